@@ -263,7 +263,7 @@ var exampleFields = map[string]any{
 	"config": map[string]any{
 		"channel": "#security",
 	}, "secrets": map[string]string{"token": "xoxb-…"}, "secrets_set": []string{"token"}, "last_status": "ok", "Integration.synced_at": nil, "Integration.next_sync_at": nil, "waits_until": nil,
-	"IntegrationTest.message": "a test message was sent", "IssueLink.message": nil, "issue_key": "OPS-7", "issue_url": "https://acme.atlassian.net/browse/OPS-7", "IssueLink.status": "linked",
+	"IntegrationTest.message": "test message sent", "IssueLink.message": nil, "issue_key": "OPS-7", "issue_url": "https://acme.atlassian.net/browse/OPS-7", "IssueLink.status": "linked",
 	"SecretKey.key_id": "3f9a0c1d2b4e", "old_key_ids": []string{"b81d0f22c4aa"}, "unreadable": []string{},
 	"to": []string{
 		"ada@acme.example",

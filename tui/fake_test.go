@@ -315,7 +315,7 @@ func (f *fake) resolve(x *api.ResolveSyncInput, out any) error {
 			continue
 		}
 		if c.Status != "open" {
-			return api.Conflict("this conflict is resolved already; it is decided once")
+			return api.Conflict("this conflict has already been resolved")
 		}
 		by := "Ada"
 		c.Status, c.Choice, c.ResolvedBy, c.ResolvedAt = "resolved", x.Body.Choice, &by, &someday

@@ -98,7 +98,7 @@ func TestManyConflictsAtOnce(t *testing.T) {
 	// Somebody else decides one meanwhile.
 	f.clashes[4].Status = "resolved"
 	s.press("y")
-	s.sees("3 of 4 decided; the first of the others: this conflict is resolved already")
+	s.sees("3 of 4 decided; the first of the others: this conflict has already been resolved")
 }
 
 // What was written and refused is offered again, and nothing is decided by itself later.

@@ -13,12 +13,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Where a model is in use, a pipeline agent asks it to look over what the rules made: for
-// a summary in plain words, and for advice on single lines. The advice joins the run's
-// proposals, marked with the model's name; the draft itself stays the rules' work, and a
-// person who likes a piece of advice edits the line.
+// If a model is in use, a pipeline agent asks it to review what the rules produced: for a
+// plain-language summary and for advice on single lines. The advice is added to the run's
+// proposals, marked with the model's name. The draft itself is produced by the rules alone; users
+// who agree with an advice edit the line.
 
-// modelInput is what a model is shown of a run.
+// modelInput is the part of a run that a model is shown.
 type modelInput struct {
 	Agent    string           `json:"agent"`
 	Summary  string           `json:"summary"`
@@ -32,7 +32,7 @@ type passage struct {
 	Quote    string `json:"quote"`
 }
 
-// modelAdvice is what it answers.
+// modelAdvice is the model's answer.
 type modelAdvice struct {
 	Summary string   `json:"summary"`
 	Advice  []advice `json:"advice"`
@@ -41,7 +41,7 @@ type modelAdvice struct {
 type advice struct {
 	About  string `json:"about"`
 	Text   string `json:"text"`
-	Source int    `json:"source"` // a passage's number; 0 where it concludes by itself
+	Source int    `json:"source"` // a passage's number; 0 for an inference
 	Quote  string `json:"quote"`
 }
 
@@ -49,11 +49,12 @@ const (
 	maxLines      = 40
 	maxPassages   = 40
 	maxFieldBytes = 500
-	// maxModelInput bounds lines and passages, each, in bytes: a small model's context is short.
+	// maxModelInput limits lines and passages each, in bytes, because a small model's context is
+	// short.
 	maxModelInput = 24 << 10
 )
 
-// subjectFields are the fields of a proposal that say what it is about, the clearest first.
+// subjectFields are the fields that identify a proposal's subject, most specific first.
 var subjectFields = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
 
 func subjectOf(p map[string]any) string {
@@ -65,7 +66,8 @@ func subjectOf(p map[string]any) string {
 	return ""
 }
 
-// buildModelInput is what the model is shown: no more lines, passages and text than it can hold.
+// buildModelInput returns the model's input, with lines, passages and texts limited to what it can
+// process.
 func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[string]any) {
 	l := modelInput{Agent: a.ID, Summary: j.output.Summary, Lines: []map[string]any{}, Passages: []passage{}}
 	about, size := map[string]map[string]any{}, 0
@@ -117,8 +119,8 @@ func truncateField(s string) string {
 	return s
 }
 
-// addModelAdvice has the model look over what the rules made. Where it can't, the run is the
-// rules' alone and says why.
+// addModelAdvice adds the model's advice to the run. If the model fails, the run contains the
+// rules' results only and says why.
 func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	input, about := j.buildModelInput(a)
 	if len(input.Lines) == 0 {
@@ -135,7 +137,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	if c.note != "" {
 		j.addLimitation("%s", c.note)
 	} else {
-		var first []map[string]any // people read it before what a draft shows anyway
+		var first []map[string]any // shown before what is in the draft anyway
 		for _, one := range answer.Advice {
 			p := map[string]any{"kind": "advice", "about": one.About, "text": one.Text, "model": c.model, "inference": one.Source == 0}
 			for _, key := range subjectFields[:2] {
@@ -152,7 +154,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 		if answer.Summary != "" {
 			j.setSummary("%s In the words of %s: %s", j.output.Summary, c.model, answer.Summary)
 		}
-		j.addLimitation("Advice is the model's, to be judged by a person; it stands in no draft. What is marked as inference rests on no passage.")
+		j.addLimitation("Advice comes from a model and needs human review; drafts don't include it. Inferences are not supported by a passage.")
 	}
 	return j.service.updateRun(ctx, j.by, j.runID, func(_ *store.Tx, r *api.AgentRun) error {
 		if isFinished(r.Status) {
@@ -168,13 +170,13 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 
 var (
 	controlCodePattern = lazyregexp.New(`\b[A-Z]{3}-\d{2}(?:\.\d{1,2})?\b`)
-	// verdictPhrase finds sentences that decide what only rules and people may.
+	// verdictPhrase matches phrases that make a decision reserved for rules and users.
 	verdictPhrase = lazyregexp.New(
 		`(?i)\b(?:approv\w+|sign(?:ed)?[ -]?off|(?:fully |is |are |be |as )(?:compliant|conformant|met|implemented|satisfied|effective)|no (?:gaps?|findings?|further action|action (?:is )?(?:needed|required))|not applicable|accept(?:ed|ing)? the risk|close (?:the|this|all))\b`,
 	)
 )
 
-// rejectUnsupported drops what the data does not bear, and advice that would decide something.
+// rejectUnsupported removes advice that the data does not support or that makes a decision.
 func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
 	all := input.Summary
 	for _, l := range input.Lines {
@@ -185,26 +187,26 @@ func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map
 	for _, p := range input.Passages {
 		all += "\n" + p.Document + "\n" + p.Quote
 	}
-	hasInstructions := map[int]bool{} // passages that give their reader orders
+	hasInstructions := map[int]bool{} // passages that contain instructions to the reader
 	for _, p := range input.Passages {
 		hasInstructions[p.Number] = analysis.CountInstructions(p.Quote) > 0
 	}
 	checkText := func(s string) error {
 		switch bad := inventedFigures(s, all); {
 		case strings.TrimSpace(s) == "":
-			return fmt.Errorf("it says nothing")
+			return fmt.Errorf("it is empty")
 		case len(bad) > 0:
-			return fmt.Errorf("figures that do not stand in the data: %s", strings.Join(bad, ", "))
+			return fmt.Errorf("figures that are not in the data: %s", strings.Join(bad, ", "))
 		case verdictPhrase.MatchString(s):
-			return fmt.Errorf("it decides: %q", verdictPhrase.FindString(s))
+			return fmt.Errorf("it makes a decision: %q", verdictPhrase.FindString(s))
 		case dangerousPattern.MatchString(s):
-			return fmt.Errorf("it could do harm")
+			return fmt.Errorf("it could cause damage")
 		case analysis.CountInstructions(s) > 0:
-			return fmt.Errorf("it gives its reader orders")
+			return fmt.Errorf("it contains instructions to the reader")
 		}
 		for _, code := range controlCodePattern.FindAllString(s, -1) {
 			if !strings.Contains(all, code) {
-				return fmt.Errorf("%s does not stand in the data", code)
+				return fmt.Errorf("%s is not in the data", code)
 			}
 		}
 		return nil
@@ -215,13 +217,13 @@ func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map
 		err := checkText(one.Text)
 		switch {
 		case about[one.About] == nil:
-			err = fmt.Errorf("there is no line about it")
+			err = fmt.Errorf("it refers to an unknown line")
 		case one.Source < 0 || one.Source > len(input.Passages):
 			err = fmt.Errorf("there is no passage %d", one.Source)
 		case one.Source > 0 && hasInstructions[one.Source]:
-			err = fmt.Errorf("passage %d gives its reader orders", one.Source)
+			err = fmt.Errorf("passage %d contains instructions to the reader", one.Source)
 		case one.Source > 0 && (normalizeText(one.Quote) == "" || !strings.Contains(normalizeText(input.Passages[one.Source-1].Quote), normalizeText(one.Quote))):
-			err = fmt.Errorf("the quote does not stand in passage %d", one.Source)
+			err = fmt.Errorf("the quote is not in passage %d", one.Source)
 		}
 		if err != nil {
 			d.reject("the advice on %q: %v", truncateField(one.About), err)

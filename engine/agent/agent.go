@@ -1,10 +1,10 @@
-// Package agent runs the nine pipeline agents and the seven specialised analyses, and
-// keeps what each did: its steps, and what it proposes.
+// Package agent runs the nine pipeline agents and the seven specialized analyses, and records their
+// steps and proposals.
 //
-// An agent acts through the same methods as the person who started it, with that
-// person's permissions, and leaves drafts. It never submits and never decides. An
-// analysis is answered at once, by a model where one is in use and else by rules; what a
-// model says is checked, and where it is away or wrong the rules answer and the run says so.
+// An agent uses the same methods as the user who started it, with that user's permissions, and
+// leaves drafts. It never submits or decides anything. An analysis is answered at once, by a model
+// if one is in use and by rules otherwise. A model's answer is verified; if the model is
+// unavailable or wrong, the rules answer and the run says so.
 package agent
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB          *store.DB
 	Catalog     *catalog.Service
@@ -36,17 +36,17 @@ type Options struct {
 	Reports     *report.Service
 	Clock       func() time.Time
 	Logger      *slog.Logger
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer traces the work, or is nil.
 	Tracer *tracing.Tracer
-	// Model answers analyses; nil: the rules do.
+	// Model answers analyses; if it is nil, the rules do.
 	Model Model
 }
 
-// Service answers the operations on agents, their runs and the analyses.
+// Service implements the operations on agents, their runs and the analyses.
 type Service struct {
 	Options
 
-	// runSlots bounds how many runs work at the same time.
+	// runSlots limits the number of concurrent runs.
 	runSlots   chan struct{}
 	background sync.WaitGroup
 
@@ -55,15 +55,15 @@ type Service struct {
 	running map[string]context.CancelFunc
 }
 
-// maxConcurrentRuns is how many pipeline agents work at the same time in this process.
+// maxConcurrentRuns is the maximum number of pipeline agents running concurrently in this process.
 const maxConcurrentRuns = 2
 
-// New makes the service.
+// New returns a Service with the given dependencies.
 func New(o Options) *Service {
 	return &Service{Options: o, runSlots: make(chan struct{}, maxConcurrentRuns), running: map[string]context.CancelFunc{}}
 }
 
-// The statuses of a run.
+// Statuses of a run.
 const (
 	pending   = "pending"
 	running   = "running"
@@ -74,8 +74,8 @@ const (
 
 func isFinished(status string) bool { return status != pending && status != running }
 
-// Start ends the runs that a process left behind when it was killed: whoever started
-// them may start them again. Nothing of theirs is half written, for a draft is one transaction.
+// Start marks runs left behind by a killed process as failed, so that users can start them again.
+// Drafts are written in one transaction, so nothing is half written.
 func (s *Service) Start(ctx context.Context) error {
 	var unfinished []api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -99,14 +99,14 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	for _, r := range unfinished {
 		by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.AgentID}}
-		if err := s.finishRun(ctx, by, r.ID, nil, errors.New("the service ended while it worked; start it again")); err != nil {
+		if err := s.finishRun(ctx, by, r.ID, nil, errors.New("the service stopped during the run; start it again")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Close ends the work that goes on and waits for it.
+// Close stops the running work and waits for it to end.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -117,7 +117,7 @@ func (s *Service) Close() {
 	s.background.Wait()
 }
 
-// hashJSON is the SHA-256 over a value's JSON.
+// hashJSON returns the SHA-256 of a value's JSON encoding.
 func hashJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -127,10 +127,10 @@ func hashJSON(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// maxStepText bounds each text that a step keeps of its input and output.
+// maxStepText is the maximum length of a text stored with a step.
 const maxStepText = 4000
 
-// toStepData is a value as a step keeps it: long texts are cut, and say so.
+// toStepData returns a value as stored with a step, with long texts shortened.
 func toStepData(v any) map[string]any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -150,11 +150,11 @@ func shortenValue(v any, depth int) any {
 	switch x := v.(type) {
 	case string:
 		if len(x) > maxStepText {
-			return fmt.Sprintf("%s… (%d bytes in all)", trimPartialRune(x[:maxStepText]), len(x))
+			return fmt.Sprintf("%s… (%d bytes in total)", trimPartialRune(x[:maxStepText]), len(x))
 		}
 	case []any:
 		if len(x) > 100 {
-			x = append(x[:100:100], fmt.Sprintf("… %d in all", len(x)))
+			x = append(x[:100:100], fmt.Sprintf("… %d in total", len(x)))
 		}
 		for i := range x {
 			x[i] = shortenValue(x[i], depth+1)
@@ -172,7 +172,7 @@ func shortenValue(v any, depth int) any {
 	return v
 }
 
-// trimPartialRune drops half a character at the end of a cut text.
+// trimPartialRune removes an incomplete character from the end of a truncated text.
 func trimPartialRune(s string) string {
 	for i := 0; i < 3 && len(s) > 0; i++ {
 		if r := []rune(s[len(s)-1:]); r[0] != '\uFFFD' {

@@ -6,21 +6,21 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// pipelineAgent is one of the nine agents: what it is, what it may do in the name of the
-// person who starts it, and its work.
+// pipelineAgent is one of the nine agents: its description, its permissions and its implementation.
 type pipelineAgent struct {
 	api.Agent
-	// permissions are the permissions that its tools ask for, beside agent:run.
+	// permissions lists what its tools require besides agent:run.
 	permissions []api.Permission
-	// needsAssessment: it works on one.
+	// needsAssessment reports whether it works on an assessment.
 	needsAssessment bool
 	run             func(context.Context, *job) error
 }
 
-// agents are the nine, in the order of their work.
+// agents lists the nine agents in the order of the pipeline.
 var agents = []pipelineAgent{
 	{api.Agent{
-		ID: "knowledge-steward", Name: "Knowledge steward", Role: "Organizes the knowledge base and the evidence: what was read, what could not be, what is old or missing.",
+		ID: "knowledge-steward", Name: "Knowledge steward",
+		Role:  "Organizes the knowledge base and the evidence: what was read, what could not be, what is old or missing.",
 		Tools: []string{"list-documents", "get-kb-stats"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "kb:read"}, true, reviewKnowledgeBase},
 	{api.Agent{

@@ -11,14 +11,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// answer is a type of answer that says what made it.
+// answer is implemented by answer types that record how they were produced.
 type answer[O any] interface {
 	*O
 	Metadata() *api.Analysed
 }
 
-// question is one of the seven analyses: who answers it, what is asked, the rules, and
-// the facts that a model's answer is held against.
+// question describes one of the seven analyses: its agent and input, the rules, and the check of a
+// model's answer.
 type question[O any] struct {
 	agentID string
 	input   any
@@ -26,7 +26,7 @@ type question[O any] struct {
 	check   func(model, rules *O, c analysis.Controls) rejectedAnswers
 }
 
-// answerQuestion answers a question at once and keeps the run.
+// answerQuestion answers a question at once and stores the run.
 func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller, q question[O]) (*O, error) {
 	started := s.Clock()
 	controls, _, err := s.Catalog.LatestSnapshot(ctx, by.OrganizationID, "")
@@ -39,7 +39,8 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 	}
 	out, signs := q.rules(controls)
 	steps := []api.AgentStep{{
-		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input), Output: map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
+		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input),
+		Output:     map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
 		DurationMS: s.Clock().Sub(started).Milliseconds(),
 	}}
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
@@ -72,13 +73,14 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 		}
 		for i := range steps {
 			steps[i].Index = i
-			if err := store.AgentSteps.Insert(tx, by.OrganizationID, &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: made.ID}); err != nil {
+			record := &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: made.ID}
+			if err := store.AgentSteps.Insert(tx, by.OrganizationID, record); err != nil {
 				return err
 			}
 		}
 		proposed := api.AgentOutput{
-			AgentRunID: made.ID, Summary: "An answer, to be judged by a person.", Proposals: []map[string]any{toStepData(out)},
-			Limitations: append(append(limits, mark.Limitations...), "It knows no more than the text it was given."),
+			AgentRunID: made.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepData(out)},
+			Limitations: append(append(limits, mark.Limitations...), "The answer is based only on the text provided."),
 		}
 		api.NeverNull(&proposed)
 		return errors.Join(
@@ -110,7 +112,7 @@ func toIndicatorRecords(signs analysis.Indicators) []any {
 	return out
 }
 
-// EvaluateEvidence judges evidence against a requirement.
+// EvaluateEvidence evaluates evidence against a requirement.
 func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.EvidenceEvaluation]{
@@ -121,7 +123,7 @@ func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.E
 	})
 }
 
-// TriageIncident tells an incident from a false alarm.
+// TriageIncident distinguishes an incident from a false alarm.
 func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.IncidentTriage]{
@@ -132,7 +134,7 @@ func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.Tri
 	})
 }
 
-// TranslateRisk says a risk in a board's words.
+// TranslateRisk rewrites a technical risk for a board.
 func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.RiskTranslation]{
@@ -143,7 +145,7 @@ func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.Tran
 	})
 }
 
-// ScanVendorContract finds what a contract lacks.
+// ScanVendorContract finds missing clauses in a vendor contract.
 func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.VendorScan]{
@@ -154,7 +156,7 @@ func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api
 	})
 }
 
-// ArchitectRemediation turns a failed evaluation into a plan.
+// ArchitectRemediation turns a failed evaluation into a remediation plan.
 func (s *Service) ArchitectRemediation(
 	ctx context.Context,
 	by api.Caller,
@@ -162,7 +164,7 @@ func (s *Service) ArchitectRemediation(
 ) (*api.RemediationPlan, error) {
 	b := in.Body
 	if _, err := json.Marshal(b.EvidenceContext); err != nil {
-		return nil, api.Invalid("evidenceContext", "it can't be read: %v", err)
+		return nil, api.Invalid("evidenceContext", "it is not valid: %v", err)
 	}
 	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{
 		agentID: "remediation-architect", input: b,
@@ -172,7 +174,7 @@ func (s *Service) ArchitectRemediation(
 	})
 }
 
-// AnalyzeRoPA says what a processing asks for.
+// AnalyzeRoPA returns the requirements for a processing activity.
 func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	text := in.Body.Text
 	return answerQuestion(ctx, s, by, question[api.RoPAAnalysis]{
@@ -183,7 +185,7 @@ func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.Analyz
 	})
 }
 
-// AssessDPIA says which risk remains.
+// AssessDPIA returns the residual risk of a project.
 func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	b := in.Body
 	return answerQuestion(ctx, s, by, question[api.DPIAAssessment]{

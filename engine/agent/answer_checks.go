@@ -10,11 +10,11 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// What a model says is held against the text and the catalog. It may be stricter than
-// the rules, never more lenient: a text that talks it into a good verdict gains nothing.
-// Where a text gives orders to its reader, the rules' verdict stands alone.
+// A model's answer is checked against the text and the catalog. It may be stricter than the rules
+// but never more lenient, so a text that argues for a good verdict gains nothing. If a text
+// contains instructions to its reader, only the rules' verdict counts.
 
-// keepQuoted keeps the lines that are in the text, whatever their case and blanks.
+// keepQuoted returns the lines that occur in the texts, ignoring case and white space.
 func keepQuoted(d *rejectedAnswers, label string, lines []string, texts ...string) []string {
 	hay := normalizeText(strings.Join(texts, "\n"))
 	out := []string{}
@@ -24,14 +24,14 @@ func keepQuoted(d *rejectedAnswers, label string, lines []string, texts ...strin
 			out = append(out, l)
 			continue
 		}
-		d.reject("%s %q does not stand in the text", label, l)
+		d.reject("%s %q is not in the text", label, l)
 	}
 	return out
 }
 
 func normalizeText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// higherLevel is the higher of two levels.
+// higherLevel returns the higher of two levels.
 func higherLevel(order []string, a, b string) string {
 	if slices.Index(order, a) > slices.Index(order, b) {
 		return a
@@ -44,7 +44,7 @@ var (
 	figurePattern  = lazyregexp.New(`\d+(?:[.,]\d+)*`)
 )
 
-// inventedFigures tells the figures of an answer that the text doesn't have.
+// inventedFigures returns the figures in an answer that the texts don't contain.
 func inventedFigures(s string, texts ...string) []string {
 	hay := strings.Join(texts, "\n")
 	var out []string
@@ -56,7 +56,7 @@ func inventedFigures(s string, texts ...string) []string {
 	return out
 }
 
-// commonFigures are of laws and limits that a text need not name.
+// commonFigures are from laws and standards and need not occur in the text.
 var commonFigures = []string{"24", "30", "72", "90", "27001", "2022", "2016", "679", "800", "53", "28", "32", "33", "34", "35"}
 
 func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
@@ -65,7 +65,7 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 		for _, e := range m.MissingElements {
 			d.claims++
 			if !sharesWord(e, requirement) && (figurePattern.FindString(e) == "" || len(inventedFigures(e, requirement)) > 0) {
-				d.reject("the missing element %q is not asked for", e)
+				d.reject("the missing element %q is not required", e)
 				continue
 			}
 			kept = append(kept, e)
@@ -77,13 +77,13 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 		}
 		d.claims++
 		if m.IsCompliant && !r.IsCompliant {
-			d.reject("it calls compliant what the rules miss elements of")
+			d.reject("it reports compliance although the rules find missing elements")
 			m.IsCompliant, kept = false, r.MissingElements
 			m.AuditorNotes, m.ConfidenceScore = r.AuditorNotes, r.ConfidenceScore
 		}
 		if !m.IsCompliant && len(kept) == 0 {
 			kept = r.MissingElements
-			if len(kept) == 0 { // it names nothing that is missing
+			if len(kept) == 0 { // it names no missing element
 				m.IsCompliant = r.IsCompliant
 			}
 		}
@@ -92,7 +92,7 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 		}
 		m.MissingElements = kept
 		if bad := inventedFigures(m.AuditorNotes, requirement, description); len(bad) > 0 {
-			d.reject("the notes name figures that do not stand in the text: %s", strings.Join(bad, ", "))
+			d.reject("the notes contain figures that are not in the text: %s", strings.Join(bad, ", "))
 			m.AuditorNotes = r.AuditorNotes
 		}
 		return d
@@ -101,7 +101,7 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 
 var longWordPattern = lazyregexp.New(`[\pL]{4,}`)
 
-// sharesWord tells whether two texts have a word of some length in common.
+// sharesWord reports whether two texts share a word of at least four letters.
 func sharesWord(a, b string) bool {
 	b = normalizeText(b)
 	for _, w := range longWordPattern.FindAllString(normalizeText(a), -1) {
@@ -155,7 +155,7 @@ func newRiskCheck(texts ...string) func(m, r *api.RiskTranslation, _ analysis.Co
 			d.claims++
 			if bad := inventedFigures(*f.model, all); len(bad) > 0 || strings.TrimSpace(*f.model) == "" ||
 				analysis.CountInstructions(all) > 0 {
-				d.reject("figures that do not stand in the text: %s", strings.Join(bad, ", "))
+				d.reject("figures that are not in the text: %s", strings.Join(bad, ", "))
 				*f.model = *f.rules
 			}
 		}
@@ -181,7 +181,7 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 		d.claims++
 		if m.LiabilityCapIdentified == "" || !strings.Contains(normalizeText(contract), normalizeText(m.LiabilityCapIdentified)) {
 			if m.LiabilityCapIdentified != r.LiabilityCapIdentified {
-				d.reject("the liability cap %q does not stand in the contract", m.LiabilityCapIdentified)
+				d.reject("the liability cap %q is not in the contract", m.LiabilityCapIdentified)
 			}
 			m.LiabilityCapIdentified = r.LiabilityCapIdentified
 		}
@@ -195,7 +195,7 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 		for _, f := range m.RedFlagsForNegotiation {
 			d.claims++
 			if !sharesWord(f, contract+" liability breach audit transfer processor deletion instruction security confidentiality "+vendor) {
-				d.reject("the flag %q has nothing to do with the contract", f)
+				d.reject("the flag %q is unrelated to the contract", f)
 				continue
 			}
 			flags = append(flags, f)
@@ -205,7 +205,7 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 	}
 }
 
-// dangerousPattern commands and actions are left out, whoever proposes them.
+// dangerousPattern matches commands and actions that are always removed.
 var dangerousPattern = lazyregexp.New(
 	`(?i)rm\s+-[a-z]*[rf]|mkfs|dd\s+if=|:\(\)\s*\{|\|\s*(?:ba|z)?sh\b|drop\s+(?:table|database)|format\s+c:|chmod\s+-?R?\s*777|base64\s+-d|delete-bucket\b|terminate-instances|--no-verify|disable.{0,20}(?:log|audit|mfa|firewall)`,
 )
@@ -215,7 +215,7 @@ func dropDangerous(d *rejectedAnswers, lines []string) []string {
 	for _, l := range lines {
 		d.claims++
 		if dangerousPattern.MatchString(l) || strings.ContainsAny(l, "\n\x00") {
-			d.reject("%q could do harm", l)
+			d.reject("%q could cause damage", l)
 			continue
 		}
 		out = append(out, l)
@@ -223,14 +223,14 @@ func dropDangerous(d *rejectedAnswers, lines []string) []string {
 	return out
 }
 
-// destructivePattern finds commands that take something away. A plan may ask people to delete; what
-// they would paste into a shell doesn't.
+// destructivePattern matches commands that delete something. A plan may ask users to delete, but
+// shell commands to paste must not.
 var destructivePattern = lazyregexp.New(
 	`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`,
 )
 
-// newRemediationCheck lets a model add to the plan of the rules. What it adds has to do with
-// the gap or the platforms; nothing of theirs goes.
+// newRemediationCheck lets a model add to the rules' plan. Additions have to relate to the gap or
+// the platforms; nothing in the rules' plan is removed.
 func newRemediationCheck(gap map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RemediationPlan, _ analysis.Controls) (d rejectedAnswers) {
 		about := fmt.Sprint(gap["missing_elements"], " ", gap["auditor_notes"], " ", architecture)
@@ -239,7 +239,7 @@ func newRemediationCheck(gap map[string]any, architecture string) func(m, r *api
 			for _, l := range dropDangerous(&d, lines) {
 				switch {
 				case !fits(l):
-					d.reject("the %s %q has nothing to do with the gap", what, l)
+					d.reject("the %s %q is unrelated to the gap", what, l)
 				case !slices.ContainsFunc(to, func(x string) bool { return normalizeText(x) == normalizeText(l) }):
 					to = append(to, l)
 				}
@@ -277,7 +277,8 @@ func newRoPACheck(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls)
 		}
 		m.RequiredControls = kept
 		if analysis.CountInstructions(text) > 0 {
-			m.SuggestedRiskLevel, m.IsDPIARequired, m.SuggestedLegalBasis, m.RequiredControls = r.SuggestedRiskLevel, r.IsDPIARequired, r.SuggestedLegalBasis, r.RequiredControls
+			m.SuggestedRiskLevel, m.IsDPIARequired = r.SuggestedRiskLevel, r.IsDPIARequired
+			m.SuggestedLegalBasis, m.RequiredControls = r.SuggestedLegalBasis, r.RequiredControls
 		}
 		m.SuggestedRiskLevel = higherLevel(severityLevels, m.SuggestedRiskLevel, r.SuggestedRiskLevel)
 		m.IsDPIARequired = m.IsDPIARequired || r.IsDPIARequired
@@ -292,7 +293,8 @@ func newDPIACheck(text string, _ map[string]any) func(m, r *api.DPIAAssessment, 
 			d.reject("it finds less risk than the rules do")
 		}
 		if analysis.CountInstructions(text) > 0 {
-			m.ResidualRiskLevel, m.IsApprovedTechnically, m.MitigatingControlsRequired, m.Justification = r.ResidualRiskLevel, r.IsApprovedTechnically, nil, r.Justification
+			m.ResidualRiskLevel, m.IsApprovedTechnically = r.ResidualRiskLevel, r.IsApprovedTechnically
+			m.MitigatingControlsRequired, m.Justification = nil, r.Justification
 		}
 		m.ResidualRiskLevel = higherLevel(severityLevels, m.ResidualRiskLevel, r.ResidualRiskLevel)
 		m.IsApprovedTechnically = m.IsApprovedTechnically && r.IsApprovedTechnically && m.ResidualRiskLevel != "high"

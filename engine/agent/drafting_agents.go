@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// draftingAgent is what the four drafting agents do alike: draft, or draft again over an open
-// draft, which keeps what people edited.
+// draftingAgent implements what the four drafting agents have in common: they create a draft or
+// regenerate an open one, keeping users' edits.
 type draftingAgent[V any] struct {
 	draftOperation, regenerateOperation string // the operations' names
 	listVersions                        func(context.Context, api.Caller, *api.AssessmentListInput) (*api.List[V], error)
 	create                              func(context.Context, api.Caller, *api.AssessmentInput) (*V, error)
-	regenerate                          func(context.Context, api.Caller, string) (*V, error) // nil: there is only drafting
+	regenerate                          func(context.Context, api.Caller, string) (*V, error) // nil if drafts cannot be regenerated
 	version                             func(*V) *api.DeliverableVersion
 }
 
@@ -46,7 +46,10 @@ func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVers
 			summarize,
 		)
 	} else {
-		v, err = callTool(ctx, j, d.draftOperation, j.assessmentArgs(), func() (*V, error) { in := j.assessmentInput(); return d.create(ctx, j.by, &in) }, summarize)
+		v, err = callTool(ctx, j, d.draftOperation, j.assessmentArgs(), func() (*V, error) {
+			in := j.assessmentInput()
+			return d.create(ctx, j.by, &in)
+		}, summarize)
 	}
 	if err != nil {
 		return nil, err
@@ -54,21 +57,21 @@ func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVers
 	x := d.version(v)
 	if x.Status != api.VersionDraft {
 		j.addLimitation(
-			"Version %d, %s, stands: it says what a draft by %s would say.",
+			"Version %d (%s) is unchanged: a new draft by %s would be identical.",
 			x.VersionNumber,
 			strings.ReplaceAll(string(x.Status), "_", " "),
 			x.Method,
 		)
 		return x, nil
 	}
-	j.addLimitation("It is a draft, made by %s. Nothing is final before a person submits and approves it.", x.Method)
+	j.addLimitation("This is a draft by %s. Nothing is final until a user has submitted it and it is approved.", x.Method)
 	if len(x.Kept) > 0 {
-		j.addAssumption("%d lines that people edited were kept as they are.", len(x.Kept))
+		j.addAssumption("Lines edited by users were kept (%d).", len(x.Kept))
 	}
 	return x, nil
 }
 
-// draftedOrKept says what a run did to reach a version.
+// draftedOrKept returns "Drafted" or "Kept", depending on how the run obtained the version.
 func draftedOrKept(v *api.DeliverableVersion) string {
 	if v.Status == api.VersionDraft {
 		return "Drafted"
@@ -90,7 +93,7 @@ func draftSoA(ctx context.Context, j *job) error {
 	)
 	switch {
 	case api.IsCode(err, api.CodeNotFound):
-		j.addLimitation("There is no scope yet; the draft takes all of the organization as in scope.")
+		j.addLimitation("There is no scope yet; the draft treats the whole organization as in scope.")
 	case err != nil:
 		return err
 	default:
@@ -284,7 +287,7 @@ func planPOAM(ctx context.Context, j *job) error {
 		)
 	}
 	j.setSummary("%s version %d of the POA&M: %d items in order of priority.", draftedOrKept(v), v.VersionNumber, len(items))
-	j.addAssumption("Dates follow from the severity of each finding; people know their calendars better.")
+	j.addAssumption("Dates are derived from the severity of each finding; adjust them to your schedule.")
 	return nil
 }
 
@@ -314,7 +317,7 @@ func writeReport(ctx context.Context, j *job) error {
 	j.addProposal(map[string]any{"kind": "report", "report_id": r.ID, "filename": r.Filename, "draft": r.Draft})
 	j.setSummary("Wrote %s (%d bytes).", r.Filename, r.SizeBytes)
 	if r.Draft {
-		j.addLimitation("A part of it is not approved, so it is marked as a draft on every page.")
+		j.addLimitation("Parts of it are not approved, so every page is marked as a draft.")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// job is a run at work.
+// job is a run in progress.
 type job struct {
 	service      *Service
 	by           api.Caller
@@ -20,17 +20,18 @@ type job struct {
 	output       api.AgentOutput
 }
 
-// recoverPanic turns a panic of a tool into a failure of the run: one bad record must not end the service.
+// recoverPanic turns a panic in a tool into a failure of the run, so that one bad record does not
+// stop the service.
 func (j *job) recoverPanic(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the agent broke off: %v", p)
+			err = fmt.Errorf("the agent panicked: %v", p)
 		}
 	}()
 	return work()
 }
 
-// callTool calls a tool and keeps the step, whether it went well or not.
+// callTool calls a tool and records the step, even if it fails.
 func callTool[O any](
 	ctx context.Context,
 	j *job,
@@ -59,7 +60,7 @@ func callTool[O any](
 	return result, err
 }
 
-// saveStep writes the next step of the run, also where the run was stopped meanwhile.
+// saveStep stores the next step of the run, even if the run was stopped in the meantime.
 func (j *job) saveStep(ctx context.Context, step api.AgentStep) error {
 	step.Index = j.stepCount
 	j.stepCount++
@@ -72,14 +73,14 @@ func (j *job) saveStep(ctx context.Context, step api.AgentStep) error {
 	})
 }
 
-// assessmentInput is the input of tools that work on the run's assessment.
+// assessmentInput returns the tool input for the run's assessment.
 func (j *job) assessmentInput() api.AssessmentInput {
 	return api.AssessmentInput{AssessmentID: j.assessmentID}
 }
 
 func (j *job) assessmentArgs() map[string]any { return map[string]any{"assessment_id": j.assessmentID} }
 
-// maxProposals bounds what a run proposes; the drafts hold the rest.
+// maxProposals is the maximum number of proposals of a run; the drafts contain the rest.
 const maxProposals = 200
 
 func (j *job) addProposal(p map[string]any) {
@@ -88,7 +89,7 @@ func (j *job) addProposal(p map[string]any) {
 	}
 }
 
-// addSources adds passages that a proposal rests on, each once.
+// addSources adds a proposal's supporting passages without duplicates.
 func (j *job) addSources(evidence []api.Evidence) {
 	for _, e := range evidence {
 		if len(j.output.Sources) >= maxProposals {
@@ -114,10 +115,10 @@ func (j *job) addLimitation(format string, a ...any) {
 
 func (j *job) setSummary(format string, a ...any) { j.output.Summary = fmt.Sprintf(format, a...) }
 
-// inputText is a field of the run's input.
+// inputText returns a string field of the run's input.
 func (j *job) inputText(key string) string { s, _ := j.input[key].(string); return s }
 
-// inputTexts is a field of the run's input that lists texts.
+// inputTexts returns a string list field of the run's input.
 func (j *job) inputTexts(key string) []string {
 	var out []string
 	if of, ok := j.input[key].([]any); ok {

@@ -14,13 +14,13 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// Model is what answers questions better than the rules, where there is one.
+// Model answers questions in place of the rules.
 type Model interface {
 	Name() string
 	Chat(context.Context, llm.Request) (llm.Answer, error)
 }
 
-// rejectedAnswers counts what a model said and the facts don't bear.
+// rejectedAnswers counts a model's claims and those not supported by the facts.
 type rejectedAnswers struct {
 	claims, rejected int
 	reasons          []string
@@ -33,23 +33,24 @@ func (d *rejectedAnswers) reject(format string, a ...any) {
 	}
 }
 
-// isMostlyRejected: a model that is wrong more often than right is not heard.
+// isMostlyRejected reports whether most claims, and at least three, were rejected; the answer is
+// then discarded.
 func (d *rejectedAnswers) isMostlyRejected() bool { return d.rejected >= 3 && d.rejected*2 > d.claims }
 
-// maxModelData bounds what a model is asked to read, in bytes.
+// maxModelData is the maximum size of a model's input in bytes.
 const maxModelData = 96 << 10
 
-// modelCall is what a model was asked and came to: the step of the run, and where its
-// answer stands, who gave it to which prompt.
+// modelCall is the result of asking a model: the run's step and, if the answer was accepted, the
+// model and prompt version.
 type modelCall struct {
 	step                 api.AgentStep
-	model, promptVersion string // empty where it could not answer
+	model, promptVersion string // "" if it could not answer
 	tokens               api.Tokens
-	note                 string // why the rules' answer stands, for the run's limitations
+	note                 string // why the rules' answer is used, for the run's limitations
 }
 
-// callModel asks the model in use. Its answer is checked against the schema, then by check
-// against the facts; where it does not stand, the note says why.
+// callModel asks the model. Its answer is validated against the schema and then by check; if it is
+// not accepted, the note says why.
 func (s *Service) callModel(ctx context.Context, agent string, input, answer any, check func() rejectedAnswers) (c modelCall) {
 	began := s.Clock()
 	c.step = api.AgentStep{Kind: "model", Name: s.Model.Name(), Input: map[string]any{}, Output: map[string]any{}}
@@ -83,7 +84,7 @@ func (s *Service) callModel(ctx context.Context, agent string, input, answer any
 		d := check()
 		c.step.Output["claims"], c.step.Output["dropped"], c.step.Output["why"] = d.claims, d.rejected, d.reasons
 		if d.isMostlyRejected() {
-			return fmt.Errorf("%d of %d things it said do not stand in the text: %s", d.rejected, d.claims, strings.Join(d.reasons, "; "))
+			return fmt.Errorf("%d of %d claims are not supported by the text: %s", d.rejected, d.claims, strings.Join(d.reasons, "; "))
 		}
 		c.model, c.promptVersion = a.Model, p.version
 		return nil
@@ -91,22 +92,22 @@ func (s *Service) callModel(ctx context.Context, agent string, input, answer any
 	c.step.DurationMS = s.Clock().Sub(began).Milliseconds()
 	if err != nil {
 		c.step.Output["error"] = err.Error()
-		c.note = "The rules answered, since the model " + s.Model.Name() + " could not: " + failureReason(err) + "."
+		c.note = "The rules answered because the model " + s.Model.Name() + " could not: " + failureReason(err) + "."
 	}
 	return c
 }
 
 func failureReason(err error) string {
 	if errors.Is(err, context.Canceled) {
-		return "the caller went away"
+		return "the request was cancelled"
 	}
 	return err.Error()
 }
 
-// maxDepth bounds the nesting of an answer.
+// maxDepth is the maximum nesting depth of an answer.
 const maxDepth = 32
 
-// decode reads an answer: JSON by the schema, and nothing behind it.
+// decode decodes an answer, which must be JSON that conforms to the schema, with nothing after it.
 func (p *prompt) decode(text string, into any) error {
 	text = strings.TrimSpace(text)
 	if nestingDepth(text) > maxDepth {
@@ -114,10 +115,10 @@ func (p *prompt) decode(text string, into any) error {
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("the answer is no JSON: %w", err)
+		return fmt.Errorf("the answer is not valid JSON: %w", err)
 	}
 	if err := p.compiled.Validate(doc); err != nil {
-		return fmt.Errorf("the answer does not fit the schema: %s", truncateToLine(err.Error()))
+		return fmt.Errorf("the answer does not match the schema: %s", truncateToLine(err.Error()))
 	}
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
@@ -129,7 +130,7 @@ func truncateToLine(s string) string {
 	return s[:min(len(s), 300)]
 }
 
-// nestingDepth is how far brackets nest, those in texts too: a bound, not a measure.
+// nestingDepth returns how deep brackets nest, including those in strings: an upper bound.
 func nestingDepth(s string) int {
 	depth, most := 0, 0
 	for i := range len(s) {

@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/engine/llm"
 )
 
-// Prompts are files with a version, each with the schema of its answer. A run records
-// the version, so a change of a file is a new version.
+// Prompts are versioned files, each with the schema of its answer. A run records the version, so
+// changing a file requires a new version.
 //
 //go:embed prompts/*
 var prompts embed.FS
 
-// prompt is what a model is told to do, and in which form to answer.
+// prompt is an agent's instructions to a model and the schema of the answer.
 type prompt struct {
 	version   string
 	maxTokens int
@@ -30,7 +30,7 @@ type prompt struct {
 	compiled  *jsonschema.Schema
 }
 
-// loadPrompt reads an agent's prompt.
+// loadPrompt loads an agent's prompt.
 func loadPrompt(agent string) (*prompt, error) {
 	text, err := prompts.ReadFile("prompts/" + agent + ".md")
 	if err != nil {
@@ -39,7 +39,7 @@ func loadPrompt(agent string) (*prompt, error) {
 	p := &prompt{}
 	head, body, ok := strings.Cut(string(text), "\n\n")
 	if !ok {
-		return nil, fmt.Errorf("the prompt of %s has no head", agent)
+		return nil, fmt.Errorf("the prompt of %s has no header", agent)
 	}
 	for line := range strings.Lines(head) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -54,7 +54,7 @@ func loadPrompt(agent string) (*prompt, error) {
 	}
 	p.system = strings.TrimSpace(body)
 	p.schema, err = prompts.ReadFile("prompts/" + agent + ".schema.json")
-	if errors.Is(err, fs.ErrNotExist) { // the pipeline's agents all advise in one form
+	if errors.Is(err, fs.ErrNotExist) { // the pipeline agents share one schema
 		p.schema, err = prompts.ReadFile("prompts/advice.schema.json")
 	}
 	if err != nil {
@@ -72,14 +72,14 @@ func loadPrompt(agent string) (*prompt, error) {
 	return p, err
 }
 
-// newRequest is the question to a model about data.
+// newRequest returns the request to a model about data.
 func (p *prompt) newRequest(data any) (llm.Request, error) {
 	text, err := wrapData(data)
 	return llm.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err
 }
 
-// wrapData is the question as a model gets it: the data between two lines that the data
-// itself can't hold, since they are named by its hash.
+// wrapData puts the data between two marker lines that cannot occur in it, because they contain its
+// hash.
 func wrapData(v any) (string, error) {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {

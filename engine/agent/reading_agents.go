@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// readAllPages reads all pages of a list, up to so many records.
+// readAllPages reads the pages of a list until limit records have been read.
 func readAllPages[T any](limit int, page func(api.Paging) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	for cursor := ""; ; {
@@ -36,7 +36,8 @@ func (j *job) listDocuments(ctx context.Context) ([]api.Document, error) {
 	}, func(d []api.Document) map[string]any { return map[string]any{"documents": len(d)} })
 }
 
-// reviewKnowledgeBase says what was read, what could not be, and what kinds are missing.
+// reviewKnowledgeBase reports which documents were read, which could not be, and which kinds are
+// missing.
 func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	docs, err := j.listDocuments(ctx)
 	if err != nil {
@@ -99,8 +100,8 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 		}
 	}
 	j.setSummary("%d documents with %d passages; %d could not be read, %d bear no date.", len(docs), passages, unread, undated)
-	j.addAssumption("A document's kind is what was said at the upload, or what its name tells.")
-	j.addLimitation("The content of documents was not judged here; the evidence analyst does that.")
+	j.addAssumption("A document's kind is the one set at upload or derived from its name.")
+	j.addLimitation("The content of documents was not evaluated; the evidence analyst does that.")
 	return nil
 }
 
@@ -109,8 +110,8 @@ func isOutdated(d api.Date, j *job) bool {
 	return err == nil && j.service.Clock().Sub(t).Hours() > 3*365*24
 }
 
-// analyzeControls explains the controls that were named, else those of the assessment
-// that weigh most and bear least evidence.
+// analyzeControls explains the named controls, or else the assessment's most important controls
+// with the least evidence.
 func analyzeControls(ctx context.Context, j *job) error {
 	codes := j.inputTexts("controls")
 	if one := j.inputText("control_id"); one != "" {
@@ -167,7 +168,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 		)
 	}
 	j.setSummary("%d controls explained%s.", len(j.output.Proposals), unknownSuffix(unknown))
-	j.addAssumption("The statements of a control are its assessment objectives, else the parts of its description.")
+	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
 		j.addLimitation("The catalog has no %s.", strings.Join(unknown, ", "))
 	}
@@ -181,7 +182,8 @@ func unknownSuffix(unknown []string) string {
 	return fmt.Sprintf(", %d unknown to the catalog", len(unknown))
 }
 
-// listSoAItems are the items of the newest SoA; none where there is no version yet.
+// listSoAItems returns the items of the latest Statement of Applicability, or none if there is no
+// version yet.
 func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	return callTool(ctx, j, "list-soa-items", j.assessmentArgs(), func() ([]api.SoAItem, error) {
 		vs, err := j.service.Assessments.ListSoA(
@@ -202,7 +204,7 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
 
-// weakestControls are the applicable controls with the least evidence.
+// weakestControls returns the applicable controls with the least evidence.
 func (j *job) weakestControls(ctx context.Context) ([]string, error) {
 	items, err := j.listSoAItems(ctx)
 	if err != nil {
@@ -225,7 +227,7 @@ func (j *job) weakestControls(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// mapFrameworks consults the coverage of frameworks, and the crosswalk of two.
+// mapFrameworks looks up the coverage of frameworks and the crosswalk of two.
 func mapFrameworks(ctx context.Context, j *job) error {
 	refs := j.inputTexts("frameworks")
 	if one := j.inputText("framework"); one != "" {
@@ -272,11 +274,11 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepData(x)})
 	}
 	j.setSummary("%d frameworks looked up in the catalog's mappings.", min(len(refs), 20))
-	j.addAssumption("The mappings are those of the catalog in use; none was invented.")
+	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }
 
-// analyzeEvidence says which documents bear which controls, and how well.
+// analyzeEvidence reports which documents support which controls, and how well.
 func analyzeEvidence(ctx context.Context, j *job) error {
 	docs, err := j.listDocuments(ctx)
 	if err != nil {
@@ -337,7 +339,7 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 		by[api.CoverageAbsent],
 	)
 	if len(items) == 0 {
-		j.addLimitation("There is no Statement of Applicability yet, so nothing is said of controls.")
+		j.addLimitation("There is no Statement of Applicability yet, so controls are not covered.")
 	}
 	return nil
 }

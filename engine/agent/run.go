@@ -16,10 +16,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ListAgents lists the nine pipeline agents, in the order of their work.
+// ListAgents lists the nine pipeline agents in the order of the pipeline.
 func (s *Service) ListAgents(_ context.Context, _ api.Caller, in *api.Paging) (*api.List[api.Agent], error) {
 	if in.Cursor != "" {
-		return nil, api.Invalid("cursor", "the list of agents is one page")
+		return nil, api.Invalid("cursor", "the list of agents has only one page")
 	}
 	out := &api.List[api.Agent]{Data: []api.Agent{}, Pagination: api.Pagination{Total: len(agents), Limit: in.Limit}}
 	for _, a := range agents {
@@ -28,20 +28,20 @@ func (s *Service) ListAgents(_ context.Context, _ api.Caller, in *api.Paging) (*
 	return out, nil
 }
 
-// maxUnfinishedRuns bounds the runs of an organization that are not over.
+// maxUnfinishedRuns is the maximum number of an organization's unfinished runs.
 const maxUnfinishedRuns = 50
 
-// StartRun starts an agent; its work goes on in the background.
+// StartRun starts an agent, which runs in the background.
 func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartRunInput) (*api.AgentRun, error) {
 	return s.createRun(ctx, by, in.Body)
 }
 
-// StartAssessmentRun is StartRun on the assessment of the path.
+// StartAssessmentRun is like StartRun, with the assessment from the path.
 func (s *Service) StartAssessmentRun(ctx context.Context, by api.Caller, in *api.StartAssessmentRunInput) (*api.AgentRun, error) {
 	if in.Body.AssessmentID != "" && in.Body.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid(
 			"assessment_id",
-			"the path names the assessment %s and the body another one; leave it out of the body",
+			"the path names assessment %s but the body names another; omit it from the body",
 			in.AssessmentID,
 		)
 	}
@@ -71,7 +71,7 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 				return store.ToNotFound(err, "assessment", b.AssessmentID)
 			}
 			if on.State == api.StateClosed && len(a.NeedsApprovalFor) > 0 {
-				return api.Conflict("the assessment is closed and does not change, and %s would draft anew", a.ID)
+				return api.Conflict("the assessment is closed, so %s cannot create drafts", a.ID)
 			}
 		}
 		waiting, seen := 0, 0
@@ -87,7 +87,7 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 			}
 		}
 		if waiting >= maxUnfinishedRuns {
-			return api.Conflict("%d runs are not over yet; wait for them or cancel some", waiting)
+			return api.Conflict("%d runs are unfinished; wait for them or cancel some", waiting)
 		}
 		run = newRun(tx, by, a.ID, b.AssessmentID, input)
 		run.Model, run.PromptVersion = analysis.Model, judge.RulesVersion
@@ -117,7 +117,7 @@ func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.Ag
 	return r
 }
 
-// launchRun has the work done in the background.
+// launchRun executes the run in the background.
 func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody, after *tracing.SpanRef) error {
 	by.AgentRunID = run.ID
 	ctx, stop := context.WithTimeout(context.Background(), maxRunTime)
@@ -125,7 +125,7 @@ func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b
 	defer s.mu.Unlock()
 	if s.closed {
 		stop()
-		return api.Conflict("the service is ending; start the run again")
+		return api.Conflict("the service is shutting down; start the run again later")
 	}
 	s.running[run.ID] = stop
 	s.background.Go(func() {
@@ -154,10 +154,10 @@ func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b
 	return nil
 }
 
-// maxRunTime bounds a run's time.
+// maxRunTime is the maximum duration of a run.
 const maxRunTime = 30 * time.Minute
 
-// executeRun is the run from its first step to its end; the error is what it failed of.
+// executeRun executes a run from its first step to its end and returns the reason if it failed.
 func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody) (err error) {
 	j := &job{service: s, by: by, runID: run.ID, assessmentID: b.AssessmentID, input: b.Input}
 	if err = ctx.Err(); err == nil {
@@ -170,7 +170,7 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		})
 	}
 	if errors.Is(err, errRunFinished) {
-		return nil // cancelled or completed by hand before it began
+		return nil // cancelled or completed manually before it started
 	}
 	if err == nil && a.needsAssessment && b.AssessmentID == "" {
 		err = api.Invalid("assessment_id", "%s works on an assessment: start it again with assessment_id", a.ID)
@@ -182,18 +182,18 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		err = j.recoverPanic(func() error { return j.addModelAdvice(ctx, a) })
 	}
 	if ctx.Err() != nil && err != nil {
-		err = errors.New("it was stopped before it was done; start it again")
+		err = errors.New("the run was stopped before it finished; start it again")
 	}
-	// The end is written even where the work was stopped.
+	// The end is recorded even if the work was stopped.
 	if e := s.finishRun(context.WithoutCancel(ctx), by, run.ID, &j.output, err); e != nil {
-		s.Logger.Error("an agent run's end could not be kept", "run", run.ID, "error", e)
+		s.Logger.Error("the end of an agent run could not be stored", "run", run.ID, "error", e)
 	}
 	return err
 }
 
-var errRunFinished = errors.New("the run is over")
+var errRunFinished = errors.New("the run has finished")
 
-// updateRun edits a run in one transaction.
+// updateRun modifies a run in one transaction.
 func (s *Service) updateRun(ctx context.Context, by api.Caller, id string, edit func(*store.Tx, *api.AgentRun) error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.AgentRuns.Get(tx, by.OrganizationID, id)
@@ -208,8 +208,8 @@ func (s *Service) updateRun(ctx context.Context, by api.Caller, id string, edit 
 	})
 }
 
-// finishRun ends a run with what it proposes, or with why it failed. A run that is over
-// already stays as it is.
+// finishRun ends a run with its output or the reason for its failure. A finished run is left
+// unchanged.
 func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *api.AgentOutput, failure error) error {
 	err := s.updateRun(ctx, by, id, func(tx *store.Tx, r *api.AgentRun) error {
 		if isFinished(r.Status) {
@@ -223,13 +223,13 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, id string, out *
 	return err
 }
 
-// recordEnd writes the end of a run: status, output, event.
+// recordEnd writes the end of a run: status, output and event.
 func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutput, failure error) error {
 	r.CompletedAt = ptr(tx.Now())
 	if r.StartedAt == nil {
 		r.StartedAt = r.CompletedAt
 	}
-	summary := r.AgentID + " is done"
+	summary := r.AgentID + " completed"
 	r.Status = completed
 	if failure != nil {
 		r.Status = failed
@@ -259,7 +259,7 @@ func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutpu
 	})
 }
 
-// publicMessage is a failure as people are told it; what only the log may tell is left out.
+// publicMessage returns the message of a failure for users, without details meant for the log.
 func publicMessage(err error) string {
 	var e *api.Error
 	if errors.As(err, &e) && !e.IsHidden() {
@@ -271,7 +271,7 @@ func publicMessage(err error) string {
 // ListRuns lists runs, newest first.
 func (s *Service) ListRuns(ctx context.Context, by api.Caller, in *api.AgentRunsInput) (*api.List[api.AgentRun], error) {
 	if in.Status != "" && !slices.Contains([]string{pending, running, completed, failed, cancelled}, in.Status) {
-		return nil, api.Invalid("status", "there is no status %q; it is one of pending, running, completed, failed, cancelled", in.Status)
+		return nil, api.Invalid("status", "unknown status %q; choose from pending, running, completed, failed, cancelled", in.Status)
 	}
 	agent := in.AgentID
 	if a, err := findAgent(agent); err == nil {
@@ -304,7 +304,7 @@ func (s *Service) ListAssessmentRuns(ctx context.Context, by api.Caller, in *api
 	)
 }
 
-// GetRun is a run.
+// GetRun returns a run.
 func (s *Service) GetRun(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentRun, error) {
 	var r api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -314,8 +314,8 @@ func (s *Service) GetRun(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	return &r, err
 }
 
-// Complete ends a run by hand, with what the person proposes. A run that is completed
-// already is answered as it is, unless the call brings something else.
+// Complete ends a run manually with the user's output. A completed run is returned unchanged,
+// unless the call has a different output.
 func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteRunInput) (*api.AgentRun, error) {
 	out := api.AgentOutput{Summary: "Completed by " + by.Actor.Name + "."}
 	hasOutput := in.Body != nil && (in.Body.Summary != "" || len(in.Body.Proposals) > 0)
@@ -325,7 +325,7 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 		}
 		out.Proposals = in.Body.Proposals
 	}
-	out.Limitations = []string{"Written by a person, not found by the agent."}
+	out.Limitations = []string{"Written by a user, not produced by the agent."}
 	var done api.AgentRun
 	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		switch {
@@ -333,7 +333,7 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 			done = *r
 			return errRunFinished
 		case isFinished(r.Status):
-			return api.Conflict("the run is %s already", r.Status)
+			return api.Conflict("the run is already %s", r.Status)
 		}
 		r.Model = "person"
 		err := recordEnd(tx, by, r, &out, nil)
@@ -347,12 +347,12 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 	return &done, nil
 }
 
-// Cancel ends a run. What it drafted before stays a draft.
+// Cancel cancels a run. Drafts it has already created are kept.
 func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentRun, error) {
 	var done api.AgentRun
 	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		if isFinished(r.Status) {
-			return api.Conflict("the run is %s already", r.Status)
+			return api.Conflict("the run is already %s", r.Status)
 		}
 		r.Status, r.CompletedAt = cancelled, ptr(tx.Now())
 		done = *r
@@ -365,7 +365,7 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.AgentRunInp
 	return &done, nil
 }
 
-// stopRun stops the work of a run, if it is at work here.
+// stopRun stops the work of a run if it is running in this process.
 func (s *Service) stopRun(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -374,7 +374,8 @@ func (s *Service) stopRun(id string) {
 	}
 }
 
-// Output is what a run proposes; empty, with the reason, where it is not completed.
+// Output returns a run's output. If the run is not completed, the output is empty and gives the
+// reason.
 func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentOutput, error) {
 	var out store.AgentOutput
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -395,12 +396,12 @@ func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInp
 
 func noOutputMessage(r *api.AgentRun) string {
 	if r.Error != nil {
-		return "It failed: " + *r.Error
+		return "The run failed:  " + *r.Error
 	}
-	return fmt.Sprintf("There is nothing to read: the run is %s.", r.Status)
+	return fmt.Sprintf("There is no output: the run is %s.", r.Status)
 }
 
-// Steps lists what a run did, in order.
+// Steps lists a run's steps in order.
 func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsInput) (*api.List[api.AgentStep], error) {
 	if _, err := s.GetRun(ctx, by, &in.AgentRunInput); err != nil {
 		return nil, err
@@ -423,7 +424,8 @@ func (s *Service) Steps(ctx context.Context, by api.Caller, in *api.AgentStepsIn
 	return out, nil
 }
 
-// findAgent is the agent of an id: with or without the product word in front, with hyphens or underscores.
+// findAgent returns the agent with this ID, accepted with or without the product prefix and with
+// hyphens or underscores.
 func findAgent(id string) (*pipelineAgent, error) {
 	normalized := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(id)), "_", "-")
 	for i := range agents {
@@ -436,5 +438,5 @@ func findAgent(id string) (*pipelineAgent, error) {
 	for i := range agents {
 		ids = append(ids, agents[i].ID)
 	}
-	return nil, api.Invalid("agent_id", "there is no agent %q; it is one of %s", id, strings.Join(ids, ", "))
+	return nil, api.Invalid("agent_id", "unknown agent %q; choose from %s", id, strings.Join(ids, ", "))
 }

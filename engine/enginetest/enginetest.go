@@ -1,5 +1,5 @@
-// Package enginetest opens an engine on an empty folder for tests: real store,
-// real files. It is no place for fakes.
+// Package enginetest opens an engine on an empty folder for tests, with the real store and real
+// files, not fakes.
 package enginetest
 
 import (
@@ -27,15 +27,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// NewID makes ids as the program does.
+// NewID returns an ID of the kind the program uses.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Logger tells what goes wrong, on standard error.
+// Logger returns a logger that writes warnings and errors to standard error.
 func Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// New is a started engine that ends with the test; change, where given, changes what it is made of.
+// New returns a started engine that is closed at the end of the test; change can modify its
+// options.
 func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -127,10 +128,10 @@ func prepare(dir string) error {
 	return err
 }
 
-// sharedMailServer is a mail server for all tests of a process: it takes every mail, and nobody reads them.
+// sharedMailServer is a mail server shared by all tests of a process; it discards all mails.
 var sharedMailServer = sync.OnceValues(func() (*smtptest.Server, error) { return smtptest.Start(smtptest.Options{NoTLS: true}) })
 
-// MailServer is that server, as an engine is given it.
+// MailServer returns the shared mail server as an engine option.
 func MailServer(t testing.TB) *mail.Server {
 	t.Helper()
 	s, err := sharedMailServer()
@@ -187,7 +188,7 @@ var trainer = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 })
 
-// CacheDir keeps the compiled PDF reader and the trained embedder between tests.
+// CacheDir returns a folder that keeps the compiled PDF reader between tests.
 func CacheDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.UserCacheDir()

@@ -129,7 +129,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		true2,
 		api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"},
 	)
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "1 of the passages of more.md that came do not stand in the file") ||
+	if notes := away.notes(t, home, id); !strings.Contains(notes, "more.md: received passages that are not in the file as parsed here were omitted (1)") ||
 		!strings.Contains(notes, "1 quote of") {
 		t.Errorf("the home says %q", notes)
 	}
@@ -171,7 +171,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		true2,
 		api.Evidence{ChunkID: "01a00000-0000-7000-8000-00000000abcd", DocumentID: doc, Quote: "The vault is guarded.", Stance: "supports"},
 	)
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "scan.bin can't be read here") || !strings.Contains(notes, "1 quote of") {
+	if notes := away.notes(t, home, id); !strings.Contains(notes, "scan.bin can't be parsed here") || !strings.Contains(notes, "1 quote in") {
 		t.Errorf("the home says %q", notes)
 	}
 	if at, now := same(doc); at.Status != api.DocumentFailed || at.Error == nil || len(now) != 0 || at.ChunkCount != 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// limitTransport lets no more than so many bytes of an answer through.
+// limitTransport limits the size of responses.
 type limitTransport struct {
 	http.RoundTripper
 	maxBytes int
 }
 
 func (b limitTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	// The model's server is the operator's choice: it may know which trace it works for.
+	// The model's server is chosen by the operator, so it may see the trace ID.
 	r = r.Clone(r.Context())
 	tracing.Inject(r.Context(), r.Header)
 	resp, err := b.RoundTripper.RoundTrip(r)
@@ -33,7 +33,7 @@ type limitedBody struct {
 
 func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.remaining <= 0 {
-		return 0, fmt.Errorf("%w: its bytes don't end", ErrAnswerTooLong)
+		return 0, fmt.Errorf("%w: the response exceeds the size limit", ErrAnswerTooLong)
 	}
 	n, err := l.ReadCloser.Read(p[:min(len(p), l.remaining)])
 	l.remaining -= n

@@ -1,9 +1,8 @@
-// Package llm reaches language models: ollama, or any server that speaks OpenAI's
-// protocol. It asks for JSON by schema, bounds what is asked and answered in tokens,
-// bytes and time, tries again where that can help, and asks one model one thing at a time.
+// Package llm calls language models through ollama or any server with an OpenAI-compatible API. It
+// requests JSON by schema, limits questions and answers in tokens, bytes and time, retries where
+// that can help, and sends a model one request at a time.
 //
-// It knows nothing of the domain and believes nothing: what an answer says is for the
-// caller to check.
+// It has no domain knowledge and trusts nothing: callers have to verify the content of answers.
 package llm
 
 import (
@@ -18,23 +17,23 @@ import (
 	"time"
 )
 
-// Request is one question.
+// Request is one request to a model.
 type Request struct {
 	System, User string
 	// Schema is the JSON Schema of the answer.
 	Schema json.RawMessage
-	// MaxTokens bounds the answer.
+	// MaxTokens limits the length of the answer.
 	MaxTokens int
 }
 
-// Answer is what a model said.
+// Answer is a model's response.
 type Answer struct {
 	Text, Model                    string
-	Digest                         string // of the model's weights; empty where the server doesn't tell
-	PromptTokens, CompletionTokens int    // tokens
+	Digest                         string // of the model's weights; "" if the server does not report it
+	PromptTokens, CompletionTokens int
 }
 
-// Status is how a model stands.
+// Status describes the availability of a model.
 type Status struct {
 	Model     string   `json:"model"`
 	Server    string   `json:"server"`
@@ -44,51 +43,51 @@ type Status struct {
 	Problem   string   `json:"problem"`
 }
 
-// The reasons for which there is no answer. All are for errors.Is.
+// Reasons for a missing answer; test for them with errors.Is.
 var (
-	ErrUnavailable     = errors.New("the model's server does not answer")
+	ErrUnavailable     = errors.New("the model's server is not responding")
 	ErrTimeout         = errors.New("the model took too long")
-	ErrAnswerTooLong   = errors.New("the model answered more than it may")
+	ErrAnswerTooLong   = errors.New("the model's answer is too long")
 	ErrUnknownModel    = errors.New("the server has no such model")
-	ErrContextExceeded = errors.New("the question is longer than the model's context")
-	ErrBusy            = errors.New("too many questions wait for the model")
-	ErrInvalidResponse = errors.New("the server's answer can't be read")
+	ErrContextExceeded = errors.New("the prompt exceeds the model's context")
+	ErrBusy            = errors.New("too many requests are waiting for the model")
+	ErrInvalidResponse = errors.New("the server's response is invalid")
 )
 
 const (
-	maxAnswer  = 1 << 20 // bytes of one answer, as it comes over the wire
+	maxAnswer  = 1 << 20 // bytes of one response
 	maxWaiting = 16
 	maxTries   = 2
 	retryAfter = 200 * time.Millisecond
-	// DefaultTimeout bounds one question with all its tries.
+	// DefaultTimeout limits one request including retries.
 	DefaultTimeout = 2 * time.Minute
 )
 
-// Options name a model.
+// Options configures a model.
 type Options struct {
 	// Name is ollama/MODEL or openai/MODEL.
 	Name string
-	// Server is the address: empty for ollama's usual one.
+	// Server is the base URL; empty means ollama's default.
 	Server string
-	// Token is sent to an OpenAI-compatible server, where it wants one.
+	// Token is the bearer token of an OpenAI-compatible server, if required.
 	Token   string
-	Timeout time.Duration // of one question; 0 for DefaultTimeout
-	// KeepAlive is how long ollama keeps the model in memory after a question; 0 for its own
-	// default, less than 0 for ever.
+	Timeout time.Duration // per request; 0 means DefaultTimeout
+	// KeepAlive is how long ollama keeps the model in memory after a request; 0 means ollama's
+	// default, a negative value forever.
 	KeepAlive time.Duration
-	// HTTP carries the calls; nil for one of its own, without redirects.
+	// HTTP sends the requests; nil means a default transport that follows no redirects.
 	HTTP http.RoundTripper
 }
 
-// Model is one model on one server. It is safe for concurrent use.
+// Model is a model on a server. It is safe for concurrent use.
 type Model struct {
 	name    string
 	server  *url.URL
 	timeout time.Duration
 	driver  driver
-	slot    chan struct{} // one place: who holds it is being answered
+	slot    chan struct{} // capacity 1: held while a request is in progress
 	waiting chan struct{}
-	// coolingDown: it took too long a moment ago.
+	// coolingDown is set for a while after a timeout.
 	coolingDown atomic.Bool
 	digest      modelDigestCache
 }
@@ -96,25 +95,26 @@ type Model struct {
 type driver interface {
 	chat(context.Context, Request) (Answer, error)
 	status(context.Context) (Status, error)
-	// reportsDigest is whether status knows of which weights a model is.
+	// reportsDigest reports whether status includes the digest of the weights.
 	reportsDigest() bool
 }
 
-// New is the model of a name; it calls nobody. Errors say what is wrong with the options.
+// New returns the model configured by o without contacting the server. Errors describe invalid
+// options.
 func New(o Options) (*Model, error) {
 	kind, name, ok := strings.Cut(o.Name, "/")
 	if !ok || name == "" || len(o.Name) > 200 || strings.ContainsAny(o.Name, " \t\r\n") {
-		return nil, fmt.Errorf("%q names no model; write it as ollama/qwen3:8b or openai/MODEL", o.Name)
+		return nil, fmt.Errorf("%q is not a valid model name; use ollama/MODEL (such as ollama/qwen3:8b) or openai/MODEL", o.Name)
 	}
 	if o.Server == "" && kind == "ollama" {
 		o.Server = "http://127.0.0.1:11434"
 	}
 	server, err := url.Parse(o.Server)
 	if err != nil || server.Host == "" || server.Scheme != "http" && server.Scheme != "https" {
-		return nil, fmt.Errorf("the model's server %q is no http or https address", o.Server)
+		return nil, fmt.Errorf("the model's server %q is not an http or https URL", o.Server)
 	}
 	if server.User != nil {
-		return nil, errors.New("the model's server must not hold a password; give a token instead")
+		return nil, errors.New("the model server's URL must not contain a password; use a token instead")
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -133,22 +133,22 @@ func New(o Options) (*Model, error) {
 	case "openai":
 		m.driver = &openAI{name: name, server: server, token: o.Token, client: client}
 	default:
-		return nil, fmt.Errorf("there is no kind of model %q; it is ollama or openai", kind)
+		return nil, fmt.Errorf("unknown model provider %q; use ollama or openai", kind)
 	}
 	return m, nil
 }
 
-// Name is the name it was made with.
+// Name returns the configured name.
 func (m *Model) Name() string { return m.name }
 
-// cooldown is how long a model that took too long is left in peace: a batch of questions
-// shall not wait out the time limit with each.
+// cooldown is how long no requests are sent after a timeout, so that a batch does not wait for the
+// time limit with each request.
 const cooldown = 30 * time.Second
 
-// Chat asks the model, in its turn. The errors are those above, or ctx's.
+// Chat sends a request when it is its turn. Errors wrap those above or are the context's.
 func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	if m.coolingDown.Load() {
-		return Answer{}, fmt.Errorf("%w a moment ago; it is asked again in half a minute", ErrTimeout)
+		return Answer{}, fmt.Errorf("%w recently; requests resume within 30 seconds", ErrTimeout)
 	}
 	select {
 	case m.waiting <- struct{}{}:
@@ -189,8 +189,8 @@ func (m *Model) Chat(ctx context.Context, r Request) (Answer, error) {
 	return a, nil
 }
 
-// modelDigestCache remembers for a while which weights a name stands for: they change when
-// somebody pulls the model anew.
+// modelDigestCache caches the digest of a model's weights for a while; it changes when the model is
+// pulled again.
 type modelDigestCache struct {
 	value atomic.Pointer[string]
 }
@@ -200,7 +200,7 @@ const (
 	digestTimeout = 2 * time.Second
 )
 
-// get asks once in a while, and not a server that doesn't tell.
+// get returns the cached digest and refreshes it from time to time, if the server reports one.
 func (d *modelDigestCache) get(ctx context.Context, from driver) string {
 	if !from.reportsDigest() {
 		return ""
@@ -216,7 +216,7 @@ func (d *modelDigestCache) get(ctx context.Context, from driver) string {
 	return s.Digest
 }
 
-// classifyTimeout tells one's own time limit from the caller's end.
+// classifyTimeout distinguishes the model's time limit from the caller's cancellation.
 func (m *Model) classifyTimeout(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -227,7 +227,7 @@ func (m *Model) classifyTimeout(ctx context.Context, err error) error {
 	return err
 }
 
-// Status asks the server whether the model is there.
+// Status queries the server for the model's availability.
 func (m *Model) Status(ctx context.Context) Status {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
 	defer stop()

@@ -13,11 +13,11 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// ollama speaks to a server of that name.
+// ollama is a driver for ollama servers.
 type ollama struct {
 	name   string
 	client *api.Client
-	// pullClient asks for a model to be fetched, which is told in many lines.
+	// pullClient has a higher size limit, because progress is reported in many lines.
 	pullClient *api.Client
 	keepAlive  *api.Duration
 }
@@ -43,9 +43,9 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 		Options:  map[string]any{"temperature": 0, "seed": 1, "num_predict": r.MaxTokens, "num_ctx": contextSize(r)},
 		Think:    &api.ThinkValue{Value: false}, KeepAlive: o.keepAlive,
 	}, func(c api.ChatResponse) error {
-		// Each piece is a token or more: a server that streams for ever ends here.
+		// Each chunk is at least a token: this stops a server that streams forever.
 		if pieces++; r.MaxTokens > 0 && pieces > r.MaxTokens+16 || text.Len()+len(c.Message.Content) > maxAnswer {
-			return fmt.Errorf("%w: it goes on behind %d tokens", ErrAnswerTooLong, r.MaxTokens)
+			return fmt.Errorf("%w: it continues after %d tokens", ErrAnswerTooLong, r.MaxTokens)
 		}
 		text.WriteString(c.Message.Content)
 		if c.Done {
@@ -61,12 +61,13 @@ func (o *ollama) chat(ctx context.Context, r Request) (Answer, error) {
 	case !done && ctx.Err() != nil:
 		return a, ctx.Err()
 	case !done:
-		return a, fmt.Errorf("%w: the answer broke off", ErrUnavailable)
+		return a, fmt.Errorf("%w: the response ended unexpectedly", ErrUnavailable)
 	}
 	return a, nil
 }
 
-// contextSize is a context that holds the question and the answer: about three bytes a token.
+// contextSize returns a context size that fits prompt and answer, assuming about three bytes per
+// token.
 func contextSize(r Request) int {
 	need := (len(r.System)+len(r.User)+len(r.Schema))/3 + r.MaxTokens + 256
 	for size := 4096; size < 65536; size *= 2 {
@@ -94,12 +95,12 @@ func (o *ollama) status(ctx context.Context) (Status, error) {
 		}
 	}
 	if !s.Ready {
-		return s, fmt.Errorf("%w: %s; `service model pull ollama/%s` fetches it", ErrUnknownModel, o.name, o.name)
+		return s, fmt.Errorf("%w: %s; download it with `service model pull ollama/%s`", ErrUnknownModel, o.name, o.name)
 	}
 	return s, nil
 }
 
-// classifyError puts a client's error among the reasons of this package.
+// classifyError maps a client error to one of this package's errors.
 func classifyError(err error) error {
 	var status api.StatusError
 	var network net.Error

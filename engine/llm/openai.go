@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// openAI speaks the protocol of that name to any server on the user's own network.
+// openAI is a driver for servers with an OpenAI-compatible API.
 type openAI struct {
 	name, token string
 	server      *url.URL
@@ -47,7 +47,7 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	if len(out.Choices) == 0 {
-		return Answer{}, fmt.Errorf("%w: it has no choice", ErrInvalidResponse)
+		return Answer{}, fmt.Errorf("%w: it contains no choices", ErrInvalidResponse)
 	}
 	a := Answer{
 		Text:             out.Choices[0].Message.Content,
@@ -55,7 +55,7 @@ func (o *openAI) chat(ctx context.Context, r Request) (Answer, error) {
 		PromptTokens:     max(0, out.Usage.Prompt),
 		CompletionTokens: max(0, out.Usage.Completion),
 	}
-	if a.CompletionTokens == 0 { // a server that doesn't count
+	if a.CompletionTokens == 0 { // the server does not count tokens
 		a.CompletionTokens = (len(a.Text) + 3) / 4
 	}
 	return a, nil
@@ -117,7 +117,7 @@ func (o *openAI) callAPI(ctx context.Context, method, path string, in, out any) 
 	case errors.Is(err, ErrAnswerTooLong), ctx.Err() != nil && err != nil:
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: the answer broke off", ErrUnavailable)
+		return fmt.Errorf("%w: the response ended unexpectedly", ErrUnavailable)
 	case resp.StatusCode == http.StatusNotFound:
 		return fmt.Errorf("%w: %s", ErrUnknownModel, truncate(string(b)))
 	case resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("context")):

@@ -10,27 +10,27 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// PullProgress is how far a server is with fetching a model: in words, and of one file in bytes.
-// Total is 0 where it isn't known.
+// PullProgress is the progress of a download: a status text and, for one file, bytes. Total is 0 if
+// unknown.
 type PullProgress struct {
 	Status      string
 	Done, Total int64
 }
 
 const (
-	maxProgressBytes = 256 << 20 // bytes of telling how far it is: days of it
-	// maxSilence bounds how long a server may say nothing of how far it is.
+	maxProgressBytes = 256 << 20 // bytes of progress reports, enough for days
+	// maxSilence is how long a server may report no progress.
 	maxSilence = 2 * time.Minute
 )
 
-// ErrPullFailed: the server tried, and says why it could not.
-var ErrPullFailed = errors.New("the server could not fetch the model")
+// ErrPullFailed reports that the server failed to download the model; its message is included.
+var ErrPullFailed = errors.New("the server could not download the model")
 
-// ErrPullUnsupported: the server is of a kind that can't be asked to fetch models.
-var ErrPullUnsupported = errors.New("only ollama fetches models when asked; see how your server gets them")
+// ErrPullUnsupported reports that the server cannot be asked to download models.
+var ErrPullUnsupported = errors.New("only ollama can download models on request; see your server's documentation")
 
-// Pull has the server fetch the model, and tells how far it is as often as the server does. It is
-// done when it returns nil. What was fetched before a break is not fetched again.
+// Pull makes the server download the model and calls onProgress as the server reports progress. It
+// returns nil when the download is complete. An interrupted download resumes on the next call.
 func (m *Model) Pull(ctx context.Context, onProgress func(PullProgress)) error {
 	o, ok := m.driver.(*ollama)
 	if !ok {
@@ -38,7 +38,7 @@ func (m *Model) Pull(ctx context.Context, onProgress func(PullProgress)) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	silent := time.AfterFunc(maxSilence, func() { stop(fmt.Errorf("%w: nothing was heard of it for %s", ErrTimeout, maxSilence)) })
+	silent := time.AfterFunc(maxSilence, func() { stop(fmt.Errorf("%w: no progress was reported for %s", ErrTimeout, maxSilence)) })
 	defer silent.Stop()
 	succeeded := false
 	err := o.pullClient.Pull(ctx, &api.PullRequest{Model: o.name}, func(p api.ProgressResponse) error {
@@ -56,7 +56,7 @@ func (m *Model) Pull(ctx context.Context, onProgress func(PullProgress)) error {
 		}
 		return err
 	case !succeeded:
-		return fmt.Errorf("%w: it broke off; ask again, what is there already is kept", ErrUnavailable)
+		return fmt.Errorf("%w: the download was interrupted; run it again to resume", ErrUnavailable)
 	}
 	m.digest.value.Store(nil)
 	return nil

@@ -1,9 +1,7 @@
-// Package notify carries word of what happened out of the service: to webhooks. What they
-// share with integrations is below it: delivery has the loop that sends, guard the addresses
-// that may be reached, seal the keys of secrets, integration the tools that are spoken to in
-// their own words.
+// Package notify sends events to webhooks. Package delivery below it holds the sending loop, and
+// package integration the connectors to other tools.
 //
-// It must not decide anything.
+// Nothing in it makes decisions.
 package notify
 
 import (
@@ -27,36 +25,36 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Box seals the secrets.
+	// Box encrypts the webhook secrets.
 	Box *secretbox.Box
-	// Guard knows the private networks that webhooks may reach.
+	// Guard decides which private networks webhooks may reach.
 	Guard netguard.Guard
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
-	// Agent names the program in requests: "service/0.1.0".
+	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string
-	// Tracer tells where deliveries take their time; nil: nothing is traced.
+	// Tracer traces deliveries, or nil.
 	Tracer *tracing.Tracer
-	// ExtraKinds are told of events beside webhooks.
+	// ExtraKinds are further kinds of event receivers besides webhooks.
 	ExtraKinds []delivery.ReceiverKind
 }
 
-// Service answers the operations on webhooks and sends their deliveries.
+// Service implements the webhook operations and sends deliveries.
 type Service struct {
 	Options
 	*delivery.Dispatcher
 	client *http.Client
 }
 
-// clientLimits are those of a delivery.
+// clientLimits are the limits of one delivery request.
 var clientLimits = netguard.Limits{Timeout: 15 * time.Second, HeaderTimeout: 10 * time.Second, MaxBodyBytes: maxResponseBytes}
 
-// New makes the service; Start begins to send.
+// New returns a Service; Start starts sending.
 func New(o Options) *Service {
 	s := &Service{Options: o, client: o.Guard.Client(clientLimits)}
 	s.Dispatcher = delivery.NewDispatcher(
@@ -72,24 +70,25 @@ func New(o Options) *Service {
 	return s
 }
 
-// Close breaks off what is being sent and waits for its end; it is sent again later.
+// Close aborts requests in progress and waits for them to end; aborted deliveries are retried
+// later.
 func (s *Service) Close() {
 	s.Dispatcher.Close()
 	s.client.CloseIdleConnections()
 }
 
 const (
-	maxWebhooks   = 50 // of an organization
+	maxWebhooks   = 50 // per organization
 	secretOverlap = 24 * time.Hour
 )
 
-// testEvent is sent on demand, to see whether a webhook works.
+// testEvent is the type of the event sent by Test.
 const testEvent = "webhook.test"
 
-// newWebhookSecret is a secret as the Standard Webhooks scheme writes it, 24 bytes of chance.
+// newWebhookSecret returns a random 24-byte secret in Standard Webhooks format.
 func newWebhookSecret() string {
 	b := make([]byte, 24)
-	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
+	_, _ = rand.Read(b) //nolint:forbidigo // secrets are random; Read never fails, it crashes the program instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
@@ -104,7 +103,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.OrgListInput)
 	return api.MapList(all, func(w *store.Webhook) api.Webhook { return w.Webhook }), nil
 }
 
-// Create makes a webhook. It hears of what happens from then on.
+// Create creates a webhook, which receives events from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebhookInput) (*api.NewWebhook, error) {
 	address, err := s.Guard.CheckURL("url", in.Body.URL)
 	if err != nil {
@@ -126,7 +125,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 			return err
 		}
 		if n >= maxWebhooks {
-			return api.Conflict("an organization has up to %d webhooks; delete one that is no longer needed", maxWebhooks)
+			return api.Conflict("an organization can have up to %d webhooks; delete one you no longer need", maxWebhooks)
 		}
 		w := store.Webhook{Sealed: sealed, Webhook: api.Webhook{
 			TenantRecord: api.TenantRecord{
@@ -144,7 +143,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	return out, nil
 }
 
-// auditChange writes to the audit chain; of the address only the host, which holds no secret.
+// auditChange writes an audit record; of the URL it keeps only the host, which holds no secret.
 func auditChange(tx *store.Tx, by api.Caller, action string, w *store.Webhook) error {
 	return audit.Append(tx, by, audit.Entry{
 		Action: action, ResourceType: "webhook", ResourceID: w.ID,
@@ -157,7 +156,7 @@ func getWebhook(tx *store.Tx, org, id string) (store.Webhook, error) {
 	return w, store.ToNotFound(err, "webhook", id)
 }
 
-// Get is one webhook.
+// Get returns a webhook.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Webhook, error) {
 	var w store.Webhook
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -167,7 +166,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WebhookInput) 
 	return &w.Webhook, err
 }
 
-// Update changes a webhook. One that is enabled again goes on with what waits for it.
+// Update changes a webhook. Enabling it again resumes its pending deliveries.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebhookInput) (*api.Webhook, error) {
 	var address *string
 	if in.Body.URL != nil {
@@ -208,7 +207,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 	return &w.Webhook, err
 }
 
-// Delete ends a webhook and what waits for it.
+// Delete deletes a webhook and its pending deliveries.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		w, err := getWebhook(tx, by.OrganizationID, in.WebhookID)
@@ -223,8 +222,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 	})
 }
 
-// RotateSecret gives a webhook a new secret. For a day, deliveries are signed with both, so that
-// the receiver can change over.
+// RotateSecret replaces a webhook's secret. For a day, deliveries are signed with both secrets, so
+// that the receiver can switch.
 func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.NewWebhook, error) {
 	secret := newWebhookSecret()
 	sealed, err := s.Box.Seal([]byte(secret))
@@ -248,7 +247,7 @@ func (s *Service) RotateSecret(ctx context.Context, by api.Caller, in *api.Webho
 	return out, nil
 }
 
-// Test sends an event that says nothing, also to a webhook that is not enabled.
+// Test sends a test event; it also works on a disabled webhook.
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.WebhookInput) (*api.Delivery, error) {
 	var d store.Delivery
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -288,7 +287,7 @@ func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.Del
 	return delivery.List(ctx, s.DB, by.OrganizationID, in.WebhookID, in.Status, in.Paging)
 }
 
-// Redeliver sends an event again, under the id it had.
+// Redeliver sends an event again, with the same ID.
 func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.DeliveryInput) (*api.Delivery, error) {
 	var d store.Delivery
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -307,10 +306,10 @@ func (s *Service) Redeliver(ctx context.Context, by api.Caller, in *api.Delivery
 func urlHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "" // none is kept that was not parsed before
+		return "" // stored URLs have been validated
 	}
 	return u.Host
 }
 
-// errSecretUnreadable says what to do about a secret that no key opens.
+// errSecretUnreadable reports a secret that no known key decrypts.
 var errSecretUnreadable = fmt.Errorf("%w; rotate it", secretbox.ErrUnknownKey)

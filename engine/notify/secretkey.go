@@ -11,10 +11,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// resealBatch is how many records are sealed anew in one transaction.
+// resealBatch is the number of records re-encrypted in one transaction.
 const resealBatch = 200
 
-// GetSecretKey tells with which keys secrets are sealed, and whether all can be opened.
+// GetSecretKey returns which keys encrypt the stored secrets and whether all secrets can be
+// decrypted.
 func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
 	place, ids, err := s.Box.KeyInfo()
 	if err != nil {
@@ -40,20 +41,21 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	})
 }
 
-// RotateSecretKey puts a new key in use and seals all secrets with it. The old keys are
-// known until they are forgotten, so what stops half way goes on the next time.
+// RotateSecretKey activates a new key and re-encrypts all secrets with it. Old keys are kept until
+// they are removed, so an interrupted rotation continues on the next call.
 func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.RotateSecretKeyInput) (*api.SecretKey, error) {
 	before, err := s.GetSecretKey(ctx, by, nil)
 	if err != nil {
 		return nil, err
 	}
-	// A key of the environment was changed by whoever set it: what is left is to seal anew.
+	// With a key from the environment, the operator has changed it already: only re-encryption is
+	// left.
 	if before.Place != secretbox.Environment {
 		if err := s.Box.RotateKey(in.Body.KeepIn); err != nil {
-			return nil, api.Conflict("the key could not be changed: %s", err)
+			return nil, api.Conflict("the key could not be rotated: %s", err)
 		}
 	} else if in.Body.KeepIn != "" {
-		return nil, api.Conflict("the keys are those of SERVICE_SECRET_KEY, which the program can't move; take it out of the environment first")
+		return nil, api.Conflict("the keys come from SERVICE_SECRET_KEY, which the program cannot move; remove it from the environment first")
 	}
 	for {
 		more, err := s.reseal(ctx)
@@ -75,7 +77,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 		now.OldKeyIDs = []string{}
 	}
 	s.Logger.Info(
-		"secrets were sealed with another key",
+		"secrets were re-encrypted with a new key",
 		"by",
 		by.Actor.Name,
 		"key",
@@ -102,10 +104,11 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	})
 }
 
-// errBatchFull ends a step of sealing anew.
-var errBatchFull = errors.New("enough for one step")
+// errBatchFull stops a batch of reseal.
+var errBatchFull = errors.New("batch is full")
 
-// reseal seals some secrets with the key in use; more: there may be others.
+// reseal re-encrypts one batch of secrets with the active key. hasMore reports whether others may
+// remain.
 func (s *Service) reseal(ctx context.Context) (hasMore bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
@@ -175,8 +178,9 @@ func (s *Service) reseal(ctx context.Context) (hasMore bool, err error) {
 	return hasMore, err
 }
 
-// forEachSealed calls one for each sealed secret there is, and then after with the record that
-// has it. A table with sealed secrets is named here, or its secrets are lost with the old key.
+// forEachSealed calls visit for each encrypted secret and then recordDone with its record. Every
+// table that holds encrypted secrets must be listed here; otherwise its secrets are lost with the
+// old key.
 func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]byte) error, recordDone func(record any) error) error {
 	if recordDone == nil {
 		recordDone = func(any) error { return nil }
@@ -234,10 +238,10 @@ func (s *Service) forEachSealed(tx *store.Tx, visit func(what string, sealed *[]
 	return nil
 }
 
-// Seal encrypts another secret of the installation as those of webhooks are.
+// Seal encrypts another secret of the installation with the same key as webhook secrets.
 func (s *Service) Seal(secret string) ([]byte, error) { return s.Box.Seal([]byte(secret)) }
 
-// Open is what was sealed.
+// Open decrypts what Seal encrypted.
 func (s *Service) Open(sealed []byte) (string, error) {
 	secret, err := s.Box.Open(sealed)
 	return string(secret), err

@@ -20,10 +20,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxResponseBytes bounds what is read of an answer, which says nothing.
+// maxResponseBytes limits how much of a response is read; its content is ignored.
 const maxResponseBytes = 64 << 10
 
-// webhookKind are receivers of deliveries.
+// webhookKind implements delivery.ReceiverKind for webhooks.
 type webhookKind struct{ s *Service }
 
 func (webhookKind) Name() string { return "webhook" }
@@ -68,7 +68,7 @@ func (webhookKind) SaveState(tx *store.Tx, org, id string, now delivery.State, _
 	return store.Webhooks.Update(tx, org, &w)
 }
 
-// Send posts a delivery, signed.
+// Send posts a delivery with its signature.
 func (k webhookKind) Send(ctx context.Context, d *store.Delivery) (status int, err error) {
 	var w store.Webhook
 	if err := k.s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -80,7 +80,7 @@ func (k webhookKind) Send(ctx context.Context, d *store.Delivery) (status int, e
 	return k.s.postDelivery(ctx, &w, d)
 }
 
-// postDelivery sends a delivery; an error says why it was not taken.
+// postDelivery posts a delivery; the error says why it was not accepted.
 func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.Delivery) (status int, err error) {
 	signature, err := s.sign(w, d)
 	if err != nil {
@@ -100,10 +100,10 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 		return 0, netguard.RedactError(err)
 	}
 	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, answer.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, answer.Body) // allows the connection to be reused
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return answer.StatusCode, &delivery.SendError{
-			Reason:     "it answered " + netguard.SafeLine(answer.Status),
+			Reason:     "the server responded " + netguard.SafeLine(answer.Status),
 			RetryAfter: netguard.RetryAfter(answer.Header, s.Clock()),
 		}
 	}
@@ -112,8 +112,8 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 
 type signatureHeaders struct{ at, text string }
 
-// sign is by the Standard Webhooks scheme: HMAC-SHA256 over id, time and body, by each
-// secret that is good now.
+// sign computes the Standard Webhooks signature: HMAC-SHA256 over ID, time and body with each
+// currently valid secret.
 func (s *Service) sign(w *store.Webhook, d *store.Delivery) (signatureHeaders, error) {
 	now := s.Clock()
 	out := signatureHeaders{at: strconv.FormatInt(now.Unix(), 10)}

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What one change of a batch does at the home. An error of the contract is the change's
-// refusal, which is kept as a conflict; nothing of the change is written then.
+// applyLine applies one change of a batch to the remote. An api.Error rejects this change only: the
+// caller stores it as a conflict, and nothing of the change is written.
 
 func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]api.Gate) error {
 	t := tableByName(l.Table)
@@ -32,10 +32,10 @@ func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]
 		}
 		return r.applyRecord(tx, t, l, sealed)
 	}
-	return api.Invalid("file", "there is no change %.20q of %.40q", l.Op, l.Table)
+	return api.Invalid("file", "unknown operation %.20q on %.40q", l.Op, l.Table)
 }
 
-// writePermission is the permission that the same change made here would need.
+// writePermission returns the permission that the same change would need if made locally.
 func (t *table) writePermission() api.Permission {
 	switch {
 	case t.name == store.Documents.Name():
@@ -60,7 +60,7 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed
 			return err
 		}
 		if string(key) != string(l.Key) || !t.belongsTo(l.Record, r.batch.AssessmentID) {
-			return api.Invalid("file", "a record of %s is of another assessment, or has another key than it says", t.name)
+			return api.Invalid("file", "a record of %s belongs to another assessment or does not match its key", t.name)
 		}
 	}
 	if t.name != store.Assessments.Name() {
@@ -86,7 +86,7 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed
 	case t.kind == itemTable:
 		err = r.applyItem(tx, t, l, sealed)
 	default:
-		return api.Invalid("file", "%s are not brought as they are", t.name)
+		return api.Invalid("file", "records of %s cannot be pushed", t.name)
 	}
 	if err == nil {
 		r.out.Applied++
@@ -94,7 +94,7 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed
 	return err
 }
 
-// requireOpen refuses changes of a closed assessment.
+// requireOpen rejects changes to a closed assessment.
 func (r *batchApplier) requireOpen(tx *store.Tx) error {
 	a, err := store.Assessments.Get(tx, r.target.org, r.batch.AssessmentID)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 	case err != nil:
 		return store.ToNotFound(err, "assessment", id)
 	case l.Op != opEdit:
-		return api.Conflict("an assessment is deleted at its home only")
+		return api.Conflict("an assessment can only be deleted at its remote")
 	case a.State == api.StateClosed:
 		return api.Conflict("the assessment is closed")
 	}
@@ -134,7 +134,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 			return err
 		}
 		if next.Name == "" || len(next.Name) > 200 || len(next.Description) > 10_000 {
-			return api.Invalid("name", "an assessment needs a name of at most 200 bytes")
+			return api.Invalid("name", "an assessment needs a name of at most 200 bytes and a description of at most 10,000")
 		}
 		if next.DueDate != nil {
 			if _, err := next.DueDate.Time(); err != nil {
@@ -144,15 +144,18 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		next.Revision++
 		next.UpdatedAt = tx.Now()
 		if err := errors.Join(store.Assessments.Put(tx, org, &next),
-			audit.Append(tx, r.by, audit.Entry{Action: "assessment.updated", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{"fields": merged, "offline": true}})); err != nil {
+			audit.Append(tx, r.by, audit.Entry{
+				Action: "assessment.updated", ResourceType: "assessment", ResourceID: id,
+				Changes: map[string]any{"fields": merged, "offline": true},
+			})); err != nil {
 			return err
 		}
 	}
 	return r.fieldConflicts(tx, t, l, conflicts, id, a.Name)
 }
 
-// createAssessment makes an assessment that was begun at the clone. It begins at the first state: the
-// moves are made again.
+// createAssessment creates an assessment that was started at the clone. It starts in the first
+// state: the transitions are replayed.
 func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) error {
 	f := maps.Clone(l.Record)
 	if err := t.fillLocalFields(r.target, f, nil); err != nil {
@@ -164,12 +167,13 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 		return err
 	}
 	if a.Name == "" || len(a.Name) > 200 || len(a.Description) > 10_000 || slices.Contains(a.FrameworkIDs, "") {
-		return api.Invalid("file", "the assessment has no name, or a framework that the catalog here lacks")
+		return api.Invalid("file", "the assessment has no valid name or description, or uses a framework missing from the catalog here")
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
 	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
 		audit.PublishEvent(tx, r.by, audit.Event{
-			Type: "assessment.created", AssessmentID: a.ID, Summary: "brought " + a.Name + ", begun offline", ResourceType: "assessment", ResourceID: a.ID,
+			Type: "assessment.created", AssessmentID: a.ID, Summary: "added " + a.Name + ", created offline",
+			ResourceType: "assessment", ResourceID: a.ID,
 			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true},
 		}))
 }
@@ -186,7 +190,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	}
 	switch {
 	case l.Op == opInsert && there:
-		return api.Conflict("there is a document %q already", old.ID)
+		return api.Conflict("a document with ID %q already exists", old.ID)
 	case l.Op == opInsert:
 		return r.saveDocument(tx, l, "added")
 	case l.Op == opDelete && !there:
@@ -209,7 +213,10 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			}
 			conflict := &api.SyncConflict{
 				Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
-				Message: old.Filename + " was replaced by two people, with different files", Base: conflictSide(c.From), Home: r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt), Clone: r.cloneSide(l, c.To),
+				Message: old.Filename + " was replaced by two people with different files",
+				Base:    conflictSide(c.From),
+				Home:    r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt),
+				Clone:   r.cloneSide(l, c.To),
 			}
 			if kept {
 				conflict.KeptSHA256 = stringFromJSON(c.To)
@@ -239,59 +246,60 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	return r.fieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
 }
 
-// saveDocument takes a document that was read at the clone, whose file was brought.
+// saveDocument stores a document that was parsed at the clone and whose file has been uploaded.
 func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	arrival := r.docs[stringFromJSON(l.Record["id"])]
 	if arrival == nil {
-		return api.Invalid("file", "the file of %.80s was not brought; bring it first", stringFromJSON(l.Record["filename"]))
+		return api.Invalid("file", "the file %.80s has not been uploaded; upload it first", stringFromJSON(l.Record["filename"]))
 	}
 	doc := &arrival.Document
 	other, err := store.Documents.By("content").Get(tx, org, id, doc.SHA256)
 	if err == nil && other.ID != doc.ID {
-		r.addNote("%s is here already as %s; the same file is kept once", doc.Filename, other.Filename)
+		r.addNote("%s is already stored as %s; identical files are stored once", doc.Filename, other.Filename)
 		return nil
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if errors.Is(err, store.ErrNotFound) { // who brings a record of a file has brought the file
-		brought, err := store.SyncFiles.Has(tx, org, id, doc.SHA256)
+	if errors.Is(err, store.ErrNotFound) { // the file must have been uploaded for this record
+		uploaded, err := store.SyncFiles.Has(tx, org, id, doc.SHA256)
 		if err != nil {
 			return err
 		}
 		switch {
-		case brought:
+		case uploaded:
 			if err := store.SyncFiles.Delete(tx, org, id, doc.SHA256); err != nil {
 				return err
 			}
 		case !r.dryRun:
-			return api.Invalid("file", "the file of %s was not brought; bring it first", doc.Filename)
+			return api.Invalid("file", "the file %s has not been uploaded; upload it first", doc.Filename)
 		}
 	}
 	doc.UploadedBy, doc.UpdatedAt = r.by.Actor.Name, tx.Now()
-	told := audit.Event{
-		Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename), ResourceType: "document", ResourceID: doc.ID,
+	event := audit.Event{
+		Type: "document.ingested", AssessmentID: id, Summary: fmt.Sprintf("%s %s, from offline", verb, doc.Filename),
+		ResourceType: "document", ResourceID: doc.ID,
 		Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "offline": true},
 	}
 	switch n := r.foreignPassages[doc.ID]; {
 	case doc.Status == api.DocumentFailed && n > 0:
-		told.Type, told.Data["error"] = "document.failed", *doc.Error
-		told.Summary = fmt.Sprintf(
-			"%s can't be read here (%s): its %d passages that came are left out, with what is quoted from them; `service doc reprocess` reads it again",
+		event.Type, event.Data["error"] = "document.failed", *doc.Error
+		event.Summary = fmt.Sprintf(
+			"%s can't be parsed here (%s): the passages received for it (%d) and quotes from them are omitted; retry with `service doc reprocess`",
 			doc.Filename,
 			*doc.Error,
 			n,
 		)
-		r.addNote("%s", told.Summary)
+		r.addNote("%s", event.Summary)
 	case doc.Status == api.DocumentFailed:
-		told.Type, told.Data["error"], told.Summary = "document.failed", *doc.Error, doc.Filename+" could not be read: "+*doc.Error
+		event.Type, event.Data["error"], event.Summary = "document.failed", *doc.Error, doc.Filename+" could not be parsed:  "+*doc.Error
 	case n > 0:
-		told.Data["strange"] = n
-		told.Summary += fmt.Sprintf("; %d of the passages that came do not stand in the file, and are left out", n)
-		r.addNote("%d of the passages of %s that came do not stand in the file as it is read here, and are left out", n, doc.Filename)
+		event.Data["strange"] = n
+		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)
+		r.addNote("%s: received passages that are not in the file as parsed here were omitted (%d)", doc.Filename, n)
 	}
-	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, told))
+	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, event))
 }
 
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
@@ -305,17 +313,18 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 	if stringFromJSON(l.Record["sha256"]) != old.SHA256 {
 		c := r.deletionConflict(t, l, nil)
 		c.Label, c.Home = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
-		c.Message = old.Filename + " was deleted offline, and was replaced here"
+		c.Message = old.Filename + " was deleted offline but replaced here"
 		return r.recordConflict(tx, c, false)
 	}
 	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
 		audit.PublishEvent(tx, r.by, audit.Event{
-			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename, ResourceType: "document", ResourceID: old.ID,
+			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename,
+			ResourceType: "document", ResourceID: old.ID,
 			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true},
 		}))
 }
 
-// applyScope merges a scope. One that both made apart is merged as one that began empty.
+// applyScope merges a scope. If both sides created one, it is merged with an empty base.
 func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	changes := maps.Clone(l.Fields)
 	if l.Op == opInsert {
@@ -324,7 +333,7 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 			changes[name] = assessment.FieldChange{To: v}
 		}
 	} else if l.Op != opEdit {
-		return api.Conflict("a scope is not deleted")
+		return api.Conflict("a scope cannot be deleted")
 	}
 	conflicts, sc, err := assessment.ApplyScopeChanges(
 		tx,
@@ -342,7 +351,7 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 
 func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error {
 	if l.Op != opInsert {
-		return api.Conflict("a comment is never changed")
+		return api.Conflict("comments cannot be changed or deleted")
 	}
 	f := maps.Clone(l.Record)
 	f["organization_id"], _ = json.Marshal(r.target.org)
@@ -351,15 +360,16 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 		return err
 	}
 	if there, err := store.Comments.Has(tx, r.target.org, c.ID); err != nil || there {
-		return cmp.Or(err, error(api.Conflict("there is a comment %q already", c.ID)))
+		return cmp.Or(err, error(api.Conflict("a comment with ID %q already exists", c.ID)))
 	}
 	if strings.TrimSpace(c.Text) == "" || len(c.Text) > 4*4000 || !slices.Contains(api.Gates, c.Gate) {
-		return api.Invalid("text", "a comment has a text of at most 4000 characters, and a gate")
+		return api.Invalid("text", "a comment needs a valid gate and a text of at most 4000 characters")
 	}
 	c.Author = r.by.Actor
 	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{
 		Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
-		ResourceType: "comment", ResourceID: c.ID, Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
+		ResourceType: "comment", ResourceID: c.ID,
+		Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},
 	}))
 }
 
@@ -375,9 +385,10 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, seale
 		return nil
 	}
 	return r.recordConflict(tx, &api.SyncConflict{
-		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number", Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
+		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
-			"a version of the %s was made here and offline; the one made offline is the newest now, and the other is kept before it",
+			"a version of the %s was created both here and offline; the offline version is now the latest, the other is kept as the previous one",
 			t.gate.Title(),
 		),
 	}, false)
@@ -389,7 +400,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		version := stringFromJSON(l.Record["version_id"])
 		if r.refusedVersions[version] {
 			r.out.Applied--
-			return nil // told with its version
+			return nil // already reported with its version
 		}
 		f := maps.Clone(l.Record)
 		if err := t.fillLocalFields(r.target, f, nil); err != nil {
@@ -408,7 +419,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		conflict := r.deletionConflict(t, l, nil)
 		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, conflictSide(c.Base)
 		conflict.Home = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
-		conflict.Message = c.Label + " was deleted offline, and was changed here"
+		conflict.Message = c.Label + " was deleted offline but changed here"
 		return r.recordConflict(tx, conflict, false)
 	}
 	conflicts, err := assessment.ApplyItemChanges(tx, r.by, r.batch.AssessmentID, t.gate, recordIDFromKey(l.Key), l.Fields)
@@ -424,7 +435,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 	return r.fieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 }
 
-// recordIDFromKey is the id in the key of a record that is found by its id.
+// recordIDFromKey returns the record ID from a key that consists of the ID alone, or "".
 func recordIDFromKey(key []byte) string {
 	parts, err := store.KeyFromBytes(key).Parts()
 	if err != nil || len(parts) != 1 {
@@ -434,7 +445,7 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// sealVersions recomputes what versions say of their items, once these are all there.
+// sealVersions recomputes the hashes of versions whose items are complete.
 func (r *batchApplier) sealVersions(tx *store.Tx, sealed map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(sealed)) {
 		if err := assessment.RehashVersion(tx, r.target.org, sealed[id], id); err != nil {
@@ -455,7 +466,7 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 	case opSubmit:
 		t := tableForGate(l.Gate, itemTable)
 		if t == nil {
-			return api.Invalid("file", "there is no gate %.40q", l.Gate)
+			return api.Invalid("file", "unknown gate %.40q", l.Gate)
 		}
 		if err = r.by.Require(t.writePermission()); err == nil {
 			err = assessment.SubmitSyncedVersion(tx, r.by, id, l.Gate, l.Version, l.Approval, l.SHA256)
@@ -477,7 +488,7 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 	return err
 }
 
-// recordRefusal keeps a change that is not taken, with the reason.
+// recordRefusal stores a rejected change as a conflict with the reason.
 func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Error) error {
 	c := &api.SyncConflict{
 		Kind:     api.ConflictRefused,
@@ -492,7 +503,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 	case opSubmit, opDecide:
 		c.Kind, c.Table, c.RecordID, c.Label = api.ConflictApproval, store.Approvals.Name(), l.Approval, string(l.Gate)
 		c.Message = fmt.Sprintf(
-			"the %s of the %s that was made offline does not hold: %s",
+			"the offline %s of the %s is void: %s",
 			map[string]string{opSubmit: "submission", opDecide: "decision"}[l.Op],
 			l.Gate.Title(),
 			reason.Message,
@@ -500,7 +511,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 		c.Clone = r.cloneSide(l, stringToJSON(string(cmp.Or(l.Verdict, api.ApprovalPending))))
 		r.addNote("%s", c.Message)
 		if l.Op == opDecide && r.voidApprovals[l.Approval] {
-			return nil // it fell with its submission
+			return nil // already void with its submission
 		}
 		if l.Op == opSubmit {
 			r.voidApprovals[l.Approval] = true
@@ -510,7 +521,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 		}
 	case opTransition:
 		c.Kind, c.Table, c.RecordID, c.Field, c.Label = api.ConflictState, store.Assessments.Name(), r.batch.AssessmentID, "state", "state"
-		c.Message = fmt.Sprintf("the move to %s that was made offline is not made here: %s", l.To, reason.Message)
+		c.Message = fmt.Sprintf("the offline transition to %s was rejected: %s", l.To, reason.Message)
 		c.Clone = r.cloneSide(l, stringToJSON(string(l.To)))
 		r.addNote("%s", c.Message)
 	default:
@@ -536,15 +547,16 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 	return r.recordConflict(tx, c, whole)
 }
 
-// maxInlineValue is how large a value stands in a conflict; a larger one is kept as the batch it came in.
+// maxInlineValue is the maximum size of a value in a conflict; a larger one is stored as the whole
+// batch.
 const maxInlineValue = 64 << 10
 
 func stringToJSON(s string) json.RawMessage {
-	b, _ := json.Marshal(s) //nolint:errchkjson // a text always has a form
+	b, _ := json.Marshal(s) //nolint:errchkjson // a string can always be encoded
 	return b
 }
 
-// voidApproval keeps the approval that an offline submission asked for as void, with the reason.
+// voidApproval stores the approval requested by an offline submission as void, with the reason.
 func (r *batchApplier) voidApproval(tx *store.Tx, l *changeLine, reason string) error {
 	if there, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || there || !slices.Contains(api.Gates, l.Gate) {
 		return err
@@ -564,7 +576,8 @@ func conflictSide(v json.RawMessage) api.SyncSide {
 	return api.SyncSide{Value: v}
 }
 
-// cloneSide is the clone's side of a conflict: who brings it did it, when the clone says.
+// cloneSide returns the clone's side of a conflict: the pushing user as author, and the clone's
+// time.
 func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide {
 	s := conflictSide(v)
 	s.By = r.by.Actor.Name
@@ -575,7 +588,7 @@ func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide 
 	return s
 }
 
-// remoteSide is the home's side of a conflict: who set the field here last, and when.
+// remoteSide returns the remote's side of a conflict: the current value, who last set it and when.
 func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, otherwise time.Time) api.SyncSide {
 	s := conflictSide(v)
 	row, err := store.SyncLogEntries.Get(tx, r.target.org, r.batch.AssessmentID, t.name, key)
@@ -605,11 +618,12 @@ func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, con
 	return nil
 }
 
-// deletionConflict is the conflict of a change with a deletion.
+// deletionConflict returns the conflict between an edit and a deletion.
 func (r *batchApplier) deletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
 	b, _ := encodeFields(record)
 	return &api.SyncConflict{
-		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
-		Message: "it was changed offline, and was deleted here",
+		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record),
+		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Message: "changed offline but deleted here",
 	}
 }

@@ -16,16 +16,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// A bundle is the same exchange as over a network, in a file: from a clone its batch and how
-// far it has read, from a home what a clone lacks and which batch it took last.
+// A bundle is the network exchange in one file. A clone's bundle holds its batch and how far it has
+// read; a remote's holds the changes the clone lacks and the last batch it applied.
 
-// bundleBudget is what of changes goes into one bundle; a batch is read again as one file, of maxDecodedBytes.
+// bundleBudget limits the changes in one bundle: a batch is read as one file of at most
+// maxDecodedBytes.
 var bundleBudget = fileBudget{lines: maxDecodedBytes / 2, documents: maxDocuments, files: bundle.MaxBytes - bundle.MaxMemoryBytes}
 
-// bundleWriter is a bundle on its way out.
+// bundleWriter collects the contents of a bundle.
 type bundleWriter struct {
 	manifest bundle.Manifest
-	// memoryParts are the parts in memory, in the order of the manifest; files follow them.
+	// memoryParts holds the parts kept in memory, in the order of the manifest; files follow them.
 	memoryParts [][]byte
 }
 
@@ -34,7 +35,7 @@ func (p *bundleWriter) addMemoryPart(kind string, data []byte) {
 	p.memoryParts = append(p.memoryParts, data)
 }
 
-// WriteBundle writes what the other side lacks, as far as is known here, into one file.
+// WriteBundle writes one file with everything that the other side is known to lack.
 func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.File, error) {
 	for _, right := range []api.Permission{"assessment:read", "document:read"} {
 		if err := by.Require(right); err != nil {
@@ -104,7 +105,8 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}), nil
 }
 
-// bundleRecipient is for whom a bundle is: who was named, who exchanged the last one, or the only one.
+// bundleRecipient returns the peer a bundle is for: the one named in the input, the one of the last
+// bundle, or the only trusted one.
 func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -133,10 +135,10 @@ func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.Wr
 			return nil
 		case 0:
 			return api.Conflict(
-				"nobody's key is trusted here yet; get the other side's, compare its fingerprint with them, and `service sync trust` it",
+				"no keys are trusted yet; get the other side's key, compare its fingerprint with them, then run `service sync trust`",
 			)
 		}
-		return api.Invalid("peer_id", "%d keys are trusted here: say for which the bundle is", n)
+		return api.Invalid("peer_id", "%d keys are trusted here; choose the recipient", n)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +147,8 @@ func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.Wr
 	return &p, k, err
 }
 
-// publishToPeer makes an assessment that was begun here a clone of one that the peer is to have.
+// publishToPeer turns an assessment that was created here into a clone of the copy that the peer
+// will receive.
 func (s *Service) publishToPeer(
 	ctx context.Context,
 	by api.Caller,
@@ -155,19 +158,20 @@ func (s *Service) publishToPeer(
 ) (*api.SyncStatus, error) {
 	if st.Role != "none" {
 		if st.Role == store.SyncRoleClone {
-			return st, nil // as it is: the bundle is written again
+			return st, nil // already a clone: write the bundle again
 		}
-		return nil, api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
+		return nil, api.Conflict("the assessment has clones of its own, so it cannot become a clone")
 	}
 	at := &api.AttachSyncInput{}
 	if err := s.DB.View(ctx, func(tx *store.Tx) error { at.Body.ReplicaID = tx.NewID(); return nil }); err != nil {
 		return nil, err
 	}
-	at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.CatalogSHA256, at.Body.OwnSHA256 = st.AssessmentID, to.Organization, st.CatalogSHA256, st.OwnSHA256
+	at.Body.AssessmentID, at.Body.RemoteOrganization = st.AssessmentID, to.Organization
+	at.Body.CatalogSHA256, at.Body.OwnSHA256 = st.CatalogSHA256, st.OwnSHA256
 	return s.attach(ctx, by, at, peer.ID)
 }
 
-// packBatch packs what a clone has changed.
+// packBatch adds the clone's unsent changes.
 func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter, st *api.SyncStatus) ([]string, error) {
 	b, err := s.prepareBatch(ctx, by, st.AssessmentID, false, bundleBudget)
 	if err != nil {
@@ -175,7 +179,7 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	}
 	m := &p.manifest
 	m.Role, m.ReplicaID, m.Account = store.SyncRoleClone, st.ReplicaID, st.Account
-	// What was sent meanwhile is not read meanwhile: how far it has read still holds.
+	// Nothing is read while a batch is pending, so the position is still valid.
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
 	if b.Lines > 0 {
 		m.Counter, m.More = b.Counter, b.More
@@ -188,7 +192,7 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	})
 }
 
-// packChanges packs what the clone of a peer lacks. A peer without a clone has one from now on.
+// packChanges adds what the peer's clone lacks, and registers a clone for a peer that has none.
 func (s *Service) packChanges(
 	ctx context.Context,
 	by api.Caller,
@@ -207,7 +211,7 @@ func (s *Service) packChanges(
 		}
 		if !ok {
 			return api.Conflict(
-				"%s, whose key that is, is no member with the right to read the assessment; nothing is written for them",
+				"no bundle was written: the key belongs to %s, who is not a member with read access to the assessment",
 				peer.UserName,
 			)
 		}
@@ -227,7 +231,8 @@ func (s *Service) packChanges(
 		rep.ID = joined.ReplicaID
 	}
 	m := &p.manifest
-	m.Role, m.ReplicaID, m.Name, m.Account, m.Counter, m.Answer, m.BatchSHA256 = store.SyncRoleRemote, rep.ID, joined.Name, joined.Account, rep.Counter, rep.LastResult, rep.LastSum
+	m.Role, m.ReplicaID, m.Name, m.Account = store.SyncRoleRemote, rep.ID, joined.Name, joined.Account
+	m.Counter, m.Answer, m.BatchSHA256 = rep.Counter, rep.LastResult, rep.LastSum
 	var files []string
 	left := fileBudget{lines: math.MaxInt, documents: math.MaxInt, files: bundleBudget.files}
 	held := 0
@@ -246,7 +251,7 @@ func (s *Service) packChanges(
 			return nil, err
 		}
 		if held += len(page.Data); page.More && page.Lines == 0 || held > bundle.MaxMemoryBytes/2 {
-			break // the rest is for another bundle
+			break // the rest goes into the next bundle
 		}
 		p.addMemoryPart(bundle.Changes, page.Data)
 		files = append(files, page.Files...)
@@ -255,7 +260,7 @@ func (s *Service) packChanges(
 	return files, nil
 }
 
-// peerReplica is the clone of a peer; none where it has none yet.
+// peerReplica returns the peer's clone, or a zero SyncReplica if it has none.
 func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncReplica, error) {
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil || r.PeerID == peer.ID && r.UserID == peer.UserID {
@@ -265,7 +270,7 @@ func peerReplica(tx *store.Tx, org, id string, peer *api.SyncPeer) (store.SyncRe
 	return store.SyncReplica{}, nil
 }
 
-// packCatalog packs the content of the catalog version, and of the own frameworks and controls.
+// packCatalog adds the content of the catalog version and of the custom frameworks and controls.
 func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWriter) error {
 	f, size, err := s.DB.Blobs().Open(p.manifest.CatalogSHA256)
 	if err != nil {
@@ -274,7 +279,7 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	defer f.Close()
 	if size > bundle.MaxMemoryBytes/2 {
 		return api.Conflict(
-			"the catalog version is over %d MiB, and is not carried in a bundle; import the release at the other side",
+			"the catalog version exceeds %d MiB and does not fit into a bundle; import the release on the other side",
 			bundle.MaxMemoryBytes>>21,
 		)
 	}
@@ -292,7 +297,7 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	return err
 }
 
-// packFiles names the files of documents.
+// packFiles lists the documents' files in the manifest.
 func (s *Service) packFiles(p *bundleWriter, files []string) error {
 	seen := map[string]bool{}
 	for _, sha := range files {
@@ -312,7 +317,7 @@ func (s *Service) packFiles(p *bundleWriter, files []string) error {
 	return nil
 }
 
-// assignSerial gives the bundle its number, and notes it.
+// assignSerial gives the bundle the next serial number and records it.
 func (s *Service) assignSerial(ctx context.Context, by api.Caller, p *bundleWriter, peer *api.SyncPeer) error {
 	org, m := by.OrganizationID, &p.manifest
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -347,14 +352,14 @@ func (s *Service) assignSerial(ctx context.Context, by api.Caller, p *bundleWrit
 	})
 }
 
-// decodePushResult is what came of a clone's last batch at its home.
+// decodePushResult returns the remote's result for the clone's last batch.
 func decodePushResult(m *bundle.Manifest) (*api.PushedSync, error) {
 	out := &api.PushedSync{Notes: []string{}}
 	if len(m.Answer) == 0 {
 		return out, nil
 	}
 	if err := json.Unmarshal(m.Answer, out); err != nil {
-		return nil, damagedFileError("its answer can't be read: %v", err)
+		return nil, damagedFileError("its result cannot be decoded: %v", err)
 	}
 	return out, nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// bundleImporter is a bundle on its way in. All of it is read and found to be what was signed
-// before a record is written; until then only files are kept, which nothing names yet.
+// bundleImporter imports one bundle. The whole bundle is read and its signature verified before any
+// record is written; until then only files are stored, which no record refers to.
 type bundleImporter struct {
 	service   *Service
 	by        api.Caller
@@ -29,9 +29,10 @@ type bundleImporter struct {
 	key       *bundle.Key
 	out       *api.TakenSyncBundle
 
-	// sender is who brings a clone's changes; the taker where that account may not any more.
+	// sender is the account that a clone's changes are applied as; the importing user if that
+	// account has lost access.
 	sender api.Caller
-	// isNew: the assessment is not synchronised here yet.
+	// isNew reports whether the assessment is not synced here yet.
 	isNew bool
 
 	batch, catalog, customCatalog []byte
@@ -40,11 +41,11 @@ type bundleImporter struct {
 	files                         []string
 }
 
-// ImportBundle takes a bundle that a trusted peer wrote for this organization. The same again does
-// nothing; what broke off goes on where it is taken again.
+// ImportBundle imports a bundle that a trusted peer wrote for this organization. Importing the same
+// bundle again has no effect; an interrupted import can be repeated.
 func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeSyncBundleInput) (*api.TakenSyncBundle, error) {
 	if in.Dry != "" && in.Dry != "true" && in.Dry != "false" {
-		return nil, api.Invalid("dry_run", "dry_run is true or false")
+		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
 	mine, err := s.secretKey(ctx, by)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeS
 	return u.out, err
 }
 
-// trustedKey is the key of a peer; nil for a stranger's.
+// trustedKey returns the key of a trusted peer, or nil if the fingerprint is unknown.
 func (u *bundleImporter) trustedKey(ctx context.Context, fingerprint string) (*bundle.Key, error) {
 	err := u.service.DB.View(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.By("fingerprint").Get(tx, u.by.OrganizationID, fingerprint)
@@ -100,7 +101,8 @@ func (u *bundleImporter) trustedKey(ctx context.Context, fingerprint string) (*b
 	return u.key, err
 }
 
-// checkBundle refuses a bundle that is not for the assessment as it stands here, or whose time is over.
+// checkBundle rejects a bundle that does not fit the assessment's current state here or is out of
+// date.
 func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.Again = false
@@ -116,7 +118,7 @@ func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 		u.out.Role = store.SyncRoleRemote
 		err = u.checkFromClone(tx, &l)
 	default:
-		err = damagedFileError("its sender is the %.20q of the assessment", m.Role)
+		err = damagedFileError("unknown sender role %.20q", m.Role)
 	}
 	if err != nil || u.out.Again {
 		return err
@@ -136,28 +138,29 @@ func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 	return nil
 }
 
-// checkSerial refuses a bundle that is older than the last one from there.
+// checkSerial rejects a bundle that is older than the last one from the same sender.
 func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	switch m := u.manifest; {
 	case m.Serial < 1:
-		return damagedFileError("it has no number")
+		return damagedFileError("it has no serial number")
 	case m.Serial == last.Imported && u.sha256Hex == last.ImportedSum:
 		u.out.Again = true
 		return nil
 	case m.Serial == last.Imported:
-		do := "there, " + cloneRestoredAdvice
+		do := "on their side, " + cloneRestoredAdvice
 		if m.Role == store.SyncRoleRemote {
-			do = "make another clone in a folder of its own, of a bundle that they write for that one's key, and do there again what the home lost"
+			do = "create another clone in a new folder, from a bundle they write for that clone's key, and redo there whatever the remote lost"
 		}
 		return api.Conflict(
-			"bundle %d of %s was taken with other content: their data was restored from a backup, or two copies of it are in use; %s",
+			"bundle %d from %s was already imported with different content: "+
+				"their data was restored from a backup, or two copies of it are in use; %s",
 			m.Serial,
 			u.peer.Name,
 			do,
 		)
 	case m.Serial < last.Imported:
 		return api.Conflict(
-			"this is bundle %d of %s, of %s, and bundle %d was taken already: it is older than the last one",
+			"this is bundle %d from %s (%s), but bundle %d has already been imported; ask for a newer one",
 			m.Serial,
 			u.peer.Name,
 			m.MadeAt.Format("2006-01-02 15:04"),
@@ -172,17 +175,17 @@ func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error 
 	if u.isNew {
 		there, err := store.Assessments.Has(tx, org, m.AssessmentID)
 		if err == nil && there {
-			err = api.Conflict("%s is here already, and is no clone", m.Name)
+			err = api.Conflict("%s already exists here and is not a clone", m.Name)
 		}
 		return err
 	}
 	switch {
 	case l.Role != store.SyncRoleClone:
-		return api.Conflict("the assessment's home is here; a bundle of another home is not taken")
+		return api.Conflict("this copy is the assessment's remote; a bundle from another remote cannot be imported")
 	case l.ReplicaID != m.ReplicaID:
-		return api.Invalid("file", "the bundle was written for another clone of the assessment")
+		return api.Invalid("file", "the bundle was written for another clone of this assessment")
 	case l.RemoteOrganization != "" && l.RemoteOrganization != u.key.Organization, l.RemoteOrganization == "" && l.PeerID != u.peer.ID:
-		return api.Invalid("file", "%s is not the home of this clone", u.peer.Name)
+		return api.Invalid("file", "%s is not this clone's remote", u.peer.Name)
 	}
 	if err := u.checkSerial(&l.SyncSerials); err != nil || u.out.Again {
 		return err
@@ -195,22 +198,23 @@ func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error 
 	switch on := err == nil; {
 	case on && m.Counter == waiting.Counter && m.BatchSHA256 != hex.EncodeToString(sum[:]):
 		return api.Conflict(
-			"the home took other changes of this clone as batch %d than those that wait here: this folder is a copy of another, or was restored from a backup; %s",
+			"the remote applied other changes of this clone as batch %d than those pending here: "+
+				"this folder is a copy of another or was restored from a backup; %s",
 			m.Counter,
 			cloneRestoredAdvice,
 		)
 	case on && m.Counter == waiting.Counter:
 	case on && m.Counter < waiting.Counter:
 		return api.Conflict(
-			"the home wrote this before it had your changes, which are on their way to it; bring it your bundle, and take the answer to that",
+			"the remote wrote this before it received your pending changes; deliver your bundle, then import the bundle it returns",
 		)
 	case m.Counter > l.Counter:
 		return api.Conflict(
-			"the home has changes of this clone that it does not know of: it was restored from a backup; %s",
+			"the remote has changes of this clone that are missing here: this clone was restored from a backup; %s",
 			cloneRestoredAdvice,
 		)
 	case m.Counter < l.Counter:
-		return api.Conflict("the home wrote this before it had your last changes; take the bundle that it wrote after them")
+		return api.Conflict("the remote wrote this before it received your last changes; import the bundle it wrote afterwards")
 	}
 	return nil
 }
@@ -227,27 +231,27 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 		case err != nil:
 			return err
 		case there || !m.Publish:
-			return api.NotFound("synchronised assessment", m.AssessmentID)
+			return api.NotFound("synced assessment", m.AssessmentID)
 		case !ok:
 			return api.Conflict(
-				"%s, whose key that is, is no member with that right any more, and begins no assessment here",
+				"the key belongs to %s, who is no longer a member with sync rights and cannot publish an assessment here",
 				u.peer.UserName,
 			)
 		}
 		return nil
 	}
 	if l.Role != store.SyncRoleRemote {
-		return api.Conflict("this is a clone as well; bring the bundle to its home, which is %s", remoteName(l))
+		return api.Conflict("this copy is also a clone; import the bundle at the remote (%s)", remoteName(l))
 	}
 	rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && m.Publish && ok:
-		u.isNew = true // it broke off before the clone was known
+		u.isNew = true // interrupted before the clone was registered
 		return nil
 	case err != nil:
 		return store.ToNotFound(err, "clone", m.ReplicaID)
 	case rep.UserID != u.peer.UserID:
-		return api.Forbidden("the clone is %s's, and the key that signed is trusted for %s", rep.UserName, u.peer.UserName)
+		return api.Forbidden("the clone belongs to %s, but the signing key is trusted for %s", rep.UserName, u.peer.UserName)
 	}
 	if err := u.checkSerial(&rep.SyncSerials); err != nil || u.out.Again {
 		return err
@@ -255,7 +259,7 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 	return verifyHistory(tx, org, m.AssessmentID, m.Since, m.AnchorSequence, m.AnchorHash)
 }
 
-// readAll reads the bundle to its end: files are kept, the rest is held.
+// readAll reads the whole bundle: files are stored, all else is held in memory.
 func (u *bundleImporter) readAll(ctx context.Context, r *bundle.Reader) error {
 	k := u.service.newFileSaver()
 	err := u.readParts(ctx, k, r)
@@ -300,12 +304,12 @@ func (u *bundleImporter) addMemoryPart(kind string, data []byte) error {
 	case kind == bundle.Custom && u.customCatalog == nil:
 		u.customCatalog = data
 	default:
-		return damagedFileError("a %s has no place in the bundle of a %s", kind, u.manifest.Role)
+		return damagedFileError("unexpected part %q in the bundle of a %s", kind, u.manifest.Role)
 	}
 	return nil
 }
 
-// savePart keeps a file that is lacking; one that is here is read over.
+// savePart stores a file that is missing here and skips others.
 func (u *bundleImporter) savePart(ctx context.Context, k *fileSaver, part bundle.Part, in io.Reader) error {
 	if !u.missingFiles[part.SHA256] {
 		return nil
@@ -318,7 +322,7 @@ func (u *bundleImporter) savePart(ctx context.Context, k *fileSaver, part bundle
 	return k.save(ctx, part.SHA256, part.Size, in)
 }
 
-// ensureCatalog brings the catalog where it is carried and lacking.
+// ensureCatalog imports the bundled catalog if it is missing here.
 func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 	var have *store.CatalogVersion
 	own := false
@@ -341,11 +345,12 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 		return nil
 	case u.customCatalog == nil:
 		return api.Conflict(
-			"the assessment uses own frameworks or controls that are not here (content %.12s…): have the bundle written with --carry-catalog",
+			"the assessment uses custom frameworks or controls that are missing here (content %.12s…): "+
+				"ask for a bundle written with --carry-catalog",
 			u.manifest.OwnSHA256,
 		)
 	case u.dryRun:
-		u.out.Notes = append(u.out.Notes, "the own frameworks and controls that the assessment uses would be taken over")
+		u.out.Notes = append(u.out.Notes, "the assessment's custom frameworks and controls would be imported")
 		return nil
 	}
 	return u.service.Catalog.ReceiveCustom(ctx, u.by, u.customCatalog)
@@ -354,13 +359,14 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	if u.catalog == nil {
 		return api.Conflict(
-			"the catalog version %s of the assessment is not here (content %.12s…): import that release, or have the bundle written with --carry-catalog",
+			"the assessment's catalog version %s is missing here (content %.12s…): "+
+				"import that release, or ask for a bundle written with --carry-catalog",
 			u.manifest.CatalogLabel,
 			u.manifest.CatalogSHA256,
 		)
 	}
 	if u.dryRun {
-		u.out.Notes = append(u.out.Notes, "the catalog version "+u.manifest.CatalogLabel+" would be taken over")
+		u.out.Notes = append(u.out.Notes, "the catalog version "+u.manifest.CatalogLabel+" would be imported")
 		return nil
 	}
 	_, err := u.service.UploadCatalog(
@@ -371,7 +377,7 @@ func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	return err
 }
 
-// applyToClone takes what a home wrote.
+// applyToClone applies a remote's bundle to the clone.
 func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	m, id := u.manifest, u.manifest.AssessmentID
 	came, err := decodePushResult(m)
@@ -385,7 +391,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		}
 		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 ||
 			files[i].OwnSHA256 != m.OwnSHA256 {
-			return damagedFileError("changes in it are of another assessment, clone or catalog than it says")
+			return damagedFileError("its changes belong to another assessment, clone or catalog")
 		}
 		u.changePages[i] = nil
 	}
@@ -400,7 +406,8 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	}
 	if u.isNew {
 		at := &api.AttachSyncInput{}
-		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID, at.Body.Account, at.Body.CatalogSHA256, at.Body.OwnSHA256 = id, u.key.Organization, m.ReplicaID, m.Account, m.CatalogSHA256, m.OwnSHA256
+		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID = id, u.key.Organization, m.ReplicaID
+		at.Body.Account, at.Body.CatalogSHA256, at.Body.OwnSHA256 = m.Account, m.CatalogSHA256, m.OwnSHA256
 		if _, err := u.service.attach(ctx, u.by, at, u.peer.ID); err != nil {
 			return err
 		}
@@ -421,7 +428,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// acknowledgeBatch notes that the home has the last batch, and tells what came of it.
+// acknowledgeBatch records that the remote has the last batch and reports its result.
 func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.PushedSync) error {
 	if u.manifest.Counter == 0 {
 		return nil
@@ -443,7 +450,7 @@ func (u *bundleImporter) acknowledgeBatch(ctx context.Context, result *api.Pushe
 	return nil
 }
 
-// applyToRemote takes what a clone wrote.
+// applyToRemote applies a clone's bundle to the remote.
 func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 	m, id := u.manifest, u.manifest.AssessmentID
 	if u.batch != nil || u.isNew {
@@ -453,7 +460,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 	}
 	if u.isNew {
 		if u.dryRun {
-			u.out.Notes = append(u.out.Notes, m.Name+" would begin to live here")
+			u.out.Notes = append(u.out.Notes, m.Name+" would be created here")
 			return nil
 		}
 		in := &api.JoinSyncInput{}
@@ -473,7 +480,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 			return err
 		}
 		if f.AssessmentID != id || f.ReplicaID != m.ReplicaID || f.Counter != m.Counter {
-			return damagedFileError("the changes in it are of another assessment or clone than it says")
+			return damagedFileError("its changes belong to another assessment or clone")
 		}
 		in := &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "batch", Content: bytes.NewReader(u.batch)}}
 		if u.dryRun {
@@ -491,7 +498,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 	return u.recordImported(ctx)
 }
 
-// recordImported notes that all of the bundle was taken.
+// recordImported records that the whole bundle was imported.
 func (u *bundleImporter) recordImported(ctx context.Context) error {
 	org, m := u.by.OrganizationID, u.manifest
 	return u.service.DB.Update(ctx, func(tx *store.Tx) error {
@@ -501,7 +508,7 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 				return err
 			}
 			if l.Imported >= m.Serial {
-				return nil // another was quicker
+				return nil // a concurrent import was faster
 			}
 			l.Imported, l.ImportedSum, l.PeerID = m.Serial, u.sha256Hex, u.peer.ID
 			return errors.Join(store.SyncLinks.Put(tx, org, &l), u.auditImported(tx))
@@ -533,7 +540,7 @@ func (u *bundleImporter) auditImported(tx *store.Tx) error {
 	})
 }
 
-// verifyHistory refuses a clone that has read what this home has not told.
+// verifyHistory rejects a clone that has read history this remote does not have.
 func verifyHistory(tx *store.Tx, org, id string, since int64, sequence uint64, hash string) error {
 	head, err := tx.LastSyncSequence(org, id)
 	if err != nil {

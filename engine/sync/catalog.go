@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What an assessment rests on beside its records: a catalog version, and the organization's own
-// frameworks and controls. Both travel by what is in them.
+// An assessment depends on a catalog version and on the organization's custom frameworks and
+// controls. Both are transferred by content hash.
 
-// CatalogFile is the content of an assessment's catalog version.
+// CatalogFile returns the content of an assessment's catalog version.
 func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
 	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncIn
 	return &api.File{Filename: "catalog.scfc", ContentType: "application/octet-stream", Size: size, SHA256: sha, Content: f}, nil
 }
 
-// FrameworksFile is the content of the own frameworks and controls that an assessment uses.
+// FrameworksFile returns the content of the custom frameworks and controls that an assessment uses.
 func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
 	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.Syn
 		return nil, err
 	}
 	if data == nil {
-		return nil, api.NotFound("own frameworks of the assessment", in.AssessmentID)
+		return nil, api.NotFound("custom frameworks of assessment", in.AssessmentID)
 	}
 	sum := sha256.Sum256(data)
 	return &api.File{
@@ -62,7 +62,8 @@ func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.Syn
 	}, nil
 }
 
-// customContent is nil where an assessment uses nothing of the organization's own.
+// customContent returns the custom frameworks and controls that an assessment uses, or nil if it
+// uses none.
 func (s *Service) customContent(ctx context.Context, by api.Caller, id string) (data []byte, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
@@ -75,7 +76,7 @@ func (s *Service) customContent(ctx context.Context, by api.Caller, id string) (
 	return data, err
 }
 
-// UploadCatalog keeps a catalog version that was carried over.
+// UploadCatalog stores a transferred catalog version.
 func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUpload(in)
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Brin
 	return out, err
 }
 
-// UploadFrameworks keeps own frameworks and controls that were carried over.
+// UploadFrameworks stores transferred custom frameworks and controls.
 func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUpload(in)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.B
 	return out, s.Catalog.ReceiveCustom(ctx, by, data)
 }
 
-// readUpload reads a file that was brought, and its hash.
+// readUpload returns an uploaded file and its hash.
 func readUpload(in *api.BringSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)

@@ -34,14 +34,14 @@ func intFromJSON(v json.RawMessage) int {
 
 func intToJSON(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) }
 
-// changeset is what a clone is to send.
+// changeset holds the changes a clone is about to send.
 type changeset struct {
 	file    *exchangeFile
 	entries []store.SyncBatchEntry
 }
 
-// orderedChange is a line with where it stands in a batch: what edits what was there first, then
-// what was made and decided, in the order of the ids, which is that of time.
+// orderedChange is a change with its position in a batch: edits of existing records first, then
+// creations and decisions in the order of their IDs, which is chronological.
 type orderedChange struct {
 	rank  int
 	order string
@@ -50,22 +50,23 @@ type orderedChange struct {
 	size  int
 }
 
-// fileBudget is how much goes into one file: lines by their size, and the documents that they
-// bring, with the size of their files.
+// fileBudget is the remaining capacity of one file: bytes of lines, number of documents, and bytes
+// of their files.
 type fileBudget struct {
 	lines     int
 	documents int
 	files     int64
 }
 
-// maxDocuments is how many documents a batch may bring: its home reads their files.
+// maxDocuments is the maximum number of documents in a batch, because the remote has to parse their
+// files.
 const maxDocuments = 500
 
-// pageBudget is the room of a file that is carried by a network. Its documents are so few that
-// a connection lasts while they are read.
+// pageBudget is the capacity of a file sent over the network. It holds so few documents that the
+// connection does not time out while they are parsed.
 var pageBudget = fileBudget{lines: pageSize, documents: 50, files: math.MaxInt64}
 
-// reserve takes room for a line; false where there is none left for another.
+// reserve subtracts a line from the budget. It returns false if the line does not fit.
 func (r *fileBudget) reserve(l *changeLine, size int) bool {
 	if l.Table == store.Documents.Name() && l.Op != opDelete && len(l.Record["size_bytes"]) > 0 {
 		n := int64(intFromJSON(l.Record["size_bytes"]))
@@ -81,7 +82,8 @@ func (r *fileBudget) reserve(l *changeLine, size int) bool {
 	return true
 }
 
-// collectChanges makes a batch of what a clone has changed since it was last known to be at home.
+// collectChanges builds a batch of what the clone has changed since the last batch that reached the
+// remote.
 func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudget) (*changeset, error) {
 	id := l.AssessmentID
 	b := &changeset{
@@ -91,7 +93,7 @@ func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudg
 	}
 	a, err := store.Assessments.Get(tx, org, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return b, nil // not read from its home yet
+		return b, nil // not pulled from its remote yet
 	}
 	if err != nil {
 		return nil, err
@@ -144,7 +146,7 @@ const (
 	rankAction
 )
 
-// describeChange says what became of one record; nil where there is nothing to send yet.
+// describeChange returns the change of one record, or nil if there is nothing to send yet.
 func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*orderedChange, error) {
 	t := tableByName(row.Table)
 	if t == nil {
@@ -162,7 +164,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 		rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
 		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At},
 	}
-	if !there && was == nil { // made and deleted again: the home need not know
+	if !there && was == nil { // created and deleted again: nothing for the remote
 		one.entry.CloneOnly = true
 		one.line = changeLine{Op: opTouch}
 		return one, nil
@@ -193,7 +195,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	if t.name == store.Documents.Name() && there && (one.line.Op == opInsert || one.line.Fields["sha256"].To != nil) {
 		chunks, n, read, err := documentPassages(tx, org, f)
 		if err != nil || !read {
-			return nil, err // its reading is awaited
+			return nil, err // still being processed
 		}
 		one.line.Chunks, one.line.Record = chunks, is
 		one.size += n
@@ -202,7 +204,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	return one, nil
 }
 
-// fillEdit tells of content that is new, changed or gone.
+// fillEdit sets the line for content that was added, changed or deleted.
 func (t *table) fillEdit(change *orderedChange, current, base fields, exists bool) error {
 	switch {
 	case !exists:
@@ -230,24 +232,24 @@ func (t *table) fillEdit(change *orderedChange, current, base fields, exists boo
 			return nil
 		}
 		change.line.Op, change.line.Fields = opEdit, changed
-		// So that a refusal can say what it is about.
+		// A rejection names the record by its label.
 		change.line.Record = fields{"id": current["id"], t.labelField: current[t.labelField]}
 	}
 	if t.kind == itemTable {
 		change.rank = rankEdit
-		if change.line.Op == opInsert { // with its version
+		if change.line.Op == opInsert { // follows its version
 			change.rank, change.order = rankAction, stringFromJSON(current["version_id"])+" "+stringFromJSON(current["id"])
 		}
 	}
 	if t.name == store.Assessments.Name() {
-		change.order = " " // before what belongs to it
+		change.order = " " // before its parts
 	} else if change.rank == rankRecord {
 		change.order = "a"
 	}
 	return nil
 }
 
-// fillAction is what a line of the clone's own history tells the home to do again.
+// fillAction sets the line that makes the remote replay an action from the clone's history.
 func (t *table) fillAction(tx *store.Tx, org string, f fields, change *orderedChange) error {
 	change.line = changeLine{Op: opTouch, At: change.line.At, By: change.line.By}
 	change.rank, change.order = rankAction, stringFromJSON(f["id"])

@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Attach makes an assessment here a clone: of one that is read from its home next, or of one
-// that was begun here and is published there.
+// Attach turns a local assessment into a clone: either of a remote that is pulled next, or of one
+// that is about to be published.
 func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput) (*api.SyncStatus, error) {
 	return s.attach(ctx, by, in, "")
 }
 
-// attach is Attach of a clone whose home is reached by bundles with a peer.
+// attach implements Attach; peer is set if the remote is reached by bundles.
 func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput, peer string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -37,8 +37,8 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		old, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
 		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID && (b.Server == "" || b.Server == old.Server):
-			return nil // as it is
-		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID: // its home has another address now
+			return nil // nothing to change
+		case err == nil && old.Role == store.SyncRoleClone && old.ReplicaID == b.ReplicaID: // the remote has moved
 			old.Server, old.RemoteOrganization, old.Account = b.Server, cmp.Or(
 				b.RemoteOrganization,
 				old.RemoteOrganization,
@@ -49,22 +49,23 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 			return errors.Join(store.SyncLinks.Put(tx, org, &old), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncRoleClone:
 			return api.Conflict(
-				"the assessment is a clone already, and its home is %s; `service sync` brings both together, `service sync forget` ends that",
+				"the assessment is already a clone of %s; run `service sync` to sync it or `service sync forget` to detach it",
 				remoteName(&old),
 			)
 		case err == nil:
-			return api.Conflict("the assessment has clones of its own and is their home; it can't be a clone as well")
+			return api.Conflict("the assessment has clones of its own, so it cannot become a clone")
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		if there {
 			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 ||
 				have.customSHA256 != b.OwnSHA256 {
-				return firstError(err, api.Conflict("the assessment here uses another catalog version"))
+				return firstError(err, api.Conflict("the local assessment uses a different catalog version"))
 			}
 		}
 		l := store.SyncLink{
-			OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(), Server: b.Server, RemoteOrganization: b.RemoteOrganization,
+			OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(),
+			Server: b.Server, RemoteOrganization: b.RemoteOrganization,
 			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer,
 		}
 		return errors.Join(
@@ -99,7 +100,7 @@ func firstError(err error, other error) error {
 	return other
 }
 
-// Detach ends the synchronisation of an assessment here; its records stay.
+// Detach stops syncing an assessment; its records are kept.
 func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.None, error) {
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		l, err := syncLink(tx, by.OrganizationID, in.AssessmentID)
@@ -108,7 +109,7 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 		}
 		if l.Role == store.SyncRoleRemote {
 			if err := by.Require(api.ApprovalDecide); err != nil {
-				return api.Forbidden("only an owner or admin ends what others' clones rest on")
+				return api.Forbidden("only an owner or admin can detach an assessment that others have cloned")
 			}
 		}
 		return errors.Join(
@@ -128,8 +129,8 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 	return &api.None{}, err
 }
 
-// PrepareBatch is the batch of what the clone has changed. Until the home is known to have it, it
-// is always the same one.
+// PrepareBatch returns the batch of the clone's changes. It returns the same batch until the remote
+// is known to have received it.
 func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncParcel, error) {
 	return s.prepareBatch(ctx, by, in.AssessmentID, in.Dry == "true", pageBudget)
 }
@@ -164,7 +165,7 @@ func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dr
 		if out, err = b.file.toParcel(); err != nil || dryRun {
 			return err
 		}
-		if len(b.file.lines) == 0 { // there is nothing that the home need know
+		if len(b.file.lines) == 0 { // nothing the remote needs to know
 			return tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.entries) })
 		}
 		return store.SyncBatches.Put(
@@ -176,8 +177,8 @@ func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dr
 	return out, err
 }
 
-// Acknowledge says that the home has the batch: what was sent is what both have, until the
-// clone reads what became of it.
+// Acknowledge records that the remote has received the batch. Its records become the base until the
+// clone pulls the result.
 func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.AcknowledgeSyncInput) (*api.SyncStatus, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -188,9 +189,9 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 		b, err := store.SyncBatches.Get(tx, org, id)
 		if errors.Is(err, store.ErrNotFound) || err == nil && in.Body.Counter != b.Counter {
 			if in.Body.Counter <= l.Counter {
-				return nil // known already
+				return nil // already acknowledged
 			}
-			return api.Conflict("batch %d was not made here", in.Body.Counter)
+			return api.Conflict("batch %d was not created by this clone", in.Body.Counter)
 		}
 		if err != nil {
 			return err
@@ -220,7 +221,7 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// recordSent makes what a batch told the base of what is read next.
+// recordSent stores the records of a sent batch as the base for the next pull.
 func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
@@ -253,20 +254,21 @@ func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) er
 	return nil
 }
 
-// Apply brings a file of the home's changes to the clone. One that was taken before does nothing.
+// Apply applies a file of the remote's changes to the clone. A file that was already applied has no
+// effect.
 func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
 	f, err := decodeFile(io.LimitReader(in.File.Content, maxFileBytes), kindChanges)
 	if err != nil {
 		return nil, err
 	}
 	if f.AssessmentID != in.AssessmentID {
-		return nil, api.Invalid("file", "the changes are of another assessment")
+		return nil, api.Invalid("file", "the file contains changes of a different assessment")
 	}
 	return s.apply(ctx, by, in.AssessmentID, f, false)
 }
 
-// apply brings changes to the clone. Those of a bundle may begin before what was read last:
-// records come as they are, so one that came before comes again.
+// apply applies changes to the clone. A bundle may start before the last sequence read; records are
+// complete, so applying one twice is harmless.
 func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.BroughtSync, error) {
 	org := by.OrganizationID
 	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
@@ -333,37 +335,39 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 	return out, nil
 }
 
-// pullApplier is a file of changes on its way into a clone.
+// pullApplier applies one file of changes to a clone.
 type pullApplier struct {
 	service *Service
 	by      api.Caller
 	file    *exchangeFile
 	target  *importTarget
 	docs    map[string]*evidence.ImportedDocument
-	// bundled: it came in a bundle; read is how far the clone had read before.
+	// bundled reports whether the file came in a bundle; readSequence is how far the clone had read
+	// before.
 	bundled      bool
 	readSequence int64
 }
 
-// checkOrder tells whether the file is what comes next; done where it was taken before.
+// checkOrder verifies that the file is next in sequence. It reports done if the file was already
+// applied.
 func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, err error) {
 	if l.ReplicaID != t.file.ReplicaID {
-		return false, api.Invalid("file", "the changes were read for another clone")
+		return false, api.Invalid("file", "the changes were prepared for another clone")
 	}
 	waiting, err := store.SyncBatches.Has(tx, l.OrganizationID, l.AssessmentID)
 	switch {
 	case err != nil:
 		return false, err
 	case t.file.Next < t.file.Since:
-		return false, damagedFileError("it ends before it begins")
+		return false, damagedFileError("its end precedes its start")
 	case (t.file.Since == l.Since || t.bundled && t.file.Since < l.Since && l.Since < t.file.Next) && waiting:
-		return false, api.Conflict("a batch is on its way to the home; bring it there before reading")
+		return false, api.Conflict("a batch has not reached the remote yet; push it before pulling")
 	case t.file.Since == l.Since, t.bundled && t.file.Since < l.Since && l.Since < t.file.Next:
 		return false, nil
 	case t.file.Next <= l.Since:
 		return true, nil
 	}
-	return false, api.Conflict("the changes begin at %d, and this clone has read up to %d; read from there", t.file.Since, l.Since)
+	return false, api.Conflict("the changes start at %d, but this clone has read up to %d; pull from there", t.file.Since, l.Since)
 }
 
 func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
@@ -375,7 +379,7 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 		}
 		if l.Sequence <= last || l.Sequence > t.file.Next {
 			return damagedFileError(
-				"change %d has the number %d, and it is of those from %d to %d",
+				"change %d has number %d, outside the range %d to %d",
 				i+1,
 				l.Sequence,
 				t.file.Since+1,
@@ -397,7 +401,7 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 		case opDelete:
 			err = t.applyDelete(tx, tab, l)
 		default:
-			err = damagedFileError("there is no change %.20q in what a home tells", l.Op)
+			err = damagedFileError("unknown operation %.20q", l.Op)
 		}
 		if err != nil {
 			return err
@@ -412,8 +416,8 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 	return nil
 }
 
-// checkHistory holds what a bundle tells again against what was read before: a record that has not
-// changed since is as it was then, unless the home has another history now.
+// checkHistory compares records that a bundle repeats with those read before. A record that has not
+// changed since must be identical, unless the remote's history has changed.
 func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) error {
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
@@ -427,7 +431,7 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 		return err
 	}
 	if there && (was == nil || !equalFields(tab.toWire(local), was)) {
-		return nil // it was changed here, and its base may wait for what becomes of that
+		return nil // changed locally; its base may still await the result of a push
 	}
 	same := was != nil
 	for name, v := range l.Record {
@@ -436,12 +440,12 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 		}
 	}
 	if !same {
-		return api.Conflict("the bundle tells another history than the one this clone has read: %s", remoteRestoredAdvice)
+		return api.Conflict("the bundle's history differs from the one this clone has read: %s", remoteRestoredAdvice)
 	}
 	return nil
 }
 
-// applyPut brings a record as the home has it, keeping what was changed here and not sent.
+// applyPut stores the remote's record, keeping local changes that have not been pushed.
 func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	key, err := tab.key(org, cloneFields(l.Record))
@@ -449,14 +453,14 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 		return err
 	}
 	if string(key) != string(l.Key) || !tab.belongsTo(l.Record, id) {
-		return damagedFileError("a record of %s is of another assessment, or has another key than it says", tab.name)
+		return damagedFileError("a record of %s belongs to another assessment or does not match its key", tab.name)
 	}
 	local, there, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
 	if there && !tab.belongsTo(local, id) {
-		return api.Conflict("a record of another assessment here has the id of one of %s; it can't be cloned here", tab.name)
+		return api.Conflict("a local record of another assessment has the same ID as one of %s; it can't be cloned here", tab.name)
 	}
 	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {
@@ -477,7 +481,7 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	if err != nil {
 		return err
 	}
-	// What is kept may have another form than what came: a record reads the same each time.
+	// The stored form may differ from the received one: the base has to match what is read back.
 	if kept, _, err := tab.read(tx, org, l.Key); err != nil {
 		return err
 	} else if kept = tab.toWire(kept); equalOnWire(next, l.Record, tab) {
@@ -486,9 +490,9 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	return saveBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
-// mergeRecord is the record to keep, and its base. A field that was changed here and not sent
-// stays; its base stays as well where the home has changed it too: so it is a conflict when
-// it is sent.
+// mergeRecord returns the record to store and its base. A field that was changed locally and not
+// pushed keeps its value; if the remote changed it too, its old base is kept as well, so that
+// pushing it raises a conflict.
 func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nextBase fields) {
 	next, nextBase = cloneFields(remote), cloneFields(remote)
 	if !exists {
@@ -512,8 +516,8 @@ func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nex
 
 func equalOnWire(next, remote fields, tab *table) bool { return equalFields(tab.toWire(next), remote) }
 
-// applyDocument keeps a document. Its content and passages are the home's, or those of a new
-// version that was not sent.
+// applyDocument stores a document. Its content and passages are the remote's, unless a new local
+// version has not been pushed.
 func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeLine) error {
 	if local != nil && stringFromJSON(next["sha256"]) != stringFromJSON(l.Record["sha256"]) {
 		return tableByName(store.Documents.Name()).put(tx, t.target.org, next)
@@ -531,7 +535,7 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 		return err
 	}
 	if !have {
-		return api.Conflict("the file of %s is not here yet; fetch it first", doc.Filename)
+		return api.Conflict("the file %s has not been received yet; fetch it first", doc.Filename)
 	}
 	if err := t.service.Evidence.SaveImport(tx, t.by, arrival, false); err != nil {
 		return err
@@ -543,8 +547,8 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	return err
 }
 
-// resolveCollision clears the way where a record here, that was not sent yet, holds what has to be
-// the record's alone: the number of a version, the content of a document, being the scope.
+// resolveCollision makes room if a local record that was not pushed occupies something unique: a
+// version number, a document's content, or the assessment's scope.
 func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, local, base *fields, exists *bool) error {
 	org, id := t.target.org, t.file.AssessmentID
 	switch {
@@ -555,7 +559,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err != nil || old.ID == stringFromJSON(l.Record["id"]) {
 			return ignoreNotFound(err)
 		}
-		// The same file; its passages have the same ids under the other document.
+		// Same file: its passages have the same IDs under the other document.
 		if err := t.service.Evidence.DeleteDocument(tx, t.by, &old, false); err != nil {
 			return err
 		}
@@ -580,7 +584,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err != nil {
 			return err
 		}
-		// What the home was sent of it, it has put into its own; the rest is still to be sent.
+		// What was pushed is already merged into the remote's scope; only the rest is still unsent.
 		if sent == nil {
 			sent = fields{}
 		}
@@ -589,12 +593,13 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		for _, name := range tab.readOnlyFields {
 			(*local)[name], (*base)[name] = l.Record[name], l.Record[name]
 		}
-		tx.MarkChanged(org, id, tab.name, l.Key) // it is still to be sent
+		tx.MarkChanged(org, id, tab.name, l.Key)
 	}
 	return nil
 }
 
-// renumberVersion gives a version here whose number the home has given to another one a later number.
+// renumberVersion gives a local version a new number if the remote has used its number for another
+// one.
 func (t *pullApplier) renumberVersion(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	last := 0
@@ -629,12 +634,12 @@ func (t *pullApplier) renumberVersion(tx *store.Tx, tab *table, l *changeLine) e
 	return saveBase(tx, org, id, tab.name, holder, was)
 }
 
-// applyDelete removes a record that the home has deleted, unless it was changed here since: then
-// that is sent, and is a conflict there.
+// applyDelete removes a record that the remote has deleted. A record changed locally since is kept:
+// pushing it raises a conflict there.
 func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	if tab.name == store.Assessments.Name() {
-		return damagedFileError("an assessment is not deleted by a change of it")
+		return damagedFileError("a change cannot delete the assessment")
 	}
 	local, there, err := tab.read(tx, org, l.Key)
 	if err != nil {
@@ -645,7 +650,7 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 		return err
 	}
 	if there && !tab.belongsTo(local, id) || there && was == nil {
-		return nil // not one that both had
+		return nil // the remote never had it
 	}
 	if there && !equalFields(tab.toWire(local), was) {
 		return nil

@@ -29,7 +29,7 @@ func (s *Service) ListConflicts(ctx context.Context, by api.Caller, in *api.Sync
 	return store.List(ctx, s.DB, store.SyncConflicts, by.OrganizationID, in.Paging, q)
 }
 
-// GetConflict is one conflict.
+// GetConflict returns a conflict by ID.
 func (s *Service) GetConflict(ctx context.Context, by api.Caller, in *api.SyncConflictInput) (*api.SyncConflict, error) {
 	var c api.SyncConflict
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) { c, err = getConflict(tx, by, in.ConflictID); return err })
@@ -41,13 +41,13 @@ func getConflict(tx *store.Tx, by api.Caller, id string) (api.SyncConflict, erro
 	return c, store.ToNotFound(err, "conflict", id)
 }
 
-// ResolveConflict decides a conflict, as a person's edit would.
+// ResolveConflict resolves a conflict, with the effect of an edit by the caller.
 func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if in.Body.Choice == "value" && len(in.Body.Value) == 0 {
-		return nil, api.Invalid("value", "say which value to set")
+		return nil, api.Invalid("value", `"value" is required with the choice "value"`)
 	}
 	if in.Body.Choice != "value" && len(in.Body.Value) > 0 {
-		return nil, api.Invalid("value", "a value goes with the choice \"value\"")
+		return nil, api.Invalid("value", "\"value\" is only allowed with the choice \"value\"")
 	}
 	c, err := s.GetConflict(ctx, by, &in.SyncConflictInput)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 	var held *batchApplier
 	if c.Kind == api.ConflictReplica {
 		if err := by.Require(api.ApprovalDecide); err != nil {
-			return nil, api.Forbidden("only an owner or admin decides on the work of who is no member any more")
+			return nil, api.Forbidden("only an owner or admin can decide on the work of a former member")
 		}
 		if in.Body.Choice == "clone" {
 			if held, err = s.restoreHeldBatch(ctx, by, c); err != nil {
@@ -71,7 +71,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 			return err
 		}
 		if out.Status != "open" {
-			return api.Conflict("this conflict is resolved already; it is decided once")
+			return api.Conflict("this conflict has already been resolved")
 		}
 		if _, err := linkWithRole(tx, by.OrganizationID, out.AssessmentID, store.SyncRoleRemote); err != nil {
 			return err
@@ -89,8 +89,10 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 		out.Status, out.Choice, out.ResolvedBy, out.ResolvedAt, out.UpdatedAt = "resolved", in.Body.Choice, &by.Actor.Name, &now, now
 		return errors.Join(store.SyncConflicts.Put(tx, by.OrganizationID, &out),
 			audit.PublishEvent(tx, by, audit.Event{
-				Type: "sync.resolved", AssessmentID: out.AssessmentID, Summary: fmt.Sprintf("decided a conflict: %s (%s)", out.Message, in.Body.Choice),
-				ResourceType: "sync_conflict", ResourceID: out.ID, Data: map[string]any{"choice": in.Body.Choice, "field": out.Field, "record_id": out.RecordID},
+				Type: "sync.resolved", AssessmentID: out.AssessmentID,
+				Summary:      fmt.Sprintf("resolved a conflict: %s (%s)", out.Message, in.Body.Choice),
+				ResourceType: "sync_conflict", ResourceID: out.ID,
+				Data: map[string]any{"choice": in.Body.Choice, "field": out.Field, "record_id": out.RecordID},
 			}))
 	})
 	if err != nil {
@@ -102,7 +104,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 	return &out, nil
 }
 
-// restoreHeldBatch readies a batch that was held back, to be done as the caller.
+// restoreHeldBatch loads a batch that was put on hold, to be applied as the caller.
 func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
 	b, _, err := s.DB.Blobs().Open(c.KeptSHA256)
 	if err != nil {
@@ -125,14 +127,14 @@ func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.Sy
 	return r, r.prepareDocuments(ctx)
 }
 
-// applyChoice does what was chosen.
+// applyChoice applies the chosen side of a conflict.
 func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyncInput) error {
 	t := tableByName(c.Table)
 	if in.Body.Choice == "home" {
 		return nil
 	}
 	if t == nil || c.Kind != api.ConflictField && c.Kind != api.ConflictDelete {
-		return api.Conflict("what came can't be taken as it is; choose home, and do again here what is to be kept")
+		return api.Conflict("the clone's change can't be applied as it is; choose \"home\" and redo here whatever you want to keep")
 	}
 	if err := by.Require(t.writePermission()); err != nil {
 		return err
@@ -141,7 +143,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return applyDeletion(tx, by, t, c, in.Body.Choice)
 	}
 	if t.name == store.Documents.Name() && c.Field == "sha256" {
-		return api.Conflict("upload the other file as the new version of %s, then choose home", c.Label)
+		return api.Conflict("upload the other file as the new version of %s, then choose \"home\"", c.Label)
 	}
 	key := store.K(c.RecordID).Bytes()
 	f, there, err := t.read(tx, by.OrganizationID, key)
@@ -149,13 +151,13 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return err
 	}
 	if !there {
-		return api.Conflict("%s is not there any more; choose home", c.Label)
+		return api.Conflict("%s no longer exists; choose \"home\"", c.Label)
 	}
 	to, from := c.Clone.Value, c.Home.Value
 	if in.Body.Choice == "value" {
 		var canonical any
 		if err := json.Unmarshal(in.Body.Value, &canonical); err != nil {
-			return api.Invalid("value", "the value is no JSON: %v", err)
+			return api.Invalid("value", "the value is not valid JSON: %v", err)
 		}
 		to, from = in.Body.Value, f[c.Field]
 	}
@@ -174,7 +176,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	}
 	if err == nil && len(left) > 0 {
 		err = api.Conflict(
-			"%s of %s was changed again since, to %.200s; choose home to leave it, or set a value",
+			"%s of %s has since been changed to %.200s; choose \"home\" to keep that, or set a value",
 			strings.ReplaceAll(c.Field, "_", " "),
 			c.Label,
 			left[0].Here,
@@ -183,10 +185,10 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	return err
 }
 
-// applyDeletion deletes what was deleted offline, after all.
+// applyDeletion carries out a deletion made offline.
 func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
 	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
-		return api.Conflict("choose home; then delete %s here, or write it anew", c.Label)
+		return api.Conflict("choose \"home\", then delete or recreate %s here", c.Label)
 	}
 	f, there, err := t.read(tx, by.OrganizationID, store.K(c.RecordID).Bytes())
 	if err != nil || !there {
@@ -196,10 +198,10 @@ func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, c
 	return err
 }
 
-// maxUnsent is how many unsent records a status names.
+// maxUnsent is the maximum number of unsent records listed in a status.
 const maxUnsent = 100
 
-// Status tells how an assessment is synchronised.
+// Status returns an assessment's sync status.
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.SyncStatus, error) {
 	out := &api.SyncStatus{AssessmentID: in.AssessmentID, Role: "none"}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -276,7 +278,7 @@ func addReplicas(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	return nil
 }
 
-// addUnsent counts what the clone's person has changed and not sent.
+// addUnsent counts and lists the changes that the clone has not sent.
 func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 	for row, err := range store.SyncLogEntries.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {

@@ -16,18 +16,20 @@ import (
 )
 
 const (
-	// pendingFileTTL is how long a file waits for the record that names it.
+	// pendingFileTTL is how long an uploaded file is kept without a record that refers to it.
 	pendingFileTTL = 7 * 24 * time.Hour
-	// maxPendingFiles bounds how many files wait for one assessment, maxBlobSize how large one is.
+	// maxPendingFiles is the maximum number of pending files of an assessment, maxBlobSize the
+	// maximum size of one.
 	maxPendingFiles = 10_000
 	maxBlobSize     = 256 << 20
-	// A disk flushes several files in the time of one: as many as are not larger than this are kept at once.
+	// Files up to smallFile are written in parallel, because a disk flushes several at the cost of
+	// one.
 	parallelWrites = 8
 	smallFile      = 1 << 20
 )
 
-// UploadFiles keeps the files of a tar, for documents that are still to come; where it breaks off,
-// those before.
+// UploadFiles stores the files of a tar for documents that are still to be pushed. If the tar is
+// cut off, the files before that point are kept.
 func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
 	if err := s.requireLink(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
@@ -47,7 +49,7 @@ func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.BringS
 	return &api.BroughtSync{Taken: len(kept)}, nil
 }
 
-// saveTar keeps the files of a tar.
+// saveTar stores the files of a tar.
 func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 	for {
 		h, err := t.Next()
@@ -55,7 +57,7 @@ func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return api.Invalid("file", "the tar broke off: %v", err)
+			return api.Invalid("file", "the tar is incomplete: %v", err)
 		}
 		if err := k.save(ctx, h.Name, h.Size, t); err != nil {
 			return err
@@ -63,7 +65,7 @@ func saveTar(ctx context.Context, k *fileSaver, t *tar.Reader) error {
 	}
 }
 
-// fileSaver keeps files by the names that they should have, small ones several at once.
+// fileSaver stores files under their expected hashes, small ones in parallel.
 type fileSaver struct {
 	s       *Service
 	slots   chan struct{}
@@ -78,7 +80,7 @@ func (s *Service) newFileSaver() *fileSaver {
 	return &fileSaver{s: s, slots: make(chan struct{}, parallelWrites)}
 }
 
-// save keeps a file, or begins to; an error may be that of one before.
+// save stores a file or starts to; the error may be that of an earlier file.
 func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
 		return k.record(sha, k.s.saveFile(ctx, sha, r))
@@ -108,34 +110,34 @@ func (k *fileSaver) record(sha string, err error) error {
 	return k.err
 }
 
-// wait waits for all, and is what was kept and the first failure.
+// wait waits for all writes and returns the stored hashes and the first error.
 func (k *fileSaver) wait() ([]string, error) {
 	k.workers.Wait()
 	return k.saved, k.err
 }
 
-// saveFile keeps a file whose content is to have the hash.
+// saveFile stores a file and verifies its hash.
 func (s *Service) saveFile(ctx context.Context, sha string, r io.Reader) error {
 	blob, err := s.DB.Blobs().Put(ctx, r, maxBlobSize)
 	switch {
 	case errors.Is(err, store.ErrTooLarge):
-		return api.Invalid("file", "%.80s is over the limit of %d MiB", sha, maxBlobSize>>20)
+		return api.Invalid("file", "%.80s exceeds the limit of %d MiB", sha, maxBlobSize>>20)
 	case err != nil:
 		return saveError(sha, err)
 	case blob.SHA256 != sha:
-		return api.Invalid("file", "%.80s has other content than its name says", sha)
+		return api.Invalid("file", "the content of %.80s does not match its hash", sha)
 	}
 	return nil
 }
 
 func saveError(sha string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return api.Invalid("file", "it broke off within %.80s", sha)
+		return api.Invalid("file", "the upload ended in the middle of %.80s", sha)
 	}
-	return fmt.Errorf("keeping %.80s: %w", sha, err)
+	return fmt.Errorf("storing %.80s: %w", sha, err)
 }
 
-// recordPendingFiles notes files that came ahead of the records that will name them.
+// recordPendingFiles records files that arrived before the records that refer to them.
 func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id string, files ...string) error {
 	if len(files) == 0 {
 		return nil
@@ -167,7 +169,7 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 			}
 		}
 		if n-len(old)+len(files) > maxPendingFiles {
-			return api.Conflict("%d files wait for their documents already; bring those first", n-len(old))
+			return api.Conflict("%d files are already waiting for their documents; push those documents first", n-len(old))
 		}
 		for _, sha := range files {
 			if err := store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: sha, At: tx.Now()}); err != nil {
@@ -178,7 +180,7 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 	})
 }
 
-// heldBatchFiles are the files of batches that are held back: they wait for as long as it takes.
+// heldBatchFiles returns the files of batches on hold, which do not expire.
 func (s *Service) heldBatchFiles(tx *store.Tx, org, id string, include bool) (map[string]bool, error) {
 	files := map[string]bool{}
 	if !include {

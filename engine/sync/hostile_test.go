@@ -65,28 +65,28 @@ func TestLyingHome(t *testing.T) {
 		change func(head map[string]any, all lines) lines
 		words  string
 	}{
-		"it ends before it begins": {func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all }, "ends before it begins"},
-		"it begins later":          {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "begin at 50"},
-		"numbers beyond its end":   {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has the number"},
-		"numbers that go back":     {func(_ map[string]any, all lines) lines { all[1]["sequence"] = all[0]["sequence"]; return all }, "has the number"},
+		"it ends before it begins": {func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all }, "its end precedes its start"},
+		"it begins later":          {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "start at 50"},
+		"numbers beyond its end":   {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has number"},
+		"numbers that go back":     {func(_ map[string]any, all lines) lines { all[1]["sequence"] = all[0]["sequence"]; return all }, "has number"},
 		"another assessment": {func(h map[string]any, all lines) lines {
 			h["assessment_id"] = strings.Replace(assessmentID, "1", "2", 1)
 			return all
-		}, "another assessment"},
+		}, "a different assessment"},
 		"another clone":   {func(h map[string]any, all lines) lines { h["replica_id"] = "another"; return all }, "another clone"},
 		"another catalog": {func(h map[string]any, all lines) lines { h["catalog_sha256"] = strings.Repeat("d", 64); return all }, "catalog version"},
 		"a record of another assessment": {func(_ map[string]any, all lines) lines {
 			all[len(all)-1]["record"].(map[string]any)["assessment_id"] = "another"
 			return all
 		}, "another assessment"},
-		"a key of another record":          {func(_ map[string]any, all lines) lines { all[len(all)-1]["key"] = all[len(all)-2]["key"]; return all }, "another key than it says"},
-		"a table that is not synchronised": {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table"},
-		"the secrets of webhooks":          {func(_ map[string]any, all lines) lines { all[0]["table"] = "webhooks"; return all }, "no table"},
+		"a key of another record":          {func(_ map[string]any, all lines) lines { all[len(all)-1]["key"] = all[len(all)-2]["key"]; return all }, "does not match its key"},
+		"a table that is not synchronised": {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "unknown table"},
+		"the secrets of webhooks":          {func(_ map[string]any, all lines) lines { all[0]["table"] = "webhooks"; return all }, "unknown table"},
 		"the assessment is gone": {func(_ map[string]any, all lines) lines {
 			all[0]["op"], all[0]["table"], all[0]["key"] = "delete", "assessments", store.K(assessmentID).Bytes()
 			return all
-		}, "not deleted by a change"},
-		"an operation of a clone": {func(_ map[string]any, all lines) lines { all[0]["op"] = "decide"; return all }, "no change"},
+		}, "cannot delete the assessment"},
+		"an operation of a clone": {func(_ map[string]any, all lines) lines { all[0]["op"] = "decide"; return all }, "unknown operation"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.take(forged(t, page.Data, "changes", c.change))
@@ -101,7 +101,7 @@ func TestLyingHome(t *testing.T) {
 	// One that claims to be further than it is, is found out by the next reading.
 	_, err = s.take(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
-	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "not the one this clone has read") {
+	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "differs from the one this clone has read") {
 		t.Errorf("a head that is not there: %v", err)
 	}
 }
@@ -143,11 +143,11 @@ func TestLyingClone(t *testing.T) {
 	}{
 		"another assessment": {func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all }, "another assessment", true},
 		"another clone":      {func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all }, "there is no clone", true},
-		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent before: the home was restored", true},
-		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "no table", true},
+		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent: the remote was restored", true},
+		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "unknown table", true},
 		"an approval as it is": {func(_ map[string]any, all lines) lines {
 			return lines{{"op": "insert", "table": "approvals", "key": store.K("x").Bytes(), "record": map[string]any{"id": "x", "assessment_id": assessmentID}}}
-		}, "not brought as they are", false},
+		}, "cannot be pushed", false},
 		"a document of another assessment": {func(_ map[string]any, all lines) lines {
 			key := store.K("d1").Bytes()
 			return lines{{"op": "delete", "table": "documents", "key": key, "record": map[string]any{"id": "d1", "sha256": other.SHA256}}}
@@ -227,7 +227,7 @@ func TestQuotes(t *testing.T) {
 		t.Errorf("the home rests on %s", got)
 	}
 	open := w.conflicts()
-	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes of IAC-01 do not stand") ||
+	if len(open) != 1 || open[0].Kind != api.ConflictRefused || !strings.Contains(open[0].Message, "4 quotes in IAC-01 do not occur") ||
 		!strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
 		t.Errorf("it is told as %+v", open)
 	}
@@ -257,7 +257,7 @@ func TestDecompressionBomb(t *testing.T) {
 	}
 	must(t, z.Close())
 	_, err := w.sites[0].push(b.Bytes())
-	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "holds more than 64 MiB") {
+	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "exceeds 64 MiB") {
 		t.Errorf("%d bytes that become 80 MiB: %v", b.Len(), err)
 	}
 }

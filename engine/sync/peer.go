@@ -13,14 +13,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxPeers bounds whose bundles an organization takes.
+// maxPeers is the maximum number of peers an organization can trust.
 const maxPeers = 1_000
 
-// GetOrCreateKey shows the organization's key for bundles, made where there is none.
+// GetOrCreateKey returns the organization's bundle key and creates it if there is none.
 func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInput) (*api.SyncKey, error) {
 	if in.Body.Replace {
 		if err := by.Require(api.ApprovalDecide); err != nil {
-			return nil, api.Forbidden("only an owner or admin replaces the key that others trust")
+			return nil, api.Forbidden("only an owner or admin can replace the key that others trust")
 		}
 	}
 	rec, err := s.storedKey(ctx, by)
@@ -47,7 +47,7 @@ func (s *Service) storedKey(ctx context.Context, by api.Caller) (rec store.SyncK
 	return rec, err
 }
 
-// createKey makes a key in place of the one that was read; another made meanwhile stays.
+// createKey creates a key that replaces before; a key created concurrently wins.
 func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (rec store.SyncKey, err error) {
 	org := by.OrganizationID
 	var o api.Organization
@@ -95,12 +95,12 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 	return rec, err
 }
 
-// secretKey is the organization's whole key.
+// secretKey returns the organization's secret key.
 func (s *Service) secretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
 	rec, err := s.storedKey(ctx, by)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, api.Conflict(
-			"the organization has no key for bundles yet: `service sync key` makes it; give it to the other side, who trusts it",
+			"the organization has no bundle key yet: create one with `service sync key` and send it to the other side, so that they can trust it",
 		)
 	}
 	if err != nil {
@@ -113,12 +113,12 @@ func (s *Service) secretKey(ctx context.Context, by api.Caller) (*bundle.SecretK
 	return bundle.Unseal(k, rec.Sealed, s.Open)
 }
 
-// ListPeers lists whose bundles are taken.
+// ListPeers lists the peers whose bundles are accepted.
 func (s *Service) ListPeers(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.SyncPeer], error) {
 	return store.List(ctx, s.DB, store.SyncPeers, by.OrganizationID, *in, store.PageQuery[api.SyncPeer]{})
 }
 
-// TrustPeer takes the bundles of a key from now on, as those of an account.
+// TrustPeer accepts bundles signed by a key from now on, on behalf of an account.
 func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
 	k, err := bundle.ParseKey(in.Body.Key)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
 		if own, err := store.SyncKeys.Get(tx, org, "key"); err == nil && own.Key == k.Text() {
-			return api.Invalid("key", "this is the key of your own organization; trust the other side's")
+			return api.Invalid("key", "this is your own organization's key; trust the other side's key")
 		}
 		u, err := peerAccount(tx, by, in.Body.Email)
 		if err != nil {
@@ -140,7 +140,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 		}
 		if err == nil && out.UserID != by.UserID {
 			if err := by.Require("member:write"); err != nil {
-				return api.Forbidden("the key is trusted for %s; only they, an owner or an admin change that", out.UserName)
+				return api.Forbidden("the key is trusted for %s; only that user, an owner or an admin can change this", out.UserName)
 			}
 		}
 		if err != nil {
@@ -149,7 +149,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 				return err
 			}
 			if n >= maxPeers {
-				return api.Conflict("%d keys are trusted already; take out those that are not used", n)
+				return api.Conflict("%d keys are already trusted; remove unused ones", n)
 			}
 			out = api.SyncPeer{
 				TenantRecord: api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now()}, OrganizationID: org},
@@ -180,11 +180,11 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	})
 }
 
-// peerAccount is as whom a key's changes are brought: the caller or, for who may change members,
-// another one. Nobody but an owner lets a key act as an owner.
+// peerAccount returns the account that a key acts as: the caller or, if the caller may manage
+// members, another member. Only an owner can let a key act as an owner.
 func peerAccount(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 	if by.UserID == "" {
-		return api.User{}, api.Forbidden("a key is trusted by a person; sign in")
+		return api.User{}, api.Forbidden("only a signed-in user can trust a key")
 	}
 	own, err := store.Users.Get(tx, by.UserID)
 	if err != nil {
@@ -195,7 +195,7 @@ func peerAccount(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 		return own, nil
 	}
 	if err := by.Require("member:write"); err != nil {
-		return own, api.Forbidden("only an owner or admin lets a key act as another account")
+		return own, api.Forbidden("only an owner or admin can let a key act as another account")
 	}
 	u, err := store.Users.By("email").Get(tx, email)
 	if err != nil {
@@ -206,12 +206,12 @@ func peerAccount(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 		return u, cmp.Or(store.ToNotFound(err, "member", email), error(api.NotFound("member", email)))
 	}
 	if m.Role == api.RoleOwner && by.Role != api.RoleOwner {
-		return u, api.Forbidden("only an owner lets a key act as an owner")
+		return u, api.Forbidden("only an owner can let a key act as an owner")
 	}
 	return u, nil
 }
 
-// DistrustPeer takes no bundle of a key any more, and writes none for it.
+// DistrustPeer stops accepting bundles from a key and writing bundles for it.
 func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncPeerInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, by.OrganizationID, in.PeerID)
@@ -220,7 +220,7 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 		}
 		if p.UserID != by.UserID {
 			if err := by.Require("member:write"); err != nil {
-				return api.Forbidden("the key is trusted for %s; only they, an owner or an admin take that back", p.UserName)
+				return api.Forbidden("the key is trusted for %s; only that user, an owner or an admin can revoke this", p.UserName)
 			}
 		}
 		return errors.Join(
@@ -239,8 +239,8 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 	})
 }
 
-// peerCaller is the account of a peer as it stands now, with what the taker's request says of
-// itself; not ok where it is no member with that right any more.
+// peerCaller returns the peer's current account, with the trace ID and address of the importing
+// request. ok is false if it is no longer a member with this permission.
 func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
 	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {
 		return by, true, nil
@@ -260,7 +260,8 @@ func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permissi
 		return by, false, nil
 	}
 	return api.Caller{
-		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role, Actor: api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
+		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role,
+		Actor:   api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
 		TraceID: by.TraceID, Address: by.Address,
 	}, true, nil
 }

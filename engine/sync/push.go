@@ -16,30 +16,30 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// errDryRun undoes what a dry run did.
-var errDryRun = errors.New("a dry run")
+// errDryRun rolls back the transaction of a dry run.
+var errDryRun = errors.New("dry run")
 
-// Push brings a batch of a clone's changes home: all of it or, where it is not to be taken
-// as a batch, nothing. The same batch again is answered as before.
+// Push applies a batch of a clone's changes to the remote, either as a whole or not at all. Pushing
+// the same batch again returns the earlier result.
 func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput) (*api.PushedSync, error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxFileBytes+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > maxFileBytes {
-		return nil, api.Invalid("file", "a batch is at most %d MiB", maxFileBytes>>20)
+		return nil, api.Invalid("file", "the batch exceeds %d MiB", maxFileBytes>>20)
 	}
 	f, err := decodeFile(bytes.NewReader(data), kindBatch)
 	if err != nil {
 		return nil, err
 	}
 	if f.AssessmentID != in.AssessmentID {
-		return nil, api.Invalid("file", "the batch is of another assessment")
+		return nil, api.Invalid("file", "the batch belongs to another assessment")
 	}
 	sum := sha256.Sum256(data)
 	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:]), dryRun: in.Dry == "true"}
 	if in.Dry != "" && in.Dry != "true" && in.Dry != "false" {
-		return nil, api.Invalid("dry_run", "dry_run is true or false")
+		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
 	if out, done, err := r.findRepeated(ctx); done || err != nil {
 		return out, err
@@ -69,7 +69,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	return r.out, nil
 }
 
-// batchApplier is a batch on its way into the home.
+// batchApplier applies one batch to the remote.
 type batchApplier struct {
 	service   *Service
 	by        api.Caller
@@ -78,19 +78,21 @@ type batchApplier struct {
 	sha256Hex string
 	dryRun    bool
 	target    *importTarget
-	// onHold: the batch is of a person who may not bring it any more.
+	// onHold is set if the batch's author is no longer allowed to push: another user has to decide.
 	onHold bool
 	docs   map[string]*evidence.ImportedDocument
-	// foreignPassages is how many passages came that do not stand in a document's file.
+	// foreignPassages counts, by document, the received passages that the document's file does not
+	// contain.
 	foreignPassages map[string]int
 	quotes          *quoteChecker
 
 	out *api.PushedSync
-	// voidApprovals are approvals, and refused versions, that did not come through.
+	// voidApprovals and refusedVersions hold approvals and versions that were rejected.
 	voidApprovals, refusedVersions map[string]bool
 }
 
-// findRepeated looks whether the batch is the next one of its clone; done where it was taken before.
+// findRepeated checks that the batch is the clone's next one; done is true if it was already
+// applied.
 func (r *batchApplier) findRepeated(ctx context.Context) (out *api.PushedSync, done bool, err error) {
 	err = r.service.DB.View(ctx, func(tx *store.Tx) error {
 		rep, err := r.loadReplica(tx)
@@ -103,7 +105,7 @@ func (r *batchApplier) findRepeated(ctx context.Context) (out *api.PushedSync, d
 	return out, done, err
 }
 
-// repeatedResult answers a batch that was taken before.
+// repeatedResult returns the stored result of a batch that was already applied.
 func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSync, done bool, err error) {
 	switch next := rep.Counter + 1; {
 	case r.batch.Counter == next:
@@ -113,17 +115,17 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 		return out, true, json.Unmarshal(rep.LastResult, out)
 	case r.batch.Counter <= rep.Counter:
 		return nil, false, api.Conflict(
-			"batch %d of this clone was taken with other content: the clone was restored from a backup; %s",
+			"batch %d of this clone was already applied with different content: the clone was restored from a backup; %s",
 			r.batch.Counter,
 			cloneRestoredAdvice,
 		)
 	default:
-		return nil, false, api.Conflict("the home does not know of changes that this clone sent before: %s", remoteRestoredAdvice)
+		return nil, false, api.Conflict("the remote has no record of changes that this clone sent: %s", remoteRestoredAdvice)
 	}
 }
 
-// loadReplica is the clone the batch is from. One of a person who may not bring it any more is
-// held: another who may brought it.
+// loadReplica returns the clone that sent the batch. If its user may no longer push and another
+// user submitted the batch, the batch is put on hold.
 func (r *batchApplier) loadReplica(tx *store.Tx) (store.SyncReplica, error) {
 	org := r.by.OrganizationID
 	if _, err := linkWithRole(tx, org, r.batch.AssessmentID, store.SyncRoleRemote); err != nil {
@@ -141,14 +143,14 @@ func (r *batchApplier) loadReplica(tx *store.Tx) (store.SyncReplica, error) {
 		return rep, err
 	}
 	if err == nil && m.Status == "active" && m.Role.May("sync:write") {
-		return rep, api.Forbidden("the clone is %s's; sign in as them to bring its changes", rep.UserName)
+		return rep, api.Forbidden("the clone belongs to %s; sign in as that user to push its changes", rep.UserName)
 	}
 	r.onHold = true
 	return rep, nil
 }
 
-// prepareDocuments readies the documents of the batch. Their files are read here: what they say is
-// not for who brings them to tell. A file that was not brought makes no document.
+// prepareDocuments parses the documents of the batch from their files: the sender is not trusted to
+// say what they contain. A document whose file was not uploaded is skipped.
 func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 	r.docs, r.foreignPassages = map[string]*evidence.ImportedDocument{}, map[string]int{}
 	n := 0
@@ -161,7 +163,7 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 			return err
 		}
 		if n++; n > maxDocuments {
-			return api.Invalid("file", "a batch brings at most %d documents", maxDocuments)
+			return api.Invalid("file", "a batch contains at most %d documents", maxDocuments)
 		}
 		doc, err := r.target.decodeDocument(l.Record)
 		if err != nil {
@@ -183,7 +185,7 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 				doc,
 				l.Chunks,
 			)
-		case r.dryRun: // files need not be there
+		case r.dryRun: // files are not uploaded for a dry run
 			r.docs[doc.ID], err = r.service.Evidence.PrepareImport(ctx, r.by.OrganizationID, r.target.catalogVersionID, doc, l.Chunks)
 		}
 		if err != nil {
@@ -193,23 +195,23 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 	return nil
 }
 
-// decodeDocument reads a document's record.
+// decodeDocument decodes and validates a document's record.
 func (p *importTarget) decodeDocument(f fields) (store.Document, error) {
 	t := tableByName(store.Documents.Name())
 	if !t.belongsTo(f, p.assessment) {
-		return store.Document{}, api.Invalid("file", "a document of another assessment")
+		return store.Document{}, api.Invalid("file", "a document belongs to another assessment")
 	}
 	var doc store.Document
 	if err := decodeRecord(f, &doc); err != nil {
 		return doc, err
 	}
 	if doc.ID == "" || doc.Filename == "" {
-		return doc, api.Invalid("file", "a document without a name")
+		return doc, api.Invalid("file", "a document has no name")
 	}
 	switch doc.Status {
 	case api.DocumentIngested, api.DocumentFailed:
 	default:
-		return doc, api.Invalid("file", "%s is %s: a document comes when it is read", doc.Filename, doc.Status)
+		return doc, api.Invalid("file", "%s is %s: wait until the document has been processed, then sync again", doc.Filename, doc.Status)
 	}
 	return doc, nil
 }
@@ -220,12 +222,12 @@ func decodeRecord(f fields, r any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, r); err != nil {
-		return api.Invalid("file", "a field has a value of the wrong kind: %v", err)
+		return api.Invalid("file", "a field has a value of the wrong type: %v", err)
 	}
 	return nil
 }
 
-// apply does the batch, in one transaction.
+// apply applies the batch in one transaction.
 func (r *batchApplier) apply(tx *store.Tx) error {
 	tx.SetActor(r.by.Actor.Name)
 	org := r.by.OrganizationID
@@ -248,7 +250,7 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 	if r.dryRun {
 		return errDryRun
 	}
-	// Whatever came of them, the clone reads these records again.
+	// Whatever the outcome, the clone reads these records again.
 	for i := range r.batch.lines {
 		if l := &r.batch.lines[i]; l.Table != "" {
 			tx.MarkChanged(org, r.batch.AssessmentID, l.Table, l.Key)
@@ -261,11 +263,12 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 	return errors.Join(store.SyncReplicas.Put(tx, org, &rep),
 		audit.Append(tx, r.by, audit.Entry{Action: "sync.pushed", ResourceType: "sync_replica", ResourceID: rep.ID, Changes: map[string]any{
 			"assessment_id": r.batch.AssessmentID, "counter": r.batch.Counter,
-			"sha256": r.sha256Hex, "applied": r.out.Applied, "conflicts": r.out.Conflicts, "clone_audit_sequence": r.batch.AnchorSequence, "clone_audit_hash": r.batch.AnchorHash,
+			"sha256": r.sha256Hex, "applied": r.out.Applied, "conflicts": r.out.Conflicts,
+			"clone_audit_sequence": r.batch.AnchorSequence, "clone_audit_hash": r.batch.AnchorHash,
 		}}))
 }
 
-// applyLines does what the batch tells, in its order.
+// applyLines applies the batch's changes in order.
 func (r *batchApplier) applyLines(tx *store.Tx) error {
 	sealed := map[string]api.Gate{}
 	for i := range r.batch.lines {
@@ -295,21 +298,21 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 func checkLineKey(l *changeLine) error {
 	t := tableByName(l.Table)
 	if t == nil {
-		return api.Invalid("file", "there is no table %.40q to synchronise", l.Table)
+		return api.Invalid("file", "unknown table %.40q", l.Table)
 	}
 	if err := store.KeyFromBytes(l.Key).Err(); err != nil || len(l.Key) == 0 || len(l.Key) > 300 {
-		return api.Invalid("file", "a change of %s names no record", l.Table)
+		return api.Invalid("file", "a change of %s has no valid record key", l.Table)
 	}
 	return nil
 }
 
-// holdBatch keeps a batch for somebody who may decide on it.
+// holdBatch stores a batch for a user who may decide on it.
 func (r *batchApplier) holdBatch(tx *store.Tx, rep *store.SyncReplica) error {
-	r.addNote("%s is no member with that right any more: what they did offline is held back until somebody decides on it", rep.UserName)
+	r.addNote("%s is no longer a member with sync rights: their offline work is on hold until an owner or admin decides", rep.UserName)
 	return r.recordConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictReplica, Label: rep.Name, RecordID: rep.ID, Table: store.SyncReplicas.Name(),
 		Message: fmt.Sprintf(
-			"%s, who made these %d changes offline, is no member with that right any more",
+			"%s, who made these changes offline (%d), is no longer a member with sync rights",
 			rep.UserName,
 			len(r.batch.lines),
 		),
@@ -323,7 +326,8 @@ func (r *batchApplier) addNote(format string, args ...any) {
 	}
 }
 
-// recordConflict keeps a conflict and tells of it; with the whole batch where whole.
+// recordConflict stores a conflict and publishes an event; keepBatch stores the whole batch with
+// it.
 func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBatch bool) error {
 	r.out.Conflicts++
 	org := r.by.OrganizationID
@@ -341,7 +345,8 @@ func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBat
 	}
 	return errors.Join(store.SyncConflicts.Insert(tx, org, c),
 		audit.PublishEvent(tx, r.by, audit.Event{
-			Type: "sync.conflict", AssessmentID: c.AssessmentID, Summary: "a conflict: " + c.Message, ResourceType: "sync_conflict", ResourceID: c.ID,
+			Type: "sync.conflict", AssessmentID: c.AssessmentID, Summary: "conflict: " + c.Message,
+			ResourceType: "sync_conflict", ResourceID: c.ID,
 			Data: map[string]any{"kind": c.Kind, "table": c.Table, "record_id": c.RecordID, "label": c.Label, "field": c.Field},
 		}))
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// quoteChecker tells whether what a clone quotes stands in the passages here.
+// quoteChecker checks whether quotes from a clone occur in the passages here.
 type quoteChecker struct {
 	tx              *store.Tx
 	org, assessment string
-	// texts are passages that were looked at; known is what the assessment quotes here
-	// already, read when it is first asked for: a passage may have changed since.
+	// texts caches passages. existing holds the quotes that the assessment already has, loaded on
+	// first use: their passages may have changed since.
 	texts    map[string]string
 	existing map[string]bool
 }
 
 func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 
-// collapseSpace is a text as quotes have it.
+// collapseSpace normalizes white space as in quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
@@ -48,12 +48,13 @@ func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
 	return q.existing[quoteKey(e)], nil
 }
 
-// loadKnown reads what the assessment quotes here.
+// loadKnown loads the assessment's existing quotes.
 func (q *quoteChecker) loadKnown() error {
 	if q.existing != nil {
 		return nil
 	}
 	q.existing = map[string]bool{}
+	add := func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }
 	for _, t := range tables {
 		if t.kind != itemTable && t.name != store.Scopes.Name() {
 			continue
@@ -66,10 +67,10 @@ func (q *quoteChecker) loadKnown() error {
 			if err != nil {
 				return err
 			}
-			if _, err := q.filterEvidence(f["evidence"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+			if _, err := q.filterEvidence(f["evidence"], add); err != nil {
 				return err
 			}
-			if _, err := q.filterTraitEvidence(f["traits"], func(e *api.Evidence) (bool, error) { q.existing[quoteKey(e)] = true; return true, nil }); err != nil {
+			if _, err := q.filterTraitEvidence(f["traits"], add); err != nil {
 				return err
 			}
 		}
@@ -77,14 +78,14 @@ func (q *quoteChecker) loadKnown() error {
 	return nil
 }
 
-// filteredEvidence is a list of evidence without what does not stand, and that.
+// filteredEvidence is a list of evidence without unsupported quotes, and the removed ones.
 type filteredEvidence struct {
 	remaining json.RawMessage
 	removed   []api.Evidence
 }
 
 func evidenceTypeError(err error) error {
-	return api.Invalid("evidence", "a field has a value of the wrong kind: %v", err)
+	return api.Invalid("evidence", "a field has a value of the wrong type: %v", err)
 }
 
 func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
@@ -121,7 +122,7 @@ func (q *quoteChecker) filterEvidence(raw json.RawMessage, keep func(*api.Eviden
 	return out, nil
 }
 
-// filterTraitEvidence is sift of the evidence of a scope's traits.
+// filterTraitEvidence applies filterEvidence to a scope's traits.
 func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.Evidence) (bool, error)) (filteredEvidence, error) {
 	out := filteredEvidence{remaining: raw}
 	if len(raw) == 0 || string(raw) == "null" {
@@ -148,8 +149,8 @@ func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.E
 	return out, err
 }
 
-// dropMissingQuotes is a change without quotes that do not stand in the passages here: what rests on
-// nothing is not evidence. Those are kept as a conflict.
+// dropMissingQuotes returns the change without quotes that do not occur in the passages here,
+// because such quotes are no evidence. The removed quotes are stored as a conflict.
 func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
 	name := "evidence"
 	if t.name == store.Scopes.Name() {
@@ -193,12 +194,13 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 	if whole {
 		b = nil
 	}
-	what := "quotes of %s do not stand in the passages here, and are left out"
+	what := "quotes in %s do not occur in the passages here and were omitted"
 	if len(out.removed) == 1 {
-		what = "quote of %s does not stand in the passage here, and is left out"
+		what = "quote in %s does not occur in the passage here and was omitted"
 	}
 	c := &api.SyncConflict{
-		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name, Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name,
+		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
 		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record)),
 	}
 	r.addNote("%s", c.Message)

@@ -15,15 +15,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReplicas bounds the clones of one assessment.
+// maxReplicas is the maximum number of clones of an assessment.
 const maxReplicas = 1_000
 
-// Join makes the caller's clone known to the assessment's home, which this becomes.
+// Join registers the caller's clone; the assessment here becomes its remote.
 func (s *Service) Join(ctx context.Context, by api.Caller, in *api.JoinSyncInput) (*api.JoinedSync, error) {
 	return s.join(ctx, by, in, "")
 }
 
-// join is Join of a clone that exchanges bundles with a peer: it may have chosen its id itself.
+// join implements Join; a clone that exchanges bundles with a peer may bring its own ID.
 func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput, peer string) (*api.JoinedSync, error) {
 	b := in.Body
 	if err := by.Require("assessment:read"); err != nil {
@@ -58,7 +58,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 		case err != nil:
 			return err
 		case l.Role != store.SyncRoleRemote:
-			return api.Conflict("this is a clone itself; clone the assessment from its home, %s", remoteName(&l))
+			return api.Conflict("this copy is itself a clone; clone the assessment from its remote (%s)", remoteName(&l))
 		}
 		rep, err := store.SyncReplicas.Get(tx, org, b.AssessmentID, b.ReplicaID)
 		if b.ReplicaID == "" || errors.Is(err, store.ErrNotFound) {
@@ -67,7 +67,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 				return failed
 			}
 			if n >= maxReplicas {
-				return api.Conflict("the assessment has %d clones already", n)
+				return api.Conflict("the assessment already has %d clones; remove those no longer used", n)
 			}
 			rep = store.SyncReplica{
 				OrganizationID: org,
@@ -95,7 +95,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 			return err
 		}
 		if rep.UserID != by.UserID {
-			return api.Forbidden("the clone %s is another's; make one of your own", rep.ID)
+			return api.Forbidden("clone %s belongs to someone else; create your own clone", rep.ID)
 		}
 		rep.Name, rep.SeenAt, rep.PeerID = cmp.Or(b.Name, rep.Name), tx.Now(), cmp.Or(peer, rep.PeerID)
 		out.ReplicaID = rep.ID
@@ -110,7 +110,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 	})
 }
 
-// markAllChanged logs every record of an assessment once: so a new clone reads them as it reads changes.
+// markAllChanged logs every record of an assessment as changed, so that a new clone reads them all.
 func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
 	if !exists {
 		return nil
@@ -126,7 +126,7 @@ func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
 	return nil
 }
 
-// ReadChanges are the records that changed at the home since a clone last read, as a file.
+// ReadChanges returns a file of the records that changed at the remote since the clone last read.
 func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
 	var out *api.SyncParcel
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -146,10 +146,12 @@ func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.Change
 	return out, s.recordProgress(ctx, by, in)
 }
 
-// progressInterval is how long a clone's reading is not noted anew where it has read nothing more.
+// progressInterval is the minimum time between two updates of a clone's SeenAt if it has read
+// nothing new.
 const progressInterval = time.Minute
 
-// recordProgress notes how far a clone has read: what all have read of deleted records is forgotten.
+// recordProgress stores how far a clone has read and prunes the log of deletions that all clones
+// have seen.
 func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) error {
 	org := by.OrganizationID
 	var rep store.SyncReplica
@@ -170,7 +172,7 @@ func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.Cha
 	})
 }
 
-// pruneLog forgets rows of deleted records that every clone has read.
+// pruneLog removes the log rows of deleted records that every clone has read.
 func pruneLog(tx *store.Tx, org, id string) error {
 	least := int64(-1)
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
@@ -185,7 +187,7 @@ func pruneLog(tx *store.Tx, org, id string) error {
 		return nil
 	}
 	l, err := syncLink(tx, org, id)
-	if err != nil || l.Since >= least { // a home's own mark: so far it was looked at
+	if err != nil || l.Since >= least { // at a remote, Since marks how far the log was pruned
 		return err
 	}
 	var gone []store.SyncLogEntry
@@ -219,10 +221,10 @@ func pruneLog(tx *store.Tx, org, id string) error {
 	return store.SyncLinks.Put(tx, org, &l)
 }
 
-// maxPruned is how many rows are looked at in one transaction.
+// maxPruned is the maximum number of rows examined in one transaction.
 const maxPruned = 2_000
 
-// readChanges is one file of what changed; what it takes of the room is gone from it.
+// readChanges returns one file of changed records and subtracts their size from budget.
 func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *fileBudget) (*exchangeFile, error) {
 	org, id := by.OrganizationID, in.AssessmentID
 	if _, err := linkWithRole(tx, org, id, store.SyncRoleRemote); err != nil {
@@ -290,18 +292,24 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 	return f, nil
 }
 
-// remoteRestoredAdvice is what became of a home that has another history than a clone has read.
-const remoteRestoredAdvice = "the home was restored from a backup. Nothing of the clone is lost: keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what the home lost"
+// remoteRestoredAdvice explains what to do if the remote's history differs from what a clone has
+// read.
+const remoteRestoredAdvice = "the remote was restored from a backup. Nothing in the clone is lost: keep its folder, " +
+	"create another clone in a new folder (`service --data FOLDER sync clone`, or from a bundle), " +
+	"and redo there whatever the remote lost"
 
-// cloneRestoredAdvice is what to do with a clone that is older than its home knows it.
-const cloneRestoredAdvice = "keep its folder, make another clone in a folder of its own (`service --data FOLDER sync clone`, or of a bundle), and do there again what `service sync status` here lists as not sent"
+// cloneRestoredAdvice explains what to do with a clone that is older than the remote's record of
+// it.
+const cloneRestoredAdvice = "keep its folder, create another clone in a new folder " +
+	"(`service --data FOLDER sync clone`, or from a bundle), " +
+	"and redo there whatever `service sync status` lists here as not sent"
 
-// historyMismatch is the refusal where the home's history is not the one that a clone has read.
+// historyMismatch returns the error for a remote whose history is not the one a clone has read.
 func historyMismatch() error {
-	return api.Conflict("the history here is not the one this clone has read: %s", remoteRestoredAdvice)
+	return api.Conflict("the history here differs from the one this clone has read: %s", remoteRestoredAdvice)
 }
 
-// lastAuditRecord is the last record of the organization's audit chain.
+// lastAuditRecord returns the sequence and hash of the organization's last audit record.
 func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 	for rec, err := range store.Audit.Scan(tx, org, store.Reverse) {
 		return rec.Sequence, rec.Hash, err
@@ -309,7 +317,8 @@ func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 	return 0, "", nil
 }
 
-// newPutLine tells of a record as it is now; nil for a document that is being read.
+// newPutLine returns the change line for a record's current state, or nil for a document that is
+// still being processed.
 func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
 	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
 	f, there, err := t.read(tx, org, row.Key)
@@ -336,7 +345,7 @@ func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*c
 	return l, size, nil
 }
 
-// documentPassages are those of a document; read is false while it is being read.
+// documentPassages returns a document's passages; read is false while it is being processed.
 func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, read bool, err error) {
 	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
 		return nil, 0, false, nil
@@ -352,20 +361,20 @@ func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size
 	return out, size, true, nil
 }
 
-// callerReplica is a clone of the caller's.
+// callerReplica returns a clone, or FORBIDDEN if it belongs to another user.
 func callerReplica(tx *store.Tx, by api.Caller, id, name string) (store.SyncReplica, error) {
 	rep, err := store.SyncReplicas.Get(tx, by.OrganizationID, id, name)
 	if err != nil {
 		return rep, store.ToNotFound(err, "clone", name)
 	}
 	if rep.UserID != by.UserID {
-		return rep, api.Forbidden("the clone is %s's; sign in as them, or make a clone of your own", rep.UserName)
+		return rep, api.Forbidden("the clone belongs to %s; sign in as that user or create your own clone", rep.UserName)
 	}
 	return rep, nil
 }
 
-// requireLink says that the assessment is synchronised, and that the caller may do, beside
-// synchronising, what the operation comes to.
+// requireLink verifies that the assessment is synced and that the caller has the permission that
+// the operation needs besides sync access.
 func (s *Service) requireLink(ctx context.Context, by api.Caller, id string, permission api.Permission) error {
 	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := syncLink(tx, by.OrganizationID, id); return err })
 	if err != nil {
@@ -374,8 +383,8 @@ func (s *Service) requireLink(ctx context.Context, by api.Caller, id string, per
 	return by.Require(permission)
 }
 
-// ListMissingFiles tells which of the files the assessment lacks. It looks at the assessment's own
-// alone: what others have is not told.
+// ListMissingFiles returns which of the given files the assessment lacks. It considers only the
+// assessment's own files, so that it reveals nothing about others.
 func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.SyncFiles, error) {
 	out := &api.SyncFiles{SHA256: []string{}}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -396,10 +405,11 @@ func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.M
 	return out, err
 }
 
-// hasFile tells whether an assessment names a file, or it was brought for it.
+// hasFile reports whether the assessment has a document with this file, or the file was uploaded
+// for it.
 func hasFile(tx *store.Tx, org, id, sha string) (bool, error) {
 	if raw, err := hex.DecodeString(sha); err != nil || len(raw) != 32 {
-		return false, api.Invalid("sha256", "%.80q is no SHA-256", sha)
+		return false, api.Invalid("sha256", "%.80q is not a SHA-256", sha)
 	}
 	_, err := store.Documents.By("content").Get(tx, org, id, sha)
 	if errors.Is(err, store.ErrNotFound) {
@@ -408,7 +418,7 @@ func hasFile(tx *store.Tx, org, id, sha string) (bool, error) {
 	return err == nil, err
 }
 
-// DownloadFiles is a tar of files that the assessment's documents name.
+// DownloadFiles returns a tar of files that belong to the assessment's documents.
 func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
 	if err := s.requireLink(ctx, by, in.AssessmentID, "document:read"); err != nil {
 		return nil, err

@@ -59,13 +59,13 @@ func TestRestoredHomeByBundles(t *testing.T) {
 		h.edit(fmt.Sprintf("written after it was restored, %d", n))
 		must(t, h.doc(fmt.Sprintf("another document %d", n)))
 	}
-	refused("was taken with other content")
-	refused("another history than the one this clone has read")
+	refused("was already imported with different content")
+	refused("history differs from the one this clone has read")
 	// And the other way, the home refuses the clone.
 	there, err := s.write(nil)
 	must(t, err)
 	if _, err := h.takeBundle(there); !api.IsCode(err, api.CodeInvalidState) ||
-		!strings.Contains(err.Error(), "the home was restored from a backup") {
+		!strings.Contains(err.Error(), "the remote was restored from a backup") {
 		t.Errorf("a bundle of a clone that has read more: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestTwoCopiesOfAClone(t *testing.T) {
 	answer, err := h.write(peer)
 	must(t, err)
 	if _, err := copied.takeBundle(answer); !api.IsCode(err, api.CodeInvalidState) ||
-		!strings.Contains(err.Error(), "than those that wait here") {
+		!strings.Contains(err.Error(), "than those pending here") {
 		t.Errorf("the answer to the one, at the other: %v", err)
 	}
 	st, err := copied.sy.Status(context.Background(), copied.local, &api.SyncInput{AssessmentID: assessmentID})

@@ -1,13 +1,14 @@
-// Package sync brings together what was done to copies of an assessment apart.
+// Package sync synchronizes copies of an assessment that were edited independently.
 //
-// An assessment has one home; clones of it work without a network and bring their changes
-// home. The home decides, in the order in which they come: a change whose field is still as
-// the clone found it is taken, one whose field was changed meanwhile is a conflict with both
-// values, and submissions, decisions and moves are done again under the home's own rules, as
-// the person who brings them. Then the clone reads what the home has, so that both are the
-// same. What a clone has not sent yet is never overwritten by what it reads.
+// An assessment has one remote, the authoritative copy; its clones work offline and push their
+// changes to it. The remote applies changes in the order in which they arrive. A change whose field
+// still has the value the clone started from is applied; a change whose field has been edited
+// meanwhile becomes a conflict with both values. Submissions, decisions and state transitions are
+// replayed under the remote's own rules as the user who pushes them. The clone then pulls the
+// remote's records, so that both are identical. Pulling never overwrites what a clone has not
+// pushed yet.
 //
-// The package opens no connection: whoever runs it carries its files between two engines.
+// The package opens no connections: the caller carries its files between two engines.
 package sync
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB       *store.DB
 	Catalog  Catalogs
@@ -34,25 +35,26 @@ type Options struct {
 	Open func(sealed []byte) (string, error)
 }
 
-// Catalogs is the shelf, as far as it is needed here.
+// Catalogs is the part of the catalog service used by this package.
 type Catalogs interface {
 	SnapshotWithCustom(ctx context.Context, organization, version string, own int) (*scf.Snapshot, error)
 	ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot []byte) (string, error)
 	ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents keeps documents that were read elsewhere: Arrive as they were read there, Read
-// as they are read here.
+// Documents stores documents that were parsed by another installation. ReparseForImport parses the
+// file again and counts the received passages it does not contain; PrepareImport accepts the
+// received passages.
 type Documents interface {
 	ReparseForImport(
 		ctx context.Context,
 		org, version string,
 		doc store.Document,
-		came []api.Chunk,
-	) (a *evidence.ImportedDocument, strange int, err error)
+		received []api.Chunk,
+	) (a *evidence.ImportedDocument, foreign int, err error)
 	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
-	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, told bool) error
-	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, told bool) error
+	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
+	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, publish bool) error
 	RefreshSearch(assessment string)
 }
 
@@ -61,39 +63,39 @@ var (
 	_ Documents = (*evidence.Service)(nil)
 )
 
-// Service answers the operations of synchronisation.
+// Service implements the sync operations.
 type Service struct{ Options }
 
-// New makes the service.
+// New returns a Service with the given dependencies.
 func New(o Options) *Service { return &Service{o} }
 
-// syncLink is how an assessment is synchronised; NOT_FOUND where it isn't.
+// syncLink returns the assessment's sync link, or NOT_FOUND if the assessment is not synced.
 func syncLink(tx *store.Tx, org, assessment string) (store.SyncLink, error) {
 	l, err := store.SyncLinks.Get(tx, org, assessment)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrBadKey) {
-		return l, api.NotFound("synchronised assessment", assessment)
+		return l, api.NotFound("synced assessment", assessment)
 	}
 	return l, err
 }
 
-// linkWithRole is link where the assessment has this role.
+// linkWithRole returns the assessment's sync link, or a CONFLICT error if it has another role.
 func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, error) {
 	l, err := syncLink(tx, org, assessment)
 	if err == nil && l.Role != role {
 		if role == store.SyncRoleRemote {
-			return l, api.Conflict("this is a clone of the assessment; its home is %s", remoteName(&l))
+			return l, api.Conflict("this copy is a clone; run this on its remote (%s)", remoteName(&l))
 		}
-		return l, api.Conflict("this is the assessment's home, not a clone of it")
+		return l, api.Conflict("this copy is the remote, not a clone; run this on a clone")
 	}
 	return l, err
 }
 
-// remoteName is where a clone's home is, in words.
+// remoteName returns the address of the clone's remote, for messages.
 func remoteName(l *store.SyncLink) string {
-	return cmp.Or(l.Server, "reached by bundles only")
+	return cmp.Or(l.Server, "reachable by bundle only")
 }
 
-// findCatalogVersion is the catalog version here with that content; nil where there is none.
+// findCatalogVersion returns the local catalog version with this content, or nil if there is none.
 func findCatalogVersion(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {
@@ -106,15 +108,15 @@ func findCatalogVersion(tx *store.Tx, snapshot string) (*store.CatalogVersion, e
 	return nil, nil
 }
 
-// assessmentCatalog is which catalog an assessment uses, by content: what ids and revisions mean differs from
-// one installation to another.
+// assessmentCatalog identifies an assessment's catalog by content hash, because IDs and revisions
+// differ between installations.
 type assessmentCatalog struct {
 	store.CatalogVersion
-	// customSHA256 is the SHA-256 of the organization's own frameworks and controls; empty for none.
+	// customSHA256 is the SHA-256 of the organization's custom frameworks and controls, or "".
 	customSHA256 string
 }
 
-// loadAssessmentCatalog is the catalog of an assessment.
+// loadAssessmentCatalog returns the catalog of an assessment.
 func loadAssessmentCatalog(tx *store.Tx, a *api.Assessment) (u assessmentCatalog, err error) {
 	if u.CatalogVersion, err = store.CatalogVersions.Get(tx, a.SCFVersionID); err != nil {
 		return u, err
@@ -123,11 +125,11 @@ func loadAssessmentCatalog(tx *store.Tx, a *api.Assessment) (u assessmentCatalog
 	return u, err
 }
 
-// importTarget is where records come to: what ids mean differs from one installation to another,
-// codes don't.
+// importTarget describes where records are imported. IDs differ between installations, codes do
+// not.
 type importTarget struct {
 	org, assessment, catalogVersionID string
-	// customRevision is the revision of the organization's own frameworks and controls; 0 for none.
+	// customRevision is the revision of the organization's custom frameworks and controls, or 0.
 	customRevision int
 	snapshot       *scf.Snapshot
 }
@@ -148,7 +150,8 @@ func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessmen
 	return p, err
 }
 
-// findCatalog is the catalog here with that content; a refusal that says what to do where it is lacking.
+// findCatalog returns the local catalog version and custom revision with this content, or an error
+// that explains how to transfer a missing one.
 func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.CatalogVersion, int, error) {
 	v, err := findCatalogVersion(tx, snapshot)
 	if err != nil {
@@ -160,7 +163,8 @@ func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.Catal
 	revision, found, err := catalog.FindCustomRevision(tx, org, customSHA256)
 	if err == nil && !found {
 		err = api.Conflict(
-			"the assessment uses own frameworks or controls that are not here (content %.12s…): carry them over with the catalog (`service sync clone` and `publish` with --carry-catalog)",
+			"the assessment uses custom frameworks or controls that are missing here (content %.12s…): "+
+				"transfer them with the catalog (add --carry-catalog to `service sync clone` or `publish`)",
 			customSHA256,
 		)
 	}
@@ -169,7 +173,8 @@ func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.Catal
 
 func missingCatalogError(snapshot string) error {
 	return api.Conflict(
-		"the catalog version of the assessment is not where it is to come (content %.12s…): import the same release there, or carry it over (`service sync clone` and `publish` with --carry-catalog)",
+		"the assessment's catalog version is missing on the receiving side (content %.12s…): import the same SCF release there, "+
+			"or transfer it (add --carry-catalog to `service sync clone` or `publish`)",
 		snapshot,
 	)
 }

@@ -13,37 +13,37 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// fields are a record's, as JSON by name.
+// fields maps a record's field names to JSON values.
 type fields = map[string]json.RawMessage
 
-// tableKind says what becomes of a table's records.
+// tableKind determines how a table's records are synced.
 type tableKind int
 
 const (
-	// contentTable is merged field by field.
+	// contentTable records are merged field by field.
 	contentTable tableKind = iota
-	// itemTable are content of a version of a deliverable.
+	// itemTable records are the items of a deliverable version.
 	itemTable
-	// versionTable are brought as drafts; what was decided on them is done again.
+	// versionTable records are pushed as drafts; decisions on them are replayed.
 	versionTable
-	// writeOnceTable: a record is written once and stays.
+	// writeOnceTable records are created once and never changed.
 	writeOnceTable
-	// remoteTable are written by the home alone; what a clone has of its own it drops.
+	// remoteTable records are written by the remote only; a clone drops its own.
 	remoteTable
-	// remoteIssuedTable are written by the home, under ids that a clone may have chosen.
+	// remoteIssuedTable records are written by the remote, under IDs that a clone may have chosen.
 	remoteIssuedTable
 )
 
-// table is one whose records are synchronised.
+// table describes a synced table.
 type table struct {
 	name string
 	kind tableKind
 	gate api.Gate
-	// localFields are fields that mean something in one installation only, or are counted anew.
+	// localFields are fields that are meaningful in one installation only or are recomputed.
 	localFields []string
-	// readOnlyFields are fields that no change of a clone reaches.
+	// readOnlyFields are fields that a clone cannot change.
 	readOnlyFields []string
-	labelField     string // the field by which people know a record
+	labelField     string // the field shown to users as the record's name
 
 	read   func(tx *store.Tx, org string, key []byte) (fields, bool, error)
 	put    func(tx *store.Tx, org string, f fields) error
@@ -108,14 +108,14 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 	return &def
 }
 
-// byAssessmentIndex lists a table by its index of assessments.
+// byAssessmentIndex lists a table by its assessment index.
 func byAssessmentIndex[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
 		return t.By("assessment").Scan(tx, org, store.Prefix(assessment))
 	}
 }
 
-// byKeyPrefix lists a table whose keys begin with the assessment.
+// byKeyPrefix lists a table whose keys start with the assessment ID.
 func byKeyPrefix[R any](t *store.TenantTable[R]) func(*store.Tx, string, string) iter.Seq2[R, error] {
 	return func(tx *store.Tx, org, assessment string) iter.Seq2[R, error] {
 		return t.Scan(tx, org, store.Prefix(assessment))
@@ -148,7 +148,7 @@ func itemsOfVersions[V, I any](
 
 var itemLocalFields = []string{"control_id"}
 
-// tables are those that are synchronised, in the order in which a new clone needs them.
+// tables lists the synced tables in the order in which a new clone needs them.
 var tables = []*table{
 	newTable(
 		store.Assessments,
@@ -242,13 +242,13 @@ var tables = []*table{
 	newTable(store.SyncConflicts, table{kind: remoteIssuedTable, labelField: "label"}, byAssessmentIndex(store.SyncConflicts)),
 }
 
-// documentReadOnlyFields are the fields of a document that change with its content only.
+// documentReadOnlyFields are the document fields that change only with its content.
 var documentReadOnlyFields = []string{
 	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
 	"warnings", "language", "origin", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by",
 }
 
-// assessmentEditableFields are those of an assessment that people set.
+// assessmentEditableFields are the assessment fields that users can set.
 var assessmentEditableFields = []string{"name", "description", "due_date"}
 
 func tableByName(name string) *table {
@@ -260,7 +260,7 @@ func tableByName(name string) *table {
 	return nil
 }
 
-// tableForGate is the table of a gate's versions or items.
+// tableForGate returns the table with a gate's versions or items, or nil.
 func tableForGate(gate api.Gate, kind tableKind) *table {
 	for _, t := range tables {
 		if t.gate == gate && t.kind == kind {
@@ -270,7 +270,7 @@ func tableForGate(gate api.Gate, kind tableKind) *table {
 	return nil
 }
 
-// toWire is a record without what means something here only.
+// toWire returns a record without its local fields.
 func (t *table) toWire(f fields) fields {
 	out := make(fields, len(f))
 	for name, v := range f {
@@ -281,7 +281,8 @@ func (t *table) toWire(f fields) fields {
 	return out
 }
 
-// fillLocalFields fills in what a record means here: local is what was here before, or nil.
+// fillLocalFields replaces the local fields: with those of local if it is not nil, else with values
+// derived from the import target.
 func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	for _, name := range t.localFields {
 		delete(f, name)
@@ -298,7 +299,7 @@ func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	case t.name == store.Assessments.Name():
 		var codes []string
 		if err := json.Unmarshal(f["framework_codes"], &codes); err != nil && len(f["framework_codes"]) > 0 {
-			return api.Invalid("framework_codes", "a field has a value of the wrong kind")
+			return api.Invalid("framework_codes", "a field has a value of the wrong type")
 		}
 		ids := []string{}
 		for _, code := range codes {
@@ -311,13 +312,13 @@ func (t *table) fillLocalFields(p *importTarget, f, local fields) error {
 	return err
 }
 
-// stringFromJSON is a field that is a text; empty where it is none.
+// stringFromJSON returns a JSON string's value, or "" if v is not a string.
 func stringFromJSON(v json.RawMessage) (s string) {
 	_ = json.Unmarshal(v, &s)
 	return s
 }
 
-// displayName is how people know a record.
+// displayName returns the record's name as shown to users.
 func (t *table) displayName(f fields) string {
 	if s := stringFromJSON(f[t.labelField]); s != "" {
 		return s
@@ -325,7 +326,7 @@ func (t *table) displayName(f fields) string {
 	return string(f[t.labelField])
 }
 
-// belongsTo tells whether a record is of the assessment.
+// belongsTo reports whether a record belongs to the assessment.
 func (t *table) belongsTo(f fields, id string) bool {
 	if t.name == store.Assessments.Name() {
 		return stringFromJSON(f["id"]) == id
@@ -333,14 +334,14 @@ func (t *table) belongsTo(f fields, id string) bool {
 	return stringFromJSON(f["assessment_id"]) == id
 }
 
-// encodeFields is a record's bytes, always the same for the same record.
+// encodeFields returns the canonical encoding of a record.
 func encodeFields(f fields) (json.RawMessage, error) {
 	if f == nil {
 		return nil, nil
 	}
 	b, err := json.Marshal(f)
 	if err != nil {
-		return nil, fmt.Errorf("a record to synchronise: %w", err)
+		return nil, fmt.Errorf("encoding a record for sync: %w", err)
 	}
 	return b, nil
 }
@@ -364,7 +365,7 @@ func equalFields(a, b fields) bool {
 	return true
 }
 
-// loadBase is a clone's record as its home had it; nil where it had none.
+// loadBase returns a clone's record as last known at the remote, or nil if the remote had none.
 func loadBase(tx *store.Tx, org, id, table string, key []byte) (fields, error) {
 	b, err := store.SyncBases.Get(tx, org, id, table, key)
 	if errors.Is(err, store.ErrNotFound) {

@@ -14,37 +14,37 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Format is the form of the files that engines exchange: gzip of JSON, one value a line: a
-// header, lines, and one that says how many they were.
+// Format identifies the exchange file format: gzip-compressed JSON with one value per line, made up
+// of a header, changes, and a final line with their number.
 const Format = "service-sync/1"
 
 const (
 	kindBatch   = "batch"
 	kindChanges = "changes"
 
-	// pageSize is how large a file grows before another is begun; maxDecodedBytes bounds what is
-	// read of one after decompression, and maxLines its lines.
+	// pageSize is the size at which a file is closed and another started; maxDecodedBytes limits
+	// its decompressed size, maxLines its number of lines.
 	pageSize        = 4 << 20
 	maxDecodedBytes = 64 << 20
 	maxLines        = 200_000
-	// maxFileBytes bounds a file as it comes.
+	// maxFileBytes limits its compressed size.
 	maxFileBytes = 64 << 20
 )
 
-// The operations of lines.
+// Operations of change lines.
 const (
-	opPut        = "put"    // changes: the record as it is now
-	opDelete     = "delete" // the record is gone
-	opInsert     = "insert" // batch: a record that is new
+	opPut        = "put"    // changes: the record's current state
+	opDelete     = "delete" // the record was deleted
+	opInsert     = "insert" // batch: a new record
 	opEdit       = "edit"   // batch: changed fields
-	opTouch      = "touch"  // batch: changed in a way that only the home decides
+	opTouch      = "touch"  // batch: changed in fields that only the remote sets
 	opSubmit     = "submit"
 	opDecide     = "decide"
 	opTransition = "move"
 	opEnd        = "end"
 )
 
-// fileHeader begins a file.
+// fileHeader is the first line of a file.
 type fileHeader struct {
 	Format         string `json:"format"`
 	Kind           string `json:"kind"`
@@ -81,7 +81,7 @@ type changeLine struct {
 	Reason   string             `json:"reason,omitempty"`
 }
 
-// exchangeFile is what two engines exchange.
+// exchangeFile is a file exchanged between two engines.
 type exchangeFile struct {
 	fileHeader
 	lines []changeLine
@@ -109,12 +109,12 @@ func (f *exchangeFile) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// damagedFileError is the refusal of a file that is not whole.
+// damagedFileError returns the error for an incomplete or malformed file.
 func damagedFileError(format string, args ...any) error {
-	return api.Invalid("file", "the file is no whole file of a synchronisation: "+format, args...)
+	return api.Invalid("file", "the sync file is damaged: "+format, args...)
 }
 
-// decodeFile reads a file that came from elsewhere.
+// decodeFile decodes a file received from elsewhere and verifies that it is complete.
 func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	in := bufio.NewReader(r)
 	z, err := gzip.NewReader(in)
@@ -126,7 +126,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	d := json.NewDecoder(left)
 	broken := func(err error) error {
 		if left.N <= 0 {
-			return api.Invalid("file", "the file holds more than %d MiB", maxDecodedBytes>>20)
+			return api.Invalid("file", "the file exceeds %d MiB after decompression", maxDecodedBytes>>20)
 		}
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
@@ -141,12 +141,12 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	case f.Format != Format:
 		return nil, api.Invalid(
 			"file",
-			"the file has the form %.40q, and this program knows %s; use the same version on both sides",
+			"the file has format %.40q, but this program supports %s; use the same version on both sides",
 			f.Format,
 			Format,
 		)
 	case f.Kind != kind:
-		return nil, damagedFileError("it is of the kind %.20q, not %s", f.Kind, kind)
+		return nil, damagedFileError("it is of kind %.20q, not %s", f.Kind, kind)
 	}
 	for {
 		var l changeLine
@@ -155,7 +155,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 		}
 		if l.Op == opEnd {
 			if l.Sequence != int64(len(f.lines)) {
-				return nil, damagedFileError("it has %d changes and should have %d", len(f.lines), l.Sequence)
+				return nil, damagedFileError("it has %d changes instead of %d", len(f.lines), l.Sequence)
 			}
 			break
 		}
@@ -164,17 +164,17 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 		}
 		f.lines = append(f.lines, l)
 	}
-	// The rest must be the end of the compressed data, whose checksum is looked at then.
+	// What follows must be the end of the compressed data: reading it verifies the checksum.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, damagedFileError("there is more behind its end")
+		return nil, damagedFileError("unexpected data after its end")
 	}
 	if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
-		return nil, damagedFileError("there is more behind its end")
+		return nil, damagedFileError("unexpected data after its end")
 	}
 	return f, nil
 }
 
-// toParcel is the file with what is to be known to carry it.
+// toParcel encodes the file and adds the metadata needed to transport it.
 func (f *exchangeFile) toParcel() (*api.SyncParcel, error) {
 	data, err := f.encode()
 	if err != nil {

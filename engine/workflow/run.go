@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// maxFailures is how often a step fails before its run does.
+	// maxFailures is the number of failures of a step after which its run fails.
 	maxFailures     = 6
 	firstRetryDelay = time.Second
 	maxRetryDelay   = 5 * time.Minute
 )
 
-// retryDelay is the time before the next try, after so many failures: 1, 2, 4 … seconds.
+// retryDelay returns the delay before the next attempt after this number of failures: 1, 2, 4 …
+// seconds.
 func retryDelay(failures int) time.Duration {
 	d := firstRetryDelay
 	for range failures - 1 {
@@ -32,7 +33,7 @@ func retryDelay(failures int) time.Duration {
 	return d
 }
 
-// waitError is what a step returns that can't go on without people.
+// waitError is returned by a step that cannot continue without a user.
 type waitError struct {
 	status     api.RunStatus
 	message    string
@@ -41,14 +42,15 @@ type waitError struct {
 
 func (w *waitError) Error() string { return w.message }
 
-// errRecheck is of a step that has changed what it stands on, and has to be looked at anew.
-var errRecheck = errors.New("the step goes on")
+// errRecheck is returned by a step that has changed its preconditions and has to be evaluated
+// again.
+var errRecheck = errors.New("the step has to be evaluated again")
 
 func waitForInput(format string, args ...any) error {
 	return &waitError{status: api.RunInput, message: fmt.Sprintf(format, args...)}
 }
 
-// processRun takes a run as far as it goes.
+// processRun executes a run's steps until it ends or has to wait.
 func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org, id string) {
 	run, err := s.acquireRun(ctx, org, id)
 	if err == nil {
@@ -67,9 +69,9 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 		}
 	}
 	if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
-		s.log.Warn("a workflow run could not be worked on", "workflow_run_id", id, "error", err)
+		s.log.Warn("a workflow run could not be processed", "workflow_run_id", id, "error", err)
 	}
-	if ctx.Err() != nil { // the program ends, or the run was cancelled: nobody holds it any more
+	if ctx.Err() != nil { // shutdown or cancelled: release the lease
 		_ = s.updateLeased(
 			context.WithoutCancel(ctx),
 			&run,
@@ -78,7 +80,7 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 	}
 }
 
-// runStep does the next step of a run, and notes before and after it how it stands.
+// runStep executes the next step of a run and records its status before and after.
 func (s *Service) runStep(ctx context.Context, run *store.WorkflowRun) error {
 	by := callerFor(run)
 	next, err := s.nextStep(ctx, by, run)
@@ -90,7 +92,7 @@ func (s *Service) runStep(ctx context.Context, run *store.WorkflowRun) error {
 			now := tx.Now()
 			r.Status, r.CompletedAt, r.LeaseHolder = api.RunCompleted, &now, ""
 			clearWait(r)
-			return recordEvent(tx, by, r, "completed", "is completed")
+			return recordEvent(tx, by, r, "completed", "completed")
 		})
 	}
 	err = s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
@@ -132,12 +134,12 @@ func stepNamed(run *store.WorkflowRun, name string) *api.WorkflowStep {
 	return &run.Steps[n]
 }
 
-// attemptStep does a step; a fault of ours in it is its failure, and leaves the other runs.
+// attemptStep executes a step. A panic fails the step only, not the other runs.
 func (s *Service) attemptStep(ctx context.Context, st *step, by api.Caller, run *store.WorkflowRun) (err error) {
 	ctx, span := tracing.Start(ctx, "step "+st.name, tracing.Internal)
 	defer func() {
 		if w := (*waitError)(nil); errors.As(err, &w) || errors.Is(err, errRecheck) {
-			span.End(nil) // to wait for people is no failure
+			span.End(nil) // waiting for users is not a failure
 			return
 		}
 		span.End(err)
@@ -145,14 +147,14 @@ func (s *Service) attemptStep(ctx context.Context, st *step, by api.Caller, run 
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("a workflow step panicked", "workflow_run_id", run.ID, "step", st.name, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("the step broke off: %v", p)
+			err = fmt.Errorf("the step panicked: %v", p)
 		}
 	}()
 	return st.run(ctx, s, by, run, st)
 }
 
-// nextStep is the first step of the run whose effect is not there; nil where all are. Steps
-// that others did meanwhile are noted as done, and those that were undone are to do again.
+// nextStep returns the run's first step whose effect is missing, or nil if there is none. Steps
+// done by others are marked as completed, and steps that were undone as pending.
 func (s *Service) nextStep(ctx context.Context, by api.Caller, run *store.WorkflowRun) (*step, error) {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
@@ -192,8 +194,8 @@ func (s *Service) nextStep(ctx context.Context, by api.Caller, run *store.Workfl
 	return nil, nil
 }
 
-// recordFailure notes what kept a step from its end: people are waited for, it is tried again
-// later, or the run has failed.
+// recordFailure records why a step did not finish: the run waits for users, is retried later, or
+// has failed.
 func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cause error) error {
 	if errors.Is(cause, errLeaseLost) || ctx.Err() != nil {
 		return cause
@@ -209,7 +211,7 @@ func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cau
 			if w.approvalID != "" {
 				r.ApprovalID = &w.approvalID
 			}
-			return recordEvent(tx, by, r, "waiting", "waits: "+w.message)
+			return recordEvent(tx, by, r, "waiting", "is waiting: "+w.message)
 		}
 		apiErr := api.AsError(cause)
 		message := apiErr.Message
@@ -219,10 +221,10 @@ func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cau
 			wait := retryDelay(r.Failures)
 			until := tx.Now().Add(wait)
 			r.Status, r.NotBefore, r.WaitSince = api.RunPending, &until, tx.Now()
-			again := fmt.Sprintf("the next try of %q in %s, after: %s", st.Title, wait, message)
+			again := fmt.Sprintf("next attempt of %q in %s, after: %s", st.Title, wait, message)
 			st.Status, r.WaitingFor = api.StepWaiting, &again
 			s.log.Warn(
-				"a workflow step failed and is tried again",
+				"a workflow step failed and will be retried",
 				"workflow_run_id",
 				r.ID,
 				"step",
@@ -242,12 +244,12 @@ func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cau
 	})
 }
 
-// isTemporary tells whether an error may be gone the next time.
+// isTemporary reports whether an error may disappear on a retry.
 func (s *Service) isTemporary(err *api.Error) bool {
 	return err.Code == api.CodeInternal || err.Code == api.CodeRateLimit
 }
 
-// callerFor is as whom a run acts: as a workflow, for the person who started it.
+// callerFor returns the caller that a run acts as: a workflow on behalf of the user who started it.
 func callerFor(run *store.WorkflowRun) api.Caller {
 	return api.Caller{
 		OrganizationID: run.OrganizationID, UserID: run.Starter.UserID, TraceID: run.Starter.TraceID,
@@ -255,8 +257,8 @@ func callerFor(run *store.WorkflowRun) api.Caller {
 	}
 }
 
-// checkStarterAllowed refuses to go on for a person who is not allowed to any more, or with a key
-// that was revoked.
+// checkStarterAllowed returns an error if the user who started the run has lost the permission or
+// its API key was revoked.
 func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 	const active = "active"
 	m, err := store.Memberships.Get(tx, run.Starter.UserID, run.OrganizationID)
@@ -264,7 +266,7 @@ func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 		return err
 	}
 	if err != nil || m.Status != active || !m.Role.May("workflow:write") {
-		return api.Forbidden("%s, who started the run, may not run workflows any more; somebody else has to resume it", run.StartedBy.Name)
+		return api.Forbidden("%s, who started the run, is no longer allowed to run workflows; another user has to resume it", run.StartedBy.Name)
 	}
 	user, err := store.Users.Get(tx, run.Starter.UserID)
 	if err != nil {
@@ -275,7 +277,7 @@ func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 		return err
 	}
 	if user.Status != active || org.Status == "suspended" {
-		return api.Forbidden("the account or organization that the run works for is not active; it can be resumed once it is")
+		return api.Forbidden("the run's account or organization is not active; resume the run once it is active again")
 	}
 	if run.Starter.KeyID == "" {
 		return nil
@@ -285,7 +287,7 @@ func checkStarterAllowed(tx *store.Tx, run *store.WorkflowRun) error {
 		return err
 	}
 	if err != nil || key.RevokedAt != nil || key.ExpiresAt != nil && !tx.Now().Before(*key.ExpiresAt) {
-		return api.Forbidden("the API key that started the run does not work any more; somebody has to resume it")
+		return api.Forbidden("the API key that started the run is no longer valid; a user has to resume the run")
 	}
 	return nil
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// step is one piece of work of a workflow.
+// step is one step of a workflow.
 type step struct {
 	name, title string
-	// targetState is the state that the step brings about; empty where it is no move.
+	// targetState is the lifecycle state that the step leads to, or "" if it is not a transition.
 	targetState api.State
 	run         func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, st *step) error
 }
 
-// plans are the steps of each kind of workflow.
+// plans lists the steps of each workflow type.
 var plans = map[string][]step{
 	api.WorkflowFull:   lifecycleSteps(api.StateReportGenerated),
 	api.WorkflowIngest: append(lifecycleSteps(api.StateDocumentsIngested), readDocumentsStep),
 	api.WorkflowRefresh: {
 		readDocumentsStep,
-		{name: "refresh_soa", title: "look for evidence again", run: refreshStep(api.GateSoA)},
-		{name: "approve_soa", title: "have the Statement of Applicability approved", run: approveSoA},
-		{name: "refresh_gap_analysis", title: "find the gaps again", run: refreshStep(api.GateGapAnalysis)},
+		{name: "refresh_soa", title: "refresh the evidence", run: refreshStep(api.GateSoA)},
+		{name: "approve_soa", title: "get the Statement of Applicability approved", run: approveSoA},
+		{name: "refresh_gap_analysis", title: "refresh the gap analysis", run: refreshStep(api.GateGapAnalysis)},
 	},
 	api.WorkflowReport: {{name: "write_reports", title: "write the reports", run: writeReports}},
 }
@@ -37,7 +37,7 @@ var readDocumentsStep = step{
 	},
 }
 
-// lifecycleSteps are the moves of the lifecycle up to a state, each a step by the state's name.
+// lifecycleSteps returns one step per transition up to a state, named after its target state.
 func lifecycleSteps(last api.State) (out []step) {
 	for _, m := range api.Moves {
 		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeMove})
@@ -48,14 +48,14 @@ func lifecycleSteps(last api.State) (out []step) {
 	return out
 }
 
-// makeMove makes one move, unless it waits for people.
+// makeMove makes one transition, unless it has to wait for users.
 func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil || st.State.HasReached(p.targetState) {
 		return err
 	}
 	if next, ok := st.State.Next(); !ok || next.To != p.targetState {
-		return errRecheck // it was moved since the step was chosen
+		return errRecheck // the state has changed since the step was chosen
 	}
 	if st.GateError != nil {
 		if st.PendingApprovalID == "" {
@@ -64,8 +64,8 @@ func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.Workflo
 		return &waitError{status: api.RunApproval, message: st.GateError.Message, approvalID: st.PendingApprovalID}
 	}
 	if st.ReturnReason != "" && !run.HasSignal {
-		// Whoever mends it may not be through: they say when, by submitting it or a signal.
-		return waitForInput("it came back (%s): mend it, then submit it for review", st.ReturnReason)
+		// The user may still be editing: submitting or a signal shows that they are done.
+		return waitForInput("it was returned (%s): revise it and submit it for review", st.ReturnReason)
 	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
 	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
@@ -77,7 +77,7 @@ func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.Workflo
 			return again
 		}
 		if now.State != st.State {
-			return errRecheck // somebody else moved it
+			return errRecheck // the state was changed concurrently
 		}
 		return waitForInput("%s", api.AsError(err).Message)
 	case api.IsCode(err, api.CodeApproval):
@@ -93,8 +93,7 @@ func refreshStep(gate api.Gate) func(context.Context, *Service, api.Caller, *sto
 	}
 }
 
-// approveSoA submits the newest Statement of Applicability, once, and waits until a
-// person has approved it.
+// approveSoA submits the latest Statement of Applicability once and waits for its approval.
 func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
@@ -117,10 +116,10 @@ func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.Workf
 			approvalID: *v.ApprovalID,
 		}
 	case api.VersionRejected:
-		return waitForInput("the Statement of Applicability was rejected: mend it, then submit it for review")
+		return waitForInput("the Statement of Applicability was rejected: revise it and submit it for review")
 	}
 	if stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
-		return waitForInput("the Statement of Applicability is being mended: submit it for review")
+		return waitForInput("the Statement of Applicability is being revised: submit it for review")
 	}
 	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID}); err != nil {
 		if api.IsCode(err, api.CodeInvalidState) {
@@ -135,7 +134,7 @@ func writeReports(ctx context.Context, s *Service, by api.Caller, run *store.Wor
 	return s.reports.WriteFinalReports(ctx, by, run.AssessmentID)
 }
 
-// progressDetail says how far the current step is, where the store tells.
+// progressDetail returns the progress of the current step, or nil if it is unknown.
 func progressDetail(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
 	if run.Status != api.RunRunning || run.CurrentStep != readDocumentsStep.name && run.CurrentStep != string(api.StateDocumentsIngested) {
 		return nil, nil

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// maxStreams bounds how many follow runs at once in this process.
+	// maxStreams is the maximum number of concurrent streams in this process.
 	maxStreams = 256
-	// streamLifetime is how long one stream lasts; who follows asks again, and is checked again.
+	// streamLifetime is how long a stream lasts. Clients reconnect and are authorized again.
 	streamLifetime = 10 * time.Minute
-	// heartbeat is the time between two signs of life while nothing happens.
+	// heartbeat is the interval between keep-alive comments.
 	heartbeat = 15 * time.Second
 )
 
-// Watch follows a run: server-sent events, one for each change of the run, and an end.
+// Watch returns a stream of server-sent events: one for each change of the run, and a final one.
 func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEventsInput) (*api.File, error) {
 	last := 0
 	if in.LastEventID != "" {
 		n, err := strconv.Atoi(in.LastEventID)
 		if err != nil {
-			return nil, api.Invalid("Last-Event-ID", "the id of an event is a number, not %q", in.LastEventID)
+			return nil, api.Invalid("Last-Event-ID", "an event ID must be a number, not %q", in.LastEventID)
 		}
 		last = n
 	}
@@ -44,10 +44,10 @@ func (s *Service) Watch(ctx context.Context, by api.Caller, in *api.WorkflowEven
 	}), nil
 }
 
-// CloseStreams ends all streams, so that a server that stops does not wait for them.
+// CloseStreams ends all streams, so that they do not delay a server's shutdown.
 func (s *Service) CloseStreams() { s.closeOnce.Do(func() { close(s.streamsClosed) }) }
 
-// streamRun writes the run after each of its changes, until it has ended.
+// streamRun writes the run after each change until it has ended.
 func (s *Service) streamRun(ctx context.Context, by api.Caller, id string, last int, w io.Writer) error {
 	beats, stopBeats := s.newTicker(heartbeat)
 	defer stopBeats()
@@ -60,7 +60,7 @@ func (s *Service) streamRun(ctx context.Context, by api.Caller, id string, last 
 		changed := s.db.Changed()
 		run, err := s.readRun(ctx, by, id)
 		if api.IsCode(err, api.CodeNotFound) {
-			return nil // deleted with its assessment
+			return nil // deleted together with its assessment
 		}
 		if err != nil {
 			return err

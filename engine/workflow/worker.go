@@ -11,16 +11,15 @@ import (
 )
 
 const (
-	// leaseDuration is how long a run is its worker's unless renewed. Where this process has the
-	// database alone, whoever else held a run is gone, and nothing is waited for.
+	// leaseDuration is how long a worker holds a run unless it renews the lease. If this process is
+	// the only writer, other holders no longer exist and their leases are ignored.
 	leaseDuration = 30 * time.Second
-	// pollInterval is the time between two looks for what is due. Changes made by this
-	// process are seen at once.
+	// pollInterval is the time between checks for due runs. Changes by this process wake the loop.
 	pollInterval = time.Second
 )
 
-// Start begins to work on the runs, also on those that an earlier process left. It
-// returns at once; Close ends the work.
+// Start starts processing runs, including those left by an earlier process. It returns at once;
+// Close stops processing.
 func (s *Service) Start(ctx context.Context) error {
 	if err := s.db.View(ctx, func(tx *store.Tx) error { s.workerID = tx.NewID(); return nil }); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (s *Service) Start(ctx context.Context) error {
 		for {
 			changed := s.db.Changed()
 			if err := s.dispatchRuns(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("workflow runs can't be looked at", "error", err)
+				s.log.Warn("workflow runs could not be read", "error", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -45,7 +44,7 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close breaks off the steps under way and waits for their end. The runs go on at the next start.
+// Close aborts the running steps and waits for them to end. The runs continue at the next start.
 func (s *Service) Close() {
 	s.CloseStreams()
 	if s.stop != nil {
@@ -54,7 +53,7 @@ func (s *Service) Close() {
 	s.background.Wait()
 }
 
-// dispatchRuns takes up the runs that can go on, as many as there are workers.
+// dispatchRuns starts the runs that can proceed, up to the number of workers.
 func (s *Service) dispatchRuns(ctx context.Context) error {
 	type found struct{ org, id string }
 	var ready []found
@@ -81,7 +80,7 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 		select {
 		case s.workerSlots <- struct{}{}:
 		default:
-			return nil // a worker that gets free looks again
+			return nil // retried when a worker becomes free
 		}
 		own, cancel := context.WithCancel(ctx)
 		s.mu.Lock()
@@ -116,7 +115,7 @@ func (s *Service) cancelActive(id string) {
 	}
 }
 
-// canProceed tells whether somebody should work on a run now.
+// canProceed reports whether a run should be processed now.
 func (s *Service) canProceed(tx *store.Tx, run *store.WorkflowRun) (bool, error) {
 	now := tx.Now()
 	switch {
@@ -136,8 +135,8 @@ func (s *Service) canProceed(tx *store.Tx, run *store.WorkflowRun) (bool, error)
 	return true, nil
 }
 
-// isLeasedElsewhere tells whether another process works on a run. A lease that was taken later than
-// now is of a clock that has jumped back, and is worth nothing.
+// isLeasedElsewhere reports whether another process holds the run. A lease that starts in the
+// future comes from a clock that has since been set back and is ignored.
 func (s *Service) isLeasedElsewhere(run *store.WorkflowRun, now time.Time) bool {
 	if run.LeaseHolder == "" || run.LeaseHolder == s.workerID || s.db.IsSoleWriter() {
 		return false
@@ -145,16 +144,16 @@ func (s *Service) isLeasedElsewhere(run *store.WorkflowRun, now time.Time) bool 
 	return now.Before(run.LeasedUntil) && !now.Before(run.LeasedSince.Add(-leaseDuration))
 }
 
-// isDue tells whether a time has come. A wait that begins later than now was set by a
-// clock that has jumped back since; it could last for years, so it ends.
+// isDue reports whether a deadline has passed. A wait that starts in the future was set by a clock
+// that has since been set back; it could last for years and is ended.
 func isDue(deadline, waitStart, now time.Time) bool {
 	return !now.Before(deadline) || now.Before(waitStart)
 }
 
-// errLeaseLost says that a run is not this worker's any more: cancelled, deleted, or taken over.
-var errLeaseLost = errors.New("the run is not this worker's any more")
+// errLeaseLost reports that a run was cancelled, deleted or taken over by another process.
+var errLeaseLost = errors.New("the run is no longer held by this worker")
 
-// acquireRun makes a run this process's own.
+// acquireRun takes the lease of a run.
 func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.WorkflowRun, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		if run, err = store.WorkflowRuns.Get(tx, org, id); err != nil {
@@ -167,8 +166,8 @@ func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.Wor
 		if !run.Status.IsLive() || !can {
 			return errLeaseLost
 		}
-		// Whoever is killed from here on leaves a run that goes on, not one that waits for
-		// what has come already.
+		// A process killed from here on leaves a run that is pending, not one that waits for
+		// something that has already happened.
 		run.Status, run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince = api.RunPending, nil, nil, nil, time.Time{}
 		s.extendLease(&run, tx.Now())
 		return s.saveRun(tx, &run)
@@ -193,7 +192,8 @@ func (s *Service) saveRun(tx *store.Tx, run *store.WorkflowRun) error {
 	return store.WorkflowRuns.Put(tx, run.OrganizationID, run)
 }
 
-// updateLeased changes a run that is this worker's, and errLeaseLost where it is not.
+// updateLeased changes a run in a transaction, or returns errLeaseLost if this worker no longer
+// holds it.
 func (s *Service) updateLeased(ctx context.Context, run *store.WorkflowRun, change func(*store.Tx, *store.WorkflowRun) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.WorkflowRuns.Get(tx, run.OrganizationID, run.ID)
@@ -220,7 +220,7 @@ func (s *Service) updateLeased(ctx context.Context, run *store.WorkflowRun, chan
 	})
 }
 
-// renewLease keeps the lease while a step is at work; where it is lost, the step is broken off.
+// renewLease renews the lease while a step is running and aborts the step if the lease is lost.
 func (s *Service) renewLease(ctx context.Context, cancel context.CancelFunc, org, id string) {
 	if s.db.IsSoleWriter() {
 		return

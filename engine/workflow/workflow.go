@@ -1,18 +1,17 @@
-// Package workflow runs an assessment by itself, step by step, up to each decision
-// that only a person makes, and goes on after it.
+// Package workflow executes assessments automatically, step by step, up to each decision that
+// only a user can make, and continues after it.
 //
-// A run is a row of the store. Each step is noted before and after; what it does is
-// done at most once, because every step asks first whether its effect is there
-// already, and the areas below change their state in one transaction or not at all.
-// So a run that was killed, or whose process lost its lease, is taken up by the
-// next process where it stood.
+// A run is a record in the store. Each step is recorded before and after it is executed. Its
+// effect happens at most once, because every step first checks whether the effect already
+// exists, and the packages below change their state in one transaction or not at all. So a run
+// that was killed, or whose process lost its lease, is continued by the next process.
 //
 //	pending ─▶ running ─▶ completed
 //	   ▲        │  │  └──▶ failed ──resume──▶ pending
 //	   │ later  │  │
 //	   └────────┘  └─▶ waiting_for_approval, waiting_for_input ──decision, signal──▶ running
 //
-// It decides nothing: it acts as a workflow, which no gate lets through.
+// A workflow makes no decisions: it acts as a workflow actor, which no gate accepts.
 package workflow
 
 import (
@@ -33,22 +32,22 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB          *store.DB
 	Assessments *assessment.Service
 	Evidence    *evidence.Service
 	Reports     *report.Service
 	Logger      *slog.Logger
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer traces the work, or is nil.
 	Tracer *tracing.Tracer
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
-	// Workers is how many runs go on at once; 2 where zero.
+	// Workers is the number of runs processed concurrently; 0 means 2.
 	Workers int
 }
 
-// Service answers the operations on workflow runs, and works on the runs.
+// Service implements the operations on workflow runs and processes the runs.
 type Service struct {
 	db          *store.DB
 	assessments *assessment.Service
@@ -58,14 +57,14 @@ type Service struct {
 	tracer      *tracing.Tracer
 	newTicker   func(time.Duration) (<-chan time.Time, func())
 
-	// workerID is this process among those that share the database.
+	// workerID identifies this process among those that share the database.
 	workerID    string
 	workerSlots chan struct{}
 
 	mu          sync.Mutex
 	cancelByRun map[string]context.CancelFunc
 
-	// stop ends the work; watching is closed when the streams have to end.
+	// stop stops processing; streamsClosed is closed when streams have to end.
 	stop          context.CancelFunc
 	background    sync.WaitGroup
 	streamsClosed chan struct{}
@@ -73,7 +72,7 @@ type Service struct {
 	closeOnce     sync.Once
 }
 
-// New makes the service; call Start to have it work on the runs.
+// New returns a Service; Start starts processing runs.
 func New(o Options) *Service {
 	if o.Workers <= 0 {
 		o.Workers = 2
@@ -87,18 +86,18 @@ func New(o Options) *Service {
 	}
 }
 
-// StartLifecycle starts the run that walks an assessment through its states.
+// StartLifecycle starts a run that takes an assessment through its lifecycle.
 func (s *Service) StartLifecycle(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.WorkflowRun, error) {
 	start := &api.StartWorkflowInput{AssessmentInput: *in}
 	start.Body.WorkflowType = api.WorkflowFull
 	return s.StartRun(ctx, by, start)
 }
 
-// StartRun starts a run. One of a kind goes on at a time for an assessment.
+// StartRun starts a run. An assessment can have one unfinished run of each type.
 func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWorkflowInput) (*api.WorkflowRun, error) {
 	plan, ok := plans[in.Body.WorkflowType]
 	if !ok {
-		return nil, api.Invalid("workflow_type", "there is no workflow %q; there are %v", in.Body.WorkflowType, api.WorkflowTypes)
+		return nil, api.Invalid("workflow_type", "unknown workflow %q; choose from %v", in.Body.WorkflowType, api.WorkflowTypes)
 	}
 	var run store.WorkflowRun
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -128,7 +127,7 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 		}
 		if at := in.Body.StartAt; at != nil && at.After(now) {
 			run.NotBefore, run.WaitSince = at, now
-			words := "the time it was started for"
+			words := "its scheduled start time"
 			run.WaitingFor = &words
 		}
 		run.CurrentStep = run.Steps[0].Name
@@ -140,15 +139,15 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 	return s.readRun(ctx, by, run.ID)
 }
 
-// checkCanStart refuses a run that can't come to anything, or that goes on already.
+// checkCanStart rejects a run that would have no effect or is already in progress.
 func (s *Service) checkCanStart(tx *store.Tx, a *api.Assessment, kind string) error {
 	if a.State == api.StateClosed && kind != api.WorkflowReport {
-		return api.Conflict("the assessment is closed and does not change")
+		return api.Conflict("the assessment is closed and cannot be changed")
 	}
 	other, err := store.WorkflowRuns.By("live").Get(tx, a.OrganizationID, a.ID, kind)
 	switch {
 	case err == nil:
-		return api.Conflict("the %s workflow %s goes on already (%s); cancel it before you start another", kind, other.ID, other.Status)
+		return api.Conflict("the %s workflow %s is already in progress (%s); cancel it before you start another", kind, other.ID, other.Status)
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
@@ -158,14 +157,14 @@ func (s *Service) checkCanStart(tx *store.Tx, a *api.Assessment, kind string) er
 	drafted, err := store.SoAVersions.By("assessment").Count(tx, a.OrganizationID, a.ID)
 	if err == nil && drafted == 0 {
 		err = api.Conflict(
-			"there is no Statement of Applicability yet whose evidence could be refreshed; start the %s workflow",
+			"there is no Statement of Applicability to refresh yet; start the %s workflow first",
 			api.WorkflowFull,
 		)
 	}
 	return err
 }
 
-// recordEvent writes what became of a run to timeline, audit chain and outbox.
+// recordEvent writes a run's event to the timeline, audit trail and outbox.
 func recordEvent(tx *store.Tx, by api.Caller, run *store.WorkflowRun, action, summary string) error {
 	data := map[string]any{"workflow_type": run.WorkflowType, "status": run.Status, "step": run.CurrentStep}
 	if run.Error != nil {
@@ -182,7 +181,7 @@ func getRun(tx *store.Tx, org, id string) (store.WorkflowRun, error) {
 	return run, store.ToNotFound(err, "workflow run", id)
 }
 
-// Get is one run.
+// Get returns a run.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
 	return s.readRun(ctx, by, in.WorkflowRunID)
 }
@@ -200,8 +199,8 @@ func (s *Service) readRun(ctx context.Context, by api.Caller, id string) (*api.W
 	return &out, err
 }
 
-// toAPIRun is a run as it is told. One that waited for people and has what it waited for
-// is pending, though no worker has taken it up yet.
+// toAPIRun returns a run as shown to clients. A waiting run whose condition is met is shown as
+// pending even before a worker has picked it up.
 func toAPIRun(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err error) {
 	out = run.WorkflowRun
 	if run.Status.IsWaiting() {
@@ -217,7 +216,7 @@ func toAPIRun(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err er
 	return out, err
 }
 
-// GetLifecycle is the newest run of the whole lifecycle.
+// GetLifecycle returns the latest run of the full lifecycle.
 func (s *Service) GetLifecycle(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.WorkflowRun, error) {
 	id := ""
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -258,7 +257,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.WorkflowsInpu
 	return api.MapList(l, func(r *store.WorkflowRun) api.WorkflowRun { return r.WorkflowRun }), nil
 }
 
-// updateRun writes what a person asked of a run.
+// updateRun applies a user's request to a run in one transaction.
 func (s *Service) updateRun(
 	ctx context.Context,
 	by api.Caller,
@@ -283,11 +282,11 @@ func (s *Service) updateRun(
 	return s.readRun(ctx, by, id)
 }
 
-// Cancel ends a run for good. What is done stays done; the step under way is broken off.
+// Cancel cancels a run. Completed steps are kept; the running step is aborted.
 func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
 	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		if run.Status == api.RunCancelled || run.Status == api.RunCompleted {
-			return api.Conflict("the run is %s already", run.Status)
+			return api.Conflict("the run is already %s", run.Status)
 		}
 		now := tx.Now()
 		for n := range run.Steps {
@@ -302,17 +301,17 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInp
 	})
 }
 
-// clearWait takes away what a run waited for.
+// clearWait clears what a run is waiting for.
 func clearWait(run *store.WorkflowRun) {
 	run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince, run.WaitSnapshot, run.HasSignal = nil, nil, nil, time.Time{}, "", false
 }
 
-// Resume lets a failed run go on with the step that failed, and a waiting one look again.
+// Resume continues a failed run at the failed step and rechecks a waiting run.
 func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInput) (*api.WorkflowRun, error) {
 	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		switch run.Status {
 		case api.RunCancelled:
-			return api.Conflict("the run was cancelled and does not go on; start another")
+			return api.Conflict("the run was cancelled and cannot be resumed; start a new one")
 		case api.RunCompleted:
 			return api.Conflict("the run is completed; there is nothing to resume")
 		case api.RunFailed:
@@ -332,7 +331,7 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 			run.NotBefore, run.WaitSince, run.HasSignal = nil, time.Time{}, true
 		}
 		run.Failures = 0
-		// Who resumes a run vouches for it from here on.
+		// The user who resumes a run is responsible for it from here on.
 		run.Starter = store.RunStarter{UserID: by.UserID, TraceID: by.TraceID, Trace: tracing.Current(ctx).String()}
 		if by.Actor.Type == api.ActorAPIKey {
 			run.Starter.KeyID = by.Actor.ID
@@ -341,14 +340,14 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 	})
 }
 
-// Signal lets a waiting run look again whether it can go on. It is nobody's decision.
+// Signal makes a waiting run check again whether it can continue. It does not count as a decision.
 func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput) (*api.WorkflowRun, error) {
 	return s.updateRun(ctx, by, in.WorkflowRunID, func(tx *store.Tx, run *store.WorkflowRun) error {
 		if !run.Status.IsLive() {
-			return api.Conflict("the run is %s and takes no signals", run.Status)
+			return api.Conflict("the run is %s and does not accept signals", run.Status)
 		}
 		run.LastSignal = &api.Signal{Name: in.Body.Name, Payload: in.Body.Payload, Actor: by.Actor, At: tx.Now()}
 		run.HasSignal = true
-		return recordEvent(tx, by, run, "signalled", fmt.Sprintf("got the signal %q from %s", in.Body.Name, by.Actor.Name))
+		return recordEvent(tx, by, run, "signalled", fmt.Sprintf("received the signal %q from %s", in.Body.Name, by.Actor.Name))
 	})
 }

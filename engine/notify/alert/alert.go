@@ -1,9 +1,9 @@
-// Package alert watches figures: a rule says which, from where on it matters, and who is told.
+// Package alert evaluates alert rules: each names a metric, a threshold and the channels to notify.
 //
 //	ok ──(beyond the threshold for window_seconds)──▶ firing ──(within it for as long)──▶ ok
 //
-// A change of state is told once, with it: by mail, and as an event for webhooks. What goes
-// to and fro faster than the window changes nothing. The package measures nothing itself.
+// A change of state is notified once, in the same transaction: by email and as an event for
+// webhooks. Fluctuations faster than the window have no effect. The package measures nothing itself.
 package alert
 
 import (
@@ -26,41 +26,42 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB     *store.DB
 	Logger *slog.Logger
 	Mail   *mail.Service
-	// Metrics are an organization's figures, and with them those of the process.
+	// Metrics returns an organization's metrics and those of the process.
 	Metrics func(ctx context.Context, org string) ([]api.Metric, error)
-	// ZeroWhenAbsent are the names of metrics that are left out while they are 0.
+	// ZeroWhenAbsent lists the metrics that are omitted while they are 0.
 	ZeroWhenAbsent []string
-	// AlertOnIncrease are the names of metrics of which each more is news: while a rule on one fires, a
-	// value further beyond than was told is told as well.
+	// AlertOnIncrease lists the metrics for which every increase is news: while a rule on one is
+	// firing, a value beyond the last notified one is notified too.
 	AlertOnIncrease []string
-	// Details are lines that say what a metric counts; nil, or none: the number alone is told.
+	// Details returns lines that describe what a metric counts. If it is nil or returns none, only
+	// the number is sent.
 	Details func(tx *store.Tx, org, metric string, labels map[string]string) ([]string, error)
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Service answers the operations on alert rules and looks at them.
+// Service implements the operations on alert rules and evaluates them.
 type Service struct {
 	Options
 	stop    context.CancelFunc
 	working sync.WaitGroup
 }
 
-// New makes the service; Start begins to look.
+// New returns a Service; Start starts evaluating.
 func New(o Options) *Service { return &Service{Options: o} }
 
 const (
-	maxRules      = 100 // of an organization
+	maxRules      = 100 // per organization
 	defaultWindow = 60
 	evalInterval  = 30 * time.Second
 )
 
-// Start begins to look at the rules. Close ends it.
+// Start evaluates the rules periodically until Close is called.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	ticks, stopTicks := s.NewTicker(evalInterval)
@@ -73,13 +74,13 @@ func (s *Service) Start(ctx context.Context) {
 			case <-ticks:
 			}
 			if err := s.EvaluateAll(ctx); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("alert rules can't be looked at", "error", err)
+				s.Logger.Warn("alert rules could not be evaluated", "error", err)
 			}
 		}
 	})
 }
 
-// Close ends the looking and waits for it.
+// Close stops evaluation and waits for it to end.
 func (s *Service) Close() {
 	if s.stop != nil {
 		s.stop()
@@ -96,7 +97,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.Paging) (*api
 	return api.MapList(all, func(r *store.AlertRule) api.AlertRule { return r.AlertRule }), nil
 }
 
-// Get is one rule.
+// Get returns a rule.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AlertInput) (*api.AlertRule, error) {
 	var r store.AlertRule
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -111,7 +112,7 @@ func getRule(tx *store.Tx, org, id string) (store.AlertRule, error) {
 	return r, store.ToNotFound(err, "alert rule", id)
 }
 
-// Create makes a rule.
+// Create creates a rule.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlertInput) (*api.AlertRule, error) {
 	b := in.Body
 	r := store.AlertRule{AlertRule: api.AlertRule{
@@ -133,7 +134,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 			return err
 		}
 		if n >= maxRules {
-			return api.Conflict("an organization has up to %d alert rules; delete one that is no longer needed", maxRules)
+			return api.Conflict("an organization can have up to %d alert rules; delete one you no longer need", maxRules)
 		}
 		r.TenantRecord = api.TenantRecord{
 			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
@@ -151,7 +152,7 @@ func auditChange(tx *store.Tx, by api.Caller, action string, r *store.AlertRule)
 	})
 }
 
-// Update changes a rule. What it watches begins anew where that changes.
+// Update changes a rule. Its state is reset if the watched condition changes.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlertInput) (*api.AlertRule, error) {
 	now, err := s.Get(ctx, by, &in.AlertInput)
 	if err != nil {
@@ -192,7 +193,7 @@ func setIfGiven[T any](to *T, given *T) {
 	}
 }
 
-// Delete ends a rule.
+// Delete deletes a rule.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := getRule(tx, by.OrganizationID, in.AlertID)
@@ -203,10 +204,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput)
 	})
 }
 
-// validate sees that a rule watches something there is, and tells somebody there is.
+// validate checks that a rule's metric and channels exist.
 func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) error {
 	if r.Name = strings.TrimSpace(r.Name); r.Name == "" {
-		return api.Invalid("name", "give it a name; those who are told read it")
+		return api.Invalid("name", "a name is required; it appears in notifications")
 	}
 	want, err := parseSelector(r.Metric)
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 	}
 	r.Metric = want.String()
 	if math.IsNaN(r.Threshold) || math.IsInf(r.Threshold, 0) {
-		return api.Invalid("threshold", "this is no number to compare with")
+		return api.Invalid("threshold", "the threshold must be a finite number")
 	}
 	for i, c := range r.Channels {
 		c = strings.TrimSpace(c)
@@ -223,9 +224,9 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 		switch {
 		case addressed && mail.CheckAddress(to) == nil, c == "email", c == "webhook":
 		case addressed:
-			return api.Invalid("channels", "%q is no e-mail address", to)
+			return api.Invalid("channels", "%q is not a valid email address", to)
 		default:
-			return api.Invalid("channels", "there is no channel %q; there are email, email:ADDRESS and webhook", c)
+			return api.Invalid("channels", "unknown channel %q; use email, email:ADDRESS or webhook", c)
 		}
 	}
 	if r.Channels == nil {
@@ -262,38 +263,38 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 }
 
 func unknownName(kind, word string, names map[string]bool) string {
-	said := fmt.Sprintf("there is no %s %q", kind, word)
+	said := fmt.Sprintf("unknown %s %q", kind, word)
 	if near := scf.Suggest(word, slices.Sorted(maps.Keys(names))); len(near) > 0 {
 		said += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return said
 }
 
-// metricSelector names a metric and the labels that it has to have.
+// metricSelector selects a metric by name and required labels.
 type metricSelector struct {
 	name   string
 	labels map[string]string
 }
 
-// parseSelector reads name and name{label=value,…}; values may stand in quotes.
+// parseSelector parses name or name{label=value,…}; values may be quoted.
 func parseSelector(text string) (metricSelector, error) {
 	name, rest, braced := strings.Cut(strings.TrimSpace(text), "{")
 	out := metricSelector{name: strings.TrimSpace(name), labels: map[string]string{}}
 	if out.name == "" || strings.ContainsAny(out.name, " }=,\"") {
-		return out, fmt.Errorf("%.60q is no metric, as organization_open_findings{severity=critical}", text)
+		return out, fmt.Errorf("%.60q is not a valid metric, such as organization_open_findings{severity=critical}", text)
 	}
 	if !braced {
 		return out, nil
 	}
 	inner, closed := strings.CutSuffix(strings.TrimSpace(rest), "}")
 	if !closed || strings.ContainsAny(inner, "{}") {
-		return out, fmt.Errorf("the { of %.60q has no }", text)
+		return out, fmt.Errorf("%.60q has an opening { without a closing }", text)
 	}
 	for pair := range strings.SplitSeq(inner, ",") {
 		l, v, ok := strings.Cut(pair, "=")
 		l, v = strings.TrimSpace(l), strings.TrimSpace(strings.Trim(strings.TrimSpace(v), `"`))
 		if _, twice := out.labels[l]; !ok || l == "" || v == "" || twice || strings.ContainsAny(l+v, "\"=") {
-			return out, fmt.Errorf("in the braces of %.60q stand labels as severity=critical, each once, with commas between them", text)
+			return out, fmt.Errorf("the labels in %.60q must be comma-separated pairs such as severity=critical, each given once", text)
 		}
 		out.labels[l] = v
 	}
@@ -311,7 +312,7 @@ func (w metricSelector) String() string {
 	return w.name + "{" + strings.Join(parts, ",") + "}"
 }
 
-// sum is the sum of the metrics that are meant; false where there is none.
+// sum returns the sum of the selected metrics. found is false if there are none.
 func (w metricSelector) sum(all []api.Metric) (sum float64, found bool) {
 	for _, m := range all {
 		if m.Name != w.name {
@@ -342,7 +343,7 @@ func isBreached(r *api.AlertRule, v float64) bool {
 	return v == r.Threshold
 }
 
-// isWorse tells whether a value is further beyond than another.
+// isWorse reports whether v is further beyond the threshold than another value.
 func isWorse(operator string, v, than float64) bool {
 	switch operator {
 	case "gt", "gte":
@@ -355,7 +356,7 @@ func isWorse(operator string, v, than float64) bool {
 
 var operatorPhrases = map[string]string{"gt": "more than", "gte": "at least", "lt": "less than", "lte": "at most", "eq": "equal to"}
 
-// EvaluateAll looks at every rule once.
+// EvaluateAll evaluates every rule once.
 func (s *Service) EvaluateAll(ctx context.Context) error {
 	watched := map[string]bool{}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -374,9 +375,9 @@ func (s *Service) EvaluateAll(ctx context.Context) error {
 		return err
 	}
 	for _, org := range slices.Sorted(maps.Keys(watched)) {
-		// One organization's trouble is not another's.
+		// An error in one organization must not affect the others.
 		if err := s.evaluateOrganization(ctx, org); err != nil && ctx.Err() == nil {
-			s.Logger.Warn("alert rules of an organization can't be looked at", "organization", org, "error", err)
+			s.Logger.Warn("alert rules of an organization could not be evaluated", "organization", org, "error", err)
 		}
 	}
 	return ctx.Err()
@@ -406,17 +407,17 @@ func (s *Service) evaluateOrganization(ctx context.Context, org string) error {
 	})
 }
 
-// evaluateRule moves a rule on by what the metric is now.
+// evaluateRule updates a rule's state from the current metrics.
 func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metric) error {
 	now := tx.Now()
 	r.LastEvaluatedAt = &now
 	selector, err := parseSelector(r.Metric)
 	if err != nil {
-		return err // it was checked when it was kept
+		return err // unexpected: it was validated when saved
 	}
 	v, there := selector.sum(all)
 	if !there && !slices.Contains(s.ZeroWhenAbsent, selector.name) {
-		r.Value, r.PendingSince = nil, nil // nothing is known: nothing changes
+		r.Value, r.PendingSince = nil, nil // unknown value: the state is kept
 		return store.AlertRules.Update(tx, r.OrganizationID, r)
 	}
 	r.Value = &v
@@ -429,7 +430,7 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	switch {
 	case state == r.State && !worse:
 		r.PendingSince = nil
-	case r.PendingSince == nil || r.PendingSince.After(now): // or the clock was set back
+	case r.PendingSince == nil || r.PendingSince.After(now): // or the clock went back
 		r.PendingSince = &now
 	case now.Sub(*r.PendingSince) >= time.Duration(r.WindowSeconds)*time.Second:
 		if r.State != state {
@@ -446,7 +447,7 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	return store.AlertRules.Update(tx, r.OrganizationID, r)
 }
 
-// notify says that a rule fires, or is fine again.
+// notify notifies the rule's channels that it is firing or has been resolved.
 func (s *Service) notify(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name

@@ -224,11 +224,11 @@ func TestRefused(t *testing.T) {
 		"organization_open_finding":                         "did you mean organization_open_findings",
 		"organization_open_findings{sevrity=low}":           "did you mean severity",
 		"organization_open_findings{severity}":              "severity=critical",
-		"organization_open_findings{severity=a,severity=b}": "each once",
-		"organization_open_findings{severity=low":           "has no }",
-		"{severity=low}":                                    "is no metric",
-		" ":                                                 "is no metric",
-		"a b":                                               "is no metric",
+		"organization_open_findings{severity=a,severity=b}": "each given once",
+		"organization_open_findings{severity=low":           "without a closing }",
+		"{severity=low}":                                    "is not a valid metric",
+		" ":                                                 "is not a valid metric",
+		"a b":                                               "is not a valid metric",
 	} {
 		if _, err := h.rule(metric, "gt", 0, 60); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", metric, err)

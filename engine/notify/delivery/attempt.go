@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// attemptResult is what came of an attempt, to be written down.
+// attemptResult is the outcome of one attempt, to be stored.
 type attemptResult struct {
 	kind    ReceiverKind
 	sent    *store.Delivery
@@ -20,16 +20,17 @@ type attemptResult struct {
 	done    chan error
 }
 
-// attemptRecorder writes outcomes down: what lanes bring while one transaction is being written goes
-// into the next together. There is one writer for the whole program; ten receivers must not
-// make it wait ten times for each event.
+// attemptRecorder stores outcomes. Results that arrive during a transaction are stored together in
+// the next one: the database has a single writer, and ten receivers must not make it wait ten times
+// per event.
 type attemptRecorder struct {
 	mu      sync.Mutex
 	waiting []*attemptResult
 	writing bool
 }
 
-// recordAttempt writes an attempt down, when the next one is, and pauses a receiver that keeps failing.
+// recordAttempt stores an attempt with the next transaction and pauses a receiver that keeps
+// failing.
 func (l *Dispatcher) recordAttempt(
 	ctx context.Context,
 	k ReceiverKind,
@@ -43,7 +44,7 @@ func (l *Dispatcher) recordAttempt(
 	n.waiting = append(n.waiting, o)
 	if n.writing {
 		n.mu.Unlock()
-		return <-o.done // who writes takes it along
+		return <-o.done // the current writer stores it
 	}
 	n.writing = true
 	for len(n.waiting) > 0 {
@@ -58,8 +59,8 @@ func (l *Dispatcher) recordAttempt(
 	return <-o.done
 }
 
-// writeResults writes outcomes down together; where that fails, each alone, so that one's trouble is
-// not another's.
+// writeResults stores outcomes together. If that fails, it stores each one separately, so that one
+// failure does not affect the others.
 func (l *Dispatcher) writeResults(ctx context.Context, results []*attemptResult) {
 	err := l.DB.Update(ctx, func(tx *store.Tx) error {
 		for _, o := range results {
@@ -87,7 +88,7 @@ func recordResult(tx *store.Tx, o *attemptResult) error {
 	org := sent.OrganizationID
 	d, err := store.Deliveries.Get(tx, org, sent.ID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // deleted meanwhile
+		return nil // deleted in the meantime
 	}
 	if err != nil {
 		return err
@@ -121,7 +122,10 @@ func recordResult(tx *store.Tx, o *attemptResult) error {
 		for name, v := range now.AuditDetails {
 			shown[name] = v
 		}
-		if err := audit.Append(tx, by, audit.Entry{Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown}); err != nil {
+		entry := audit.Entry{
+			Action: k.Name() + ".paused", ResourceType: k.Name(), ResourceID: d.WebhookID, Outcome: audit.Failure, Changes: shown,
+		}
+		if err := audit.Append(tx, by, entry); err != nil {
 			return err
 		}
 	}

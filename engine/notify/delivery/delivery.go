@@ -1,11 +1,11 @@
-// Package delivery carries events from the outbox to whoever asked for them.
+// Package delivery delivers events from the outbox to their subscribers.
 //
-//	a change ─▶ outbox (in its transaction) ─▶ spread: a delivery for each receiver
-//	deliveries that are due ─▶ one lane for each receiver ─▶ send, note the attempt
+//	a change ─▶ outbox (in its transaction) ─▶ fan-out: one delivery per receiver
+//	due deliveries ─▶ one queue per receiver ─▶ send, record the attempt
 //
-// A delivery exists if and only if the change does. It is sent at least once, with the same
-// id each time; what crashed between sending and noting is sent again. How it is sent is the
-// business of the receiver's kind; nothing is decided here.
+// A delivery exists if and only if the change does. It is sent at least once, always with the
+// same ID; after a crash between sending and recording it is sent again. How it is sent is up to
+// the receiver's kind; no decisions are made here.
 package delivery
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// The states of a delivery.
+// States of a delivery.
 const (
 	Pending   = "pending"
 	Delivered = "delivered"
@@ -34,19 +34,19 @@ const (
 
 const (
 	outboxConsumer     = "webhooks"      // of the outbox
-	eventBatch         = 200             // events that are spread in one transaction
-	skipBatch          = 32              // events that nobody asked for are passed over together
-	maxParallel        = 8               // receivers that are sent to at once
-	maxPerRound        = 20              // deliveries of one receiver in a round
-	pauseAfterFailures = 10              // failed deliveries in a row
-	pollInterval       = 2 * time.Second // for retries; what is new is seen at once
+	eventBatch         = 200             // events fanned out in one transaction
+	skipBatch          = 32              // events without subscribers skipped together
+	maxParallel        = 8               // receivers served concurrently
+	maxPerRound        = 20              // deliveries per receiver in a round
+	pauseAfterFailures = 10              // consecutive failed deliveries
+	pollInterval       = 2 * time.Second // for retries; new events wake the loop
 	retention          = 30 * 24 * time.Hour
-	pruneBatch         = 500 // deliveries that are looked at for their age in a round
+	pruneBatch         = 500 // deliveries checked for expiry in a round
 	pruneInterval      = time.Hour
-	maxRetryAfter      = 8 * time.Hour // that a receiver may ask for
+	maxRetryAfter      = 8 * time.Hour // longest Retry-After that is honored
 )
 
-// retryDelays are the times between attempts, about 24 hours together.
+// retryDelays are the times between attempts, about 24 hours in total.
 var retryDelays = []time.Duration{
 	5 * time.Second,
 	30 * time.Second,
@@ -60,7 +60,7 @@ var retryDelays = []time.Duration{
 	8 * time.Hour,
 }
 
-// EventTypes are the types that can be asked for.
+// EventTypes lists the event types that can be subscribed to.
 var EventTypes = []string{
 	"agent_run.completed", "agent_run.failed", "alert.firing", "alert.resolved", "approval.decided", "approval.requested",
 	"assessment.closed", "assessment.created", "assessment.deleted", "assessment.state_changed",
@@ -73,14 +73,14 @@ var EventTypes = []string{
 	"sync.conflict", "workflow.completed", "workflow.failed",
 }
 
-// CheckEvents are events in order, each once; an unknown one is refused.
+// CheckEvents returns the events sorted and without duplicates, or an error for an unknown one.
 func CheckEvents(events []string) ([]string, error) {
 	out := slices.Clone(events)
 	slices.Sort(out)
 	out = slices.Compact(out)
 	for _, e := range out {
 		if !slices.Contains(EventTypes, e) {
-			return nil, api.Invalid("events", "there is no event %q; known are %s", e, strings.Join(EventTypes, ", "))
+			return nil, api.Invalid("events", "unknown event %q; choose from %s", e, strings.Join(EventTypes, ", "))
 		}
 	}
 	if out == nil {
@@ -89,7 +89,7 @@ func CheckEvents(events []string) ([]string, error) {
 	return out, nil
 }
 
-// Payload is what a receiver is told.
+// Payload is the event as sent to a receiver.
 type Payload struct {
 	ID             string    `json:"id"`
 	Type           string    `json:"type"`
@@ -99,48 +99,48 @@ type Payload struct {
 	Data           any       `json:"data"`
 }
 
-// Receiver is somebody who is told of events.
+// Receiver is a subscriber to events.
 type Receiver struct {
 	ID, OrganizationID string
 	CreatedAt          time.Time
 	Enabled            bool
-	// SubscribesTo tells whether it asks for events of a type.
+	// SubscribesTo reports whether it subscribes to events of a type.
 	SubscribesTo func(event string) bool
 }
 
-// State is what deliveries make of a receiver.
+// State is a receiver's delivery state.
 type State struct {
 	Enabled     bool
-	FailedInRow int // deliveries that were given up, one after the other
-	// AuditDetails tells it apart in the audit chain, without a secret.
+	FailedInRow int // consecutive deliveries that were given up
+	// AuditDetails identifies the receiver in the audit trail, without secrets.
 	AuditDetails map[string]any
 }
 
-// ReceiverKind is one sort of receiver.
+// ReceiverKind implements one kind of receiver.
 type ReceiverKind interface {
-	// Name is what one is called: "webhook".
+	// Name returns the kind's name, such as "webhook".
 	Name() string
-	// Receivers are those of an organization; of all where it is "".
+	// Receivers returns the receivers of an organization, or of all organizations if org is "".
 	Receivers(tx *store.Tx, org string) ([]Receiver, error)
-	// Send sends once. An error says why it was not taken, as far as people may read it.
+	// Send makes one attempt. The error is shown to users and says why the delivery was not
+	// accepted.
 	Send(ctx context.Context, d *store.Delivery) (status int, err error)
-	// State and Noted read and write what deliveries make of a receiver; last is the
-	// attempt that was made.
+	// State and SaveState load and store a receiver's delivery state; last is the latest attempt.
 	State(tx *store.Tx, org, id string) (State, error)
 	SaveState(tx *store.Tx, org, id string, now State, last api.DeliveryAttempt) error
 }
 
-// SendError is an error that says more of when to try again.
+// SendError is an error that controls retries.
 type SendError struct {
 	Reason string
-	// RetryAfter is the least time before the next attempt; Final: there is no sense in one.
+	// RetryAfter is the minimum time until the next attempt; Permanent means that there is none.
 	RetryAfter time.Duration
 	Permanent  bool
 }
 
 func (r *SendError) Error() string { return r.Reason }
 
-// New is a delivery that is due now.
+// New returns a delivery that is due now.
 func New(tx *store.Tx, org, receiver, eventID, eventType string, body any) (store.Delivery, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -153,32 +153,32 @@ func New(tx *store.Tx, org, receiver, eventID, eventType string, body any) (stor
 	}}, nil
 }
 
-// Options are what a loop is made of.
+// Options holds the dependencies of a Dispatcher.
 type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 	Kinds     []ReceiverKind
-	// Tracer tells where deliveries take their time; nil: nothing is traced.
+	// Tracer traces deliveries, or nil.
 	Tracer *tracing.Tracer
 }
 
-// Dispatcher spreads and sends.
+// Dispatcher fans out events and sends deliveries.
 type Dispatcher struct {
 	Options
 	stop     context.CancelFunc
 	working  sync.WaitGroup
 	recorder attemptRecorder
-	// nextPrune is when old deliveries are looked for again.
+	// nextPrune is when old deliveries are pruned next.
 	nextPrune time.Time
 }
 
-// NewDispatcher makes a loop; Start begins to send.
+// NewDispatcher returns a Dispatcher; Start starts sending.
 func NewDispatcher(o Options) *Dispatcher { return &Dispatcher{Options: o} }
 
-// Start begins to send, also what an earlier process left. Close ends it.
+// Start starts sending, including what an earlier process left unsent, until Close is called.
 func (l *Dispatcher) Start(ctx context.Context) {
 	ctx, l.stop = context.WithCancel(ctx)
 	ticks, stopTicks := l.NewTicker(pollInterval)
@@ -187,7 +187,7 @@ func (l *Dispatcher) Start(ctx context.Context) {
 		for {
 			changed := l.DB.Changed()
 			if err := l.RunOnce(ctx); err != nil && ctx.Err() == nil {
-				l.Logger.Warn("events can't be delivered", "error", err)
+				l.Logger.Warn("delivering events failed", "error", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -199,7 +199,8 @@ func (l *Dispatcher) Start(ctx context.Context) {
 	})
 }
 
-// Close breaks off what is being sent and waits for its end; it is sent again later.
+// Close aborts requests in progress and waits for them to end; aborted deliveries are retried
+// later.
 func (l *Dispatcher) Close() {
 	if l.stop != nil {
 		l.stop()
@@ -207,7 +208,7 @@ func (l *Dispatcher) Close() {
 	l.working.Wait()
 }
 
-// RunOnce spreads new events, sends what is due and deletes what is old.
+// RunOnce fans out new events, sends due deliveries and deletes old ones.
 func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	for {
 		more, err := l.fanOut(ctx)
@@ -224,7 +225,7 @@ func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	return l.pruneOld(ctx)
 }
 
-// fanOut makes deliveries of the oldest events that were not looked at.
+// fanOut creates the deliveries of the oldest unprocessed events.
 func (l *Dispatcher) fanOut(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
@@ -261,7 +262,7 @@ func (l *Dispatcher) fanOut(ctx context.Context) (hasMore bool, err error) {
 	return hasMore, err
 }
 
-// subscribers are the receivers who are told of an event.
+// subscribers returns the receivers that subscribe to an event.
 func (l *Dispatcher) subscribers(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) (out []Receiver, err error) {
 	if e.OrganizationID == "" || !slices.Contains(EventTypes, e.Topic) {
 		return nil, nil
@@ -307,13 +308,13 @@ func (l *Dispatcher) fanOutEvent(tx *store.Tx, e *store.Event, receivers map[str
 	return nil
 }
 
-// receiverQueue is a receiver with what is due for it, oldest first.
+// receiverQueue holds a receiver's due deliveries, oldest first.
 type receiverQueue struct {
 	kind ReceiverKind
 	due  []store.Delivery
 }
 
-// sendDue sends what is due: to receivers beside each other, to each one delivery after the other.
+// sendDue sends due deliveries: receivers concurrently, each receiver's deliveries in order.
 func (l *Dispatcher) sendDue(ctx context.Context) error {
 	var ready []receiverQueue
 	err := l.DB.View(ctx, func(tx *store.Tx) error {
@@ -346,7 +347,7 @@ func (l *Dispatcher) sendDue(ctx context.Context) error {
 			defer func() { <-free }()
 			for i := range one.due {
 				if ctx.Err() != nil || !l.deliver(ctx, one.kind, &one.due[i]) {
-					return // what comes after waits for the next round
+					return // the rest waits for the next round
 				}
 			}
 		})
@@ -370,11 +371,11 @@ func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Deliv
 	return due, nil
 }
 
-// deliver sends once and notes what came of it; false where the receiver can't be reached now.
+// deliver makes one attempt and records it. It returns false if the receiver is currently
+// unreachable.
 func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
 	began := l.Clock()
-	// The receiver is a stranger: which trace it is of it is not told; the id of the event
-	// brings both together.
+	// The trace ID is not sent to the receiver, which is not trusted; the event ID links the two.
 	ctx, span := l.Tracer.Start(
 		ctx,
 		"deliver to "+k.Name(),
@@ -391,7 +392,7 @@ func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Deliv
 	}
 	span.End(err)
 	if ctx.Err() != nil {
-		return false // broken off: as if it had not been tried
+		return false // aborted: not counted as an attempt
 	}
 	attempt := api.DeliveryAttempt{At: began.UTC(), HTTPStatus: status, DurationMS: l.Clock().Sub(began).Milliseconds()}
 	if err != nil {
@@ -399,14 +400,14 @@ func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Deliv
 		attempt.Error = &message
 	}
 	if noted := l.recordAttempt(ctx, k, d, attempt, err); noted != nil {
-		l.Logger.Warn("what came of a delivery can't be noted; it will be sent again", "delivery", d.ID, "error", noted)
+		l.Logger.Warn("the result of a delivery could not be stored; it will be sent again", "delivery", d.ID, "error", noted)
 		return false
 	}
 	return err == nil
 }
 
-// retryDelay is the time before the next attempt after so many, spread by up to a tenth so that
-// not all come at once; the same for the same delivery.
+// retryDelay returns the delay after this number of attempts, varied by up to 10% so that retries
+// spread out; it is the same each time for a delivery.
 func retryDelay(id string, tries int) time.Duration {
 	d := retryDelays[min(tries, len(retryDelays))-1]
 	h := fnv.New32a()

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// pruneOld deletes deliveries of more than 30 days ago: once an hour, in steps small enough
-// that nobody waits for them. What waited that long for a paused receiver goes with them.
+// pruneOld deletes deliveries older than 30 days, including those pending for a paused receiver. It
+// runs once an hour, in batches small enough not to block others.
 func (l *Dispatcher) pruneOld(ctx context.Context) error {
 	now := l.Clock()
 	if now.Before(l.nextPrune) {
@@ -34,8 +34,8 @@ func (l *Dispatcher) pruneOld(ctx context.Context) error {
 	return nil
 }
 
-// findExpired are some deliveries from before that time. One that was asked for again is as
-// young as that.
+// findExpired returns a batch of deliveries older than before. The age of a redelivery counts from
+// the request.
 func (l *Dispatcher) findExpired(tx *store.Tx, before time.Time) (old []store.Delivery, err error) {
 	for _, k := range l.Kinds {
 		all, err := k.Receivers(tx, "")
@@ -71,7 +71,7 @@ func deleteDeliveries(tx *store.Tx, all []store.Delivery) error {
 	return nil
 }
 
-// PurgeReceiver deletes what is kept of a receiver.
+// PurgeReceiver deletes all deliveries of a receiver.
 func PurgeReceiver(tx *store.Tx, org, receiver string) error {
 	var all []store.Delivery
 	for d, err := range store.Deliveries.By("webhook").Scan(tx, org, store.Prefix(receiver)) {
@@ -83,10 +83,11 @@ func PurgeReceiver(tx *store.Tx, org, receiver string) error {
 	return deleteDeliveries(tx, all)
 }
 
-// List lists the deliveries of a receiver, newest first; of one status where it is named.
+// List lists a receiver's deliveries, newest first, optionally filtered by status.
 func List(ctx context.Context, db *store.DB, org, receiver, status string, p api.Paging) (*api.List[api.Delivery], error) {
 	all, err := store.List(ctx, db, store.Deliveries, org, p, store.PageQuery[store.Delivery]{
-		Index: "webhook", Prefix: store.K(receiver), Reverse: true, Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
+		Index: "webhook", Prefix: store.K(receiver), Reverse: true,
+		Filter: func(d *store.Delivery) bool { return status == "" || d.Status == status },
 	})
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func List(ctx context.Context, db *store.DB, org, receiver, status string, p api
 	return api.MapList(all, func(d *store.Delivery) api.Delivery { return d.Delivery }), nil
 }
 
-// Requeue makes a delivery of a receiver due, from the first attempt on.
+// Requeue makes a receiver's delivery due again with its attempts reset.
 func Requeue(tx *store.Tx, org, receiver, id string) (store.Delivery, error) {
 	d, err := store.Deliveries.Get(tx, org, id)
 	if err == nil && d.WebhookID != receiver {

@@ -13,9 +13,9 @@ import (
 
 type jsonObject = map[string]any
 
-// sendChatMessage writes a message to Slack or Teams.
+// sendChatMessage posts a message to Slack or Teams.
 func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message) (int, error) {
-	asText := func(b []byte) string { return string(b) } // an incoming webhook says why in a word
+	asText := func(b []byte) string { return string(b) } // incoming webhooks respond in plain text
 	switch {
 	case set.Type == "teams":
 		return deliveryResult(
@@ -43,12 +43,12 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	if err != nil || reply.OK {
 		return status, err
 	}
-	reason := c.redact(netguard.SafeLine("Slack says " + strings.Join(append([]string{reply.Error}, reply.Metadata.Messages...), "; ")))
+	reason := c.redact(netguard.SafeLine("Slack responded: " + strings.Join(append([]string{reply.Error}, reply.Metadata.Messages...), "; ")))
 	return status, &delivery.SendError{Reason: reason, Permanent: permanentSlackErrors[reply.Error]}
 }
 
-// permanentSlackErrors are Slack's answers after which nothing but a change of the integration helps. They
-// come with 200; without this, a day of attempts would tell nobody.
+// permanentSlackErrors are Slack errors that only a change of the integration can fix. Slack sends
+// them with status 200; without this list, they would be retried for a day.
 var permanentSlackErrors = map[string]bool{
 	"channel_not_found": true,
 	"is_archived":       true,
@@ -64,8 +64,8 @@ var permanentSlackErrors = map[string]bool{
 
 var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// slackMessage are a message of Slack. Its parts are plain text: a name can neither mention
-// people nor format.
+// slackMessage returns a Slack message. All its parts are plain text, so names can neither mention
+// people nor add formatting.
 func slackMessage(m *message) jsonObject {
 	plain := func(text string) jsonObject { return jsonObject{"type": "plain_text", "text": text, "emoji": false} }
 	return jsonObject{
@@ -79,7 +79,7 @@ func slackMessage(m *message) jsonObject {
 	}
 }
 
-// teamsMessage is a message of Teams: an adaptive card, its texts in runs, which are not markdown.
+// teamsMessage returns a Teams adaptive card. Its texts are runs, which are not parsed as Markdown.
 func teamsMessage(m *message) jsonObject {
 	run := func(text string, more jsonObject) jsonObject {
 		out := jsonObject{"type": "TextRun", "text": text}
@@ -102,7 +102,7 @@ func teamsMessage(m *message) jsonObject {
 	}}}
 }
 
-// sendGeneric sends an event as it is, with the organization's own headers.
+// sendGeneric sends the event unchanged, with the organization's custom headers.
 func (s *Service) sendGeneric(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
 	header := http.Header{}
 	for name, value := range set.pairs("headers") {
@@ -113,16 +113,16 @@ func (s *Service) sendGeneric(ctx context.Context, set *settings, id string, pay
 	}
 	header.Set("Idempotency-Key", id)
 	c := s.newAPIClient(set, set.text("url"), header, nil)
-	c.base = set.text("url") // as it is, a slash at its end too
+	c.base = set.text("url") // unchanged, including a trailing slash
 	return deliveryResult(c.doJSON(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
 }
 
-// rawJSON is sent as it is.
+// rawJSON is JSON that is sent unchanged.
 type rawJSON []byte
 
 func (r rawJSON) MarshalJSON() ([]byte, error) {
 	if len(r) == 0 {
-		return nil, errors.New("there is nothing to send")
+		return nil, errors.New("the payload is empty")
 	}
 	return r, nil
 }

@@ -19,34 +19,34 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// apiClient makes the requests of one integration.
+// apiClient sends the requests of one integration.
 type apiClient struct {
 	client *http.Client
 	clock  func() time.Time
 	base   string
 	header http.Header
-	// secretParts are the secrets and their parts, which a stranger's answer may hold and nobody
-	// is shown; the longest first.
+	// secretParts holds the secrets and parts of them, longest first; they are redacted from
+	// responses.
 	secretParts []string
-	// errorText finds the sentence in an answer that says what is wrong.
+	// errorText extracts the error message from a response.
 	errorText func([]byte) string
 }
 
-// responseError is an answer that says no.
+// responseError is an HTTP error response.
 type responseError struct {
 	status     int
 	message    string
 	retryAfter time.Duration
-	// rateLimited: too many requests were made.
+	// rateLimited reports whether too many requests were made.
 	rateLimited bool
 }
 
 func (a *responseError) Error() string {
-	words := fmt.Sprintf("it answered %d %s", a.status, http.StatusText(a.status))
+	words := fmt.Sprintf("the server responded %d %s", a.status, http.StatusText(a.status))
 	if a.rateLimited {
-		words = "it asks for fewer requests"
+		words = "the server is rate limiting requests"
 		if a.retryAfter > 0 {
-			words += ", and to wait " + a.retryAfter.Round(time.Second).String()
+			words += "; retry after " + a.retryAfter.Round(time.Second).String()
 		}
 	}
 	if a.message != "" {
@@ -55,7 +55,8 @@ func (a *responseError) Error() string {
 	return words
 }
 
-// isRefused tells whether the tool refused: nothing was done, and the same again would be refused too.
+// isRefused reports whether the tool rejected the request: nothing was changed, and a retry would
+// be rejected too.
 func isRefused(err error) bool {
 	var a *responseError
 	return errors.As(err, &a) && a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout
@@ -92,7 +93,8 @@ func (s *Service) newAPIClient(set *settings, base string, header http.Header, e
 	}
 }
 
-// doJSON sends a request with a body as JSON, and reads the answer into out; both may be nil.
+// doJSON sends a request with a JSON body and decodes the response into out; body and out may be
+// nil.
 func (c *apiClient) doJSON(ctx context.Context, method, path string, query url.Values, body, out any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
@@ -124,7 +126,7 @@ func (c *apiClient) doJSON(ctx context.Context, method, path string, query url.V
 	defer answer.Body.Close()
 	b, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("reading what it answered: %w", c.redactError(netguard.RedactError(err)))
+		return nil, fmt.Errorf("reading the response: %w", c.redactError(netguard.RedactError(err)))
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return answer, c.newResponseError(answer, b)
@@ -133,7 +135,7 @@ func (c *apiClient) doJSON(ctx context.Context, method, path string, query url.V
 		return answer, nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return answer, fmt.Errorf("it answered %d with what is not the JSON it should be; is the address right?", answer.StatusCode)
+		return answer, fmt.Errorf("the server responded %d with invalid JSON; check the URL", answer.StatusCode)
 	}
 	return answer, nil
 }
@@ -144,9 +146,9 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 		out.message = c.redact(netguard.SafeLine(c.errorText(b)))
 	}
 	if to := answer.Header.Get("Location"); out.message == "" && answer.StatusCode >= 300 && answer.StatusCode < 400 && to != "" {
-		out.message = "it redirects, which is not followed; is the address right?"
+		out.message = "the server redirects, which is not followed; check the URL"
 	}
-	// GitHub counts down, and names the second at which it begins anew.
+	// GitHub counts down the remaining requests and gives the Unix time of the reset.
 	if answer.Header.Get("X-RateLimit-Remaining") == "0" && out.retryAfter == 0 {
 		if at, err := strconv.ParseInt(answer.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
 			out.retryAfter = max(0, time.Unix(at, 0).Sub(c.clock()))
@@ -158,8 +160,8 @@ func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseE
 	return out
 }
 
-// secretParts are secrets as they may come back: whole, of an address what stands behind its
-// host, and as they are sent in a header.
+// secretParts returns secrets in the forms in which they may be echoed: whole, a URL's part after
+// the host, and as sent in a header.
 func secretParts(secrets map[string]string, header http.Header) (out []string) {
 	for _, secret := range secrets {
 		out = append(out, secret)
@@ -179,7 +181,7 @@ func secretParts(secrets map[string]string, header http.Header) (out []string) {
 	return slices.Compact(out)
 }
 
-// redact takes the integration's secrets out of a text.
+// redact removes the integration's secrets from a text.
 func (c *apiClient) redact(text string) string {
 	for _, secret := range c.secretParts {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -194,7 +196,7 @@ func (c *apiClient) redactError(err error) error {
 	return err
 }
 
-// deliveryResult is what a delivery came to, as the loop wants to hear it.
+// deliveryResult converts a response or error into the result of a delivery.
 func deliveryResult(answer *http.Response, err error) (int, error) {
 	status := 0
 	if answer != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// githubTracker speaks GitHub's REST interface of issues.
+// githubTracker implements tracker with GitHub's REST API.
 type githubTracker struct {
 	*apiClient
 	set  *settings
@@ -59,7 +59,8 @@ type githubIssue struct {
 	PullRequest json.RawMessage `json:"pull_request"`
 }
 
-// githubDuePattern is the line of the body that holds the due date: GitHub's issues have none.
+// githubDuePattern matches the body line with the due date, because GitHub issues have no such
+// field.
 var githubDuePattern = lazyregexp.New(`(?m)^\*\*Due date:\*\*[ \t]*([^\r\n]*)`)
 
 func githubIssueSide(i *githubIssue) api.IssueSide {
@@ -88,18 +89,18 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	_, err := g.doJSON(ctx, http.MethodGet, g.repo, nil, nil, &repo)
 	switch {
 	case isGone(err):
-		return "", fmt.Errorf("there is no repository %s that the token may see", g.set.text("repository"))
+		return "", fmt.Errorf("the repository %s doesn't exist or the token has no access to it", g.set.text("repository"))
 	case err != nil:
 		return "", err
 	case repo.Archived:
-		return "", fmt.Errorf("the repository %s is archived: its issues can't be changed", g.set.text("repository"))
+		return "", fmt.Errorf("the repository %s is archived, so its issues cannot be changed", g.set.text("repository"))
 	case !repo.HasIssues:
-		return "", fmt.Errorf("the repository %s has no issues; turn them on in its settings", g.set.text("repository"))
+		return "", fmt.Errorf("issues are disabled in the repository %s; enable them in its settings", g.set.text("repository"))
 	}
 	return g.redact(truncateLine("repository "+repo.Name+", with issues", 300)), nil
 }
 
-// listIssues calls each for our issues that were changed since then.
+// listIssues calls each for our issues changed since the given time.
 func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each func(*githubIssue)) error {
 	query := url.Values{
 		"labels":    {g.set.text("label")},
@@ -121,7 +122,7 @@ func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each fu
 				each(&found[i])
 			}
 		}
-		// The address of the next page is not followed, only that there is one.
+		// The URL of the next page is only tested for presence, never followed.
 		if !strings.Contains(answer.Header.Get("Link"), `rel="next"`) {
 			return nil
 		}
@@ -129,7 +130,7 @@ func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each fu
 	return errTooMany
 }
 
-// findByMarker goes through the list: GitHub's search learns of an issue only after a while.
+// findByMarker lists the issues, because GitHub's search index lags behind.
 func (g *githubTracker) findByMarker(ctx context.Context, marker string, since time.Time) (out *issue, err error) {
 	err = g.listIssues(ctx, since, func(i *githubIssue) {
 		if out == nil && strings.Contains(i.Body, marker) {
@@ -162,7 +163,7 @@ func dueLine(due *api.Date) string {
 	return "**Due date:** " + string(*due)
 }
 
-// githubEscaper keeps what an assessment says from being markup, a mention or a reference.
+// githubEscaper keeps assessment texts from being parsed as markup, mentions or references.
 var githubEscaper = strings.NewReplacer(
 	"<",
 	"&lt;",
@@ -191,7 +192,8 @@ func (g *githubTracker) createIssue(ctx context.Context, d *issueDraft) (*issue,
 	}
 	body := strings.Join(append(lines, "<!-- "+d.marker+" -->"), "\n\n")
 	var made githubIssue
-	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}, &made); err != nil {
+	request := jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}
+	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, request, &made); err != nil {
 		return nil, err
 	}
 	if made.Number <= 0 {
@@ -209,7 +211,7 @@ func (g *githubTracker) updateIssue(ctx context.Context, now *issue, c issueChan
 		}
 	}
 	if c.due != nil {
-		// Whatever else people wrote into the body stays.
+		// Anything else in the body is kept.
 		line := dueLine(c.due)
 		if githubDuePattern.MatchString(now.body) {
 			done := false

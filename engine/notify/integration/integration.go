@@ -1,11 +1,11 @@
-// Package integration speaks to other tools in their own words: messages in chats, files in
-// buckets, and items of a plan that are issues elsewhere. Whatever a tool answers is data
-// from a stranger: its length is bounded, and it decides nothing but what an issue says.
+// Package integration connects to other tools: chat messages, files in buckets, and plan items
+// that are tracked as issues elsewhere. Responses of a tool are untrusted data: their length is
+// limited, and they only affect the state of an issue.
 //
-//	settings.go   what an integration is made of, checked
-//	receiver.go   how it is told of events
-//	chat.go, generic.go, s3.go, smtp.go
-//	sync.go       items and issues brought together; jira.go, github.go, servicenow.go
+//	settings.go   validation of an integration's settings
+//	receiver.go   receiving events
+//	chat.go, s3.go, smtp.go
+//	sync.go       syncing plan items and issues; jira.go, github.go, servicenow.go
 package integration
 
 import (
@@ -31,17 +31,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// planUpdater changes items of plans.
+// planUpdater updates plan items.
 type planUpdater interface {
 	UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error)
 }
 
-// archiveExporter writes an assessment as one file.
+// archiveExporter exports an assessment as one file.
 type archiveExporter interface {
 	Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error)
 }
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB       *store.DB
 	Clock    func() time.Time
@@ -50,35 +50,34 @@ type Options struct {
 	Guard    netguard.Guard
 	Plans    planUpdater
 	Archives archiveExporter
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer traces the work, or is nil.
 	Tracer *tracing.Tracer
-	// Roots are the authorities that mail servers are trusted by; nil: those of the system.
+	// Roots are the trusted CAs of mail servers, or nil for the system's.
 	Roots *x509.CertPool
-	// Agent names the program in requests: "service/0.1.0".
+	// Agent is the User-Agent of requests, such as "service/0.1.0".
 	Agent string
 }
 
-// Service answers the operations on integrations, is told of events, and keeps plans and
-// issues together.
+// Service implements the integration operations, receives events, and syncs plans with issues.
 type Service struct {
 	Options
 	client          *http.Client
 	uploadTransport http.RoundTripper
 	stop            context.CancelFunc
 	working         sync.WaitGroup
-	// syncing is held by the comparison of one integration.
+	// syncLocks has a mutex per integration, held while it is being synced.
 	mu        sync.Mutex
 	syncLocks map[string]*sync.Mutex
 }
 
 const (
-	maxIntegrations = 50 // of an organization
+	maxIntegrations = 50 // per organization
 	testTimeout     = 20 * time.Second
 )
 
-// New makes the service; Start begins to compare.
+// New returns a Service; Start starts syncing.
 func New(o Options) *Service {
 	return &Service{
 		Options: o, syncLocks: map[string]*sync.Mutex{},
@@ -109,20 +108,21 @@ func (s *Service) loadIntegration(ctx context.Context, org, id string) (r store.
 	return r, err
 }
 
-// Get is one integration.
+// Get returns an integration.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.Integration, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	return &r.Integration, err
 }
 
-// auditChange writes to the audit chain; of config and secrets only what they are called.
+// auditChange writes an audit record; of config and secrets it contains only the names.
 func auditChange(tx *store.Tx, by api.Caller, action string, r *store.Integration) error {
 	return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "integration", ResourceID: r.ID, Changes: map[string]any{
-		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events, "config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
+		"type": r.Type, "name": r.Name, "enabled": r.Enabled, "events": r.Events,
+		"config": slices.Sorted(maps.Keys(r.Config)), "secrets": r.SecretsSet,
 	}})
 }
 
-// checkSingleMailServer refuses a second mail server of an organization: which one would mails take?
+// checkSingleMailServer rejects a second enabled mail server of an organization.
 func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 	if r.Type != "smtp" || !r.Enabled {
 		return nil
@@ -132,7 +132,7 @@ func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 			return err
 		}
 		if other.ID != r.ID && other.Type == "smtp" && other.Enabled {
-			return api.Conflict("the organization sends by %q; disable it, or change it", other.Name)
+			return api.Conflict("the organization already has the mail server %q; disable or change that one", other.Name)
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func (s *Service) openSecrets(r *store.Integration) (map[string]string, error) {
 	}
 	b, err := s.Box.Open(r.Sealed)
 	if errors.Is(err, secretbox.ErrUnknownKey) {
-		return nil, fmt.Errorf("%w; give its secrets again", err)
+		return nil, fmt.Errorf("%w; enter its secrets again", err)
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (s *Service) openSecrets(r *store.Integration) (map[string]string, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// loadSettings are what an integration works with.
+// loadSettings returns an integration's validated settings.
 func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
 	t, err := integrationType(r.Type)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
 	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
 }
 
-// Create makes an integration. It is told of what happens from then on.
+// Create creates an integration, which receives events from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
 	b := in.Body
 	t, err := integrationType(b.Type)
@@ -225,7 +225,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 			return err
 		}
 		if n >= maxIntegrations {
-			return api.Conflict("an organization has up to %d integrations; delete one that is no longer needed", maxIntegrations)
+			return api.Conflict("an organization can have up to %d integrations; delete one you no longer need", maxIntegrations)
 		}
 		r.TenantRecord = api.TenantRecord{
 			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
@@ -242,7 +242,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	return &r.Integration, err
 }
 
-// firstError is the first of joined errors: one thing to mend at a time.
+// firstError returns the first of joined errors, so that users see one problem at a time.
 func firstError(err error, next ...func() error) error {
 	var joined interface{ Unwrap() []error }
 	if errors.As(err, &joined) && len(joined.Unwrap()) > 0 {
@@ -257,13 +257,13 @@ func firstError(err error, next ...func() error) error {
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if _, err := checkText("name", name); err != nil || name == "" {
-		return "", invalidField("name", "it wants a name, without line breaks")
+		return "", invalidField("name", "a name without line breaks is required")
 	}
 	return name, nil
 }
 
-// Update changes an integration. What it leaves out stays, secrets too; one that is enabled
-// again goes on with what waits for it.
+// Update changes an integration. Omitted fields, including secrets, are kept. Enabling it again
+// resumes its pending deliveries.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateIntegrationInput) (*api.Integration, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
@@ -279,10 +279,11 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 			return err
 		}
 		if !now.UpdatedAt.Equal(was) {
-			return api.Conflict("it was changed by somebody else at this moment; look at it and try again")
+			return api.Conflict("the integration has just been changed by someone else; review it and try again")
 		}
-		// What the background notes meanwhile stays.
-		now.Name, now.Config, now.Sealed, now.SecretsSet, now.Events, now.Enabled, now.UpdatedAt = r.Name, r.Config, r.Sealed, r.SecretsSet, r.Events, r.Enabled, tx.Now()
+		// Fields written by the background loop are kept.
+		now.Name, now.Config, now.Sealed, now.SecretsSet = r.Name, r.Config, r.Sealed, r.SecretsSet
+		now.Events, now.Enabled, now.UpdatedAt = r.Events, r.Enabled, tx.Now()
 		if in.Body.Enabled != nil {
 			now.FailedInRow, now.SyncFailures = 0, 0
 		}
@@ -298,7 +299,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 	return &r.Integration, err
 }
 
-// applyChanges applies what was asked for.
+// applyChanges applies the requested changes.
 func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
 	b := in.Body
 	t, err := integrationType(r.Type)
@@ -331,11 +332,11 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 	if err != nil {
 		return err
 	}
-	// A secret that can't be read must not be sent elsewhere to be read there.
+	// A stored secret must not be redirected to a place where it could be read.
 	if !slices.Equal(before, secretDestinations(t, r.Config)) {
 		for _, name := range r.SecretsSet {
 			if _, again := given[name]; !again {
-				return invalidField("secrets."+name, "the secrets would be sent to another place than before; give them again")
+				return invalidField("secrets."+name, "the secrets would be sent to a different destination; enter them again")
 			}
 		}
 	}
@@ -355,7 +356,7 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 	return firstError(errors.Join(checkEvents(t, r.Events), checkCombination(t, r.Config, r.SecretsSet)))
 }
 
-// Delete ends an integration with what waits for it. Issues elsewhere stay.
+// Delete deletes an integration and its pending deliveries. Issues in the tool are kept.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.None, error) {
 	return &api.None{}, s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := getIntegration(tx, by.OrganizationID, in.IntegrationID)
@@ -379,7 +380,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 	})
 }
 
-// Test tries an integration, also one that is not enabled, and tells what came of it.
+// Test tries an integration, even a disabled one, and returns the result.
 func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationTest, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
@@ -396,7 +397,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	if err != nil {
 		out.Message = err.Error()
 		if trying.Err() != nil {
-			out.Message = fmt.Sprintf("it did not answer within %s", testTimeout)
+			out.Message = fmt.Sprintf("no response within %s", testTimeout)
 		}
 	}
 	return out, s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -409,7 +410,7 @@ func (s *Service) Test(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	})
 }
 
-// setLastStatus notes what the last try came to.
+// setLastStatus records the result of the last attempt.
 func setLastStatus(r *store.Integration, at time.Time, ok bool, message string) {
 	if ok {
 		message = "ok"
@@ -418,7 +419,7 @@ func setLastStatus(r *store.Integration, at time.Time, ok bool, message string) 
 	r.LastStatus, r.LastStatusAt = &message, &at
 }
 
-// ListDeliveries lists what was sent, newest first.
+// ListDeliveries lists an integration's deliveries, newest first.
 func (s *Service) ListDeliveries(ctx context.Context, by api.Caller, in *api.IntegrationDeliveriesInput) (*api.List[api.Delivery], error) {
 	if _, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// jiraTracker speaks Jira's REST interface: version 3 (Cloud) or 2 (Data Center).
+// jiraTracker implements tracker with Jira's REST API, version 3 (Cloud) or 2 (Data Center).
 type jiraTracker struct {
 	*apiClient
 	set   *settings
@@ -25,7 +25,7 @@ type jiraTracker struct {
 	cloud bool
 }
 
-// jiraLabel is on all issues that are ours.
+// jiraLabel is set on all our issues.
 const jiraLabel = "service-poam"
 
 func (s *Service) newJira(set *settings) *jiraTracker {
@@ -37,7 +37,7 @@ func (s *Service) newJira(set *settings) *jiraTracker {
 	return &jiraTracker{apiClient: c, set: set, root: "/rest/api/" + set.text("api"), cloud: set.text("api") == "3"}
 }
 
-// jiraErrorText joins Jira's two lists of what is wrong.
+// jiraErrorText joins the two error lists of a Jira response.
 func jiraErrorText(b []byte) string {
 	var said struct {
 		Messages []string          `json:"errorMessages"`
@@ -90,7 +90,7 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	key := j.set.text("project")
 	if _, err := j.doJSON(ctx, http.MethodGet, j.root+"/project/"+url.PathEscape(key), nil, nil, &project); err != nil {
 		if isGone(err) {
-			return "", fmt.Errorf("there is no project %s that %s may see", key, me.Name)
+			return "", fmt.Errorf("the project %s doesn't exist or %s has no access to it", key, me.Name)
 		}
 		return "", err
 	}
@@ -104,7 +104,7 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	}
 	if len(names) > 0 {
 		return "", fmt.Errorf(
-			"the project %s has no issue type %q; it has %s",
+			"the project %s has no issue type %q; available: %s",
 			key,
 			j.set.text("issue_type"),
 			j.redact(truncateLine(strings.Join(names, ", "), 200)),
@@ -113,7 +113,8 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
 
-// searchIssues calls each for what JQL finds. The two versions page differently.
+// searchIssues calls each for the results of a JQL query. The two API versions paginate
+// differently.
 func (j *jiraTracker) searchIssues(ctx context.Context, jql string, each func(*jiraIssue)) error {
 	fields := []string{"status", "duedate"}
 	token, at := "", 0
@@ -156,7 +157,7 @@ func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Ti
 }
 
 func (j *jiraTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
-	// In minutes from now: a time of day would be taken in the time zone of the user.
+	// Relative minutes, because a time of day would be read in the user's time zone.
 	ago := int(math.Ceil(j.clock().Sub(since).Minutes())) + 1
 	return j.searchIssues(
 		ctx,
@@ -205,7 +206,7 @@ func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, e
 	return out, nil
 }
 
-// toADF is text in the Atlassian Document Format.
+// toADF converts lines to the Atlassian Document Format.
 func toADF(lines []string) jsonObject {
 	content := []jsonObject{}
 	for _, line := range lines {
@@ -238,7 +239,7 @@ func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange
 	if _, err := j.doJSON(ctx, http.MethodGet, path+"/transitions", nil, nil, &can); err != nil {
 		return err
 	}
-	// To open again, best to where work begins.
+	// To reopen, prefer a status in which work starts.
 	order := map[string]int{"done": 0}
 	words := "done"
 	if !*c.closed {
@@ -253,7 +254,7 @@ func (j *jiraTracker) updateIssue(ctx context.Context, now *issue, c issueChange
 	}
 	if best == "" {
 		return fmt.Errorf(
-			"the workflow of %s has no transition to a status that is %s; make one that the token's owner may take",
+			"the workflow of %s has no transition to a status in category %s; add one that the token's owner may use",
 			now.key,
 			words,
 		)

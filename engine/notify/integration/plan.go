@@ -10,11 +10,11 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// planItem is an item of the newest version of a plan, as it is compared with its issue.
+// planItem is an item of a plan's latest version, to be compared with its issue.
 type planItem struct {
 	api.POAMItem
 	assessmentName string
-	// underReview: the version waits for a decision, which a change would void.
+	// underReview reports whether the version is awaiting a decision, which any change would void.
 	underReview bool
 }
 
@@ -26,7 +26,7 @@ func (i *planItem) issueSide() api.IssueSide {
 	return side
 }
 
-// toDraft is the issue of an item.
+// toDraft returns the issue for an item.
 func (i *planItem) toDraft(marker string) *issueDraft {
 	d := &issueDraft{marker: marker, title: fmt.Sprintf("%s: %s", i.ControlCode, i.CorrectiveAction), due: i.issueSide().DueDate}
 	owner := i.OwnerRole
@@ -36,7 +36,7 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	d.lines = append(
 		d.lines,
 		fmt.Sprintf(
-			"%s of the plan of action for %s. Severity: %s. Effort: %s. Owner: %s.",
+			"%s of the action plan for %s. Severity: %s. Effort: %s. Owner: %s.",
 			i.POAMCode,
 			i.assessmentName,
 			i.Severity,
@@ -44,7 +44,7 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 			owner,
 		),
 		"Weakness: "+i.Weakness,
-		"What to do: "+i.CorrectiveAction,
+		"Action:  "+i.CorrectiveAction,
 	)
 	for name, all := range map[string][]string{"Done when": i.AcceptanceCriteria, "Evidence expected": i.ExpectedEvidence} {
 		if len(all) > 0 {
@@ -58,8 +58,8 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	return d
 }
 
-// loadPlanItems are those of the plans that an integration follows: of each assessment the newest
-// version, once one was approved or where drafts are followed too.
+// loadPlanItems returns the items of the plans that an integration follows: the latest version of
+// each assessment's plan if one was approved or drafts are followed as well.
 func (s *Service) loadPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
 	only := set.list("assessments")
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -108,9 +108,9 @@ func assessmentPlanItems(tx *store.Tx, a *api.Assessment, drafts bool) (out []pl
 	return out, nil
 }
 
-// matchLinks finds the item of each link. Versions of a plan share no ids: an item is the same
-// where assessment, control and weakness are, or where the control has one item and one link
-// that are without the other.
+// matchLinks finds the item of each link. Plan versions share no IDs: an item matches if
+// assessment, control and weakness are equal, or if the control has exactly one unmatched item and
+// one unmatched link.
 func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*planItem, unlinked []*planItem) {
 	type exact struct{ assessment, control, weakness string }
 	byLink = map[string]*planItem{}
@@ -153,7 +153,8 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 	return byLink, unlinked
 }
 
-// applyToPlan brings what an issue says into the plan. It is refused where the item changed meanwhile.
+// applyToPlan applies an issue's change to the plan item. It fails if the item has changed in the
+// meantime.
 func (s *Service) applyToPlan(
 	ctx context.Context,
 	r *store.Integration,
@@ -162,7 +163,7 @@ func (s *Service) applyToPlan(
 	closed *bool,
 	due *api.Date,
 ) (*planItem, error) {
-	// An item may be of another version since the last change of its plan.
+	// The plan may have a new version since the items were loaded.
 	items, err := s.loadPlanItems(ctx, set, r.OrganizationID)
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func (s *Service) applyToPlan(
 	)
 	now := byLink[l.ID]
 	if now == nil {
-		return nil, fmt.Errorf("the plan has the item no more")
+		return nil, fmt.Errorf("the item is no longer in the plan")
 	}
 	in := &api.UpdatePOAMItemInput{POAMItemID: now.ID, Match: api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(now.Revision))}}
 	in.Body.DueDate = due

@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Name is what an integration is called.
+// Name returns the receiver kind's name.
 func (*Service) Name() string { return "integration" }
 
-// planEvents are the events after which a plan and its issues are compared at once.
+// planEvents are the events that trigger an immediate sync of plan and issues.
 var planEvents = []string{"poam.approved", "poam.drafted"}
 
-// eventFilter are the events that an integration is told of.
+// eventFilter returns a function that reports whether an integration receives an event type.
 func eventFilter(r *store.Integration) func(string) bool {
 	t, _ := api.FindIntegrationType(r.Type)
 	known := t.Events
@@ -34,7 +34,7 @@ func eventFilter(r *store.Integration) func(string) bool {
 	}
 }
 
-// Receivers are the integrations that are told of events.
+// Receivers returns the integrations that receive events.
 func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, err error) {
 	scan := store.Integrations.AcrossTenants().Scan(tx)
 	if org != "" {
@@ -58,19 +58,19 @@ func (*Service) Receivers(tx *store.Tx, org string) (out []delivery.Receiver, er
 	return out, nil
 }
 
-// State is what deliveries made of an integration.
+// State returns an integration's delivery state.
 func (*Service) State(tx *store.Tx, org, id string) (delivery.State, error) {
 	r, err := store.Integrations.Get(tx, org, id)
 	return delivery.State{Enabled: r.Enabled, FailedInRow: r.FailedInRow, AuditDetails: map[string]any{"type": r.Type, "name": r.Name}}, err
 }
 
-// SaveState keeps it, with what the last attempt came to.
+// SaveState stores the delivery state and the result of the last attempt.
 func (*Service) SaveState(tx *store.Tx, org, id string, now delivery.State, last api.DeliveryAttempt) error {
 	r, err := store.Integrations.Get(tx, org, id)
 	if err != nil {
 		return err
 	}
-	if t, _ := api.FindIntegrationType(r.Type); !t.Tracks { // a tracker's state is that of its comparisons
+	if t, _ := api.FindIntegrationType(r.Type); !t.Tracks { // a tracker's status is that of its syncs
 		said := ""
 		if last.Error != nil {
 			said = *last.Error
@@ -81,7 +81,7 @@ func (*Service) SaveState(tx *store.Tx, org, id string, now delivery.State, last
 	return store.Integrations.Update(tx, org, &r)
 }
 
-// Send tells an integration of an event.
+// Send delivers an event to an integration.
 func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
 	r, err := s.loadIntegration(ctx, d.OrganizationID, d.WebhookID)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
 	return s.sendChatMessage(ctx, set, m)
 }
 
-// runTest is what a test does.
+// runTest runs an integration's test and returns the result as text.
 func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, error) {
 	set, err := s.loadSettings(r)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, er
 			return "", err
 		}
 		status, err := s.sendGeneric(ctx, set, r.ID, b)
-		return fmt.Sprintf("it took a test event with %d", status), err
+		return fmt.Sprintf("test event accepted with status %d", status), err
 	}
 	_, err = s.sendChatMessage(
 		ctx,
@@ -152,20 +152,20 @@ func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, er
 			Type:  "integration.test",
 			At:    now,
 			Title: "A test",
-			Text:  fmt.Sprintf("The integration %q of service can write here.", r.Name),
+			Text:  fmt.Sprintf("The integration %q can post messages here.", r.Name),
 		},
 	)
-	return "a test message was sent", err
+	return "test message sent", err
 }
 
-// message is an event in words.
+// message is an event as text.
 type message struct {
 	ID, Type    string
 	At          time.Time
 	Title, Text string
 }
 
-// composeMessage say what happened, as the assessment's timeline does.
+// composeMessage describes an event in the words of the assessment's timeline.
 func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload) (*message, error) {
 	m := &message{
 		ID:   payload.ID,
@@ -199,7 +199,7 @@ func (s *Service) composeMessage(ctx context.Context, payload *delivery.Payload)
 	return m, err
 }
 
-// ignoreNotFound lets a message go without what was deleted meanwhile.
+// ignoreNotFound returns nil for a record that has been deleted in the meantime.
 func ignoreNotFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil

@@ -26,7 +26,7 @@ const (
 	maxArchive = 8 << 30
 )
 
-// s3Bucket is where files are put.
+// s3Bucket uploads files to a bucket.
 type s3Bucket struct {
 	*minio.Client
 	name, prefix string
@@ -36,10 +36,10 @@ type s3Bucket struct {
 func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 	u, err := url.Parse(set.text("endpoint"))
 	if err != nil {
-		return nil, errors.New("the endpoint is no address")
+		return nil, errors.New("the endpoint is not a valid URL")
 	}
 	if u.Path != "" && u.Path != "/" {
-		return nil, errors.New("the endpoint has a path; name the host alone, the bucket has an entry of its own")
+		return nil, errors.New("the endpoint must not have a path; give the host only and set the bucket separately")
 	}
 	lookup := minio.BucketLookupDNS
 	if set.flag("path_style") {
@@ -55,7 +55,7 @@ func (s *Service) newBucket(set *settings) (*s3Bucket, error) {
 	return &s3Bucket{Client: c, name: set.text("bucket"), prefix: set.text("prefix"), apiClient: s.newAPIClient(set, "", nil, nil)}, nil
 }
 
-// objectKey is where a file is put: of the organization, of the assessment.
+// objectKey returns a file's key from organization, assessment and name.
 func (b *s3Bucket) objectKey(parts ...string) string {
 	key := strings.Join(parts, "/")
 	if b.prefix != "" {
@@ -64,13 +64,13 @@ func (b *s3Bucket) objectKey(parts ...string) string {
 	return key
 }
 
-// deliveryResult is an error of the bucket without what nobody should read.
+// deliveryResult converts a bucket error to a delivery result without secrets.
 func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
 	if err == nil {
 		return http.StatusOK, nil
 	}
 	if ctx.Err() != nil {
-		return 0, fmt.Errorf("it took longer than %s", putTimeout)
+		return 0, fmt.Errorf("the upload took longer than %s", putTimeout)
 	}
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) && answer.StatusCode != 0 {
@@ -84,14 +84,13 @@ func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
 	return 0, b.apiClient.redactError(netguard.RedactError(err))
 }
 
-// The metadata of what was put, beside the checksum that the bucket itself holds it against.
+// Metadata of an uploaded object, in addition to the checksum that the bucket verifies.
 const (
 	metaSHA   = "Sha256"
 	metaEvent = "Event-Id"
 )
 
-// putFile puts a file once: where the key has it already, from an attempt that was not noted, it
-// is left.
+// putFile uploads a file unless the key already has it from an attempt that was not recorded.
 func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) (int, error) {
 	there, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err == nil && there.UserMetadata[metaEvent] == event && there.UserMetadata[metaSHA] == f.SHA256 && there.Size == f.Size {
@@ -101,12 +100,12 @@ func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) 
 		ContentType: f.ContentType, SendContentMd5: true, UserMetadata: map[string]string{metaSHA: f.SHA256, metaEvent: event},
 	})
 	if err == nil && put.Size != f.Size {
-		err = fmt.Errorf("it took %d bytes of %d", put.Size, f.Size)
+		err = fmt.Errorf("the bucket stored only %d of %d bytes", put.Size, f.Size)
 	}
 	return b.deliveryResult(ctx, err)
 }
 
-// uploadExport puts the report or the assessment that an event is about.
+// uploadExport uploads the report or assessment that an event is about.
 func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Integration, payload *delivery.Payload) (int, error) {
 	b, err := s.newBucket(set)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Inte
 	return b.putFile(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
 }
 
-// openExport is the file of an event, with its place below the assessment's.
+// openExport returns the file for an event and its key below the assessment's prefix.
 func (s *Service) openExport(ctx context.Context, r *store.Integration, payload *delivery.Payload) (*api.File, string, error) {
 	data, _ := payload.Data.(map[string]any)
 	if payload.Type == "report.ready" {
@@ -133,7 +132,7 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 				if err != nil {
 					return err
 				}
-				// The report is written in the moment of its event.
+				// The report was created at the time of its event.
 				if one.SHA256 == sha && (report.ID == "" || one.CreatedAt.Equal(payload.CreatedAt)) {
 					report = one
 				}
@@ -144,7 +143,7 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 			return nil, "", err
 		}
 		if report.ID == "" {
-			return nil, "", &delivery.SendError{Reason: "the report was deleted before it could be put there", Permanent: true}
+			return nil, "", &delivery.SendError{Reason: "the report was deleted before it could be uploaded", Permanent: true}
 		}
 		content, size, err := s.DB.Blobs().Open(report.SHA256)
 		if err != nil {
@@ -161,14 +160,14 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 	by := api.Caller{OrganizationID: r.OrganizationID, Role: api.RoleViewer, Actor: integrationActor(r)}
 	f, err := s.Archives.Export(ctx, by, &api.AssessmentInput{AssessmentID: payload.AssessmentID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, "", &delivery.SendError{Reason: "the assessment was deleted before it could be put there", Permanent: true}
+		return nil, "", &delivery.SendError{Reason: "the assessment was deleted before it could be uploaded", Permanent: true}
 	}
 	if err != nil {
 		return nil, "", err
 	}
 	defer f.Content.Close()
-	// Its length and checksum are wanted before it is sent; no record names the copy, and a
-	// sweep takes it away.
+	// Length and checksum are needed before the upload. No record refers to the copy, so the blob
+	// sweep deletes it.
 	blob, err := s.DB.Blobs().Put(ctx, f.Content, maxArchive)
 	if err != nil {
 		return nil, "", fmt.Errorf("writing the archive: %w", err)
@@ -186,11 +185,14 @@ func (s *Service) openExport(ctx context.Context, r *store.Integration, payload 
 	}, "archives/" + payload.ID + "-" + f.Filename, nil
 }
 
-// contentTypeFor is what a report's name says of it.
+// contentTypeFor returns the media type for a report's file extension.
 func contentTypeFor(name string) string {
 	types := map[string]string{
-		".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8", ".csv": "text/csv; charset=utf-8", ".json": "application/json",
-		".zip": "application/zip", ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		".pdf": "application/pdf", ".html": "text/html; charset=utf-8", ".md": "text/markdown; charset=utf-8",
+		".csv": "text/csv; charset=utf-8", ".json": "application/json",
+		".zip":  "application/zip",
+		".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 	}
 	if t := types[path.Ext(name)]; t != "" {
 		return t
@@ -198,7 +200,7 @@ func contentTypeFor(name string) string {
 	return "application/octet-stream"
 }
 
-// testBucket writes a small file, reads of it what the bucket says, and takes it away again.
+// testBucket writes a small file, reads it back and deletes it.
 func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integration) (string, error) {
 	b, err := s.newBucket(set)
 	if err != nil {
@@ -223,15 +225,15 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 		got, err = io.ReadAll(io.LimitReader(there, 1<<10))
 		_ = there.Close()
 		if err == nil && string(got) != content {
-			err = errors.New("what it gives back is not what was written")
+			err = errors.New("the file read back differs from what was written")
 		}
 	}
-	words := "a file was written, read and deleted again"
+	words := "a test file was written, read and deleted"
 	if _, err := b.deliveryResult(ctx, err); err != nil {
-		words = "a file was written; it can't be read again, which is not needed"
+		words = "a test file was written; it can't be read back, which isn't required"
 	}
 	if err := b.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}); err != nil {
-		words += "; " + key + " is left there, since it may not be deleted"
+		words += "; " + key + " could not be deleted and was left there"
 	}
 	return words, nil
 }

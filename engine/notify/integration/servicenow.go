@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// serviceNowTracker speaks ServiceNow's Table API.
+// serviceNowTracker implements tracker with ServiceNow's Table API.
 type serviceNowTracker struct {
 	*apiClient
 	set   *settings
@@ -49,7 +49,7 @@ func serviceNowErrorText(b []byte) string {
 	return strings.TrimSuffix(said.Error.Message+": "+said.Error.Detail, ": ")
 }
 
-// snRecord is a record with its values as the database has them: times in UTC.
+// snRecord is a record with database values: times are in UTC.
 type snRecord struct {
 	SysID  string `json:"sys_id"`
 	Number string `json:"number"`
@@ -92,16 +92,19 @@ func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
 		return "", err
 	}
-	return "the table " + s.table + " can be read", nil
+	return "the table " + s.table + " is readable", nil
 }
 
-// listRecords calls each for the records that a query finds.
+// listRecords calls each for the results of a query.
 func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each func(*issue)) error {
 	for page := range maxPages {
 		var found struct {
 			Result []snRecord `json:"result"`
 		}
-		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)}}), nil, &found); err != nil {
+		params := s.queryParams(url.Values{
+			"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)},
+		})
+		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), params, nil, &found); err != nil {
 			return err
 		}
 		for i := range found.Result {
@@ -190,10 +193,10 @@ func (s *serviceNowTracker) updateIssue(ctx context.Context, now *issue, c issue
 	if _, err := s.doJSON(ctx, http.MethodPatch, s.recordPath(now.id), s.queryParams(nil), body, &changed); err != nil {
 		return err
 	}
-	// A rule of the table may keep the state without a word.
+	// A business rule of the table may silently keep the state.
 	if got := s.toIssue(&changed.Result); c.closed != nil && changed.Result.SysID != "" && got.Closed != *c.closed {
 		return fmt.Errorf(
-			"%s took the change and has the state %q now; look at open_state, closed_state and close_fields",
+			"%s accepted the change but is now in state %q; check open_state, closed_state and close_fields",
 			now.key,
 			changed.Result.State,
 		)

@@ -16,12 +16,12 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// invalidField refuses an entry, and names it to those who read no details.
+// invalidField returns a validation error whose message names the field.
 func invalidField(at, format string, args ...any) error {
 	return api.Invalid(at, "%s: %s", at, fmt.Sprintf(format, args...))
 }
 
-// withFieldName is a refusal of an entry with its name.
+// withFieldName adds the field's name to a validation error.
 func withFieldName(at string, err error) error {
 	var refused *api.Error
 	if errors.As(err, &refused) {
@@ -30,7 +30,7 @@ func withFieldName(at string, err error) error {
 	return err
 }
 
-// settings are an integration's config and secrets, checked against its type.
+// settings holds an integration's config and secrets, validated for its type.
 type settings struct {
 	api.IntegrationType
 	values  map[string]any
@@ -44,7 +44,7 @@ const (
 	maxSecret = 16 << 10
 )
 
-// findField is an entry by its name.
+// findField returns a field by name.
 func findField(all []api.IntegrationField, name string) (api.IntegrationField, bool) {
 	i := slices.IndexFunc(all, func(f api.IntegrationField) bool { return f.Name == name })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (s *settings) pairs(name string) map[string]string {
 	return out
 }
 
-// integrationType is the type of that name, or an error that names the right ones.
+// integrationType returns the type with this name, or an error that lists the valid ones.
 func integrationType(name string) (api.IntegrationType, error) {
 	t, ok := api.FindIntegrationType(name)
 	if !ok {
@@ -112,7 +112,7 @@ func integrationType(name string) (api.IntegrationType, error) {
 		}
 		return t, invalidField(
 			"type",
-			"there is no type %q%s; there are %s",
+			"unknown type %q%s; choose from %s",
 			netguard.SafeLine(name),
 			didYouMean(name, names),
 			strings.Join(names, ", "),
@@ -121,7 +121,7 @@ func integrationType(name string) (api.IntegrationType, error) {
 	return t, nil
 }
 
-// checkConfig is a config as it is kept: each entry known, of its kind, in its bounds.
+// checkConfig validates a config's fields and returns it in stored form.
 func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(config)) {
@@ -140,7 +140,7 @@ func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any)
 	}
 	for _, f := range t.Config {
 		if _, given := out[f.Name]; f.Required && !given {
-			return nil, invalidField("config."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return nil, invalidField("config."+f.Name, "required for %s: %s", t.Type, f.Doc)
 		}
 	}
 	return out, nil
@@ -151,11 +151,11 @@ func unknownField(where, name, kind string, all []api.IntegrationField) error {
 	for _, f := range all {
 		names = append(names, f.Name)
 	}
-	takes := "it takes none"
+	takes := "none are supported"
 	if len(names) > 0 {
-		takes = "it takes " + strings.Join(names, ", ")
+		takes = "supported: " + strings.Join(names, ", ")
 	}
-	return invalidField(where+"."+netguard.SafeLine(name), "%s has no such entry%s; %s", kind, didYouMean(name, names), takes)
+	return invalidField(where+"."+netguard.SafeLine(name), "not a field of %s%s; %s", kind, didYouMean(name, names), takes)
 }
 
 func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any, error) {
@@ -166,18 +166,18 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 			n, is = float64(whole), true
 		}
 		if !is || n != math.Trunc(n) || math.Abs(n) > 1e9 {
-			return nil, invalidField(at, "it has to be a whole number")
+			return nil, invalidField(at, "must be an integer")
 		}
 		return n, nil
 	case "bool":
 		if b, is := v.(bool); is {
 			return b, nil
 		}
-		return nil, invalidField(at, "it has to be true or false")
+		return nil, invalidField(at, "must be true or false")
 	case "list":
 		all, is := v.([]any)
 		if !is || len(all) > maxList {
-			return nil, invalidField(at, "it has to be a list of up to %d texts", maxList)
+			return nil, invalidField(at, "must be a list of at most %d strings", maxList)
 		}
 		out := []any{}
 		for i, one := range all {
@@ -191,12 +191,12 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	case "map":
 		all, is := v.(map[string]any)
 		if !is || len(all) > maxPairs {
-			return nil, invalidField(at, "it has to be an object of up to %d names with texts", maxPairs)
+			return nil, invalidField(at, "must be an object with at most %d entries, each value a string", maxPairs)
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if _, err := checkText(at+" (a name)", name); err != nil || name == "" {
-				return nil, invalidField(at, "%q is no name", netguard.SafeLine(name))
+				return nil, invalidField(at, "%q is not a valid name", netguard.SafeLine(name))
 			}
 			text, err := checkText(at+"."+netguard.SafeLine(name), all[name])
 			if err != nil {
@@ -213,7 +213,7 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	return checkTextKind(g, at, f, strings.TrimSpace(text))
 }
 
-// checkTextKind checks what is written as text by what it means.
+// checkTextKind validates a text field according to its kind.
 func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text string) (any, error) {
 	switch f.Kind {
 	case "url":
@@ -223,13 +223,13 @@ func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text str
 		return text, withFieldName(at, g.CheckHost(at, text))
 	case "mail":
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			return nil, invalidField(at, "%q is no e-mail address alone", netguard.SafeLine(text))
+			return nil, invalidField(at, "%q is not a plain email address", netguard.SafeLine(text))
 		}
 	case "choice":
 		if !slices.Contains(f.Choices, text) {
 			return nil, invalidField(
 				at,
-				"%q is none of %s%s",
+				"%q is not one of %s%s",
 				netguard.SafeLine(text),
 				strings.Join(f.Choices, ", "),
 				didYouMean(text, f.Choices),
@@ -237,7 +237,7 @@ func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text str
 		}
 	}
 	if text == "" {
-		return nil, invalidField(at, "it is empty; leave it out or give it a value")
+		return nil, invalidField(at, "must not be empty; omit it or give it a value")
 	}
 	return text, nil
 }
@@ -246,20 +246,20 @@ func checkText(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:
-		return "", invalidField(at, "it has to be text, in quotes")
+		return "", invalidField(at, "must be a string")
 	case len(text) > maxText:
-		return "", invalidField(at, "it is longer than %d bytes", maxText)
+		return "", invalidField(at, "exceeds %d bytes", maxText)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", invalidField(at, "it has a line break or another control character in it")
+		return "", invalidField(at, "must not contain line breaks or control characters")
 	}
 	return text, nil
 }
 
-// checkSecrets are secrets as they are kept; an empty one is one to take away.
+// checkSecrets validates secrets; an empty one removes the stored secret.
 func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
-		return nil, invalidField("secrets", "there are more than %d", maxPairs)
+		return nil, invalidField("secrets", "at most %d secrets are allowed", maxPairs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		text := strings.TrimRight(secrets[name], "\r\n")
@@ -275,9 +275,9 @@ func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]st
 		}
 		switch {
 		case len(text) > maxSecret:
-			return nil, invalidField(at, "it is longer than %d bytes", maxSecret)
+			return nil, invalidField(at, "exceeds %d bytes", maxSecret)
 		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			return nil, invalidField(at, "it has a line break or another control character in it")
+			return nil, invalidField(at, "must not contain line breaks or control characters")
 		}
 		if f.Kind == "url" && text != "" {
 			checked, err := g.CheckURL(at, text)
@@ -318,31 +318,32 @@ var (
 
 func checkHeader(at, name string) error {
 	if !headerNamePattern.MatchString(name) {
-		return invalidField(at, "%q is no name of a header", netguard.SafeLine(name))
+		return invalidField(at, "%q is not a valid header name", netguard.SafeLine(name))
 	}
 	if slices.Contains(reservedHeaders, strings.ToLower(name)) {
-		return invalidField(at, "the header %s is set by the request itself", name)
+		return invalidField(at, "the header %s is set automatically and cannot be configured", name)
 	}
 	return nil
 }
 
-// checkCombination holds the entries against each other; set are the names of the secrets there are.
+// checkCombination validates fields that depend on each other. set lists the names of the secrets
+// that are set.
 func checkCombination(t api.IntegrationType, values map[string]any, set []string) error {
 	s := settings{IntegrationType: t, values: values}
 	has := func(name string) bool { return slices.Contains(set, name) }
 	for _, f := range t.Secrets {
 		if f.Required && !has(f.Name) {
-			return invalidField("secrets."+f.Name, "%s needs it: %s", t.Type, f.Doc)
+			return invalidField("secrets."+f.Name, "required for %s: %s", t.Type, f.Doc)
 		}
 	}
 	for name, p := range fieldPatterns[t.Type] {
 		if text := s.text(name); text != "" && !p.MatchString(text) {
 			f, _ := findField(t.Config, name)
-			return invalidField("config."+name, "%q can't be one; it is %s", netguard.SafeLine(text), f.Doc)
+			return invalidField("config."+name, "%q is not valid; expected: %s", netguard.SafeLine(text), f.Doc)
 		}
 	}
 	if n := s.number("sync_minutes"); t.Tracks && (n < 1 || n > 1440) {
-		return invalidField("config.sync_minutes", "it has to be from 1 to 1440")
+		return invalidField("config.sync_minutes", "must be between 1 and 1440")
 	}
 	switch t.Type {
 	case "slack":
@@ -350,7 +351,7 @@ func checkCombination(t api.IntegrationType, values map[string]any, set []string
 		case has("webhook_url") == has("token"):
 			return invalidField("secrets", "slack needs either webhook_url or token")
 		case has("token") && s.text("channel") == "":
-			return invalidField("config.channel", "with a token, slack needs the channel to write to")
+			return invalidField("config.channel", "with a token, slack also needs a channel")
 		}
 	case "generic":
 		for _, name := range slices.Sorted(maps.Keys(s.pairs("headers"))) {
@@ -360,11 +361,11 @@ func checkCombination(t api.IntegrationType, values map[string]any, set []string
 		}
 	case "s3":
 		if p := s.text("prefix"); strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") {
-			return invalidField("config.prefix", "it begins a key: without / at its begin, without ..")
+			return invalidField("config.prefix", "must not start with / or contain ..")
 		}
 	case "jira":
 		if s.text("api") == "3" && s.text("email") == "" {
-			return invalidField("config.email", "Jira Cloud wants the e-mail address whose token it is; a Data Center has api 2")
+			return invalidField("config.email", "Jira Cloud requires the email address of the token's owner; for Data Center, set api to 2")
 		}
 	case "servicenow":
 		if (s.text("username") != "") != has("password") || has("token") == has("password") {
@@ -373,30 +374,31 @@ func checkCombination(t api.IntegrationType, values map[string]any, set []string
 	case "smtp":
 		switch p := s.number("port"); {
 		case p < 1 || p > 65535:
-			return invalidField("config.port", "it has to be from 1 to 65535")
+			return invalidField("config.port", "must be between 1 and 65535")
 		case (s.text("username") != "") != has("password"):
-			return invalidField("secrets.password", "username and password go together")
+			return invalidField("secrets.password", "username and password must be set together")
 		case has("password") && s.text("tls") == "none":
-			return invalidField("config.tls", "without encryption everybody on the way could read the password; use starttls or tls")
+			return invalidField("config.tls", "without encryption the password would be sent in clear text; use starttls or tls")
 		}
 	}
 	return nil
 }
 
-// checkEvents are the events of an integration of a type; empty: all it can be told of.
+// checkEvents validates the events of an integration; an empty list means all that its type
+// supports.
 func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {
 			if len(t.Events) == 0 {
-				return invalidField("events", "%s is told of no events; leave them out", t.Type)
+				return invalidField("events", "%s does not receive events; omit this field", t.Type)
 			}
-			return invalidField("events", "%s is told of %s, not of %s", t.Type, strings.Join(t.Events, " and "), e)
+			return invalidField("events", "%s supports %s, not %s", t.Type, strings.Join(t.Events, " and "), e)
 		}
 	}
 	return nil
 }
 
-// secretDestinations are the places that secrets are sent to.
+// secretDestinations returns the places that secrets are sent to.
 func secretDestinations(t api.IntegrationType, values map[string]any) (out []string) {
 	s := settings{IntegrationType: t, values: values}
 	for _, f := range t.Config {
@@ -412,7 +414,7 @@ func secretDestinations(t api.IntegrationType, values map[string]any) (out []str
 	return out
 }
 
-// didYouMean proposes the word that is nearest to one that is wrong.
+// didYouMean suggests the closest match to a wrong word.
 func didYouMean(wrong string, words []string) string {
 	if len(wrong) > 40 {
 		return ""

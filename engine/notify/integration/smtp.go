@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MailServer is where an organization's mails go out.
+// MailServer is an organization's mail server.
 type MailServer struct {
-	// IntegrationID is the integration that says so.
+	// IntegrationID is the integration that configures it.
 	IntegrationID string
 	Host          string
 	Port          int
@@ -25,19 +25,19 @@ type MailServer struct {
 	TLS                string
 	From               string
 	Username, Password string
-	Roots              *x509.CertPool // nil: those of the system
+	Roots              *x509.CertPool // nil for the system's
 }
 
-// String keeps the password out of whatever prints it.
+// String omits the password, so that printing a MailServer does not reveal it.
 func (m MailServer) String() string { return fmt.Sprintf("%s:%d", m.Host, m.Port) }
 
-// GoString is String.
+// GoString returns the same as String.
 func (m MailServer) GoString() string { return m.String() }
 
-// ErrNoMailServer is the answer where an organization has none of its own.
+// ErrNoMailServer reports that an organization has no mail server of its own.
 var ErrNoMailServer = errors.New("the organization has no mail server of its own")
 
-// findMailServer is an organization's enabled integration of the type smtp; nil where it has none.
+// findMailServer returns an organization's enabled smtp integration, or nil if it has none.
 func findMailServer(tx *store.Tx, org string) (*store.Integration, error) {
 	for r, err := range store.Integrations.Scan(tx, org) {
 		if err != nil {
@@ -50,13 +50,13 @@ func findMailServer(tx *store.Tx, org string) (*store.Integration, error) {
 	return nil, nil
 }
 
-// HasMailServer tells whether an organization has a mail server of its own.
+// HasMailServer reports whether an organization has its own mail server.
 func HasMailServer(tx *store.Tx, org string) (bool, error) {
 	r, err := findMailServer(tx, org)
 	return r != nil, err
 }
 
-// AnyMailServer tells whether any organization has one.
+// AnyMailServer reports whether any organization has one.
 func AnyMailServer(tx *store.Tx) (bool, error) {
 	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
 		if err != nil || r.Type == "smtp" && r.Enabled {
@@ -66,8 +66,8 @@ func AnyMailServer(tx *store.Tx) (bool, error) {
 	return false, nil
 }
 
-// MailServer is the mail server of an organization: that of its enabled integration of the
-// type smtp, else ErrNoMailServer.
+// MailServer returns the mail server of an organization's enabled smtp integration, or
+// ErrNoMailServer.
 func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, error) {
 	var found *store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -89,7 +89,8 @@ func (s *Service) MailServer(ctx context.Context, org string) (*MailServer, erro
 	return m, nil
 }
 
-// RecordMailResult notes on the integration what the last mail came to; nil: it went out.
+// RecordMailResult records the result of the last mail on the integration; a nil error means
+// success.
 func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr error) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		r, err := store.Integrations.Get(tx, org, id)
@@ -117,10 +118,10 @@ func (s *Service) newMailServer(set *settings) *MailServer {
 	}
 }
 
-// maxServerBytes is far more than a mail server says while it is signed in to.
+// maxServerBytes is far more than a mail server sends during sign-in.
 const maxServerBytes = 1 << 20
 
-// Client speaks to the server, within what the guard allows.
+// Client returns a client for the server, limited to addresses the guard allows.
 func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Client, error) {
 	encrypted := &tls.Config{ServerName: m.Host, MinVersion: tls.VersionTLS12, RootCAs: m.Roots}
 	dial := g.LimitedDialer(maxServerBytes)
@@ -149,7 +150,7 @@ func (m *MailServer) Client(g netguard.Guard, timeout time.Duration) (*mail.Clie
 	return mail.NewClient(m.Host, options...)
 }
 
-// testMailServer signs in at the mail server, and sends nothing.
+// testMailServer signs in to the mail server without sending anything.
 func (s *Service) testMailServer(ctx context.Context, set *settings) (string, error) {
 	m := s.newMailServer(set)
 	c, err := m.Client(s.Guard, testTimeout)
@@ -163,14 +164,14 @@ func (s *Service) testMailServer(ctx context.Context, set *settings) (string, er
 	if err := c.Close(); err != nil {
 		return "", hidden.redactError(netguard.RedactError(err))
 	}
-	words := map[string]string{"starttls": "encrypted after the greeting", "tls": "encrypted", "none": "not encrypted"}[m.TLS]
+	words := map[string]string{"starttls": "encrypted with STARTTLS", "tls": "encrypted with TLS", "none": "not encrypted"}[m.TLS]
 	if m.Username != "" {
 		words += ", signed in as " + m.Username
 	}
-	return fmt.Sprintf("%s answers, %s", m, words), nil
+	return fmt.Sprintf("%s responds, %s", m, words), nil
 }
 
-// integrationActor is an integration where it does something.
+// integrationActor returns the actor that represents an integration.
 func integrationActor(r *store.Integration) api.Actor {
 	return api.Actor{Type: api.ActorWorkflow, ID: r.ID, Name: r.Type + ": " + r.Name}
 }

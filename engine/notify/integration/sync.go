@@ -15,16 +15,16 @@ import (
 
 const (
 	pollInterval = 10 * time.Second
-	// createGracePeriod is how long an issue that was asked for without an answer is given to be found.
+	// createGracePeriod is how long to look for an issue whose creation request got no response.
 	createGracePeriod = 2 * time.Minute
-	pullOverlap       = 10 * time.Minute // of what is pulled with what was pulled before
-	maxCreatesPerRun  = 200              // issues that are made in one comparison
-	maxLinks          = 5000             // of an integration
+	pullOverlap       = 10 * time.Minute // overlap of consecutive pulls
+	maxCreatesPerRun  = 200              // issues created in one run
+	maxLinks          = 5000             // per integration
 	maxDelay          = time.Hour
 	syncTimeout       = 10 * time.Minute
 )
 
-// Start begins to compare plans and issues on their schedule. Close ends it.
+// Start syncs plans and issues periodically until Close is called.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	ticks, stopTicks := s.NewTicker(pollInterval)
@@ -37,13 +37,13 @@ func (s *Service) Start(ctx context.Context) {
 			case <-ticks:
 			}
 			if err := s.RunDue(ctx); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("plans and issues can't be compared", "error", err)
+				s.Logger.Warn("syncing plans and issues failed", "error", err)
 			}
 		}
 	})
 }
 
-// Close breaks off what is being compared; it goes on at the next start.
+// Close aborts running syncs; they resume at the next start.
 func (s *Service) Close() {
 	if s.stop != nil {
 		s.stop()
@@ -52,7 +52,7 @@ func (s *Service) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// RunDue compares for each integration whose time has come.
+// RunDue syncs each integration that is due.
 func (s *Service) RunDue(ctx context.Context) error {
 	var due []store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -78,13 +78,13 @@ func (s *Service) RunDue(ctx context.Context) error {
 			defer func() { <-free }()
 			ctx, span := s.Tracer.Start(
 				ctx,
-				"compare plan and issues",
+				"sync plan and issues",
 				tracing.StartOptions{Kind: tracing.Internal, Attrs: []tracing.Attr{{Key: "service.integration", Value: r.Type}}},
 			)
 			_, err := s.syncIntegration(ctx, r.OrganizationID, r.ID)
 			span.End(err)
 			if err != nil && ctx.Err() == nil {
-				s.Logger.Warn("a plan and its issues could not be compared", "integration", r.ID, "error", err)
+				s.Logger.Warn("a plan could not be synced with its issues", "integration", r.ID, "error", err)
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func (s *Service) RunDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// lockSync keeps a second comparison of an integration waiting.
+// lockSync blocks concurrent syncs of an integration.
 func (s *Service) lockSync(id string) (release func()) {
 	s.mu.Lock()
 	one := s.syncLocks[id]
@@ -105,7 +105,7 @@ func (s *Service) lockSync(id string) (release func()) {
 	return one.Unlock
 }
 
-// scheduleNow has an integration compared at once: its plan was decided on.
+// scheduleNow makes an integration due at once because its plan was decided on.
 func (s *Service) scheduleNow(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
@@ -114,14 +114,14 @@ func (s *Service) scheduleNow(ctx context.Context, r *store.Integration) error {
 		}
 		at := tx.Now()
 		if now.LastStatus != nil && *now.LastStatus != "ok" || now.NextSyncAt != nil && now.NextSyncAt.Before(at) {
-			return nil // it waits with a reason, or is due anyway
+			return nil // backing off, or due anyway
 		}
 		now.NextSyncAt = &at
 		return store.Integrations.Update(tx, r.OrganizationID, &now)
 	})
 }
 
-// Sync compares plan and issues now.
+// Sync syncs plan and issues now.
 func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationInput) (*api.IntegrationSync, error) {
 	r, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	case err != nil:
 		return nil, err
 	case !t.Tracks:
-		return nil, api.Invalid("integrationId", "an integration of the type %s has no issues to compare; it is told of events", r.Type)
+		return nil, api.Invalid("integrationId", "an integration of type %s has no issues to sync; it only receives events", r.Type)
 	case !r.Enabled:
 		return nil, api.Conflict("the integration %q is paused; enable it first", r.Name)
 	}
@@ -141,12 +141,12 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 		if errors.As(err, &known) || ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, api.Conflict("plan and issues could not be compared: %s", err)
+		return nil, api.Conflict("plan and issues could not be synced: %s", err)
 	}
 	return out, nil
 }
 
-// syncIntegration brings plan and issues together, and notes what came of it and when it is next.
+// syncIntegration syncs plan and issues and records the result and the next time.
 func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.IntegrationSync, error) {
 	defer s.lockSync(id)()
 	r, err := s.loadIntegration(ctx, org, id)
@@ -161,7 +161,7 @@ func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.Int
 		defer cancel()
 		err = c.run(working)
 		if ctx.Err() != nil {
-			return nil, ctx.Err() // broken off; it stays due
+			return nil, ctx.Err() // aborted; it stays due
 		}
 	}
 	pause, asked := rateLimitDelay(err)
@@ -203,7 +203,7 @@ func intSetting(set *settings, name string) int {
 	return set.number(name)
 }
 
-// syncRun is one run over the links of an integration.
+// syncRun is one run over an integration's links.
 type syncRun struct {
 	*Service
 	r       *store.Integration
@@ -286,27 +286,28 @@ type newLink struct {
 	item *planItem
 }
 
-// createLinks notes the links of items that have none: the note comes before the issue, so that an
-// issue that was made in a moment of a crash is known by its marker.
+// createLinks stores links for items that have none. The link precedes the issue, so that an issue
+// created right before a crash can be found by its marker.
 func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) (out []newLink, err error) {
 	err = c.DB.Update(ctx, func(tx *store.Tx) error {
 		out = nil
 		if _, err := getIntegration(tx, c.r.OrganizationID, c.r.ID); err != nil {
-			return err // deleted meanwhile
+			return err // deleted in the meantime
 		}
 		for _, i := range items {
 			if i.issueSide().Closed || len(out) == maxCreatesPerRun {
 				continue
 			}
 			if have+len(out) >= maxLinks {
-				return api.Conflict("an integration ties up to %d items; make another one for some of the assessments", maxLinks)
+				return api.Conflict("an integration can link up to %d items; create another one for some of the assessments", maxLinks)
 			}
 			l := store.IssueLink{Weakness: i.Weakness, IssueLink: api.IssueLink{
 				TenantRecord: api.TenantRecord{
 					Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 					OrganizationID: c.r.OrganizationID,
 				},
-				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode, Status: "creating", Here: i.issueSide(),
+				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode,
+				Status: "creating", Here: i.issueSide(),
 			}}
 			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
 				return err
@@ -318,7 +319,7 @@ func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) 
 	return out, err
 }
 
-// pullChanges learns which issues changed since the last time.
+// pullChanges finds the issues that changed since the last run.
 func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) error {
 	byIssue := map[string]*store.IssueLink{}
 	for n := range links {
@@ -341,13 +342,13 @@ func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) erro
 	})
 }
 
-// syncItem brings one item and its issue together.
+// syncItem syncs one item with its issue.
 func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem) error {
 	if i == nil {
 		if l.IssueID == "" && l.RequestedAt == nil {
 			return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
 		}
-		return c.saveLink(ctx, l, "dropped", "the plan has this item no more; the issue is left as it is")
+		return c.saveLink(ctx, l, "dropped", "the item is no longer in the plan; the issue was left unchanged")
 	}
 	l.Weakness, l.POAMItemID, l.POAMCode, l.Here = i.Weakness, i.ID, i.POAMCode, i.issueSide()
 	if l.IssueID == "" {
@@ -359,18 +360,18 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 	if l.Agreed != nil && l.There != nil && sameSide(l.Here, *l.Agreed) && sameSide(*l.There, *l.Agreed) {
 		return c.saveLink(ctx, l, "linked", "")
 	}
-	now, err := c.tracker.getIssue(ctx, l.IssueID) // what is to be changed is looked at in this moment
+	now, err := c.tracker.getIssue(ctx, l.IssueID) // get the latest state before changing it
 	if err != nil {
 		return err
 	}
 	if now == nil {
-		return c.saveLink(ctx, l, "gone", "the issue was deleted, or moved out of reach; no new one is made")
+		return c.saveLink(ctx, l, "gone", "the issue was deleted or is no longer accessible; no new one is created")
 	}
 	l.There = &now.IssueSide
 	return c.mergeSides(ctx, l, i, now)
 }
 
-// createLinkedIssue makes the issue of a link, or finds the one that an earlier try made.
+// createLinkedIssue creates the issue of a link, or finds the one that an earlier attempt created.
 func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *planItem) error {
 	if i.issueSide().Closed && l.RequestedAt == nil {
 		return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
@@ -378,7 +379,7 @@ func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *
 	marker := markerPrefix + l.ID
 	if l.RequestedAt != nil {
 		if c.Clock().Before(l.RequestedAt.Add(createGracePeriod)) {
-			return nil // the tool's lists may not have it yet
+			return nil // the tool may not list it yet
 		}
 		found, err := c.tracker.findByMarker(ctx, marker, l.RequestedAt.Add(-pullOverlap))
 		if err != nil {
@@ -396,9 +397,9 @@ func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *
 	made, err := c.tracker.createIssue(ctx, i.toDraft(marker))
 	if err != nil {
 		if isRefused(err) {
-			l.RequestedAt = nil // nothing was made
+			l.RequestedAt = nil // nothing was created
 			if _, asked := rateLimitDelay(err); asked {
-				return errors.Join(c.saveLink(ctx, l, "creating", "it waits: "+err.Error()), err)
+				return errors.Join(c.saveLink(ctx, l, "creating", "will be retried:  "+err.Error()), err)
 			}
 		}
 		return err
@@ -411,10 +412,10 @@ func (c *syncRun) recordCreated(ctx context.Context, l *store.IssueLink, i *issu
 	l.IssueID, l.IssueKey, l.IssueURL, l.RequestedAt = i.id, i.key, i.url, nil
 	there := i.IssueSide
 	l.There = &there
-	// What the issue was made from is agreed; what is otherwise there by now is a change.
+	// The issue was created from agreed values; anything different there now is a change.
 	agreed := api.IssueSide{Closed: false, DueDate: l.Here.DueDate}
 	if there.DueDate == nil {
-		agreed.DueDate = nil // a tool, or a project, without due dates
+		agreed.DueDate = nil // the tool or project has no due dates
 	}
 	l.Agreed = &agreed
 	return c.saveLink(ctx, l, "linked", "")
@@ -424,8 +425,8 @@ func sameDay(a, b *api.Date) bool { return a == nil && b == nil || a != nil && b
 
 func sameSide(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(a.DueDate, b.DueDate) }
 
-// mergeSides carries over what one side alone changed. What both changed stays as it is on both,
-// and is shown.
+// mergeSides copies changes that were made on one side only. Changes on both sides are left alone
+// and reported as a conflict.
 func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
 	if l.Agreed == nil {
 		l.Agreed = &api.IssueSide{Closed: l.There.Closed, DueDate: l.There.DueDate}
@@ -440,7 +441,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		agreed.Closed = here.Closed
 	case there.Closed == agreed.Closed:
 		push.closed = &here.Closed
-	default: // of two values, the one that is not agreed is the change: both can't have changed and differ
+	default: // of two values, only one can differ from the agreed one
 		closed = &there.Closed
 	}
 	switch {
@@ -452,13 +453,13 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		due = there.DueDate
 	default:
 		clash = fmt.Sprintf(
-			"the due date changed on both sides: the plan says %s, the issue %s, before it was %s",
+			"the due date changed on both sides: %s in the plan, %s in the issue, previously %s",
 			formatDate(here.DueDate),
 			formatDate(there.DueDate),
 			formatDate(agreed.DueDate),
 		)
 	}
-	// Closing here and a new date there at once are for people too.
+	// Closing here while the date changed there (or vice versa) is left to users as well.
 	if push.closed != nil && due != nil || closed != nil && push.due != nil {
 		clash = fmt.Sprintf(
 			"both sides changed: the plan is %s and due %s, the issue is %s and due %s",
@@ -484,11 +485,11 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	}
 	if closed != nil || due != nil {
 		if i.underReview {
-			return c.saveLink(ctx, l, "linked", "the issue changed; the plan takes it over once its review is decided")
+			return c.saveLink(ctx, l, "linked", "the issue changed; the plan will be updated after its review")
 		}
 		got, err := c.applyToPlan(ctx, c.r, c.set, l, closed, due)
 		if err != nil {
-			return fmt.Errorf("the plan does not take over what the issue says: %w", err)
+			return fmt.Errorf("the issue's change could not be applied to the plan: %w", err)
 		}
 		c.out.Pulled++
 		l.Here, l.POAMItemID = got.issueSide(), got.ID
@@ -519,12 +520,12 @@ func stateName(closed bool) string {
 	return "open"
 }
 
-// saveLink notes where a link stands. A conflict is told once, when it begins.
+// saveLink stores a link's state. A conflict is reported once, when it starts.
 func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, message string) error {
 	return c.DB.Update(ctx, func(tx *store.Tx) error {
 		before, err := store.IssueLinks.Get(tx, l.OrganizationID, l.ID)
 		if err != nil {
-			return ignoreNotFound(err) // its assessment was deleted meanwhile
+			return ignoreNotFound(err) // its assessment was deleted in the meantime
 		}
 		l.Status, l.Message = status, nil
 		if message != "" {
@@ -539,7 +540,8 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 		}
 		return audit.PublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{
 			Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, message),
-			ResourceType: "issue_link", ResourceID: l.ID, Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message},
+			ResourceType: "issue_link", ResourceID: l.ID,
+			Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message},
 		})
 	})
 }
@@ -549,19 +551,22 @@ func sameLink(a, b *store.IssueLink) bool {
 		return a == nil && b == nil || a != nil && b != nil && sameSide(*a, *b)
 	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) && side(a.There, b.There) && side(a.Agreed, b.Agreed) && a.IssueID == b.IssueID &&
+	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) &&
+		side(a.There, b.There) && side(a.Agreed, b.Agreed) &&
+		a.IssueID == b.IssueID &&
 		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode &&
 		(a.RequestedAt == nil) == (b.RequestedAt == nil) &&
 		(a.RequestedAt == nil || a.RequestedAt.Equal(*b.RequestedAt))
 }
 
-// ListLinks lists which item is which issue.
+// ListLinks lists the links between plan items and issues.
 func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLinksInput) (*api.List[api.IssueLink], error) {
 	if _, err := s.loadIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
 		return nil, err
 	}
 	all, err := store.List(ctx, s.DB, store.IssueLinks, by.OrganizationID, in.Paging, store.PageQuery[store.IssueLink]{
-		Index: "integration", Prefix: store.K(in.IntegrationID), Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
+		Index: "integration", Prefix: store.K(in.IntegrationID),
+		Filter: func(l *store.IssueLink) bool { return in.Status == "" || l.Status == in.Status },
 	})
 	if err != nil {
 		return nil, err
@@ -569,7 +574,7 @@ func (s *Service) ListLinks(ctx context.Context, by api.Caller, in *api.IssueLin
 	return api.MapList(all, func(l *store.IssueLink) api.IssueLink { return l.IssueLink }), nil
 }
 
-// ResolveLink says which side of a conflict holds; the other follows at once.
+// ResolveLink resolves a conflict in favor of one side and syncs at once.
 func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) (*api.IssueLink, error) {
 	if err := s.applyResolution(ctx, by, in); err != nil {
 		return nil, err
@@ -580,7 +585,7 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	}
 	if r.Enabled {
 		if _, err := s.syncIntegration(ctx, by.OrganizationID, in.IntegrationID); err != nil {
-			return nil, api.Conflict("the choice is noted, but plan and issues could not be compared: %s", err)
+			return nil, api.Conflict("the choice was saved, but plan and issues could not be synced: %s", err)
 		}
 	}
 	var l store.IssueLink
@@ -591,7 +596,8 @@ func (s *Service) ResolveLink(ctx context.Context, by api.Caller, in *api.Resolv
 	return &l.IssueLink, err
 }
 
-// applyResolution makes the other side's value the agreed one: then only the side that holds differs.
+// applyResolution makes the losing side's value the agreed one, so that only the winning side
+// differs.
 func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.ResolveIssueLinkInput) error {
 	defer s.lockSync(in.IntegrationID)()
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -607,7 +613,7 @@ func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.Re
 			return store.ToNotFound(err, "link", in.LinkID)
 		}
 		if l.Status != "conflict" || l.There == nil {
-			return api.Conflict("%s and %s are in no conflict", l.POAMCode, l.IssueKey)
+			return api.Conflict("%s and %s have no conflict", l.POAMCode, l.IssueKey)
 		}
 		agreed := l.Here
 		if in.Body.Keep == "plan" {

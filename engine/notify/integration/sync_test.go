@@ -262,7 +262,7 @@ func TestSyncLimits(t *testing.T) {
 		if got.Created != 2 || got.WaitsUntil == nil || !got.WaitsUntil.Equal(h.now().Add(90*time.Second)) {
 			t.Fatalf("%+v", got)
 		}
-		if r := h.read(id); r.LastStatus == nil || !strings.Contains(*r.LastStatus, "fewer requests") ||
+		if r := h.read(id); r.LastStatus == nil || !strings.Contains(*r.LastStatus, "rate limiting requests") ||
 			!r.NextSyncAt.Equal(*got.WaitsUntil) {
 			t.Errorf("%+v %s", r, *r.LastStatus)
 		}

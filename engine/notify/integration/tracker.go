@@ -11,50 +11,50 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// tracker is a tool that keeps issues.
+// tracker is an issue tracker.
 type tracker interface {
-	// checkAccess tells what can be reached, or what is missing.
+	// checkAccess describes what can be accessed, or returns an error that says what is missing.
 	checkAccess(ctx context.Context) (string, error)
-	// findByMarker is the issue that was made with a marker since then; nil where there is none.
+	// findByMarker returns the issue created with a marker since the given time, or nil.
 	findByMarker(ctx context.Context, marker string, since time.Time) (*issue, error)
 	createIssue(ctx context.Context, d *issueDraft) (*issue, error)
-	// getIssue is an issue as it is now; nil where it was deleted.
+	// getIssue returns an issue's current state, or nil if it was deleted.
 	getIssue(ctx context.Context, id string) (*issue, error)
 	updateIssue(ctx context.Context, now *issue, c issueChange) error
-	// forEachChanged calls each for the issues of ours that were changed since then.
+	// forEachChanged calls each for our issues changed since the given time.
 	forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error
 }
 
-// issueDraft is an issue to make.
+// issueDraft is an issue to create.
 type issueDraft struct {
 	marker, title string
 	lines         []string
 	due           *api.Date
 }
 
-// issue is what a tool tells of one.
+// issue is an issue as reported by a tracker.
 type issue struct {
 	id, key, url string
 	api.IssueSide
-	body string // where the tool has no other place for the due date
+	body string // set if the tool keeps the due date in the body
 }
 
-// issueChange is what an issue is to become; nil: stays.
+// issueChange is a change to an issue; nil fields are kept.
 type issueChange struct {
 	closed *bool
 	due    *api.Date
 }
 
-// markerPrefix begins the marker of each issue, by which it is found again.
+// markerPrefix starts the marker by which an issue is found again.
 const markerPrefix = "service-poam-"
 
-// pages bounds what is read of a list, in pages of a hundred.
+// Limits for listing, in pages of 100.
 const (
 	maxPages = 50
 	pageSize = 100
 )
 
-var errTooMany = fmt.Errorf("more than %d issues changed; the rest is looked at the next time", maxPages*pageSize)
+var errTooMany = fmt.Errorf("more than %d issues changed; the rest will be processed in the next run", maxPages*pageSize)
 
 func (s *Service) newTracker(set *settings) (tracker, error) {
 	switch set.Type {
@@ -68,7 +68,7 @@ func (s *Service) newTracker(set *settings) (tracker, error) {
 	return nil, fmt.Errorf("%s has no issues", set.Type)
 }
 
-// parseDay is the day of a time as a tool writes it; nil where it is none.
+// parseDay returns the date of a tool's timestamp, or nil if it is not one.
 func parseDay(text string) *api.Date {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), " ")
 	text, _, _ = strings.Cut(text, "T")
@@ -79,7 +79,7 @@ func parseDay(text string) *api.Date {
 	return &d
 }
 
-// firstTextField finds the first text under one of the names in a JSON object.
+// firstTextField returns the first string found under one of the names in a JSON object.
 func firstTextField(b []byte, names ...string) string {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(b, &all) != nil {
@@ -94,5 +94,5 @@ func firstTextField(b []byte, names ...string) string {
 	return ""
 }
 
-// errNoIssue is for answers to a creation that name no issue.
-var errNoIssue = errors.New("it took the issue, and did not say which it is")
+// errNoIssue reports a response to a creation that doesn't identify the issue.
+var errNoIssue = errors.New("the tool accepted the issue but didn't return its ID")

@@ -16,10 +16,10 @@ import (
 
 const digestHour = 7 // of the day, UTC
 
-// maxDigestLines bounds a digest; the plan has the rest.
+// maxDigestLines is the maximum number of lines in a digest; the rest is in the plan.
 const maxDigestLines = 50
 
-// queueDigests queues each person's daily mail about what is overdue, once a day.
+// queueDigests queues each user's digest of overdue items, once a day.
 func (s *Service) queueDigests(ctx context.Context) error {
 	now := s.Clock().UTC()
 	if s.OverdueLines == nil || now.Hour() < digestHour {
@@ -62,7 +62,7 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 		return err
 	}
 	shown := lines[:min(len(lines), maxDigestLines)]
-	for len(strings.Join(shown, "\n")) > maxValue/2 { // a character may be escaped to several
+	for len(strings.Join(shown, "\n")) > maxValue/2 { // escaping may lengthen the text
 		shown = shown[:len(shown)-1]
 	}
 	items := strings.Join(shown, "\n")
@@ -95,7 +95,7 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 	return nil
 }
 
-// loadPreferences is which mails a person wants: all, unless they said otherwise.
+// loadPreferences returns which mails a user wants: all by default.
 func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	p, err := store.EmailPreferences.Get(tx, user)
 	if errors.Is(err, store.ErrNotFound) {
@@ -104,7 +104,7 @@ func loadPreferences(tx *store.Tx, user string) (api.EmailPreferences, error) {
 	return api.EmailPreferences{Digest: !p.NoDigest, Approvals: !p.NoApprovals}, err
 }
 
-// GetPreferences tells which mails the caller wants.
+// GetPreferences returns the caller's mail preferences.
 func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -114,7 +114,7 @@ func (s *Service) GetPreferences(ctx context.Context, by api.Caller, _ *api.None
 	return &out, err
 }
 
-// PutPreferences says which mails the caller wants.
+// PutPreferences stores the caller's mail preferences.
 func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.PutEmailPreferencesInput) (*api.EmailPreferences, error) {
 	var out api.EmailPreferences
 	err := s.DB.Update(ctx, func(tx *store.Tx) (err error) {
@@ -142,8 +142,8 @@ func (s *Service) PutPreferences(ctx context.Context, by api.Caller, in *api.Put
 
 const unsubscribePurpose = "unsubscribe from digests:"
 
-// unsubscribeLink is an address with which a person, and nobody else, ends their digests
-// without signing in; empty where the service's own address is not known.
+// unsubscribeLink returns a URL that ends this user's digests without signing in, or "" if the
+// service has no public URL.
 func (s *Service) unsubscribeLink(user string) (string, error) {
 	if s.PublicURL == "" {
 		return "", nil
@@ -155,9 +155,9 @@ func (s *Service) unsubscribeLink(user string) (string, error) {
 	return s.PublicURL + "/unsubscribe?token=" + url.QueryEscape(base64.RawURLEncoding.EncodeToString(sealed)), nil
 }
 
-// Unsubscribe ends the digests of the person whose link it is.
+// Unsubscribe ends the digests of the user that the token was issued for.
 func (s *Service) Unsubscribe(ctx context.Context, token string) error {
-	refused := api.Unauthorized("this link is not valid; sign in and use `service email preferences --no-digest`")
+	refused := api.Unauthorized("this link is not valid; sign in and run `service email preferences --no-digest`")
 	if len(token) > 1000 {
 		return refused
 	}

@@ -15,13 +15,13 @@ import (
 const (
 	outboxConsumer = "mail" // of the outbox
 	eventBatch     = 200
-	skipBatch      = 32 // events that no mail is made of are passed over together
-	// maxEventAge is how long what happened is worth a mail: who sets up a mail server is not
-	// sent the past.
+	skipBatch      = 32 // events without mails skipped together
+	// maxEventAge is the age beyond which events cause no mail, so that setting up a mail server
+	// does not send out the past.
 	maxEventAge = 24 * time.Hour
 )
 
-// queueFromEvents makes mails of the oldest events that were not looked at.
+// queueFromEvents queues the mails for the oldest unprocessed events.
 func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -47,13 +47,13 @@ func (s *Service) queueFromEvents(ctx context.Context) (hasMore bool, err error)
 	return hasMore, err
 }
 
-// isMailedEvent tells whether people are told of an event by mail.
+// isMailedEvent reports whether users are notified of an event by mail.
 func isMailedEvent(e *store.Event) bool {
 	return e.Topic == "approval.requested" || e.Topic == "approval.decided"
 }
 
-// queueFromEvent queues the mails of an event. One that can't be written is told of and left
-// out: it must not hold up those behind it.
+// queueFromEvent queues the mails for an event. A mail that cannot be composed is logged and
+// skipped, so that it does not block the following ones.
 func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 	if tx.Now().Sub(e.Time) > maxEventAge || !isMailedEvent(e) {
 		return nil
@@ -86,7 +86,7 @@ func (s *Service) queueFromEvent(tx *store.Tx, e *store.Event) error {
 		err = s.notifyRequester(tx, &p, &a)
 	}
 	if api.AsError(err).Code != api.CodeInternal && err != nil {
-		s.Logger.Warn("a mail was not written", "event", e.Topic, "organization", e.OrganizationID, "error", err)
+		s.Logger.Warn("a mail could not be composed", "event", e.Topic, "organization", e.OrganizationID, "error", err)
 		return nil
 	}
 	return err
@@ -104,7 +104,7 @@ func (s *Service) approvalValues(p *api.Approval, a *api.Assessment) map[string]
 	return values
 }
 
-// truncate keeps a text within what a variable may hold.
+// truncate shortens a text to the maximum length of a variable.
 func truncate(text string) string {
 	if r := []rune(text); len(r) > maxValue {
 		return string(r[:maxValue-1]) + "…"
@@ -112,7 +112,7 @@ func truncate(text string) string {
 	return text
 }
 
-// notifyDeciders asks everybody for a decision who may make it, but not who asks.
+// notifyDeciders sends the request to everyone who may decide, except the requester.
 func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.Status != api.ApprovalPending {
 		return nil
@@ -142,14 +142,15 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 		if u.ID == p.RequestedByUserID {
 			continue
 		}
-		if err := s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}); err != nil {
+		m := Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}
+		if err := s.queueForUser(tx, p.OrganizationID, u, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// notifyRequester tells who asked what was decided, unless it was themselves.
+// notifyRequester notifies the requester of the decision, unless they made it themselves.
 func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessment) error {
 	if p.DecidedBy == nil || p.RequestedByUserID == "" || p.DecidedBy.ID == p.RequestedByUserID {
 		return nil
@@ -173,14 +174,14 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	return s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
 }
 
-// queueForUser queues a mail to a person who wants such mails and can be reached.
+// queueForUser queues a mail to a user who wants it and has an address.
 func (s *Service) queueForUser(tx *store.Tx, org string, u api.User, m Mail) error {
 	wants, err := loadPreferences(tx, u.ID)
 	if err != nil || u.Status != statusActive || !wants.Approvals {
 		return err
 	}
 	if _, err := parseAddress(u.Email); err != nil {
-		return nil // the person whose machine it is may have no address
+		return nil // the local user may have no address
 	}
 	m.To = []string{u.Email}
 	_, err = s.Queue(tx, org, m)
@@ -189,7 +190,7 @@ func (s *Service) queueForUser(tx *store.Tx, org string, u api.User, m Mail) err
 
 const statusActive = "active"
 
-// membersWithRole are the people of an organization whose roles fit.
+// membersWithRole returns the organization's members whose roles match.
 func (s *Service) membersWithRole(tx *store.Tx, org string, matches func(api.Role) bool) (out []api.User, err error) {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
@@ -209,7 +210,8 @@ func (s *Service) membersWithRole(tx *store.Tx, org string, matches func(api.Rol
 	return out, nil
 }
 
-// QueueInvitation queues the mail of an invitation, in its transaction; false where nobody is sent one.
+// QueueInvitation queues an invitation mail in the invitation's transaction. It returns false if no
+// mail is sent.
 func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 	if _, err := parseAddress(email); err != nil {
 		return false, nil
@@ -221,7 +223,7 @@ func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, rol
 	return s.Queue(tx, by.OrganizationID, Mail{To: []string{email}, TemplateID: "member_invite", Values: values})
 }
 
-// QueueAlert queues a mail about a rule that fires or is fine again; to nobody in particular, to
+// QueueAlert queues a mail about a rule that fires or is resolved. If to is empty, it goes to
 // owners and admins.
 func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detail string) error {
 	if len(to) == 0 {
@@ -247,7 +249,7 @@ func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detai
 	return err
 }
 
-// CheckAddress refuses what is no address.
+// CheckAddress returns an error if text is not an email address.
 func CheckAddress(text string) error {
 	_, err := parseAddress(text)
 	return err

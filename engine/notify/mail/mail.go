@@ -1,14 +1,14 @@
-// Package mail writes mails and hands them to a mail server: those that people ask for, and
-// those that come by themselves.
+// Package mail composes mails and hands them to a mail server: mails that users request and
+// mails that are sent automatically.
 //
 //	send-email, an invitation, an alert ─┐
-//	approval.requested|decided ─ outbox ─┼─▶ queue (in a transaction) ─▶ SMTP, each address alone ─▶ sent | bounced | failed
+//	approval.requested|decided ─ outbox ─┼─▶ queue (in a transaction) ─▶ SMTP, one per address ─▶ sent | bounced | failed
 //	overdue remediations, once a day ────┘
 //
-// A mail of a change is queued in the transaction of the change, or made from its event. It
-// is handed over at least once, with the same Message-ID each time; what says what it says is
-// sealed until then, and gone after. The package decides nothing, and without a mail server
-// it queues nothing.
+// A mail about a change is queued in the change's transaction or created from its event. It is
+// handed over at least once, with the same Message-ID each time. Its content is encrypted until
+// then and deleted afterwards. The package makes no decisions, and without a mail server it
+// queues nothing.
 package mail
 
 import (
@@ -27,38 +27,38 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB     *store.DB
 	Clock  func() time.Time
 	Logger *slog.Logger
-	// Server takes the mails of organizations that have none of their own; nil: there is none.
+	// Server sends the mails of organizations without their own mail server; nil if there is none.
 	Server *Server
-	// OrgServers are the mail servers of organizations; nil: they have none.
+	// OrgServers provides the organizations' own mail servers, or is nil.
 	OrgServers orgServers
-	// Roots are whom the server's certificate is believed from; nil: whom the system believes.
+	// Roots are the CAs trusted for the server's certificate, or nil for the system's.
 	Roots *x509.CertPool
-	// Seal and Open keep what mails say secret in the database.
+	// Seal and Open encrypt and decrypt the content of mails in the database.
 	Seal func(secret string) ([]byte, error)
 	Open func(sealed []byte) (string, error)
-	// PublicURL is where people reach the service; empty: mails have no links.
+	// PublicURL is the service's URL for links in mails; without it, mails have no links.
 	PublicURL string
-	// Delegates are who may decide on an approval besides owners and admins.
+	// Delegates returns who may decide on an approval besides owners and admins.
 	Delegates func(*store.Tx, *api.Approval) ([]api.Delegate, error)
-	// OverdueLines are the lines of an organization's digest.
+	// OverdueLines returns the lines of an organization's digest.
 	OverdueLines func(tx *store.Tx, org string, today api.Date) ([]string, error)
-	// Tracer tells where work takes its time; nil: nothing is traced.
+	// Tracer traces the work, or is nil.
 	Tracer *tracing.Tracer
-	// CloseTimeout is how long Close waits for the mail server; 3 seconds where 0.
+	// CloseTimeout is how long Close waits for the mail server; 0 means 3 seconds.
 	CloseTimeout time.Duration
-	// NewTicker gives a tick in each such time until stop is called.
+	// NewTicker returns a channel that ticks at this interval until stop is called.
 	NewTicker func(time.Duration) (ticks <-chan time.Time, stop func())
 }
 
-// Service answers the operations on mail and sends what is queued.
+// Service implements the mail operations and sends queued mails.
 type Service struct {
 	Options
-	// lastServerError is what was wrong with the operator's mail server when it was asked last.
+	// lastServerError is the operator's mail server's most recent error, or nil.
 	lastServerError atomic.Pointer[string]
 	stop            context.CancelFunc
 	closing         chan struct{}
@@ -66,7 +66,7 @@ type Service struct {
 	orgSenders      senderPool
 }
 
-// New makes the service; Start begins to send.
+// New returns a Service; Start starts sending.
 func New(o Options) *Service {
 	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
 	if o.CloseTimeout == 0 {
@@ -77,10 +77,10 @@ func New(o Options) *Service {
 	return s
 }
 
-// pollInterval is the time between looks for what is due; what is new is seen at once.
+// pollInterval is the time between checks for due mails; new ones wake the loop.
 const pollInterval = 5 * time.Second
 
-// Start begins to send, also what an earlier process left. Close ends it.
+// Start starts sending, including what an earlier process left unsent, until Close is called.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.closing = make(chan struct{})
@@ -90,7 +90,7 @@ func (s *Service) Start(ctx context.Context) {
 		for last := false; ; {
 			changed := s.DB.Changed()
 			if err := s.runOnce(ctx); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("mails can't be sent", "error", err)
+				s.Logger.Warn("sending mails failed", "error", err)
 			}
 			if last {
 				s.orgSenders.wait()
@@ -106,8 +106,8 @@ func (s *Service) Start(ctx context.Context) {
 	})
 }
 
-// Close sends what a command has just queued, but waits no longer than Patience for the
-// mail server; what is broken off then is sent again later.
+// Close sends mails that were just queued, but waits at most CloseTimeout; aborted mails are sent
+// again later.
 func (s *Service) Close() {
 	if s.stop == nil {
 		return
@@ -120,13 +120,14 @@ func (s *Service) Close() {
 	s.stop = nil
 }
 
-// RunAndWait makes mails of what happened and of what is overdue, and sends what is due.
+// RunAndWait queues mails for events and overdue items and sends what is due, including through the
+// organizations' servers.
 func (s *Service) RunAndWait(ctx context.Context) error {
 	defer s.orgSenders.wait()
 	return s.runOnce(ctx)
 }
 
-// runOnce does not wait for the servers of organizations.
+// runOnce is RunAndWait without waiting for the organizations' servers.
 func (s *Service) runOnce(ctx context.Context) error {
 	if any, err := s.hasAnyServer(ctx); err != nil || !any {
 		return err
@@ -146,32 +147,33 @@ func (s *Service) runOnce(ctx context.Context) error {
 	return s.sendDue(ctx)
 }
 
-// noServerError says what to do where there is no mail server.
+// noServerError explains how to set up a mail server.
 func noServerError() error {
 	return api.Conflict(
-		"there is no mail server: give the organization one with `service integration create smtp`, or the operator sets SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD where the service runs",
+		"there is no mail server: add one for the organization with `service integration create smtp`, " +
+			"or have the operator set SERVICE_SMTP_URL (smtp://USER@HOST:587), SERVICE_SMTP_FROM and SERVICE_SMTP_PASSWORD",
 	)
 }
 
-// parseAddress takes an address that can stand in a header and in a command of SMTP.
+// parseAddress parses an address that is safe in a header and in an SMTP command.
 func parseAddress(text string) (*mail.Address, error) {
 	if len(text) > 320 || !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, api.Invalid("to", "%.60q is no e-mail address", text)
+		return nil, api.Invalid("to", "%.60q is not a valid email address", text)
 	}
 	a, err := mail.ParseAddress(text)
 	if err != nil {
-		return nil, api.Invalid("to", "%.60q is no e-mail address", text)
+		return nil, api.Invalid("to", "%.60q is not a valid email address", text)
 	}
 	local, domain, _ := strings.Cut(a.Address, "@")
 	if len(a.Address) > 254 || local == "" || domain == "" || strings.ContainsAny(a.Address, " <>\",;:\\()[]") ||
 		strings.Count(a.Address, "@") != 1 ||
 		strings.HasPrefix(local, "-") {
-		return nil, api.Invalid("to", "%.60q is no e-mail address that mail servers take", text)
+		return nil, api.Invalid("to", "%.60q is not an email address that mail servers accept", text)
 	}
 	return a, nil
 }
 
-// publicLink is an address of the service; empty where none is known.
+// publicLink returns a URL of the service, or "" if it has no public URL.
 func (s *Service) publicLink(path string) string {
 	if s.PublicURL == "" {
 		return ""

@@ -543,7 +543,7 @@ func TestDecisions(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	m, parts := read(t, got[0].Data)
-	if subject(t, m) != "Statement of Applicability of Yard {{2026}} waits for your decision" ||
+	if subject(t, m) != "Statement of Applicability of Yard {{2026}} is awaiting your decision" ||
 		!strings.Contains(parts["text/plain"], "https://grc.acme.example/approval#p-1") ||
 		!strings.Contains(parts["text/html"], `href="https://grc.acme.example/approval#p-1"`) {
 		t.Errorf("%v %v", m.Header, parts)
@@ -588,7 +588,7 @@ func TestDigest(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	m, parts := read(t, got[0].Data)
-	if s := subject(t, m); s != "Acme <b>: 80 overdue in the plan" || !strings.Contains(parts["text/plain"], "and 30 more") ||
+	if s := subject(t, m); s != "Acme <b>: 80 overdue in the action plan" || !strings.Contains(parts["text/plain"], "and 30 more") ||
 		!strings.Contains(parts["text/html"], "POAM-049 &lt;x&gt;") {
 		t.Errorf("%s %v", s, parts)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Send queues a mail that somebody asks for.
+// Send queues a mail requested by a user.
 func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInput) (*api.Email, error) {
 	to, err := parseAddresses(in.Body.To)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 			return nil, err
 		}
 		if l.Subject != "" || l.Text != "" || l.HTML != "" {
-			return nil, api.Invalid("template_id", "give a template with its variables, or subject and text, not both")
+			return nil, api.Invalid("template_id", "use either a template with variables or a subject and text, not both")
 		}
 	} else if err := validateContent(l, in.Body.Variables); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 	return &e.Email, nil
 }
 
-// parseAddresses are those that a mail is to, each once.
+// parseAddresses returns the recipients without duplicates.
 func parseAddresses(given []string) (out []string, err error) {
 	seen := map[string]bool{}
 	for _, text := range given {
@@ -73,23 +73,23 @@ func parseAddresses(given []string) (out []string, err error) {
 	return out, nil
 }
 
-// validateContent takes a mail that is given as it is.
+// validateContent validates a mail that is sent without a template.
 func validateContent(l *mailContent, variables map[string]any) error {
 	switch {
 	case strings.TrimSpace(l.Subject) == "":
 		return api.Invalid("subject", "a mail without a template needs a subject")
 	case strings.ContainsFunc(l.Subject, unicode.IsControl):
-		return api.Invalid("subject", "a subject is one line, without line breaks and control characters")
+		return api.Invalid("subject", "a subject must be one line without control characters")
 	case strings.TrimSpace(l.Text) == "":
-		return api.Invalid("text", "a mail without a template needs a text; HTML comes beside it")
+		return api.Invalid("text", "a mail without a template needs a text; HTML is optional in addition")
 	case len(variables) > 0:
-		return api.Invalid("variables", "variables are for a template; name one in template_id")
+		return api.Invalid("variables", "variables require a template; set template_id")
 	case !utf8.ValidString(l.Subject + l.Text + l.HTML):
-		return api.Invalid("text", "this is no text in UTF-8")
+		return api.Invalid("text", "the text is not valid UTF-8")
 	case activeHTML.MatchString(l.HTML):
 		return api.Invalid(
 			"html",
-			"mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out",
+			"mail clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
 		)
 	}
 	l.Subject, l.Text = toSubjectLine(l.Subject), stripControls(l.Text)
@@ -108,7 +108,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.EmailsInput) 
 	return api.MapList(all, func(e *store.Email) api.Email { return e.Email }), nil
 }
 
-// Get is one mail.
+// Get returns a mail.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*api.Email, error) {
 	var e store.Email
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -118,13 +118,13 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.EmailInput) (*
 	return &e.Email, err
 }
 
-// templateRecord is a wording with what is told of it.
+// templateRecord is a template's wording and metadata.
 type templateRecord struct {
 	templateText
 	record api.EmailTemplate
 }
 
-// loadWording is the organization's wording of a kind, or the built-in one.
+// loadWording returns the organization's wording of a template, or the built-in one.
 func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templateRecord, error) {
 	t, err := store.EmailTemplates.Get(tx, org, k.id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -134,7 +134,7 @@ func (s *Service) loadWording(tx *store.Tx, org string, k templateType) (templat
 			api.EmailTemplate{ID: k.id, Subject: w.subject, Text: w.text, HTML: w.html, Variables: k.variableNames()},
 		}, nil
 	}
-	t.Variables = k.variableNames() // those of this version of the program
+	t.Variables = k.variableNames() // the current version's variables
 	return templateRecord{templateText{subject: t.Subject, text: t.Text, html: t.HTML}, t.EmailTemplate}, err
 }
 
@@ -159,7 +159,7 @@ func (s *Service) ListTemplates(ctx context.Context, by api.Caller, in *api.Pagi
 	return store.PageSlice(all, *in, func(t *api.EmailTemplate) string { return place[t.ID] })
 }
 
-// GetTemplate is one template.
+// GetTemplate returns a template.
 func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.EmailTemplate, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Service) GetTemplate(ctx context.Context, by api.Caller, in *api.Templa
 	return &w.record, err
 }
 
-// PutTemplate replaces an organization's wording; one that can't be filled in is refused.
+// PutTemplate replaces an organization's wording. A template that cannot be rendered is rejected.
 func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTemplateInput) (*api.EmailTemplate, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *Service) PutTemplate(ctx context.Context, by api.Caller, in *api.PutTem
 	return &t.EmailTemplate, err
 }
 
-// ResetTemplate goes back to the built-in wording.
+// ResetTemplate restores the built-in wording.
 func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.TemplateInput) (*api.None, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {
@@ -216,8 +216,8 @@ func (s *Service) ResetTemplate(ctx context.Context, by api.Caller, in *api.Temp
 	})
 }
 
-// Preview is the mail that a template makes: of the wording in use or of another, with
-// examples where variables are left out.
+// Preview renders a template with the wording in use or a given one; omitted variables are filled
+// with examples.
 func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTemplateInput) (*api.EmailPreview, error) {
 	k, err := findTemplateType(in.TemplateID)
 	if err != nil {

@@ -10,33 +10,33 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// orgServers are the mail servers of organizations.
+// orgServers provides the organizations' own mail servers.
 type orgServers interface {
-	// HasServer tells whether an organization has one.
+	// HasServer reports whether an organization has one.
 	HasServer(tx *store.Tx, org string) (bool, error)
-	// AnyServer tells whether any organization has one.
+	// AnyServer reports whether any organization has one.
 	AnyServer(tx *store.Tx) (bool, error)
-	// Route is the way to it; nil where it has none.
+	// Route returns the organization's server, or nil if it has none.
 	Route(ctx context.Context, org string) (*Route, error)
-	// RecordResult is told what the last mail by a route came to; nil: it was taken.
+	// RecordResult records the result of the last mail; a nil error means it was accepted.
 	RecordResult(ctx context.Context, r *Route, org string, why error) error
 }
 
-// Route is a mail server and the way to it.
+// Route is a mail server and how to connect to it.
 type Route struct {
 	Server *Server
-	// ID is what its owner calls it by.
+	// ID identifies the server to its owner.
 	ID string
-	// Dial connects; nil: anywhere. An organization's server is a stranger's address.
+	// Dial connects, or nil for no restrictions. An organization's server has an untrusted address.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Roots are whom its certificate is believed from; nil: whom the system believes.
+	// Roots are the CAs trusted for its certificate, or nil for the system's.
 	Roots *x509.CertPool
 }
 
-// errNoRoute is of a mail whose server was taken away while it waited.
-var errNoRoute = errors.New("there is no mail server any more; it is tried again for a day")
+// errNoRoute reports a mail whose server was removed while it was queued.
+var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
 
-// canSend tells whether mails of an organization can go anywhere.
+// canSend reports whether there is a mail server for an organization.
 func (s *Service) canSend(tx *store.Tx, org string) (bool, error) {
 	if s.Server != nil || s.OrgServers == nil {
 		return s.Server != nil, nil
@@ -44,7 +44,7 @@ func (s *Service) canSend(tx *store.Tx, org string) (bool, error) {
 	return s.OrgServers.HasServer(tx, org)
 }
 
-// hasAnyServer tells whether there is any mail server at all.
+// hasAnyServer reports whether there is any mail server.
 func (s *Service) hasAnyServer(ctx context.Context) (any bool, err error) {
 	if s.Server != nil || s.OrgServers == nil {
 		return s.Server != nil, nil
@@ -56,8 +56,7 @@ func (s *Service) hasAnyServer(ctx context.Context) (any bool, err error) {
 	return any, err
 }
 
-// routeFor is the way of an organization's mails: by its own server alone where it has one,
-// else by the operator's.
+// routeFor returns an organization's own server if it has one, otherwise the operator's.
 func (s *Service) routeFor(ctx context.Context, org string) (r *Route, isOrgServer bool, err error) {
 	if s.OrgServers != nil {
 		if r, err = s.OrgServers.Route(ctx, org); r != nil || err != nil {
@@ -70,8 +69,8 @@ func (s *Service) routeFor(ctx context.Context, org string) (r *Route, isOrgServ
 	return &Route{Server: s.Server, Roots: s.Roots}, false, nil
 }
 
-// senderPool are the organizations whose own servers are being spoken to, each in a goroutine of
-// its own: one that hangs holds up nobody else's mails.
+// senderPool runs one goroutine per organization with its own server, so that a slow server delays
+// nobody else's mails.
 type senderPool struct {
 	mu      sync.Mutex
 	busy    map[string]bool
@@ -85,7 +84,7 @@ func (l *senderPool) init() { l.busy, l.free = map[string]bool{}, make(chan stru
 
 func (l *senderPool) wait() { l.working.Wait() }
 
-// run does work for an organization, unless it is at it, or too many are.
+// run calls work for an organization unless it is already running or too many are.
 func (l *senderPool) run(org string, work func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +94,7 @@ func (l *senderPool) run(org string, work func()) {
 	select {
 	case l.free <- struct{}{}:
 	default:
-		return // in another round
+		return // in the next round
 	}
 	l.busy[org] = true
 	l.working.Go(func() {

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxQueued   = 10_000 // mails of an organization
-	maxPerRound = 20     // mails of an organization in a round
+	maxQueued   = 10_000 // mails per organization
+	maxPerRound = 20     // mails per organization in a round
 	retention   = 30 * 24 * time.Hour
 )
 
-// retryDelays are the times between attempts, about a day together.
+// retryDelays are the times between attempts, about a day in total.
 var retryDelays = []time.Duration{
 	time.Minute,
 	5 * time.Minute,
@@ -34,19 +34,19 @@ var retryDelays = []time.Duration{
 	8 * time.Hour,
 }
 
-// Mail is a mail of a kind to people.
+// Mail is a mail to be rendered from a template.
 type Mail struct {
 	To         []string
 	TemplateID string
 	Values     map[string]any
-	// DedupKey names what it is about where there must be no second mail of it.
+	// DedupKey identifies the occasion, so that it is mailed only once.
 	DedupKey string
-	// UnsubscribeUserID is the person who can end mails of this kind.
+	// UnsubscribeUserID is the user who can unsubscribe from mails of this kind.
 	UnsubscribeUserID string
 }
 
-// Queue puts a mail into the queue, with the change that it is about; false where there is
-// no mail server, or it is there already.
+// Queue queues a mail in the transaction of the change it is about. It returns false if there is no
+// mail server or the mail has already been queued.
 func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	if len(m.To) == 0 {
 		return false, nil
@@ -74,7 +74,7 @@ func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	return err == nil, err
 }
 
-// renderTemplate makes the letter of a kind in the organization's wording.
+// renderTemplate renders a template in the organization's wording.
 func (s *Service) renderTemplate(tx *store.Tx, org string, k templateType, given map[string]any) (*mailContent, error) {
 	values, err := k.resolveValues(given, false)
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	}
 	if waiting >= maxQueued {
 		return nil, api.Conflict(
-			"%d mails of the organization wait to be sent; try again when some have left, or look what the mail server says with `service email list --status queued`",
+			"%d mails of the organization are waiting to be sent; try again later, "+
+				"or see the mail server's errors with `service email list --status queued`",
 			waiting,
 		)
 	}
@@ -131,8 +132,8 @@ func (s *Service) enqueue(tx *store.Tx, org string, m Mail, l *mailContent) (*st
 	return e, store.Emails.Insert(tx, org, e)
 }
 
-// sendDue sends what is due: what goes by the operator's server at once, organization by
-// organization, what goes by their own servers beside it. It forgets what is old.
+// sendDue sends due mails: through the operator's server one organization after the other, through
+// the organizations' servers concurrently. It also deletes old mails.
 func (s *Service) sendDue(ctx context.Context) error {
 	var due []store.Email
 	theirs := map[string][]store.Email{}
@@ -181,7 +182,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	for _, org := range slices.Sorted(maps.Keys(theirs)) {
 		s.orgSenders.run(org, func() {
 			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
-				s.Logger.Warn("mails of an organization can't be sent", "organization", org, "error", err)
+				s.Logger.Warn("sending an organization's mails failed", "organization", org, "error", err)
 			}
 		})
 	}
@@ -191,7 +192,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// dueEmails are the mails of an organization that are due, as many as go in a round.
+// dueEmails returns an organization's due mails, up to the limit of a round.
 func dueEmails(tx *store.Tx, org string, now time.Time) (due []store.Email, err error) {
 	for e, err := range store.Emails.By("queued").Scan(tx, org) {
 		if err != nil {
@@ -214,7 +215,7 @@ func (s *Service) deliverAll(ctx context.Context, due []store.Email) error {
 	return nil
 }
 
-// deleteOld deletes mails that left long ago.
+// deleteOld deletes mails that were sent long ago.
 func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {
@@ -238,12 +239,12 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 	})
 }
 
-// deliver hands a mail over to those who have not got it and notes what came of it. The
-// error is one of ours, not the mail server's.
+// deliver hands a mail over to the remaining recipients and records the results. It returns
+// internal errors only, not those of the mail server.
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	messages, index, err := s.openMessages(e)
 	if err != nil {
-		s.Logger.Warn("a mail can't be opened any more", "email", e.ID, "error", err)
+		s.Logger.Warn("a mail cannot be decrypted", "email", e.ID, "error", err)
 		return s.recordOutcomes(ctx, e, index, nil, err, true)
 	}
 	ctx, span := s.Tracer.Start(
@@ -261,7 +262,7 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 		outcomes, failed = s.send(ctx, by, messages)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // broken off: what was handed over by now is sent once more, with the same Message-ID
+		return ctx.Err() // aborted: sent again later with the same Message-ID
 	}
 	if failed != nil {
 		span.Fail("unreachable")
@@ -272,14 +273,14 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 	return s.recordOutcomes(ctx, e, index, outcomes, failed, false)
 }
 
-// recordServerStatus notes how a mail server stands: an organization's where its people see it, the
-// operator's in health and log.
+// recordServerStatus records whether a mail server works: an organization's with its integration,
+// the operator's in health and log.
 func (s *Service) recordServerStatus(ctx context.Context, org string, by *Route, isOrgServer bool, failed error) error {
 	switch {
 	case isOrgServer && by != nil:
 		return s.OrgServers.RecordResult(ctx, by, org, failed)
 	case isOrgServer || by == nil:
-		return nil // the mail's own error says it
+		return nil // recorded with the mail
 	}
 	s.lastServerError.Store(nil)
 	if failed != nil {
@@ -290,7 +291,7 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, by *Route,
 	return nil
 }
 
-// openMessages are those still to be handed over, and which recipients they are for.
+// openMessages returns the messages still to be sent and the indexes of their recipients.
 func (s *Service) openMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {
@@ -300,7 +301,7 @@ func (s *Service) openMessages(e *store.Email) (out []message, index []int, err 
 	text, err := s.Open(e.Sealed)
 	if err != nil {
 		return nil, index, fmt.Errorf(
-			"what it says was sealed with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w",
+			"the content was encrypted with another key (SERVICE_SECRET_KEY, or secret.key in the data folder): %w",
 			err,
 		)
 	}
@@ -323,7 +324,7 @@ func (s *Service) openMessages(e *store.Email) (out []message, index []int, err 
 	return out, index, nil
 }
 
-// recordOutcomes writes down what became of a mail, and when it is tried again.
+// recordOutcomes stores the result of an attempt and schedules the next.
 func (s *Service) recordOutcomes(
 	ctx context.Context,
 	sent *store.Email,
@@ -367,7 +368,7 @@ func (s *Service) recordOutcomes(
 	})
 }
 
-// updateStatus makes of a mail's recipients what the whole has come to.
+// updateStatus derives a mail's status from those of its recipients.
 func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
 	e.Error = nil
@@ -405,8 +406,8 @@ func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
 	})
 }
 
-// retryDelay is the time before the next attempt after so many, spread by up to a tenth; the same
-// for the same mail.
+// retryDelay returns the delay after this number of attempts, varied by up to 10%; it is the same
+// each time for a mail.
 func retryDelay(id string, attempts int) time.Duration {
 	d := retryDelays[min(attempts, len(retryDelays))-1]
 	h := fnv.New32a()
@@ -414,14 +415,14 @@ func retryDelay(id string, attempts int) time.Duration {
 	return d + time.Duration(float64(d)*0.2*(float64(h.Sum32())/(1<<32)-0.5))
 }
 
-// QueueStats is how the queue is, all organizations together.
+// QueueStats describes the queue across all organizations.
 type QueueStats struct {
 	Queued int
-	// LastServerError is what was wrong with the mail server when it was asked last; empty: nothing.
+	// LastServerError is the mail server's most recent error, or "".
 	LastServerError string
 }
 
-// Stats counts the queue.
+// Stats returns the state of the queue.
 func (s *Service) Stats(ctx context.Context) (l QueueStats, err error) {
 	if t := s.lastServerError.Load(); t != nil {
 		l.LastServerError = *t

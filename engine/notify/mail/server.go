@@ -19,18 +19,18 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// Security is how the way to a mail server is protected.
+// Security is how the connection to a mail server is protected.
 type Security string
 
-// STARTTLS turns a plain connection into an encrypted one, and nothing is sent where the
-// server can't. TLS begins encrypted. None is for servers on this machine.
+// STARTTLS upgrades a plain connection and sends nothing if the server does not support it. TLS is
+// encrypted from the start. None is for servers on this machine.
 const (
 	STARTTLS Security = "starttls"
 	TLS      Security = "tls"
 	None     Security = "none"
 )
 
-// Server is a mail server that takes mails from us.
+// Server is an SMTP server.
 type Server struct {
 	Host           string
 	Port           int
@@ -39,19 +39,20 @@ type Server struct {
 	From           mail.Address
 }
 
-// String names the server without its secrets.
+// String returns the server's address without credentials.
 func (s *Server) String() string {
 	return fmt.Sprintf("%s (%s)", net.JoinHostPort(s.Host, strconv.Itoa(s.Port)), s.Security)
 }
 
-// ParseServer reads smtp://USER:PASSWORD@HOST:587 (STARTTLS; ?tls=none for none) and
-// smtps://USER:PASSWORD@HOST:465. A password given beside the address wins. What is wrong
-// is told without the password.
+// ParseServer parses smtp://USER:PASSWORD@HOST:587 (STARTTLS; no encryption with ?tls=none) and
+// smtps://USER:PASSWORD@HOST:465. A separate password takes precedence over one in the URL. Errors
+// never contain the password.
 func ParseServer(address, from, password string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, errors.New(
-			"it is no address, as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; write %40 for an @ in the user or the password",
+			"not a valid URL, such as smtp://USER@smtp.acme.example:587 or smtps://USER@smtp.acme.example:465; " +
+				"write %40 for an @ in the user or the password",
 		)
 	}
 	s := &Server{Host: u.Hostname(), User: u.User.Username(), Password: password}
@@ -68,44 +69,44 @@ func ParseServer(address, from, password string) (*Server, error) {
 		s.Security, s.Port = None, 25
 	case u.Scheme != "smtp" && u.Scheme != "smtps":
 		return nil, fmt.Errorf(
-			"it begins with %q; a mail server's address begins with smtp:// (STARTTLS) or smtps:// (TLS)",
+			"unsupported scheme %q; use smtp:// (STARTTLS) or smtps:// (TLS)",
 			u.Scheme+"://",
 		)
 	default:
 		return nil, fmt.Errorf(
-			"tls=%q does not go with %s://; there is smtp:// (STARTTLS), smtp://…?tls=none and smtps:// (TLS)",
+			"tls=%q cannot be combined with %s://; use smtp:// (STARTTLS), smtp://…?tls=none or smtps:// (TLS)",
 			mode,
 			u.Scheme,
 		)
 	}
 	for name := range asked {
 		if name != "tls" && name != "from" {
-			return nil, fmt.Errorf("%q means nothing; there are tls and from", name)
+			return nil, fmt.Errorf("unknown parameter %q; use tls or from", name)
 		}
 	}
 	if port := u.Port(); port != "" {
 		if s.Port, err = strconv.Atoi(port); err != nil || s.Port < 1 || s.Port > 65535 {
-			return nil, fmt.Errorf("%q is no port", port)
+			return nil, fmt.Errorf("%q is not a valid port", port)
 		}
 	}
 	if u.Path != "" && u.Path != "/" {
-		return nil, errors.New("there is something behind the host; is a character of the password not written as %XX?")
+		return nil, errors.New("unexpected path after the host; percent-encode special characters of the password (%XX)")
 	}
 	if s.Password != "" && s.User == "" {
-		return nil, errors.New("there is a password and no user")
+		return nil, errors.New("there is a password but no user")
 	}
 	if s.Password != "" && s.Security == None && !isLoopbackHost(s.Host) {
-		return nil, errors.New("the password would travel as it is: use STARTTLS or TLS, or leave the user and the password out")
+		return nil, errors.New("the password would be sent unencrypted: use STARTTLS or TLS, or omit user and password")
 	}
 	if from == "" {
 		from = asked.Get("from")
 	}
 	if from == "" {
-		return nil, errors.New("the sender is missing: set SERVICE_SMTP_FROM, as \"Acme compliance <grc@acme.example>\"")
+		return nil, errors.New("the sender is missing: set SERVICE_SMTP_FROM, e.g. \"Acme compliance <grc@acme.example>\"")
 	}
 	sender, err := parseAddress(from)
 	if err != nil {
-		return nil, fmt.Errorf("the sender: %w", err)
+		return nil, fmt.Errorf("invalid sender: %w", err)
 	}
 	s.From = *sender
 	return s, nil
@@ -116,32 +117,32 @@ func isLoopbackHost(host string) bool {
 }
 
 const (
-	// sendTimeout bounds the whole of a mail's sending; stepTimeout each step of it.
+	// sendTimeout limits sending a mail as a whole; stepTimeout limits each step.
 	sendTimeout = time.Minute
 	stepTimeout = 20 * time.Second
-	// maxServerBytes bounds what a server may say in a connection.
+	// maxServerBytes limits how much is read from a server per connection.
 	maxServerBytes = 1 << 20
 )
 
-// sendOutcome is what became of a mail for one of those it is to.
+// sendOutcome is the result for one recipient of a mail.
 type sendOutcome struct {
 	err error
-	// bounced: the address was refused. lasting: trying again is of no use.
+	// bounced means the address was rejected; permanent means that retrying is pointless.
 	bounced, permanent bool
 }
 
-// message is a mail for one person.
+// message is a mail to one recipient.
 type message struct {
 	id, to      string
 	at          time.Time
 	letter      mailContent
-	unsubscribe string // an address that ends mails of this kind; empty: they don't come by themselves
+	unsubscribe string // a URL to unsubscribe; "" for mails sent on request
 }
 
-var errNoAnswer = errors.New("the mail server did not answer in time, or said too much")
+var errNoAnswer = errors.New("the mail server did not respond in time or sent too much data")
 
-// send hands mails to the server over one connection. An error says that there was no
-// connection to hand them over; the outcomes are those of the messages.
+// send hands messages to the server over one connection. The error reports that there was no
+// connection; outcomes has the result of each message.
 func (s *Service) send(ctx context.Context, by *Route, messages []message) (outcomes []sendOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -150,7 +151,7 @@ func (s *Service) send(ctx context.Context, by *Route, messages []message) (outc
 	if err != nil {
 		return nil, err
 	}
-	// Whatever goes on, the connection ends with the context.
+	// The connection is closed with the context in any case.
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	defer raw.Close()
@@ -199,7 +200,7 @@ func dial(ctx context.Context, by *Route) (net.Conn, error) {
 	return &limitedConn{Conn: raw, remaining: maxServerBytes}, nil
 }
 
-// openSession opens a session on a connection: TLS, and who we are.
+// openSession performs TLS, EHLO and sign-in on a connection.
 func openSession(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
 	to := by.Server
 	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: by.Roots}
@@ -209,7 +210,7 @@ func openSession(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, 
 		within, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
 		if err := c.HandshakeContext(within); err != nil {
-			return nil, nil, fmt.Errorf("TLS with the mail server: %w", err)
+			return nil, nil, fmt.Errorf("TLS handshake with the mail server: %w", err)
 		}
 		conn = c
 	}
@@ -232,7 +233,7 @@ func openSession(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, 
 	return client, open, err
 }
 
-// heloName is the name we go by: that of the sender's domain, which says nothing of the machine.
+// heloName returns the sender's domain as EHLO name, because it reveals nothing about the machine.
 func (s *Server) heloName() string {
 	if _, domain, ok := strings.Cut(s.From.Address, "@"); ok {
 		return domain
@@ -261,8 +262,8 @@ func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// safeError is an error without what a server could have put into it to mislead, without our
-// password, which a server may say back, and short.
+// safeError returns a short error without misleading characters that a server may have injected and
+// without our password, which it may echo.
 func (s *Server) safeError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
 		return errNoAnswer
@@ -272,23 +273,27 @@ func (s *Server) safeError(ctx context.Context, err error) error {
 		return errNoAnswer
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the mail server ended the connection in the middle")
+		return errors.New("the mail server closed the connection unexpectedly")
 	}
 	text := toSubjectLine(err.Error())
 	if i := strings.Index(text, ", affected recipient(s)"); i > 0 {
 		text = text[:i]
 	}
 	if s.Password != "" {
-		for _, secret := range []string{s.Password, base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)), base64.StdEncoding.EncodeToString([]byte(s.Password))} {
+		for _, secret := range []string{
+			s.Password,
+			base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password)),
+			base64.StdEncoding.EncodeToString([]byte(s.Password)),
+		} {
 			text = strings.ReplaceAll(text, secret, "…")
 		}
 	}
 	return errors.New(text)
 }
 
-var errTooMuchData = errors.New("the mail server says too much")
+var errTooMuchData = errors.New("the mail server sent too much data")
 
-// limitedConn is a connection on which the other side may say so much.
+// limitedConn is a connection that limits how much the other side may send.
 type limitedConn struct {
 	net.Conn
 	remaining int
@@ -303,8 +308,8 @@ func (b *limitedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// authenticator proves who we are by the best means that the server has. A password goes only over
-// an encrypted connection, or to this machine.
+// authenticator signs in with the best mechanism that the server offers. A password is sent only
+// over an encrypted connection or to this machine.
 type authenticator struct {
 	server *Server
 	chosen smtp.Auth
@@ -328,7 +333,7 @@ func (l *authenticator) Start(on *smtp.ServerInfo) (string, []byte, error) {
 			return l.chosen.Start(on)
 		}
 	}
-	return "", nil, fmt.Errorf("the mail server offers no way to sign in that we know (%s)", toSubjectLine(strings.Join(on.Auth, " ")))
+	return "", nil, fmt.Errorf("the mail server offers no supported sign-in mechanism (%s)", toSubjectLine(strings.Join(on.Auth, " ")))
 }
 
 func (l *authenticator) Next(said []byte, more bool) ([]byte, error) {

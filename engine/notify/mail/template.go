@@ -20,21 +20,20 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// variable is something that a mail can say. Examples stand in for it in previews; an
-// optional one may be left out, and is then empty.
+// variable is a variable of a template. Previews use its example; an optional one defaults to "".
 type variable struct {
 	name, example string
 	optional      bool
 }
 
-// templateType is a kind of mail: what can be said in it.
+// templateType is a kind of mail with its variables.
 type templateType struct {
 	id        string
 	variables []variable
 }
 
 var (
-	organization = variable{name: "organization", example: "Acme", optional: true} // filled in where it is left out
+	organization = variable{name: "organization", example: "Acme", optional: true} // set automatically if omitted
 	link         = variable{name: "link", example: "https://grc.acme.example/approval#018f2b6c", optional: true}
 	assessment   = variable{name: "assessment", example: "Acme 2026"}
 	deliverable  = variable{name: "deliverable", example: "Statement of Applicability"}
@@ -43,7 +42,7 @@ var (
 	command      = variable{name: "command", example: "service approval show 018f2b6c", optional: true}
 )
 
-// templateTypes are those of the contract, in its order.
+// templateTypes lists the editable templates in the order of the API.
 var templateTypes = []templateType{
 	{"welcome", []variable{organization, link, role, {name: "name", example: "Ada"}}},
 	{
@@ -80,7 +79,7 @@ var templateTypes = []templateType{
 	}},
 }
 
-// digestTemplate comes by itself each day and is not for editing: who wants another reads the plan.
+// digestTemplate is sent automatically each day and cannot be edited.
 var digestTemplate = templateType{"digest", []variable{
 	organization, link,
 	{name: "count", example: "2"},
@@ -100,7 +99,7 @@ func findTemplateType(id string) (templateType, error) {
 	if near := scf.Suggest(id, known); len(near) > 0 {
 		e.Message += "; did you mean " + near[0] + "?"
 	}
-	e.Message += " There are " + strings.Join(known, ", ")
+	e.Message += " Available: " + strings.Join(known, ", ")
 	return templateType{}, e
 }
 
@@ -121,25 +120,25 @@ func (k templateType) examples() map[string]string {
 	return out
 }
 
-// unknownVariable says that there is no such variable, and which one may be meant.
+// unknownVariable returns a message about an unknown variable, with a suggestion.
 func (k templateType) unknownVariable(name string) string {
 	said := fmt.Sprintf("%s has no variable %q", k.id, name)
 	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {
 		said += "; did you mean " + near[0] + "?"
 	}
-	return said + " It has " + strings.Join(k.variableNames(), ", ")
+	return said + " Available: " + strings.Join(k.variableNames(), ", ")
 }
 
 const (
-	maxValue    = 10_000 // characters of a variable
+	maxValue    = 10_000 // characters in a variable
 	maxRendered = 1 << 20
 	maxParts    = 2_000 // variables and conditions in a template
-	maxDepth    = 10    // conditions within each other
-	maxSubject  = 300   // characters of a subject
+	maxDepth    = 10    // nested conditions
+	maxSubject  = 300   // characters in a subject
 )
 
-// resolveValues are the variables of a kind as texts. Unknown ones are refused; missing ones too,
-// unless they are optional or exemplary stand in for them.
+// resolveValues returns the variables as strings. Unknown ones are an error; so are missing ones,
+// unless they are optional or useExamples is set.
 func (k templateType) resolveValues(given map[string]any, useExamples bool) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -162,7 +161,7 @@ func (k templateType) resolveValues(given map[string]any, useExamples bool) (map
 		case v.optional:
 			out[v.name] = ""
 		default:
-			return nil, api.Invalid("variables."+v.name, "%s needs the variable %s, as %q", k.id, v.name, v.example)
+			return nil, api.Invalid("variables."+v.name, "%s needs the variable %s, for example %q", k.id, v.name, v.example)
 		}
 	}
 	return out, nil
@@ -179,26 +178,26 @@ func variableText(v any) (string, error) {
 		s = strconv.FormatBool(v)
 	case nil:
 	default:
-		return "", errors.New("this is a list or an object; a variable is a text, a number, true or false")
+		return "", errors.New("a variable must be a string, a number, true or false, not a list or an object")
 	}
 	if utf8.RuneCountInString(s) > maxValue {
-		return "", fmt.Errorf("it has more than %d characters", maxValue)
+		return "", fmt.Errorf("exceeds %d characters", maxValue)
 	}
 	return s, nil
 }
 
-// templateText is a mail before its variables are filled in.
+// templateText is the wording of a mail before variables are filled in.
 type templateText struct{ subject, text, html string }
 
 //go:embed words
 var builtInFiles embed.FS
 
-// builtInWording is the wording of a kind that comes with the program: a subject, an empty line,
-// the text; and the HTML beside it.
+// builtInWording returns a template's built-in wording: a subject, an empty line and the text, with
+// the HTML in a separate file.
 func builtInWording(id string) templateText {
 	text, err := builtInFiles.ReadFile("words/" + id + ".txt")
 	if err != nil {
-		panic("mail: " + err.Error()) // it is in the program
+		panic("mail: " + err.Error()) // embedded, so it always exists
 	}
 	html, err := builtInFiles.ReadFile("words/" + id + ".html")
 	if err != nil {
@@ -208,21 +207,21 @@ func builtInWording(id string) templateText {
 	return templateText{subject: subject, text: body, html: string(html)}
 }
 
-// mailContent is a mail as it is sent.
+// mailContent is a rendered mail.
 type mailContent struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html,omitempty"`
 }
 
-// compiledTemplate is a wording that was looked through.
+// compiledTemplate is a parsed and validated wording.
 type compiledTemplate struct {
 	kind                templateType
 	subject, text, html *parse.Tree
 }
 
-// compile takes texts with {{variable}} and {{if variable}} … {{else}} … {{end}}, nothing
-// else: what it makes is as long as what goes in, and nothing in it goes round.
+// compile parses texts with {{variable}} and {{if variable}} … {{else}} … {{end}} only: the output
+// is bounded by the input, because there are no loops.
 func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 	c := &compiledTemplate{kind: k}
 	for _, part := range []struct {
@@ -236,15 +235,15 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 		*part.to = tree
 	}
 	if strings.ContainsFunc(w.subject, unicode.IsControl) {
-		return nil, api.Invalid("subject", "a subject is one line")
+		return nil, api.Invalid("subject", "a subject must be one line")
 	}
 	if activeHTML.MatchString(w.html) {
 		return nil, api.Invalid(
 			"html",
-			"mail programs run no scripts and open no frames or forms; leave <script>, <iframe>, <object>, <embed> and <form> out",
+			"mail clients don't support scripts, frames or forms; remove <script>, <iframe>, <object>, <embed> and <form>",
 		)
 	}
-	// Whether it all fits together shows when it is filled in, with and without what may be left out.
+	// Rendering with and without the optional variables shows whether the template works.
 	full, bare := k.examples(), k.examples()
 	for _, v := range k.variables {
 		if v.optional {
@@ -263,7 +262,7 @@ var activeHTML = lazyregexp.New(`(?i)<\s*(script|iframe|object|embed|form)\b`)
 
 func (k templateType) parse(field, text string) (*parse.Tree, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return nil, api.Invalid(field, "this is no text in UTF-8")
+		return nil, api.Invalid(field, "the text is not valid UTF-8")
 	}
 	tree, all := parse.New(field), map[string]*parse.Tree{}
 	tree.Mode = parse.SkipFuncCheck
@@ -277,7 +276,7 @@ func (k templateType) parse(field, text string) (*parse.Tree, error) {
 	}
 	for _, other := range all {
 		if other != tree && l.err == nil {
-			l.err = fmt.Errorf("define and block are not for mails; write the words where they belong")
+			l.err = fmt.Errorf("define and block are not supported in mails; write the text in place")
 		}
 	}
 	if l.err != nil {
@@ -288,7 +287,7 @@ func (k templateType) parse(field, text string) (*parse.Tree, error) {
 
 var templateErrorPrefix = lazyregexp.New(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
 
-// templateError says the line, and not which library said it.
+// templateError returns the error with its line, without the library's prefix.
 func templateError(err error) string {
 	s := templateErrorPrefix.ReplaceAllString(err.Error(), "line $1: ")
 	if len(s) > 300 {
@@ -297,7 +296,7 @@ func templateError(err error) string {
 	return s
 }
 
-// templateValidator goes through a template and refuses what is not for mails.
+// templateValidator walks a template and rejects what mails do not support.
 type templateValidator struct {
 	templateType templateType
 	tree         *parse.Tree
@@ -323,7 +322,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 	}
 	for _, n := range all.Nodes {
 		if l.parts++; l.parts > 2*maxParts {
-			l.fail(n, "it has more than %d variables and conditions", maxParts)
+			l.fail(n, "more than %d variables and conditions", maxParts)
 		}
 		switch n := n.(type) {
 		case *parse.TextNode, *parse.CommentNode:
@@ -331,21 +330,21 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 			l.checkVariable(n, n.Pipe)
 		case *parse.IfNode:
 			if depth == maxDepth {
-				l.fail(n, "conditions stand in each other more than %d deep", maxDepth)
+				l.fail(n, "conditions are nested more than %d deep", maxDepth)
 				return
 			}
 			l.checkVariable(n, n.Pipe)
 			l.checkNodes(n.List, depth+1)
 			l.checkNodes(n.ElseList, depth+1)
 		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
-			l.fail(n, "loops are not for mails: a variable that lists several things holds a line for each")
+			l.fail(n, "loops are not supported in mails: list variables contain one line per entry")
 		default:
-			l.fail(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails")
+			l.fail(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported")
 		}
 	}
 }
 
-// checkVariable wants a variable's name alone.
+// checkVariable requires a plain variable name.
 func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 	if len(p.Decl) == 0 && len(p.Cmds) == 1 && len(p.Cmds[0].Args) == 1 {
 		switch arg := p.Cmds[0].Args[0].(type) {
@@ -359,10 +358,10 @@ func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 			return
 		}
 	}
-	l.fail(n, "%q is more than a variable's name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are for mails", p.String())
+	l.fail(n, "%q is not a plain variable name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported", p.String())
 }
 
-// render makes the mail. Values come into HTML escaped for the place where they stand.
+// render renders the mail. Values are escaped in HTML according to their context.
 func (c *compiledTemplate) render(values map[string]string) (*mailContent, error) {
 	functions := map[string]any{}
 	for _, v := range c.kind.variables {
@@ -408,10 +407,10 @@ func executeTemplate(field string, execute func(io.Writer, any) error) (string, 
 	return w.String(), nil
 }
 
-// limitedBuilder takes no more than a mail may be long.
+// limitedBuilder fails beyond the maximum length of a mail.
 type limitedBuilder struct{ strings.Builder }
 
-var errTooLong = fmt.Errorf("with its variables filled in it is longer than %d KiB", maxRendered>>10)
+var errTooLong = fmt.Errorf("the rendered mail exceeds %d KiB", maxRendered>>10)
 
 func (b *limitedBuilder) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxRendered {
@@ -420,7 +419,7 @@ func (b *limitedBuilder) Write(p []byte) (int, error) {
 	return b.Builder.Write(p)
 }
 
-// stripControls is a text without what steers terminals and mail programs.
+// stripControls removes characters that control terminals and mail clients.
 func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) && !isBidiControl(r) {
@@ -430,10 +429,10 @@ func stripControls(s string) string {
 	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
 }
 
-// isBidiControl tells whether a character turns the direction of what is read after it.
+// isBidiControl reports whether a character changes the text direction.
 func isBidiControl(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
-// toSubjectLine is a subject: names may have line breaks in them, subjects not.
+// toSubjectLine returns a text as one line for a subject.
 func toSubjectLine(s string) string {
 	s = strings.Join(strings.Fields(stripControls(s)), " ")
 	if utf8.RuneCountInString(s) > maxSubject {

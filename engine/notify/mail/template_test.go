@@ -46,17 +46,17 @@ func TestBadTemplates(t *testing.T) {
 		{"{{asessment}}", "x", "", "did you mean assessment?"},
 		{"x", "one\ntwo {{ reprot }}", "", "line 2: report_ready has no variable \"reprot\"; did you mean report?"},
 		{"x", "{{.report}}", "", "write {{report}}, without a dot"},
-		{"x", "{{range report}}x{{end}}", "", "loops are not for mails"},
+		{"x", "{{range report}}x{{end}}", "", "loops are not supported"},
 		{"x", "{{while}}", "", "report_ready has no variable"},
 		{"x", `{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, "", "only {{variable}}"},
 		{"x", `{{define "text"}}{{template "text"}}{{end}}`, "", "define and block"},
 		{"x", `{{block "a" .}}x{{end}}`, "", "only {{variable}}"},
 		{"x", `{{define "a"}}x{{end}}`, "", "define and block"},
-		{"x", `{{printf "%1000000000d" 1}}`, "", "more than a variable's name"},
-		{"x", `{{report | len}}`, "", "more than a variable's name"},
-		{"x", `{{$a := report}}`, "", "more than a variable's name"},
+		{"x", `{{printf "%1000000000d" 1}}`, "", "not a plain variable name"},
+		{"x", `{{report | len}}`, "", "not a plain variable name"},
+		{"x", `{{$a := report}}`, "", "not a plain variable name"},
 		{"x", `{{with report}}x{{end}}`, "", "only {{variable}}"},
-		{"x", `{{if eq report "x"}}x{{end}}`, "", "more than a variable's name"},
+		{"x", `{{if eq report "x"}}x{{end}}`, "", "not a plain variable name"},
 		{"x", `{{if report}}x`, "", "line 1: unexpected EOF"},
 		{"x", `{{report`, "", "unclosed action"},
 		{"x", `{{"`, "", "line 1"},
@@ -64,8 +64,8 @@ func TestBadTemplates(t *testing.T) {
 		{"x", strings.Repeat("{{report}}", 3000), "", ""},
 		{"x", strings.Repeat("{{report}}", 5000), "", "more than 2000"},
 		{"a\nb", "x", "", "one line"},
-		{"x", "x", "<script>alert(1)</script>", "run no scripts"},
-		{"x", "x", "< IFRAME src=x>", "run no scripts"},
+		{"x", "x", "<script>alert(1)</script>", "support scripts"},
+		{"x", "x", "< IFRAME src=x>", "support scripts"},
 		{"x", "x", `<a href="{{report}}>x`, "html"},
 		{"x", "x", `<p style="{{if report}}"{{end}}>`, "html"},
 		{"x", "\xff", "", "UTF-8"},
@@ -125,8 +125,8 @@ func TestVariables(t *testing.T) {
 	for want, variables := range map[string]map[string]any{
 		"needs the variable assessment":   {},
 		"did you mean assessment?":        {"assesment": "x"},
-		"a list or an object":             {"assessment": []any{"x"}},
-		"more than 10000":                 {"assessment": strings.Repeat("ü", 10_001)},
+		"not a list or an object":         {"assessment": []any{"x"}},
+		"exceeds 10000":                   {"assessment": strings.Repeat("ü", 10_001)},
 		"state_change has no variable \"": {"report": "x"},
 	} {
 		in.Body.Variables = variables
@@ -145,7 +145,7 @@ func TestVariables(t *testing.T) {
 	}
 	in.Body.Variables = map[string]any{"assessment": strings.Repeat("ü", 10_000), "from": "", "to": "", "changed_by": ""}
 	if _, err := h.Send(t.Context(), h.by, in); !api.IsCode(err, api.CodeValidation) ||
-		!strings.Contains(err.Error(), "longer than 1024 KiB") {
+		!strings.Contains(err.Error(), "exceeds 1024 KiB") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,11 +1,11 @@
-// Package bundle is the form of the file that carries a synchronisation where no network reaches.
+// Package bundle implements the file format that carries a sync where there is no network.
 //
 //	age (X25519, for one recipient)
-//	└─ length, manifest (JSON), signature (Ed25519), then the parts, one behind the other
+//	└─ length, manifest (JSON), signature (Ed25519), then the parts in sequence
 //
-// The signature is over the manifest, and the manifest has the hash of every part and names
-// both keys: so nothing is in the file that its sender has not signed for this recipient. What a
-// part means is not looked at here, and nothing is kept.
+// The signature covers the manifest, which contains the hash of every part and names both keys.
+// So the file holds nothing that its sender has not signed for this recipient. The package does
+// not interpret parts and stores nothing.
 package bundle
 
 import (
@@ -27,76 +27,77 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Format is the form of a bundle.
+// Format identifies the bundle format.
 const Format = "service-bundle/1"
 
-// The kinds of part.
+// Kinds of parts.
 const (
 	Batch   = "batch"   // what a clone has changed
-	Changes = "changes" // what changed at the home
+	Changes = "changes" // what changed at the remote
 	Catalog = "catalog" // the content of the catalog version
 	Custom  = "own"     // the frameworks and controls of the organization that the assessment uses
-	File    = "file"    // a document as it came
+	File    = "file"    // a document's original file
 )
 
 const (
-	// MaxBytes bounds the parts of a bundle together; with what is around them it goes through an upload.
+	// MaxBytes limits the total size of a bundle's parts, so that it fits into an upload.
 	MaxBytes = 480 << 20
-	// MaxMemoryBytes bounds the parts that are held in memory, all but files.
+	// MaxMemoryBytes limits the parts held in memory (all but files).
 	MaxMemoryBytes = 64 << 20
-	// MaxFile bounds one file.
+	// MaxFile limits the size of one file.
 	MaxFile = 256 << 20
 
 	maxManifest = 4 << 20
 	maxParts    = 20_000
-	// maxHeader bounds what stands before the encrypted data; ours has some 200 bytes.
+	// maxHeader limits the age header; ours is about 200 bytes long.
 	maxHeader = 4 << 10
 )
 
-// Part is one part, in the order in which they stand.
+// Part describes one part; parts follow in manifest order.
 type Part struct {
 	Kind   string `json:"kind"`
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
 }
 
-// Manifest says what a bundle is and for whom.
+// Manifest describes a bundle's contents, sender and recipient.
 type Manifest struct {
 	Format string `json:"format"`
-	// Serial counts the bundles from one side of a clone to the other.
+	// Serial numbers the bundles from one side to the other.
 	Serial int64     `json:"serial"`
 	MadeAt time.Time `json:"made_at"`
-	// Sender and Recipient are fingerprints.
+	// Sender and Recipient are key fingerprints.
 	Sender                string `json:"sender"`
 	Recipient             string `json:"recipient"`
 	RecipientOrganization string `json:"recipient_organization"`
-	// Role is what the sender is of the assessment: home or clone.
+	// Role is the sender's role: "home" (the remote) or "clone".
 	Role         string `json:"role"`
 	AssessmentID string `json:"assessment_id"`
 	Name         string `json:"name"`
 	ReplicaID    string `json:"replica_id"`
-	// Machine is how people know the clone, Account as whom it is at the home.
+	// Machine is the clone's display name, Account its account at the remote.
 	Machine       string `json:"machine,omitempty"`
 	Account       string `json:"account,omitempty"`
 	Publish       bool   `json:"publish,omitempty"`
 	CatalogSHA256 string `json:"catalog_sha256"`
 	CatalogLabel  string `json:"catalog_label"`
 	OwnSHA256     string `json:"own_sha256,omitempty"`
-	// Counter is the number of the batch in it, from a clone; from a home, of the last batch that it took.
+	// Counter is the number of the enclosed batch (from a clone) or of the last applied batch (from
+	// a remote).
 	Counter int64 `json:"counter"`
-	// Since is how far the clone has read, and the audit record of the home that it knows of.
+	// Since is how far the clone has read; the anchor is the remote's last audit record it knows.
 	Since          int64  `json:"since,omitempty"`
 	AnchorSequence uint64 `json:"anchor_sequence,omitempty"`
 	AnchorHash     string `json:"anchor_hash,omitempty"`
-	// Answer is what came of the last batch at the home, and BatchSHA256 is of its content.
+	// Answer is the remote's result of the last batch, and BatchSHA256 the hash of that batch.
 	Answer      json.RawMessage `json:"answer,omitempty"`
 	BatchSHA256 string          `json:"batch_sha256,omitempty"`
-	// More: not all fits, another bundle follows the answer to this one.
+	// More reports that not everything fitted; the next bundle follows the reply to this one.
 	More  bool   `json:"more,omitempty"`
 	Parts []Part `json:"parts"`
 }
 
-// Sum names a manifest by its content.
+// Sum returns the SHA-256 of the manifest, which identifies the bundle.
 func (m *Manifest) Sum() (string, error) {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -106,18 +107,18 @@ func (m *Manifest) Sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// AddPart adds a part that is in memory.
+// AddPart adds a part that is held in memory.
 func (m *Manifest) AddPart(kind string, data []byte) {
 	sum := sha256.Sum256(data)
 	m.Parts = append(m.Parts, Part{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(data))})
 }
 
-// validate refuses a manifest whose parts are too many or too large, or that is no manifest.
+// validate rejects a manifest of another format, or with too many, too large or malformed parts.
 func (m *Manifest) validate() error {
 	if m.Format != Format {
 		return api.Invalid(
 			"file",
-			"the bundle has the form %.40q, and this program knows %s; use the same version on both sides",
+			"the bundle has format %.40q, but this program supports %s; use the same version on both sides",
 			m.Format,
 			Format,
 		)
@@ -134,20 +135,20 @@ func (m *Manifest) validate() error {
 		case Batch, Changes, Catalog, Custom:
 			held += p.Size
 		default:
-			return damagedError("it has a part of the kind %.20q", p.Kind)
+			return damagedError("unknown part kind %.20q", p.Kind)
 		}
 		if p.Size < 0 || p.Size > limit {
-			return api.Invalid("file", "a %s in the bundle is over the limit of %d MiB", p.Kind, limit>>20)
+			return api.Invalid("file", "a part of kind %q exceeds the limit of %d MiB", p.Kind, limit>>20)
 		}
 		if raw, err := hex.DecodeString(p.SHA256); err != nil || len(raw) != sha256.Size {
-			return damagedError("%.80q is no SHA-256", p.SHA256)
+			return damagedError("%.80q is not a SHA-256", p.SHA256)
 		}
 		all += p.Size
 	}
 	if all > MaxBytes || held > MaxMemoryBytes {
 		return api.Invalid(
 			"file",
-			"the bundle holds more than %d MiB, or more than %d MiB without its files",
+			"the bundle exceeds %d MiB in total, or %d MiB without its files",
 			MaxBytes>>20,
 			MaxMemoryBytes>>20,
 		)
@@ -155,15 +156,15 @@ func (m *Manifest) validate() error {
 	return nil
 }
 
-// damagedError is the refusal of what is no whole bundle.
+// damagedError returns the error for an incomplete or malformed bundle.
 func damagedError(format string, args ...any) error {
 	return api.Invalid("file", "the bundle is damaged: "+format, args...)
 }
 
-// signedBytes is what a signature is over.
+// signedBytes returns the bytes that the signature covers.
 func signedBytes(manifest []byte) []byte { return append([]byte(Format+"\n"), manifest...) }
 
-// Write writes a bundle; open gives the content of its parts in their order.
+// Write writes a bundle; open returns the content of a part and is called in manifest order.
 func Write(w io.Writer, sender *SecretKey, recipient *Key, m *Manifest, open func(n int, p Part) (io.ReadCloser, error)) error {
 	m.Format, m.Sender, m.Recipient, m.RecipientOrganization = Format, sender.Fingerprint(), recipient.Fingerprint(), recipient.Organization
 	if err := m.validate(); err != nil {
@@ -171,14 +172,14 @@ func Write(w io.Writer, sender *SecretKey, recipient *Key, m *Manifest, open fun
 	}
 	manifest, err := json.Marshal(m)
 	if err != nil {
-		return fmt.Errorf("the manifest of a bundle: %w", err)
+		return fmt.Errorf("encoding the bundle manifest: %w", err)
 	}
 	if len(manifest) > maxManifest {
-		return api.Conflict("the bundle would have a table of contents of more than %d MiB", maxManifest>>20)
+		return api.Conflict("the bundle's manifest would exceed %d MiB", maxManifest>>20)
 	}
 	out, err := age.Encrypt(w, recipient.recipient)
 	if err != nil {
-		return fmt.Errorf("sealing a bundle: %w", err)
+		return fmt.Errorf("encrypting the bundle: %w", err)
 	}
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(manifest))) //nolint:gosec // bounded above
 	head = append(append(head, manifest...), ed25519.Sign(sender.signer, signedBytes(manifest))...)
@@ -202,29 +203,30 @@ func copyPart(w io.Writer, n int, p Part, open func(int, Part) (io.ReadCloser, e
 	h := sha256.New()
 	got, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(r, p.Size+1))
 	if err == nil && (got != p.Size || hex.EncodeToString(h.Sum(nil)) != p.SHA256) {
-		err = fmt.Errorf("the %s %s is not what it was", p.Kind, p.SHA256)
+		err = fmt.Errorf("the content of %s %s has changed", p.Kind, p.SHA256)
 	}
 	return err
 }
 
-// Reader reads a bundle whose sender and recipient are known.
+// Reader reads a bundle whose sender and recipient have been verified.
 type Reader struct {
 	Manifest Manifest
-	// Sum names the manifest by its content: the same bundle again has the same.
+	// Sum is the manifest's hash, which identifies the bundle.
 	Sum     string
 	in      io.Reader
 	next    int
 	current *partReader
 }
 
-// partReader is a part that is being read.
+// partReader reads one part and verifies its hash.
 type partReader struct {
 	io.LimitedReader
 	hash hash.Hash
 	part Part
 }
 
-// Open reads the head of a bundle. trusted gives the key with a fingerprint, and nil for a stranger's.
+// Open decrypts a bundle and verifies its manifest. lookupKey returns the trusted key with a
+// fingerprint, or nil if there is none.
 func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key, error)) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 2*maxHeader)
 	head, err := in.Peek(maxHeader)
@@ -232,10 +234,10 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 		return nil, err
 	}
 	if !bytes.HasPrefix(head, []byte("age-encryption.org/v1\n")) {
-		return nil, api.Invalid("file", "this is no bundle as `service sync bundle` writes it")
+		return nil, api.Invalid("file", "this is not a bundle written by `service sync bundle`")
 	}
 	if !bytes.Contains(head, []byte("\n--- ")) {
-		return nil, damagedError("it is cut, or what stands before its content is too long")
+		return nil, damagedError("it is truncated, or its header is too long")
 	}
 	plain, err := age.Decrypt(in, mine.identity)
 	var other *age.NoIdentityMatchError
@@ -243,7 +245,7 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	case errors.As(err, &other):
 		return nil, api.Invalid(
 			"file",
-			"the bundle is for another organization, or for a key that this one had before: the key here is %s (%s); have it written for this one",
+			"the bundle is for another organization or for a replaced key: the key here is %s (%s); ask for a bundle written for this key",
 			mine.Name,
 			mine.Fingerprint(),
 		)
@@ -257,7 +259,7 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	}
 	n := binary.BigEndian.Uint32(size[:])
 	if n > maxManifest {
-		return nil, damagedError("its table of contents is over %d MiB", maxManifest>>20)
+		return nil, damagedError("its manifest exceeds %d MiB", maxManifest>>20)
 	}
 	manifest, signature := make([]byte, n), make([]byte, ed25519.SignatureSize)
 	if err := b.readFull(manifest); err != nil {
@@ -271,7 +273,7 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	return b, b.verify(manifest, signature, mine, lookupKey)
 }
 
-// readFull fills a buffer from the decrypted content.
+// readFull fills the buffer with decrypted content.
 func (b *Reader) readFull(to []byte) error {
 	if _, err := io.ReadFull(b.in, to); err != nil {
 		return readError(err)
@@ -279,7 +281,7 @@ func (b *Reader) readFull(to []byte) error {
 	return nil
 }
 
-// verify holds the manifest against its signature and the recipient.
+// verify checks the manifest's sender, signature and recipient.
 func (b *Reader) verify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {
@@ -292,19 +294,20 @@ func (b *Reader) verify(manifest, signature []byte, mine *SecretKey, lookupKey f
 	case from == nil:
 		return api.Invalid(
 			"file",
-			"the bundle is from a stranger: nobody here trusts the key %.60q; compare its fingerprint with who sent it, then `service sync trust` their key",
+			"the bundle comes from an unknown sender (key %.60q): compare the fingerprint with the sender, "+
+				"then trust their key with `service sync trust`",
 			m.Sender,
 		)
 	case !ed25519.Verify(from.verifyKey, signedBytes(manifest), signature):
-		return api.Invalid("file", "the bundle says it is from %s, and its signature is not theirs", from.Name)
+		return api.Invalid("file", "the bundle claims to be from %s, but the signature is not theirs", from.Name)
 	case m.Recipient != mine.Fingerprint() || m.RecipientOrganization != mine.Organization:
 		return api.Invalid("file", "%s wrote the bundle for another organization", from.Name)
 	}
 	return m.validate()
 }
 
-// Next is the next part; io.EOF after the last, when the whole file has been found to be as
-// it was written. A part is to be read to its end, where its hash is looked at.
+// Next returns the next part, or io.EOF after the last one, when the whole file has been verified.
+// A part's hash is checked when it has been read to its end.
 func (b *Reader) Next() (Part, io.Reader, error) {
 	if b.current != nil {
 		if _, err := io.Copy(io.Discard, b.current); err != nil {
@@ -315,7 +318,7 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 		var more [1]byte
 		switch n, err := io.ReadFull(b.in, more[:]); {
 		case n > 0:
-			return Part{}, nil, damagedError("there is more behind its end")
+			return Part{}, nil, damagedError("unexpected data after its end")
 		case errors.Is(err, io.EOF):
 			return Part{}, nil, io.EOF
 		default:
@@ -330,12 +333,12 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 
 func readError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return damagedError("it is cut")
+		return damagedError("it is truncated")
 	}
 	return damagedError("%v", err)
 }
 
-// Read reads of the part, and refuses it at its end where it is not what was signed.
+// Read reads from the part and fails at its end if the content is not what was signed.
 func (r *partReader) Read(to []byte) (int, error) {
 	n, err := r.LimitedReader.Read(to)
 	r.hash.Write(to[:n])
@@ -345,7 +348,7 @@ func (r *partReader) Read(to []byte) (int, error) {
 	case !errors.Is(err, io.EOF) || r.N > 0:
 		return n, readError(err)
 	case hex.EncodeToString(r.hash.Sum(nil)) != r.part.SHA256:
-		return n, damagedError("a %s in it is not the one that was signed", r.part.Kind)
+		return n, damagedError("a part of kind %q does not match its signed hash", r.part.Kind)
 	}
 	return n, io.EOF
 }

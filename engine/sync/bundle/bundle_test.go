@@ -95,13 +95,13 @@ func TestBundle(t *testing.T) {
 		t.Error("what is in a bundle can be read")
 	}
 	_, err = read(data, site, trusting(&stranger.Key))
-	refused(t, err, "from a stranger")
+	refused(t, err, "from an unknown sender")
 	_, err = read(data, stranger, trusting(&office.Key))
 	refused(t, err, "for another organization")
 	_, err = read([]byte("%PDF-1.7"), site, trusting(&office.Key))
-	refused(t, err, "no bundle")
+	refused(t, err, "not a bundle")
 	_, err = read(nil, site, trusting(&office.Key))
-	refused(t, err, "no bundle")
+	refused(t, err, "not a bundle")
 }
 
 // No byte can be changed, and none can be missing, without a refusal.
@@ -187,31 +187,31 @@ func TestHostileManifests(t *testing.T) {
 		rest   string
 		words  string
 	}{
-		"signed by another":      {func(*bundle.Manifest) {}, other, "", "its signature is not theirs"},
+		"signed by another":      {func(*bundle.Manifest) {}, other, "", "the signature is not theirs"},
 		"handed on":              {func(m *bundle.Manifest) { m.Recipient = other.Fingerprint() }, office, "", "wrote the bundle for another organization"},
 		"another organization":   {func(m *bundle.Manifest) { m.RecipientOrganization = "other" }, office, "", "wrote the bundle for another organization"},
 		"a later form":           {func(m *bundle.Manifest) { m.Format = "service-bundle/9" }, office, "", "use the same version"},
-		"a part of no kind":      {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: "program"}} }, office, "", "of the kind"},
-		"a name that is no hash": {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: "../../etc"}} }, office, "", "is no SHA-256"},
+		"a part of no kind":      {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: "program"}} }, office, "", "unknown part kind"},
+		"a name that is no hash": {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: "../../etc"}} }, office, "", "is not a SHA-256"},
 		"a size below nothing": {func(m *bundle.Manifest) {
 			m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: strings.Repeat("0", 64), Size: -1}}
-		}, office, "", "over the limit"},
+		}, office, "", "exceeds the limit"},
 		"far too large": {func(m *bundle.Manifest) {
 			for range 3 {
 				m.Parts = append(m.Parts, bundle.Part{Kind: bundle.File, SHA256: strings.Repeat("0", 64), Size: 200 << 20})
 			}
-		}, office, "", "holds more than"},
+		}, office, "", "the bundle exceeds"},
 		"too large to hold": {func(m *bundle.Manifest) {
 			for range 2 {
 				m.Parts = append(m.Parts, bundle.Part{Kind: bundle.Changes, SHA256: strings.Repeat("0", 64), Size: 40 << 20})
 			}
-		}, office, "", "holds more than"},
+		}, office, "", "the bundle exceeds"},
 		"too many parts": {func(m *bundle.Manifest) {
 			m.Parts = make([]bundle.Part, 20_001)
 		}, office, "", "more than 20000 parts"},
-		"another part than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "two", "not the one that was signed"},
-		"more than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "one more", "more behind its end"},
-		"less than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is cut"},
+		"another part than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "two", "does not match its signed hash"},
+		"more than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "one more", "unexpected data after its end"},
+		"less than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := good()
@@ -226,7 +226,7 @@ func TestHostileManifests(t *testing.T) {
 	}
 	huge := binary.BigEndian.AppendUint32(nil, 1<<31)
 	_, err := read(sealed(t, &site.Key, huge), site, trusting(&office.Key))
-	refused(t, err, "table of contents is over")
+	refused(t, err, "manifest exceeds")
 	_, err = read([]byte("age-encryption.org/v1\n"+strings.Repeat("-> X25519 aaaa\nbbbb\n", 100_000)), site, trusting(&office.Key))
 	refused(t, err, "too long")
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxKeyLength bounds such a text.
+// maxKeyLength is the maximum length of an encoded key.
 const maxKeyLength = 2_000
 
-// publicKey is what a public key says, in this order of fields.
+// publicKey is the encoded form of a public key; the order of its fields matters.
 type publicKey struct {
 	Organization string `json:"organization"`
 	Name         string `json:"name"`
@@ -28,18 +28,18 @@ type publicKey struct {
 	Seal         string `json:"seal"`
 }
 
-// Key is the public half of an organization's key: what it signs with, and what is sealed for it.
+// Key is an organization's public key for verifying its signatures and encrypting bundles for it.
 type Key struct {
 	publicKey
 	verifyKey ed25519.PublicKey
 	recipient *age.X25519Recipient
 }
 
-// ParseKey reads a public key as Text writes it.
+// ParseKey decodes a public key written by Text.
 func ParseKey(text string) (*Key, error) {
-	text = strings.Join(strings.Fields(text), "") // a terminal breaks it into lines
+	text = strings.Join(strings.Fields(text), "") // terminals wrap it
 	wrong := func(format string, args ...any) error {
-		return api.Invalid("key", "this is no key as `service sync key` shows it: "+format, args...)
+		return api.Invalid("key", "this is not a key printed by `service sync key`: "+format, args...)
 	}
 	head, rest, _ := strings.Cut(text, ".")
 	body, check, whole := strings.Cut(rest, ".")
@@ -47,7 +47,7 @@ func ParseKey(text string) (*Key, error) {
 	case len(text) > maxKeyLength:
 		return nil, wrong("it is longer than %d characters", maxKeyLength)
 	case head != api.SyncKeyPrefix:
-		return nil, wrong("it does not begin with %s", api.SyncKeyPrefix)
+		return nil, wrong("it does not start with %s", api.SyncKeyPrefix)
 	case !whole:
 		return nil, wrong("its end is missing")
 	}
@@ -56,57 +56,57 @@ func ParseKey(text string) (*Key, error) {
 		return nil, wrong("%v", err)
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:4]) != check {
-		return nil, wrong("a character of it was lost or changed on the way")
+		return nil, wrong("its checksum is wrong; copy the whole key again")
 	}
 	k := &Key{}
 	if err := json.Unmarshal(b, &k.publicKey); err != nil {
 		return nil, wrong("%v", err)
 	}
 	if k.Text() != text {
-		return nil, wrong("it is written in another way than keys are")
+		return nil, wrong("it is not in canonical form")
 	}
 	if k.recipient, err = age.ParseX25519Recipient(k.Seal); err != nil {
 		return nil, wrong("%v", err)
 	}
 	if k.verifyKey = k.Sign; len(k.verifyKey) != ed25519.PublicKeySize {
-		return nil, wrong("its part for signatures has %d bytes", len(k.Sign))
+		return nil, wrong("its signing key has %d bytes", len(k.Sign))
 	}
 	if k.Organization == "" || k.Name == "" || len(k.Name) > 300 || strings.ContainsFunc(k.Name+k.Organization, unicode.IsControl) {
-		return nil, wrong("it does not say whose it is")
+		return nil, wrong("its owner is missing or invalid")
 	}
 	return k, nil
 }
 
-// canonicalBytes are what the fingerprint is of: always the same for the same key.
+// canonicalBytes returns the encoding that the fingerprint is computed from.
 func (k *Key) canonicalBytes() []byte {
-	b, _ := json.Marshal(k.publicKey) //nolint:errchkjson // texts and bytes always have a form
+	b, _ := json.Marshal(k.publicKey) //nolint:errchkjson // strings and bytes can always be encoded
 	return b
 }
 
-// Text is the key as people give it to each other.
+// Text returns the key in the form that users exchange.
 func (k *Key) Text() string {
 	b := k.canonicalBytes()
 	sum := sha256.Sum256(b)
 	return api.SyncKeyPrefix + "." + base64.RawURLEncoding.EncodeToString(b) + "." + hex.EncodeToString(sum[:4])
 }
 
-// Fingerprint is what two people compare before they trust a key.
+// Fingerprint returns the fingerprint that two users compare before they trust a key.
 func (k *Key) Fingerprint() string { return api.SyncFingerprint(k.Text()) }
 
-// SecretKey is an organization's whole key.
+// SecretKey is an organization's key pair.
 type SecretKey struct {
 	Key
 	signer   ed25519.PrivateKey
 	identity *age.X25519Identity
 }
 
-// NewSecretKey makes a key of chance for an organization.
+// NewSecretKey generates a key pair for an organization.
 func NewSecretKey(organization, name string) (*SecretKey, error) {
 	seed := make([]byte, ed25519.SeedSize)
-	_, _ = rand.Read(seed) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
+	_, _ = rand.Read(seed) //nolint:forbidigo // keys are random; Read never fails, it crashes the program instead
 	opener, err := age.GenerateX25519Identity()
 	if err != nil {
-		return nil, fmt.Errorf("making a key: %w", err)
+		return nil, fmt.Errorf("generating a key: %w", err)
 	}
 	return newSecretKey(organization, name, seed, opener), nil
 }
@@ -119,23 +119,23 @@ func newSecretKey(organization, name string, seed []byte, opener *age.X25519Iden
 	return s
 }
 
-// String keeps a secret out of whatever prints it.
+// String returns the fingerprint, so that printing a SecretKey does not reveal the secret.
 func (s *SecretKey) String() string { return "key " + s.Fingerprint() }
 
-// GoString is String.
+// GoString returns the same as String.
 func (s *SecretKey) GoString() string { return s.String() }
 
-// MarshalJSON refuses: a secret is written by Seal alone.
+// MarshalJSON always fails: only Seal may write the secret.
 func (s *SecretKey) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("a secret key is not to be written here")
+	return nil, errors.New("a secret key must not be encoded as JSON")
 }
 
-// Seal writes the secret by a function that encrypts it.
+// Seal returns the secret, encrypted by the given function.
 func (s *SecretKey) Seal(encrypt func(string) ([]byte, error)) ([]byte, error) {
 	return encrypt(s.identity.String() + " " + base64.StdEncoding.EncodeToString(s.signer.Seed()))
 }
 
-// Unseal reads the secret of a public key that Seal wrote.
+// Unseal decrypts what Seal wrote and combines it with the public key.
 func Unseal(k *Key, sealed []byte, decrypt func([]byte) (string, error)) (*SecretKey, error) {
 	text, err := decrypt(sealed)
 	if err != nil {
@@ -144,15 +144,15 @@ func Unseal(k *Key, sealed []byte, decrypt func([]byte) (string, error)) (*Secre
 	opener, seed, _ := strings.Cut(text, " ")
 	i, err := age.ParseX25519Identity(opener)
 	if err != nil {
-		return nil, errors.New("the key of this organization for bundles can't be read") // the error may tell of the secret
+		return nil, errors.New("the organization's bundle key cannot be decoded") // the error may contain the secret
 	}
 	b, err := base64.StdEncoding.DecodeString(seed)
 	if err != nil || len(b) != ed25519.SeedSize {
-		return nil, errors.New("the key of this organization for bundles can't be read")
+		return nil, errors.New("the organization's bundle key cannot be decoded")
 	}
 	s := newSecretKey(k.Organization, k.Name, b, i)
 	if s.Fingerprint() != k.Fingerprint() {
-		return nil, errors.New("the key of this organization for bundles is not the one that its public half names")
+		return nil, errors.New("the organization's secret bundle key does not match its public key")
 	}
 	return s, nil
 }
