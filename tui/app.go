@@ -64,7 +64,7 @@ type App struct {
 	connection    connectionLoss
 	saver         saver
 	reviews       map[string]*review
-	syncing       bool // a sync with the remote is running
+	syncing       bool   // a sync with the remote is running
 	stopFollowing func() // stops following a run; nil if there is none
 	// schedule calls a function after a delay; tests replace it.
 	schedule func(d time.Duration, f func() tea.Cmd) tea.Cmd
