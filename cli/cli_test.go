@@ -31,13 +31,13 @@ func TestExitCodes(t *testing.T) {
 		{"version", []string{"--version"}, nil, 0, "service 1.2.3"},
 		{"no such command", []string{"asess", "list"}, nil, 2, `did you mean "assess"?`},
 		{"no such subcommand", []string{"assess", "stats"}, nil, 2, `did you mean "status"?`},
-		{"no such command, help asked", []string{"nope", "--help"}, nil, 2, "there is no command"},
+		{"no such command, help asked", []string{"nope", "--help"}, nil, 2, "unknown command"},
 		{"no such help", []string{"help", "assess", "rum"}, nil, 2, `did you mean "run"?`},
 		{"no such flag", []string{"assess", "list", "--bogus"}, nil, 2, "hint: `service assess list --help`"},
 		{"bad value", []string{"assess", "list", "--limit", "x"}, nil, 2, "--limit takes a whole number"},
 		{"negative limit", []string{"assess", "list", "--limit", "-1"}, nil, 2, "give 0 for all"},
-		{"argument missing", []string{"assess", "use"}, nil, 2, "write it as: service assess use ID|NAME"},
-		{"argument too many", []string{"soa", "validate", "x"}, nil, 2, `does not take the argument "x"`},
+		{"argument missing", []string{"assess", "use"}, nil, 2, "usage: service assess use ID|NAME"},
+		{"argument too many", []string{"soa", "validate", "x"}, nil, 2, `unexpected argument "x"`},
 		{"bad format", []string{"assess", "list", "-o", "xml"}, nil, 2, "choose one of table, json, yaml, csv"},
 		{"bad filter", []string{"assess", "list", "--jq", ".[["}, nil, 2, "jq filter"},
 		{"bad state", []string{"assess", "transition", "clsoed"}, nil, 2, `did you mean "closed"?`},
@@ -82,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.fake.assessment("Acme", api.StateDocumentsUploaded)
 	w.fake.on["POST /assessments/"+idOf(1)+"/lifecycle/transition"] = func(http.ResponseWriter, *http.Request) bool { cancel(); return false }
-	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `kept in the assessment "Acme"; go on with`, "service assess run")
+	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `saved in the assessment "Acme"; continue with`, "service assess run")
 }
 
 // hostileName would act on a terminal if it were printed as it is.
