@@ -388,7 +388,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		switch st.Role {
 		case "none":
 			return nil, withHint(
-				runtimeError("%s is in this data folder already, and is no clone", one.Name),
+				runtimeError("%s already exists in this data folder and is not a clone", one.Name),
 				"clone it into a folder of its own: `service --data FOLDER sync clone %s %s`",
 				server,
 				one.ID,
@@ -413,7 +413,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		}
 	}
 	if err != nil {
-		return nil, withHint(err, "where the catalog is what lacks: import the release %s, or add --carry-catalog", joined.CatalogLabel)
+		return nil, withHint(err, "if the catalog is missing, import the release %s or add --carry-catalog", joined.CatalogLabel)
 	}
 	return a.syncUntilDone(ctx, remote, st, false)
 }
@@ -432,8 +432,8 @@ func (a *app) attachClone(
 func (a *app) syncPublish() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
-		Use: "publish URL", Short: "Give an assessment begun here a home on a server", Args: requireArgs(1, 1),
-		Long: `Brings an assessment that was begun in this data folder to a server, where it lives from
+		Use: "publish URL", Short: "Publish a local assessment to a server", Args: requireArgs(1, 1),
+		Long: `Publishes an assessment created in this data folder to a server, which is its remote from
 now on; the one here is a clone of it. Its moves and decisions are made again there, as
 you, as far as the rules there let you.`,
 		Example: "  service sync publish https://grc.acme.example -a 'Acme 2026'",
@@ -452,7 +452,7 @@ you, as far as the rules there let you.`,
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "bring the catalog version along where the server lacks it")
+	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "also copy the catalog version if the server lacks it")
 	return cmd
 }
 
