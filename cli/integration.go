@@ -15,10 +15,10 @@ import (
 
 func (a *app) integrationCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "integration", Short: "Integrations: chats, buckets, issues and mail servers",
-		Long: `An integration speaks to another tool in its own words: messages in Slack and Teams, files
+		Use: "integration", Short: "Integrations: chat, storage, issue trackers and mail servers",
+		Long: `An integration connects to another tool through its native API: messages in Slack and Teams, files
 in an S3-compatible bucket, events at an HTTP endpoint, POA&M items as issues of Jira,
-GitHub or ServiceNow and back, and the organization's own mail server.`,
+GitHub or ServiceNow (synced both ways), and the organization's own mail server.`,
 		Example: "  service integration types jira\n  service integration create slack --name Chat --secret webhook_url\n  service integration test ID",
 	}, a.integrationTypes(), a.integrationList(), a.integrationShow(), a.integrationCreate(), a.integrationUpdate(), a.integrationDelete(), a.integrationTest(),
 		a.integrationDeliveries(), a.integrationSync(), a.integrationLinks(), a.integrationResolve())
@@ -33,8 +33,8 @@ func integrationTypeNames() (out []string) {
 
 func (a *app) integrationTypes() *cobra.Command {
 	return &cobra.Command{
-		Use: "types [TYPE]", Short: "List the types, or what one is made of", Args: requireArgs(0, 1),
-		Long: "Lists the tools that can be spoken to; with a type, its entries and secrets.", Example: "  service integration types\n  service integration types jira",
+		Use: "types [TYPE]", Short: "List the integration types, or the settings of one", Args: requireArgs(0, 1),
+		Long: "Lists the supported integration types; with TYPE, its settings and secrets.", Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.out.Page(func(p *print.Page) {
@@ -42,7 +42,7 @@ func (a *app) integrationTypes() *cobra.Command {
 					for _, t := range api.IntegrationTypes {
 						rows = append(rows, []string{t.Type, t.Doc})
 					}
-					p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "what it does"}}, rows)
+					p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "description"}}, rows)
 				})
 			}
 			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
@@ -58,7 +58,7 @@ func (a *app) integrationTypes() *cobra.Command {
 					for _, f := range part.fields {
 						need := ""
 						if f.Required {
-							need = "needed"
+							need = "required"
 						} else if f.Default != nil {
 							need = fmt.Sprintf("default %v", f.Default)
 						}
@@ -70,9 +70,9 @@ func (a *app) integrationTypes() *cobra.Command {
 					}
 				}
 				if t.FreeSecrets {
-					rows = append(rows, []string{"--secret HEADER", "text", "", "a header whose value is a secret, as Authorization"})
+					rows = append(rows, []string{"--secret HEADER", "text", "", "a header with a secret value, e.g. Authorization"})
 				}
-				p.Table([]print.Column{{Title: "flag", NoShrink: true}, {Title: "kind"}, {Title: "need"}, {Title: "what it is"}}, rows)
+				p.Table([]print.Column{{Title: "flag", NoShrink: true}, {Title: "kind"}, {Title: "required"}, {Title: "description"}}, rows)
 			})
 		},
 	}
@@ -80,7 +80,7 @@ func (a *app) integrationTypes() *cobra.Command {
 
 func (a *app) integrationList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the integrations, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's integrations with what their last try came to.",
+		Use: "list", Short: "List integrations, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's integrations with the result of the last attempt.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
@@ -108,7 +108,7 @@ func (a *app) integrationList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "There is no integration yet; `%s` makes one.", a.commandLine("integration create TYPE"))
+				a.textIfEmpty(p, len(rows), "No integrations yet; create one with `%s`.", a.commandLine("integration create TYPE"))
 			})
 		},
 	}
@@ -138,7 +138,7 @@ func (a *app) printIntegration(r *api.Integration) error {
 	})
 }
 
-// formatSetting is a value of a config in words.
+// formatSetting formats a config value for display.
 func formatSetting(v any) string {
 	switch v := v.(type) {
 	case []any:
@@ -159,7 +159,7 @@ func formatSetting(v any) string {
 
 func (a *app) integrationShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an integration, without its secrets", Args: requireArgs(1, 1), Long: "Shows what an integration is made of; of its secrets only their names.",
+		Use: "show ID", Short: "Show an integration, without its secrets", Args: requireArgs(1, 1), Long: "Shows an integration's settings and the names of its secrets.",
 		Example: "  service integration show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -171,24 +171,25 @@ func (a *app) integrationShow() *cobra.Command {
 	}
 }
 
-// integrationFlags are what create and update have in common.
+// integrationFlags holds the flags shared by create and update.
 type integrationFlags struct {
 	set, secret, secretFile, unset []string
 }
 
 func (f *integrationFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "an entry, as project=OPS, a list as labels=a,b, one of a map as headers.X-Team=sec")
-	cmd.Flags().StringArrayVar(&f.secret, "secret", nil, "a secret by its name, as token; it is asked for, or a line of stdin each")
-	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "a secret from a file, as token=FILE")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "a setting, e.g. project=OPS; a list: labels=a,b; a map entry: headers.X-Team=sec")
+	cmd.Flags().StringArrayVar(&f.secret, "secret", nil, "name of a secret to set, e.g. token; its value is prompted for, or read from stdin (one line each)")
+	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "read a secret from a file, e.g. token=FILE")
 }
 
-// parseConfig is what --set says, of the kinds that the type wants.
+// parseConfig parses the --set and --unset flags, converting values to the kinds that the type's
+// fields require.
 func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, error) {
 	out := map[string]any{}
 	for _, one := range f.set {
 		name, text, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, withHint(usageError("--set %q names no value", one), "write it as NAME=VALUE")
+			return nil, withHint(usageError("--set %q has no value", one), "write it as NAME=VALUE")
 		}
 		name, inner, nested := strings.Cut(name, ".")
 		kind := ""
@@ -206,7 +207,7 @@ func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, e
 			pairs[inner] = text
 			out[name] = pairs
 		case nested:
-			return nil, usageError("%s of %s has no parts", name, t.Type)
+			return nil, usageError("setting %s of %s is not a map", name, t.Type)
 		default:
 			out[name] = parseSetting(kind, text)
 		}
@@ -217,7 +218,8 @@ func (f *integrationFlags) parseConfig(t api.IntegrationType) (map[string]any, e
 	return out, nil
 }
 
-// parseSetting is a value as its kind wants it; what is none is sent as text, and refused there.
+// parseSetting converts text to the given kind. Text that can't be converted is returned unchanged,
+// so that the server rejects it.
 func parseSetting(kind, text string) any {
 	switch kind {
 	case "number":
@@ -240,17 +242,17 @@ func parseSetting(kind, text string) any {
 	return text
 }
 
-// maxSecretFile bounds what is read of a file that should hold a secret.
+// maxSecretFile is the maximum size of a secret file.
 const maxSecretFile = 64 << 10
 
-// secrets reads what --secret and --secret-file name.
+// readIntegrationSecrets reads the secrets named by --secret and --secret-file.
 func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range f.secret {
 		if name, _, given := strings.Cut(name, "="); given {
 			return nil, withHint(
-				usageError("a secret on the command line can be read by others on this machine"),
-				"leave `--secret %s` and give it on stdin, or use `--secret-file %s=FILE`",
+				usageError("secrets on the command line are visible to other users of this machine"),
+				"use `--secret %s` and enter the value when prompted or on stdin, or use `--secret-file %s=FILE`",
 				name,
 				name,
 			)
@@ -264,11 +266,11 @@ func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (
 	for _, one := range f.secretFile {
 		name, path, ok := strings.Cut(one, "=")
 		if !ok {
-			return nil, withHint(usageError("--secret-file %q names no file", one), "write it as NAME=FILE")
+			return nil, withHint(usageError("--secret-file %q has no file name", one), "write it as NAME=FILE")
 		}
 		info, err := os.Stat(path)
 		if err == nil && info.Size() > maxSecretFile {
-			err = usageError("%s is longer than a secret", path)
+			err = usageError("%s is too large for a secret", path)
 		}
 		var b []byte
 		if err == nil {
@@ -287,10 +289,10 @@ func (a *app) integrationCreate() *cobra.Command {
 	var f integrationFlags
 	var paused bool
 	cmd := &cobra.Command{
-		Use: "create TYPE --name NAME", Short: "Make an integration", Args: requireArgs(1, 1),
-		Long: `Makes an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. What a type
-wants is listed by "service integration types TYPE". Secrets are asked for, read from stdin, a
-line each, or from files; they can't be read again.`,
+		Use: "create TYPE --name NAME", Short: "Create an integration", Args: requireArgs(1, 1),
+		Long: `Creates an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. For the settings
+of a type, see "service integration types TYPE". Secrets are prompted for, read from stdin (one per
+line), or read from files; they can't be displayed again.`,
 		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
@@ -314,18 +316,18 @@ line each, or from files; they can't be read again.`,
 			if err != nil {
 				return err
 			}
-			a.printNotice("Made the integration; `%s` tries it.", a.commandLine("integration test "+made.ID))
+			a.printNotice("Integration created; test it with `%s`.", a.commandLine("integration test "+made.ID))
 			return a.printIntegration(made)
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Name, "name", "", "what it is called (default: its type)")
+	cmd.Flags().StringVar(&in.Body.Name, "name", "", "name of the integration (default: its type)")
 	cmd.Flags().StringSliceVar(
 		&in.Body.Events,
 		"event",
 		nil,
-		"tell it of this event; repeat for several (default: all that the type takes)",
+		"send it this event; repeatable (default: every event the type supports)",
 	)
-	cmd.Flags().BoolVar(&paused, "paused", false, "make it without starting it")
+	cmd.Flags().BoolVar(&paused, "paused", false, "create it paused")
 	f.register(cmd)
 	return cmd
 }
@@ -336,8 +338,8 @@ func (a *app) integrationUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change an integration, pause it, or let it go on", Args: requireArgs(1, 1),
-		Long:    "Changes what is named; what is left out stays, secrets too. --enable lets a paused one go on,\nwith what waits for it. Where the address changes, the secrets have to be given again.",
+		Use: "update ID", Short: "Change, pause or resume an integration", Args: requireArgs(1, 1),
+		Long:    "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\nsends what is queued. If the address changes, the secrets must be set again.",
 		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n  service integration update ID --set project=SEC --unset labels",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			was, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -371,12 +373,12 @@ func (a *app) integrationUpdate() *cobra.Command {
 			return a.printIntegration(r)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "what it is called")
-	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of these events only")
-	cmd.Flags().BoolVar(&all, "all-events", false, "tell it of all events that its type takes")
-	cmd.Flags().BoolVar(&enable, "enable", false, "let it go on")
+	cmd.Flags().StringVar(&name, "name", "", "new name of the integration")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
+	cmd.Flags().BoolVar(&all, "all-events", false, "send every event its type supports")
+	cmd.Flags().BoolVar(&enable, "enable", false, "resume it")
 	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
-	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "take an entry away, by its name")
+	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "remove a setting, by name")
 	f.register(cmd)
 	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
@@ -385,13 +387,13 @@ func (a *app) integrationUpdate() *cobra.Command {
 
 func (a *app) integrationDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an integration; issues elsewhere stay", Args: requireArgs(1, 1),
-		Long: "Deletes an integration with its secrets, with what waits for it and which item is which\nissue. Issues and files elsewhere stay.", Example: "  service integration delete ID",
+		Use: "delete ID", Short: "Delete an integration; issues in the other tool are kept", Args: requireArgs(1, 1),
+		Long: "Deletes an integration with its secrets, its queued deliveries and the links between plan items\nand issues. Issues and files in the other tool are kept.", Example: "  service integration delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: args[0]}); err != nil {
 				return err
 			}
-			a.printNotice("Deleted the integration.")
+			a.printNotice("Integration deleted.")
 			return nil
 		},
 	}
@@ -399,8 +401,8 @@ func (a *app) integrationDelete() *cobra.Command {
 
 func (a *app) integrationTest() *cobra.Command {
 	return &cobra.Command{
-		Use: "test ID", Short: "Try whether an integration works", Args: requireArgs(1, 1),
-		Long:    "Signs in, and sends a test message or writes a test file where that is what it does. It may\ntake 20 seconds.",
+		Use: "test ID", Short: "Test an integration", Args: requireArgs(1, 1),
+		Long:    "Signs in and, depending on the type, sends a test message or writes a test file. This may\ntake 20 seconds.",
 		Example: "  service integration test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			got, err := call(cmd.Context(), a, api.TestIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -408,13 +410,13 @@ func (a *app) integrationTest() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
-				p.Fields(print.Field{Name: "works", Value: yesNo(got.OK)}, print.Field{Name: "found", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
+				p.Fields(print.Field{Name: "works", Value: yesNo(got.OK)}, print.Field{Name: "result", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
 			}); err != nil || got.OK {
 				return err
 			}
 			return withHint(
 				runtimeError("the integration does not work: %s", got.Message),
-				"look at `%s`",
+				"check its settings with `%s`",
 				a.commandLine("integration show "+args[0]),
 			)
 		},
@@ -425,8 +427,8 @@ func (a *app) integrationDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: requireArgs(1, 1),
-		Long: "Lists deliveries of the last 30 days; -o json has each attempt.", Example: "  service integration deliveries ID --status failed",
+		Use: "deliveries ID", Short: "List deliveries, newest first", Args: requireArgs(1, 1),
+		Long: "Lists deliveries of the last 30 days; use -o json to see each attempt.", Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
 				return call(
@@ -446,7 +448,7 @@ func (a *app) integrationDeliveries() *cobra.Command {
 			return a.printDeliveries(all.Data)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only of this status: pending, delivered, retrying or failed")
-	cmd.Flags().IntVar(&limit, "limit", 50, "print at most so many; 0 means all")
+	cmd.Flags().StringVar(&status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 for all")
 	return cmd
 }

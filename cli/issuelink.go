@@ -13,8 +13,8 @@ var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "go
 
 func (a *app) integrationSync() *cobra.Command {
 	return &cobra.Command{
-		Use: "sync ID", Short: "Bring plan and issues together now", Args: requireArgs(1, 1),
-		Long:    "Makes issues of items that have none, carries changes over in both directions, and tells of\nwhat both sides changed. It also happens by itself, every few minutes while the daemon runs.",
+		Use: "sync ID", Short: "Sync the plan and its issues now", Args: requireArgs(1, 1),
+		Long:    "Creates issues for plan items without one, syncs changes both ways, and reports items changed\non both sides. The daemon also does this automatically every few minutes.",
 		Example: "  service integration sync ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			got, err := call(cmd.Context(), a, api.SyncIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -22,16 +22,16 @@ func (a *app) integrationSync() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
-				p.Fields(print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)}, print.Field{Name: "issues made", Value: fmt.Sprint(got.Created)}, print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
+				p.Fields(print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)}, print.Field{Name: "issues created", Value: fmt.Sprint(got.Created)}, print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
 					print.Field{Name: "items changed", Value: fmt.Sprint(got.Pulled)}, print.Field{Name: "conflicts", Value: fmt.Sprint(got.Conflicts)}, print.Field{Name: "failed", Value: fmt.Sprint(got.Failed)})
 			}); err != nil {
 				return err
 			}
 			switch {
 			case got.WaitsUntil != nil:
-				a.printNotice("The other side asks to wait; the rest comes after %s.", formatTimePtr(got.WaitsUntil))
+				a.printNotice("The other tool asked to slow down; the rest will be synced after %s.", formatTimePtr(got.WaitsUntil))
 			case got.Conflicts+got.Failed > 0:
-				a.printNotice("`%s` tells which and why.", a.commandLine("integration links "+args[0]))
+				a.printNotice("See which and why with `%s`.", a.commandLine("integration links "+args[0]))
 			}
 			return nil
 		},
@@ -79,14 +79,14 @@ func (a *app) printIssueLinks(all []api.IssueLink) error {
 				{Title: "issue", NoShrink: true},
 				{Title: "status", NoShrink: true},
 				{Title: "plan"},
-				{Title: "there"},
-				{Title: "what"},
+				{Title: "in tracker"},
+				{Title: "message"},
 				{Title: "address", Optional: true},
 				{Title: "id", NoShrink: true, Optional: true},
 			},
 			rows,
 		)
-		a.textIfEmpty(p, len(rows), "No item has an issue.")
+		a.textIfEmpty(p, len(rows), "No plan items have issues.")
 	})
 }
 
@@ -94,8 +94,8 @@ func (a *app) integrationLinks() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "links ID", Short: "List which item is which issue", Args: requireArgs(1, 1),
-		Long: "Lists items of plans with their issues: what each side says, and why they differ.", Example: "  service integration links ID --status conflict",
+		Use: "links ID", Short: "List plan items with their issues", Args: requireArgs(1, 1),
+		Long: "Lists plan items and their issues: the state on each side, and why they differ.", Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("status", status, issueLinkStatuses); status != "" && err != nil {
 				return err
@@ -115,7 +115,7 @@ func (a *app) integrationLinks() *cobra.Command {
 			return a.printIssueLinks(all.Data)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only of this status: creating, linked, conflict, failed, gone or dropped")
+	cmd.Flags().StringVar(&status, "status", "", "only with this status: creating, linked, conflict, failed, gone or dropped")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -123,8 +123,8 @@ func (a *app) integrationLinks() *cobra.Command {
 func (a *app) integrationResolve() *cobra.Command {
 	in := &api.ResolveIssueLinkInput{}
 	cmd := &cobra.Command{
-		Use: "resolve ID LINK --keep plan|issue", Short: "Say which side of a conflict holds", Args: requireArgs(2, 2),
-		Long: "Where plan and issue both changed, says which of them holds; the other follows at once.", Example: "  service integration resolve ID LINK --keep plan",
+		Use: "resolve ID LINK --keep plan|issue", Short: "Resolve a conflict by choosing a side", Args: requireArgs(2, 2),
+		Long: "If plan item and issue both changed, chooses which one to keep; the other is updated at once.", Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
 				return err
@@ -137,6 +137,6 @@ func (a *app) integrationResolve() *cobra.Command {
 			return a.printIssueLinks([]api.IssueLink{*l})
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "plan or issue")
+	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "the side to keep: plan or issue")
 	return cmd
 }

@@ -14,19 +14,19 @@ import (
 
 func (a *app) knowledgeCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "kb", Short: "What the search knows, and which embedder it asks",
-		Long: `The knowledge base is what was read of all documents: passages, and for each a vector
-that says what it means. The embedder makes the vectors: the built-in one, trained on the
-catalog, or a model of yours (SERVICE_EMBEDDER).`,
+		Use: "kb", Short: "Knowledge base: indexed passages and the embedder in use",
+		Long: `The knowledge base holds the passages of all documents, and for each a vector
+that represents its meaning. The embedder computes the vectors: the built-in one, trained on the
+catalog, or your own model (SERVICE_EMBEDDER).`,
 		Example: "  service kb status\n  service kb stats -o json",
 	}, a.kbStatus(), a.kbStats())
 }
 
 func (a *app) kbStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show which embedder is in use, and how far it is", Args: requireArgs(0, 0),
-		Long: `Shows the embedder that is chosen, the one that answers now, and how many passages have
-vectors of the chosen one.`,
+		Use: "status", Short: "Show the embedder in use and its progress", Args: requireArgs(0, 0),
+		Long: `Shows the configured embedder, the one answering now, and how many passages have
+vectors from the configured one.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := call(cmd.Context(), a, api.GetEmbeddingStatus, &api.None{})
@@ -36,7 +36,7 @@ vectors of the chosen one.`,
 			return a.out.Print(s, func(p *print.Page) {
 				state := s.Status
 				if t := s.Training; t != nil {
-					state = fmt.Sprintf("learning the words of catalog %s: %d %%", t.Label, t.Progress)
+					state = fmt.Sprintf("training on catalog %s: %d%%", t.Label, t.Progress)
 				}
 				served := s.ServedBy
 				if served == s.Embedder {
@@ -49,7 +49,7 @@ vectors of the chosen one.`,
 				p.Fields(
 					print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)},
 					print.Field{Name: "answered by", Value: served},
-					print.Field{Name: "away", Value: away},
+					print.Field{Name: "unavailable", Value: away},
 					print.Field{Name: "state", Value: state},
 					print.Field{
 						Name:  "passages",
@@ -65,7 +65,7 @@ vectors of the chosen one.`,
 func (a *app) kbStats() *cobra.Command {
 	return &cobra.Command{
 		Use: "stats", Short: "Count documents, passages and vectors", Args: requireArgs(0, 0),
-		Long:    "Counts what the knowledge base of the organization holds, over all assessments.",
+		Long:    "Counts the contents of the organization's knowledge base, across all assessments.",
 		Example: "  service kb stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := call(cmd.Context(), a, api.GetKBStats, &api.None{})
@@ -99,10 +99,11 @@ func formatVectorCount(s *api.KBStats) string {
 	if s.Embedded == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("%d of %d numbers", s.Embedded, s.EmbeddingDimensions)
+	return fmt.Sprintf("%d with %d dimensions", s.Embedded, s.EmbeddingDimensions)
 }
 
-// embedderLabel is what to show of it; the built-in one has none before it was trained.
+// embedderLabel returns the name to show for an embedder; the built-in one has no name until it is
+// trained.
 func embedderLabel(name string) string {
 	if name == "" {
 		return "builtin, trained when the first document is read"
@@ -110,7 +111,7 @@ func embedderLabel(name string) string {
 	return name
 }
 
-// countOrEmpty counts what there is, and says nothing of none.
+// countOrEmpty formats a count with its noun, or returns "" for zero.
 func countOrEmpty(n int, one, many string) string {
 	if n == 0 {
 		return ""

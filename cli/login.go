@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// loginOptions are the flags of `service login`.
+// loginOptions holds the flags of `service login`.
 type loginOptions struct {
 	name, email, link, fullName string
 	passwordStdin, tokenStdin   bool
@@ -28,13 +28,13 @@ func (a *app) loginCommand() *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Sign in to a server", Args: requireArgs(0, 1),
-		Long: `Signs in to a server and makes it the one that commands use: all of them then work
-there as they do offline. Asks for e-mail address and password; or takes an API key
-(--token-stdin), or the link of an invitation, or one to set a new password (--link).
+		Long: `Signs in to a server and makes it the one commands use: every command then works
+there as it does offline. Prompts for e-mail address and password, or uses an API key
+(--token-stdin) or an invitation or password link (--link).
 
-What it learns is kept as a context; ` + "`service use`" + ` lists and switches them. The secret
-goes into the keyring of the operating system where there is one that answers, else
-into a file that only you can read. Without URL it signs in again at the context in use.`,
+The connection is saved as a context; ` + "`service use`" + ` lists and switches contexts. The secret
+is stored in the operating system's keyring if available, otherwise
+in a file only you can read. Without URL, it signs in again to the current context.`,
 		Example: `  service login https://grc.acme.example
   service login https://grc.acme.example --org acme-europe --name work
   service login --link 'https://grc.acme.example/link#THE-LINK-YOU-GOT'
@@ -45,13 +45,13 @@ into a file that only you can read. Without URL it signs in again at the context
 	f.StringVar(&o.email, "email", "", "e-mail address to sign in with (default: asked for)")
 	f.BoolVar(&o.passwordStdin, "password-stdin", false, "read the password from the first line of stdin")
 	f.BoolVar(&o.tokenStdin, "token-stdin", false, "sign in with the API key on the first line of stdin")
-	f.StringVar(&o.link, "link", "", "a one-time link: an invitation, or one to set a new password")
-	f.StringVar(&o.fullName, "full-name", "", "with an invitation: how you want to be called")
+	f.StringVar(&o.link, "link", "", "a one-time link from an invitation or for a new password")
+	f.StringVar(&o.fullName, "full-name", "", "with an invitation: your name")
 	f.StringVar(&o.name, "name", "", "name of the context (default: the server's host)")
 	return cmd
 }
 
-// loginResult is what `service login` and `service use` print.
+// loginResult is the output of `service login` and `service use`.
 type loginResult struct {
 	Context        string     `json:"context"`
 	Server         string     `json:"server"`
@@ -66,7 +66,7 @@ type loginResult struct {
 func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error {
 	ctx := cmd.Context()
 	if len(args) == 1 && o.link == "" && strings.Contains(args[0], "/link#") {
-		args, o.link = nil, args[0] // a link is pasted where an address is expected
+		args, o.link = nil, args[0] // a link was pasted instead of an address
 	}
 	token, err := a.readLoginKey(cmd, o)
 	if err != nil {
@@ -102,7 +102,7 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	}
 	if token == "" {
 		if token = session; token == "" {
-			return runtimeError("%s began no session; is it this program's server?", c.Server)
+			return runtimeError("%s did not start a session; check that the address is a service server", c.Server)
 		}
 	}
 	role, err := a.resolveUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
@@ -131,25 +131,25 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 	p.Text("Signed in to %s as %s.", c.Server, c.User)
 	until := formatTimePtr(c.ExpiresAt)
 	if until != "" && c.Credential == contexts.Session {
-		until += ", later with each use"
+		until += ", extended with each use"
 	}
 	p.Fields(
 		print.Field{Name: "context", Value: c.Name},
 		print.Field{Name: "organization", Value: formatOrganization(c.Organization, role)},
 		print.Field{Name: "until", Value: until},
-		print.Field{Name: "secret kept", Value: secretLocationNames[c.SecretLocation]},
+		print.Field{Name: "secret stored", Value: secretLocationNames[c.SecretLocation]},
 	)
 	if c.Organization == "" {
-		p.Text("You belong to no organization there yet; an owner or admin can invite you.")
+		p.Text("You don't belong to an organization there yet; ask an owner or admin to invite you.")
 		return
 	}
-	p.Text("Commands now work there; `service use local` goes back to the data folder of this machine.")
+	p.Text("Commands now use this server; switch back to the local data folder with `service use local`.")
 }
 
 var secretLocationNames = map[contexts.SecretLocation]string{
-	contexts.SecretNowhere:   "nowhere: signed out",
-	contexts.SecretInKeyring: "in the keyring of the system",
-	contexts.SecretInFile:    "in a file that only you can read",
+	contexts.SecretNowhere:   "not stored (signed out)",
+	contexts.SecretInKeyring: "in the system keyring",
+	contexts.SecretInFile:    "in a file only you can read",
 }
 
 func formatOrganization(name string, role *api.Role) string {
@@ -159,17 +159,17 @@ func formatOrganization(name string, role *api.Role) string {
 	return fmt.Sprintf("%s, as %s", name, *role)
 }
 
-// readLoginKey is the API key to sign in with, empty where it is not by key.
+// readLoginKey returns the API key to sign in with, or "" if another method is used.
 func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	typed := cmd.Flags().Changed("token")
 	other := o.email != "" || o.passwordStdin || o.link != ""
 	switch {
 	case (typed || o.tokenStdin) && other, typed && o.tokenStdin:
-		return "", withHint(usageError("there is more than one way to sign in here"), "give a key, or a link, or an e-mail address")
+		return "", withHint(usageError("more than one sign-in method given"), "use a key, a link or an e-mail address")
 	case o.tokenStdin:
 		token, err := a.readStdinLine("the API key")
 		if err == nil && !strings.HasPrefix(token, api.APIKeyPrefix) {
-			err = usageError("what is on stdin is no API key: they begin with %s", api.APIKeyPrefix)
+			err = usageError("stdin does not contain an API key; API keys begin with %s", api.APIKeyPrefix)
 		}
 		return token, err
 	case other:
@@ -178,7 +178,8 @@ func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	return a.flags.Token, nil
 }
 
-// buildLoginContext is the context to be made: where, and what is known of the one before.
+// buildLoginContext returns the context to save, starting from the current one if no address is
+// given, and the token of a one-time link if there is one.
 func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Context, link string, err error) {
 	address, link := "", strings.TrimSpace(o.link)
 	if before, after, ok := strings.Cut(link, "#"); ok {
@@ -196,7 +197,7 @@ func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Conte
 		address = a.flags.Server
 	}
 	if address == "" {
-		return c, "", withHint(usageError("which server?"), "`service login https://grc.acme.example`")
+		return c, "", withHint(usageError("no server given"), "`service login https://grc.acme.example`")
 	}
 	server, err := parseServerAddress(address)
 	if err != nil {
@@ -225,8 +226,8 @@ func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Conte
 	return c, link, a.mergeExistingContext(&c)
 }
 
-// mergeExistingContext refuses to make a context of a name that another server has, and takes
-// over what is known of the same one.
+// mergeExistingContext takes over the details of an existing context with the same name. It returns
+// an error if that context is for another server.
 func (a *app) mergeExistingContext(c *contexts.Context) error {
 	b, err := a.readContexts()
 	if err != nil {
@@ -250,8 +251,8 @@ func (a *app) mergeExistingContext(c *contexts.Context) error {
 	return nil
 }
 
-// parseServerAddress reads an address as people write it; without a scheme it is https, on
-// this machine http.
+// parseServerAddress normalizes a server address. Without a scheme it uses https, or http for a
+// loopback address.
 func parseServerAddress(s string) (string, error) {
 	s = strings.TrimRight(strings.TrimSpace(s), "/")
 	if !strings.Contains(s, "://") {
@@ -267,19 +268,19 @@ func parseServerAddress(s string) (string, error) {
 	}
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", usageError("%q is no server address; write it as https://grc.acme.example", s)
+		return "", usageError("%q is not a server address; use the form https://grc.acme.example", s)
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u.String(), nil
 }
 
-// signIn asks for what was not given and begins a session.
+// signIn prompts for missing credentials and starts a session.
 func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) error {
 	in := &api.SignInInput{}
 	in.Body.Email = o.email
 	if in.Body.Email == "" && o.passwordStdin {
 		if in.Body.Email = c.User; in.Body.Email == "" {
-			return withHint(usageError("with --password-stdin the e-mail address has to be given"), "as --email you@acme.example")
+			return withHint(usageError("--password-stdin requires an e-mail address"), "add --email you@acme.example")
 		}
 	}
 	if in.Body.Email == "" {
@@ -298,7 +299,7 @@ func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) e
 	return err
 }
 
-// acceptLink tells what a link is for, asks for a password, and uses it.
+// acceptLink shows the purpose of a one-time link, prompts for a password, and redeems the link.
 func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) error {
 	input := &api.LinkInput{}
 	input.Body.Token = token
@@ -308,9 +309,9 @@ func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) erro
 	}
 	prompt, purpose := "password: ", "a new password for "+link.Email
 	if link.Purpose == "invite" {
-		purpose = fmt.Sprintf("invitation of %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
+		purpose = fmt.Sprintf("invitation for %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
 	}
-	a.progress.Notice("%s; good until %s", purpose, formatTime(link.ExpiresAt))
+	a.progress.Notice("%s; valid until %s", purpose, formatTime(link.ExpiresAt))
 	if link.NeedsPassword {
 		prompt = "new password, at least 12 characters: "
 	} else {
@@ -330,26 +331,26 @@ func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) erro
 	return err
 }
 
-// explainLoginError tells more of what stands in the way of signing in.
+// explainLoginError adds a hint to an error from signing in.
 func explainLoginError(err error, byLink bool) error {
 	var f *exitError
 	if errors.As(err, &f) {
 		return err
 	}
 	if api.IsCode(err, api.CodeUnauthorized) {
-		hint := "nothing was changed here; try again, or ask an admin of the service for a password link"
+		hint := "nothing was changed; try again, or ask an admin of the service for a password link"
 		if byLink {
-			hint = "nothing was changed here; who has set a password before signs in with `service login URL`"
+			hint = "nothing was changed; if you already have a password, sign in with `service login URL`"
 		}
 		return &exitError{err: err, hint: hint}
 	}
 	if errors.Is(err, client.ErrUnreachable) {
-		return &exitError{err: err, hint: "nothing was changed here; see that the address is right and that the server runs"}
+		return &exitError{err: err, hint: "nothing was changed; check the address and that the server is running"}
 	}
 	return err
 }
 
-// requestedOrganization is the organization that flags or variables name.
+// requestedOrganization returns the organization given by flag or environment variable, or "".
 func (a *app) requestedOrganization(cmd *cobra.Command) string {
 	if cmd.Flags().Changed("org") || a.Env(envName("org")) != "" {
 		return a.flags.Organization
@@ -357,7 +358,8 @@ func (a *app) requestedOrganization(cmd *cobra.Command) string {
 	return ""
 }
 
-// resolveUserAndOrganization asks the server who signed in, chooses the organization, and notes both in c.
+// resolveUserAndOrganization fetches the signed-in user, chooses the organization, and records both
+// in c.
 func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Context, organization string) (*api.Role, error) {
 	me, err := call(ctx, a, api.GetMe, &api.None{})
 	if err != nil {
@@ -375,7 +377,7 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 	if err != nil {
 		return nil, err
 	}
-	if organization == "" { // as before, where it is still one of theirs
+	if organization == "" { // keep the previous organization if the user still belongs to it
 		organization = had
 		if _, err := client.FindOrganization(mine, had); err != nil {
 			return role, nil
@@ -392,8 +394,8 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 	return &one.Role, nil
 }
 
-// saveContext keeps a context with its secret and makes it the current one. A session
-// that it had before ends.
+// saveContext saves a context with its secret, makes it current, and ends the session it held
+// before.
 func (a *app) saveContext(ctx context.Context, c *contexts.Context, secret string) error {
 	b, err := a.readContexts()
 	if err != nil {
@@ -401,10 +403,10 @@ func (a *app) saveContext(ctx context.Context, c *contexts.Context, secret strin
 	}
 	if old := b.Find(c.Name); old != nil {
 		if old.User != c.User && old.User != "" {
-			a.printNotice("the context %s was for %s; it is for %s now", c.Name, old.User, c.User)
+			a.printNotice("context %s was for %s; it is now for %s", c.Name, old.User, c.User)
 		}
 		if err := a.endSession(ctx, old); err != nil {
-			a.progress.Notice("the session of before could not be ended: %v", err)
+			a.progress.Notice("the previous session could not be ended: %v", err)
 		}
 	}
 	return a.changeContexts(func(b *contexts.Config) error {

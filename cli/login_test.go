@@ -201,7 +201,7 @@ func TestLogin(t *testing.T) {
 		"e-mail address: ",
 		"Signed in to "+s.url+" as "+adaEmail,
 		"Acme, as owner",
-		"in a file that only you can read",
+		"in a file only you can read",
 	)
 	secret := d.secret()
 	for path, text := range d.files() {
@@ -267,7 +267,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.runs(3, "", words("assess list --data "+t.TempDir()), "the data folder was asked")
 	d.runs(3, "", words("assess list --server http://127.0.0.1:2"), "no answer from 127.0.0.1:2")
 	d.runs(3, "", words("assess list --context local"), "the data folder was asked")
-	d.runs(2, "", words("assess list --context wrk"), `there is no context "wrk"; did you mean "work"?`)
+	d.runs(2, "", words("assess list --context wrk"), `unknown context "wrk"; did you mean "work"?`)
 	d.runs(2, "", words("assess list --context work --server http://127.0.0.1:2"), "give one of them")
 	d.env["SERVICE_SERVER"] = "http://127.0.0.1:3"
 	d.runs(3, "", words("assess list"), "no answer from 127.0.0.1:3")
@@ -311,7 +311,7 @@ func TestOrganizations(t *testing.T) {
 	d.runs(0, "", words("org show"), "beta-europe")
 	d.runs(0, "", words("org show gamma-limited"), "Gamma Limited")
 	d.runs(0, "", []string{"org", "update", "--name", "Beta SE"}, "Beta SE")
-	d.runs(0, "", words("org use acme"), "Commands now work in Acme")
+	d.runs(0, "", words("org use acme"), "Commands now act in Acme")
 	d.runs(0, "", words("context show"), "Acme")
 	// Signing in again stays where one was.
 	d.runs(0, "", words("use --org beta-europe"))
@@ -342,7 +342,7 @@ func TestPeople(t *testing.T) {
 		0,
 		"",
 		[]string{"login", "--link", link, "--full-name", "Bo Diddley"},
-		"invitation of bo@acme.example to Acme, as viewer",
+		"invitation for bo@acme.example to Acme, as viewer",
 		"Acme, as viewer",
 	)
 	bo.runs(0, "", words("whoami"), "Bo Diddley <bo@acme.example>")
@@ -456,7 +456,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	)
 	d.runs(3, "", words("--server http://grc.acme.example --token service_live_x assess list"), "refusing http://")
 	d.runs(2, "", words("login ftp://grc.acme.example"), "is not a server address")
-	d.runs(2, "", words("login"), "which server?")
+	d.runs(2, "", words("login"), "no server given")
 	d.runs(2, "", words("password"), "local data folder")
 
 	// A server that sends on elsewhere gets no second request, and neither does elsewhere.

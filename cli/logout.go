@@ -11,8 +11,8 @@ import (
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "logout [NAME]", Short: "Sign out of a server", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
-		Long: `Ends the session of a context on its server and forgets its secret here. The context
-stays; ` + "`service login`" + ` signs in again. An API key is only forgotten here: it stays good
+		Long: `Ends a context's session on its server and deletes its secret here. The context
+is kept; sign in again with ` + "`service login`" + `. An API key is only deleted here: it stays valid
 until ` + "`service key revoke`" + `.`,
 		Example: "  service logout\n  service logout work",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -21,10 +21,10 @@ until ` + "`service key revoke`" + `.`,
 				return err
 			}
 			if !c.SignedIn() {
-				return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("You are signed out of %s already.", c.Name) })
+				return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("You are already signed out of %s.", c.Name) })
 			}
 			if err := a.endSession(cmd.Context(), c); err != nil {
-				a.printNotice("the session could not be ended on the server, where it ends by itself within hours: %v", err)
+				a.printNotice("the session could not be ended on the server; it expires there within hours: %v", err)
 			}
 			if err := a.removeSecret(c); err != nil {
 				return err
@@ -32,14 +32,14 @@ until ` + "`service key revoke`" + `.`,
 			return a.out.Print(newContextView(c, ""), func(p *print.Page) {
 				p.Text("Signed out of %s.", c.Name)
 				if c.Credential == contexts.APIKey {
-					p.Text("The API key is forgotten here but still good; `service key revoke` ends it.")
+					p.Text("The API key is deleted here but still valid; revoke it with `service key revoke`.")
 				}
 			})
 		},
 	}
 }
 
-// removeSecret removes a context's secret.
+// removeSecret deletes a context's secret.
 func (a *app) removeSecret(c *contexts.Context) error {
 	return a.changeContexts(func(b *contexts.Config) error {
 		have := b.Find(c.Name)
@@ -56,9 +56,9 @@ func (a *app) passwordCommand() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
 		Use: "password", Short: "Change your password on the server", Args: requireArgs(0, 0),
-		Long: `Changes the password you sign in with, of at least 12 characters. All other sessions
-of yours end. With --password-stdin, the first line of stdin is the password until
-now, the second the new one.`,
+		Long: `Changes your sign-in password (at least 12 characters). All your other sessions
+end. With --password-stdin, the first line of stdin is the current password,
+the second the new one.`,
 		Example: "  service password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.requireServer("a password"); err != nil {
@@ -66,7 +66,7 @@ now, the second the new one.`,
 			}
 			in := &api.ChangePasswordInput{}
 			var err error
-			if in.Body.Current, err = a.readPassword(cmd.Context(), fromStdin, "password until now: "); err != nil {
+			if in.Body.Current, err = a.readPassword(cmd.Context(), fromStdin, "current password:"); err != nil {
 				return err
 			}
 			if in.Body.New, err = a.readPassword(cmd.Context(), fromStdin, "new password, at least 12 characters: "); err != nil {
@@ -82,10 +82,10 @@ now, the second the new one.`,
 				return err
 			}
 			return a.out.Print(who, func(p *print.Page) {
-				p.Text("The password of %s is changed. Your other sessions have ended.", who.Email)
+				p.Text("The password of %s has been changed. Your other sessions have ended.", who.Email)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the old and the new password from two lines of stdin")
+	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the current and the new password from two lines of stdin")
 	return cmd
 }

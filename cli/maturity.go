@@ -24,9 +24,9 @@ var maturityVersions = deliverable[api.MaturityVersion]{
 
 func (a *app) maturityCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "maturity", Short: "The maturity assessment: how well controls are done, from 0 to 5",
+		Use: "maturity", Short: "Maturity assessment: rates controls from 0 to 5",
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
-improving) by what the evidence shows, with the reasons and what the next level asks.`,
+improving) based on the evidence, with reasons and the requirements of the next level.`,
 		Example: "  service maturity summary\n  service maturity list --below-target\n  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
 	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary(), maturityWorkbook.importCommand(a)}, maturityVersions.commands(a)...)...)
 }
@@ -49,7 +49,7 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 	in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}
 	l, err := a.listScores(ctx, in, listFlags{})
 	if err == nil && len(l.Data) == 0 {
-		in.ControlCode = "" // all, for what may have been meant
+		in.ControlCode = "" // fetch all, to suggest similar ones
 		l, err = a.listScores(ctx, in, listFlags{})
 	}
 	if err != nil {
@@ -125,11 +125,11 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 			Value: formatLevel(s.Level),
 		},
 		print.Field{Name: "target", Value: formatLevel(s.TargetLevel)},
-		print.Field{Name: "before", Value: previous},
+		print.Field{Name: "previous", Value: previous},
 		print.Field{Name: "assessed", Value: yesNo(s.Assessed)},
 		print.Field{Name: "reason", Value: s.Rationale},
-		print.Field{Name: "this level asks", Value: s.Criteria},
-		print.Field{Name: "the next asks", Value: s.NextCriteria},
+		print.Field{Name: "this level requires", Value: s.Criteria},
+		print.Field{Name: "next level requires", Value: s.NextCriteria},
 		print.Field{
 			Name:  "note",
 			Value: orEmpty(s.Note),
@@ -221,14 +221,14 @@ func (a *app) maturityList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "No score is like that.")
+				a.textIfEmpty(p, len(rows), "No matching scores.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Domain, "domain", "", "only of this domain, as IAC")
+	cmd.Flags().StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with these words")
-	cmd.Flags().StringVar(&in.Sort, "sort", "", "the order, as level,control_code; an unknown name is told the known ones")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only scores containing these words")
+	cmd.Flags().StringVar(&in.Sort, "sort", "", "sort order, e.g. level,control_code; an unknown name lists the valid ones")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -239,7 +239,7 @@ func (a *app) maturityEdit() *cobra.Command {
 	var rationale, note string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|SCORE", Short: "Change a score", Args: requireArgs(1, 1),
-		Long:              "Changes a level, its target, the reason or the note. A regeneration keeps what\npeople set.",
+		Long:              "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
 		Example:           "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity edit IAC-06 --target 4",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -265,17 +265,17 @@ func (a *app) maturityEdit() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
-	cmd.Flags().IntVar(&target, "target", 0, "the level it should have, 0 to 5")
-	cmd.Flags().StringVar(&rationale, "rationale", "", "why it has this level")
+	cmd.Flags().IntVar(&target, "target", 0, "the target level, 0 to 5")
+	cmd.Flags().StringVar(&rationale, "rationale", "", "reason for the level")
 	cmd.Flags().StringVar(&note, "note", "", "a note; empty removes it")
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as note; all for each of them")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
 	return cmd
 }
 
 func (a *app) maturitySummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Summarise the newest version by domain", Args: requireArgs(0, 0),
-		Long: "Shows means, the lowest level and the target by domain, over controls that there\nwas evidence to rate.", Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
+		Use: "summary", Short: "Summarize the newest version by domain", Args: requireArgs(0, 0),
+		Long: "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.", Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {

@@ -14,15 +14,15 @@ func (a *app) mcpCommand() *cobra.Command {
 	var only []string
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)", Args: requireArgs(0, 0),
-		Long: `Serves the operations that you may use to a program that speaks the Model Context
-Protocol, over stdin and stdout, until the input ends. It is started by that program, not
-by hand. Without --write nothing can be changed. Approvals, credentials and people are
-never served: a person decides.`,
+		Long: `Serves the operations you are allowed to use to a Model Context
+Protocol client over stdin and stdout until the input ends. The client starts it, you don't run it
+by hand. Without --write, it is read-only. Approvals, credentials and user management are
+never served: those decisions stay with people.`,
 		Example: "  service mcp\n  service mcp --only 'search-*' --only 'list-*' --only 'get-*'\n  service mcp --write --context acme",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, p := range only {
 				if _, err := path.Match(p, ""); err != nil {
-					return usageError("--only %q is no pattern: %w", p, err)
+					return usageError("--only %q is not a valid pattern: %w", p, err)
 				}
 			}
 			ctx := cmd.Context()
@@ -47,7 +47,7 @@ never served: a person decides.`,
 			)
 		},
 	}
-	cmd.Flags().BoolVar(&write, "write", false, "serve operations that change something, too")
-	cmd.Flags().StringArrayVar(&only, "only", nil, "serve only tools whose name is like this, as 'list-*'; repeat for several")
+	cmd.Flags().BoolVar(&write, "write", false, "also serve operations that make changes")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "serve only tools whose name matches, e.g. 'list-*'; repeatable")
 	return cmd
 }

@@ -14,15 +14,15 @@ var roles = []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleVie
 
 func (a *app) memberCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "member", Short: "The people of an organization, and their roles",
-		Long: `Members belong to the organization that commands act in. A viewer reads; a member also
-changes drafts and evidence; an admin also approves, imports catalogs and manages people
-and keys; an owner also deletes assessments and makes owners.`,
+		Use: "member", Short: "Members of an organization and their roles",
+		Long: `Manages the members of the current organization. A viewer can read; a member also
+changes drafts and evidence; an admin also approves, imports catalogs and manages members
+and keys; an owner also deletes assessments and appoints owners.`,
 		Example: "  service member list\n  service member invite bo@acme.example --role admin\n  service member update bo@acme.example --role member",
 	}, a.memberList(), a.memberInvite(), a.memberUpdate(), a.memberRemove())
 }
 
-// currentOrganization is the organization commands act in, as a path names it.
+// currentOrganization returns the organization that commands act in, as a path parameter.
 func (a *app) currentOrganization(ctx context.Context) (api.OrgInput, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *app) memberList() *cobra.Command {
 	var role string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the members", Args: requireArgs(0, 0), Long: "Lists the organization's members by e-mail address, and who was invited.", Example: "  service member list\n  service member list --status invited",
+		Use: "list", Short: "List the members", Args: requireArgs(0, 0), Long: "Lists the organization's members and pending invitations by e-mail address.", Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("role", role, roles); err != nil {
 				return err
@@ -78,14 +78,14 @@ func (a *app) memberList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "No member is like that.")
+				a.textIfEmpty(p, len(rows), "No matching members.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&role, "role", "", "only owners, admins, members or viewers: owner, admin, member or viewer")
-	f.StringVar(&in.Status, "status", "", "only invited, active or suspended ones")
-	f.StringVar(&in.Q, "query", "", "only with this in the e-mail address or name")
+	f.StringVar(&role, "role", "", "only this role: owner, admin, member or viewer")
+	f.StringVar(&in.Status, "status", "", "only this status: invited, active or suspended")
+	f.StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -93,10 +93,10 @@ func (a *app) memberList() *cobra.Command {
 func (a *app) memberInvite() *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
-		Use: "invite EMAIL", Short: "Invite a person; prints the one-time link to send them", Args: requireArgs(1, 1),
-		Long: `Invites a person into the organization and prints a link, good once and for a week. It
-is shown this once: send it to them in a way nobody else reads. They open it in a browser,
-or run ` + "`service login --link LINK`" + `. Inviting again makes a new link and ends the old one.`,
+		Use: "invite EMAIL", Short: "Invite a user and print the one-time link to send them", Args: requireArgs(1, 1),
+		Long: `Invites a user to the organization and prints a single-use link, valid for a week. It
+won't be shown again: send it over a private channel. The user opens it in a browser
+or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link and revokes the old one.`,
 		Example: "  service member invite bo@acme.example --role admin\n  service member invite bo@acme.example --jq .invite_token",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("role", role, roles); err != nil {
@@ -114,10 +114,10 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 			}
 			return a.out.Print(made, func(p *print.Page) {
 				if made.Emailed {
-					p.Text("A mail with the link is on its way to %s.", made.Email)
+					p.Text("An e-mail with the link is on its way to %s.", made.Email)
 				}
 				p.Text(
-					"%s is invited, as %s. The link is good once, until %s, and shown this once:",
+					"%s is invited as %s. This single-use link expires %s and won't be shown again:",
 					made.Email,
 					made.Role,
 					formatTime(made.InviteExpiresAt),
@@ -130,15 +130,15 @@ or run ` + "`service login --link LINK`" + `. Inviting again makes a new link an
 	return cmd
 }
 
-// renderOneTimeLink prints a one-time link, alone on its line.
+// renderOneTimeLink prints a one-time link on a line of its own.
 func (a *app) renderOneTimeLink(p *print.Page, path string) {
 	p.Command(a.flags.Server + path)
 	if a.flags.Server == "" {
-		p.Text("Put the address of the server before it that will serve this data folder.")
+		p.Text("Prefix it with the address of the server that will serve this data folder.")
 	}
 }
 
-// findMember finds a member by id, e-mail address or name.
+// findMember returns the member with the given id, e-mail address or name.
 func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api.Member, error) {
 	org, err := a.currentOrganization(ctx)
 	if err != nil {
@@ -167,19 +167,19 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 		return api.MemberInput{OrgInput: org, MemberID: named[0].ID}, named[0], nil
 	case 0:
 		return api.MemberInput{}, nil, withHint(
-			runtimeError("there is no member with the e-mail address, name or id %q", ref),
-			"`%s` lists them",
+			runtimeError("no member with the e-mail address, name or id %q", ref),
+			"list members with `%s`",
 			a.commandLine("member list"),
 		)
 	}
-	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "name one by e-mail address")
+	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "give the e-mail address")
 }
 
 func (a *app) memberUpdate() *cobra.Command {
 	var role, status string
 	cmd := &cobra.Command{
 		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member", Args: requireArgs(1, 1),
-		Long:    "Changes a member, named by e-mail address, name or id. Somebody suspended keeps the\nplace and can't use it.",
+		Long:    "Changes a member, given by e-mail address, name or id. A suspended member stays in the\norganization but has no access.",
 		Example: "  service member update bo@acme.example --role admin\n  service member update bo@acme.example --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -212,8 +212,8 @@ func (a *app) memberUpdate() *cobra.Command {
 func (a *app) memberRemove() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "remove MEMBER", Short: "Remove a member, or take an invitation back", Args: requireArgs(1, 1),
-		Long: "Removes a member, named by e-mail address, name or id. What they did stays, under\ntheir name.", Example: "  service member remove bo@acme.example --yes",
+		Use: "remove MEMBER", Short: "Remove a member or withdraw an invitation", Args: requireArgs(1, 1),
+		Long: "Removes a member, given by e-mail address, name or id. Their past actions stay recorded\nunder their name.", Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			which, m, err := a.findMember(cmd.Context(), args[0])
 			if err != nil {
@@ -225,9 +225,9 @@ func (a *app) memberRemove() *cobra.Command {
 			if _, err := call(cmd.Context(), a, api.RemoveMember, &which); err != nil {
 				return err
 			}
-			return a.out.Print(m, func(p *print.Page) { p.Text("%s is removed.", m.Email) })
+			return a.out.Print(m, func(p *print.Page) { p.Text("%s has been removed.", m.Email) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// maxReviewShown is how many controls to look at again a page shows of each kind; -o json has all.
+// maxReviewShown is the number of controls to review that are listed per reason; -o json lists all.
 const maxReviewShown = 15
 
 func (a *app) assessMigrate() *cobra.Command {
 	var body api.MigrateBody
 	cmd := &cobra.Command{
 		Use: "migrate [ID|NAME]", Short: "Move an assessment to another catalog version", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: `Moves an assessment to another catalog version, and to your own frameworks and controls
-as they are now. For each deliverable there is it drafts the next version; approved
-versions stay as they are. What people decided is kept where the control kept its code.
-It lists what a person must look at again. --dry-run tells first.`,
+		Long: `Moves an assessment to another catalog version and to the current state of your custom
+frameworks and controls. It drafts the next version of every existing deliverable; approved
+versions are unchanged. Manual decisions are kept if the control kept its code.
+It lists what needs review again. Preview the changes with --dry-run.`,
 		Example: "  service assess migrate --dry-run\n  service assess migrate \"Acme 2026\" --to 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.assessmentFromArgs(cmd, args)
 			if err != nil {
 				return err
 			}
-			a.interruptHint = "the assessment is where it was: it moves whole or not at all"
-			word := "move the assessment and draft anew"
+			a.interruptHint = "the assessment is unchanged: a migration is applied completely or not at all"
+			word := "migrating the assessment and drafting new versions"
 			if body.DryRun {
-				word = "compare the catalogs"
+				word = "comparing the catalogs"
 			}
 			a.progress.Start(word)
 			m, err := call(
@@ -48,8 +48,8 @@ It lists what a person must look at again. --dry-run tells first.`,
 		},
 	}
 	cmd.Flags().StringVar(&body.To, "to", "", "the catalog version, by label or id (default: the active one)")
-	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil, "leave this framework behind, which the version lacks")
-	cmd.Flags().BoolVar(&body.DryRun, "dry-run", false, "change nothing, tell what would change")
+	cmd.Flags().StringSliceVar(&body.DropFrameworks, "drop-framework", nil, "drop this framework, which the target version doesn't have")
+	cmd.Flags().BoolVar(&body.DryRun, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
 
@@ -62,24 +62,24 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	p.Fields(
 		print.Field{
 			Name:  "controls",
-			Value: fmt.Sprintf("%d before, %d after, %d of them as before", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged),
+			Value: fmt.Sprintf("%d before, %d after, %d unchanged", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged),
 		},
-		print.Field{Name: "decisions", Value: fmt.Sprintf("%d kept, %d left behind", len(m.DecisionsKept), len(m.DecisionsLeft))},
-		print.Field{Name: "left behind", Value: strings.Join(m.DecisionsLeft, ", ")},
+		print.Field{Name: "decisions", Value: fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsLeft))},
+		print.Field{Name: "dropped", Value: strings.Join(m.DecisionsLeft, ", ")},
 	)
 	for _, f := range m.Frameworks {
 		switch f.Status {
 		case "renamed":
-			p.Text("The framework %s is called %s now.", f.Code, orEmpty(f.ToCode))
+			p.Text("Framework %s is now called %s.", f.Code, orEmpty(f.ToCode))
 		case "gone":
 			p.Text(
-				"The framework %s is not there: %s. `%s` leaves it behind.",
+				"Framework %s is missing: %s. Drop it with `%s`.",
 				f.Code,
 				orEmpty(f.Message),
 				a.commandLine("assess migrate --drop-framework "+f.Code),
 			)
 		case "dropped":
-			p.Text("The framework %s is left behind.", f.Code)
+			p.Text("Framework %s was dropped.", f.Code)
 		}
 	}
 	a.renderMigrationReview(p, m.Review)
@@ -88,17 +88,17 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 		for _, v := range m.Versions {
 			p.Item(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, pluralize(v.ItemCount, "item", "items"))
 		}
-		p.Text("They wait for review and approval as any draft; `%s` shows where it stands.", a.commandLine("assess status"))
+		p.Text("They await review and approval like any draft; check the status with `%s`.", a.commandLine("assess status"))
 	}
 }
 
-// renderMigrationReview lists what to look at again, by reason; a control stands under its first.
+// renderMigrationReview lists the controls to review again, grouped by their reasons.
 func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 	if len(all) == 0 {
-		p.Text("Nothing needs another look.")
+		p.Text("Nothing needs another review.")
 		return
 	}
-	p.Title("To look at again: %s (* a person had decided on it)", pluralize(len(all), "control", "controls"))
+	p.Title("To review again: %s (* decided manually before)", pluralize(len(all), "control", "controls"))
 	var order []string
 	by := map[string][]api.MigrationReview{}
 	for _, r := range all {
@@ -124,12 +124,12 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 					r.ControlCode+mark,
 					r.Title,
 					formatRequirementCodes("now also", r.Gained),
-					formatRequirementCodes("no more", r.Lost),
+					formatRequirementCodes("no longer", r.Lost),
 				),
 			)
 		}
 		if more := len(list) - maxReviewShown; more > 0 {
-			p.Item(1, "and %d more: -o json has all", more)
+			p.Item(1, "and %d more (list all with -o json)", more)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// ModelStatus is which model a data folder uses, and how that stands.
+// ModelStatus describes the model a data folder uses and whether it is available.
 type ModelStatus struct {
-	Model     string   `json:"model"` // builtin, or as ollama/qwen3:8b
+	Model     string   `json:"model"` // builtin, or e.g. ollama/qwen3:8b
 	Server    string   `json:"server"`
 	Ready     bool     `json:"ready"`
 	Digest    string   `json:"digest"`
@@ -18,16 +18,16 @@ type ModelStatus struct {
 	Problem   string   `json:"problem"`
 }
 
-// builtinModel is the name of the rules.
+// builtinModel is the name that selects the built-in rules.
 const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "model", Short: "Choose what answers analyses: built-in rules, or a model of yours",
+		Use: "model", Short: "Choose what answers analyses: built-in rules or your own model",
 		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
-ollama, or any server that speaks OpenAI's protocol. A model's answers are checked; it can
-be stricter than the rules, never more lenient. Where it is away, the rules answer. The
-nine agents draft by rules, and have the model advise on what they drafted.`,
+ollama, or any OpenAI-compatible server. A model's answers are checked; it can
+be stricter than the rules, never more lenient. If it is unavailable, the rules answer. The
+nine agents draft by rules; the model comments on their drafts.`,
 		Example: "  service model use ollama/qwen3:8b\n  service model status",
 	}, a.modelUse(), a.modelPull(), a.modelStatus())
 }
@@ -35,10 +35,10 @@ nine agents draft by rules, and have the model advise on what they drafted.`,
 func (a *app) modelUse() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
-		Use: "use MODEL", Short: "Use a model, or builtin", Args: requireArgs(1, 1),
-		Long: `Uses a model from here on in this data folder: ollama/NAME, openai/NAME with --url, or
-builtin for the rules. A daemon that runs takes it up when it is started again. A token
-for the server is read from SERVICE_MODEL_TOKEN and never kept.`,
+		Use: "use MODEL", Short: "Select a model, or builtin", Args: requireArgs(1, 1),
+		Long: `Selects the model for this data folder: ollama/NAME, openai/NAME with --url, or
+builtin for the rules. Restart a running daemon to apply the change. A token
+for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
 		Example: "  service model use ollama/qwen3:8b\n  service model use openai/qwen3 --url http://192.168.1.20:8000\n  service model use builtin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.SelectModel == nil {
@@ -57,8 +57,8 @@ for the server is read from SERVICE_MODEL_TOKEN and never kept.`,
 
 func (a *app) modelStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show which model answers, and whether it does", Args: requireArgs(0, 0),
-		Long: "Asks the model's server whether the model in use is there.", Example: "  service model status",
+		Use: "status", Short: "Show the model in use and whether it is available", Args: requireArgs(0, 0),
+		Long: "Asks the model's server whether the model in use is available.", Example: "  service model status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelStatus == nil {
 				return runtimeError("this build can't use models")
@@ -75,9 +75,9 @@ func (a *app) modelStatus() *cobra.Command {
 func (a *app) modelPull() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
-		Use: "pull [MODEL]", Short: "Have ollama fetch a model", Args: requireArgs(0, 1),
-		Long: `Has the ollama server fetch a model, the one in use where none is named. What was fetched
-before a break is not fetched again. Using it is another step: service model use.`,
+		Use: "pull [MODEL]", Short: "Download a model with ollama", Args: requireArgs(0, 1),
+		Long: `Makes the ollama server download a model (default: the one in use). Interrupted downloads
+are resumed. To use the model, run service model use afterwards.`,
 		Example: "  service model pull ollama/qwen3:8b\n  service model pull",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.PullModel == nil {
@@ -87,7 +87,7 @@ before a break is not fetched again. Using it is another step: service model use
 			if len(args) > 0 {
 				name = args[0]
 			}
-			a.progress.Start("ask for the model")
+			a.progress.Start("requesting the model")
 			s, err := a.PullModel(cmd.Context(), a.flags.Data, name, server, func(doing string, done, total int64) {
 				if total > 0 {
 					a.progress.Update("%s: %s of %s", doing, formatSize(done), formatSize(total))
@@ -99,7 +99,7 @@ before a break is not fetched again. Using it is another step: service model use
 				a.progress.Done("")
 				return runtimeError("%w", err)
 			}
-			a.progress.Done("%s is there", s.Model)
+			a.progress.Done("%s is available", s.Model)
 			return a.out.Print(s, func(p *print.Page) { renderModelStatus(p, s) })
 		},
 	}
@@ -122,7 +122,8 @@ func renderModelStatus(p *print.Page, s *ModelStatus) {
 	)
 	if !s.Ready {
 		p.Text(
-			"Until it is ready, the rules (%s) answer and the run says so. See that the model's server runs, or go back to the rules with `service model use %s`.",
+			"Until it is ready, the rules (%s) answer and runs note this. "+
+				"Check that the model's server is running, or return to the rules with `service model use %s`.",
 			builtinModel,
 			builtinModel,
 		)

@@ -13,9 +13,9 @@ import (
 
 func (a *app) organizationCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "org", Short: "Organizations: whose assessments these are",
-		Long: `All but the catalog belongs to an organization, and nobody sees into another's. A
-platform admin makes them; owners and admins invite people (` + "`service member`" + `).`,
+		Use: "org", Short: "Organizations (tenants)",
+		Long: `Everything but the catalog belongs to an organization and is invisible to others. A
+platform admin creates organizations; owners and admins invite members (` + "`service member`" + `).`,
 		Example: "  service org list\n  service org use acme-europe\n  service org create 'Acme Europe' --owner ada@acme.example",
 	}, a.orgList(), a.orgShow(), a.orgCreate(), a.orgUpdate(), a.orgUse())
 }
@@ -24,7 +24,7 @@ func (a *app) orgList() *cobra.Command {
 	var everyone bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List your organizations and mark the active one", Args: requireArgs(0, 0),
-		Long: "Lists the organizations you belong to, with your role; * marks the one commands act in.\nWith --all, a platform admin sees every organization of the service.", Example: "  service org list\n  service org list --all",
+		Long: "Lists the organizations you belong to, with your role; * marks the current one.\nWith --all, a platform admin sees every organization on the server.", Example: "  service org list\n  service org list --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if everyone {
 				return a.printTenants(cmd.Context())
@@ -55,11 +55,11 @@ func (a *app) orgList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "You belong to no organization; an owner or admin can invite you.")
+				a.textIfEmpty(p, len(rows), "You don't belong to an organization; ask an owner or admin to invite you.")
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&everyone, "all", false, "every organization of the service, for a platform admin")
+	cmd.Flags().BoolVar(&everyone, "all", false, "list every organization on the server (platform admins only)")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (a *app) printTenants(ctx context.Context) error {
 	})
 }
 
-// findOrganization is the organization that the argument names, else the one commands act in.
+// findOrganization returns the organization given as argument, or the current one if there is none.
 func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organization, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func renderOrganization(p *print.Page, o *api.Organization) {
 func (a *app) orgShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [ORG]", Short: "Show an organization", Args: requireArgs(0, 1),
-		Long: "Shows an organization by id, slug or name; without ORG, the one commands act in.", Example: "  service org show\n  service org show acme-europe",
+		Long: "Shows an organization by id, slug or name; default: the current one.", Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.findOrganization(cmd.Context(), args)
 			if err != nil {
@@ -152,13 +152,13 @@ func (a *app) orgCreate() *cobra.Command {
 	in := &api.NewOrganizationInput{}
 	owner := &in.Body.Owner
 	cmd := &cobra.Command{
-		Use: "create NAME --owner EMAIL", Short: "Make an organization with its owner", Args: requireArgs(1, 1),
-		Long: `Makes an organization. Somebody who is new to the service gets a password, which is
-shown this once; they change it with ` + "`service password`" + `. Only a platform admin may do this.`,
+		Use: "create NAME --owner EMAIL", Short: "Create an organization with its owner", Args: requireArgs(1, 1),
+		Long: `Creates an organization. An owner who is new to the server gets a password, which is
+shown only once; they change it with ` + "`service password`" + `. Requires a platform admin.`,
 		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n  service org create Trial --owner ci@acme.example --api-key ci -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner.Email == "" {
-				return withHint(usageError("an organization needs an owner"), "give the e-mail address with --owner")
+				return withHint(usageError("no owner given"), "give the owner's e-mail address with --owner")
 			}
 			in.Body.Name = args[0]
 			made, err := call(cmd.Context(), a, api.CreateOrganization, in)
@@ -177,17 +177,17 @@ shown this once; they change it with ` + "`service password`" + `. Only a platfo
 					print.Field{Name: "api key", Value: key},
 				)
 				if key != "" || made.OwnerPassword != nil {
-					p.Text("These secrets are shown this once.")
+					p.Text("These secrets won't be shown again.")
 				}
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&owner.Email, "owner", "", "e-mail address of the owner")
-	f.StringVar(&owner.Name, "owner-name", "", "the owner's name, where they are new")
-	f.BoolVar(&owner.PlatformAdmin, "platform-admin", false, "make the owner a platform admin too")
-	f.StringVar(&in.Body.Slug, "slug", "", "short name for addresses, as acme-europe (default: made from the name)")
-	f.StringVar(&in.Body.APIKeyName, "api-key", "", "make the owner an API key of this name, with the scope *")
+	f.StringVar(&owner.Name, "owner-name", "", "the owner's name, if new to the server")
+	f.BoolVar(&owner.PlatformAdmin, "platform-admin", false, "also make the owner a platform admin")
+	f.StringVar(&in.Body.Slug, "slug", "", "short name for URLs, e.g. acme-europe (default: derived from the name)")
+	f.StringVar(&in.Body.APIKeyName, "api-key", "", "create an API key with this name and scope * for the owner")
 	return cmd
 }
 
@@ -195,7 +195,7 @@ func (a *app) orgUpdate() *cobra.Command {
 	var name, slug, status string
 	cmd := &cobra.Command{
 		Use: "update [ORG]", Short: "Change an organization's name, slug or status", Args: requireArgs(0, 1),
-		Long:    "Changes an organization; without ORG, the one commands act in. Only a platform admin\nsuspends one, and lets it go on.",
+		Long:    "Changes an organization (default: the current one). Only a platform admin\ncan suspend and reactivate one.",
 		Example: "  service org update --name 'Acme Europe SE'\n  service org update acme-europe --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -221,15 +221,15 @@ func (a *app) orgUpdate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
-	f.StringVar(&slug, "slug", "", "the new slug: small letters, digits and hyphens")
+	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
 	f.StringVar(&status, "status", "", "active or suspended")
 	return cmd
 }
 
 func (a *app) orgUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ORG", Short: "Choose the organization that commands act in", Args: requireArgs(1, 1),
-		Long: "Chooses one of your organizations, by id, slug or name; the same as `service use --org`.\nFor one command only, --org does it.", Example: "  service org use acme-europe",
+		Use: "use ORG", Short: "Choose the current organization", Args: requireArgs(1, 1),
+		Long: "Makes one of your organizations current, by id, slug or name; same as `service use --org`.\nTo override it for a single command, use --org.", Example: "  service org use acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.useOrganization(cmd.Context(), args[0]) },
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// renderOutdated says which deliverables were made from something else than there is now, and the
-// commands that bring them up to date.
+// renderOutdated prints which deliverables were made from outdated inputs and the commands that
+// update them.
 func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 	if len(st.Outdated) == 0 {
 		return
 	}
-	p.Title("Not in the drafts yet")
+	p.Title("Drafts out of date")
 	var commands, waiting []string
 	for _, o := range st.Outdated {
 		p.Item(0, "%s", o.Message)
@@ -27,27 +27,27 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 			words = refreshCommand(st.State)
 		}
 		if o.Gate == api.GateSoA && slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Reason == "scope" }) {
-			words = "soa regenerate" // takes in the documents as well
+			words = "soa regenerate" // also reads the documents
 		}
 		if !slices.Contains(commands, words) {
 			commands = append(commands, words)
 		}
 	}
 	if len(commands) > 0 {
-		p.Text("To draft that again, keeping what people edited; it then needs approval again:")
+		p.Text("To regenerate, keeping manual edits (requires approval again):")
 	}
 	for _, words := range commands {
 		p.Command(a.commandLine(words))
 	}
 	if len(waiting) > 0 {
-		p.Text("To see what it waits for:")
+		p.Text("To see what is pending:")
 	}
 	for _, words := range waiting {
 		p.Command(a.commandLine(words))
 	}
 }
 
-// refreshCommand is the command that looks for evidence in the documents there are now.
+// refreshCommand returns the command that re-reads the evidence from the current documents.
 func refreshCommand(state api.State) string {
 	if state.HasReached(api.StateSoAApproved) {
 		return "workflow start gap_refresh"
@@ -55,9 +55,10 @@ func refreshCommand(state api.State) string {
 	return "soa refresh"
 }
 
-// approvalWarnings is what a person should know who submits or approves a deliverable: that it, or what was
-// made from it, is not of what there is now, and which lines nobody judged; nil for nothing. What
-// can't be read is left out: the decision is made.
+// approvalWarnings returns a renderer for the warnings to show when a deliverable is submitted or
+// approved: outdated deliverables and, for an SoA, applicable controls that were not assessed. It
+// returns nil if there are none. Read errors are ignored, because the decision has already been
+// made.
 func (a *app) approvalWarnings(ctx context.Context, assessment, version string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *app) approvalWarnings(ctx context.Context, assessment, version string, 
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
 			p.Text(
-				"%s, without being assessed, so no gap will be told: %s. To have the evidence judged:",
+				"%s but were not assessed, so no gaps will be found for them: %s. To assess the evidence:",
 				pluralize(len(unjudged), "control applies", "controls apply"),
 				joinFirst(unjudged, maxControlsNamed),
 			)

@@ -17,7 +17,7 @@ var poamVersions = deliverable[api.POAMVersion]{
 	submit: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
 		return call(ctx, a, api.SubmitPOAM, &api.POAMInput{POAMVersionID: id})
 	},
-	// The API has no operation for this, and its draft keeps what people edited.
+	// The API has no regenerate operation for plans; drafting again keeps manual edits.
 	regenerate: func(ctx context.Context, a *app, id string) (*api.POAMVersion, error) {
 		v, err := call(ctx, a, api.GetPOAM, &api.POAMInput{POAMVersionID: id})
 		if err != nil {
@@ -34,10 +34,10 @@ var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func (a *app) poamCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "poam", Short: "The plan of action and milestones: who closes which gap until when",
-		Long: `The plan of action and milestones turns each gap into work: what to do, in which
-order, until when, and by which evidence it will be seen as done. First dates stay
-once approved; changes are written beside them.`,
+		Use: "poam", Short: "Plan of action and milestones (POA&M): tasks, owners and due dates",
+		Long: `The plan of action and milestones turns each gap into a task: what to do, in which
+order, by when, and which evidence shows completion. Approved dates are kept;
+later changes are recorded next to them.`,
 		Example: "  service poam list --severity high\n  service poam show POAM-001\n  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
 	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary(), poamWorkbook.importCommand(a)}, poamVersions.commands(a)...)...)
 }
@@ -49,7 +49,7 @@ func (a *app) listPOAMItems(ctx context.Context, in api.POAMItemsInput, l listFl
 	})
 }
 
-// findPOAMItem finds an item of the newest version by its code, id, or control.
+// findPOAMItem returns the item of the newest version with the given code, id or control.
 func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 	id, err := poamVersions.fetchNewestID(ctx, a)
 	if err != nil {
@@ -129,7 +129,7 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
 		{Name: "by effort", Value: formatCounts(s.ByEffort, efforts)},
 		{Name: "due", Value: due},
-		{Name: "accepted risks to decide anew", Value: joinFirst(s.ExpiredAcceptances, 10)},
+		{Name: "expired risk acceptances", Value: joinFirst(s.ExpiredAcceptances, 10)},
 		{Name: "due after 180 days", Value: joinFirst(s.BeyondHalfYear, 10)},
 	}
 	if c := s.CMMC; c != nil {
@@ -142,7 +142,7 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 	return fields
 }
 
-// renderBurnDown is what stays open if every item is done on its day.
+// renderBurnDown prints how many items remain open at each date if every item is completed on time.
 func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 	if len(s.BurnDown) == 0 {
 		return
@@ -153,7 +153,7 @@ func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 	}
 	p.Blank()
 	p.Table(
-		[]print.Column{{Title: "until", NoShrink: true}, {Title: "due", AlignRight: true}, {Title: "open after", AlignRight: true}},
+		[]print.Column{{Title: "date", NoShrink: true}, {Title: "due", AlignRight: true}, {Title: "open after", AlignRight: true}},
 		rows,
 	)
 }
@@ -190,7 +190,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		print.Field{Name: "comments", Value: orEmpty(i.Comments)},
 	)
 	if i.FindingID == "" {
-		p.Text("The gap analysis has no gap here any more; the item stands for what was done.")
+		p.Text("The gap analysis no longer has this gap; the item is kept as a record of the work.")
 	}
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
@@ -204,7 +204,7 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 			}
 		}
 		if _, last := countOpenMilestones(i); last > i.CurrentDueDate() {
-			p.Text("The item is due %s, before its last milestone: move one of them.", i.CurrentDueDate())
+			p.Text("The item is due %s, before its last milestone; change one of the dates.", i.CurrentDueDate())
 		}
 	}
 	for _, l := range []struct {
@@ -226,7 +226,7 @@ func (a *app) poamList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"items"}, Short: "List the items by priority", Args: requireArgs(0, 0),
-		Long: "Lists the items of the newest version in the order in which to work on them: worse ones\nfirst, but what another waits for before it, though it be milder. --sort -severity,due_date\nlists by severity alone.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
+		Long: "Lists the items of the newest version in working order: most severe first, but\nprerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", in.Status, poamStatuses); err != nil {
 				return err
@@ -243,7 +243,7 @@ func (a *app) poamList() *cobra.Command {
 			if err != nil {
 				return a.withFilterHint(err)
 			}
-			none := "No item is like that."
+			none := "No matching items."
 			if len(all.Data) == 0 && in.ControlCode != "" {
 				none = a.explainUnplanned(cmd.Context(), in, none)
 			}
@@ -280,21 +280,22 @@ func (a *app) poamList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Status, "status", "", "only of this status")
-	f.StringVar(&severity, "severity", "", "only of this severity")
-	f.StringVar(&in.Domain, "domain", "", "only of this domain, as BCD")
-	f.StringVar(&in.ControlCode, "control", "", "only of this control")
-	f.StringVar(&in.Owner, "owner", "", "only of this owner; the name is enough")
-	f.StringVar(&in.Q, "query", "", "only with these words")
-	f.StringVar(&in.Sort, "sort", "", "the order, as due_date,-severity; an unknown name is told the known ones")
+	f.StringVar(&in.Status, "status", "", "only this status")
+	f.StringVar(&severity, "severity", "", "only this severity")
+	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. BCD")
+	f.StringVar(&in.ControlCode, "control", "", "only this control")
+	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
+	f.StringVar(&in.Q, "query", "", "only items containing these words")
+	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. due_date,-severity; an unknown name lists the valid ones")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// explainUnplanned tells why no item closes a control, and what to do; otherwise where there is nothing to tell.
+// explainUnplanned explains why no item covers a control and what to do about it. It returns
+// fallback if there is nothing to add.
 func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallback string) string {
 	items, err := a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
-	if err != nil || len(items.Data) > 0 { // other filters leave it out
+	if err != nil || len(items.Data) > 0 { // excluded by another filter
 		return fallback
 	}
 	v, err := gapVersions.fetchNewest(ctx, a)
@@ -312,23 +313,23 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 	}
 	if len(found.Data) == 0 {
 		return fmt.Sprintf(
-			"No item is on %s, as it has no finding; `%s` shows its line.",
+			"No plan item for %s, because it has no finding. See its SoA entry with `%s`.",
 			in.ControlCode,
 			a.commandLine("soa show "+shellQuote(in.ControlCode)),
 		)
 	}
 	for _, f := range found.Data {
 		if f.Result != api.Met && f.Result != api.ResultNotApplic && f.Severity != api.SeverityInformational {
-			return fmt.Sprintf("No item is on %s yet, which has a finding. To plan for it: %s.", f.ControlCode, again)
+			return fmt.Sprintf("%s has a finding but no plan item yet. To add it to the plan: %s.", f.ControlCode, again)
 		}
 	}
 	f := found.Data[0]
 	why := "is informational"
 	if f.Result == api.Met {
-		why = "is met and lacks only stronger evidence"
+		why = "is met and only lacks stronger evidence"
 	}
 	return fmt.Sprintf(
-		"No item is on %s: its finding (%s) %s, so nothing is planned for it. `%s` shows it. To plan for it all the same: `%s`, %s.",
+		"No plan item for %s: its finding (%s) %s, so no action is planned. See it with `%s`. To plan an action anyway: `%s`, %s.",
 		f.ControlCode,
 		f.Severity,
 		why,
@@ -344,7 +345,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
-		Long:    "Changes the named fields of an item. Dates that were approved stay; the new one is\nwritten beside them. Milestones keep their dates; a workbook moves them\n(`service poam import`). Completing an item completes its milestones, and opening it\nagain opens those.",
+		Long:    "Changes the given fields of an item. Approved dates are kept; the new date is recorded\nnext to them. Milestones keep their dates; change them with a workbook\n(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -409,28 +410,28 @@ func (a *app) poamEdit() *cobra.Command {
 				}
 				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
 					p.Blank()
-					p.Text("No comment says yet what shows it done. It is done when: %s", joinFirst(i.AcceptanceCriteria, 3))
-					p.Command(a.commandLine("poam edit " + i.POAMCode + " --comments 'Seen in …'"))
+					p.Text("No comment names the evidence of completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
+					p.Command(a.commandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))
 				}
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&action, "action", "", "what to do")
-	f.IntVar(&priority, "priority", 0, "1 is first")
+	f.IntVar(&priority, "priority", 0, "priority; 1 is highest")
 	f.StringVar(&effort, "effort", "", "small, medium, large or extra_large")
-	f.StringVar(&owner, "owner", "", "who does it; empty removes it")
-	f.StringVar(&resources, "resources", "", "what it takes")
-	f.StringVar(&due, "due", "", "by when, as 2027-03-31")
+	f.StringVar(&owner, "owner", "", "owner of the item; empty removes it")
+	f.StringVar(&resources, "resources", "", "required resources")
+	f.StringVar(&due, "due", "", "due date, e.g. 2027-03-31")
 	f.StringVar(&status, "status", "", "open, in_progress, blocked, completed, risk_accepted or cancelled")
-	f.StringVar(&until, "risk-until", "", "until when the risk is accepted")
+	f.StringVar(&until, "risk-until", "", "date until which the risk is accepted")
 	f.StringVar(&vendor, "vendor", "", "the vendor it depends on")
 	f.StringVar(&comments, "comments", "", "comments")
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as note; all for each of them")
+	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
 	return cmd
 }
 
-// countOpenMilestones are how many are not done, and until when the last of them is.
+// countOpenMilestones returns the number of open milestones and the latest of their due dates.
 func countOpenMilestones(i *api.POAMItem) (open int, last api.Date) {
 	for _, m := range i.Milestones {
 		if m.Status == "open" || m.Status == "in_progress" {
@@ -440,7 +441,8 @@ func countOpenMilestones(i *api.POAMItem) (open int, last api.Date) {
 	return open, last
 }
 
-// renderUnmovedMilestones tells that open milestones did not move with the due date, and what moves them.
+// renderUnmovedMilestones warns that open milestones did not move with the item's due date, and
+// shows how to move them.
 func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 	open, last := countOpenMilestones(i)
 	if open == 0 || last == i.CurrentDueDate() {
@@ -448,7 +450,7 @@ func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 	}
 	p.Blank()
 	p.Text(
-		"Open milestones keep their dates, the last %s; the item is due %s. To move them, change them in a workbook and import it:",
+		"Open milestones keep their dates (the last is %s); the item is due %s. To move them, edit them in a workbook and import it:",
 		last,
 		i.CurrentDueDate(),
 	)
@@ -456,8 +458,8 @@ func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 	p.Command(a.commandLine("poam import poam.xlsx"))
 }
 
-// renderDependencyConflicts tells which items an item waits for that are due later than it, and which wait for it that are
-// due earlier, of all items.
+// renderDependencyConflicts lists prerequisites that are due after the item and dependents that are
+// due before it.
 func renderDependencyConflicts(p *print.Page, i *api.POAMItem, all *api.List[api.POAMItem]) {
 	var later, earlier []string
 	for n := range all.Data {
@@ -475,18 +477,18 @@ func renderDependencyConflicts(p *print.Page, i *api.POAMItem, all *api.List[api
 	}
 	if len(later) > 0 {
 		p.Blank()
-		p.Text("It waits for what is due later: %s.", joinFirst(later, 5))
+		p.Text("It depends on items due later: %s.", joinFirst(later, 5))
 	}
 	if len(earlier) > 0 {
 		p.Blank()
-		p.Text("What waits for it is due earlier: %s.", joinFirst(earlier, 5))
+		p.Text("Items that depend on it are due earlier: %s.", joinFirst(earlier, 5))
 	}
 }
 
 func (a *app) poamSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Count the newest version", Args: requireArgs(0, 0),
-		Long: "Counts the items of the newest version by status, severity and effort, names accepted\nrisks whose date has passed and items due after 180 days, and shows what is open at\neach date if all is done in time. Where NIST SP 800-171 is assessed, it tells whether a\nplan of action is allowed for CMMC level 2.", Example: "  service poam summary",
+		Use: "summary", Short: "Summarize the newest version", Args: requireArgs(0, 0),
+		Long: "Counts the items of the newest version by status, severity and effort, lists expired\nrisk acceptances and items due after 180 days, and shows how many items remain open at\neach date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.", Example: "  service poam summary",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := poamVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
@@ -504,7 +506,8 @@ func (a *app) poamSummary() *cobra.Command {
 	}
 }
 
-// formatLastDueDateChange is the last date that an approved one was moved to, and by whom.
+// formatLastDueDateChange formats the last change of an approved due date, with who made it and
+// when.
 func formatLastDueDateChange(changes []api.MilestoneChange) string {
 	if len(changes) == 0 {
 		return ""

@@ -11,10 +11,11 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// maxStdinLine bounds a line that is read from stdin.
+// maxStdinLine is the maximum length of a line read from stdin.
 const maxStdinLine = 8 << 10
 
-// readStdinLine reads the next line of stdin; what names it in errors.
+// readStdinLine reads the next line of stdin. what describes the expected content in error
+// messages.
 func (a *app) readStdinLine(what string) (string, error) {
 	if a.stdin == nil {
 		a.stdin = bufio.NewReaderSize(a.Stdin, maxStdinLine)
@@ -23,19 +24,19 @@ func (a *app) readStdinLine(what string) (string, error) {
 	text := strings.TrimRight(string(line), "\r\n")
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return "", usageError("the line of stdin that should hold %s is longer than %d bytes", what, maxStdinLine)
+		return "", usageError("the line on stdin for %s is longer than %d bytes", what, maxStdinLine)
 	case err != nil && !errors.Is(err, io.EOF):
-		return "", runtimeError("stdin can't be read: %w", err)
+		return "", runtimeError("can't read stdin: %w", err)
 	case text == "":
-		return "", usageError("there is no line on stdin for %s", what)
+		return "", usageError("stdin has no line for %s", what)
 	}
 	return text, nil
 }
 
-// promptLine asks a person for a line; an empty answer means what is proposed.
+// promptLine prompts for a line; an empty answer selects defaultValue.
 func (a *app) promptLine(label, defaultValue string) (string, error) {
 	if !a.Interactive || a.ReadPassword == nil {
-		return "", withHint(usageError("nobody can be asked for the %s here", label), "`--help` tells the flags that say it")
+		return "", withHint(usageError("can't prompt for the %s: not a terminal", label), "pass it as a flag; see `--help`")
 	}
 	if defaultValue != "" {
 		label += " [" + defaultValue + "]"
@@ -54,26 +55,26 @@ func (a *app) promptLine(label, defaultValue string) (string, error) {
 	return line, nil
 }
 
-// readPassword reads a secret from stdin where that was asked for, else from the terminal.
+// readPassword reads a secret from stdin if fromStdin is set, otherwise from the terminal.
 func (a *app) readPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
 	if fromStdin {
 		return a.readStdinLine("the password")
 	}
 	if a.ReadPassword == nil {
-		return "", withHint(usageError("nobody can be asked for the password here"), "give it on stdin with --password-stdin")
+		return "", withHint(usageError("can't prompt for the password: not a terminal"), "pass it on stdin with --password-stdin")
 	}
 	secret, err := a.ReadPassword(ctx, prompt)
 	if err == nil && secret == "" {
-		return "", runtimeError("no password was given; nothing was changed")
+		return "", runtimeError("no password given; nothing was changed")
 	}
 	return secret, err
 }
 
-// confirmPassword asks for a new password a second time.
+// confirmPassword asks for a new password again and compares it.
 func (a *app) confirmPassword(ctx context.Context, password string) error {
-	second, err := a.readPassword(ctx, false, "once more: ")
+	second, err := a.readPassword(ctx, false, "repeat password:")
 	if err == nil && second != password {
-		return runtimeError("the two are not the same; nothing was changed")
+		return runtimeError("the passwords don't match; nothing was changed")
 	}
 	return err
 }

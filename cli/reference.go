@@ -13,7 +13,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// versionInputFor is a version by label or id, the active one where none is named.
+// versionInputFor returns the catalog version with the given label or id, or the active one if
+// version is "".
 func versionInputFor(version string) api.VersionInput {
 	if version == "" {
 		version = "latest"
@@ -34,24 +35,24 @@ func (a *app) completeVersions() cobra.CompletionFunc {
 	})
 }
 
-const maxAliases = 64 << 10 // what the server takes
+const maxAliases = 64 << 10 // the server's limit
 
-// readAliasFile reads the file of --aliases; "" names none.
+// readAliasFile reads the file given with --aliases; it returns "" if path is "".
 func readAliasFile(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxAliases+1))
 	if err != nil {
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
 	}
 	if len(b) > maxAliases {
-		return "", runtimeError("%s is over the limit of %d KiB for a table of aliases", path, maxAliases>>10)
+		return "", runtimeError("%s exceeds the limit of %d KiB for an alias table", path, maxAliases>>10)
 	}
 	return string(b), nil
 }
@@ -71,7 +72,7 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 	one := strings.TrimSuffix(kind, "s")
 	return &cobra.Command{
 		Use: kind, Short: "List the " + one + " catalog", Args: requireArgs(0, 0), Example: "  service catalog " + kind,
-		Long: "Lists the " + one + " catalog of a version, where it has one. `catalog show` names the\n" + kind + " of a control.",
+		Long: "Lists the " + one + " catalog of a version, if it has one. `catalog show` lists the\n" + kind + " of a control.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.listHazards(cmd.Context(), *version, kind)
 			if err != nil {
@@ -100,8 +101,8 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 
 func (a *app) catalogEvidence(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "evidence", Short: "List the evidence to ask for", Args: requireArgs(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
-		Long: "Lists the evidence requests of a version, each with the controls that it serves.",
+		Use: "evidence", Short: "List evidence requests", Args: requireArgs(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
+		Long: "Lists the evidence requests of a version, each with the controls it supports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
 				return call(
@@ -137,7 +138,7 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 func (a *app) catalogPrinciples(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "principles", Short: "List the privacy management principles", Args: requireArgs(0, 0), Example: "  service catalog principles",
-		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of a domain is in `catalog domains`.",
+		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of each domain is listed by `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
 				return call(
@@ -173,10 +174,10 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 func (a *app) catalogRequirement(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to", Args: requireArgs(1, 1),
-		Long: `Shows which controls answer a requirement. Where a relationship mapping document was
-laid over the version, it says how the requirement relates to each, from the requirement's
-side: equal, subset, superset or intersects, with a strength from 0 to 10. Where several
-frameworks have the code, put the framework before it.`,
+		Long: `Shows which controls cover a requirement. If a relationship mapping document (STRM) was
+applied to the version, it also shows how the requirement relates to each, from the requirement's
+side: equal, subset, superset or intersects, with a strength from 0 to 10. If several
+frameworks use the code, prefix it with the framework.`,
 		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
@@ -208,13 +209,13 @@ frameworks have the code, put the framework before it.`,
 					}
 				}
 				renderMappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
-				a.textIfEmpty(p, len(all.Data), "No control answers it.")
+				a.textIfEmpty(p, len(all.Data), "No controls cover this requirement.")
 			})
 		},
 	}
 }
 
-// findRequirement finds the requirement of a mapping among those of its framework.
+// findRequirement returns the requirement of a mapping, or nil if its framework doesn't list it.
 func (a *app) findRequirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
 	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
 		return call(
@@ -257,7 +258,7 @@ func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mappi
 	)
 }
 
-// readHazardTitles are the titles of a control's risks and threats.
+// readHazardTitles returns the titles of a control's risks and threats by code.
 func (a *app) readHazardTitles(ctx context.Context, version string, c *api.Control) (map[string]string, error) {
 	names := map[string]string{}
 	for kind, codes := range map[string][]string{"risks": c.Risks, "threats": c.Threats} {
@@ -283,7 +284,7 @@ func labelCodes(codes []string, titles map[string]string) []string {
 	return out
 }
 
-// renderControlDetails are what only an imported catalog has.
+// renderControlDetails prints the fields that only imported catalogs have.
 func renderControlDetails(p *print.Page, c *api.Control) {
 	var compensating, solutions []string
 	for _, k := range c.CompensatingControls {
@@ -294,8 +295,8 @@ func renderControlDetails(p *print.Page, c *api.Control) {
 			solutions = append(solutions, humanize(size)+": "+text)
 		}
 	}
-	renderSection(p, "What may stand in for it", compensating)
-	renderSection(p, "Solutions, by size of company", solutions)
+	renderSection(p, "Compensating controls", compensating)
+	renderSection(p, "Solutions by company size", solutions)
 	var more []print.Field
 	for _, f := range []struct {
 		name string
@@ -309,7 +310,7 @@ func renderControlDetails(p *print.Page, c *api.Control) {
 		more = append(more, print.Field{Name: name, Value: c.Extra[name]})
 	}
 	if len(more) > 0 {
-		p.Title("Besides")
+		p.Title("Other details")
 		p.Fields(more...)
 	}
 }
@@ -321,7 +322,8 @@ func prefixColon(s string) string {
 	return ": " + s
 }
 
-// renderControlMappings lists the requirements by framework, and how they relate where a document says so.
+// renderControlMappings lists a control's requirements by framework and, if known, how they relate
+// to it.
 func renderControlMappings(p *print.Page, maps []api.Mapping) {
 	codes := api.RequirementCodes{}
 	var related []api.Mapping
@@ -341,7 +343,7 @@ func renderControlMappings(p *print.Page, maps []api.Mapping) {
 	}
 	p.Fields(fields...)
 	if len(related) > 0 {
-		p.Title("How they relate")
+		p.Title("Relationships")
 		renderMappingTable(p, related, func(m *api.Mapping) string { return m.FrameworkCode + " " + m.RequirementCode }, "requirement")
 	}
 }
@@ -357,5 +359,5 @@ func formatColumnCounts(s api.ImportStatistics) string {
 	if s.Columns == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d, of which %d not known", s.Columns, s.UnknownColumns)
+	return fmt.Sprintf("%d (%d unknown)", s.Columns, s.UnknownColumns)
 }

@@ -17,23 +17,23 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// reportTemplate is a kind of report, with what it holds.
+// reportTemplate is a report template with a summary of its contents.
 type reportTemplate struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 }
 
 var reportTemplates = []reportTemplate{
-	{"executive_summary", "for a board: where it stands in plain words, the worst gaps, maturity, what is due next"},
+	{"executive_summary", "for a board: status in plain language, most serious gaps, maturity, next due dates"},
 	{"full", "everything: scope, applicability, gaps, maturity, plan, evidence"},
 	{"soa", "the Statement of Applicability"},
-	{"gap_analysis", "the gaps, with the evidence each rests on"},
+	{"gap_analysis", "the gaps, each with its evidence"},
 	{"maturity", "the maturity by domain and control"},
 	{"poam", "the plan of action and milestones"},
-	{"fedramp_poam", "the plan in the layout that FedRAMP asks for, as xlsx"},
-	{"emass_poam", "the plan in the layout that eMASS takes, as xlsx"},
-	{"assessment_plan", "what is assessed and how, for tools that read OSCAL"},
-	{"audit_package", "a zip with all reports, evidence, decisions and hashes, signed; --format is that of its reports"},
+	{"fedramp_poam", "the plan in the FedRAMP layout (xlsx)"},
+	{"emass_poam", "the plan in the eMASS import layout (xlsx)"},
+	{"assessment_plan", "what is assessed and how, for OSCAL tools"},
+	{"audit_package", "a signed zip with all reports, evidence, decisions and hashes; --format sets the reports' format"},
 }
 
 var reportFormats = []string{"pdf", "html", "docx", "xlsx", "md", "csv", "json", "oscal"}
@@ -47,10 +47,10 @@ func reportTemplateNames() (out []string) {
 
 func (a *app) reportCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "report", Short: "Write and download reports",
-		Long: `Reports are written from the assessment as it is. Where a deliverable in it is not
-approved, the report is marked as a draft on every page. The scope has no gate: its own
-status stands beside it.`,
+		Use: "report", Short: "Create and download reports",
+		Long: `Reports are created from the current state of the assessment. If a deliverable in it is not
+approved, the report is marked as a draft on every page. The scope has no approval gate: its own
+status is shown instead.`,
 		Example: "  service report create --template full --format html --out report.html\n  service report list\n  service report download ID --out report.html",
 	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.brandingCommand())
 }
@@ -60,8 +60,8 @@ func (a *app) reportCreate() *cobra.Command {
 	var out, layout, style string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "create --template T --format F", Short: "Write a report", Args: requireArgs(0, 0),
-		Long:    "Writes a report and, with --out, saves it. Without --format, the ending of the file\nsays it.",
+		Use: "create --template T --format F", Short: "Create a report", Args: requireArgs(0, 0),
+		Long:    "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
 		Example: "  service report create --template executive_summary --format html --out board.html\n  service report create --template soa --out soa.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Format == "" && out != "" && out != "-" {
@@ -72,7 +72,7 @@ func (a *app) reportCreate() *cobra.Command {
 				body.Format = format
 			}
 			if body.Format == "" {
-				return withHint(usageError("say the format of the report"), "--format is one of %s", strings.Join(reportFormats, ", "))
+				return withHint(usageError("no report format given"), "set --format to one of %s", strings.Join(reportFormats, ", "))
 			}
 			if err := checkOneOf("template", body.Template, reportTemplateNames()); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (a *app) reportCreate() *cobra.Command {
 				body.Layout = string(b)
 			}
 			if style != "" {
-				b, err := readSmallFile(style, api.MaxStyleBytes, "a document for styles")
+				b, err := readSmallFile(style, api.MaxStyleBytes, "a style document")
 				if err != nil {
 					return err
 				}
@@ -118,22 +118,22 @@ func (a *app) reportCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&body.Template, "template", body.Template, "what it holds; see service report templates")
+	f.StringVar(&body.Template, "template", body.Template, "report template; see service report templates")
 	f.StringVar(
 		&body.Format,
 		"format",
 		"",
 		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
-	f.StringVar(&body.Title, "title", "", "its title")
-	f.StringVar(&layout, "layout", "", "a Go template of your own, for html and md")
-	f.StringVar(&style, "style", "", "a DOCX whose styles a report in docx takes")
-	f.StringVar(&out, "out", "", "save it to this file; - for stdout")
+	f.StringVar(&body.Title, "title", "", "report title")
+	f.StringVar(&layout, "layout", "", "your own Go template, for html and md")
+	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
+	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
 	f.BoolVar(&force, "force", false, "overwrite the file")
 	return cmd
 }
 
-// formatFromPath tells a report's format by a file's ending.
+// formatFromPath returns the report format for a file's extension.
 func formatFromPath(path string) (string, error) {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if strings.HasSuffix(strings.ToLower(path), ".oscal.json") {
@@ -141,7 +141,7 @@ func formatFromPath(path string) (string, error) {
 	}
 	if !slices.Contains(reportFormats, ext) {
 		return "", withHint(
-			usageError("the ending of %q does not say which format the report should have", path),
+			usageError("the extension of %q is not a report format", path),
 			"use one of .%s",
 			strings.Join(reportFormats, ", ."),
 		)
@@ -149,9 +149,9 @@ func formatFromPath(path string) (string, error) {
 	return ext, nil
 }
 
-// generateReport writes a report and waits until it is ready.
+// generateReport requests a report and waits until it is ready.
 func (a *app) generateReport(ctx context.Context, assessment string, body api.ReportBody) (*api.Report, error) {
-	a.progress.Start(fmt.Sprintf("write the report (%s, %s)", humanize(body.Template), body.Format))
+	a.progress.Start(fmt.Sprintf("creating the report (%s, %s)", humanize(body.Template), body.Format))
 	defer a.progress.Done("")
 	r, err := call(
 		ctx,
@@ -169,12 +169,13 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 		return nil, err
 	}
 	if r.Status == "failed" {
-		return nil, runtimeError("the report could not be written: %s", orEmpty(r.Error))
+		return nil, runtimeError("the report could not be created: %s", orEmpty(r.Error))
 	}
 	return r, nil
 }
 
-// generateReportFile writes a report to a file; without a format, its ending says it.
+// generateReportFile creates a report and saves it to a file. Without a format, the file extension
+// decides.
 func (a *app) generateReportFile(ctx context.Context, assessment string, body api.ReportBody, path string, force bool) error {
 	if body.Format == "" {
 		format, err := formatFromPath(path)
@@ -190,8 +191,8 @@ func (a *app) generateReportFile(ctx context.Context, assessment string, body ap
 	return a.downloadReport(ctx, r, path, force)
 }
 
-// saveLatestReport saves the newest report of a kind: the one that the last step of the
-// run has just written. Where there is none, it has one written.
+// saveLatestReport saves the newest ready report with this template and format, usually written by
+// the last step of the run. If there is none, it creates one.
 func (a *app) saveLatestReport(ctx context.Context, assessment string, body api.ReportBody, path string) error {
 	l, err := call(ctx, a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
@@ -205,7 +206,7 @@ func (a *app) saveLatestReport(ctx context.Context, assessment string, body api.
 	return a.generateReportFile(ctx, assessment, body, path, true)
 }
 
-// downloadReport downloads a report into a file, or to stdout for "-".
+// downloadReport downloads a report to a file, or to stdout if path is "-".
 func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, force bool) error {
 	f, err := call(ctx, a, api.DownloadReport, &api.ReportInput{ReportID: r.ID})
 	if err != nil {
@@ -214,27 +215,29 @@ func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, fo
 	return a.saveDownload(f, path, force)
 }
 
-// checkOverwrite refuses a path where there is a file that the program did not write.
+// checkOverwrite returns an error if path is not a regular file, if it exists and was not written
+// by this program (unless force is set), or if its folder is not writable.
 func (a *app) checkOverwrite(path string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
 	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // a device would be replaced by a file
-		return withHint(runtimeError("%s is no file", path), "give the name of one, or - for stdout")
+	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
+		return withHint(runtimeError("%s is not a regular file", path), "give a file name, or - for stdout")
 	}
 	if !force {
 		if _, err := os.Lstat(path); err == nil && !a.isUnmodifiedOutput(path) {
-			return withHint(runtimeError("%s is there already", path), "give another name, or --force to overwrite it")
+			return withHint(runtimeError("%s already exists", path), "give another name, or use --force to overwrite it")
 		}
 	}
 	if err := checkFolderWritable(filepath.Dir(path)); err != nil {
-		return runtimeError("%s can't be written: %w", path, errorWithoutPath(err))
+		return runtimeError("can't write %s: %w", path, errorWithoutPath(err))
 	}
 	return nil
 }
 
-// checkFolderWritable tries to make a file in a folder, so that nobody works for what can't be kept.
+// checkFolderWritable creates and removes a file in a folder, to find out before the work starts
+// whether its result can be saved.
 func checkFolderWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".service-*")
 	if err != nil {
@@ -243,7 +246,7 @@ func checkFolderWritable(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// saveDownload writes a download into a file, whole or not at all, or to stdout for "-".
+// saveDownload writes a download to a file atomically, or to stdout if path is "-".
 func (a *app) saveDownload(f *api.File, path string, force bool) error {
 	defer f.Content.Close()
 	if path == "-" {
@@ -259,7 +262,7 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 		if errors.As(err, &p) {
 			err = errorWithoutPath(err)
 		}
-		return runtimeError("%s can't be written: %w", path, err)
+		return runtimeError("can't write %s: %w", path, err)
 	}
 	a.rememberWritten(path)
 	a.progress.Done("wrote %s", path)
@@ -268,9 +271,9 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 
 func formatApprovalStatus(r *api.Report) string {
 	if r.Draft {
-		return "DRAFT: a part of it is not approved"
+		return "DRAFT: not all parts are approved"
 	}
-	return "all parts are approved"
+	return "all parts approved"
 }
 
 func renderReport(p *print.Page, r *api.Report) {
@@ -280,7 +283,7 @@ func renderReport(p *print.Page, r *api.Report) {
 		print.Field{Name: "format", Value: r.Format},
 		print.Field{Name: "status", Value: r.Status},
 		print.Field{
-			Name:  "standing",
+			Name:  "approval",
 			Value: formatApprovalStatus(r),
 		},
 		print.Field{Name: "file", Value: r.Filename + ", " + formatSize(r.SizeBytes)},
@@ -297,7 +300,7 @@ func renderReport(p *print.Page, r *api.Report) {
 func (a *app) reportList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the reports of the assessment", Args: requireArgs(0, 0), Long: "Lists the reports that were written, newest first.", Example: "  service report list",
+		Use: "list", Short: "List the reports of the assessment", Args: requireArgs(0, 0), Long: "Lists the assessment's reports, newest first.", Example: "  service report list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -345,7 +348,7 @@ func (a *app) reportList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "No report is written yet; `%s` writes one.", a.commandLine("report create"))
+				a.textIfEmpty(p, len(rows), "No reports yet; create one with `%s`.", a.commandLine("report create"))
 			})
 		},
 	}
@@ -370,7 +373,7 @@ func (a *app) reportDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "download ID", Short: "Save a report to a file", Args: requireArgs(1, 1), Long: "Saves a report under its own name, or as --out says. A file that is there is not\noverwritten without --force.",
+		Use: "download ID", Short: "Save a report to a file", Args: requireArgs(1, 1), Long: "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := call(cmd.Context(), a, api.DownloadReport, &api.ReportInput{ReportID: args[0]})
@@ -380,12 +383,13 @@ func (a *app) reportDownload() *cobra.Command {
 			return a.saveDownload(f, downloadPath(out, f.Filename, args[0]), force)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the file; - for stdout (default: the report's own name)")
+	cmd.Flags().StringVar(&out, "out", "", "the file, or - for stdout (default: the report's own name)")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
 	return cmd
 }
 
-// downloadPath is the path to save a download at: as asked, or its own name in this folder.
+// downloadPath returns the path to save a download to: the requested one, or else the file's own
+// name in the current folder.
 func downloadPath(requested, filename, id string) string {
 	if requested != "" {
 		return requested
@@ -398,17 +402,17 @@ func downloadPath(requested, filename, id string) string {
 
 func (a *app) reportTemplates() *cobra.Command {
 	return &cobra.Command{
-		Use: "templates", Short: "List the kinds of report", Args: requireArgs(0, 0), Long: "Lists the kinds of report there are, and what each holds.", Example: "  service report templates",
+		Use: "templates", Short: "List report templates", Args: requireArgs(0, 0), Long: "Lists the report templates and what each contains.", Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
 			return a.out.Print(reportTemplates, func(p *print.Page) {
 				var rows [][]string
 				for _, t := range reportTemplates {
 					rows = append(rows, []string{t.Name, t.Summary})
 				}
-				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "what it holds", Wrap: true}}, rows)
+				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "contents", Wrap: true}}, rows)
 				p.Blank()
 				p.Text(
-					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
+					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, " + "gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
 				)
 			})
 		},

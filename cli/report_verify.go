@@ -15,11 +15,11 @@ import (
 
 func (a *app) reportVerify() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify FILE|ID", Short: "Check that a file is a report as it was written", Args: requireArgs(1, 1),
-		Long: `Tells whether a file is, byte for byte, a report that the service wrote for your
-organization, and which assessment and versions it was made from. Where those are still
-what there is, the report is written anew and compared. Exit code 1 where the file is
-none of its reports, or was changed.`,
+		Use: "verify FILE|ID", Short: "Verify that a file is an unmodified report", Args: requireArgs(1, 1),
+		Long: `Checks whether a file is, byte for byte, a report that the service created for your
+organization, and shows the assessment and versions it was made from. If those are still
+current, the report is created again and compared. Exits with 1 if the file is
+not one of its reports or was modified.`,
 		Example: "  service report verify board.pdf\n  service report verify ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := args[0]
@@ -33,8 +33,8 @@ none of its reports, or was changed.`,
 			v, err := call(cmd.Context(), a, api.VerifyReport, &api.VerifyReportInput{ReportID: ref})
 			if sum != "" && api.IsCode(err, api.CodeNotFound) {
 				return &exitError{
-					code: exitVerdict, err: fmt.Errorf("%s is no report that was written here for your organization, or it was changed since: no report has its SHA-256, %s", args[0], sum),
-					hint: fmt.Sprintf("`%s` lists the reports there are; download one again to compare", a.commandLine("report list")),
+					code: exitVerdict, err: fmt.Errorf("%s is not a report of your organization, or was modified: "+"no report has the SHA-256 %s", args[0], sum),
+					hint: fmt.Sprintf("list the reports with `%s` and download one again to compare", a.commandLine("report list")),
 				}
 			}
 			if err != nil {
@@ -45,22 +45,22 @@ none of its reports, or was changed.`,
 	}
 }
 
-// hashFileIfExists is the SHA-256 of a file; empty where there is none of that name.
+// hashFileIfExists returns the SHA-256 of a file, or "" if it doesn't exist.
 func hashFileIfExists(path string) (string, error) {
 	f, err := os.Open(path)
 	if os.IsNotExist(err) {
 		return "", nil
 	}
 	if err != nil {
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return "", usageError("%s is no file: name a report, or its id", path)
+		return "", usageError("%s is not a file; give a report file or a report id", path)
 	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -77,8 +77,8 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		fields := []print.Field{
 			{Name: "report", Value: r.Title},
 			{Name: "template", Value: humanize(r.Template) + " as " + r.Format},
-			{Name: "standing", Value: formatApprovalStatus(r)},
-			{Name: "written", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)},
+			{Name: "approval", Value: formatApprovalStatus(r)},
+			{Name: "created", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)},
 			{Name: "sha256", Value: r.SHA256},
 		}
 		for _, name := range sortedKeys(r.Sources) {
@@ -97,5 +97,5 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 	if err != nil || v.OK {
 		return err
 	}
-	return &exitError{code: exitVerdict, err: fmt.Errorf("it does not hold: %s", v.Outcome)}
+	return &exitError{code: exitVerdict, err: fmt.Errorf("verification failed: %s", v.Outcome)}
 }

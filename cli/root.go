@@ -8,22 +8,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// rootCommand builds the tree of commands.
+// rootCommand builds the command tree.
 func (a *app) rootCommand() *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "service",
 		Short: "Security, compliance and maturity assessments against the Secure Controls Framework",
-		Long: `service reads a folder of policies, procedures and records, finds what they say
-about each control of the Secure Controls Framework, and drafts scope, Statement
+		Long: `service reads a folder of policies, procedures and records, finds the evidence
+for each control of the Secure Controls Framework, and drafts scope, Statement
 of Applicability, gap analysis, maturity assessment, plan of action and reports.
-What it writes is a draft with quoted evidence; people approve.
+Drafts quote their evidence and are approved by people.
 
 It works offline on a local data folder, or on a server (service login).`,
-		Example: `  service demo                                      see the whole job on an example company
+		Example: `  service demo                                      run a full assessment of an example company
   service assess run ./evidence -f iso-27001-2022   assess your own folder
-  service assess status                             where it stands, and what it waits for
-  service tui                                       look through and review in the terminal
-  service help exit-codes                           what scripts need to know`,
+  service assess status                             current status and pending decisions
+  service tui                                       browse and review in the terminal
+  service help exit-codes                           exit codes for scripts`,
 	})
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -42,15 +42,15 @@ It works offline on a local data folder, or on a server (service login).`,
 		return &exitError{
 			code: exitUsage,
 			err:  explainFlagError(cmd, err),
-			hint: fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()),
+			hint: fmt.Sprintf("see the flags with `%s --help`", cmd.CommandPath()),
 		}
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	addSettingFlags(root)
 	root.AddGroup(
-		&cobra.Group{ID: "job", Title: "The job:"},
-		&cobra.Group{ID: "part", Title: "Its parts:"},
-		&cobra.Group{ID: "team", Title: "Servers and people:"},
+		&cobra.Group{ID: "job", Title: "Assessments:"},
+		&cobra.Group{ID: "part", Title: "Deliverables and analysis:"},
+		&cobra.Group{ID: "team", Title: "Servers and users:"},
 		&cobra.Group{ID: "more", Title: "More:"},
 	)
 	for id, cmds := range map[string][]*cobra.Command{
@@ -73,8 +73,8 @@ It works offline on a local data folder, or on a server (service login).`,
 	return root
 }
 
-// group makes a command that only holds others: alone it shows its help, and a word
-// it does not know is an error with the nearest that it does.
+// group returns a command that only holds subcommands. Without arguments it shows its help; an
+// unknown subcommand is an error that suggests the closest match.
 func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -88,16 +88,16 @@ func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 }
 
 func unknownCommandError(cmd *cobra.Command, word string) error {
-	f := usageError("there is no command %q%s", cmd.CommandPath()+" "+word, formatSuggestions(similarCommands(cmd, word)))
-	f.hint = fmt.Sprintf("`%s --help` lists the commands", cmd.CommandPath())
+	f := usageError("unknown command %q%s", cmd.CommandPath()+" "+word, formatSuggestions(similarCommands(cmd, word)))
+	f.hint = fmt.Sprintf("list the commands with `%s --help`", cmd.CommandPath())
 	return f
 }
 
-// helpCommand is the command of that name: unlike cobra's own, it fails on what there is not.
+// helpCommand returns the help command. Unlike cobra's own, it fails for unknown commands.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Explain a command or a topic",
-		Long:    "Explains a command as its --help does, or a topic that is no command.",
+		Use: "help [COMMAND]", Short: "Show help for a command or topic",
+		Long:    "Shows the help of a command or a topic.",
 		Example: "  service help assess run\n  service help exit-codes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
@@ -110,11 +110,11 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// helpWidth sets the flags of help pages in so many columns.
+// helpWidth is the number of columns that flag descriptions are wrapped to.
 const helpWidth = "100"
 
-// configureHelp shapes help pages: flags are wrapped, and a word after a group that is no
-// command of it is an error here too.
+// configureHelp wraps the flag descriptions on help pages and makes an unknown subcommand after a
+// group an error there too.
 func (a *app) configureHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+helpWidth+" "))
 	page := root.HelpFunc()
@@ -128,7 +128,7 @@ func (a *app) configureHelp(root *cobra.Command) {
 	})
 }
 
-// requireArgs checks how many arguments a command got; a negative most means any number.
+// requireArgs checks the number of arguments of a command; a negative maxArgs means no limit.
 func requireArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= minArgs && (maxArgs < 0 || len(args) <= maxArgs) {
@@ -136,14 +136,14 @@ func requireArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 		}
 		f := usageError("`%s` needs more arguments", cmd.CommandPath())
 		if maxArgs >= 0 && len(args) > maxArgs {
-			f = usageError("`%s` does not take the argument %q", cmd.CommandPath(), args[maxArgs])
+			f = usageError("unexpected argument %[2]q for `%[1]s`", cmd.CommandPath(), args[maxArgs])
 		}
-		f.hint = "write it as: " + cmd.UseLine()
+		f.hint = "usage: " + cmd.UseLine()
 		return f
 	}
 }
 
-// checkOneOf checks a word from a closed list.
+// checkOneOf returns an error if value is neither empty nor one of allowed.
 func checkOneOf[S ~string](noun, value string, allowed []S) error {
 	names := make([]string, len(allowed))
 	for i, w := range allowed {
@@ -152,7 +152,7 @@ func checkOneOf[S ~string](noun, value string, allowed []S) error {
 	if value == "" || slices.Contains(names, value) {
 		return nil
 	}
-	f := usageError("there is no %s %q%s", noun, value, didYouMean(value, names))
-	f.hint = "it is one of " + strings.Join(names, ", ")
+	f := usageError("unknown %s %q%s", noun, value, didYouMean(value, names))
+	f.hint = "use one of" + strings.Join(names, ", ")
 	return f
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// runOptions are what `assess run` was asked to do.
+// runOptions holds the options of `assess run`.
 type runOptions struct {
 	name, version string
 	frameworks    []string
-	// approve holds the gates that the caller has decided in advance.
+	// approve holds the gates to approve in advance.
 	approve []api.Gate
 	until   api.State
 	reports []string
 	force   bool
-	// comment stands with each decision made in advance.
+	// comment is recorded with each decision made in advance.
 	comment string
 }
 
@@ -34,18 +34,18 @@ func (a *app) assessRun() *cobra.Command {
 	var approve []string
 	var until string
 	cmd := &cobra.Command{
-		Use: "run [DIR|FILE…]", Short: "Do the whole assessment, or go on with it up to the next decision",
-		Long: `Creates an assessment of the documents in DIR and moves it forward step by step
-until a person has to decide; then it stops with exit code 4 and says what waits and
-how to decide. Run it again to go on.
+		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
+		Long: `Creates an assessment of the documents in DIR and advances it step by step
+until a decision is needed; then it exits with code 4 and shows what is pending and
+how to decide. Run it again to continue.
 
-Where an open assessment is meant it goes on with that one, and takes in only what is
-new or changed in DIR: the one that --name or --assessment names; else the one that was
-last run from DIR; else the one that has the folder's name. Without a DIR it is the one
-used last. Hidden files and links are left out.
+It continues an open assessment if there is one, and imports only files that are
+new or changed in DIR: the one given by --name or --assessment; else the one
+last run from DIR; else the one named like the folder. Without DIR, it is the one
+used last. Hidden files and links are skipped.
 
---approve is your own decision given in advance, for all four gates or those named.
-It is recorded with your name.`,
+--approve records your approval in advance, for all four gates or those given.
+It is logged under your name.`,
 		Example: `  service assess run ./evidence -f iso-27001-2022 --name "Acme 2026"
   service soa approve
   service assess run
@@ -80,20 +80,20 @@ It is recorded with your name.`,
 		"framework",
 		"f",
 		nil,
-		"framework to assess against, by code; repeat for several (none: the whole SCF)",
+		"framework code to assess against; repeatable (default: the whole SCF)",
 	)
-	f.StringVar(&o.name, "name", "", "name of the assessment (default: of the one last run from DIR, else the folder's name)")
-	f.StringVar(&o.version, "version", "", "catalog version, as 2026.1.1 (default: the active one)")
+	f.StringVar(&o.name, "name", "", "name of the assessment (default: the one last run from DIR, else the folder's name)")
+	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
 	f.StringVar(&until, "until", string(api.StateReportGenerated), "stop at this state")
-	f.StringSliceVar(&o.reports, "report", nil, "at the end, write the full report to this file; its ending says the format")
-	f.BoolVar(&o.force, "force", false, "overwrite files that --report names")
+	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
+	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
 
-// runAssessment does the job of `assess run`.
+// runAssessment implements `assess run`.
 func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) error {
 	started := a.Clock()
 	files, skippedFiles, err := collectFiles(paths)
@@ -112,7 +112,7 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 	return a.runToGate(ctx, one, paths, files, skippedFiles, o, started)
 }
 
-// runToGate adds the files, moves the assessment forward and tells what came of it.
+// runToGate adds the files, advances the assessment and prints the result.
 func (a *app) runToGate(
 	ctx context.Context,
 	one *api.Assessment,
@@ -125,12 +125,12 @@ func (a *app) runToGate(
 	a.rememberAssessment(one.ID)
 	a.rememberFolder(resolveFolder(paths), one.ID)
 	setResumeHint := func(words string) {
-		a.interruptHint = fmt.Sprintf("what is done is kept in the assessment %q; go on with `%s`", one.Name, a.commandLine(words))
+		a.interruptHint = fmt.Sprintf("progress is saved in the assessment %q; continue with `%s`", one.Name, a.commandLine(words))
 	}
 	var late, imported int
 	if len(files) > 0 {
 		again := "assess run"
-		for _, p := range paths { // else what was not taken yet would be left out without a word
+		for _, p := range paths { // repeat the paths, or files not yet imported would be silently skipped
 			again += " " + shellQuote(p)
 		}
 		setResumeHint(again + " --name " + shellQuote(one.Name))
@@ -151,7 +151,7 @@ func (a *app) runToGate(
 	}
 	setResumeHint("assess run")
 	for _, l := range skippedFiles {
-		a.progress.Notice("left out: %s: %s", l.Name, l.Reason)
+		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)
 	}
 	moveErr := a.advanceAssessment(ctx, one.ID, o)
 	if moveErr != nil && exitCode(moveErr) != exitApproval {
@@ -180,8 +180,8 @@ func (a *app) runToGate(
 	return moveErr
 }
 
-// requireDocuments refuses to go on, where no file could be taken, without a document from before: all
-// controls of nothing would come out as not evidenced.
+// requireDocuments returns an error if no file could be imported and the assessment has no
+// documents, because every control would come out as not evidenced.
 func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFiles []skippedFile) error {
 	docs, err := a.listDocuments(ctx, assessment)
 	if err != nil || len(docs) > 0 {
@@ -192,12 +192,12 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 		why[i] = l.Name + ": " + l.Reason
 	}
 	return withHint(
-		runtimeError("none of the files could be taken: %s", joinFirst(why, 3)),
-		"an assessment of nothing finds nothing; see to it that the files can be read",
+		runtimeError("none of the files could be imported: %s", joinFirst(why, 3)),
+		"an assessment needs documents; check that the files can be read",
 	)
 }
 
-// findOrCreateAssessment finds the assessment to go on with, or creates one of the files that were found.
+// findOrCreateAssessment returns the assessment to continue, or creates a new one.
 func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
@@ -206,7 +206,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files 
 			return nil, err
 		}
 		if last != nil {
-			a.printNotice("This folder was last assessed as %q, which goes on; --name begins another.", last.Name)
+			a.printNotice("Continuing %q, the last assessment of this folder; use --name to start another.", last.Name)
 			return last, a.addFrameworks(ctx, last, o)
 		}
 		abs, err := filepath.Abs(paths[0])
@@ -235,15 +235,15 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files 
 	if open == nil {
 		if len(paths) == 0 {
 			return nil, withHint(
-				runtimeError("there is no open assessment with the name %q", name),
+				runtimeError("no open assessment named %q", name),
 				"give the folder to assess: `%s`",
 				a.commandLine("assess run DIR --name "+shellQuote(name)),
 			)
 		}
 		if files == 0 {
 			return nil, withHint(
-				runtimeError("%s: there is no file that could be evidence", strings.Join(paths, ", ")),
-				"hidden files are left out; name the folder the documents are in, or begin without any by `%s`",
+				runtimeError("%s: no files to import", strings.Join(paths, ", ")),
+				"hidden files are skipped; give the folder with the documents, or start without any with `%s`",
 				a.commandLine("assess create "+shellQuote(name)),
 			)
 		}
@@ -259,13 +259,14 @@ func (a *app) createAssessment(ctx context.Context, name string, o runOptions) (
 	if err != nil {
 		return nil, a.withFrameworkHint(err)
 	}
-	a.progress.Done("created the assessment %q", one.Name)
+	a.progress.Done("created assessment %q", one.Name)
 	return one, nil
 }
 
-// addFrameworks adds frameworks to an assessment that goes on; whether it still may is the server's to say.
+// addFrameworks adds the requested frameworks to an existing assessment. The server decides whether
+// they may still be changed.
 func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOptions) error {
-	a.progress.Done("going on with the assessment %q, %s", open.Name, humanize(open.State))
+	a.progress.Done("continuing assessment %q (%s)", open.Name, humanize(open.State))
 	if len(o.frameworks) == 0 || !slices.ContainsFunc(o.frameworks, func(f string) bool { return !slices.Contains(open.Frameworks, f) }) {
 		return nil
 	}
@@ -276,12 +277,12 @@ func (a *app) addFrameworks(ctx context.Context, open *api.Assessment, o runOpti
 	return err
 }
 
-// maxStalls bounds how often the same state is met again before giving up.
+// maxStalls is how often the same state may be seen again before giving up.
 const maxStalls = 3
 
-// advanceAssessment moves the assessment forward, one transition at a time, until the state
-// asked for or a decision that was not given. Whoever else moves it meanwhile is
-// met by reading again.
+// advanceAssessment moves the assessment forward one transition at a time until it reaches o.until
+// or a decision that was not given in advance. It rereads the status each time, in case someone
+// else moves the assessment.
 func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) error {
 	in := api.AssessmentInput{AssessmentID: id}
 	var last api.State
@@ -305,7 +306,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 			}
 			one, err := approveContent(ctx, a, *st.PendingApprovalID, o.comment, "")
 			if api.IsCode(err, api.CodeInvalidState) ||
-				errors.Is(err, client.ErrConnectionLost) { // decided already, by somebody else or us
+				errors.Is(err, client.ErrConnectionLost) { // already decided, by us or someone else
 				continue
 			}
 			if err != nil {
@@ -320,7 +321,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])
 		switch {
-		case errors.Is(err, client.ErrConnectionLost) && stalls < maxStalls: // the state tells whether it was made
+		case errors.Is(err, client.ErrConnectionLost) && stalls < maxStalls: // the next status shows whether it succeeded
 		case api.IsCode(err, api.CodeInvalidState), api.IsCode(err, api.CodeApproval):
 			if stalls >= maxStalls || !a.hasStatusChanged(ctx, id, st) {
 				return a.explainBlocked(err, move, st)
@@ -331,30 +332,30 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 	}
 }
 
-// hasStatusChanged tells whether the assessment is not as it was.
+// hasStatusChanged reports whether the assessment's state or blockers differ from previous.
 func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.AssessmentStatus) bool {
 	now, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: id})
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
 }
 
-// explainBlocked says what stands in the way where trying again can't help.
+// explainBlocked adds a hint on what to do to an error that retrying can't resolve.
 func (a *app) explainBlocked(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
 			noun := gateNoun(m.Gate)
 			return withHint(
 				err,
-				"change lines with `%s` or draft again, then `%s`",
+				"edit items with `%s` or draft again, then run `%s`",
 				a.commandLine(noun+" edit"),
 				a.commandLine("assess run"),
 			)
 		}
 	}
-	return withHint(err, "`%s` tells where it stands", a.commandLine("assess status"))
+	return withHint(err, "check the status with `%s`", a.commandLine("assess status"))
 }
 
-// performMove makes one transition and tells of it. Reading documents takes the longest, so
-// there it is told how many are read.
+// performMove makes one transition and shows its progress. Reading documents takes longest, so it
+// also shows how many have been read.
 func (a *app) performMove(ctx context.Context, id string, move api.Move, target api.State) error {
 	a.progress.Start(move.Work)
 	in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: id}}
@@ -368,7 +369,7 @@ func (a *app) performMove(ctx context.Context, id string, move api.Move, target 
 	if err != nil {
 		return err
 	}
-	if move.Gate != "" { // the decision was told already
+	if move.Gate != "" { // the decision has already been reported
 		a.progress.Done("")
 		return nil
 	}
@@ -376,7 +377,8 @@ func (a *app) performMove(ctx context.Context, id string, move api.Move, target 
 	return nil
 }
 
-// approvalRequiredError is the stop at a decision: what waits, for whom, and how to decide.
+// approvalRequiredError returns the error that stops a run at a decision: what is pending, who can
+// decide, and how.
 func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
 	noun := gateNoun(g)
 	var who []string
@@ -389,18 +391,18 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 	if st.PendingApprovalID != nil {
 		approval = *st.PendingApprovalID
 	}
-	err := api.ApprovalRequired(g, approval, "the %s waits for a decision by an %s of the organization (%s)",
+	err := api.ApprovalRequired(g, approval, "the %s awaits a decision by an %s of the organization (%s)",
 		g.Title(), strings.Join(who, " or "), a.summarizeGate(ctx, id, g))
 	if approval == "" {
 		err.Message = strings.Join(st.BlockedBy, "; ")
 		return &exitError{
 			code: exitApproval,
 			err:  err,
-			hint: fmt.Sprintf("submit it again with `%s`, then decide", a.commandLine(noun+" submit")),
+			hint: fmt.Sprintf("resubmit it with `%s`, then decide", a.commandLine(noun+" submit")),
 		}
 	}
 	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf(
-		"look and decide, then go on:\n  %s\n  %s\n  %s\n  %s",
+		"Review, decide, then continue:\n  %s\n  %s\n  %s\n  %s",
 		a.commandLine(
 			noun+" show",
 		),
@@ -410,11 +412,11 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 	)}
 }
 
-// summarizeGate counts what is to be decided on.
+// summarizeGate summarizes the totals of the deliverable to be decided on.
 func (a *app) summarizeGate(ctx context.Context, id string, g api.Gate) string {
 	s, err := call(ctx, a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: id})
 	if err != nil {
-		return "its totals can't be read: " + err.Error()
+		return "totals unavailable:" + err.Error()
 	}
 	switch g {
 	case api.GateSoA:

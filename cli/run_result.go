@@ -11,10 +11,10 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// maxWorstShown is how many gaps a summary names.
+// maxWorstShown is the number of gaps listed in a summary.
 const maxWorstShown = 5
 
-// runResult is what a run tells at its end.
+// runResult is the output of a run.
 type runResult struct {
 	Assessment    *api.Assessment        `json:"assessment"`
 	Status        *api.AssessmentStatus  `json:"status"`
@@ -25,13 +25,13 @@ type runResult struct {
 	Reports       []string               `json:"reports"`
 	Seconds       float64                `json:"seconds"`
 
-	// lateDocuments are the documents that came after the Statement of Applicability was drafted.
+	// lateDocuments counts the documents added after the Statement of Applicability was drafted.
 	lateDocuments int
-	// renderHeader stands before the page, tail after it.
+	// renderHeader is printed before the page, renderFooter after it.
 	renderHeader, renderFooter func(*print.Page)
 }
 
-// readRunResult reads what there is to tell of an assessment.
+// readRunResult fetches the result of a run.
 func (a *app) readRunResult(ctx context.Context, id string, skippedFiles []skippedFile, started time.Time) (*runResult, error) {
 	in := api.AssessmentInput{AssessmentID: id}
 	out := &runResult{Skipped: skippedFiles, WorstFindings: []api.Finding{}, Reports: []string{}}
@@ -68,19 +68,19 @@ func (a *app) readRunResult(ctx context.Context, id string, skippedFiles []skipp
 	return out, nil
 }
 
-// renderer is the outcome as people read it.
+// renderer returns the human-readable form of the result.
 func (o *runResult) renderer(a *app) func(*print.Page) {
 	return func(p *print.Page) {
 		if o.renderHeader != nil {
 			o.renderHeader(p)
 		}
-		p.Title("%s: %s (%d %%)", o.Assessment.Name, humanize(o.Assessment.State), o.Assessment.Progress)
+		p.Title("%s: %s (%d%%)", o.Assessment.Name, humanize(o.Assessment.State), o.Assessment.Progress)
 		p.Fields(o.summaryFields()...)
 		o.renderUnread(a, p)
 		o.renderEvidenceCaveats(p)
 		o.renderWorstFindings(p)
 		if !slices.ContainsFunc(o.Status.Outdated, func(one api.Outdated) bool { return one.Reason == "documents" }) {
-			a.renderLateDocuments(p, o.Assessment.State, o.lateDocuments) // they are not read yet
+			a.renderLateDocuments(p, o.Assessment.State, o.lateDocuments) // not read yet
 		}
 		if o.renderFooter == nil {
 			a.renderOutdated(p, o.Status)
@@ -88,13 +88,13 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		if o.Summary.IsStarter {
 			p.Blank()
 			p.Text(
-				"Catalog: the built-in starter, in this project's own words. It is not the SCF; import the workbook with `%s` for the whole.",
+				"Catalog: the built-in starter, in this project's own words. It is not the SCF; for the full SCF, import its workbook with `%s`.",
 				a.commandLine("catalog import FILE"),
 			)
 		}
 		if len(o.Reports) > 0 {
 			p.Blank()
-			p.Text("Written: %s", strings.Join(o.Reports, ", "))
+			p.Text("Saved: %s", strings.Join(o.Reports, ", "))
 		}
 		if o.renderFooter != nil {
 			o.renderFooter(p)
@@ -111,18 +111,18 @@ func (o *runResult) summaryFields() []print.Field {
 	}
 	frameworks := strings.Join(o.Assessment.Frameworks, ", ")
 	if frameworks == "" {
-		frameworks = "none: the whole catalog"
+		frameworks = "none (the whole catalog)"
 	}
 	fields := []print.Field{
 		{Name: "frameworks", Value: frameworks},
 		{
 			Name:  "documents",
-			Value: fmt.Sprintf("%d read of %d, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages")),
+			Value: fmt.Sprintf("%d of %d read, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages")),
 		},
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
-			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
+			print.Field{Name: "controls", Value: fmt.Sprintf("%d: %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
 			print.Field{Name: "coverage", Value: formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
 	}
 	if o.Summary.MaturityAvg != nil {
@@ -138,10 +138,10 @@ func (o *runResult) summaryFields() []print.Field {
 		print.Field{Name: "id", Value: o.Assessment.ID})
 }
 
-// maxUnreadShown is how many documents a run lists that were not read.
+// maxUnreadShown is the maximum number of unread documents listed.
 const maxUnreadShown = 20
 
-// renderUnread lists the documents that were not read, and why.
+// renderUnread lists the documents that could not be read, with reasons.
 func (o *runResult) renderUnread(a *app, p *print.Page) {
 	var lines []string
 	for _, l := range o.Skipped {
@@ -160,11 +160,11 @@ func (o *runResult) renderUnread(a *app, p *print.Page) {
 		p.Item(0, "%s", l)
 	}
 	if more := len(lines) - maxUnreadShown; more > 0 {
-		p.Item(0, "and %d more; `%s` lists those that were taken", more, a.commandLine("doc list --status failed"))
+		p.Item(0, "and %d more; list the imported ones with `%s`", more, a.commandLine("doc list --status failed"))
 	}
 }
 
-// renderEvidenceCaveats says where the evidence is such that the figures above say little.
+// renderEvidenceCaveats warns if the evidence is such that the totals above mean little.
 func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	var names []string
 	read := 0
@@ -180,13 +180,13 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	switch {
 	case !o.Assessment.State.HasReached(api.StateSoADrafted):
 	case read == 0:
-		p.Title("To know")
-		p.Item(0, "No document was read, so every control is not evidenced. That says nothing of what is done.")
+		p.Title("Note")
+		p.Item(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
 	case len(names) > 0:
-		p.Title("To know")
+		p.Title("Note")
 		p.Item(
 			0,
-			"%d of %s in another language than English, which the rules can't read: a person should. What only these say counts as not evidenced: %s.",
+			"%d of %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
 			len(names),
 			pluralize(read, "document is", "documents are"),
 			joinFirst(names, 5),
@@ -194,45 +194,46 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	}
 }
 
-// renderLateDocuments says of documents that came late that no draft knows them, and what to do.
+// renderLateDocuments reports documents that were added too late for the current drafts, and how to
+// include them.
 func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 	if late == 0 || !state.HasReached(api.StateSoADrafted) || state == api.StateClosed {
 		return
 	}
-	p.Title("Not in the drafts yet")
+	p.Title("Drafts out of date")
 	p.Text(
-		"%s came after the Statement of Applicability was drafted. To look there for evidence, which then needs approval again:",
+		"%s added after the Statement of Applicability was drafted. To search them for evidence (requires approval again):",
 		pluralize(late, "document", "documents"),
 	)
 	p.Command(a.commandLine(refreshCommand(state)))
 }
 
-// A summary names the first few things that a gap lacks and the beginning of its
-// passage; `gap show` has them whole.
+// Limits on what a summary shows of a gap: the number of missing elements, their width, and the
+// width of the quote. `gap show` prints them in full.
 const (
 	maxMissingShown = 2
 	missingWidth    = 110
 	quoteWidth      = 280
 )
 
-// excerpt is the head of a long text.
+// excerpt returns the beginning of a text in a single line, at most width columns.
 func excerpt(s string, width int) string {
 	return print.Truncate(strings.TrimRight(strings.Join(strings.Fields(s), " "), "."), width)
 }
 
-// renderWorstFindings shows the worst gaps, each with the passage it rests on.
+// renderWorstFindings prints the most serious gaps, each with its first quote.
 func (o *runResult) renderWorstFindings(p *print.Page) {
 	if len(o.WorstFindings) == 0 {
 		return
 	}
-	p.Title("The worst gaps")
+	p.Title("Most serious gaps")
 	for i, f := range o.WorstFindings {
 		p.Text("%d. %s %s [%s, %s]", i+1, f.ControlCode, f.ControlTitle, f.Severity, humanize(f.Status))
 		if len(f.MissingElements) > 0 {
 			lacks := make([]string, len(f.MissingElements))
 			for i, m := range f.MissingElements {
 				if text, _, noted := strings.Cut(m, " (in part: "); noted {
-					m = text + " (in part)" // `gap show` has what of it
+					m = text + " (in part)" // `gap show` has the details
 				}
 				lacks[i] = excerpt(m, missingWidth)
 			}
@@ -248,7 +249,7 @@ func (o *runResult) renderWorstFindings(p *print.Page) {
 	}
 }
 
-// formatStatusCounts counts the controls that apply by what the evidence says of them.
+// formatStatusCounts formats the number of applicable controls by implementation status.
 func formatStatusCounts(s *api.AssessmentSummary) string {
 	all := fmt.Sprintf("%d apply: %d implemented, %d partially, %d planned, %d not implemented, %d not evidenced",
 		s.Applicable, s.Implemented, s.PartiallyImpl, s.Planned, s.NotImplemented, s.NotEvidenced)

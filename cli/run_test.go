@@ -34,14 +34,14 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 	w.want(
 		got,
 		4,
-		`created the assessment "Acme 2026"`,
-		"the Statement of Applicability waits for a decision by an owner or admin",
+		`created assessment "Acme 2026"`,
+		"the Statement of Applicability awaits a decision by an owner or admin",
 		"8 controls: 8 apply",
 		"service soa show",
 		"service soa approve",
 		"service soa reject --reason",
 		"service assess run",
-		"link.txt: a link",
+		"link.txt: is a link",
 		"empty.txt is empty",
 		"12.5 %: 1 ÷ 8",
 		"built-in starter",
@@ -55,7 +55,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		if gate == "poam" {
 			code = 0
 		}
-		w.want(w.run("assess", "run"), code, `going on with the assessment "Acme 2026"`)
+		w.want(w.run("assess", "run"), code, `continuing assessment "Acme 2026"`)
 	}
 	if st := w.fake.assessments[0].State; st != api.StateReportGenerated {
 		t.Errorf("it ended %s", st)
@@ -88,11 +88,11 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)
-	if r := w.run("assess", "run", dir); strings.Contains(r.out, "Not in the drafts yet") {
+	if r := w.run("assess", "run", dir); strings.Contains(r.out, "Drafts out of date") {
 		t.Errorf("nothing came late:\n%s", r.out)
 	}
 	put(t, filepath.Join(dir, "new.md"), "# New")
-	w.want(w.run("assess", "run", dir), 4, "Not in the drafts yet", "1 document came after", "service soa refresh")
+	w.want(w.run("assess", "run", dir), 4, "Drafts out of date", "1 document came after", "service soa refresh")
 	w.run("assess", "run", "--approve")
 	put(t, filepath.Join(dir, "newer.md"), "# Newer")
 	w.want(
@@ -310,7 +310,7 @@ func TestReportFiles(t *testing.T) {
 	w.want(w.run("report", "create", "--out", out), 0, "wrote "+out)
 	w.want(w.run("report", "create", "--out", out), 0, "wrote "+out)
 	put(t, out, "mine")
-	w.want(w.run("report", "create", "--out", out), 3, "is there already", "--force")
+	w.want(w.run("report", "create", "--out", out), 3, "already exists", "--force")
 	w.want(w.run("report", "create", "--out", out, "--force"), 0)
 	w.want(w.run("report", "create"), 2, "say the format")
 	w.want(w.run("report", "create", "--format", "pfd"), 2, `did you mean "pdf"`)
@@ -346,7 +346,7 @@ func TestManyFilesToAServerThatTakesFew(t *testing.T) {
 		return true
 	}
 	got := w.run("doc", "add", dir, "--no-wait")
-	w.want(got, 3, "takes 2 files a minute", "the 5 that are left take about 3 minutes", "--rate-limit documents=", "link.txt: a link")
+	w.want(got, 3, "accepts 2 files a minute", "the remaining 5 take about 3 minutes", "--rate-limit documents=", "link.txt: is a link")
 	if n := strings.Count(got.errOut, "files a minute"); n != 1 {
 		t.Errorf("it is told %d times:\n%s", n, got.errOut)
 	}

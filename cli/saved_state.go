@@ -15,15 +15,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// savedState is what the program keeps between runs, beside the data: comfort, never
-// truth. Where it can't be read or written, the program works without it.
+// savedState is what the program remembers between runs. It is a convenience only: if it can't be
+// read or written, the program works without it.
 type savedState struct {
-	// LastAssessments is the id of the assessment used last, by place of the data.
+	// LastAssessments maps a data key to the id of the assessment used last.
 	LastAssessments map[string]string `json:"used"`
-	// LastByFolder is the id of the assessment last run from a folder, by place of the data and the
-	// folder's full path.
+	// LastByFolder maps a data key and a folder's full path to the id of the assessment last run
+	// from it.
 	LastByFolder map[string]map[string]string `json:"folders,omitempty"`
-	// WrittenHashes is the SHA-256 of files the program wrote, by their full path: those it may overwrite.
+	// WrittenHashes maps the full paths of files written by the program to their SHA-256.
+	// Unmodified ones may be overwritten.
 	WrittenHashes map[string]string `json:"written"`
 }
 
@@ -45,7 +46,7 @@ func (a *app) readState() savedState {
 	return m
 }
 
-// updateState changes what is kept; that it can't is no reason to fail.
+// updateState changes the saved state; errors are ignored.
 func (a *app) updateState(change func(*savedState)) {
 	if a.StateDir == "" {
 		return
@@ -59,7 +60,7 @@ func (a *app) updateState(change func(*savedState)) {
 	_ = writeFileAtomically(a.stateFile(), 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
-// dataKey names where the data is, as a key of what is remembered.
+// dataKey returns the key of the current data folder or server in the saved state.
 func (a *app) dataKey() string {
 	t := a.flags.Target
 	data := t.Data
@@ -72,14 +73,14 @@ func (a *app) dataKey() string {
 	return t.Server + "|" + data + "|" + t.Organization
 }
 
-// rememberAssessment remembers the assessment for commands that name none.
+// rememberAssessment saves the assessment for commands that don't name one.
 func (a *app) rememberAssessment(id string) {
 	if a.readState().LastAssessments[a.dataKey()] != id {
 		a.updateState(func(m *savedState) { m.LastAssessments[a.dataKey()] = id })
 	}
 }
 
-// rememberFolder remembers which assessment was last run from a folder.
+// rememberFolder saves which assessment was last run from a folder.
 func (a *app) rememberFolder(folder, id string) {
 	if folder == "" || a.readState().LastByFolder[a.dataKey()][folder] == id {
 		return
@@ -95,7 +96,7 @@ func (a *app) rememberFolder(folder, id string) {
 	})
 }
 
-// lastAssessmentFrom is the open assessment that was last run from a folder; nil where there is none.
+// lastAssessmentFrom returns the open assessment last run from a folder, or nil if there is none.
 func (a *app) lastAssessmentFrom(ctx context.Context, folder string) (*api.Assessment, error) {
 	id := a.readState().LastByFolder[a.dataKey()][folder]
 	if folder == "" || id == "" {
@@ -111,8 +112,8 @@ func (a *app) lastAssessmentFrom(ctx context.Context, folder string) (*api.Asses
 	return nil, nil
 }
 
-// resolveFolder is the full path of the folder that is run from, without links; empty where the
-// first of the paths is none.
+// resolveFolder returns the full path of the first of paths with links resolved, or "" if it is not
+// a folder.
 func resolveFolder(paths []string) string {
 	if len(paths) == 0 || folderName(paths[0]) == "" {
 		return ""
@@ -127,8 +128,8 @@ func resolveFolder(paths []string) string {
 	return abs
 }
 
-// writeFileAtomically writes a file whole or not at all. What there was keeps its mode; what is new
-// gets the one given, less what the person's umask takes away.
+// writeFileAtomically writes a file completely or not at all. An existing file keeps its mode; a
+// new one gets the given mode, less the umask.
 func writeFileAtomically(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := createTempBeside(path, mode)
 	if err != nil {
@@ -149,7 +150,7 @@ func writeFileAtomically(path string, mode fs.FileMode, write func(io.Writer) er
 	return os.Rename(f.Name(), path)
 }
 
-// createTempBeside makes a new file in the folder of a path.
+// createTempBeside creates a temporary file in the folder of path.
 func createTempBeside(path string, mode fs.FileMode) (f *os.File, err error) {
 	for i := range 100 {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".service-%d-%d", os.Getpid(), i))
@@ -167,7 +168,7 @@ func copyFileMode(f *os.File, path string) error {
 	return nil
 }
 
-// isUnmodifiedOutput tells whether the file is as the program wrote it.
+// isUnmodifiedOutput reports whether the file was written by the program and not modified since.
 func (a *app) isUnmodifiedOutput(path string) bool {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -178,7 +179,7 @@ func (a *app) isUnmodifiedOutput(path string) bool {
 	return known && err == nil && got == want
 }
 
-// rememberWritten notes that the program made the file.
+// rememberWritten saves the hash of a file that the program wrote.
 func (a *app) rememberWritten(path string) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -198,7 +199,7 @@ func hashFile(path string) (string, error) {
 	return hashReader(f)
 }
 
-// hashReader is the SHA-256 of all that r holds, in hex.
+// hashReader returns the SHA-256 of the contents of r in hex.
 func hashReader(r io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, r); err != nil {

@@ -22,9 +22,9 @@ import (
 
 func (a *app) scopeCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "scope", Short: "The scope: what of the organization is assessed",
-		Long: `The scope says which units, systems, places and data are assessed, and which traits
-the organization has. Traits decide which controls can apply; each is true, false or
+		Use: "scope", Short: "Scope: which parts of the organization are assessed",
+		Long: `The scope defines which units, systems, locations and data are assessed, and which traits
+the organization has. Traits determine which controls can apply; each is true, false or
 unknown, with the reason.`,
 		Example: "  service scope show\n  service scope set --trait has_ot=false --system Quayside --system Pilotlink\n  service scope set -f scope.yaml\n  service scope submit",
 	}, a.scopeShow(), a.scopeSet(), a.scopeSubmit(), a.scopeApprove())
@@ -37,14 +37,14 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 	}
 	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: one.ID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, withHint(err, "go on with `%s`, or write it with `%s`", a.commandLine("assess run"), a.commandLine("scope set"))
+		return nil, withHint(err, "continue with `%s`, or create it with `%s`", a.commandLine("assess run"), a.commandLine("scope set"))
 	}
 	return s, err
 }
 
 func (a *app) scopeShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the scope with its traits", Args: requireArgs(0, 0), Long: "Shows the scope of the assessment, and each trait with where it comes from.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
+		Use: "show", Short: "Show the scope with its traits", Args: requireArgs(0, 0), Long: "Shows the scope of the assessment, and each trait with its source.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.currentScope(cmd.Context())
 			if err != nil {
@@ -118,17 +118,17 @@ func (a *app) scopeSet() *cobra.Command {
 		{"entity", "a legal entity", nil, &body.LegalEntities},
 		{"data-type", "a type of data", nil, &body.DataTypes},
 		{"third-party", "a third party", nil, &body.ThirdParties},
-		{"exclusion", "what is left out", nil, &body.Exclusions},
+		{"exclusion", "an exclusion", nil, &body.Exclusions},
 		{"assumption", "an assumption", nil, &body.Assumptions},
 		{"constraint", "a constraint", nil, &body.Constraints},
 	}
 	cmd := &cobra.Command{
 		Use: "set", Short: "Create or change the scope", Args: requireArgs(0, 0),
-		Long: `Sets the named fields; the others stay. A list that is given takes the place of the
-one there was: repeat its flag for several entries. With -f, the fields come from a
-YAML or JSON file with the names of the API (- for stdin); flags win over it. A trait
-is true, false (yes and no are the same) or unknown. Traits in what ` + "`scope show -o yaml`" + `
-wrote that nobody set stay the documents', unless you change them.`,
+		Long: `Sets the given fields; the others are unchanged. A given list replaces the existing
+one: repeat its flag for several entries. With -f, the fields come from a
+YAML or JSON file with the names of the API (- for stdin); flags take precedence. A trait
+is true, false (or yes, no) or unknown. Traits in the output of ` + "`scope show -o yaml`" + `
+that nobody set manually stay derived from the documents unless you change them.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -175,9 +175,9 @@ wrote that nobody set stay the documents', unless you change them.`,
 			return a.out.Print(s, func(p *print.Page) {
 				renderScope(p, s)
 				if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
-					p.Title("Not in the drafts yet")
+					p.Title("Drafts out of date")
 					p.Text(
-						"The Statement of Applicability was drafted by the scope before this. To draft it by this one, keeping what people edited:",
+						"The Statement of Applicability is based on the previous scope. To regenerate it, keeping manual edits:",
 					)
 					p.Command(a.commandLine("soa regenerate"))
 				}
@@ -185,13 +185,13 @@ wrote that nobody set stay the documents', unless you change them.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&title, "title", "", "its title")
-	f.StringVar(&description, "description", "", "what it is about")
-	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeat for several")
-	f.StringSliceVar(&reset, "reset", nil, "traits to hand back to the documents, as has_ot,uses_ai; all for each that people set")
+	f.StringVar(&title, "title", "", "title of the scope")
+	f.StringVar(&description, "description", "", "description of the scope")
+	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeatable")
+	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; all resets every manual one")
 	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")
 	for i := range lists {
-		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeat for several")
+		f.StringArrayVar(&lists[i].value, lists[i].flag, nil, lists[i].usage+"; repeatable")
 	}
 	return cmd
 }
@@ -201,7 +201,7 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	for _, t := range traits {
 		name, value, ok := strings.Cut(t, "=")
 		if !ok {
-			return withHint(usageError("--trait %q is not of the form name=value", t), "write it as --trait has_ot=false")
+			return withHint(usageError("--trait %q is not of the form name=value", t), "e.g. --trait has_ot=false")
 		}
 		if err := checkOneOf("trait", name, api.TraitNames); err != nil {
 			return err
@@ -221,8 +221,8 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 	return nil
 }
 
-// parseTrait reads what a trait is set to; nil is unknown. What is not plainly one of the three is
-// refused: a value that was guessed would decide which controls apply.
+// parseTrait parses a trait's value; nil means unknown. Anything but the three values is an error,
+// because a guess would affect which controls apply.
 func parseTrait(name string, v any) (*bool, error) {
 	var value bool
 	switch word := strings.ToLower(fmt.Sprint(v)); {
@@ -232,18 +232,18 @@ func parseTrait(name string, v any) (*bool, error) {
 		value = true
 	case word == "false", word == "no":
 	default:
-		return nil, withHint(usageError("the trait %s can't be %q", name, fmt.Sprint(v)), "it is true, false or unknown")
+		return nil, withHint(usageError("invalid value for trait %s: %q", name, fmt.Sprint(v)), "use true, false or unknown")
 	}
 	return &value, nil
 }
 
-// traitFields are those of a trait as a scope shows it.
+// traitFields are the fields of a trait in a scope's output.
 var traitFields = []string{"value", "source", "reason", "evidence"}
 
-// maxScopeFile bounds a scope file; the API takes no larger body.
+// maxScopeFile is the maximum size of a scope file, equal to the API's limit.
 const maxScopeFile = api.MaxBodyBytes
 
-// dropDraftedTraits takes traits that a file has as they were drafted out of a change.
+// dropDraftedTraits removes the traits from body that still have their drafted value.
 func (a *app) dropDraftedTraits(ctx context.Context, assessment string, body *api.ScopeBody, draftedTraits map[string]string) error {
 	if len(draftedTraits) == 0 {
 		return nil
@@ -263,44 +263,44 @@ func (a *app) dropDraftedTraits(ctx context.Context, assessment string, body *ap
 	return nil
 }
 
-// readScopeFile reads the fields of a file. The traits it returns are those that the file says no
-// person set.
+// readScopeFile reads a scope's fields from a file into body. It returns the traits that the file
+// marks as not set by a user.
 func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map[string]string, err error) {
 	in := a.Stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+			return nil, runtimeError("can't read %s: %w", path, errorWithoutPath(err))
 		}
 		defer f.Close()
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxScopeFile+1))
 	if err != nil {
-		return nil, runtimeError("%s can't be read: %w", path, err)
+		return nil, runtimeError("can't read %s: %w", path, err)
 	}
 	if len(b) > maxScopeFile {
-		return nil, usageError("%s is larger than a scope can be", path)
+		return nil, usageError("%s is too large for a scope", path)
 	}
 	draftedTraits = map[string]string{}
 	var fields map[string]any
 	y := yaml.NewDecoder(bytes.NewReader(b))
 	switch err := y.Decode(&fields); {
 	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
-		return nil, usageError("%s is empty; `%s` writes a scope to begin from", path, a.commandLine("scope show -o yaml"))
+		return nil, usageError("%s is empty; create a scope file to start from with `%s`", path, a.commandLine("scope show -o yaml"))
 	case err != nil:
 		return nil, usageError("%s is neither YAML nor JSON: %w", path, err)
 	case !errors.Is(y.Decode(new(any)), io.EOF):
-		return nil, usageError("%s holds more than one document; a scope is one", path)
+		return nil, usageError("%s contains more than one document; a scope is a single document", path)
 	}
 	if traits, ok := fields["traits"].(map[string]any); ok {
 		for name, v := range traits {
-			if m, ok := v.(map[string]any); ok { // as `scope show -o yaml` writes it
+			if m, ok := v.(map[string]any); ok { // the form that `scope show -o yaml` writes
 				for _, field := range slices.Sorted(maps.Keys(m)) {
 					if !slices.Contains(traitFields, field) {
 						return nil, withHint(
 							usageError("%s: the trait %s has no field %q", path, name, field),
-							"a trait has %s",
+							"valid fields: %s",
 							strings.Join(traitFields, ", "),
 						)
 					}
@@ -322,7 +322,7 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 	}
 	j, err := json.Marshal(fields)
 	if err != nil {
-		return nil, usageError("%s can't be used: %w", path, err)
+		return nil, usageError("invalid scope file %s: %w", path, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(j))
 	dec.DisallowUnknownFields()
@@ -334,7 +334,7 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 
 func (a *app) scopeSubmit() *cobra.Command {
 	return &cobra.Command{
-		Use: "submit", Short: "Submit the scope for review", Args: requireArgs(0, 0), Long: "Submits the scope for review. The lifecycle has no gate for it, but it may be approved.", Example: "  service scope submit",
+		Use: "submit", Short: "Submit the scope for review", Args: requireArgs(0, 0), Long: "Submits the scope for review. The lifecycle has no approval gate for it, but it can be approved.", Example: "  service scope submit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.SubmitScope, &in)
@@ -346,14 +346,14 @@ func (a *app) scopeSubmit() *cobra.Command {
 func (a *app) scopeApprove() *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Approve the scope", Args: requireArgs(0, 0), Long: "Approves the scope that is under review, as you. Owners and admins may.", Example: "  service scope submit && service scope approve",
+		Use: "approve", Short: "Approve the scope", Args: requireArgs(0, 0), Long: "Approves the scope under review. Requires the role owner or admin.", Example: "  service scope submit && service scope approve",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.ApproveScope, &api.ApproveScopeInput{ScopeInput: in, Body: &api.VersionDecision{Comment: comment}})
 			})
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "a comment to keep with the decision, in the audit trail")
+	cmd.Flags().StringVar(&comment, "comment", "", "a comment recorded with the decision in the audit trail")
 	return cmd
 }
 

@@ -17,14 +17,14 @@ func (a *app) searchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Find passages by meaning", Args: requireArgs(1, -1),
 		Long: `Finds the passages that answer a question, by meaning and by words, each with its
-document and place. The score is 0 to 1 and means the same on every set of documents.
-Codes such as IAC-06, rare names and what stands in "quotation marks" come first. Passages
-that say nearly the same in the same words are shown once.`,
+document and location. The score ranges from 0 to 1 and is comparable across sets of documents.
+Codes such as IAC-06, rare names and "quoted phrases" rank first. Near-duplicate passages
+are shown once.`,
 		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body.Query = strings.Join(args, " ")
 			if strings.TrimSpace(body.Query) == "" {
-				return usageError("say what to search for")
+				return usageError("no search query given")
 			}
 			if from != "" {
 				body.EffectiveFrom = new(api.Date(from))
@@ -60,20 +60,20 @@ that say nearly the same in the same words are shown once.`,
 					)
 					p.Indent(3, "%s", h.Text)
 					if n := len(h.SameAs); n > 0 {
-						p.Indent(3, "%s nearly the same", pluralize(n, "more passage says", "more passages say"))
+						p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
 					}
 				}
-				a.textIfEmpty(p, len(ans.Data), "No passage answers that.")
+				a.textIfEmpty(p, len(ans.Data), "No matching passages.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&body.TopK, "top", api.DefaultSearchResults, "how many passages at most, 1 to 100")
-	f.Float64Var(&body.MinScore, "min-score", 0, "leave out passages below this score, 0 to 1")
-	f.BoolVar(&everywhere, "all", false, "in the documents of all assessments")
-	f.StringVar(&doc, "doc", "", "only in this document, by id or file name")
-	f.StringVar(&from, "from", "", "only in documents that took effect on this day or later, YYYY-MM-DD")
-	f.StringVar(&to, "to", "", "only in documents that took effect on this day or before, YYYY-MM-DD")
-	f.StringVar(&body.Category, "category", "", "only in documents of this category")
+	f.IntVar(&body.TopK, "top", api.DefaultSearchResults, "maximum number of passages, 1 to 100")
+	f.Float64Var(&body.MinScore, "min-score", 0, "skip passages below this score, 0 to 1")
+	f.BoolVar(&everywhere, "all", false, "search the documents of all assessments")
+	f.StringVar(&doc, "doc", "", "only this document, by id or file name")
+	f.StringVar(&from, "from", "", "only documents effective on or after this day, YYYY-MM-DD")
+	f.StringVar(&to, "to", "", "only documents effective on or before this day, YYYY-MM-DD")
+	f.StringVar(&body.Category, "category", "", "only documents in this category")
 	return cmd
 }

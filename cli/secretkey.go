@@ -12,8 +12,8 @@ import (
 
 func (a *app) secretCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "secret", Short: "The key that secrets of webhooks and integrations are sealed with",
-		Long: `Secrets lie in the database encrypted. Their key is in SERVICE_SECRET_KEY, in the file
+		Use: "secret", Short: "The encryption key for webhook and integration secrets",
+		Long: `Secrets are encrypted in the database. The key is stored in SERVICE_SECRET_KEY, in the file
 secret.key of the data folder, or in the system's keyring.`,
 		Example: "  service secret show\n  service secret rotate",
 	}, a.secretShow(), a.secretRotate())
@@ -26,26 +26,26 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 			old = strings.Join(k.OldKeyIDs, ", ")
 		}
 		p.Fields(
-			print.Field{Name: "kept in", Value: k.Place},
+			print.Field{Name: "stored in", Value: k.Place},
 			print.Field{Name: "key", Value: k.KeyID},
 			print.Field{Name: "old keys", Value: old},
-			print.Field{Name: "sealed with it", Value: fmt.Sprint(k.Sealed)},
+			print.Field{Name: "secrets using it", Value: fmt.Sprint(k.Sealed)},
 			print.Field{
-				Name:  "with an old one",
+				Name:  "secrets using old keys",
 				Value: fmt.Sprint(k.SealedOld),
 			},
-			print.Field{Name: "can't be opened", Value: fmt.Sprint(len(k.Unreadable))},
+			print.Field{Name: "can't be decrypted", Value: fmt.Sprint(len(k.Unreadable))},
 		)
 		for _, what := range k.Unreadable {
-			p.Text("%s: give it a new secret", what)
+			p.Text("%s: set its secret again", what)
 		}
 	})
 }
 
 func (a *app) secretShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Tell where the key is, and whether it opens all", Args: requireArgs(0, 0),
-		Long: "Tells where the keys are and what they open. Never shows one; for a platform admin.", Example: "  service secret show",
+		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted", Args: requireArgs(0, 0),
+		Long: "Shows where the keys are stored and how many secrets use them, never the keys themselves. Requires a platform admin.", Example: "  service secret show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := call(cmd.Context(), a, api.GetSecretKey, &api.None{})
 			if err != nil {
@@ -60,11 +60,11 @@ func (a *app) secretRotate() *cobra.Command {
 	in := &api.RotateSecretKeyInput{}
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "rotate", Short: "Seal all secrets with a new key", Args: requireArgs(0, 0),
-		Long: `Makes a new key and seals the secrets of all webhooks and integrations with it. The old key
-stays known, so that what stops half way goes on the next time and copies of the database
-from before can be opened; --forget forgets it. A key in SERVICE_SECRET_KEY is changed by you:
-put the new one before the old, as NEW,OLD, start again, and rotate. For a platform admin.`,
+		Use: "rotate", Short: "Re-encrypt all secrets with a new key", Args: requireArgs(0, 0),
+		Long: `Creates a new key and re-encrypts the secrets of all webhooks and integrations. The old key
+is kept, so that an interrupted rotation can continue and older copies of the database
+stay readable; --forget deletes it. To change a key in SERVICE_SECRET_KEY,
+set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
 		Example: "  service secret rotate\n  service secret rotate --keep-in keyring\n  service secret rotate --forget --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if in.Body.KeepIn != "" {
@@ -73,7 +73,7 @@ put the new one before the old, as NEW,OLD, start again, and rotate. For a platf
 				}
 			}
 			if in.Body.Forget {
-				if err := a.confirm(sure, "forget the old keys; copies of the database from before can't be opened then"); err != nil {
+				if err := a.confirm(sure, "delete the old keys; older copies of the database will be unreadable"); err != nil {
 					return err
 				}
 			}
@@ -84,8 +84,8 @@ put the new one before the old, as NEW,OLD, start again, and rotate. For a platf
 			return a.printSecretKey(k)
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.KeepIn, "keep-in", "", "where to keep the keys from now on: file or keyring")
-	cmd.Flags().BoolVar(&in.Body.Forget, "forget", false, "forget the old keys")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().StringVar(&in.Body.KeepIn, "keep-in", "", "where to store the keys from now on: file or keyring")
+	cmd.Flags().BoolVar(&in.Body.Forget, "forget", false, "delete the old keys")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }

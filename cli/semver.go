@@ -18,12 +18,13 @@ var (
 	versionPattern = lazyregexp.New(
 		`^v?(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$`,
 	)
-	// Builds between releases: git describe's v1.2.3-4-gabcdef0, and Go's v1.2.4-0.20260102030405-abcdef012345.
+	// Builds between releases: git describe's v1.2.3-4-gabcdef0, and Go's
+	// v1.2.4-0.20260102030405-abcdef012345.
 	unreleasedPattern = lazyregexp.New(`-[0-9]+-g[0-9a-f]{4,}(-dirty)?$|-dirty$|[-.][0-9]{14}-[0-9a-f]{12}(\+.*)?$`)
 )
 
-// parseVersion reads the version of a release; ok is false for a build between releases, which
-// can't be said to be older or newer than one.
+// parseVersion parses a release version. ok is false for a build between releases, which has no
+// defined order.
 func parseVersion(s string) (v semver, ok bool) {
 	m := versionPattern.FindStringSubmatch(s)
 	if m == nil || unreleasedPattern.MatchString(s) {
@@ -40,7 +41,8 @@ func parseVersion(s string) (v semver, ok bool) {
 	return v, true
 }
 
-// compare is negative where v is older than w. A prerelease is older than its release.
+// compare returns a negative number if v is older than w, zero if they are equal, and a positive
+// number otherwise. A prerelease is older than its release.
 func (v semver) compare(w semver) int {
 	for i := range v.numbers {
 		if c := cmp.Compare(v.numbers[i], w.numbers[i]); c != 0 {
@@ -64,7 +66,8 @@ func (v semver) compare(w semver) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// comparePrereleasePart compares parts of prereleases: numbers by value and before words, words as they are.
+// comparePrereleasePart compares two prerelease identifiers: numbers numerically and before words,
+// words as strings.
 func comparePrereleasePart(a, b string) int {
 	na, nb := isNumeric(a), isNumeric(b)
 	switch {

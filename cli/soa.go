@@ -36,15 +36,15 @@ var implementations = []api.Implementation{
 
 func (a *app) soaCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "soa", Short: "The Statement of Applicability: which controls apply, and what shows it",
-		Long: `The Statement of Applicability says for each control whether it applies, why, and
-how far the evidence shows that it is implemented. It is the first gate: gaps are
-looked for only after an owner or admin has approved it.`,
+		Use: "soa", Short: "Statement of Applicability (SoA): which controls apply, and the evidence",
+		Long: `The Statement of Applicability states for each control whether it applies, why, and
+how far the evidence shows it is implemented. It is the first approval gate: gaps are
+analyzed only after an owner or admin has approved it.`,
 		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
 	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate(), soaWorkbook.importCommand(a)}, soaVersions.commands(a)...)...)
 }
 
-// listSoAItems lists the items of a version.
+// listSoAItems returns the items of a version.
 func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlags) (*api.List[api.SoAItem], error) {
 	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.SoAItem], error) {
 		in.Paging = p
@@ -52,8 +52,8 @@ func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlag
 	})
 }
 
-// findSoAItem finds one item of the newest version by control code or its id. For a requirement
-// it names the controls that answer to it.
+// findSoAItem returns the item of the newest version with the given control code or id. If ref is a
+// requirement, the error holds the controls that cover it.
 func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error) {
 	id, err := soaVersions.fetchNewestID(ctx, a)
 	if err != nil {
@@ -72,7 +72,7 @@ func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error)
 		if err == nil && len(answer.Data) > 0 {
 			return nil, &requirementNotControlError{ref, answer}
 		}
-		in.ControlCode = "" // all, for what may have been meant
+		in.ControlCode = "" // fetch all, to suggest similar ones
 		if l, err = a.listSoAItems(ctx, in, listFlags{}); err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error)
 	return findItem(ref, "item", l.Data, func(i *api.SoAItem) *api.Item { return &i.Item }, func(i *api.SoAItem) string { return i.Reason })
 }
 
-// requirementNotControlError is the error of a requirement that was named where a control is meant.
+// requirementNotControlError is returned if a requirement is given instead of a control.
 type requirementNotControlError struct {
 	requirement string
 	items       *api.List[api.SoAItem]
@@ -92,7 +92,7 @@ func (e *requirementNotControlError) Error() string {
 		codes[n] = i.ControlCode
 	}
 	return fmt.Sprintf(
-		"%q is a requirement, and a line is one control's: name one of those that answer to it, %s",
+		"%q is a requirement, not a control; give one of the controls that cover it: %s",
 		e.requirement,
 		strings.Join(codes, ", "),
 	)
@@ -101,7 +101,7 @@ func (e *requirementNotControlError) Error() string {
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: requireArgs(0, 1),
-		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each statement's verdict, and the quoted passages; with a\nrequirement's code, the items of the controls that answer to it.",
+		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each requirement's verdict, and the quoted passages; with a\nframework requirement's code, the items of the controls that cover it.",
 		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show A.8.5\n  service soa show IAC-06 -o json",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -111,7 +111,7 @@ func (a *app) soaShow() *cobra.Command {
 				var answer *requirementNotControlError
 				if errors.As(err, &answer) {
 					return a.out.Print(answer.items, func(p *print.Page) {
-						p.Title("%s is answered to by", answer.requirement)
+						p.Title("Controls covering %s", answer.requirement)
 						renderSoATable(p, answer.items.Data)
 					})
 				}
@@ -152,9 +152,9 @@ func (a *app) soaShow() *cobra.Command {
 					api.GateSoA,
 					&v.DeliverableVersion,
 					print.Field{Name: "applicability", Value: formatCounts(applicable, applicabilities)},
-					print.Field{Name: "of those that apply", Value: formatCounts(status, implementations)},
+					print.Field{Name: "of the applicable", Value: formatCounts(status, implementations)},
 					print.Field{
-						Name:  "to be looked at",
+						Name:  "needs review",
 						Value: pluralize(review, "item", "items") + " (`" + a.commandLine("soa items --needs-review") + "`)",
 					},
 				)
@@ -168,7 +168,7 @@ func (a *app) soaShow() *cobra.Command {
 func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	renderItem(p, &i.Item,
 		print.Field{Name: "applicability", Value: humanize(i.Applicability)},
-		print.Field{Name: "because", Value: i.Rationale},
+		print.Field{Name: "rationale", Value: i.Rationale},
 		print.Field{Name: "status", Value: humanize(i.ImplementationStatus)},
 		print.Field{Name: "reason", Value: i.Reason},
 		print.Field{Name: "evidence", Value: print.FormatCoverage(i)},
@@ -177,7 +177,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 		print.Field{Name: "confidence", Value: print.FormatConfidence(i.Confidence, i.IsOverruled())},
 		print.Field{Name: "needs review", Value: yesNo(i.NeedsReview)})
 	if len(i.Statements) > 0 {
-		p.Title("What the control asks for")
+		p.Title("Requirements of the control")
 		for _, s := range i.Statements {
 			p.Item(0, "[%s] %s", s.Verdict, s.Text)
 			if s.Reason != "" {
@@ -226,7 +226,7 @@ func (a *app) soaItems() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: requireArgs(0, 0),
-		Long:    "Lists one line per control. Filters are joined: an item has to meet all of them.",
+		Long:    "Lists one line per control. Filters are combined: an item must match all of them.",
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
@@ -250,20 +250,20 @@ func (a *app) soaItems() *cobra.Command {
 			defer a.noteMoreResults(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
 				renderSoATable(p, items.Data)
-				a.textIfEmpty(p, len(items.Data), "No item is like that.")
+				a.textIfEmpty(p, len(items.Data), "No matching items.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Domain, "domain", "", "only of this domain, as IAC")
-	f.StringVar(&applicability, "applicability", "", "only of this applicability")
-	f.StringVar(&status, "status", "", "only of this implementation status")
-	f.StringVar(&in.Framework, "framework", "", "only with requirements of this framework")
-	f.StringVar(&in.Requirement, "requirement", "", "only what answers to this requirement, as A.8.5")
-	f.StringVar(&in.Owner, "owner", "", "only of this owner; the name is enough")
-	f.BoolVar(&review, "needs-review", false, "only what a person should look at")
-	f.StringVar(&in.Q, "query", "", "only with these words")
-	f.StringVar(&in.Sort, "sort", "", "the order, as owner,control_code; an unknown name is told the known ones")
+	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
+	f.StringVar(&applicability, "applicability", "", "only this applicability")
+	f.StringVar(&status, "status", "", "only this implementation status")
+	f.StringVar(&in.Framework, "framework", "", "only controls required by this framework")
+	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
+	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
+	f.BoolVar(&review, "needs-review", false, "only items that need review")
+	f.StringVar(&in.Q, "query", "", "only items containing these words")
+	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -274,10 +274,10 @@ func (a *app) soaEdit() *cobra.Command {
 	var reviewed bool
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
-		Long: `Changes the named fields of one control's item. A regeneration keeps what people set. A
-status, an applicability or --reviewed says that a person has judged the line, and it
-needs no review any more; an owner or a note doesn't. Editing an approved version makes
-the next one; editing one under review voids the approval that was asked for.`,
+		Long: `Changes the given fields of a control's item. Regenerating keeps manual changes. Setting a
+status, an applicability or --reviewed marks the item as reviewed;
+an owner or a note doesn't. Editing an approved version creates
+the next one; editing one under review voids the pending approval.`,
 		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -316,7 +316,7 @@ the next one; editing one under review voids the approval that was asked for.`,
 				renderSoAItem(p, out)
 				if status == string(api.Implemented) && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
 					p.Blank()
-					p.Text("No evidence that shows it is linked, and no note says where it was seen. To say so:")
+					p.Text("No supporting evidence is linked and there is no note. To record where you saw it:")
 					p.Command(a.commandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
 				}
 			})
@@ -326,34 +326,35 @@ the next one; editing one under review voids the approval that was asked for.`,
 	f.StringVar(&applicability, "applicability", "", "applicable, partially_applicable, not_applicable, out_of_scope or undecided")
 	f.StringVar(&status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
 	f.StringVar(&rationale, "rationale", "", "why it applies, or does not")
-	f.StringSliceVar(&reset, "reset", nil, "edited fields to hand back to the rules, as owner,note; all for each of them")
+	f.StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
 	f.StringSliceVar(&reasons, "because", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
 	f.StringVar(&owner, "owner", "", "who is responsible; empty removes it")
 	f.StringVar(&note, "note", "", "a note; empty removes it")
-	f.BoolVar(&reviewed, "reviewed", false, "a person has looked at it")
+	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")
 	return cmd
 }
 
 func (a *app) soaRefresh() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh", Short: "Look for the evidence again", Args: requireArgs(0, 0),
-		Long:    "Looks in the documents there are now for evidence of each item, without changing\nwhat people decided. Use it after adding documents.",
+		Use: "refresh", Short: "Search for evidence again", Args: requireArgs(0, 0),
+		Long:    "Searches the current documents for evidence of each item, without changing\nmanual decisions. Use it after adding documents.",
 		Example: "  service doc add new-policy.docx\n  service soa refresh",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			a.progress.Start("look for the evidence again")
+			a.progress.Start("searching for evidence")
 			v, err := call(cmd.Context(), a, api.RefreshSoAEvidence, &api.SoAInput{SoAVersionID: id})
 			return soaVersions.printAction(a, v, toRuntimeError(err), "refreshed", 0)
 		},
 	}
 }
 
-const maxControlsNamed = 6 // of a rule that many break
+const maxControlsNamed = 6 // per rule
 
-// groupIssues are a version's issues with a row for what is the same of several controls.
+// groupIssues returns a version's issues as table rows, merging those that differ only in the
+// control.
 func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 	at := map[[3]string]int{}
 	var controls [][]string
@@ -370,7 +371,7 @@ func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 	for n, codes := range controls {
 		rows[n][3] = strings.Join(codes[:min(len(codes), maxControlsNamed)], ", ")
 		if more := len(codes) - maxControlsNamed; more > 0 {
-			rows[n][3] += fmt.Sprintf(" and %d more (-o json names all)", more)
+			rows[n][3] += fmt.Sprintf("  and %d more (list all with -o json)", more)
 		}
 	}
 	return rows
@@ -379,7 +380,7 @@ func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate", Short: "Check the newest version against the rules for submission", Args: requireArgs(0, 0),
-		Long:    "Lists what stands against submitting the newest version: undecided items, exclusions\nwithout a rationale. Exit code 1 where a rule is broken.",
+		Long:    "Lists what prevents submitting the newest version: undecided items, exclusions\nwithout a rationale. Exits with 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
@@ -393,19 +394,19 @@ func (a *app) soaValidate() *cobra.Command {
 			if err := a.out.Print(v, func(p *print.Page) {
 				rows := groupIssues(v.Issues)
 				p.Table([]print.Column{{Title: "severity", NoShrink: true}, {Title: "rule", NoShrink: true}, {Title: "message", Wrap: true}, {Title: "controls", Wrap: true}}, rows)
-				a.textIfEmpty(p, len(rows), "No rule is broken.")
+				a.textIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()
 					p.Text("%s, %s.", pluralize(v.Errors, "error", "errors"), pluralize(v.Warnings, "warning", "warnings"))
 				}
 				if v.Valid {
-					p.Text("It can be submitted: `%s`.", a.commandLine("soa submit"))
+					p.Text("Ready to submit: `%s`.", a.commandLine("soa submit"))
 				}
 			}); err != nil {
 				return err
 			}
 			if !v.Valid {
-				return &exitError{code: exitVerdict, err: fmt.Errorf("it can't be submitted: %s", pluralize(v.Errors, "error", "errors"))}
+				return &exitError{code: exitVerdict, err: fmt.Errorf("can't be submitted: %s", pluralize(v.Errors, "error", "errors"))}
 			}
 			return nil
 		},

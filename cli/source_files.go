@@ -15,35 +15,35 @@ import (
 
 // sourceFile is a file to upload.
 type sourceFile struct {
-	// Name is how people know it: its path as they gave it.
+	// Name is the path as the user gave it.
 	Name string
-	// Path is where it lies in the folder it is of, with slashes and the folder's name first;
-	// empty for a file that was named itself.
+	// Path is the path within the given folder, with slashes, starting with the folder's name. It
+	// is empty for a file given directly.
 	Path string
 	open func() (io.ReadCloser, error)
 }
 
-// skippedFile is a file that was left out, and why.
+// skippedFile is a file that was skipped, with the reason.
 type skippedFile struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
-	path   string // as that of a source
+	path   string // like sourceFile.Path
 }
 
-// collectFiles lists the files of folders and the files named, in the order of their paths.
-// What can't be taken is listed with the reason; only a path that the caller named is an error.
+// collectFiles returns the files given and those in the folders given, sorted by path, and the ones
+// it skipped. Only an unreadable path given by the caller is an error.
 func collectFiles(paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			return nil, nil, runtimeError("%s can't be read: %w", p, errorWithoutPath(err))
+			return nil, nil, runtimeError("can't read %s: %w", p, errorWithoutPath(err))
 		}
 		if !info.IsDir() {
 			files = append(files, sourceFile{Name: p, open: func() (io.ReadCloser, error) { return os.Open(p) }})
 			continue
 		}
 		if _, err := os.ReadDir(p); err != nil {
-			return nil, nil, runtimeError("the folder %s can't be read: %w", p, errorWithoutPath(err))
+			return nil, nil, runtimeError("can't read the folder %s: %w", p, errorWithoutPath(err))
 		}
 		f, l := walkTree(os.DirFS(p), p)
 		label := folderName(p)
@@ -58,7 +58,7 @@ func collectFiles(paths []string) (files []sourceFile, skippedFiles []skippedFil
 	return files, skippedFiles, nil
 }
 
-// folderName is the name of a folder, empty for what is none.
+// folderName returns the base name of a folder, or "" if p is not a folder.
 func folderName(p string) string {
 	info, err := os.Stat(p)
 	if err != nil || !info.IsDir() {
@@ -71,9 +71,9 @@ func folderName(p string) string {
 	return filepath.Base(abs)
 }
 
-// walkTree lists the files of a tree in the order of their paths. Hidden files are
-// left out in silence; links, so that none leads out of the folder, and what is no
-// file or can't be read, with the reason.
+// walkTree returns the files of a tree sorted by path. Hidden files are silently skipped. Links
+// (which could lead out of the folder), irregular files and unreadable ones are returned with the
+// reason.
 func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skippedFile) {
 	name := func(p string) string { return filepath.Join(label, filepath.FromSlash(p)) }
 	_ = fs.WalkDir(tree, ".", func(p string, d fs.DirEntry, err error) error {
@@ -92,13 +92,13 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 			}
 		case hidden:
 		case d.Type()&fs.ModeSymlink != 0:
-			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "a link: links are not followed", path: p})
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "is a link; links are not followed", path: p})
 		case !d.Type().IsRegular():
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "not a file", path: p})
 		case !utf8.ValidString(p):
 			skippedFiles = append(
 				skippedFiles,
-				skippedFile{Name: name(p), Reason: "its name, or that of its folder, is not UTF-8: rename it", path: p},
+				skippedFile{Name: name(p), Reason: "file or folder name is not valid UTF-8; rename it", path: p},
 			)
 		default:
 			files = append(files, sourceFile{Name: name(p), Path: p, open: func() (io.ReadCloser, error) { return tree.Open(p) }})
@@ -109,7 +109,7 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 	return files, skippedFiles
 }
 
-// hash is the SHA-256 of the file's content.
+// hash returns the SHA-256 of the file's content.
 func (s sourceFile) hash() (string, error) {
 	f, err := s.open()
 	if err != nil {
@@ -119,12 +119,13 @@ func (s sourceFile) hash() (string, error) {
 	return hashReader(f)
 }
 
-// errorWithoutPath is an error without the path that people are told anyway.
+// errorWithoutPath returns the cause of a file error without the path, for messages that already
+// name it.
 func errorWithoutPath(err error) error {
 	var p *fs.PathError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return errors.New("there is no such file or folder")
+		return errors.New("no such file or folder")
 	case errors.Is(err, fs.ErrPermission):
 		return errors.New("permission denied")
 	case errors.As(err, &p):

@@ -18,27 +18,27 @@ func (a *app) catalogImportSTRM(version *string) *cobra.Command {
 	var framework string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import-strm FILE...", Short: "Lay relationship mapping documents over the catalog", Args: requireArgs(1, -1),
-		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and lays them over a
+		Use: "import-strm FILE...", Short: "Import relationship mapping documents (STRM) into the catalog", Args: requireArgs(1, -1),
+		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and applies them to a
 catalog version: how each requirement relates to a control, how strongly and why, and what
-the requirement says. The result is a revision of that version, which new assessments use;
-assessments keep the version they were made with. All documents are taken, or none.
-Where a document and the workbook disagree, both are kept and a warning says so.`,
+its text. The result is a revision of that version, which new assessments use;
+existing assessments keep their version. Either all documents are imported or none.
+If a document and the workbook disagree, both are kept and a warning is shown.`,
 		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if framework != "" && len(args) > 1 {
-				return usageError("--framework can be named for one document, these are %d", len(args))
+				return usageError("--framework can only be used with one document, got %d", len(args))
 			}
 			f, name, err := openOrZip(args)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			op, word := api.ImportSTRM, "lay over the catalog: "
+			op, word := api.ImportSTRM, "importing "
 			if dry {
-				op, word = api.DryRunSTRM, "try "
+				op, word = api.DryRunSTRM, "checking "
 			}
-			a.interruptHint = "the catalog is as it was before: documents are taken whole or not at all; run the same command again"
+			a.interruptHint = "the catalog is unchanged: either all documents are imported or none; run the same command again"
 			a.progress.Start(word + name)
 			run, err := call(
 				cmd.Context(),
@@ -53,31 +53,31 @@ Where a document and the workbook disagree, both are kept and a warning says so.
 			return a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) })
 		},
 	}
-	cmd.Flags().StringVar(&framework, "framework", "", "the framework that the document is about (default: as the document says)")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	cmd.Flags().StringVar(&framework, "framework", "", "the framework of the document (default: as stated in the document)")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
 
-// openOrZip opens one document, or puts several into an archive, so that they are one import.
-// Files with the same content and name stay the same archive.
+// openOrZip opens a single document, or packs several into a zip archive so that they are imported
+// together. The same files always give the same archive.
 func openOrZip(paths []string) (io.ReadCloser, string, error) {
 	if len(paths) == 1 {
 		f, err := os.Open(paths[0])
 		if err != nil {
-			return nil, "", runtimeError("%s can't be read: %w", paths[0], errorWithoutPath(err))
+			return nil, "", runtimeError("can't read %s: %w", paths[0], errorWithoutPath(err))
 		}
 		return f, filepath.Base(paths[0]), nil
 	}
 	tmp, err := os.CreateTemp("", "service-strm-*.zip")
 	if err != nil {
-		return nil, "", runtimeError("several documents are put together in a temporary file first: %w", err)
+		return nil, "", runtimeError("can't create a temporary file to combine the documents: %w", err)
 	}
 	whole := &selfDeletingFile{tmp}
 	z := zip.NewWriter(tmp)
 	for _, path := range paths {
 		if err := addToZip(z, path); err != nil {
-			return nil, "", errors.Join(runtimeError("%s can't be read: %w", path, errorWithoutPath(err)), whole.Close())
+			return nil, "", errors.Join(runtimeError("can't read %s: %w", path, errorWithoutPath(err)), whole.Close())
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -103,12 +103,12 @@ func addToZip(z *zip.Writer, path string) error {
 	return err
 }
 
-// selfDeletingFile is a file that goes when it is closed.
+// selfDeletingFile is a file that is deleted when it is closed.
 type selfDeletingFile struct{ *os.File }
 
 func (t *selfDeletingFile) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
-// renderMappingDocuments tells what relationship mapping documents brought.
+// renderMappingDocuments prints what was imported from each relationship mapping document.
 func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 	if len(list) == 0 {
 		return
@@ -127,7 +127,7 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 		{Title: "related", AlignRight: true},
 		{Title: "confirmed", AlignRight: true},
 		{Title: "added", AlignRight: true},
-		{Title: "not named", AlignRight: true},
+		{Title: "unnamed", AlignRight: true},
 		{Title: "texts", AlignRight: true, Optional: true},
 		{Title: "new requirements", AlignRight: true, Optional: true},
 		{Title: "file", Optional: true},

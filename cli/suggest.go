@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/internal/editdistance"
 )
 
-// didYouMean proposes the nearest of the known words; empty where none is near.
+// didYouMean returns a suggestion of the closest known words, or "" if none is close.
 func didYouMean(word string, known []string) string {
 	return formatSuggestions(nearestWords(word, known))
 }
@@ -32,9 +32,8 @@ func formatSuggestions(words []string) string {
 	return "; did you mean " + strings.Join(quoted[:last], ", ") + " or " + quoted[last] + "?"
 }
 
-// nearestWords are the known words that somebody may have meant who typed word: that begin with
-// it, or are one slip away, or two where the word is long and begins as it does. The nearest
-// stand first.
+// nearestWords returns the known words that start with word, or differ from it by one edit, or by
+// two if word is long and starts with the same letter; closest first.
 func nearestWords(word string, known []string) []string {
 	word = strings.ToLower(word)
 	maxDistance := 1
@@ -60,11 +59,11 @@ func nearestWords(word string, known []string) []string {
 	return near
 }
 
-// maxComparedLength bounds the words that are compared; nobody mistypes a longer one.
+// maxComparedLength is the maximum length of words that are compared.
 const maxComparedLength = 64
 
-// editDistance is how many slips lie between two words: a letter left out, put in, taken for
-// another, or two that changed places.
+// editDistance returns the number of edits between two words: insertions, deletions, substitutions
+// and transpositions.
 func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	if len(x) > maxComparedLength || len(y) > maxComparedLength {
@@ -73,11 +72,11 @@ func editDistance(a, b string) int {
 	return editdistance.Distance(x, y)
 }
 
-// maxCommandSuggestions is how many commands of a name are proposed; more are no help.
+// maxCommandSuggestions is the maximum number of commands suggested.
 const maxCommandSuggestions = 3
 
-// similarCommands proposes commands for a word that is none of cmd's: its own that are near,
-// else those of that very name in other groups, what belongs to the job before all others.
+// similarCommands suggests commands for an unknown subcommand of cmd: similar ones of its own, or
+// else commands with that exact name in other groups, those of assessments first.
 func similarCommands(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -114,7 +113,7 @@ func similarCommands(cmd *cobra.Command, word string) []string {
 	return near
 }
 
-// explainFlagError says in plain words what is wrong with a flag.
+// explainFlagError explains a flag error in plain language.
 func explainFlagError(cmd *cobra.Command, err error) error {
 	var unknownFlag *pflag.NotExistError
 	var invalidValue *pflag.InvalidValueError
@@ -122,7 +121,7 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknownFlag):
 		return fmt.Errorf("%w%s", err, suggestFlags(cmd, unknownFlag.GetSpecifiedName()))
 	case errors.As(err, &invalidValue):
-		expected := map[string]string{"int": "a whole number", "float64": "a number", "duration": "a time, as 90s or 24h", "bool": "true or false"}[invalidValue.GetFlag().Value.Type()]
+		expected := map[string]string{"int": "a whole number", "float64": "a number", "duration": "a duration, e.g. 90s or 24h", "bool": "true or false"}[invalidValue.GetFlag().Value.Type()]
 		if expected != "" {
 			return fmt.Errorf("--%s takes %s, not %q", invalidValue.GetFlag().Name, expected, invalidValue.GetValue())
 		}
@@ -130,7 +129,7 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// suggestFlags proposes flags for a name that is none of cmd's.
+// suggestFlags suggests flags similar to an unknown one.
 func suggestFlags(cmd *cobra.Command, name string) string {
 	if len(name) < 2 {
 		return ""

@@ -17,14 +17,14 @@ import (
 func (a *app) syncKey() *cobra.Command {
 	var replace, sure bool
 	cmd := &cobra.Command{
-		Use: "key", Short: "Show the key for bundles, to be given to the other side", Args: requireArgs(0, 0),
-		Long: `Shows the organization's public key and its fingerprint; the first time it makes the key.
-Give the key to the other side in any way, and compare the fingerprint by voice. The secret
-half is kept as other secrets are (` + "`service secret show`" + `).`,
+		Use: "key", Short: "Show the public key for exchanging bundles", Args: requireArgs(0, 0),
+		Long: `Shows the organization's public key and its fingerprint; creates the key on first use.
+Send the key to the other party and compare the fingerprint by phone. The private
+key is stored like other secrets (` + "`service secret show`" + `).`,
 		Example: "  service sync key\n  service sync key --jq .key >acme.key",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if replace {
-				if err := a.confirm(sure, "make another key; who trusts this one has to trust the new one"); err != nil {
+				if err := a.confirm(sure, "replace the key; everyone who trusts this one must trust the new one"); err != nil {
 					return err
 				}
 			}
@@ -36,16 +36,16 @@ half is kept as other secrets are (` + "`service secret show`" + `).`,
 			}
 			return a.out.Print(k, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "of", Value: k.Name},
+					print.Field{Name: "organization", Value: k.Name},
 					print.Field{Name: "fingerprint", Value: k.Fingerprint},
-					print.Field{Name: "made", Value: formatTime(k.CreatedAt)},
+					print.Field{Name: "created", Value: formatTime(k.CreatedAt)},
 				)
 				p.Text("%s", k.Key)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&replace, "replace", false, "make another key in place of this one")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace this key with a new one")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
@@ -54,21 +54,21 @@ func (a *app) syncTrust() *cobra.Command {
 	var sure bool
 	var fingerprint string
 	cmd := &cobra.Command{
-		Use: "trust KEY|FILE", Short: "Trust the other side's key: take its bundles, write some for it", Args: requireArgs(1, 1),
-		Long: `Trusts a key that the other side showed with ` + "`service sync key`" + `. Compare the fingerprint with
-them first, by voice; --fingerprint does so for you. Where the assessment is at home here,
-its changes are brought as you, or as the account that --as names.`,
+		Use: "trust KEY|FILE", Short: "Trust another party's key to exchange bundles with it", Args: requireArgs(1, 1),
+		Long: `Trusts a key that the other party got from ` + "`service sync key`" + `. Compare the fingerprint with
+them first by phone, or pass it with --fingerprint. If this is the assessment's remote,
+its changes are applied as you, or as the account given with --as.`,
 		Example: "  service sync trust adas-laptop.key --as ada@acme.example --fingerprint 1f0c-…\n  service sync trust acme.key",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, err := readPeerKey(args[0])
 			if err != nil {
 				return err
 			}
-			in.Body.Key = strings.Join(strings.Fields(key), "") // it may have been copied from several lines
+			in.Body.Key = strings.Join(strings.Fields(key), "") // the key may have been copied over several lines
 			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncFingerprint(key)) {
 				return withHint(
-					runtimeError("the key has the fingerprint %s, not the one that was given", api.SyncFingerprint(key)),
-					"it is not the key that you were told of: ask for it again",
+					runtimeError("the key has the fingerprint %s, not the expected one", api.SyncFingerprint(key)),
+					"this is not the key you expected; ask the other party for it again",
 				)
 			}
 			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncFingerprint(key)); err != nil {
@@ -78,24 +78,26 @@ its changes are brought as you, or as the account that --as names.`,
 			if err != nil {
 				return err
 			}
-			return a.out.Print(p, func(g *print.Page) { g.Text("%s is trusted, as %s: %s", p.Name, p.UserName, p.Fingerprint) })
+			return a.out.Print(p, func(g *print.Page) {
+				g.Text("%s is now trusted; changes are applied as %s. Fingerprint: %s", p.Name, p.UserName, p.Fingerprint)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Name, "name", "", "how it is called here (default: what the key says)")
-	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account that brings its changes (default: yours)")
+	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: the name in the key)")
+	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: yours)")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
-// readPeerKey is a key that was given as it is, or in a file.
+// readPeerKey returns a key given as argument or in a file.
 func readPeerKey(arg string) (string, error) {
 	if api.SyncFingerprint(arg) != "" {
 		return arg, nil
 	}
 	f, err := os.Open(arg)
 	if err != nil {
-		return "", withHint(usageError("%s is neither a key nor a file with one", arg), "`service sync key` at the other side shows it")
+		return "", withHint(usageError("%s is neither a key nor a file with one", arg), "the other party gets it with `service sync key`")
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
@@ -104,7 +106,7 @@ func readPeerKey(arg string) (string, error) {
 	}
 	key := strings.TrimSpace(string(b))
 	if api.SyncFingerprint(key) == "" {
-		return "", withHint(usageError("there is no key in %s", arg), "`service sync key --jq .key >%s` at the other side writes one", arg)
+		return "", withHint(usageError("no key found in %s", arg), "the other party can write one with `service sync key --jq .key >%s`", arg)
 	}
 	return key, nil
 }
@@ -112,8 +114,8 @@ func readPeerKey(arg string) (string, error) {
 func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "peers", Short: "List whose bundles are taken", Args: requireArgs(0, 0),
-		Long: "Lists the keys that are trusted, and as whom their changes are brought.", Example: "  service sync peers",
+		Use: "peers", Short: "List trusted keys", Args: requireArgs(0, 0),
+		Long: "Lists the trusted keys and the accounts their changes are applied as.", Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.SyncPeer], error) {
 				return call(cmd.Context(), a, api.ListSyncPeers, &p)
@@ -137,7 +139,7 @@ func (a *app) syncPeers() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "Nobody's key is trusted.")
+				a.textIfEmpty(p, len(rows), "No trusted keys.")
 			})
 		},
 	}
@@ -145,7 +147,7 @@ func (a *app) syncPeers() *cobra.Command {
 	return cmd
 }
 
-// findPeer is a trusted key by its name, id or fingerprint.
+// findPeer returns the trusted key with the given name, id or fingerprint.
 func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
 	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.SyncPeer], error) { return call(ctx, a, api.ListSyncPeers, &p) })
 	if err != nil {
@@ -161,29 +163,29 @@ func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
 	case 1:
 		return &found[0], nil
 	case 0:
-		return nil, withHint(runtimeError("no key is trusted that is called %q", ref), "`service sync peers` lists them")
+		return nil, withHint(runtimeError("no trusted key %q", ref), "list them with `service sync peers`")
 	}
-	return nil, usageError("%d trusted keys are called %q: give the id of one, as %s", len(found), ref, found[0].ID)
+	return nil, usageError("%d trusted keys are named %q; give an id, e.g. %s", len(found), ref, found[0].ID)
 }
 
 func (a *app) syncDistrust() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "distrust PEER", Short: "Take no bundle of a key any more", Args: requireArgs(1, 1),
-		Long: "Takes no bundle of that key any more, and writes none for it. What was taken stays.", Example: "  service sync distrust adas-laptop --yes",
+		Use: "distrust PEER", Short: "Stop trusting a key", Args: requireArgs(1, 1),
+		Long: "Stops accepting and writing bundles for that key. Data already imported is kept.", Example: "  service sync distrust adas-laptop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.findPeer(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(sure, "trust the key of "+p.Name+" no more"); err != nil {
+			if err := a.confirm(sure, "stop trusting the key of "+p.Name); err != nil {
 				return err
 			}
 			_, err = call(cmd.Context(), a, api.DistrustSyncPeer, &api.SyncPeerInput{PeerID: p.ID})
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
@@ -192,11 +194,11 @@ func (a *app) syncWriteBundle() *cobra.Command {
 	var to string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "bundle FILE", Short: "Write what the other side lacks into a signed, encrypted file", Args: requireArgs(1, 1),
-		Long: `Writes one file with all that the other side lacks of the assessment, as far as is known
-here: signed with this organization's key, and encrypted for the one key that it is for. Carry
-it in any way; the other side takes it with ` + "`service sync take`" + ` and answers with a bundle.
-A clone's changes count as sent when the answer was taken; until then the same are written again.`,
+		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file", Args: requireArgs(1, 1),
+		Long: `Writes a file with everything the other side lacks of the assessment, as far as known
+here, signed with this organization's key and encrypted for the recipient's key. Transfer
+it by any means; the other side imports it with ` + "`service sync take`" + ` and replies with a bundle.
+A clone's changes count as sent once the reply is imported; until then they are written again.`,
 		Example: "  service sync bundle monday.bundle --to adas-laptop\n  service sync bundle begin.bundle --to adas-laptop --carry-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -215,7 +217,7 @@ A clone's changes count as sent when the answer was taken; until then the same a
 				in.Body.PeerID = p.ID
 			}
 			in.AssessmentID, in.Body.Machine = one.ID, hostname()
-			a.progress.Start("write the bundle")
+			a.progress.Start("writing the bundle")
 			f, err := call(ctx, a, api.WriteSyncBundle, in)
 			if err != nil {
 				return err
@@ -223,9 +225,9 @@ A clone's changes count as sent when the answer was taken; until then the same a
 			return a.saveDownload(f, args[0], force)
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "for whom, as sync peers lists them (default: who it was last exchanged with, or the only one)")
-	cmd.Flags().BoolVar(&in.Body.CarryCatalog, "carry-catalog", false, "bring the catalog version along, for who lacks it")
-	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "give an assessment that was begun here a home at the other side")
+	cmd.Flags().StringVar(&to, "to", "", "recipient, as listed by sync peers (default: the last one, or the only one)")
+	cmd.Flags().BoolVar(&in.Body.CarryCatalog, "carry-catalog", false, "include the catalog version, for recipients without it")
+	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "make the other side the remote of an assessment created here")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
 	return cmd
 }
@@ -233,34 +235,34 @@ A clone's changes count as sent when the answer was taken; until then the same a
 func (a *app) syncApplyBundle() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use: "take FILE", Short: "Take a bundle that a trusted key signed for this organization", Args: requireArgs(1, 1),
-		Long: `Takes a bundle: at the home the clone's changes are done again as the account that its key
-is trusted for, at a clone what changed at the home is read, and what of its own was on the
-way is known to have arrived. The first bundle of an assessment makes a clone of it. A bundle
-that is damaged, older than the last, from a stranger or for another is refused whole.`,
+		Use: "take FILE", Short: "Import a bundle signed by a trusted key", Args: requireArgs(1, 1),
+		Long: `Imports a bundle: on the remote, the clone's changes are applied as the account its key
+is trusted for; on a clone, the remote's changes are merged and its own sent changes are
+marked as received. The first bundle of an assessment creates a clone of it. A bundle
+that is damaged, outdated, from an untrusted key or for someone else is rejected.`,
 		Example: "  service sync take monday.bundle --dry-run\n  service sync take monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
-				return usageError("%s can't be read: %v", args[0], errorWithoutPath(err))
+				return usageError("can't read %s: %v", args[0], errorWithoutPath(err))
 			}
 			if info, err := f.Stat(); err == nil && info.IsDir() {
-				return errors.Join(usageError("%s is a folder; name the bundle in it", args[0]), f.Close())
+				return errors.Join(usageError("%s is a folder; give a bundle file", args[0]), f.Close())
 			}
 			in := &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, Dry: formatDryRun(dryRun)}
-			a.progress.Start("take the bundle")
+			a.progress.Start("importing the bundle")
 			got, err := call(cmd.Context(), a, api.ImportSyncBundle, in)
 			if err = errors.Join(err, f.Close()); err != nil {
 				return err
 			}
-			a.progress.Done("read all of it")
+			a.progress.Done("bundle read")
 			if !dryRun {
 				a.rememberAssessment(got.AssessmentID)
 			}
 			return a.out.Print(got, func(p *print.Page) { renderAppliedBundle(p, got) })
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "tell what is in it and what would come of it, and change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show the contents and their effect without changing anything")
 	return cmd
 }
 
@@ -268,15 +270,15 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, formatTime(t.MadeAt), cmp.Or(t.Name, t.AssessmentID))
 	would := ""
 	if t.DryRun {
-		would = "Would: "
+		would = "Dry run: "
 	}
 	switch {
 	case t.Again:
-		p.Text("It was taken before; nothing more came of it.")
+		p.Text("It was already imported; nothing changed.")
 		return
 	case t.Role == "home":
 		p.Text(
-			"%sTook %s, with %s, and %s.",
+			"%sApplied %s, with %s, and %s.",
 			would,
 			pluralize(t.Applied, "change", "changes"),
 			pluralize(t.Conflicts, "conflict", "conflicts"),
@@ -284,7 +286,7 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 		)
 	default:
 		p.Text(
-			"%sRead %s and %s. The home took %s of this clone, with %s.",
+			"%sMerged %s and %s. The remote applied %s from this clone, with %s.",
 			would,
 			pluralize(t.Taken, "record", "records"),
 			pluralize(t.Files, "file", "files"),
@@ -299,13 +301,13 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 	case t.DryRun:
 	case t.Conflicts > 0:
 		p.Text(
-			"%s for a person to decide at the home: `service sync conflicts` lists them.",
+			"%s to resolve on the remote; list them with `service sync conflicts`.",
 			pluralize(t.Conflicts, "conflict", "conflicts"),
 		)
 	case t.Role == "home":
-		p.Text("`service sync bundle FILE` writes the answer.")
+		p.Text("Write the reply with `service sync bundle FILE`.")
 	}
 	if t.More {
-		p.Text("Not all fitted: the other side writes another.")
+		p.Text("The bundle was full: the other side must write another.")
 	}
 }

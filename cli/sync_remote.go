@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// syncResult is what came of bringing a clone and its home together.
+// syncResult is the result of syncing a clone with its remote.
 type syncResult struct {
 	AssessmentID string   `json:"assessment_id"`
 	DryRun       bool     `json:"dry_run"`
@@ -34,11 +34,11 @@ type syncResult struct {
 func (a *app) syncCommand() *cobra.Command {
 	var dryRun bool
 	cmd := group(&cobra.Command{
-		Use: "sync", Short: "Work on a clone of an assessment offline, and bring both together",
-		Long: `Sends what was changed in the clone here to its home, and reads what changed there.
-People who changed different lines, or different fields of one, never notice each other;
-two who changed the same field have a conflict with both values, to choose from. What
-was submitted, approved and moved offline is done again at the home, by its rules.`,
+		Use: "sync", Short: "Work on a clone of an assessment offline and sync it",
+		Long: `Pushes the changes of the local clone to its remote and pulls the remote's changes.
+Changes to different items, or to different fields of an item, are merged;
+changes to the same field are a conflict with both values to choose from. Offline
+submissions, approvals and transitions are repeated on the remote, under its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
 	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget(),
 		a.syncKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncWriteBundle(), a.syncApplyBundle())
@@ -57,7 +57,7 @@ was submitted, approved and moved offline is done again at the home, by its rule
 		}
 		return a.printSyncResult(got)
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "tell what would be sent, what would come of it, and how much there is to read")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be sent and received, without changing anything")
 	return cmd
 }
 
@@ -68,7 +68,7 @@ func (a *app) printSyncResult(got *syncResult) error {
 	return a.out.Page(func(p *print.Page) {
 		if got.DryRun {
 			p.Text(
-				"Would send %s and %s; the home would take %d, with %s. It has %s to read.",
+				"Would push %s and %s; the remote would apply %d, with %s. Would pull %s.",
 				pluralize(got.Sent, "change", "changes"),
 				pluralize(got.Files, "file", "files"),
 				got.Applied,
@@ -76,18 +76,19 @@ func (a *app) printSyncResult(got *syncResult) error {
 				pluralize(got.Read, "record", "records"),
 			)
 		} else {
-			p.Text("Sent %s, read %s and %s.", pluralize(got.Sent, "change", "changes"), pluralize(got.Read, "record", "records"), pluralize(got.Files, "file", "files"))
+			p.Text("Pushed %s, pulled %s and %s.", pluralize(got.Sent, "change", "changes"), pluralize(got.Read, "record", "records"), pluralize(got.Files, "file", "files"))
 		}
 		for _, n := range got.Notes {
 			p.Item(0, "%s", n)
 		}
 		if got.Conflicts > 0 && !got.DryRun {
-			p.Text("%s for a person to decide: `service sync conflicts` lists them.", pluralize(got.Conflicts, "conflict", "conflicts"))
+			p.Text("%s to resolve; list them with `service sync conflicts`.", pluralize(got.Conflicts, "conflict", "conflicts"))
 		}
 	})
 }
 
-// here makes the data folder what the command works on, whatever context is in use: a clone is there.
+// useDataFolder switches the command to the local data folder, where clones are, whatever context
+// is in use.
 func (a *app) useDataFolder() {
 	t := &a.flags.Target
 	t.Server, t.Token, t.Session = "", "", ""
@@ -97,7 +98,7 @@ func (a *app) useDataFolder() {
 	a.context, a.targetErr = nil, nil
 }
 
-// connectRemote reaches a server as the person who is signed in there, or with the key that was given.
+// connectRemote connects to a server as the user signed in there, or with the given key.
 func (a *app) connectRemote(ctx context.Context, server, organization, token string) (*client.Client, func() error, error) {
 	server = strings.TrimRight(server, "/")
 	t := Target{Server: server, Organization: organization, Token: token, CA: a.flags.CA, InsecureHTTP: a.flags.InsecureHTTP}
@@ -115,7 +116,7 @@ func (a *app) connectRemote(ctx context.Context, server, organization, token str
 			}
 		}
 		if found == nil {
-			return nil, nil, withHint(usageError("you are not signed in at %s", server), "sign in with `service login %s`", server)
+			return nil, nil, withHint(usageError("not signed in to %s", server), "sign in with `service login %s`", server)
 		}
 		if t, err = a.withCredential(targetFromContext(found), found); err != nil {
 			return nil, nil, err
@@ -125,7 +126,7 @@ func (a *app) connectRemote(ctx context.Context, server, organization, token str
 	return a.Connect(ctx, t)
 }
 
-// openCloneAndRemote reaches the clone in the data folder and its home.
+// openCloneAndRemote returns the sync status of the local clone and a connection to its remote.
 func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.Client, func() error, error) {
 	token := a.flags.Token
 	a.useDataFolder()
@@ -135,36 +136,36 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 	}
 	if st.Role != "clone" {
 		return nil, nil, nil, withHint(
-			usageError("the assessment is no clone"),
-			"`service sync clone URL ASSESSMENT` makes one, `service sync publish URL` gives this one a home",
+			usageError("the assessment is not a clone"),
+			"clone one with `service sync clone URL ASSESSMENT`, or publish this one with `service sync publish URL`",
 		)
 	}
 	if st.Server == "" {
 		return nil, nil, nil, withHint(
-			runtimeError("this clone was made from a bundle of %s, and knows no server", st.PeerName),
-			"`service sync bundle FILE` writes what they lack, `service sync take FILE` takes what they write",
+			runtimeError("this clone was made from a bundle of %s and has no server", st.PeerName),
+			"write a bundle for them with `service sync bundle FILE`, import theirs with `service sync take FILE`",
 		)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, token)
 	return st, remote, disconnect, adviseRemoteError(err, st)
 }
 
-// adviseRerun says what to do where the way broke off.
+// adviseRerun adds a hint to rerun the command after a lost connection.
 func adviseRerun(err error) error {
 	if !errors.Is(err, client.ErrConnectionLost) {
 		return err
 	}
-	return withHint(err, "run the same command again: it goes on from there, and nothing is taken twice")
+	return withHint(err, "run the same command again: it continues where it stopped, and nothing is applied twice")
 }
 
-// adviseRemoteError says what to do where a clone's home gives no answer, knows nothing of it, or takes
-// nothing of this person any more.
+// adviseRemoteError adds a hint for errors of a clone's remote: it is unreachable, doesn't know the
+// clone, or rejects the user.
 func adviseRemoteError(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
 			err,
-			"%s knows nothing of this clone any more; what is here stays here. Where the assessment was deleted there, `service sync forget` makes this one stand on its own, and `service sync publish %s` gives it a home again; "+
-				"where the synchronisation was ended there, make another clone in a folder of its own: `service --data FOLDER sync clone %s %s`",
+			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach this one with "+"`service sync forget` and publish it again with `service sync publish %s`; "+
+				"if syncing was ended there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
 			st.Server,
@@ -175,12 +176,12 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 		return adviseRerun(err)
 	}
 	if api.IsCode(err, api.CodeUnauthorized) {
-		return withHint(err, "sign in at the home with `service login %s`; what was changed here stays here meanwhile", st.Server)
+		return withHint(err, "sign in to the remote with `service login %s`; your local changes are kept", st.Server)
 	}
 	if api.IsCode(err, api.CodeForbidden) {
 		return withHint(
 			err,
-			"what was changed here stays here. Where %s is no member there any more, an owner or admin signs in on this machine (`service login %s`) and runs `service sync`: it is held back there until somebody decides",
+			"your local changes are kept. If %s is no longer a member there, an owner or admin can sign in on this machine "+"(`service login %s`) and run `service sync`; the changes then await a decision there",
 			st.Account,
 			st.Server,
 		)
@@ -190,7 +191,7 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 	}
 	return withHint(
 		err,
-		"see that the server runs and that there is a way to it; nothing is lost meanwhile. Where it has another address now, `service sync clone ADDRESS %s` goes on with it",
+		"check that the server is running and reachable; nothing is lost. If its address changed, continue with `service sync clone ADDRESS %s`",
 		st.AssessmentID,
 	)
 }
@@ -203,14 +204,14 @@ func (a *app) currentSyncStatus(ctx context.Context) (*api.SyncStatus, error) {
 	return call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: one.ID})
 }
 
-// syncUntilDone sends and reads until there is nothing more.
+// syncUntilDone pushes and pulls until both sides are up to date.
 func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.SyncStatus, dryRun bool) (*syncResult, error) {
 	result := &syncResult{AssessmentID: st.AssessmentID, DryRun: dryRun, Notes: []string{}}
 	clone, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.progress.Start("bring both together")
+	a.progress.Start("syncing")
 	for {
 		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, Dry: formatDryRun(dryRun)})
 		if err != nil {
@@ -242,16 +243,16 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 		}
 	}
 	err = a.pullChanges(ctx, clone, remote, st, result)
-	if api.IsCode(err, api.CodeForbidden) && result.Sent > 0 { // somebody brought what is another's; it is not theirs to read
-		result.Notes, err = append(result.Notes, "nothing was read: "+err.Error()), nil
+	if api.IsCode(err, api.CodeForbidden) && result.Sent > 0 { // a third party delivered changes it may not read back
+		result.Notes, err = append(result.Notes, "nothing was pulled:"+err.Error()), nil
 	}
 	if err == nil {
-		a.progress.Done("sent %d, read %d", result.Sent, result.Read)
+		a.progress.Done("pushed %d, pulled %d", result.Sent, result.Read)
 	}
 	return result, err
 }
 
-// syncAndSummarize brings a clone and its home together, and says what came of it.
+// syncAndSummarize syncs a clone with its remote and returns a summary.
 func (a *app) syncAndSummarize(ctx context.Context, assessment string) (string, error) {
 	st, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: assessment})
 	if err != nil {
@@ -266,7 +267,7 @@ func (a *app) syncAndSummarize(ctx context.Context, assessment string) (string, 
 		return "", err
 	}
 	summary := fmt.Sprintf(
-		"sent %s, read %s and %s",
+		"pushed %s, pulled %s and %s",
 		pluralize(got.Sent, "change", "changes"),
 		pluralize(got.Read, "record", "records"),
 		pluralize(got.Files, "file", "files"),
@@ -277,7 +278,8 @@ func (a *app) syncAndSummarize(ctx context.Context, assessment string) (string, 
 	return summary, nil
 }
 
-// pullChanges brings what changed at the home to the clone; where dry, it only counts the first part.
+// pullChanges applies the remote's changes to the clone. In a dry run it only counts the first
+// batch.
 func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st *api.SyncStatus, result *syncResult) error {
 	for {
 		now, err := call(ctx, a, api.GetSyncStatus, &api.SyncInput{AssessmentID: st.AssessmentID})
@@ -300,18 +302,18 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 			return err
 		}
 		result.Files += n
-		a.progress.Update("read %d records", result.Read)
+		a.progress.Update("pulled %d records", result.Read)
 		out, err := client.Do(ctx, clone, api.ApplySync, &api.BringSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data)})
 		if err != nil {
 			return err
 		}
-		if !out.More && p.Lines == 0 { // asked once more, so the home knows what was read
+		if !out.More && p.Lines == 0 { // one more request, so that the remote knows what was received
 			return nil
 		}
 	}
 }
 
-// findRemoteAssessment is an assessment at a server, by id or name.
+// findRemoteAssessment returns an assessment on a server by id or name.
 func findRemoteAssessment(ctx context.Context, remote *client.Client, ref string) (*api.Assessment, error) {
 	if uuidPattern.MatchString(ref) {
 		return client.Do(ctx, remote, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})
@@ -330,9 +332,9 @@ func findRemoteAssessment(ctx context.Context, remote *client.Client, ref string
 	case 1:
 		return &found[0], nil
 	case 0:
-		return nil, runtimeError("there is no assessment %q there", ref)
+		return nil, runtimeError("no assessment %q on the server", ref)
 	}
-	return nil, usageError("%d assessments there are named %q: give the id of one, as %s", len(found), ref, found[0].ID)
+	return nil, usageError("%d assessments on the server are named %q; give an id, e.g. %s", len(found), ref, found[0].ID)
 }
 
 func hostname() string {
@@ -346,10 +348,10 @@ func hostname() string {
 func (a *app) syncClone() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
-		Use: "clone URL ASSESSMENT", Short: "Copy an assessment of a server here, to work on it offline", Args: requireArgs(2, 2),
-		Long: `Copies an assessment of a server you are signed in at into the data folder of this machine:
+		Use: "clone URL ASSESSMENT", Short: "Clone an assessment from a server to work offline", Args: requireArgs(2, 2),
+		Long: `Copies an assessment from a server you are signed in to into the local data folder:
 documents, passages, scope, deliverables, decisions, comments and events. Work on it as on
-any other; ` + "`service sync`" + ` brings both together. Broken off, the same command goes on.`,
+any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same command again.`,
 		Example: "  service login https://grc.acme.example\n  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync clone https://grc.acme.example ID --carry-catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -367,7 +369,7 @@ any other; ` + "`service sync`" + ` brings both together. Broken off, the same c
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "bring the catalog version along where it is not here")
+	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "also copy the catalog version if it is missing here")
 	return cmd
 }
 
@@ -386,7 +388,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		switch st.Role {
 		case "none":
 			return nil, withHint(
-				runtimeError("%s is in this data folder already, and is no clone", one.Name),
+				runtimeError("%s already exists in this data folder and is not a clone", one.Name),
 				"clone it into a folder of its own: `service --data FOLDER sync clone %s %s`",
 				server,
 				one.ID,
@@ -411,7 +413,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		}
 	}
 	if err != nil {
-		return nil, withHint(err, "where the catalog is what lacks: import the release %s, or add --carry-catalog", joined.CatalogLabel)
+		return nil, withHint(err, "if the catalog is missing, import the release %s or add --carry-catalog", joined.CatalogLabel)
 	}
 	return a.syncUntilDone(ctx, remote, st, false)
 }
@@ -430,8 +432,8 @@ func (a *app) attachClone(
 func (a *app) syncPublish() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
-		Use: "publish URL", Short: "Give an assessment begun here a home on a server", Args: requireArgs(1, 1),
-		Long: `Brings an assessment that was begun in this data folder to a server, where it lives from
+		Use: "publish URL", Short: "Publish a local assessment to a server", Args: requireArgs(1, 1),
+		Long: `Publishes an assessment created in this data folder to a server, which is its remote from
 now on; the one here is a clone of it. Its moves and decisions are made again there, as
 you, as far as the rules there let you.`,
 		Example: "  service sync publish https://grc.acme.example -a 'Acme 2026'",
@@ -450,7 +452,7 @@ you, as far as the rules there let you.`,
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "bring the catalog version along where the server lacks it")
+	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "also copy the catalog version if the server lacks it")
 	return cmd
 }
 
@@ -482,8 +484,8 @@ func (a *app) publishAssessment(ctx context.Context, remote *client.Client, serv
 
 func (a *app) syncStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Tell what is ahead and in conflict, and who has clones", Args: requireArgs(0, 0),
-		Long:    "Tells of a clone what it has changed and not sent, of a home which clones there are and\nhow far they are behind, and of both how many conflicts are open.",
+		Use: "status", Short: "Show unsent changes, conflicts and clones", Args: requireArgs(0, 0),
+		Long:    "For a clone, shows its unsent changes; for a remote, its clones and how far they are\nbehind; for both, the number of open conflicts.",
 		Example: "  service sync status\n  service sync status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.currentSyncStatus(cmd.Context())
@@ -493,10 +495,10 @@ func (a *app) syncStatus() *cobra.Command {
 			return a.out.Print(st, func(p *print.Page) {
 				switch st.Role {
 				case "none":
-					p.Text("It is not synchronised.")
+					p.Text("The assessment is not synced.")
 					return
 				case "home":
-					p.Text("This is its home. %s.", pluralize(len(st.Replicas), "clone", "clones"))
+					p.Text("This is the remote. %s.", pluralize(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
 						p.Item(
 							0,
@@ -509,12 +511,12 @@ func (a *app) syncStatus() *cobra.Command {
 					}
 				default:
 					p.Text(
-						"A clone of %s, as %s.",
+						"Clone of %s, as %s.",
 						cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"),
 						cmp.Or(st.Account, "the account that the key is trusted for"),
 					)
 					if st.SyncedAt != nil {
-						p.Text("Last brought together %s.", formatTime(*st.SyncedAt))
+						p.Text("Last synced %s.", formatTime(*st.SyncedAt))
 					}
 					p.Text("%s not sent yet.", pluralize(st.Ahead, "record is", "records are"))
 					for _, u := range st.Unsent {
@@ -533,7 +535,7 @@ func (a *app) syncConflicts() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "conflicts", Short: "List conflicts, with both values", Args: requireArgs(0, 0),
-		Long:    "Lists the open conflicts of the assessment, newest first: what both began with, what the\nhome has, and what came from the clone, each with who and when.",
+		Long:    "Lists the open conflicts of the assessment, newest first: the common base, the\nremote's value and the clone's value, each with author and time.",
 		Example: "  service sync conflicts\n  service sync conflicts --all -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -556,11 +558,11 @@ func (a *app) syncConflicts() *cobra.Command {
 				for i := range got.Data {
 					renderConflict(p, &got.Data[i])
 				}
-				a.textIfEmpty(p, len(got.Data), "There are no conflicts.")
+				a.textIfEmpty(p, len(got.Data), "No conflicts.")
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "with those that are resolved")
+	cmd.Flags().BoolVar(&all, "all", false, "include resolved conflicts")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -568,13 +570,13 @@ func (a *app) syncConflicts() *cobra.Command {
 func renderConflict(p *print.Page, c *api.SyncConflict) {
 	p.Item(0, "%s (%s, %s)", c.Message, c.Status, c.ID)
 	if c.Kind == api.ConflictReplica {
-		p.Item(2, "`--take clone` does them as you, as far as the rules let you; `--take home` leaves them out")
+		p.Item(2, "`--take clone` applies them as you, as far as permitted; `--take home` discards them")
 		return
 	}
 	for _, s := range []struct {
 		what string
 		side api.SyncSide
-	}{{"began as", c.Base}, {"home", c.Home}, {"clone", c.Clone}} {
+	}{{"base", c.Base}, {"remote", c.Home}, {"clone", c.Clone}} {
 		if string(s.side.Value) == "null" && s.side.By == "" {
 			continue
 		}
@@ -592,15 +594,15 @@ func renderConflict(p *print.Page, c *api.SyncConflict) {
 func (a *app) syncResolve() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
-		Use: "resolve CONFLICT", Short: "Decide a conflict", Args: requireArgs(1, 1),
-		Long:    "Decides a conflict: --take home leaves what the home has, --take clone sets what came from\nthe clone, --value sets another. It is decided at the home; a clone reads it with the next\n`service sync`.",
+		Use: "resolve CONFLICT", Short: "Resolve a conflict", Args: requireArgs(1, 1),
+		Long:    "Resolves a conflict: --take home keeps the remote's value, --take clone the clone's value,\n--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
 		Example: "  service sync resolve ID --take clone\n  service sync resolve ID --value 'Head of IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: args[0]}}
 			switch {
 			case cmd.Flags().Changed("value") == (side != ""):
-				return withHint(usageError("say how the conflict is decided"), "give --take home, --take clone, or --value VALUE")
+				return withHint(usageError("no resolution given"), "use --take home, --take clone or --value VALUE")
 			case side != "":
 				if err := checkOneOf("choice", side, []string{"home", "clone"}); err != nil {
 					return err
@@ -620,15 +622,15 @@ func (a *app) syncResolve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(made, func(p *print.Page) { p.Text("Decided: %s. A clone reads it with `service sync`.", made.Choice) })
+			return a.out.Print(made, func(p *print.Page) { p.Text("Resolved: %s. A clone gets the result with `service sync`.", made.Choice) })
 		},
 	}
-	cmd.Flags().StringVar(&side, "take", "", "home or clone")
-	cmd.Flags().StringVar(&value, "value", "", "set this value, as text or JSON")
+	cmd.Flags().StringVar(&side, "take", "", "the value to keep: home (the remote's) or clone")
+	cmd.Flags().StringVar(&value, "value", "", "set this value (text or JSON)")
 	return cmd
 }
 
-// resolveAtRemote decides where the command works; of a clone, at its home.
+// resolveAtRemote resolves a conflict where the command works, or on the remote if that is a clone.
 func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if a.flags.Server != "" || a.targetErr != nil {
 		return call(ctx, a, api.ResolveSyncConflict, in)
@@ -645,7 +647,7 @@ func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*a
 		return call(ctx, a, api.ResolveSyncConflict, in)
 	}
 	if st.Server == "" {
-		return nil, runtimeError("a conflict is decided at the home, with %s; the decision comes with their next bundle", st.PeerName)
+		return nil, runtimeError("conflicts are resolved on the remote, by %s; the resolution comes with their next bundle", st.PeerName)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, a.flags.Token)
 	if err != nil {
@@ -658,21 +660,21 @@ func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*a
 func (a *app) syncForget() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "forget", Short: "End the synchronisation; the records stay", Args: requireArgs(0, 0),
-		Long:    "Ends the synchronisation of the assessment where the command works. Of a clone, what was\nnot sent stays here alone; of a home, its clones can bring nothing any more.",
+		Use: "forget", Short: "Stop syncing an assessment; its data is kept", Args: requireArgs(0, 0),
+		Long:    "Stops syncing the assessment. A clone keeps its unsent changes locally; the clones of a\nremote can no longer push changes.",
 		Example: "  service sync forget --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(skipPrompt, "end the synchronisation of "+one.Name); err != nil {
+			if err := a.confirm(skipPrompt, "stop syncing"+one.Name); err != nil {
 				return err
 			}
 			_, err = call(cmd.Context(), a, api.DetachSync, &api.SyncInput{AssessmentID: one.ID})
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// formatDryRun is dry as the parameters have it.
+// formatDryRun returns the API's form of a dry-run flag.
 func formatDryRun(dryRun bool) string {
 	if dryRun {
 		return "true"
@@ -21,15 +21,15 @@ func toUploadFile(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "parcel", Content: bytes.NewReader(data)}
 }
 
-// maxFilesPerRequest and maxBytesPerRequest are how much goes in one request: what arrived of one that
-// breaks off is lost, so a break costs no more than that.
+// maxFilesPerRequest and maxBytesPerRequest limit the size of one request. An interrupted request
+// is lost entirely, so they also bound what is lost.
 const (
 	maxFilesPerRequest = 50
 	maxBytesPerRequest = 8 << 20
 )
 
-// transferMissingFiles brings the files that a parcel names from one side to the other, where it lacks
-// them; where dry, it only counts them.
+// transferMissingFiles copies the files of a parcel that the other side lacks and returns their
+// number. In a dry run it only counts them.
 func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dryRun bool) (n int, err error) {
 	if len(p.Files) == 0 {
 		return 0, nil
@@ -58,7 +58,7 @@ func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.S
 	for maxFiles := maxFilesPerRequest; len(missing) > 0; {
 		batch := nextBatch(missing, sizes, maxFiles)
 		taken, err := transferBatch(ctx, from, to, p.AssessmentID, batch)
-		if api.IsCode(err, api.CodeValidation) && len(batch) > 1 { // its files are larger than they were said to be
+		if api.IsCode(err, api.CodeValidation) && len(batch) > 1 { // the files are larger than declared
 			maxFiles = len(batch) / 2
 			continue
 		}
@@ -71,7 +71,7 @@ func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.S
 	return n, nil
 }
 
-// nextBatch is what goes in the next request.
+// nextBatch returns the files of the next request.
 func nextBatch(files []string, sizes map[string]int64, maxFiles int) []string {
 	n, left := 0, int64(maxBytesPerRequest)
 	for n < min(maxFiles, len(files)) && (n == 0 || sizes[files[n]] <= left) {
@@ -100,8 +100,8 @@ func transferBatch(ctx context.Context, from, to *client.Client, assessment stri
 	return out.Taken, nil
 }
 
-// transferCatalog brings the catalog version of a synchronised assessment to the other side, and
-// the own frameworks and controls that it uses.
+// transferCatalog copies the catalog version of a synced assessment to the other side, and the
+// custom frameworks and controls it uses.
 func transferCatalog(ctx context.Context, from, to *client.Client, assessment string, hasCustom bool) error {
 	f, err := client.Do(ctx, from, api.GetSyncCatalog, &api.SyncInput{AssessmentID: assessment})
 	if err != nil {

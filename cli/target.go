@@ -11,12 +11,12 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// contextStore is where the contexts are kept.
+// contextStore returns the store of the contexts.
 func (a *app) contextStore() *contexts.Store {
 	return contexts.New(a.configDir(), a.Keyring, func(format string, args ...any) { a.printNotice("service: "+format, args...) })
 }
 
-// readContexts reads the contexts; the error says what to do.
+// readContexts reads the contexts; errors tell the user what to do.
 func (a *app) readContexts() (*contexts.Config, error) {
 	if a.configDir() == "" {
 		return &contexts.Config{}, nil
@@ -25,10 +25,10 @@ func (a *app) readContexts() (*contexts.Config, error) {
 	return b, a.explainContextsError(err)
 }
 
-// changeContexts changes the contexts.
+// changeContexts applies change to the contexts.
 func (a *app) changeContexts(change func(*contexts.Config) error) error {
 	if a.configDir() == "" {
-		return withHint(runtimeError("there is no folder to keep contexts in"), "set HOME or XDG_CONFIG_HOME")
+		return withHint(runtimeError("no folder to store contexts in"), "set HOME or XDG_CONFIG_HOME")
 	}
 	return a.explainContextsError(a.contextStore().Update(change))
 }
@@ -45,16 +45,16 @@ func (a *app) explainContextsError(err error) error {
 	return runtimeError("%w", err)
 }
 
-// contextNotFoundError says that there is none of that name.
+// contextNotFoundError returns the error for an unknown context.
 func (a *app) contextNotFoundError(b *contexts.Config, name string) error {
-	f := usageError("there is no context %q%s", name, didYouMean(name, append(b.Names(), contexts.Local)))
-	f.hint = "`service use` lists them; `service login URL` makes one"
+	f := usageError("unknown context %q%s", name, didYouMean(name, append(b.Names(), contexts.Local)))
+	f.hint = "list contexts with `service use`; create one with `service login URL`"
 	return f
 }
 
-// chooseTarget decides between a context, a server and the data folder: what was said
-// last in flags, variables, choice and file counts. What is wrong with a context is told
-// when it is needed, so that commands which mend it still work.
+// chooseTarget chooses between a context, a server and the data folder, by the precedence of flags,
+// variables, the chosen context and the file. Errors of a context are reported only when it is
+// needed, so that commands that repair it still work.
 func (a *app) chooseTarget(contextName string, origins map[string]origin) error {
 	t := &a.flags.Target
 	targetOrigin, contextOrigin := max(origins["server"], origins["data"]), origins["context"]
@@ -161,7 +161,7 @@ func targetFromContext(c *contexts.Context) Target {
 	return Target{Server: c.Server, Organization: c.OrganizationID, CA: c.CA, InsecureHTTP: c.InsecureHTTP}
 }
 
-// loginCommandFor is the command that signs in at a context.
+// loginCommandFor returns the command that signs in to a context.
 func (a *app) loginCommandFor(c *contexts.Context) string {
 	if c.Credential == contexts.APIKey {
 		return "service login --token-stdin --context " + shellQuote(c.Name)
@@ -169,7 +169,7 @@ func (a *app) loginCommandFor(c *contexts.Context) string {
 	return "service login --context " + shellQuote(c.Name)
 }
 
-// endSession ends a context's session on its server, where it can be reached.
+// endSession ends a context's session on its server, if the server is reachable.
 func (a *app) endSession(ctx context.Context, c *contexts.Context) error {
 	if c.Credential != contexts.Session {
 		return nil
@@ -185,13 +185,13 @@ func (a *app) endSession(ctx context.Context, c *contexts.Context) error {
 		return err
 	}
 	_, err = client.Do(ctx, one, api.SignOut, &api.None{})
-	if api.IsCode(err, api.CodeUnauthorized) { // it has ended already
+	if api.IsCode(err, api.CodeUnauthorized) { // it has already ended
 		err = nil
 	}
 	return errors.Join(err, disconnect())
 }
 
-// requireServer refuses what only a server has.
+// requireServer returns an error if the command works on the local data folder.
 func (a *app) requireServer(subject string) error {
 	if a.targetErr != nil {
 		return a.targetErr
@@ -200,7 +200,7 @@ func (a *app) requireServer(subject string) error {
 		return nil
 	}
 	return withHint(
-		usageError("%s is about a server, and this is the local data folder", subject),
+		usageError("%s requires a server, but the target is the local data folder", subject),
 		"sign in with `service login URL`, or choose a context with `service use NAME`",
 	)
 }

@@ -11,52 +11,51 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// TerminalOptions are what the terminal interface is made of.
+// TerminalOptions holds the options of the terminal interface.
 type TerminalOptions struct {
 	Client *client.Client
-	// Location says where the data is.
+	// Location describes where the data is.
 	Location string
-	// Assessment is the one to begin with; nil begins with the list.
+	// Assessment is the one to open first, or nil to start with the list.
 	Assessment *api.Assessment
-	// OnOpen is told which assessment is looked at.
+	// OnOpen is called with each assessment that is opened.
 	OnOpen func(id string)
-	// Resolve decides a conflict at the assessment's home, Together brings a clone and its
-	// home together and says what came of it.
+	// Resolve resolves a conflict on the assessment's remote. The second function syncs a clone
+	// with its remote and returns a summary.
 	Resolve func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
 	Sync    func(ctx context.Context, assessment string) (string, error)
-	// Notices are words on the side.
+	// Notices receives messages to show in the status line.
 	Notices <-chan string
 	Mouse   bool
 	Color   bool
 	Clock   func() time.Time
-	// Editor is the command for long texts; empty where there is none.
+	// Editor is the editor command, or empty if there is none.
 	Editor string
 }
 
 func (a *app) terminalCommand() *cobra.Command {
 	var mouse bool
 	cmd := &cobra.Command{
-		Use: "tui [ID|NAME]", Short: "Look through and review in the terminal", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
-		Long: `Shows the terminal interface: where an assessment stands, and the review of its
+		Use: "tui [ID|NAME]", Short: "Browse and review in the terminal", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Long: `Opens the terminal interface: the status of an assessment and the review of its
 Statement of Applicability, gaps, maturity and plan, item by item or many at once.
 ? shows every key. ` + "`service`" + ` alone does the same.`,
 		Example: "  service tui\n  service tui \"Acme 2026\" --mouse\n  service tui --context work",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.RunTerminal == nil {
 				return withHint(
-					usageError("this is no terminal: input and output have to be one"),
-					"other commands work anywhere; `service --help` lists them",
+					usageError("input and output must be a terminal"),
+					"use other commands; list them with `service --help`",
 				)
 			}
 			return a.showTerminal(cmd.Context(), args, mouse)
 		},
 	}
-	cmd.Flags().BoolVar(&mouse, "mouse", false, "listen to clicks and the wheel; the terminal then selects text with Shift")
+	cmd.Flags().BoolVar(&mouse, "mouse", false, "enable the mouse; select text with Shift")
 	return cmd
 }
 
-// showTerminal shows the terminal interface, beginning with the assessment that was
-// named, or the one that was used last.
+// showTerminal opens the terminal interface with the given assessment, or the one used last.
 func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error {
 	t, err := a.target()
 	if err != nil {
@@ -66,8 +65,8 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	t.FullScreen = true
 	t.OnThrottled = func(d time.Duration) {
 		select {
-		case notices <- fmt.Sprintf("the server asks to slow down; going on in %d s", int(d.Seconds())):
-		default: // one is told already
+		case notices <- fmt.Sprintf("the server asked to slow down; continuing in %d s", int(d.Seconds())):
+		default: // a notice is already pending
 		}
 	}
 	c, err := a.connectTo(ctx, t)
@@ -84,7 +83,7 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 		Clock:    a.Clock,
 		Editor:   a.Env("VISUAL"),
 	}
-	aside := *a // nothing is said on the side while a screen is shown
+	aside := *a // no side output while a screen is shown
 	aside.progress = nil
 	o.Resolve, o.Sync = aside.resolveAtRemote, aside.syncAndSummarize
 	if o.Editor == "" {
@@ -111,7 +110,7 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	return a.RunTerminal(ctx, o)
 }
 
-// dataLocation says where the data is, in a few words.
+// dataLocation returns a short description of where the data is.
 func (a *app) dataLocation() string {
 	switch t := a.flags.Target; {
 	case a.context != nil && t.Server == a.context.Server:

@@ -16,17 +16,17 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Releases is how to learn what was released.
+// Releases configures the check for new releases.
 type Releases struct {
-	// URL is where a release build asks; empty in builds of one's own.
+	// URL is the address that release builds query; empty in custom builds.
 	URL string
-	// Read reads what an address answers, at most limit bytes; nil where the build can't.
+	// Read reads at most limit bytes from an address; nil if the build can't.
 	Read func(ctx context.Context, url string, t Target, limit int64) ([]byte, error)
-	// Executable is the path of the program that runs.
+	// Executable is the path of the running program.
 	Executable string
 }
 
-// release is a release as forges list it.
+// release is a release in the format of code forges.
 type release struct {
 	Tag         string         `json:"tag_name"`
 	Page        string         `json:"html_url"`
@@ -40,26 +40,26 @@ type release struct {
 type releaseAsset struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
-	Digest string `json:"digest"` // sha256:…, where the forge tells it
+	Digest string `json:"digest"` // sha256:…, if the forge provides it
 	URL    string `json:"browser_download_url"`
 }
 
-// upgradeInfo is how this program stands to the newest release.
+// upgradeInfo compares this program with the newest release.
 type upgradeInfo struct {
 	Current string `json:"current"`
 	Latest  string `json:"latest"`
-	// Newer is null where the two can't be compared.
+	// Newer is null if the versions can't be compared.
 	Newer       *bool      `json:"newer_available"`
 	PublishedAt *time.Time `json:"published_at"`
 	Page        string     `json:"page"`
-	// Archive is the file for this system; null where the release has none.
+	// Archive is the file for this system, or null if the release has none.
 	Archive *archiveInfo `json:"archive"`
-	// Checksums, Signature, SBOM and Provenance are addresses; empty where the release has none.
+	// Checksums, Signature, SBOM and Provenance are URLs, or empty if the release has none.
 	Checksums  string `json:"checksums"`
 	Signature  string `json:"signature"`
 	SBOM       string `json:"sbom"`
 	Provenance string `json:"provenance"`
-	// Problem is what is wrong with the release's own papers; empty where nothing is.
+	// Problem describes an inconsistency of the release's files, or is empty.
 	Problem string   `json:"problem"`
 	Steps   []string `json:"how"`
 }
@@ -79,8 +79,8 @@ const (
 
 func (a *app) upgradeCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "upgrade", Short: "See whether there is a newer version, when you ask",
-		Long:    `The program never looks for new versions by itself, and never replaces itself. ` + "`service\nupgrade check`" + ` asks once, and says how to upgrade.`,
+		Use: "upgrade", Short: "Check for a newer version",
+		Long:    `The program never checks for new versions on its own and never replaces itself. ` + "`service\nupgrade check`" + ` checks once and shows how to upgrade.`,
 		Example: "  service upgrade check",
 	}, a.upgradeCheck())
 }
@@ -90,7 +90,7 @@ func (a *app) upgradeCheck() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "check", Short: "Compare this version with the newest release", Args: requireArgs(0, 0),
-		Long: `Asks a releases address for the newest release, and compares. It sends nothing but the
+		Long: `Queries the releases address for the newest release and compares it. It sends nothing but the
 request. The address is that of --url, else of SERVICE_RELEASES_URL or releases-url in the
 configuration file, else the one this build was made with: it answers a release, or a list
 of them, as the interfaces of GitHub, Gitea and Forgejo do.
@@ -101,7 +101,7 @@ newer one or the release's checksums contradict each other.`,
 		Example: "  service upgrade check\n  service upgrade check --url https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout <= 0 {
-				return usageError("--timeout %s is no time to wait; write it as 10s", timeout)
+				return usageError("invalid --timeout %s; use e.g. 10s", timeout)
 			}
 			for _, other := range []string{a.config.GetString("releases-url"), a.Releases.URL} {
 				if address == "" {
@@ -109,7 +109,7 @@ newer one or the release's checksums contradict each other.`,
 				}
 			}
 			if address == "" || a.Releases.Read == nil {
-				return withHint(usageError("this build knows no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
+				return withHint(usageError("this build has no releases address"), "give one with --url, or set SERVICE_RELEASES_URL")
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
@@ -128,23 +128,23 @@ newer one or the release's checksums contradict each other.`,
 			}
 			switch {
 			case u.Problem != "":
-				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; tell those who made the release"}
+				return &exitError{code: exitVerdict, err: errors.New(u.Problem), hint: "don't install it; report it to the publisher"}
 			case orEmpty(u.Newer):
 				return &exitError{
 					code: exitVerdict,
-					err:  fmt.Errorf("%s is out; this is %s", u.Latest, u.Current),
-					hint: "copy the data folder first, then upgrade as shown above",
+					err:  fmt.Errorf("%s is available; this is %s", u.Latest, u.Current),
+					hint: "back up the data folder first, then upgrade as shown above",
 				}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "", "releases address to ask")
+	cmd.Flags().StringVar(&address, "url", "", "releases address to query")
 	cmd.Flags().DurationVar(&timeout, "timeout", releaseTimeout, "how long to wait for the answer")
 	return cmd
 }
 
-// checkUpgrade asks, and compares.
+// checkUpgrade fetches the newest release and compares it with this program.
 func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, error) {
 	raw, err := a.Releases.Read(ctx, address, a.flags.Target, maxReleases)
 	if err != nil {
@@ -196,9 +196,9 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	listed := findChecksum(sums, u.Archive.Name)
 	switch {
 	case listed == "":
-		u.Problem = "the release's checksums don't name " + u.Archive.Name
+		u.Problem = "the release's checksums don't list" + u.Archive.Name
 	case digest != "" && !strings.EqualFold(digest, listed):
-		u.Problem = fmt.Sprintf("the checksum of %s is %s by the list, and %s by the releases address", u.Archive.Name, listed, digest)
+		u.Problem = fmt.Sprintf("the checksum of %s is %s in the checksum file but %s at the releases address", u.Archive.Name, listed, digest)
 	default:
 		u.Archive.SHA256 = listed
 	}
@@ -206,21 +206,22 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 }
 
 var errNoRelease = errors.New(
-	"it answers no release that is out: a release, or a list of them, is wanted, as {\"tag_name\": \"v1.2.3\", …}",
+	"the response contains no published release; expected a release or a list, e.g. {\"tag_name\": \"v1.2.3\", …}",
 )
 
-// newestRelease reads an answer: one release, or a list, of which the highest version counts.
+// newestRelease parses a response: one release, or a list, of which the highest version is
+// returned.
 func newestRelease(raw []byte) (*release, error) {
 	var all []release
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("[")) {
 		if err := json.Unmarshal(raw, &all); err != nil {
-			return nil, fmt.Errorf("it answers what is no list of releases: %w", err)
+			return nil, fmt.Errorf("the response is not a list of releases: %w", err)
 		}
 	} else {
 		var one release
 		if err := json.Unmarshal(raw, &one); err != nil {
-			return nil, fmt.Errorf("it answers what is no release: %w", err)
+			return nil, fmt.Errorf("the response is not a release: %w", err)
 		}
 		all = []release{one}
 	}
@@ -241,7 +242,7 @@ func newestRelease(raw []byte) (*release, error) {
 	return best, nil
 }
 
-// isArchiveFor tells whether a file's name is that of the archive for a system.
+// isArchiveFor reports whether a file name is that of the archive for a system.
 func isArchiveFor(name, system, arch string) bool {
 	ending := ".tar.gz"
 	if system == "windows" {
@@ -250,7 +251,7 @@ func isArchiveFor(name, system, arch string) bool {
 	return strings.HasSuffix(name, "_"+system+"_"+arch+ending)
 }
 
-// findChecksum is the SHA-256 of a file in a list as sha256sum writes it; empty where it is not there.
+// findChecksum returns the SHA-256 of a file in sha256sum output, or "" if it is not listed.
 func findChecksum(list []byte, name string) string {
 	for line := range strings.Lines(string(list)) {
 		words := strings.Fields(line)
@@ -262,7 +263,7 @@ func findChecksum(list []byte, name string) string {
 	return ""
 }
 
-// upgradeSteps is what to do, by where the program lies.
+// upgradeSteps returns the upgrade instructions for the program's installation path.
 func upgradeSteps(executable, system string) []string {
 	at := strings.ToLower(strings.ReplaceAll(executable, `\`, "/"))
 	switch {
@@ -274,23 +275,23 @@ func upgradeSteps(executable, system string) []string {
 		return []string{"go install github.com/scf-service/service/cmd/service@latest"}
 	case system == "linux" && (at == "/usr/bin/service" || at == "/usr/sbin/service"):
 		return []string{
-			"get the .deb, .rpm or .apk of the release and verify it",
+			"download the .deb, .rpm or .apk of the release and verify it",
 			"sudo apt install ./service_VERSION_linux_ARCH.deb, or sudo dnf install, or sudo apk add",
 		}
 	case at == "/service":
-		return []string{"use the image of the new version, and start the container anew on the same volume"}
+		return []string{"use the image of the new version and restart the container on the same volume"}
 	}
-	return []string{"get the archive of the release and verify it", "put the program in place of " + executable}
+	return []string{"download the archive of the release and verify it", "replace this file with the program: " + executable}
 }
 
 func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	switch {
 	case u.Newer == nil:
-		p.Title("This is %s, a build between releases; the newest release is %s", u.Current, u.Latest)
+		p.Title("This is %s, an unreleased build; the newest release is %s", u.Current, u.Latest)
 	case *u.Newer:
-		p.Title("There is a newer version: %s; this is %s", u.Latest, u.Current)
+		p.Title("A newer version is available: %s; this is %s", u.Latest, u.Current)
 	default:
-		p.Title("This is %s, and no newer version is out", u.Current)
+		p.Title("This is %s; no newer version is available", u.Current)
 	}
 	fields := []print.Field{{Name: "released", Value: formatTimePtr(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
 	if u.Archive != nil {
@@ -298,16 +299,16 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 			fields,
 			print.Field{Name: "file for this system", Value: u.Archive.URL},
 			print.Field{Name: "size", Value: formatSize(u.Archive.Size)},
-			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "the release tells none")},
+			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "not published")},
 		)
 	} else {
-		fields = append(fields, print.Field{Name: "file for this system", Value: "the release has none for " + runtime.GOOS + " on " + runtime.GOARCH})
+		fields = append(fields, print.Field{Name: "file for this system", Value: "none for" + runtime.GOOS + " on " + runtime.GOARCH})
 	}
 	fields = append(
 		fields,
 		print.Field{Name: "checksums", Value: orElse(u.Checksums, "none")},
 		print.Field{Name: "signature", Value: orElse(u.Signature, "none: the release is not signed")},
-		print.Field{Name: "list of parts", Value: u.SBOM},
+		print.Field{Name: "SBOM", Value: u.SBOM},
 		print.Field{Name: "provenance", Value: u.Provenance},
 	)
 	p.Fields(fields...)
@@ -321,7 +322,7 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	if u.Checksums == "" {
 		return
 	}
-	p.Title("To verify what you got")
+	p.Title("To verify the download")
 	p.Command("sha256sum --check --ignore-missing " + path.Base(u.Checksums))
 	if strings.HasSuffix(u.Signature, ".sigstore.json") {
 		p.Command(

@@ -118,14 +118,14 @@ func TestUpgradeCheck(t *testing.T) {
 		code               int
 		says               string
 	}{
-		{"newer", shippedWith("v2.0.0", "sha256:"+sum), sums, 1, "There is a newer version: 2.0.0; this is 1.2.3"},
+		{"newer", shippedWith("v2.0.0", "sha256:"+sum), sums, 1, "A newer version is available: 2.0.0; this is 1.2.3"},
 		{"newer, checksum by the list", shippedWith("v2.0.0", ""), sums, 1, sum},
 		{"the same", shippedWith("v1.2.3", ""), sums, 0, "no newer version is out"},
 		{"older", shippedWith("v1.2.2", ""), sums, 0, "no newer version is out"},
 		{"a list", "[" + shippedWith("v1.9.0", "") + "," + shippedWith("v2.0.0", "") + `,{"tag_name": "v3.0.0", "prerelease": true}, {"tag_name": "v4.0.0", "draft": true}, {"tag_name": "v5.0.0-rc.1"}]`, sums, 1, "2.0.0 is out"},
 		{"sums that contradict", shippedWith("v2.0.0", "sha256:"+strings.Repeat("cd", 32)), sums, 1, "hint: don't install it"},
 		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "don't name " + file},
-		{"no files", `{"tag_name": "v2.0.0"}`, "", 1, "the release has none for"},
+		{"no files", `{"tag_name": "v2.0.0"}`, "", 1, "none for"},
 		{"no release", `{"message": "hello"}`, "", 3, "no release that is out"},
 		{"an empty list", `[]`, "", 3, "no release that is out"},
 		{"no JSON", `<html>`, "", 3, "no release"},

@@ -11,15 +11,15 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// uploadResult is what came of adding files to an assessment.
+// uploadResult is the result of adding files to an assessment.
 type uploadResult struct {
 	Added          []api.Document
 	AlreadyPresent int
 	Skipped        []skippedFile
 }
 
-// uploadNewFiles uploads the files that the assessment does not have by content. A file that
-// can't be taken is listed and the others go on; only what concerns all is an error.
+// uploadNewFiles uploads the files whose content the assessment doesn't have. A rejected file is
+// listed and the rest continue; only an error that concerns all files is returned.
 func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sourceFile, category string) (uploadResult, error) {
 	var out uploadResult
 	have, err := a.listDocuments(ctx, assessment)
@@ -30,9 +30,9 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 	for _, d := range have {
 		known[d.SHA256] = true
 	}
-	a.progress.Start("look at the files")
+	a.progress.Start("checking the files")
 	for i, f := range files {
-		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
+		a.progress.Update("uploading %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		sum, err := f.hash()
 		if err != nil {
 			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
@@ -56,7 +56,7 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 		out.Added = append(out.Added, *doc)
 	}
 	a.progress.Done(
-		"%s taken, %d there already, %d left out",
+		"%s imported, %d unchanged, %d skipped",
 		pluralize(len(out.Added), "file", "files"),
 		out.AlreadyPresent,
 		len(out.Skipped),
@@ -64,10 +64,11 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 	return out, nil
 }
 
-// retryDelays are how long to wait where a server asks to slow down; together more than its window.
+// retryDelays are the waits after a server's request to slow down; their sum exceeds the rate
+// limit's window.
 var retryDelays = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
-// uploadFile sends a file; left is how many there are with those that come after it.
+// uploadFile uploads a file; left is the number of files that remain, including this one.
 func (a *app) uploadFile(
 	ctx context.Context,
 	assessment string,
@@ -89,7 +90,7 @@ func (a *app) uploadFile(
 		})
 		_ = r.Close()
 		if errors.Is(err, client.ErrConnectionLost) && try < len(retryDelays) {
-			continue // the same content again is the same document
+			continue // the same content is the same document
 		}
 		if !api.IsCode(err, api.CodeRateLimit) || try >= len(retryDelays) {
 			return doc, err
@@ -106,8 +107,8 @@ func (a *app) uploadFile(
 	}
 }
 
-// warnRateLimit tells once what it means for the files that are left that the server allows so many
-// requests a minute.
+// warnRateLimit tells the user once how long the remaining files will take at the server's rate
+// limit.
 func (a *app) warnRateLimit(remaining, perMinute int) {
 	if a.warnedSlowUpload || perMinute <= 0 || remaining <= perMinute {
 		return
@@ -118,11 +119,11 @@ func (a *app) warnRateLimit(remaining, perMinute int) {
 	if minutes >= 120 {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
-	a.progress.Notice("The server takes %d files a minute of one person or key: the %d that are left take about %s. "+
-		"What is there is kept: interrupt it, and the same command goes on. Who runs the server can allow more:\n  service daemon --rate-limit documents=600", perMinute, remaining, duration)
+	a.progress.Notice("The server accepts %d files a minute per user or key: the remaining %d take about %s."+
+		"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n  service daemon --rate-limit documents=600", perMinute, remaining, duration)
 }
 
-// sleep waits, or returns early with the reason why ctx ended.
+// sleep waits for a duration, or until ctx ends, and then returns its error.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -134,7 +135,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// listDocuments lists all documents of an assessment.
+// listDocuments returns all documents of an assessment.
 func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Document, error) {
 	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
 		return call(
@@ -150,8 +151,8 @@ func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Docum
 	return l.Data, nil
 }
 
-// pollInterval is the time between two looks at how far documents are read. A server allows
-// few requests a minute; what is on this machine may be asked often.
+// pollInterval returns the time between checks of the reading progress: longer on a server, which
+// limits requests per minute.
 func (a *app) pollInterval() time.Duration {
 	if a.flags.Server != "" {
 		return 4 * time.Second
@@ -159,9 +160,9 @@ func (a *app) pollInterval() time.Duration {
 	return 200 * time.Millisecond
 }
 
-// waitUntilRead waits until all of an assessment's documents are read or have failed.
+// waitUntilRead waits until all of an assessment's documents have been read or have failed.
 func (a *app) waitUntilRead(ctx context.Context, assessment string) ([]api.Document, error) {
-	a.progress.Start("read the documents")
+	a.progress.Start("reading the documents")
 	defer a.progress.Done("")
 	for {
 		docs, open, err := a.readingProgress(ctx, assessment)
@@ -177,7 +178,8 @@ func (a *app) waitUntilRead(ctx context.Context, assessment string) ([]api.Docum
 	}
 }
 
-// readingProgress tells how far an assessment's documents are read: all of them, and how many are open.
+// readingProgress shows how many of an assessment's documents have been read. It returns all of
+// them and the number still open.
 func (a *app) readingProgress(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
 	if docs, err = a.listDocuments(ctx, assessment); err != nil {
 		return nil, 0, err
@@ -187,12 +189,12 @@ func (a *app) readingProgress(ctx context.Context, assessment string) (docs []ap
 			open++
 		}
 	}
-	a.progress.Update("read the documents: %d of %d%s", len(docs)-open, len(docs), a.trainingProgress(ctx, open))
+	a.progress.Update("reading the documents: %d of %d%s", len(docs)-open, len(docs), a.trainingProgress(ctx, open))
 	return docs, open, nil
 }
 
-// trainingProgress tells in words how far the embedder is trained that open documents wait for;
-// empty where they don't. It adds to a progress line: what goes wrong here is no trouble.
+// trainingProgress describes the progress of the embedder training that open documents wait for, or
+// returns "". It only adds to a progress line, so errors are ignored.
 func (a *app) trainingProgress(ctx context.Context, open int) string {
 	if open == 0 {
 		return ""
@@ -201,10 +203,10 @@ func (a *app) trainingProgress(ctx context.Context, open int) string {
 	if err != nil || status.Training == nil {
 		return ""
 	}
-	return fmt.Sprintf(", learning the words of catalog %s: %d %% (once)", status.Training.Label, status.Training.Progress)
+	return fmt.Sprintf(", training on catalog %s: %d%% (once)", status.Training.Label, status.Training.Progress)
 }
 
-// showReadingProgress tells how far documents are read while a transition waits for it.
+// showReadingProgress shows how many documents have been read while a transition waits for them.
 func (a *app) showReadingProgress(ctx context.Context, assessment string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -212,7 +214,7 @@ func (a *app) showReadingProgress(ctx context.Context, assessment string) (stop 
 		defer close(done)
 		for sleep(ctx, a.pollInterval()) == nil {
 			if _, _, err := a.readingProgress(ctx, assessment); err != nil {
-				return // the transition itself tells what is wrong
+				return // the transition itself reports errors
 			}
 		}
 	}()

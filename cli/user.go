@@ -12,9 +12,9 @@ import (
 
 func (a *app) userCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "user", Short: "All people of a server, for its platform admin",
-		Long: `The people of all organizations of a server. Only a platform admin lists and bans
-them; the people of one organization are ` + "`service member`" + `.`,
+		Use: "user", Short: "Manage all users of a server (platform admins only)",
+		Long: `The users of all organizations of a server. Only a platform admin can list and ban
+them; for the users of one organization see ` + "`service member`" + `.`,
 		Example: "  service user list --query acme\n  service user ban bo@acme.example --reason 'left the company' --yes\n  service user password-link bo@acme.example",
 	}, a.userList(), a.userBan(), a.userUnban(), a.userLink())
 }
@@ -23,7 +23,7 @@ func (a *app) userList() *cobra.Command {
 	var in api.UsersInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List all people", Args: requireArgs(0, 0), Long: "Lists the people of all organizations.", Example: "  service user list\n  service user list --status banned",
+		Use: "list", Short: "List all users", Args: requireArgs(0, 0), Long: "Lists the users of all organizations.", Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
 				return err
@@ -57,17 +57,17 @@ func (a *app) userList() *cobra.Command {
 					{Title: "reason", Optional: true},
 					{Title: "id", NoShrink: true, Optional: true},
 				}, rows)
-				a.textIfEmpty(p, len(rows), "Nobody is like that.")
+				a.textIfEmpty(p, len(rows), "No matching users.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only active, banned or invited ones")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with this in the e-mail address or name")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only this status: active, banned or invited")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// findUser finds a person by id or e-mail address.
+// findUser returns the user with the given id or e-mail address.
 func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 	in := api.UsersInput{Q: ref}
 	if uuidPattern.MatchString(ref) {
@@ -86,8 +86,8 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 		}
 	}
 	return nil, withHint(
-		runtimeError("there is nobody with the e-mail address or id %q", ref),
-		"`%s` lists all",
+		runtimeError("no user with the e-mail address or id %q", ref),
+		"list users with `%s`",
 		a.commandLine("user list"),
 	)
 }
@@ -96,12 +96,12 @@ func (a *app) userBan() *cobra.Command {
 	var in api.BanUserInput
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "ban USER --reason REASON", Short: "Lock a person out of the whole service", Args: requireArgs(1, 1),
-		Long:    "Ends a person's sessions, links and API keys at once, in every organization. They can be\nlet in again; what was ended stays ended.",
+		Use: "ban USER --reason REASON", Short: "Ban a user from the whole server", Args: requireArgs(1, 1),
+		Long:    "Ends a user's sessions, links and API keys at once, in every organization. The ban can be\nlifted; ended sessions and keys are not restored.",
 		Example: "  service user ban bo@acme.example --reason 'left the company' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Reason == "" {
-				return withHint(usageError("a ban needs a reason"), "say why: --reason '…'; the person's organizations can read it")
+				return withHint(usageError("a ban needs a reason"), "give one with --reason '…'; the user's organizations can read it")
 			}
 			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
@@ -118,14 +118,14 @@ func (a *app) userBan() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Reason, "reason", "", "why")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
 	return cmd
 }
 
 func (a *app) userUnban() *cobra.Command {
 	return &cobra.Command{
-		Use: "unban USER", Short: "Let a banned person sign in again", Args: requireArgs(1, 1),
-		Long: "Lets a banned person sign in again. Their sessions and API keys stay ended.", Example: "  service user unban bo@acme.example",
+		Use: "unban USER", Short: "Lift a user's ban", Args: requireArgs(1, 1),
+		Long: "Lets a banned user sign in again. Ended sessions and API keys are not restored.", Example: "  service user unban bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])
 			if err != nil {
@@ -141,9 +141,9 @@ func (a *app) userUnban() *cobra.Command {
 
 func (a *app) userLink() *cobra.Command {
 	return &cobra.Command{
-		Use: "password-link USER", Short: "Make a one-time link with which a person sets a new password", Args: requireArgs(1, 1),
-		Long: `Makes a link for somebody who has lost their password, good once and for a day. It is
-shown this once. They open it in a browser, or run ` + "`service login --link LINK`" + `.`,
+		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password", Args: requireArgs(1, 1),
+		Long: `Creates a single-use link, valid for a day, for a user who lost their password. It
+won't be shown again. The user opens it in a browser, or run ` + "`service login --link LINK`" + `.`,
 		Example: "  service user password-link bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])
@@ -156,7 +156,7 @@ shown this once. They open it in a browser, or run ` + "`service login --link LI
 			}
 			return a.out.Print(made, func(p *print.Page) {
 				p.Text(
-					"With this link, %s sets a new password. It is good once, until %s, and shown this once:",
+					"With this link, %s can set a new password. It is single-use, expires %s and won't be shown again:",
 					u.Email,
 					formatTime(made.ExpiresAt),
 				)

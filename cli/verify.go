@@ -8,17 +8,17 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Verification is what came of checking a file by itself.
+// Verification is the result of checking an archive without a server.
 type Verification struct {
 	OK bool `json:"ok"`
-	// Properties says what the file is, in pairs of a name and a value.
+	// Properties describe the file, as pairs of name and value.
 	Properties [][2]string `json:"about"`
-	// KeyID is the fingerprint of the key that signed it; empty where none did.
+	// KeyID is the fingerprint of the signing key, or empty if the file is unsigned.
 	KeyID    string        `json:"key_id"`
 	Findings []CheckedItem `json:"findings"`
 }
 
-// CheckedItem is one thing that was checked.
+// CheckedItem is the result of a single check.
 type CheckedItem struct {
 	OK      bool   `json:"ok"`
 	Subject string `json:"what"`
@@ -28,13 +28,13 @@ type CheckedItem struct {
 func (a *app) verifyCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
-		Use: "verify ARCHIVE", Short: "Check an exported archive, without a server or data folder", Args: requireArgs(1, 1),
+		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder", Args: requireArgs(1, 1),
 		Long: `Checks an archive of ` + "`service assess export`" + ` by itself: the signature, the hash of each file,
 the audit chain, and that each approval is of exactly the content that is there. It
 reads nothing else, so whoever gets the archive can do it.
 
 Anybody can make a key and sign with it: compare the key that is printed with the one
-you were told, or give it with --key. Exit code 1 where anything is wrong.`,
+you were told, or give it with --key. Exits with 1 if any check fails.`,
 		Example: "  service verify acme-2026.zip\n  service verify acme-2026.zip --key 3f9a0c1d2b4e5f60",
 		RunE: func(_ *cobra.Command, args []string) error {
 			v, err := a.VerifyArchive(args[0])
@@ -44,17 +44,17 @@ you were told, or give it with --key. Exit code 1 where anything is wrong.`,
 			return a.printVerification(v, key)
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "fingerprint of the key that has to have signed it")
+	cmd.Flags().StringVar(&key, "key", "", "fingerprint of the expected signing key")
 	return cmd
 }
 
-// printVerification prints a verification; the exit code says how it came out.
+// printVerification prints a verification and returns an error if it failed.
 func (a *app) printVerification(v *Verification, key string) error {
 	if key != "" && key != v.KeyID {
 		v.OK = false
 		v.Findings = append(
 			v.Findings,
-			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("it is signed by the key %s, not by %s", v.KeyID, key)},
+			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("signed by key %s, not by %s", v.KeyID, key)},
 		)
 	}
 	err := a.out.Print(v, func(p *print.Page) {
@@ -75,5 +75,5 @@ func (a *app) printVerification(v *Verification, key string) error {
 	if err != nil || v.OK {
 		return err
 	}
-	return &exitError{code: exitVerdict, err: fmt.Errorf("it does not hold: see what is marked ✗")}
+	return &exitError{code: exitVerdict, err: fmt.Errorf("verification failed: see the items marked ✗")}
 }

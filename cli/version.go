@@ -9,7 +9,7 @@ import (
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the program's version", Args: requireArgs(0, 0),
-		Long:    "Prints the version of this program. `service --version` does the same in one line.",
+		Long:    "Prints the version of this program. `service --version` prints it in one line.",
 		Example: "  service version\n  service version -o json --jq .version",
 		RunE: func(*cobra.Command, []string) error {
 			v := struct {

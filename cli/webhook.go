@@ -14,16 +14,16 @@ import (
 
 func (a *app) webhookCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "webhook", Short: "Webhooks: addresses that are told what happens",
-		Long: `A webhook is an https:// address that is told of events, signed by the Standard Webhooks
-scheme. What it doesn't take is tried again for about a day.`,
+		Use: "webhook", Short: "Webhooks: URLs that receive events",
+		Long: `A webhook is an https:// URL that receives events, signed by the Standard Webhooks
+scheme. Failed deliveries are retried for about a day.`,
 		Example: "  service webhook create https://hooks.acme.example/service --event soa.approved > secret.txt\n  service webhook test ID\n  service webhook deliveries ID",
 	}, a.webhookList(), a.webhookCreate(), a.webhookUpdate(), a.webhookDelete(), a.webhookRotate(), a.webhookTest(), a.webhookDeliveries(), a.webhookRedeliver())
 }
 
 func (a *app) webhookList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the webhooks, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's webhooks. One that kept failing is paused: not enabled.",
+		Use: "list", Short: "List the webhooks, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's webhooks. One that keeps failing is paused (not enabled).",
 		Example: "  service webhook list\n  service webhook list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())
@@ -51,7 +51,7 @@ func (a *app) webhookList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "There is no webhook yet; `%s` makes one.", a.commandLine("webhook create URL"))
+				a.textIfEmpty(p, len(rows), "No webhooks yet; create one with `%s`.", a.commandLine("webhook create URL"))
 			})
 		},
 	}
@@ -68,15 +68,15 @@ func (a *app) printWebhookSecret(w *api.NewWebhook, words string) error {
 	if !a.out.IsHumanReadable() {
 		return a.out.Record(w)
 	}
-	a.printNotice("%s %s. The secret is shown this once; the receiver checks signatures with it.", words, w.ID)
+	a.printNotice("%s %s. The secret won't be shown again; receivers use it to verify signatures.", words, w.ID)
 	return a.out.Page(func(p *print.Page) { p.Text("%s", w.Secret) })
 }
 
 func (a *app) webhookCreate() *cobra.Command {
 	in := &api.CreateWebhookInput{}
 	cmd := &cobra.Command{
-		Use: "create URL", Short: "Make a webhook; its secret is printed once", Args: requireArgs(1, 1),
-		Long:    "Makes a webhook and prints its secret to stdout, this once. Without --event it is told of\nall events.",
+		Use: "create URL", Short: "Create a webhook; its secret is printed once", Args: requireArgs(1, 1),
+		Long:    "Creates a webhook and prints its secret to stdout, once. Without --event it receives\nall events.",
 		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.OrgInput, err = a.currentOrganization(cmd.Context()); err != nil {
@@ -87,11 +87,11 @@ func (a *app) webhookCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printWebhookSecret(made, "Made the webhook")
+			return a.printWebhookSecret(made, "Created webhook")
 		},
 	}
-	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "tell it of this event, as soa.approved; repeat for several (default: all)")
-	cmd.Flags().StringVar(&in.Body.Description, "description", "", "what it is for")
+	cmd.Flags().StringSliceVar(&in.Body.Events, "event", nil, "send it this event, e.g. soa.approved; repeatable (default: all)")
+	cmd.Flags().StringVar(&in.Body.Description, "description", "", "description")
 	return cmd
 }
 
@@ -100,8 +100,8 @@ func (a *app) webhookUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change a webhook, pause it, or let it go on", Args: requireArgs(1, 1),
-		Long:    "Changes what is named. --enable lets a paused webhook go on, with what waits for it.",
+		Use: "update ID", Short: "Change, pause or resume a webhook", Args: requireArgs(1, 1),
+		Long:    "Changes only what you specify. --enable resumes a paused webhook and sends what is queued.",
 		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}}
@@ -135,10 +135,10 @@ func (a *app) webhookUpdate() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "url", "", "the new address")
-	cmd.Flags().StringVar(&description, "description", "", "what it is for")
-	cmd.Flags().StringSliceVar(&events, "event", nil, "tell it of these events only")
-	cmd.Flags().BoolVar(&all, "all-events", false, "tell it of all events")
-	cmd.Flags().BoolVar(&enable, "enable", false, "let it go on")
+	cmd.Flags().StringVar(&description, "description", "", "description")
+	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
+	cmd.Flags().BoolVar(&all, "all-events", false, "send all events")
+	cmd.Flags().BoolVar(&enable, "enable", false, "resume it")
 	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
 	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
@@ -147,13 +147,13 @@ func (a *app) webhookUpdate() *cobra.Command {
 
 func (a *app) webhookDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete a webhook and what waits for it", Args: requireArgs(1, 1),
-		Long: "Deletes a webhook with its deliveries. To stop it for a while, update it with --disable.", Example: "  service webhook delete ID",
+		Use: "delete ID", Short: "Delete a webhook and its queued deliveries", Args: requireArgs(1, 1),
+		Long: "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.", Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &api.WebhookInput{WebhookID: args[0]}); err != nil {
 				return err
 			}
-			a.printNotice("Deleted the webhook.")
+			a.printNotice("Webhook deleted.")
 			return nil
 		},
 	}
@@ -161,7 +161,7 @@ func (a *app) webhookDelete() *cobra.Command {
 
 func (a *app) webhookRotate() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "Give a webhook a new secret; the old one goes on for a day", Args: requireArgs(1, 1),
+		Use: "rotate ID", Short: "Rotate a webhook's secret; the old one stays valid for a day", Args: requireArgs(1, 1),
 		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
 		Example: "  service webhook rotate ID > secret.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -169,7 +169,7 @@ func (a *app) webhookRotate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printWebhookSecret(made, "A new secret for the webhook")
+			return a.printWebhookSecret(made, "New secret for webhook")
 		},
 	}
 }
@@ -177,7 +177,7 @@ func (a *app) webhookRotate() *cobra.Command {
 func (a *app) webhookTest() *cobra.Command {
 	return &cobra.Command{
 		Use: "test ID", Short: "Send a test event", Args: requireArgs(1, 1),
-		Long:    "Sends an event of the type webhook.test, once, also to a paused webhook, and tells what came\nback within 20 seconds.",
+		Long:    "Sends an event of the type webhook.test, once, even if it is paused, and shows the response\nreceived within 20 seconds.",
 		Example: "  service webhook test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(cmd.Context(), a, api.TestWebhook, &api.WebhookInput{WebhookID: args[0]})
@@ -193,8 +193,8 @@ func (a *app) webhookTest() *cobra.Command {
 			}
 			if done.Status == "failed" {
 				return withHint(
-					fmt.Errorf("the webhook did not take it: %s", lastAttemptError(done)),
-					"look at the address and at what listens there",
+					fmt.Errorf("the webhook did not accept it: %s", lastAttemptError(done)),
+					"check the URL and the receiver",
 				)
 			}
 			return nil
@@ -202,7 +202,7 @@ func (a *app) webhookTest() *cobra.Command {
 	}
 }
 
-// waitForDelivery waits until a delivery came to its end, 20 seconds at most.
+// waitForDelivery waits until a delivery has finished, for at most 20 seconds.
 func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -224,7 +224,7 @@ func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Del
 		if err := sleep(ctx, a.pollInterval()); err != nil {
 			return nil, withHint(
 				fmt.Errorf("it was not sent within 20 seconds"),
-				"see what became of it with `service webhook deliveries %s`",
+				"check its status with `service webhook deliveries %s`",
 				webhook,
 			)
 		}
@@ -271,7 +271,7 @@ func (a *app) printDeliveries(all []api.Delivery) error {
 			},
 			rows,
 		)
-		a.textIfEmpty(p, len(rows), "Nothing was sent yet.")
+		a.textIfEmpty(p, len(rows), "No deliveries yet.")
 	})
 }
 
@@ -279,8 +279,8 @@ func (a *app) webhookDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List what was sent, newest first, with every attempt", Args: requireArgs(1, 1),
-		Long: "Lists deliveries; -o json has each attempt.", Example: "  service webhook deliveries ID --status failed",
+		Use: "deliveries ID", Short: "List deliveries, newest first", Args: requireArgs(1, 1),
+		Long: "Lists deliveries; use -o json to see each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
 				return call(
@@ -296,15 +296,15 @@ func (a *app) webhookDeliveries() *cobra.Command {
 			return a.printDeliveries(all.Data)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only of this status: pending, delivered, retrying or failed")
-	cmd.Flags().IntVar(&limit, "limit", 50, "print at most so many; 0 means all")
+	cmd.Flags().StringVar(&status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 for all")
 	return cmd
 }
 
 func (a *app) webhookRedeliver() *cobra.Command {
 	return &cobra.Command{
-		Use: "redeliver ID DELIVERY", Short: "Send an event again, under the id it had", Args: requireArgs(2, 2),
-		Long: "Sends an event again, from the first attempt on.", Example: "  service webhook redeliver ID DELIVERY",
+		Use: "redeliver ID DELIVERY", Short: "Redeliver an event with its original id", Args: requireArgs(2, 2),
+		Long: "Sends an event again, restarting its attempts.", Example: "  service webhook redeliver ID DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(
 				cmd.Context(),

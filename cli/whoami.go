@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// whoamiResult is who calls, with where.
+// whoamiResult describes the caller and the target.
 type whoamiResult struct {
 	api.Me
 	// Server and Context are null on the local data folder.
@@ -22,8 +22,8 @@ type whoamiResult struct {
 
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Tell who you are, where, and what you may do", Args: requireArgs(0, 0),
-		Long: "Asks the server, or the local data folder, who calls: as whom, in which organization\nand role, with which permissions, and until when.", Example: "  service whoami\n  service whoami --jq .role",
+		Use: "whoami", Short: "Show who you are, where, and your permissions", Args: requireArgs(0, 0),
+		Long: "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.", Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			me, err := call(cmd.Context(), a, api.GetMe, &api.None{})
 			if err != nil {
@@ -44,8 +44,8 @@ func (a *app) whoamiCommand() *cobra.Command {
 	}
 }
 
-// applyOrganizationOverride tells of the organization that commands would act in, where that is
-// not the session's active one.
+// applyOrganizationOverride sets in me the organization that commands act in, if it differs from
+// the session's active one.
 func (a *app) applyOrganizationOverride(ctx context.Context, me *api.Me) error {
 	if a.flags.Organization == "" || a.flags.Organization == orEmpty(me.OrganizationID) {
 		return nil
@@ -75,21 +75,21 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 	}
 	admin := ""
 	if w.User.PlatformAdmin {
-		admin = "yes: manages organizations and people of the whole service"
+		admin = "yes: manages organizations and users of the whole server"
 	}
-	where, until := "the data folder of this machine", formatTimePtr(w.ExpiresAt)
+	where, until := "the local data folder", formatTimePtr(w.ExpiresAt)
 	if w.Server != nil {
 		where = *w.Server
 	}
 	if until != "" && w.Actor.Type != api.ActorAPIKey {
-		until += ", later with each use"
+		until += ", extended with each use"
 	}
 	var permissions []string
 	for _, one := range w.Permissions {
 		permissions = append(permissions, string(one))
 	}
 	p.Fields(
-		print.Field{Name: "you are", Value: name},
+		print.Field{Name: "user", Value: name},
 		print.Field{Name: "at", Value: where},
 		print.Field{Name: "context", Value: orEmpty(w.Context)},
 		print.Field{
@@ -98,15 +98,14 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 		},
 		print.Field{Name: "platform admin", Value: admin},
 		print.Field{Name: "until", Value: until},
-		print.Field{Name: "you may", Value: strings.Join(permissions, ", ")},
+		print.Field{Name: "permissions", Value: strings.Join(permissions, ", ")},
 	)
 	if w.Organization == nil {
-		p.Text("You belong to no organization here; an owner or admin can invite you.")
+		p.Text("You don't belong to an organization here; ask an owner or admin to invite you.")
 	}
 }
 
-// useOrganization makes an organization the active one: within the context in use, or
-// of the local data folder.
+// useOrganization makes an organization current, in the context in use or in the local data folder.
 func (a *app) useOrganization(ctx context.Context, word string) error {
 	one, err := a.activateOrganization(ctx, word)
 	if err != nil {
@@ -122,5 +121,5 @@ func (a *app) useOrganization(ctx context.Context, word string) error {
 			return err
 		}
 	}
-	return a.out.Print(one, func(p *print.Page) { p.Text("Commands now work in %s, where you are %s.", one.Name, one.Role) })
+	return a.out.Print(one, func(p *print.Page) { p.Text("Commands now act in %s, where your role is %s.", one.Name, one.Role) })
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/scf-service/service/engine/report/workbook"
 )
 
-// workbookImporter is how a deliverable's lines come back from a workbook: each changed line is
-// one edit, by the operation that the edit command calls.
+// workbookImporter imports the items of a deliverable from a workbook: each changed row is one
+// edit, made with the same operation as the edit command.
 type workbookImporter[V, I any] struct {
 	deliverable[V]
 	layouts   []string
 	listItems func(ctx context.Context, a *app, version string) (*api.List[I], error)
 	item      func(*I) *api.Item
 	fields    func(*I) workbook.Fields
-	// update is an item's PATCH, with the changed fields as its body.
+	// update is the operation that changes an item, with the changed fields as its body.
 	update func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*I, error)
-	// applyOtherFields are fields that take more than a cell to be known; nil: none.
+	// applyOtherFields sets fields that don't correspond to a single cell, or is nil.
 	applyOtherFields func(item *I, row *workbook.ChangedRow, body map[string]any) *workbook.Problem
 }
 
@@ -87,14 +87,14 @@ var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
 	applyOtherFields: func(i *api.POAMItem, row *workbook.ChangedRow, body map[string]any) *workbook.Problem {
 		all, edited, wrong := row.ApplyMilestones(i.Milestones)
 		if edited && wrong == nil {
-			delete(body, "milestone_changes") // a part of each milestone in the contract
+			delete(body, "milestone_changes") // part of each milestone in the API
 			body["milestones"] = all
 		}
 		return wrong
 	},
 }
 
-// workbookChange is one field of one item that a workbook changes.
+// workbookChange is a field of an item that a workbook changes.
 type workbookChange struct {
 	Cell        string `json:"cell"`
 	ControlCode string `json:"control_code"`
@@ -105,7 +105,7 @@ type workbookChange struct {
 	To          string `json:"to"`
 }
 
-// workbookImport is what an import would do, or did.
+// workbookImport is the result, or preview, of an import.
 type workbookImport struct {
 	DryRun  bool             `json:"dry_run"`
 	Version int              `json:"version"`
@@ -115,7 +115,7 @@ type workbookImport struct {
 	Skipped []string         `json:"left_out"`
 }
 
-// itemEdit is an item to change, with its line of the workbook.
+// itemEdit is an edit of an item, with its row in the workbook.
 type itemEdit[I any] struct {
 	row  workbook.ChangedRow
 	item *I
@@ -125,8 +125,8 @@ type itemEdit[I any] struct {
 func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE.xlsx", Short: "Take changes back from a workbook", Args: requireArgs(1, 1),
-		Long: fmt.Sprintf(`Takes back what was changed in a workbook that 'report create --format xlsx' wrote: what
+		Use: "import FILE.xlsx", Short: "Import changes from a workbook", Args: requireArgs(1, 1),
+		Long: fmt.Sprintf(`Imports the changes made in a workbook exported with 'report create --format xlsx': what
 stands under its blue heads. --dry-run lists each change first. Nothing is changed where
 a cell can't be taken, or where an item was changed here since the export; each such
 cell is named. Every line is one edit, as by 'service %s edit', with the same rights and
@@ -150,8 +150,8 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 				return err
 			}
 			if from.Assessment != one.ID {
-				return withHint(runtimeError("%s was made from another assessment (%s) than %q", args[0], from.Assessment, one.Name),
-					"name that one with --assessment %s, or export again", print.SafeLine(from.Assessment))
+				return withHint(runtimeError("%s was exported from another assessment (%s), not %q", args[0], from.Assessment, one.Name),
+					"select it with --assessment %s, or export again", print.SafeLine(from.Assessment))
 			}
 			v, err := w.fetchNewest(ctx, a)
 			if err != nil {
@@ -170,7 +170,7 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 			return a.out.Print(done, func(p *print.Page) { w.renderImport(a, p, done) })
 		},
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, tell what would change")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would change without changing anything")
 	return cmd
 }
 
@@ -198,7 +198,7 @@ func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbo
 	return book, from, nil
 }
 
-// planEdits finds the items that a workbook changes, and refuses where one can't be.
+// planEdits returns the edits for a workbook, or an error if any of them can't be made.
 func (w workbookImporter[V, I]) planEdits(
 	ctx context.Context,
 	a *app,
@@ -232,7 +232,7 @@ func (w workbookImporter[V, I]) planEdits(
 			if why == "" {
 				row.Edits = slices.DeleteFunc(row.Edits, func(e workbook.Edit) bool { return !e.WouldChange(w.fields(item)) })
 				if len(row.Edits) == 0 {
-					continue // it says so already
+					continue // already reported
 				}
 				why = w.conflictMessage(item, &row)
 			}
@@ -256,13 +256,13 @@ func (w workbookImporter[V, I]) planEdits(
 	}
 	if !found {
 		return nil, nil, withHint(
-			runtimeError("the workbook has no lines of the %s", w.gate.Title()),
-			"`%s` writes one",
+			runtimeError("the workbook has no items of the %s", w.gate.Title()),
+			"create one with `%s`",
 			a.commandLine("report create --template "+string(w.gate)+" --out lines.xlsx"),
 		)
 	}
 	if len(wrong) > 0 {
-		e := api.Invalid("", "nothing was changed: %s can't be taken", pluralize(len(wrong), "cell", "cells"))
+		e := api.Invalid("", "nothing was changed: %s can't be imported", pluralize(len(wrong), "cell", "cells"))
 		for _, p := range wrong {
 			e = e.WithDetails(api.ErrorDetail{Field: p.Cell, Message: p.Message})
 		}
@@ -272,8 +272,8 @@ func (w workbookImporter[V, I]) planEdits(
 	return work, result, nil
 }
 
-// findItem finds a row's item: by its id, else as the only one in a newer version that says
-// what was exported.
+// findItem returns a row's item: by id, or else the only one in a newer version with the exported
+// content.
 func (w workbookImporter[V, I]) findItem(items []I, row *workbook.ChangedRow) (*I, string) {
 	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
 		return &items[at], ""
@@ -294,7 +294,7 @@ func (w workbookImporter[V, I]) findItem(items []I, row *workbook.ChangedRow) (*
 	return nil, "the newest version has several items like it; export again and make the change there"
 }
 
-// conflictMessage says that somebody changed the item meanwhile.
+// conflictMessage returns the error message for an item changed since the export.
 func (w workbookImporter[V, I]) conflictMessage(item *I, row *workbook.ChangedRow) string {
 	it := w.item(item)
 	if it.ID != row.Item || it.Revision == row.Revision {
@@ -332,12 +332,12 @@ func (w workbookImporter[V, I]) describeChanges(item *I, edits []workbook.Edit) 
 	return out
 }
 
-// applyEdits edits item by item. The first edit of a decided version makes the next one, in
-// which the others are then found.
+// applyEdits edits the items one by one. The first edit of a decided version creates the next
+// version, in which the remaining items are looked up again.
 func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, edits []itemEdit[I]) error {
 	version := w.header(v).ID
 	for n, one := range edits {
-		a.progress.Start(fmt.Sprintf("change %d of %s", n+1, pluralize(len(edits), "item", "items")))
+		a.progress.Start(fmt.Sprintf("changing %d of %s", n+1, pluralize(len(edits), "item", "items")))
 		changed, err := json.Marshal(one.body)
 		if err != nil {
 			return err
@@ -347,7 +347,7 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 		if err != nil {
 			if n > 0 {
 				a.printNotice(
-					"%s changed before it stopped; once it is mended, the same command goes on",
+					"%s changed before the error; fix it and run the same command again to continue",
 					pluralize(n, "item was", "items were"),
 				)
 			}
@@ -364,7 +364,7 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 	return nil
 }
 
-// relocate finds the items that are still to be changed in the copy that an edit has made.
+// relocate finds the remaining items in the copy that an edit has created.
 func (w workbookImporter[V, I]) relocate(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
 	if len(remaining) == 0 {
 		return nil
@@ -398,7 +398,7 @@ func (w workbookImporter[V, I]) relocate(ctx context.Context, a *app, version st
 	return nil
 }
 
-// contentKey is what an item says, without what its version gives it.
+// contentKey returns an item's content without the fields that depend on its version.
 func (w workbookImporter[V, I]) contentKey(item *I) (string, error) {
 	same := *item
 	it := w.item(&same)
@@ -434,9 +434,9 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 		},
 		rows,
 	)
-	a.textIfEmpty(p, len(rows), "The workbook says what the %s says: there is nothing to change.", w.gate.Title())
+	a.textIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
-		p.Text("Left out: %s.", n)
+		p.Text("Skipped: %s.", n)
 	}
 	if len(rows) == 0 {
 		return
@@ -445,11 +445,11 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	p.Text("%s of %s, version %d.", pluralize(len(rows), "change", "changes"), pluralize(result.Items, "item", "items"), result.Version)
 	switch api.VersionStatus(result.Status) {
 	case api.VersionApproved, api.VersionRejected:
-		p.Text("That version is decided: the changes make the next one, which has to be approved.")
+		p.Text("That version is already decided: the changes create the next version, which needs approval.")
 	case api.VersionUnderReview:
-		p.Text("That version is under review: changing it voids the approval that was asked for.")
+		p.Text("That version is under review: changing it voids the pending approval.")
 	}
 }
 
-// toOneLine is a text of several lines for a table.
+// toOneLine joins a multi-line text for a table cell.
 func toOneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -19,8 +19,8 @@ import (
 
 func (a *app) workflowCommand() *cobra.Command {
 	return group(&cobra.Command{
-		Use: "workflow", Short: "Run the assessment by itself, up to each decision",
-		Long: `A workflow does the steps of an assessment one after the other and waits where a
+		Use: "workflow", Short: "Run the assessment automatically, up to each decision",
+		Long: `A workflow runs the steps of an assessment in order and pauses where a
 person has to decide. It survives a crash: the next start goes on where it stood.
 
   full_assessment  all the steps of the lifecycle up to the reports
@@ -54,7 +54,7 @@ on only while a command runs; the next one takes it up.`,
 			if startAt != "" {
 				at, err := time.Parse(time.RFC3339, startAt)
 				if err != nil {
-					return usageError("--at is a time such as 2026-12-01T06:00:00Z, not %q", startAt)
+					return usageError("invalid --at %q; use a time such as 2026-12-01T06:00:00Z", startAt)
 				}
 				in.Body.StartAt = &at
 			}
@@ -65,7 +65,7 @@ on only while a command runs; the next one takes it up.`,
 			in.AssessmentID = one.ID
 			run, err := call(cmd.Context(), a, api.StartWorkflow, in)
 			if err != nil {
-				return withHint(err, "`%s` tells how far it is", a.commandLine("workflow list"))
+				return withHint(err, "check its progress with `%s`", a.commandLine("workflow list"))
 			}
 			if detach || in.Body.StartAt != nil {
 				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
@@ -74,7 +74,7 @@ on only while a command runs; the next one takes it up.`,
 		},
 	}
 	cmd.Flags().BoolVar(&detach, "detach", false, "return at once")
-	cmd.Flags().StringVar(&startAt, "at", "", "begin at this time, as 2026-12-01T06:00:00Z")
+	cmd.Flags().StringVar(&startAt, "at", "", "start at this time, e.g. 2026-12-01T06:00:00Z")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (a *app) workflowList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the workflow runs of the assessment, newest first", Args: requireArgs(0, 0),
-		Long: "Lists workflow runs with how far each is and what it waits for.", Example: "  service workflow list\n  service workflow list --status failed -o json",
+		Long: "Lists workflow runs with their progress and what they are waiting for.", Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(checkOneOf("status", status, api.RunStatus("").Values()), checkOneOf("workflow", in.WorkflowType, api.WorkflowTypes)); err != nil {
 				return err
@@ -130,17 +130,17 @@ func (a *app) workflowList() *cobra.Command {
 					},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "There is no such run. Start one with `%s`.", a.commandLine("workflow start"))
+				a.textIfEmpty(p, len(rows), "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
 			})
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only runs of this status")
+	cmd.Flags().StringVar(&status, "status", "", "only runs with this status")
 	cmd.Flags().StringVar(&in.WorkflowType, "type", "", "only runs of this workflow")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// resolveRunID is the run of an optional argument, else the newest of the assessment.
+// resolveRunID returns the run given as an optional argument, or else the newest of the assessment.
 func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -164,7 +164,7 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 	return all.Data[0].ID, nil
 }
 
-// newRunCommand is a command that does one thing with a run and shows it.
+// newRunCommand returns a command that performs an action on a run and shows it.
 func (a *app) newRunCommand(
 	use, short, long, example string,
 	do func(ctx context.Context, id string) (*api.WorkflowRun, error),
@@ -189,7 +189,7 @@ func (a *app) workflowShow() *cobra.Command {
 	return a.newRunCommand(
 		"show",
 		"Show a run with its steps",
-		"Shows a run (default: the newest) with its steps and what it waits for.",
+		"Shows a run (default: the newest) with its steps and what it is waiting for.",
 		"  service workflow show\n  service workflow show ID -o json",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.GetWorkflow, &api.WorkflowInput{WorkflowRunID: id})
@@ -201,7 +201,7 @@ func (a *app) workflowCancel() *cobra.Command {
 	return a.newRunCommand(
 		"cancel",
 		"Cancel a run",
-		"Ends a run for good. What is done stays done; the step under way is broken off.",
+		"Ends a run permanently. Completed steps are kept; the current step is interrupted.",
 		"  service workflow cancel",
 		func(ctx context.Context, id string) (*api.WorkflowRun, error) {
 			return call(ctx, a, api.CancelWorkflow, &api.WorkflowInput{WorkflowRunID: id})
@@ -212,8 +212,8 @@ func (a *app) workflowCancel() *cobra.Command {
 func (a *app) workflowResume() *cobra.Command {
 	var detach bool
 	cmd := &cobra.Command{
-		Use: "resume [ID]", Short: "Let a failed or waiting run go on, and follow it", Args: requireArgs(0, 1),
-		Long:    "A failed run goes on with the step that failed, a waiting one looks again at once.\nA cancelled or completed one does not go on.",
+		Use: "resume [ID]", Short: "Resume a failed or waiting run and follow it", Args: requireArgs(0, 1),
+		Long:    "Resumes a failed run at the failed step and rechecks a waiting run now.\nCancelled and completed runs cannot be resumed.",
 		Example: "  service workflow resume\n  service workflow resume ID --detach",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
@@ -238,7 +238,7 @@ func (a *app) workflowSignal() *cobra.Command {
 	var payload string
 	cmd := &cobra.Command{
 		Use: "signal NAME [ID]", Short: "Send a signal to a run", Args: requireArgs(1, 2),
-		Long:    "A run that waits for people looks again whether it can go on. A signal is nobody's\ndecision: no gate opens for it.",
+		Long:    "A waiting run rechecks whether it can continue. A signal is not a decision:\nit doesn't approve anything.",
 		Example: "  service workflow signal go_on\n  service workflow signal mended --payload '{\"by\": \"IT\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args[1:])
@@ -249,7 +249,7 @@ func (a *app) workflowSignal() *cobra.Command {
 			in.Body.Name = args[0]
 			if payload != "" {
 				if err := json.Unmarshal([]byte(payload), &in.Body.Payload); err != nil {
-					return usageError("--payload is a JSON object: %v", err)
+					return usageError("--payload must be a JSON object: %v", err)
 				}
 			}
 			run, err := call(cmd.Context(), a, api.SignalWorkflow, in)
@@ -259,14 +259,14 @@ func (a *app) workflowSignal() *cobra.Command {
 			return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 		},
 	}
-	cmd.Flags().StringVar(&payload, "payload", "", "a JSON object that goes with it")
+	cmd.Flags().StringVar(&payload, "payload", "", "a JSON object to send with the signal")
 	return cmd
 }
 
 func (a *app) workflowWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch [ID]", Short: "Follow a run until it waits for a person or ends", Args: requireArgs(0, 1),
-		Long:    "Shows a run (default: the newest) step by step as it goes on. Exit code 4 where it waits\nfor an approval, 3 where it failed.",
+		Use: "watch [ID]", Short: "Watch a workflow run until it waits or ends", Args: requireArgs(0, 1),
+		Long:    "Shows a run (default: the newest) step by step. Exits with 4 if it awaits\nan approval, 3 if it failed.",
 		Example: "  service workflow watch",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
@@ -278,7 +278,7 @@ func (a *app) workflowWatch() *cobra.Command {
 	}
 }
 
-// watchRun shows a run as it goes on, until it waits for people or ends.
+// watchRun shows the progress of a run until it waits for a user or ends.
 func (a *app) watchRun(ctx context.Context, id string) error {
 	reported := map[string]bool{}
 	first, last := true, ""
@@ -287,7 +287,7 @@ func (a *app) watchRun(ctx context.Context, id string) error {
 			for _, st := range run.Steps {
 				if st.Status == api.StepCompleted && !reported[st.Name] {
 					reported[st.Name] = true
-					if !first { // what was done before is not told again
+					if !first { // completed steps are not repeated
 						a.progress.Done("%s", capitalize(st.Title))
 					}
 				}
@@ -309,11 +309,11 @@ func (a *app) watchRun(ctx context.Context, id string) error {
 	}
 }
 
-// isRunIdle tells whether nothing happens in a run before somebody does something.
+// isRunIdle reports whether a run does nothing until a user acts.
 func isRunIdle(run *api.WorkflowRun) bool { return !run.Status.IsLive() || run.Status.IsWaiting() }
 
-// streamRunEvents reads one stream of a run's events until see has seen enough; the answer is
-// the run as it was last, nil where nothing came.
+// streamRunEvents reads a stream of a run's events until see returns true. It returns the run's
+// last state, or nil if no event arrived.
 func (a *app) streamRunEvents(
 	ctx context.Context,
 	id, lastEventID string,
@@ -358,7 +358,7 @@ func (a *app) streamRunEvents(
 // barWidth is the width of a progress bar.
 const barWidth = 24
 
-// progressBar draws how far something is.
+// progressBar draws a progress bar.
 func progressBar(percent int) string {
 	full := min(max(percent, 0), 100) * barWidth / 100
 	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
@@ -380,7 +380,8 @@ func currentStepTitle(run *api.WorkflowRun) string {
 	return run.Steps[at].Title
 }
 
-// printRunEnd prints a run that waits or has ended; the exit code says which.
+// printRunEnd prints a run that is waiting or has ended, and returns the matching exit code as an
+// error.
 func (a *app) printRunEnd(run *api.WorkflowRun) error {
 	if err := a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) }); err != nil {
 		return err
@@ -391,7 +392,7 @@ func (a *app) printRunEnd(run *api.WorkflowRun) error {
 			code: exitApproval,
 			err:  errors.New(orEmpty(run.WaitingFor)),
 			hint: fmt.Sprintf(
-				"decide with `%s` or `%s`; the workflow goes on by itself, and `%s` follows it",
+				"decide with `%s` or `%s`; the workflow then continues, follow it with `%s`",
 				a.commandLine(
 					"approval approve "+orEmpty(run.ApprovalID),
 				),
@@ -408,7 +409,7 @@ func (a *app) printRunEnd(run *api.WorkflowRun) error {
 	case api.RunFailed:
 		return withHint(
 			runtimeError("the workflow failed: %s", orEmpty(run.Error)),
-			"`%s` tries the step again",
+			"retry the step with `%s`",
 			a.commandLine("workflow resume"),
 		)
 	}

@@ -22,17 +22,17 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// maxResultBytes bounds what one call answers, in bytes: whoever reads it has to keep it in mind.
+// maxResultBytes limits the result of a call, because it fills the context of the calling model.
 const maxResultBytes = 128 << 10
 
 const (
-	// maxConcurrentCalls is how many calls go to the engine at the same time, maxQueuedCalls how many
-	// more may wait.
+	// maxConcurrentCalls is the number of concurrent calls to the engine, maxQueuedCalls the number
+	// that may wait.
 	maxConcurrentCalls = 4
 	maxQueuedCalls     = 64
 )
 
-// toolCaller has tools called, a few at a time.
+// toolCaller executes tool calls, a few at a time.
 type toolCaller struct {
 	client            *client.Client
 	admitted, running chan struct{}
@@ -46,8 +46,8 @@ func newToolCaller(c *client.Client) *toolCaller {
 	}
 }
 
-// handler calls the operation of a tool. What goes wrong there is an answer for the
-// caller, with the engine's code, and no error of the protocol.
+// handler returns the handler of a tool. Errors of the operation become tool results with the
+// engine's code, not protocol errors.
 func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		select {
@@ -72,7 +72,7 @@ func (c *toolCaller) handler(t *tool) sdk.ToolHandler {
 	}
 }
 
-// errorResult is an error as a tool answers it: the envelope that HTTP answers with.
+// errorResult returns an error as a tool result, in the envelope that HTTP uses.
 func errorResult(err error) *sdk.CallToolResult {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -88,7 +88,7 @@ func errorResult(err error) *sdk.CallToolResult {
 	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(b)}}}
 }
 
-// call has the engine do it, and bounds its answer.
+// call sends the request to the engine and limits the size of the result.
 func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessage) (string, error) {
 	path, body, header, err := t.buildRequest(arguments)
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	return strings.TrimSpace(string(b)), nil
 }
 
-// buildRequest is the path, body and headers of a call. Values are checked by the engine; here
-// only what it would never see: names that are none, and values that fit no path or query.
+// buildRequest returns the path, body and headers of a call. The engine validates values; this only
+// rejects what it would never see: unknown names, and values that don't fit a path or query.
 func (t *tool) buildRequest(arguments json.RawMessage) (string, io.Reader, http.Header, error) {
 	given := map[string]jsontext.Value{}
 	if len(bytes.TrimSpace(arguments)) > 0 {
@@ -187,7 +187,7 @@ func (t *tool) argumentNames() string {
 	return strings.Join(names, ", ")
 }
 
-// formatParameter is a value as a path or query carries it; null and lists of nothing are "".
+// formatParameter formats a value for a path or query; null and empty lists give "".
 func formatParameter(raw jsontext.Value) (string, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// document is what is read of the engine's OpenAPI document.
+// document is the part of the engine's OpenAPI document that is used.
 type document struct {
 	Paths      map[string]map[string]operationDoc `json:"paths"`
 	Components struct {
@@ -35,14 +35,14 @@ type operationDoc struct {
 }
 
 type parameter struct {
-	Name        string         `json:"name"` // empty for a shared one, which the client sends itself
+	Name        string         `json:"name"` // empty for shared parameters, which the client sends itself
 	In          string         `json:"in"`
 	Required    bool           `json:"required"`
 	Description string         `json:"description"`
 	Schema      map[string]any `json:"schema"`
 }
 
-// maxDocument bounds the document.
+// maxDocument is the maximum size of the document.
 const maxDocument = 32 << 20
 
 func readDocument(ctx context.Context, c *client.Client) (*document, error) {
@@ -61,22 +61,22 @@ func readDocument(ctx context.Context, c *client.Client) (*document, error) {
 	return d, nil
 }
 
-// tool is an operation with the places of its arguments.
+// tool is an operation with the locations of its arguments.
 type tool struct {
 	*sdk.Tool
 	op *api.Operation
-	// locations is where each parameter travels: path, query or header. What is no parameter is
-	// a field of the body, where there is one.
+	// locations maps each parameter to path, query or header. Other arguments are fields of the
+	// body, if the operation has one.
 	locations  map[string]string
 	bodyFields []string
 	hasBody    bool
 	isPaged    bool
 }
 
-// defaultPageSize is how many records a list answers where the caller doesn't say.
+// defaultPageSize is the page size of lists if the caller gives none.
 const defaultPageSize = 20
 
-// newTool is the tool of an operation; false where this engine doesn't do it.
+// newTool returns the tool of an operation, or false if the engine doesn't provide it.
 func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	from, ok := d.Paths[op.Path][strings.ToLower(op.Method)]
 	if !ok {
@@ -145,7 +145,7 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	return t, true, nil
 }
 
-// refPrefix stands before the names of the document's schemas.
+// refPrefix precedes schema names in references.
 const refPrefix = "#/components/schemas/"
 
 // resolveObject follows a reference to an object's schema.
@@ -163,7 +163,7 @@ func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 	return s, nil
 }
 
-// inlineRefs makes a schema stand alone: what it refers to goes under its own $defs.
+// inlineRefs makes a schema self-contained by copying the schemas it refers to into its own $defs.
 func (d *document) inlineRefs(schema map[string]any) error {
 	defs := map[string]any{}
 	properties, err := d.copyWithDefs(schema["properties"], defs)
@@ -177,7 +177,7 @@ func (d *document) inlineRefs(schema map[string]any) error {
 	return nil
 }
 
-// copyWithDefs is a copy of a part of a schema that refers to defs, and fills them.
+// copyWithDefs returns a copy of part of a schema with references into defs, and fills defs.
 func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -193,7 +193,7 @@ func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 				if !ok {
 					return nil, fmt.Errorf("there is no schema %s", ref)
 				}
-				defs[name] = nil // known from here on, should it refer to itself
+				defs[name] = nil // reserve the name, in case the schema refers to itself
 				made, err := d.copyWithDefs(s, defs)
 				if err != nil {
 					return nil, err

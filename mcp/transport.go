@@ -14,23 +14,24 @@ import (
 	"github.com/scf-service/service/internal/linereader"
 )
 
-// transport carries one message a line. The SDK's own ends the session at the first line
-// that is no message; this one says so and goes on, and bounds what it takes.
+// transport carries one message per line. Unlike the SDK's transport, which ends the session at the
+// first malformed line, it answers such lines with an error and continues. It also limits the size
+// of the input.
 type transport struct {
 	in  io.Reader
 	out io.Writer
 }
 
 const (
-	// maxLine bounds a message; the engine takes a body of 1 MiB.
+	// maxLine is the maximum size of a message; the engine accepts bodies of 1 MiB.
 	maxLine = 4 << 20
-	// maxNesting bounds its depth.
+	// maxNesting is the maximum nesting depth of a message.
 	maxNesting = 64
-	// maxUnanswered is how many requests may be without an answer before no more are read.
+	// maxUnanswered is the number of unanswered requests after which reading pauses.
 	maxUnanswered = 256
 )
 
-// Connect begins to read.
+// Connect starts reading.
 func (t transport) Connect(context.Context) (sdk.Connection, error) {
 	l := &connection{
 		out:        t.out,
@@ -44,10 +45,10 @@ func (t transport) Connect(context.Context) (sdk.Connection, error) {
 	return l, nil
 }
 
-// connection runs over two streams.
+// connection is a connection over two streams.
 type connection struct {
 	incoming chan jsonrpc.Message
-	// ended is closed behind the last message, for the reason of err.
+	// ended is closed after the last message; err is the reason.
 	ended chan struct{}
 	err   error
 
@@ -56,9 +57,9 @@ type connection struct {
 
 	mu  sync.Mutex
 	out io.Writer
-	// unanswered are the requests without an answer: they get it, also where the input has ended.
+	// unanswered holds the pending requests. They are answered even after the input has ended.
 	unanswered map[jsonrpc.ID]bool
-	// answered is signalled where one of them has got it.
+	// answered is signaled when one of them is answered.
 	answered chan struct{}
 }
 
@@ -69,7 +70,8 @@ func (l *connection) Close() error {
 	return nil
 }
 
-// readLoop takes lines until there are none; each is a message or answered with what is wrong.
+// readLoop reads lines until the input ends. It queues messages and answers malformed lines with an
+// error.
 func (l *connection) readLoop(in *bufio.Reader) {
 	defer close(l.ended)
 	for {
@@ -102,7 +104,7 @@ func (l *connection) readLoop(in *bufio.Reader) {
 	}
 }
 
-// parseMessage reads a line, or tells what is wrong with it.
+// parseMessage parses a line, or returns what is wrong with it.
 func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	switch {
 	case nestingDepth(line) > maxNesting:
@@ -122,7 +124,7 @@ func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	return m, nil
 }
 
-// nestingDepth is how deep brackets go, those in texts left out.
+// nestingDepth returns the nesting depth of brackets outside strings.
 func nestingDepth(b []byte) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
@@ -142,7 +144,7 @@ func nestingDepth(b []byte) int {
 	return most
 }
 
-// writeError answers a line that has no id that could be trusted.
+// writeError answers a line without a reliable id.
 func (l *connection) writeError(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {
@@ -154,8 +156,8 @@ func (l *connection) writeError(e *jsonrpc.Error) error {
 	return err
 }
 
-// Read is the next message; it waits where too many are open. The end of the input is told
-// once all that came is answered, for the SDK drops what is under way there.
+// Read returns the next message, waiting while too many requests are pending. It reports the end of
+// the input only after all requests are answered, because the SDK then drops pending ones.
 func (l *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		incoming, ended := l.incoming, l.ended

@@ -14,43 +14,43 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// screen is one screen: what it shows, and what can be done on it.
+// screen is a screen of the interface.
 type screen interface {
-	// name is what the help calls it, title what the first line says.
+	// name is shown in the help, title in the header line.
 	name() string
 	title() string
-	// load reads what it shows, for the first time or again.
+	// load reads the screen's data, initially or again.
 	load() tea.Cmd
 	actions() []action.Action
-	// view is at most h lines of at most w cells.
+	// view returns at most h lines of at most w cells.
 	view(w, h int) []draw.Line
 }
 
-// textCapturer is a screen that takes keys as text while it does.
+// textCapturer is a screen that can capture keys as text.
 type textCapturer interface {
-	// handleTextKey takes a key; false where it is not text here.
+	// handleTextKey handles a key; it returns false if the key is not text input.
 	handleTextKey(k tea.KeyMsg) (tea.Cmd, bool)
 }
 
-// backStepper is a screen within which there is a step back, such as a filter to take away.
+// backStepper is a screen with inner steps to go back from, such as clearing a filter.
 type backStepper interface{ stepBack() bool }
 
-// mouseTarget is a screen that a mouse can point into.
+// mouseTarget is a screen that handles the mouse.
 type mouseTarget interface {
-	// click is a click on a cell below the first line, wheel a turn by so many lines.
+	// click handles a click on a cell below the header, wheel scrolls by the given number of lines.
 	click(x, y int) tea.Cmd
 	wheel(by int) tea.Cmd
 }
 
-// overlay is a question over the screen; it has the keys while it is there.
+// overlay is a prompt over the screen that receives all keys while it is open.
 type overlay interface {
 	key(k tea.KeyMsg) tea.Cmd
 	view(w, h int) []draw.Line
-	// footer says which keys it takes.
+	// footer returns the keys it accepts.
 	footer() []action.Action
 }
 
-// App is the interface as bubbletea runs it.
+// App is the bubbletea model of the interface.
 type App struct {
 	Options
 	ctx           context.Context
@@ -59,18 +59,18 @@ type App struct {
 	stack         []screen
 	overlay       overlay
 	statusText    string
-	isError       bool // said is of something that went wrong
+	isError       bool // the status text is an error
 	busy          int
 	connection    connectionLoss
 	saver         saver
 	reviews       map[string]*review
-	syncing       bool   // a clone and its home are brought together
-	stopFollowing func() // ends what is followed; nil where nothing is
-	// schedule brings a function back after a time; a test brings it back itself.
+	syncing       bool   // a sync with the remote is running
+	stopFollowing func() // stops following a run; nil if there is none
+	// schedule calls a function after a delay; tests replace it.
 	schedule func(d time.Duration, f func() tea.Cmd) tea.Cmd
 }
 
-// completedWork is work that is done: f says what changes.
+// completedWork carries the result of background work: f applies it.
 type completedWork struct {
 	apply   func() tea.Cmd
 	counted bool
@@ -88,13 +88,13 @@ func newApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// patience is how long an answer may take that needs no work, workTimeout one that does.
+// patience is the timeout of requests that need no work, workTimeout of those that do.
 const (
 	requestTimeout = 30 * time.Second
 	workTimeout    = 30 * time.Minute
 )
 
-// runInBackground does work beside Update; what it returns is applied there.
+// runInBackground runs work outside Update and applies the function it returns.
 func (a *App) runInBackground(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
 	return a.runWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
 }
@@ -108,7 +108,7 @@ func (a *App) runWithTimeout(d time.Duration, work func(ctx context.Context) fun
 	}
 }
 
-// Init reads what the first screen shows.
+// Init loads the first screen.
 func (a *App) Init() tea.Cmd {
 	return tea.Batch(a.topScreen().load(), a.waitForNotice())
 }
@@ -130,14 +130,14 @@ func (a *App) waitForNotice() tea.Cmd {
 
 func (a *App) topScreen() screen { return a.stack[len(a.stack)-1] }
 
-// push opens a screen over the one there is.
+// push opens a screen on top of the current one.
 func (a *App) push(s screen) tea.Cmd {
 	a.endFollow()
 	a.stack = append(a.stack, s)
 	return s.load()
 }
 
-// back takes a step back on the screen, where it has one, or goes to the one before.
+// back goes back one step within the screen, or to the previous screen.
 func (a *App) back() tea.Cmd {
 	if s, ok := a.topScreen().(backStepper); ok && s.stepBack() || len(a.stack) == 1 {
 		return nil
@@ -145,7 +145,7 @@ func (a *App) back() tea.Cmd {
 	return a.pop()
 }
 
-// pop goes back; what is below is read again, since it may have changed.
+// pop returns to the previous screen and reloads it, because its data may have changed.
 func (a *App) pop() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
@@ -155,25 +155,25 @@ func (a *App) pop() tea.Cmd {
 	return a.topScreen().load()
 }
 
-// quit ends the program; what is not saved yet is asked about.
+// quit ends the program, asking first if there are unsaved changes.
 func (a *App) quit() tea.Cmd {
 	n := a.saver.unsavedCount()
 	if n == 0 {
 		return tea.Quit
 	}
 	a.overlay = &confirmPrompt{
-		app: a, title: fmt.Sprintf("%s not saved yet. Quit and lose that?", print.Pluralize(n, "change is", "changes are")),
-		confirmLabel: "quit and lose", onConfirm: func() tea.Cmd { return tea.Quit },
+		app: a, title: fmt.Sprintf("%s not saved yet. Quit and discard them?", print.Pluralize(n, "change is", "changes are")),
+		confirmLabel: "quit and discard", onConfirm: func() tea.Cmd { return tea.Quit },
 	}
 	return nil
 }
 
-// setStatus tells something in the line above the keys.
+// setStatus shows a message in the status line.
 func (a *App) setStatus(format string, args ...any) {
 	a.statusText, a.isError = fmt.Sprintf(format, args...), false
 }
 
-// Update takes what happened; it never waits.
+// Update handles a message; it never blocks.
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -189,7 +189,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
 			return a, a.key(m)
 		}
-		// Keys that came in one piece, as fast fingers and slow lines make them.
+		// Several keys can arrive as one message when typing is fast or the connection slow.
 		var cmds []tea.Cmd
 		for _, r := range m.Runes {
 			cmds = append(cmds, a.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: m.Alt}))
@@ -203,7 +203,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (a *App) key(k tea.KeyMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
-		if _, asking := a.overlay.(*confirmPrompt); asking { // twice is meant
+		if _, asking := a.overlay.(*confirmPrompt); asking { // pressed twice: intended
 			return tea.Quit
 		}
 		return a.quit()
@@ -219,7 +219,7 @@ func (a *App) key(k tea.KeyMsg) tea.Cmd {
 			return cmd
 		}
 	}
-	if k.Paste { // what is pasted is no command
+	if k.Paste { // pasted text is not a command
 		return nil
 	}
 	found := action.FindByKey(a.actions(), k.String())
@@ -249,13 +249,13 @@ func (a *App) mouse(m tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// actions are those of the screen, and those of every screen.
+// actions returns the actions of the screen and the global ones.
 func (a *App) actions() []action.Action { return append(a.topScreen().actions(), a.globalActions()...) }
 
-// globalActions are the actions of every screen.
+// globalActions returns the actions available on every screen.
 func (a *App) globalActions() []action.Action {
 	return []action.Action{
-		{Keys: []string{"q"}, Label: "back", Help: "goes back to the screen before; on the first one, ends the program", Do: a.pop},
+		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen; on the first one, quits", Do: a.pop},
 		{
 			Keys: []string{"esc"},
 			Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before",
@@ -263,21 +263,21 @@ func (a *App) globalActions() []action.Action {
 		},
 		{
 			Keys: []string{"?"},
-			Help: "shows every key of the screen, and why one can't be used now",
+			Help: "shows every key of the screen, and why a key is disabled",
 			Do:   func() tea.Cmd { return a.push(newHelp(a)) },
 		},
-		{Keys: []string{"ctrl+r"}, Help: "reads the screen again; after a lost connection, tries at once", Do: a.retryAndReload},
-		{Keys: []string{"ctrl+l"}, Help: "draws the screen anew", Do: func() tea.Cmd { return tea.ClearScreen }},
-		{Keys: []string{"ctrl+c"}, Help: "ends the program; asks first where something is not saved yet", Do: a.quit},
+		{Keys: []string{"ctrl+r"}, Help: "reloads the screen; retries at once after a lost connection", Do: a.retryAndReload},
+		{Keys: []string{"ctrl+l"}, Help: "redraws the screen", Do: func() tea.Cmd { return tea.ClearScreen }},
+		{Keys: []string{"ctrl+c"}, Help: "quits; asks first if there are unsaved changes", Do: a.quit},
 	}
 }
 
-// retryAndReload tries what waits, and reads the screen again.
+// retryAndReload retries pending changes and reloads the screen.
 func (a *App) retryAndReload() tea.Cmd {
 	return tea.Batch(a.saver.sendNext(a), a.topScreen().load())
 }
 
-// Smallest terminal that something useful fits into.
+// Minimum usable terminal size.
 const minWidth, minHeight = 20, 5
 
 // View draws the screen.
@@ -312,7 +312,7 @@ func (a *App) View() string {
 	return draw.Render(lines, a.w, a.h, a.Color)
 }
 
-// drawWithOverlay is the screen with the question laid over its lower part.
+// drawWithOverlay draws the screen with the prompt over its lower part.
 func (a *App) drawWithOverlay(body int) []draw.Line {
 	asked := a.overlay.view(a.w, max(1, body-1))
 	asked = asked[:min(len(asked), body)]
@@ -331,7 +331,7 @@ func (a *App) drawWithOverlay(body int) []draw.Line {
 	return append(out, asked...)
 }
 
-// header is the first line: where one is, and what goes on.
+// header returns the header line: the location and current activity.
 func (a *App) header() draw.Line {
 	left := draw.Line{{Text: " " + a.topScreen().title() + " ", Style: draw.Bold}}
 	right := ""
@@ -348,7 +348,7 @@ func (a *App) header() draw.Line {
 	return append(left.Fit(max(1, a.w-n), draw.Plain), draw.Span{Text: right}).AddStyle(draw.Reverse)
 }
 
-// statusLine is the line above the keys.
+// statusLine returns the line above the footer.
 func (a *App) statusLine() draw.Line {
 	switch {
 	case a.connection.active:

@@ -15,11 +15,11 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newAssessments is the list of assessments.
+// newAssessments returns the list of assessments.
 func newAssessments(a *App) *table {
 	t := &table{
 		app: a, label: "Assessments", parentTitle: "service",
-		emptyText: "There is no assessment yet.\n\n`service assess run DIR` makes one of a folder of documents; `service demo` shows the whole job on an example company.",
+		emptyText: "No assessments yet.\n\nCreate one from a folder of documents with `service assess run DIR`; see a full example with `service demo`.",
 	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.ListAssessments, &api.AssessmentsInput{Paging: p})
@@ -80,9 +80,9 @@ func newAssessments(a *App) *table {
 	)
 }
 
-// newTimeline lists what happened in an assessment.
+// newTimeline returns the list of an assessment's events.
 func newTimeline(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Timeline", parentTitle: one.Name, emptyText: "Nothing has happened yet."}
+	t := &table{app: a, label: "Timeline", parentTitle: one.Name, emptyText: "No events yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.GetTimeline, &api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p})
 		if err != nil {
@@ -112,12 +112,12 @@ func newTimeline(a *App, one api.Assessment) *table {
 	)
 }
 
-// formatShortTime is a time in eleven cells, where the year is seen elsewhere.
+// formatShortTime formats a time without the year in eleven cells.
 func formatShortTime(t time.Time) string { return t.UTC().Format("01-02 15:04") }
 
-// newAudit lists who did what in the organization.
+// newAudit returns the organization's audit trail.
 func newAudit(a *App) *table {
-	t := &table{app: a, label: "Audit trail", emptyText: "Nothing is recorded yet."}
+	t := &table{app: a, label: "Audit trail", emptyText: "No records yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.ListAuditEvents, &api.AuditInput{Paging: p})
 		if err != nil {
@@ -163,7 +163,7 @@ func newAudit(a *App) *table {
 	}
 	t.extraActions = func(any) []action.Action {
 		return []action.Action{
-			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or put in", Do: func() tea.Cmd {
+			{Keys: []string{"v"}, Label: "verify", Help: "checks that no record was changed, removed or inserted", Do: func() tea.Cmd {
 				return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
 					v, err := call(ctx, a.Caller, api.VerifyAudit, &api.None{})
 					return func() tea.Cmd {
@@ -171,9 +171,9 @@ func newAudit(a *App) *table {
 						case err != nil:
 							return a.showError(err)
 						case !v.OK && v.Problem != nil:
-							a.statusText, a.isError = "the trail does not hold: "+v.Problem.Message, true
+							a.statusText, a.isError = "the audit trail is invalid:"+v.Problem.Message, true
 						default:
-							a.setStatus("the trail holds: %s, up to %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
+							a.setStatus("the audit trail is intact: %s, up to %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
 						}
 						return nil
 					}

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// clashPrompt shows the two versions of an item that two people changed, to choose from.
+// clashPrompt lets the user choose between two concurrent versions of an item.
 type clashPrompt struct{ app *App }
 
 func (s *clashPrompt) footer() []action.Action {
@@ -40,7 +40,7 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// resolve settles the first so many. What is kept is sent again, on what is there now.
+// resolve settles the first n clashes. Kept changes are sent again, based on the current version.
 func (s *clashPrompt) resolve(n int, mine bool) tea.Cmd {
 	sv := &s.app.saver
 	touched := map[*review]map[string]bool{}
@@ -76,7 +76,7 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 	c := sv.clashes[0]
 	k := c.edit.review.kind
 	head := k.commonFields(c.theirs)
-	who := "another person"
+	who := "another user"
 	if head.EditedBy != nil {
 		who = *head.EditedBy
 	}

@@ -14,17 +14,17 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// connectionLoss is where no engine answers: what is to be done waits, and is tried again.
+// connectionLoss is the state while the engine is unreachable: pending work is kept and retried.
 type connectionLoss struct {
 	active   bool
 	reason   string
 	attempts int
 	retryIn  time.Duration
-	// waitSeq counts the waits, so that one that was overtaken does nothing.
+	// waitSeq numbers the waits, so that an outdated one does nothing.
 	waitSeq int
 }
 
-// isConnectionError tells whether an error is of the connection, not of what was asked.
+// isConnectionError reports whether an error is caused by the connection rather than the request.
 func isConnectionError(err error) bool {
 	var e *api.Error
 	if errors.As(err, &e) {
@@ -33,7 +33,7 @@ func isConnectionError(err error) bool {
 	return err != nil && !errors.Is(err, context.Canceled)
 }
 
-// explainError says an error in one line, with what to do where that is known.
+// explainError returns an error as one line, with advice if there is any.
 func explainError(err error) string {
 	var e *api.Error
 	switch {
@@ -59,7 +59,7 @@ func explainError(err error) string {
 	return text
 }
 
-// showError tells what went wrong. What is of the connection is tried again by itself.
+// showError shows an error. Connection errors are retried automatically.
 func (a *App) showError(err error) tea.Cmd {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -71,10 +71,10 @@ func (a *App) showError(err error) tea.Cmd {
 	return nil
 }
 
-// maxRetryDelay is how long at most passes between two tries.
+// maxRetryDelay is the maximum delay between retries.
 const maxRetryDelay = 30 * time.Second
 
-// scheduleReconnect notes that nobody answers, and comes back to it after a while.
+// scheduleReconnect records that the connection is lost and schedules a retry.
 func (a *App) scheduleReconnect(err error) tea.Cmd {
 	l := &a.connection
 	l.active, l.reason = true, explainError(err)
@@ -94,7 +94,7 @@ func (a *App) scheduleReconnect(err error) tea.Cmd {
 	})
 }
 
-// markConnected notes that somebody answers.
+// markConnected records that the engine responded.
 func (a *App) markConnected() { a.connection = connectionLoss{waitSeq: a.connection.waitSeq} }
 
 func (l *connectionLoss) message(a *App) string {

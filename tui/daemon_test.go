@@ -188,7 +188,7 @@ func overEachWay(t *testing.T, h *home) {
 			s.press("u")
 			s.sees("39 items as before")
 			s.press("h")
-			s.sees("What happened, newest first")
+			s.sees("History, newest first")
 			s.press("h", "S", "y")
 			s.sees("under review")
 			s.press("A")

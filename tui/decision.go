@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// decision shows what is to be signed at a gate, and takes the decision. It is bound to
-// the content that was shown: what changed since is not decided on unseen.
+// decision shows what is to be approved at a gate and takes the decision. The decision is bound to
+// the content shown, so that later changes are never decided on unseen.
 type decision struct {
 	app        *App
 	assessment api.Assessment
@@ -27,11 +27,12 @@ type decision struct {
 	scroll     int
 }
 
-// decisionSubject is what a decision is about.
+// decisionSubject is the version being decided on.
 type decisionSubject struct {
 	approval *api.Approval
 	version  *api.DeliverableVersion
-	// counts are the values of each field of choice, edited the items that people changed.
+	// counts holds the number of items by value for each choice field; edited holds the items with
+	// manual changes.
 	counts    map[string]map[string]int
 	edited    []string
 	openItems int
@@ -63,7 +64,7 @@ func (d *decision) load() tea.Cmd {
 	})
 }
 
-// readDecisionSubject reads what waits at a gate; nil where nothing does.
+// readDecisionSubject returns what awaits a decision at a gate, or nil.
 func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *deliverableType) (*decisionSubject, error) {
 	in := api.AssessmentInput{AssessmentID: assessment}
 	waiting, err := call(
@@ -110,7 +111,7 @@ func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *de
 	return s, nil
 }
 
-// readDiff is how a version differs from the one before; nil where there is nothing to compare.
+// readDiff returns the differences from the previous version, or nil if there is none.
 func readDiff(ctx context.Context, c Caller, in api.AssessmentInput, g api.Gate, version int) (*api.ArtifactDiff, error) {
 	l, err := call(ctx, c, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: in, Type: string(g)})
 	if err != nil || len(l.Data) == 0 {
@@ -166,7 +167,7 @@ func (d *decision) actions() []action.Action {
 			Keys:           []string{"r"},
 			Label:          "reject",
 			DisabledReason: off,
-			Help:           "rejects it, with a reason for whoever has to mend it",
+			Help:           "rejects it, with a reason for whoever has to fix it",
 			Do:             d.reject,
 		},
 		{
@@ -201,7 +202,7 @@ func (d *decision) reject() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
-		lines: []string{"The reason is for whoever has to mend it."}, emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
+		lines: []string{"The reason is shown to whoever has to fix it."}, emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
 		onSubmit: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
 			in.Body.Reason, in.Body.ContentSHA256 = strings.TrimSpace(text), s.version.ContentSHA256
@@ -235,7 +236,7 @@ func (d *decision) view(w, h int) []draw.Line {
 	case !d.loaded:
 		p.Text(draw.Dim, "reading…")
 	case d.subject == nil:
-		p.Text(draw.Plain, fmt.Sprintf("Nothing waits for a decision: the %s is not under review.", d.kind.gate.Title()))
+		p.Text(draw.Plain, fmt.Sprintf("No decision is pending: the %s is not under review.", d.kind.gate.Title()))
 	default:
 		d.renderSubject(p)
 	}
@@ -250,7 +251,7 @@ func (d *decision) renderSubject(p *draw.Page) {
 	)
 	p.Field("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
-		p.Text(draw.Red, "! it was asked for other content than this; it has to be submitted again")
+		p.Text(draw.Red, "! the approval was requested for different content; it must be resubmitted")
 	}
 	p.Field("asked by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
 	p.Field("made by", s.version.Method, draw.Plain)
@@ -270,12 +271,12 @@ func (d *decision) renderSubject(p *draw.Page) {
 	if s.openItems > 0 {
 		style = draw.Yellow
 	}
-	p.Field("still", fmt.Sprintf("%d %s", s.openItems, d.kind.openLabel), style)
+	p.Field("open", fmt.Sprintf("%d %s", s.openItems, d.kind.openLabel), style)
 	edited := "none"
 	if len(s.edited) > 0 {
 		edited = fmt.Sprintf("%d: %s", len(s.edited), strings.Join(s.edited, ", "))
 	}
-	p.Field("people edited", edited, draw.Plain)
+	p.Field("edited manually", edited, draw.Plain)
 	if s.diff != nil {
 		p.Title("Since version %d: %d added, %d removed, %d changed", s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed)
 		for _, l := range s.diff.Lines[:min(len(s.diff.Lines), 200)] {
@@ -283,7 +284,7 @@ func (d *decision) renderSubject(p *draw.Page) {
 		}
 	}
 	if len(s.comments) > 0 {
-		p.Title("What was said")
+		p.Title("Comments")
 		for _, c := range s.comments {
 			p.Text(draw.Dim, c.Author.Name+", "+print.FormatTime(c.CreatedAt)+strings.TrimSuffix(", of "+stringOrEmpty(c.Item), ", of "))
 			p.Indent(2, draw.Plain, c.Text)
@@ -291,9 +292,9 @@ func (d *decision) renderSubject(p *draw.Page) {
 	}
 }
 
-// newApprovals lists the decisions of an assessment, and what waits for one.
+// newApprovals returns the list of an assessment's approvals.
 func newApprovals(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Approvals", parentTitle: one.Name, emptyText: "No decision was asked for yet."}
+	t := &table{app: a, label: "Approvals", parentTitle: one.Name, emptyText: "No approvals requested yet."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
 			ctx,

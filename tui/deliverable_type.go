@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// attrForm says how a field is asked for.
+// attrForm is the input form of a field.
 type attrForm int
 
 const (
@@ -26,39 +26,42 @@ const (
 	formBool
 )
 
-// attr is a field of an item that a person may change.
+// attr is an editable field of an item.
 type attr struct {
-	// key changes it; empty where another action does. name is the contract's, word the people's.
+	// key starts editing; it is empty if another action does. name is the API's name, label the
+	// displayed one.
 	key, name, label string
 	form             attrForm
 	choices          []string
 	get              func(item any) string
-	// nullable: the empty text takes the value away.
+	// nullable fields are cleared by an empty text.
 	nullable bool
-	// minValue and high bound a number.
+	// minValue and maxValue bound a number.
 	minValue, maxValue int
-	// relatedField is a field that a value asks for as well, with the reason.
+	// relatedField returns a second field that a value requires, and the prompt for it.
 	relatedField func(value string) (name, why string)
 }
 
-// deliverableType is one of the four deliverables, as the review sees it.
+// deliverableType describes one of the four deliverables for the review.
 type deliverableType struct {
 	gate api.Gate
-	// lines and line are what its items are called.
+	// singular and plural name its items.
 	singular, plural string
 	attrs            []attr
 	columns          []list.Column
 	cell             func(r *row, column int) (string, draw.Style)
-	// isOpen tells whether an item waits for a person, openWord says of how many that is so.
+	// isOpen reports whether an item needs attention; openLabel describes such items.
 	isOpen    func(r *row) bool
 	openLabel string
-	// acceptValues is what taking an item as it was drafted sets; nil where there is no such thing.
+	// acceptValues returns the values that accepting an item as drafted sets; nil if there is no
+	// such action.
 	acceptValues func(r *row) (set map[string]string, off string)
-	// renderFields shows an item's fields, below what is longer; nil where nothing is.
+	// renderFields shows an item's fields, renderBelow the longer texts below; nil if there are
+	// none.
 	renderFields, renderDetails func(p *draw.Page, r *row)
-	// evidenceOf is what the item rests on.
+	// evidenceOf returns an item's evidence.
 	evidenceOf func(item any) []api.Evidence
-	// keyOf tells an item apart from the others, in every version.
+	// keyOf returns an item's key, which is the same in every version.
 	keyOf        func(item any) string
 	fetchNewest  func(ctx context.Context, c Caller, assessment string) (*api.DeliverableVersion, error)
 	fetchVersion func(ctx context.Context, c Caller, id string) (*api.DeliverableVersion, error)
@@ -68,7 +71,7 @@ type deliverableType struct {
 	commonFields func(item any) *api.Item
 }
 
-// newDeliverableType says what is generic of a deliverable of versions V with items I.
+// newDeliverableType returns the generic part of a deliverable with versions V and items I.
 func newDeliverableType[V, I any](
 	k deliverableType,
 	list api.Op[api.AssessmentListInput, api.List[V]],
@@ -102,7 +105,7 @@ func newDeliverableType[V, I any](
 	return &k
 }
 
-// itemsPage is a page of items, each as a pointer.
+// itemsPage returns a page of items as pointers.
 func itemsPage[I any](l *api.List[I], err error) ([]any, api.Pagination, error) {
 	if err != nil {
 		return nil, api.Pagination{}, err
@@ -114,7 +117,7 @@ func itemsPage[I any](l *api.List[I], err error) ([]any, api.Pagination, error) 
 	return out, l.Pagination, nil
 }
 
-// itemOrError is the item of an answer.
+// itemOrError returns the item of a response.
 func itemOrError[I any](i *I, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func itemOrError[I any](i *I, err error) (any, error) {
 	return i, nil
 }
 
-// findAttr is the field of that name.
+// findAttr returns the field with that name.
 func (k *deliverableType) findAttr(name string) *attr {
 	at := slices.IndexFunc(k.attrs, func(a attr) bool { return a.name == name })
 	if at < 0 {
@@ -131,7 +134,7 @@ func (k *deliverableType) findAttr(name string) *attr {
 	return &k.attrs[at]
 }
 
-// encodeChange is the JSON of a change.
+// encodeChange returns a change as JSON.
 func (k *deliverableType) encodeChange(set map[string]string, reset []string) []byte {
 	out := map[string]any{}
 	for name, value := range set {
@@ -141,7 +144,7 @@ func (k *deliverableType) encodeChange(set map[string]string, reset []string) []
 		case at.nullable && strings.TrimSpace(value) == "":
 			out[name] = nil
 		case at.form == formNumber:
-			n, _ := strconv.Atoi(value) // looked at when it was typed
+			n, _ := strconv.Atoi(value) // validated on input
 			out[name] = n
 		case at.form == formBool:
 			out[name] = value == "true"
@@ -152,18 +155,18 @@ func (k *deliverableType) encodeChange(set map[string]string, reset []string) []
 	if len(reset) > 0 {
 		out["reset"] = reset
 	}
-	b, _ := json.Marshal(out) // texts, numbers and truth values always can be
+	b, _ := json.Marshal(out) // strings, numbers and booleans always encode
 	return b
 }
 
-// row is one line of a deliverable.
+// row is an item of a deliverable.
 type row struct {
 	kind *deliverableType
 	item any
 	head *api.Item
-	// unsaved are values that are not saved yet; the map is shared, and never changed.
+	// unsaved holds values that are not saved yet; the map is shared and never modified.
 	unsaved map[string]string
-	// rejected is what was typed and not taken, to be offered again.
+	// rejected holds rejected input, to be offered again.
 	rejected         map[string]string
 	hasConflict      bool
 	cachedSearchText string
@@ -173,7 +176,7 @@ func (k *deliverableType) newRow(item any) *row {
 	return &row{kind: k, item: item, head: k.commonFields(item)}
 }
 
-// value is a field as it is shown: as typed, where that is not saved yet.
+// value returns a field's displayed value, including unsaved changes.
 func (r *row) value(name string) string {
 	if v, ok := r.unsaved[name]; ok {
 		return v
@@ -181,7 +184,7 @@ func (r *row) value(name string) string {
 	return r.savedValue(name)
 }
 
-// savedValue is a field as the engine has it.
+// savedValue returns a field's saved value.
 func (r *row) savedValue(name string) string {
 	if a := r.kind.findAttr(name); a != nil {
 		return a.get(r.item)
@@ -189,7 +192,7 @@ func (r *row) savedValue(name string) string {
 	return ""
 }
 
-// searchText is what a filter looks in, made when it is first needed after a change.
+// searchText returns the text that filters search, built on first use after a change.
 func (r *row) searchText() string {
 	if r.cachedSearchText != "" {
 		return r.cachedSearchText
@@ -207,15 +210,15 @@ func (r *row) searchText() string {
 	return r.cachedSearchText
 }
 
-// invalidate lets go of what was made of the row's values.
+// invalidate clears the values cached for the row.
 func (r *row) invalidate() { r.cachedSearchText = "" }
 
-// matchRevision is the condition that a record is still at a revision.
+// matchRevision returns the condition that a record still has a revision.
 func matchRevision(revision int) api.Match {
 	return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(revision))}
 }
 
-// toStrings are words of the contract as plain strings.
+// toStrings converts enum values to strings.
 func toStrings[S ~string](words []S) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
@@ -224,7 +227,7 @@ func toStrings[S ~string](words []S) []string {
 	return out
 }
 
-// stringOrEmpty is the text of a pointer.
+// stringOrEmpty returns the string pointed to, or "" if p is nil.
 func stringOrEmpty[S ~string](p *S) string {
 	if p == nil {
 		return ""

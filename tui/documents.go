@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// newDocuments lists the documents of an assessment.
+// newDocuments returns the list of an assessment's documents.
 func newDocuments(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "There is no document yet; `service doc add` takes some in."}
+	t := &table{app: a, label: "Documents", parentTitle: one.Name, emptyText: "No documents yet; add some with `service doc add`."}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
 			ctx,
@@ -103,18 +103,18 @@ func newDocuments(a *App, one api.Assessment) *table {
 	)
 }
 
-// passages are a document, passage by passage, with some words marked.
+// passages shows a document passage by passage, with quotes highlighted.
 type passages struct {
 	app      *App
 	document string
 	filename string
-	// chunk is the passage to begin with, quotes what to mark in it.
+	// chunk is the passage to start with, quotes the text to highlight in it.
 	chunk  string
 	quotes []string
 	chunks []api.Chunk
 	loaded bool
 	scroll int
-	// lines are the lines at a width, starts where each passage begins among them.
+	// lines are the lines at the current width, starts the first line of each passage.
 	lines       []draw.Line
 	starts      []int
 	width       int
@@ -128,7 +128,7 @@ func newPassages(a *App, document, filename, chunk string, quotes []string) *pas
 func (s *passages) name() string  { return "Passages" }
 func (s *passages) title() string { return s.filename }
 
-// maxPassages bounds how much of a document is read.
+// maxPassages limits how much of a document is read.
 const maxPassages = 5000
 
 func (s *passages) load() tea.Cmd {
@@ -206,7 +206,7 @@ func (s *passages) actions() []action.Action {
 	})...)
 }
 
-// currentPassage is the passage at the top.
+// currentPassage returns the passage at the top of the screen.
 func (s *passages) currentPassage() int {
 	at := 0
 	for i, line := range s.starts {
@@ -271,7 +271,7 @@ func (s *passages) layOut(w int) {
 	s.scroll, s.hasPosition = s.starts[at], true
 }
 
-// renderMarked adds a text in which quotes are marked, as far as they stand in it word by word.
+// renderMarked adds text with quotes highlighted, as far as they occur in it word by word.
 func renderMarked(p *draw.Page, text string, quotes []string) {
 	words := strings.Fields(print.SafeBlock(text))
 	on := make([]bool, len(words))
@@ -287,7 +287,7 @@ func renderMarked(p *draw.Page, text string, quotes []string) {
 			}
 		}
 	}
-	// Lines of the text stay lines; the marks are found again by counting words.
+	// Line breaks are kept; highlights are located by counting words.
 	n := 0
 	for _, l := range print.Wrap(print.SafeBlock(text), p.Width()-2) {
 		line := draw.Line{{Text: "  "}}
@@ -310,14 +310,14 @@ func renderMarked(p *draw.Page, text string, quotes []string) {
 	}
 }
 
-// passageActions are the keys for what an item rests on.
+// passageActions returns the actions for an item's evidence.
 func (v *review) passageActions(none string) []action.Action {
 	off := none
 	var all []api.Evidence
 	if r := v.selectedRow(); r != nil {
 		all = v.kind.evidenceOf(r.item)
 		if len(all) == 0 {
-			off = "no passage was found for it"
+			off = "no passage found"
 		}
 	}
 	turn := func(by int) func() tea.Cmd {

@@ -21,18 +21,18 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// noEditorReason says why no editor can be used.
+// noEditorReason returns why no editor can be used.
 func noEditorReason(a *App) string {
 	if a.Editor == "" {
-		return "no editor is named; set VISUAL or EDITOR before you start"
+		return "no editor configured; set VISUAL or EDITOR before starting"
 	}
 	return ""
 }
 
-// maxEditedBytes bounds what is read back from an editor.
+// maxEditedBytes limits what is read back from an editor.
 const maxEditedBytes = 1 << 20
 
-// editText opens a text in the person's editor; done takes what became of it.
+// editText opens a text in the user's editor; done receives the result.
 func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
 	f, err := os.CreateTemp("", "service-*.txt")
 	if err != nil {
@@ -79,7 +79,7 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// editLongText edits the item's long text in the editor.
+// editLongText edits the item's longest text in the editor.
 func (v *review) editLongText() tea.Cmd {
 	r := v.selectedRow()
 	var at *attr
@@ -99,10 +99,11 @@ func (v *review) editLongText() tea.Cmd {
 	})
 }
 
-// maxCopiedBytes is how much is put on the clipboard: more, and terminals take nothing.
+// maxCopiedBytes is the maximum size copied to the clipboard; terminals ignore more.
 const maxCopiedBytes = 74_000
 
-// copyToClipboard puts a text on the clipboard of the person's terminal, through any connection.
+// copyToClipboard copies text to the clipboard of the user's terminal (OSC 52), which also works
+// over remote connections.
 func (a *App) copyToClipboard(text string) tea.Cmd {
 	text = strings.ToValidUTF8(text[:min(len(text), maxCopiedBytes)], "")
 	if a.terminal == nil {
@@ -121,7 +122,7 @@ func (a *App) copyToClipboard(text string) tea.Cmd {
 	}
 }
 
-// export writes what is shown as CSV.
+// export writes the visible rows as CSV.
 func (v *review) export() tea.Cmd {
 	var items []any
 	for _, i := range v.list.Visible() {
@@ -138,7 +139,7 @@ func (t *table) export() tea.Cmd {
 	return t.app.exportCSV(strings.TrimSpace(t.parentTitle+" "+t.label), records)
 }
 
-// exportCSV writes records to a file that was not there before.
+// exportCSV writes records to a new file.
 func (a *App) exportCSV(name string, records []any) tea.Cmd {
 	return a.runInBackground(func(context.Context) func() tea.Cmd {
 		path, err := writeNewFile(a.ExportFolder, exportFileName(name), func(w io.Writer) error {
@@ -155,7 +156,7 @@ func (a *App) exportCSV(name string, records []any) tea.Cmd {
 	})
 }
 
-// exportFileName is a name for a file: letters and figures of any script, joined by hyphens.
+// exportFileName returns a file name made of letters and digits of any script, joined by hyphens.
 func exportFileName(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 	if r := []rune(s); len(r) > 60 {
@@ -167,7 +168,7 @@ func exportFileName(s string) string {
 	return s
 }
 
-// maxSameNameFiles bounds how many files of one name there may be.
+// maxSameNameFiles limits the number of files with the same base name.
 const maxSameNameFiles = 1000
 
 func writeNewFile(folder, name string, write func(io.Writer) error) (string, error) {

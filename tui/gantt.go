@@ -10,16 +10,16 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// span is the time of a plan's item: from the day its version was made to its due date.
+// span is the period of a plan item, from the creation of its version to its due date.
 type ganttSpan struct {
 	from, to  time.Time
-	dates     []time.Time // of milestones
+	dates     []time.Time // of the milestones
 	completed bool
 }
 
 const ganttDay = 24 * time.Hour
 
-// ganttSpanFor is the time of a row; false where its dates can't be read.
+// ganttSpanFor returns the period of a row, or false if its dates can't be parsed.
 func (v *review) ganttSpanFor(r *row) (ganttSpan, bool) {
 	to, err := time.Parse(time.DateOnly, r.value("due_date"))
 	if err != nil || to.Year() < 1 || to.Year() > 9999 {
@@ -37,7 +37,7 @@ func (v *review) ganttSpanFor(r *row) (ganttSpan, bool) {
 	return s, true
 }
 
-// drawGantt draws the plan in time. What is overdue says so in a word too.
+// drawGantt draws the plan as a Gantt chart. Overdue items are also marked in words.
 func (v *review) drawGantt(w, h int) []draw.Line {
 	today := v.app.Clock().UTC().Truncate(ganttDay)
 	first, last := today, today.Add(30*ganttDay)
@@ -110,7 +110,7 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 	return out
 }
 
-// ganttMonthStep is how many months stand between two of the scale.
+// ganttMonthStep returns the number of months between two labels of the scale.
 func ganttMonthStep(days int64) int {
 	return int(max(1, days/360))
 }
@@ -123,7 +123,7 @@ func writeAt(line []rune, at int, text string) {
 	}
 }
 
-// ganttBar is an item in time: ━ its way, ◇ milestones, ◆ the due date, │ today.
+// ganttBar draws an item: ━ its period, ◇ milestones, ◆ the due date, │ today.
 func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) string {
 	line := []rune(strings.Repeat(" ", room))
 	line[today] = '│'

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// help shows every key of the screen below it, and why one can't be used now.
+// help shows every key of the screen below it, and why a key is disabled.
 type help struct {
 	app    *App
 	target screen
@@ -21,7 +21,7 @@ type help struct {
 }
 
 func newHelp(a *App) screen {
-	if h, is := a.topScreen().(*help); is { // help of help is the same
+	if h, is := a.topScreen().(*help); is { // help on help shows the same
 		a.stack = a.stack[:len(a.stack)-1]
 		return h
 	}
@@ -50,20 +50,21 @@ func (h *help) view(w, height int) []draw.Line {
 	return draw.ScrollLines(p.Lines, &h.scroll, height, "")
 }
 
-// legend are what stands before rows and in the rail.
+// legend explains the symbols before rows and in the side bar.
 var legend = [][2]string{
 	{"›", "the cursor"},
 	{"●", "marked"},
-	{"○", "waits for a person"},
+	{"○", "needs attention"},
 	{"…", "not saved yet"},
-	{"✗", "what was typed was refused"},
-	{"!", "another person changed it meanwhile"},
-	{"▶", "where the assessment stands"},
+	{"✗", "input was rejected"},
+	{"!", "changed by another user meanwhile"},
+	{"▶", "current state of the assessment"},
 	{"✓", "done"},
 	{"◆ ◇", "a gate, passed and to come"},
 }
 
-// KeyReference is docs/keys.md: every key of every screen, made from the same data as the help.
+// KeyReference returns docs/keys.md: the keys of every screen, generated from the same data as the
+// help.
 func KeyReference() string {
 	a := newApp(context.Background(), Options{Clock: func() time.Time { return time.Time{} }})
 	one := api.Assessment{}

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// itemHistory is what happened to an item, and what was said of it.
+// itemHistory holds an item's events and comments.
 type itemHistory struct {
 	events   []api.AuditEvent
 	comments []api.Comment
@@ -20,10 +20,10 @@ type itemHistory struct {
 	eventsProblem string
 }
 
-// maxHistoryEvents is how many events of an item are read.
+// maxHistoryEvents is the number of events read per item.
 const maxHistoryEvents = 50
 
-// toggleHistory shows the past of the item, reading it where that is not done yet.
+// toggleHistory shows or hides the item's history, loading it if necessary.
 func (v *review) toggleHistory() tea.Cmd {
 	v.showHistory, v.scroll = !v.showHistory, 0
 	return v.readHistory()
@@ -84,7 +84,7 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 		p.Text(draw.Dim, "h shows its history")
 		return
 	}
-	p.Title("What was said")
+	p.Title("Comments")
 	if len(one.comments) == 0 {
 		p.Text(draw.Dim, "nothing")
 	}
@@ -92,7 +92,7 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 		p.Text(draw.Dim, fmt.Sprintf("%s, %s, of version %d", c.Author.Name, print.FormatTime(c.CreatedAt), c.VersionNumber))
 		p.Indent(2, draw.Plain, c.Text)
 	}
-	p.Title("What happened, newest first")
+	p.Title("History, newest first")
 	if one.eventsProblem != "" {
 		p.Text(draw.Dim, one.eventsProblem)
 	}
@@ -105,7 +105,7 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 	}
 }
 
-// formatChange is what an event changed, in one line.
+// formatChange formats an event's changes in one line.
 func formatChange(changes map[string]any) string {
 	if fields, ok := changes["fields"].([]any); ok {
 		out := ": "

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// moveCursor moves in a list by the word of a key.
+// moveCursor moves the cursor of a list according to a key.
 func moveCursor(l *list.List, direction string) {
 	switch direction {
 	case "up":
@@ -26,7 +26,8 @@ func moveCursor(l *list.List, direction string) {
 	}
 }
 
-// handleFilterKey takes a key of a filter that is typed, if one is; false where it is none of its.
+// handleFilterKey handles a key while a filter is typed; it returns false if the key doesn't belong
+// to it.
 func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func()) bool {
 	if *f == nil {
 		return false
@@ -50,7 +51,7 @@ func handleFilterKey(f **input.Field, l *list.List, k tea.KeyMsg, onMove func())
 	return true
 }
 
-// clearFilterOrMarks takes a filter or the marks away; false where there is neither.
+// clearFilterOrMarks clears the filter or else the marks; it returns false if there are none.
 func clearFilterOrMarks(l *list.List) bool {
 	switch {
 	case l.Filter() != "":
@@ -63,7 +64,7 @@ func clearFilterOrMarks(l *list.List) bool {
 	return true
 }
 
-// filterLine is the filter as it is typed or on; nil where there is none.
+// filterLine returns the filter being typed or active, or nil if there is none.
 func filterLine(f *input.Field, l *list.List, w int) draw.Line {
 	switch {
 	case f != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// formatLevel is a maturity level with its name.
+// formatLevel formats a maturity level with its name.
 func formatLevel(level string) string {
 	n, err := strconv.Atoi(level)
 	if err != nil || n < 0 || n >= len(api.LevelNames) {
@@ -126,7 +126,7 @@ var (
 	efforts      = []string{"small", "medium", "large", "extra_large"}
 )
 
-// isOverdue tells whether a plan's item should have been done by a day and is not.
+// isOverdue reports whether a plan item is open after its due date.
 func isOverdue(r *row, today string) bool {
 	s, due := r.value("status"), r.value("due_date")
 	return due != "" && due < today && (s == "open" || s == "in_progress" || s == "blocked")

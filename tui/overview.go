@@ -14,19 +14,19 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// overview shows where an assessment stands, what waits, and the ways into it.
+// overview shows an assessment's status, pending decisions and a menu of its screens.
 type overview struct {
 	app        *App
 	assessment api.Assessment
-	// data is nil until it was read.
+	// data is nil until it is loaded.
 	data           *overviewData
 	cursor         int
 	scroll         int
-	firstVisible   int // the first line of the ways that is in sight
+	firstVisible   int // the first visible line of the menu
 	moveInProgress string
 }
 
-// overviewData is all that an overview shows.
+// overviewData holds everything an overview shows.
 type overviewData struct {
 	status   *api.AssessmentStatus
 	summary  *api.AssessmentSummary
@@ -35,7 +35,7 @@ type overviewData struct {
 	maturity *api.MaturitySummary
 	plan     *api.POAMSummary
 	runs     []api.WorkflowRun
-	// sync is nil where the caller may not see it.
+	// sync is nil if the caller may not see it.
 	sync *api.SyncStatus
 }
 
@@ -44,7 +44,7 @@ func newOverview(a *App, one api.Assessment) *overview { return &overview{app: a
 func (o *overview) name() string  { return "Overview" }
 func (o *overview) title() string { return o.assessment.Name }
 
-// menuItem is a way from the overview to a screen.
+// menuItem is a menu entry that opens a screen.
 type menuItem struct {
 	key, title string
 	open       func() screen
@@ -91,7 +91,7 @@ func (o *overview) load() tea.Cmd {
 	})
 }
 
-// followRunningWorkflow follows a workflow that runs; with each of its steps the assessment is read again.
+// followRunningWorkflow follows the running workflow and reloads the assessment after each step.
 func (o *overview) followRunningWorkflow() tea.Cmd {
 	if o.app.topScreen() != screen(o) {
 		return nil
@@ -122,7 +122,7 @@ func (o *overview) followRunningWorkflow() tea.Cmd {
 	return nil
 }
 
-// readOverview reads all that an overview shows.
+// readOverview loads everything an overview shows.
 func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api.Assessment, error) {
 	in := api.AssessmentInput{AssessmentID: id}
 	one, err := call(ctx, c, api.GetAssessment, &in)
@@ -186,16 +186,16 @@ func (o *overview) actions() []action.Action {
 		out,
 		action.Action{
 			Keys:           []string{"n"},
-			Label:          "go on",
+			Label:          "continue",
 			DisabledReason: o.moveBlockedReason(),
-			Help:           "makes the next move of the assessment, with the work that belongs to it",
+			Help:           "performs the next step of the assessment",
 			Do:             o.makeNextMove,
 		},
 		action.Action{
 			Keys:           []string{"A"},
 			Label:          "decide",
 			DisabledReason: o.noDecisionReason(),
-			Help:           "opens what waits for a decision, to approve or reject it",
+			Help:           "opens the pending decision, to approve or reject it",
 			Do: func() tea.Cmd {
 				return a.push(newDecision(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
 			},
@@ -217,7 +217,7 @@ func (o *overview) actions() []action.Action {
 	out = append(out, action.Action{
 		Keys: []string{
 			"B",
-		}, Label: "bring together", DisabledReason: syncBlockedReason(a, st), Help: "sends what was changed here and reads what changed at the home, as `service sync` does",
+		}, Label: "sync", DisabledReason: syncBlockedReason(a, st), Help: "pushes local changes and pulls the remote's, like `service sync`",
 		Do: func() tea.Cmd { return a.syncWithRemote(o.assessment.ID, o.load) },
 	})
 	return append(out, movementActions(func(to string) tea.Cmd {
@@ -244,12 +244,12 @@ func (o *overview) noDecisionReason() string {
 	case o.data == nil:
 		return "it is being read"
 	case len(o.data.pending) == 0:
-		return "nothing waits for a decision"
+		return "no decision is pending"
 	}
 	return ""
 }
 
-// moveBlockedReason says why the next move can't be made.
+// moveBlockedReason returns why the next move can't be made, or "".
 func (o *overview) moveBlockedReason() string {
 	switch {
 	case o.data == nil:
@@ -301,7 +301,7 @@ func (o *overview) makeNextMove() tea.Cmd {
 	return nil
 }
 
-// menuWidth is how wide the ways are at most.
+// menuWidth is the maximum width of the menu.
 const menuWidth = 38
 
 func (o *overview) view(w, h int) []draw.Line {
@@ -327,7 +327,7 @@ func (o *overview) view(w, h int) []draw.Line {
 	return draw.SideBySide(left, draw.ScrollLines(p.Lines, &o.scroll, h, " (PgDn)"), menuWidth, h)
 }
 
-// visibleLines are so many lines of the ways that the chosen one is among them.
+// visibleLines returns the visible lines of the menu, including the selected one.
 func (o *overview) visibleLines(lines []draw.Line, h int) []draw.Line {
 	n := 2 * len(deliverableTypes())
 	from, to := 2*o.cursor, 2*o.cursor+2
@@ -360,7 +360,7 @@ func (o *overview) drawMenu(w int) []draw.Line {
 	return out
 }
 
-// menuItemAt is the way that a line belongs to.
+// menuItemAt returns the menu entry at a line.
 func (o *overview) menuItemAt(y int) (int, bool) {
 	n := 2 * len(deliverableTypes())
 	at := y / 2
@@ -370,7 +370,7 @@ func (o *overview) menuItemAt(y int) (int, bool) {
 	return at, y >= 0 && at < len(o.menuItems())
 }
 
-// click goes to a way, and opens the one that it was on.
+// click selects a menu entry, or opens it if it is already selected.
 func (o *overview) click(x, y int) tea.Cmd {
 	at, there := o.menuItemAt(y + o.firstVisible)
 	if o.data == nil || !there || x >= menuWidth && o.app.w >= minSplitWidth {
@@ -395,7 +395,7 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 	return append(draw.Line{{Text: "›"}}, l[1:]...).Fit(w, draw.Plain).AddStyle(draw.Reverse)
 }
 
-// renderSummary says where it stands and what it waits for.
+// renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
 	p.Text(draw.Bold, fmt.Sprintf("%s, %d %%", capitalize(formatState(g.status.State)), g.status.Progress))
@@ -446,7 +446,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 	}
 }
 
-// drawStateTrack is the way through the states in one line: done, here, to come; ◆ and ◇ are gates.
+// drawStateTrack draws the states in one line: done, current, remaining; ◆ and ◇ are gates.
 func drawStateTrack(here api.State) draw.Line {
 	var b strings.Builder
 	for _, s := range api.States() {
@@ -470,9 +470,9 @@ func drawStateTrack(here api.State) draw.Line {
 	return draw.TextLine(draw.Cyan, b.String())
 }
 
-// renderStates is the states one below the other.
+// renderStates lists the states vertically.
 func (o *overview) renderStates(p *draw.Page) {
-	p.Title("The way")
+	p.Title("Lifecycle")
 	here := o.data.status.State
 	for _, s := range api.States() {
 		sign, style := "·", draw.Dim
@@ -492,7 +492,7 @@ func (o *overview) renderStates(p *draw.Page) {
 	}
 }
 
-// renderTotals are the totals as bars.
+// renderTotals draws the totals as bars.
 func (o *overview) renderTotals(p *draw.Page) {
 	s := o.data.summary
 	if s.Controls > 0 {
@@ -564,7 +564,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 	}
 }
 
-// renderBar is a count with its share.
+// renderBar draws a count and its share.
 func renderBar(p *draw.Page, word string, n, total int, style draw.Style) {
 	name := draw.TextLine(draw.Plain, word).Fit(min(22, p.Width()/2), draw.Plain)
 	p.AddLine(
@@ -576,7 +576,7 @@ func renderBar(p *draw.Page, word string, n, total int, style draw.Style) {
 	)
 }
 
-// formatState is a state in words, the names in it as people write them.
+// formatState formats a state for display.
 func formatState(s api.State) string {
 	return strings.NewReplacer("soa", "SoA", "poam", "POA&M", "scf", "SCF").Replace(print.Humanize(s))
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// confirmPrompt asks before something that can't be taken back.
+// confirmPrompt asks for confirmation of an irreversible action.
 type confirmPrompt struct {
 	app   *App
 	title string
 	lines []string
-	// confirmLabel is what is done, in a word or two.
+	// confirmLabel names the action in a word or two.
 	confirmLabel string
 	onConfirm    func() tea.Cmd
 }
@@ -45,12 +45,12 @@ func (c *confirmPrompt) view(w, _ int) []draw.Line {
 	return p.Lines
 }
 
-// choicePrompt is a choice among words.
+// choicePrompt lets the user choose a value from a list.
 type choicePrompt struct {
 	app     *App
 	title   string
 	options []string
-	// labelOf is what a word is called; nil: as it is.
+	// labelOf returns a value's label; nil shows the values themselves.
 	labelOf  func(string) string
 	cursor   int
 	onChoose func(word string) tea.Cmd
@@ -85,7 +85,7 @@ func (c *choicePrompt) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// choiceKeys are the keys of a choice's words, in their order.
+// choiceKeys are the keys of the values, in order.
 const choiceKeys = "1234567890"
 
 func (c *choicePrompt) view(w, h int) []draw.Line {
@@ -114,21 +114,21 @@ func (c *choicePrompt) view(w, h int) []draw.Line {
 	return p.Lines
 }
 
-// textPrompt is a question that is answered by typing.
+// textPrompt asks for text input.
 type textPrompt struct {
 	app   *App
 	title string
-	// lines is what is to be known for it.
+	// lines explain the input.
 	lines []string
 	field *input.Field
-	// emptyMessage refuses an empty answer with this reason.
+	// emptyMessage, if set, is the error for an empty answer.
 	emptyMessage string
-	// allowEditor: the answer may be long, and be written in an editor.
+	// allowEditor allows long answers to be written in an editor.
 	allowEditor bool
 	onSubmit    func(text string) tea.Cmd
-	// onChange is told of every key; nil for most.
+	// onChange, if not nil, is called after every key.
 	onChange func(text string)
-	// onCancel is done where it is left; nil for nothing.
+	// onCancel, if not nil, is called when the prompt is canceled.
 	onCancel func()
 }
 

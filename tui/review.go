@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// review is the work on one deliverable: its items on the left, one of them on the right.
+// review shows a deliverable: its items on the left, the selected one on the right.
 type review struct {
 	app        *App
 	kind       *deliverableType
@@ -23,7 +23,7 @@ type review struct {
 	rows       []*row
 	byKey      map[string]*row
 	list       list.List
-	// pagesInFlight counts the pages under way; turn is the reading they belong to.
+	// pagesInFlight counts the pending page requests; turn is the load they belong to.
 	pagesInFlight, loadSeq, total int
 	loaded                        bool
 	filterField                   *input.Field // not nil while a filter is typed
@@ -36,11 +36,11 @@ type review struct {
 	undoStack                     []undoGroup
 	histories                     map[string]*itemHistory
 	showHistory                   bool
-	warnedVersion                 string // the version for which it was said that a change has consequences
-	wantedKey                     string // the key of the item to go to once it is read
+	warnedVersion                 string // the version whose consequences the user has been warned about
+	wantedKey                     string // the key of the item to select once it is loaded
 }
 
-// reviewFor is the review of an assessment's deliverable; the same while the program runs.
+// reviewFor returns the review of a deliverable; it is created once per program run.
 func (a *App) reviewFor(one api.Assessment, g api.Gate) *review {
 	key := one.ID + "/" + string(g)
 	if v := a.reviews[key]; v != nil {
@@ -83,7 +83,7 @@ func (v *review) Marker(i int) string {
 	return ""
 }
 
-// selectedRow is the one under the cursor; nil where there is none.
+// selectedRow returns the row under the cursor, or nil.
 func (v *review) selectedRow() *row {
 	if i, ok := v.list.Current(); ok {
 		return v.rows[i]
@@ -130,13 +130,13 @@ func (v *review) load() tea.Cmd {
 	})
 }
 
-// focusItem has the review begin with an item.
+// focusItem makes the review start with an item.
 func (v *review) focusItem(key string) *review {
 	v.wantedKey, v.detailFocused, v.showGantt, v.filterField = key, false, false, nil
 	return v
 }
 
-// selectWanted goes to the item that is wanted, also where a filter hides it.
+// selectWanted selects the wanted item, even if a filter hides it.
 func (v *review) selectWanted(all bool) {
 	if v.wantedKey == "" {
 		return
@@ -157,7 +157,7 @@ func (v *review) selectWanted(all bool) {
 	v.wantedKey, v.scroll, v.quoteIndex = "", 0, 0
 }
 
-// reloadVersion reads only how the version stands.
+// reloadVersion reloads only the version's status.
 func (v *review) reloadVersion() tea.Cmd {
 	id := v.version.ID
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
@@ -174,7 +174,7 @@ func (v *review) reloadVersion() tea.Cmd {
 	})
 }
 
-// readPage reads the next items. The first are shown while the others come.
+// readPage reads the next items. The first page is shown while the others load.
 func (v *review) readPage(head *api.DeliverableVersion, cursor string, got []*row, turn int) tea.Cmd {
 	v.pagesInFlight++
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
@@ -207,7 +207,7 @@ func (v *review) readPage(head *api.DeliverableVersion, cursor string, got []*ro
 	})
 }
 
-// setRows takes rows that were read.
+// setRows sets the rows after loading.
 func (v *review) setRows(head *api.DeliverableVersion, rows []*row) {
 	byKey := make(map[string]*row, len(rows))
 	for _, r := range rows {
@@ -225,7 +225,7 @@ func (v *review) setRows(head *api.DeliverableVersion, rows []*row) {
 	v.list.Refresh()
 }
 
-// updateItem takes an item as the engine has it now.
+// updateItem replaces an item with its current state on the engine.
 func (v *review) updateItem(key string, item any) {
 	if r := v.byKey[key]; r != nil {
 		r.item, r.head, r.rejected = item, v.kind.commonFields(item), nil
@@ -234,7 +234,7 @@ func (v *review) updateItem(key string, item any) {
 	}
 }
 
-// applyUnsaved lays what is not saved yet over the rows of some keys.
+// applyUnsaved applies unsaved changes to the rows with the given keys.
 func (v *review) applyUnsaved(keys map[string]bool) {
 	over := v.app.saver.unsavedValues(v, keys)
 	for key := range keys {
@@ -246,7 +246,7 @@ func (v *review) applyUnsaved(keys map[string]bool) {
 	v.cachedPage = drawnPage{}
 }
 
-// changeRows changes fields of rows, and sends that.
+// changeRows changes fields of rows and sends the changes.
 func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 	group := undoGroup{}
 	var changed []*row
@@ -287,7 +287,7 @@ func (v *review) queueChange(r *row, set map[string]string, restore []string, un
 	}
 }
 
-// mergeValues are values with others laid over them.
+// mergeValues returns values overridden by others.
 func mergeValues(base, overrides map[string]string) map[string]string {
 	if len(base) == 0 {
 		return overrides
@@ -297,7 +297,7 @@ func mergeValues(base, overrides map[string]string) map[string]string {
 	return out
 }
 
-// hasSavedValues tells whether the engine has these values.
+// hasSavedValues reports whether the saved values equal values.
 func (r *row) hasSavedValues(set map[string]string) bool {
 	for name, value := range set {
 		if r.savedValue(name) != value {
@@ -307,7 +307,7 @@ func (r *row) hasSavedValues(set map[string]string) bool {
 	return true
 }
 
-// selectedRows are the marked rows, or the one under the cursor.
+// selectedRows returns the marked rows, or else the one under the cursor.
 func (v *review) selectedRows() []*row {
 	var out []*row
 	for _, i := range v.list.Selected() {
@@ -316,7 +316,7 @@ func (v *review) selectedRows() []*row {
 	return out
 }
 
-// goToNextOpen goes to the next item that waits for a person.
+// goToNextOpen moves to the next item that needs attention.
 func (v *review) goToNextOpen(back bool) {
 	v.scroll, v.quoteIndex = 0, 0
 	if !v.selectNextOpen(back) {

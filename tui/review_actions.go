@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// actions of a review; each says why, where it can't be done now.
+// actions returns the actions of a review, with the reason if one is disabled.
 func (v *review) actions() []action.Action {
 	none := ""
 	if v.selectedRow() == nil {
@@ -147,7 +147,7 @@ func (v *review) actions() []action.Action {
 	return append(out, movementActions(v.moveList)...)
 }
 
-// firstReason is the first reason there is.
+// firstReason returns the first non-empty reason.
 func firstReason(reasons ...string) string {
 	for _, r := range reasons {
 		if r != "" {
@@ -164,7 +164,7 @@ func noClashReason(a *App) string {
 	return ""
 }
 
-// movementActions are the keys that every list has.
+// movementActions are the movement keys of every list.
 func movementActions(move func(to string) tea.Cmd) []action.Action {
 	one := func(to, help string, keys ...string) action.Action {
 		return action.Action{Keys: keys, Help: help, Do: func() tea.Cmd { return move(to) }}
@@ -191,7 +191,7 @@ func (v *review) moveList(to string) tea.Cmd {
 		return nil
 	}
 	at := v.selectedRow()
-	return v.app.schedule(historyDelay, func() tea.Cmd { // the past of each row that was only passed is not asked for
+	return v.app.schedule(historyDelay, func() tea.Cmd { // no request for rows that are only passed
 		if v.selectedRow() != at {
 			return nil
 		}
@@ -199,10 +199,10 @@ func (v *review) moveList(to string) tea.Cmd {
 	})
 }
 
-// historyDelay is how long the cursor rests before the past of its row is read.
+// historyDelay is how long the cursor rests before a row's history is loaded.
 const historyDelay = 150 * time.Millisecond
 
-// stepBack goes from the item to the list, then takes the filter or the marks away.
+// stepBack goes from the item to the list, then clears the filter or the marks.
 func (v *review) stepBack() bool {
 	if v.detailFocused {
 		v.detailFocused = false
@@ -211,7 +211,7 @@ func (v *review) stepBack() bool {
 	return clearFilterOrMarks(&v.list)
 }
 
-// itemOrBlank is an item for asking what the kind has; nil-safe through the kinds' own types.
+// itemOrBlank returns the selected item, or a nil item of the deliverable's type.
 func (v *review) itemOrBlank() any {
 	if r := v.selectedRow(); r != nil {
 		return r.item
@@ -264,7 +264,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 	}
 }
 
-// confirmConsequences asks first where a change does more than it says: once for a version.
+// confirmConsequences asks for confirmation, once per version, if a change has side effects.
 func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	if v.version == nil || v.warnedVersion == v.version.ID {
 		return change()
@@ -277,10 +277,10 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	switch v.version.Status {
 	case api.VersionUnderReview:
 		c.title = "This version is under review"
-		c.lines = []string{"A change takes it out of review: the approval that was asked for is void, and it has to be submitted again."}
+		c.lines = []string{"A change takes it out of review: the pending approval becomes void, and it must be submitted again."}
 	case api.VersionApproved, api.VersionRejected:
 		c.title = fmt.Sprintf("This version is %s, and never changes", v.version.Status)
-		c.lines = []string{"A change makes the next version, a draft that has to be submitted and approved itself."}
+		c.lines = []string{"A change creates the next version, a draft that must be submitted and approved."}
 	default:
 		return change()
 	}
@@ -288,7 +288,7 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// promptField asks for the new value of a field.
+// promptField asks for a field's new value.
 func (v *review) promptField(a *attr) tea.Cmd {
 	rows := v.selectedRows()
 	if len(rows) == 0 {
@@ -352,7 +352,7 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	return nil
 }
 
-// promptRelatedField asks for a second field that the first one's value wants.
+// promptRelatedField asks for the second field that a value requires.
 func (v *review) promptRelatedField(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
 	v.app.overlay = &textPrompt{
 		app: v.app, title: capitalize(also.label) + ": " + why, field: input.New("", true), allowEditor: true, emptyMessage: "a reason is needed; Esc leaves everything as it was",
@@ -361,7 +361,7 @@ func (v *review) promptRelatedField(a *attr, word string, also *attr, why string
 	return nil
 }
 
-// validationError says what is wrong with a value; empty where nothing is.
+// validationError returns what is wrong with a value, or "".
 func (a *attr) validationError(text string) string {
 	switch {
 	case text == "" && a.nullable:
@@ -377,7 +377,7 @@ func (a *attr) validationError(text string) string {
 	return ""
 }
 
-// toggleOnlyOpen shows only what waits for a person, or all again.
+// toggleOnlyOpen shows only items that need attention, or all.
 func (v *review) toggleOnlyOpen() tea.Cmd {
 	v.onlyOpen = !v.onlyOpen
 	v.list.RowFilter = nil
@@ -388,13 +388,13 @@ func (v *review) toggleOnlyOpen() tea.Cmd {
 	return nil
 }
 
-// startFilter begins to type a filter.
+// startFilter starts typing a filter.
 func (v *review) startFilter() tea.Cmd {
 	v.filterField, v.detailFocused = input.New(v.list.Filter(), false), false
 	return nil
 }
 
-// handleTextKey takes the keys of a filter.
+// handleTextKey handles the keys of a filter.
 func (v *review) handleTextKey(k tea.KeyMsg) (tea.Cmd, bool) {
 	return nil, handleFilterKey(&v.filterField, &v.list, k, func() { v.scroll, v.quoteIndex = 0, 0 })
 }
@@ -423,7 +423,7 @@ func (v *review) decideBlockedReason() string {
 	return ""
 }
 
-// submit puts the version under review.
+// submit submits the version for review.
 func (v *review) submit() tea.Cmd {
 	id := v.version.ID
 	open := 0

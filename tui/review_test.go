@@ -151,7 +151,7 @@ func TestNobodyAnswers(t *testing.T) {
 	s.press("q") // going away loses nothing
 	s.press("1")
 	s.press("ctrl+c")
-	s.sees("2 changes are not saved yet. Quit and lose that?")
+	s.sees("2 changes are not saved yet. Quit and discard them?")
 	s.press("n")
 	down = false
 	s.fire()
@@ -344,7 +344,7 @@ func TestSearchDropsStaleAnswers(t *testing.T) {
 	s.app.Update(late)
 	s.sees("backup.md") // still the one before: the late one is not shown, the last not asked yet
 	s.fire()
-	s.sees("No passage is about that.")
+	s.sees("No matching passages.")
 }
 
 func TestPassageOfAQuote(t *testing.T) {

@@ -10,20 +10,20 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// minSplitWidth is the width from which list and item stand side by side.
+// minSplitWidth is the minimum width for showing list and item side by side.
 const minSplitWidth = 72
 
-// listWidth is how much of the width the list has.
+// listWidth returns the width of the list.
 func listWidth(w int) int { return max(32, min(w*11/25, 100)) }
 
-// drawnPage is an item as it was drawn, so that moving on the spot does not wrap it again.
+// drawnPage caches an item's rendered page, so that redrawing doesn't wrap it again.
 type drawnPage struct {
 	row          *row
 	item         any
 	w, quote     int
 	showsHistory bool
 	lines        []draw.Line
-	// quoteAt is the line where the chosen quote begins.
+	// quoteAt is the first line of the selected quote.
 	quoteAt int
 }
 
@@ -59,7 +59,7 @@ func (v *review) view(w, h int) []draw.Line {
 	return append(out, v.list.Draw(w, h, true)...)
 }
 
-// summary is the line over the list: how many, of which so many wait; or the filter.
+// summary returns the line above the list: the counts, or the filter.
 func (v *review) summary(w int) draw.Line {
 	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
 		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.Visible()), len(v.rows)), Style: draw.Dim})
@@ -83,7 +83,7 @@ func (v *review) summary(w int) draw.Line {
 	return draw.TextLine(draw.Dim, text)
 }
 
-// detail is the item under the cursor, scrolled.
+// detail draws the item under the cursor, scrolled.
 func (v *review) detail(w, h int) []draw.Line {
 	r := v.selectedRow()
 	if r == nil {
@@ -127,7 +127,7 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 	return d
 }
 
-// renderQuotes adds what the item rests on, and returns where the chosen one begins.
+// renderQuotes adds the evidence and returns the first line of the selected quote.
 func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 	all := v.kind.evidenceOf(r.item)
 	if v.kind.gate != "poam" {
@@ -151,7 +151,7 @@ func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 	return at
 }
 
-// plainText is the item as text, for the clipboard.
+// plainText returns the item as plain text for the clipboard.
 func (v *review) plainText() string {
 	r := v.selectedRow()
 	if r == nil {
@@ -164,7 +164,7 @@ func (v *review) plainText() string {
 	return b.String()
 }
 
-// click chooses the row that was clicked on, or the side.
+// click selects the clicked row or pane.
 func (v *review) click(x, y int) tea.Cmd {
 	if v.showGantt || v.version == nil {
 		return nil

@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// maxEventBytes bounds a line of a run's events.
+	// maxEventBytes is the maximum size of an event line.
 	maxEventBytes = 4 << 20
-	// silenceTimeout is how long a stream may say nothing; an engine gives a sign of life four times as often.
+	// silenceTimeout is how long a stream may be silent; engines send a keep-alive four times as
+	// often.
 	silenceTimeout = time.Minute
 )
 
-// errRunEnded comes with the last event of a run.
+// errRunEnded is returned after the last event of a run.
 var errRunEnded = errors.New("the run has ended")
 
-// followRun tells of a workflow run's changes as its events come, for as long as the screen
-// stays. over is called where they end: with errRunEnded, or why no more come.
+// followRun reports a workflow run's changes from its events until the screen is left. over is
+// called at the end, with errRunEnded or the error.
 func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onEnd func(err error) tea.Cmd) tea.Cmd {
 	a.endFollow()
 	ctx, stop := context.WithCancel(a.ctx)
@@ -63,7 +64,7 @@ func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onE
 	return next
 }
 
-// endFollow ends what is followed, if anything is.
+// endFollow stops following, if anything is followed.
 func (a *App) endFollow() {
 	if a.stopFollowing != nil {
 		a.stopFollowing()
@@ -71,7 +72,7 @@ func (a *App) endFollow() {
 	}
 }
 
-// openEvents opens a run's events; stop ends them.
+// openEvents opens a run's event stream; stop closes it.
 func (a *App) openEvents(ctx context.Context, run string, stop func()) (*bufio.Scanner, error) {
 	quiet := time.AfterFunc(silenceTimeout, stop)
 	context.AfterFunc(ctx, func() { quiet.Stop() })
@@ -89,7 +90,7 @@ func (a *App) openEvents(ctx context.Context, run string, stop func()) (*bufio.S
 	return s, nil
 }
 
-// activityReader puts the end for silence off with each read.
+// activityReader resets the silence timeout on each read.
 type activityReader struct {
 	io.Reader
 	timer *time.Timer

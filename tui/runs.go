@@ -29,7 +29,7 @@ func runStyle(s string) draw.Style {
 	return draw.Yellow
 }
 
-// newWorkflows lists the workflow runs of an assessment, and follows those that go on.
+// newWorkflows returns the list of an assessment's workflow runs and follows active ones.
 func newWorkflows(a *App, one api.Assessment) *table {
 	t := &table{
 		app:         a,
@@ -89,7 +89,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 				cancel = "the run is " + print.Humanize(r.Status)
 			}
 			if !r.Status.IsWaiting() && r.Status != api.RunFailed {
-				resume = "the run is " + print.Humanize(r.Status) + "; only failed and waiting ones go on"
+				resume = "the run is " + print.Humanize(r.Status) + "; only failed and waiting runs can be resumed"
 			}
 		}
 		return []action.Action{
@@ -109,7 +109,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 				Keys:           []string{"r"},
 				Label:          "resume",
 				DisabledReason: resume,
-				Help:           "lets a failed or waiting run go on",
+				Help:           "resumes a failed or waiting run",
 				Do:             send("goes on", api.ResumeWorkflow, record),
 			},
 			{
@@ -121,7 +121,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 					a.overlay = &confirmPrompt{
 						app:          a,
 						title:        "Cancel the run?",
-						lines:        []string{"What is done stays done; the step under way is broken off."},
+						lines:        []string{"Completed steps are kept; the current step is interrupted."},
 						confirmLabel: "cancel it",
 						onConfirm:    send("cancelled", api.CancelWorkflow, record),
 					}
@@ -152,7 +152,7 @@ func workflowEntry(r *api.WorkflowRun) entry {
 	)
 }
 
-// runAndReload does something with a row, says so, and reads the table again.
+// runAndReload performs an action on a row, shows the result, and reloads the table.
 func (t *table) runAndReload(done string, work func(ctx context.Context) error) tea.Cmd {
 	return t.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		err := work(ctx)
@@ -202,17 +202,17 @@ func renderWorkflow(p *draw.Page, record any) {
 	}
 }
 
-// agentRun is a run with what is read of it when it is looked at.
+// agentRun is a run with the details loaded when it is opened.
 type agentRun struct {
 	*api.AgentRun
 	steps  []api.AgentStep
 	output *api.AgentOutput
 }
 
-// newAgentRuns lists the agent runs of an assessment, and follows those that go on.
+// newAgentRuns returns the list of an assessment's agent runs and follows active ones.
 func newAgentRuns(a *App, one api.Assessment) *table {
 	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent has run yet; `service agent run` starts one."}
-	// What was read of a run that has ended stays as it is.
+	// The details of an ended run never change.
 	ended := map[string]*agentRun{}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
@@ -332,10 +332,10 @@ func renderAgentRun(p *draw.Page, record any) {
 	}
 	p.Field("error", stringOrEmpty(r.Error), draw.Red)
 	if o := r.output; o != nil {
-		p.Title("What it proposes")
+		p.Title("Proposal")
 		p.Text(draw.Plain, o.Summary)
 		for _, one := range o.Proposals {
-			b, _ := json.Marshal(one) // it came as JSON
+			b, _ := json.Marshal(one) // it was decoded from JSON
 			p.Indent(2, draw.Plain, "- "+string(b))
 		}
 		for _, one := range o.Assumptions {
@@ -346,7 +346,7 @@ func renderAgentRun(p *draw.Page, record any) {
 		}
 	}
 	if len(r.steps) > 0 {
-		p.Title("What it did")
+		p.Title("Steps")
 		for _, s := range r.steps {
 			p.Text(draw.Plain, fmt.Sprintf("%d. %s %s, %d ms", s.Index+1, s.Kind, s.Name, s.DurationMS))
 		}

@@ -12,42 +12,42 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// pendingEdit is a change of one item that is not saved yet. It names the item by its key, which
-// stays the same in the next version, where the id does not.
+// pendingEdit is an unsaved change of an item. It identifies the item by key, which is the same in
+// the next version, unlike the id.
 type pendingEdit struct {
 	review *review
 	key    string
-	values map[string]string // shared, and never changed
-	// restore are fields that an undo gives back to the rules, where they were theirs.
+	values map[string]string // shared, and never modified
+	// restore lists fields that an undo resets to their drafted values.
 	restore []string
-	// resent: it was sent on to the next version once already.
+	// resent is set once the edit has been sent on to the next version.
 	resent bool
 }
 
-// saver sends changes as they are made, a few at a time and each on the revision that
-// was seen. What can't be sent is kept, and sent when somebody answers again.
+// saver sends changes as they are made, a few at a time and each based on the revision the user
+// saw. Changes that can't be sent are kept until the connection is back.
 type saver struct {
 	queue   []*pendingEdit
 	sending []*pendingEdit
 	clashes []*clash
-	// refusals counts those of the changes under way, first is the reason of the first.
+	// refusals counts the rejected changes of the current batch; the reason is that of the first.
 	refusals     int
 	firstRefusal string
 }
 
-// clash is a change of an item that another person has changed meanwhile.
+// clash is a change of an item that another user has changed meanwhile.
 type clash struct {
 	edit   *pendingEdit
 	theirs any
 }
 
-// batchSize is how many changes are sent before the screen hears of it.
+// batchSize is the number of changes sent before the screen is updated.
 const batchSize = 16
 
-// unsavedCount is how many changes are not saved yet.
+// unsavedCount returns the number of unsaved changes.
 func (s *saver) unsavedCount() int { return len(s.queue) + len(s.sending) + len(s.clashes) }
 
-// unsavedValues are the values of a review's items that are not saved yet, for some keys.
+// unsavedValues returns a review's unsaved values for some keys.
 func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[string]string {
 	out := map[string]map[string]string{}
 	add := func(e *pendingEdit) {
@@ -67,7 +67,7 @@ func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[st
 	return out
 }
 
-// enqueue keeps a change; one of the same item that is not sent yet takes it up.
+// enqueue queues a change, merging it with a queued change of the same item.
 func (s *saver) enqueue(e *pendingEdit, unsent map[string]*pendingEdit) {
 	if before := unsent[e.key]; before != nil {
 		before.values = mergeValues(before.values, e.values)
@@ -79,13 +79,13 @@ func (s *saver) enqueue(e *pendingEdit, unsent map[string]*pendingEdit) {
 	s.queue = append(s.queue, e)
 }
 
-// dequeue forgets a change that is not sent yet.
+// dequeue removes a change that has not been sent.
 func (s *saver) dequeue(e *pendingEdit) {
 	s.queue = slices.DeleteFunc(s.queue, func(q *pendingEdit) bool { return q == e })
 }
 
-// discardReview takes back the changes of a review that is not there any more, or not for this
-// person: nobody will ever take them. What was typed is offered again should it come back.
+// discardReview discards the changes of a review that no longer exists or is not accessible to the
+// user. The input is offered again if the review comes back.
 func (s *saver) discardReview(v *review) {
 	keys := map[string]bool{}
 	s.queue = slices.DeleteFunc(s.queue, func(e *pendingEdit) bool {
@@ -101,7 +101,7 @@ func (s *saver) discardReview(v *review) {
 	v.applyUnsaved(keys)
 }
 
-// queuedEdits are the changes of a review that are still to be sent, by key.
+// queuedEdits returns a review's queued changes by key.
 func (s *saver) queuedEdits(v *review) map[string]*pendingEdit {
 	out := map[string]*pendingEdit{}
 	for _, e := range s.queue {
@@ -112,7 +112,7 @@ func (s *saver) queuedEdits(v *review) map[string]*pendingEdit {
 	return out
 }
 
-// editRequest is a change as it is sent.
+// editRequest is a change to send.
 type editRequest struct {
 	edit        *pendingEdit
 	id, control string
@@ -121,21 +121,21 @@ type editRequest struct {
 	body        []byte
 }
 
-// editResult is what became of it.
+// editResult is the result of sending a change.
 type editResult struct {
 	item   any
 	theirs any
 	err    error
 }
 
-// sendNext sends the next changes, unless some are under way.
+// sendNext sends the next changes, unless some are in flight.
 func (s *saver) sendNext(a *App) tea.Cmd {
 	if len(s.sending) > 0 || len(s.queue) == 0 {
 		return nil
 	}
 	v := s.queue[0].review
 	if v.version == nil || v.pagesInFlight > 0 {
-		return nil // the items are read again first; then this is called again
+		return nil // the items are reloaded first, and then this is called again
 	}
 	var orders []editRequest
 	var rest []*pendingEdit
@@ -187,14 +187,14 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 				break
 			}
 			if one.err == nil && one.theirs == nil && k.commonFields(one.item).VersionID != version {
-				break // the others are in the next version by now
+				break // the remaining items are in the next version now
 			}
 		}
 		return func() tea.Cmd { return s.handleResults(a, v, orders, done) }
 	})
 }
 
-// sendEdit sends one change, and where another person was first, reads what they made of it.
+// sendEdit sends a change and, if another user was first, fetches their version.
 func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string, o editRequest) editResult {
 	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
 	if err == nil && k.keyOf(item) != o.edit.key {
@@ -216,12 +216,12 @@ func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string
 				return editResult{theirs: theirs}
 			}
 		}
-		return editResult{item: theirs} // it says so already: an answer that was lost
+		return editResult{item: theirs} // already saved: the earlier response was lost
 	}
 	return editResult{err: api.NotFound(k.singular, o.control)}
 }
 
-// isRevisionConflict tells whether a change was refused because the item is another by now.
+// isRevisionConflict reports whether a change was rejected because the item has changed.
 func isRevisionConflict(err error) bool {
 	e := api.AsError(err)
 	return err != nil && e.Code == api.CodeValidation &&
@@ -235,7 +235,7 @@ func (s *saver) countRefusal(why string) {
 	s.refusals++
 }
 
-// handleResults takes what became of changes.
+// handleResults processes the results of sent changes.
 func (s *saver) handleResults(a *App, v *review, orders []editRequest, done []editResult) tea.Cmd {
 	s.sending = nil
 	var cmds []tea.Cmd

@@ -15,20 +15,20 @@ import (
 	"github.com/scf-service/service/tui/input"
 )
 
-// search looks for passages while one types. Each keystroke makes older answers stale:
-// they are dropped, whenever they come.
+// search finds passages as the user types. Each keystroke makes pending requests stale; their
+// results are dropped.
 type search struct {
 	app        *App
 	assessment api.Assessment
 	field      *input.Field
-	// requestSeq counts the questions, so that only the answer of the last is shown.
+	// requestSeq numbers the requests, so that only the result of the last is shown.
 	requestSeq int
 	answer     *api.SearchAnswer
-	pending    bool // an answer is awaited
+	pending    bool // a request is pending
 	cursor     int
 }
 
-// typingDelay is how long the fingers have to rest before it is asked.
+// typingDelay is the pause in typing after which a search is sent.
 const typingDelay = 200 * time.Millisecond
 
 func newSearch(a *App, one api.Assessment) *search {
@@ -77,7 +77,7 @@ func (s *search) selectedHit() *api.SearchHit {
 	return &s.answer.Data[s.cursor]
 }
 
-// handleTextKey takes letters as what is searched for.
+// handleTextKey adds letters to the query.
 func (s *search) handleTextKey(k tea.KeyMsg) (tea.Cmd, bool) {
 	switch k.String() {
 	case "ctrl+l", "ctrl+r":
@@ -116,7 +116,7 @@ func (s *search) runQuery(seq int) tea.Cmd {
 		got, err := call(ctx, s.app.Caller, api.SearchKB, &in)
 		return func() tea.Cmd {
 			switch {
-			case seq != s.requestSeq: // something else is asked by now
+			case seq != s.requestSeq: // superseded by a newer request
 				return nil
 			case err != nil:
 				return s.app.showError(err)
@@ -142,7 +142,7 @@ func (s *search) view(w, h int) []draw.Line {
 	case s.answer == nil:
 		p.Text(draw.Dim, "searching…")
 	case len(s.answer.Data) == 0:
-		p.Text(draw.Plain, "No passage is about that.")
+		p.Text(draw.Plain, "No matching passages.")
 	}
 	starts := make([]int, 0, 20)
 	if s.answer != nil {

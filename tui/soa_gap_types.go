@@ -16,7 +16,7 @@ func deliverableTypes() []*deliverableType {
 	return []*deliverableType{newSoAType(), newGapType(), newMaturityType(), newPOAMType()}
 }
 
-// deliverableTypeFor is the deliverable of a gate.
+// deliverableTypeFor returns the deliverable of a gate.
 func deliverableTypeFor(g api.Gate) *deliverableType {
 	for _, k := range deliverableTypes() {
 		if k.gate == g {
@@ -26,13 +26,13 @@ func deliverableTypeFor(g api.Gate) *deliverableType {
 	return nil
 }
 
-// shortStatuses are the values of implementation in five cells.
+// shortStatuses abbreviates implementation statuses to five cells.
 var shortStatuses = map[string]string{
 	"implemented": "impl", "partially_implemented": "part", "planned": "plan", "not_implemented": "not",
 	"not_evidenced": "no ev", "not_assessed": "-",
 }
 
-// shortApplicabilities are the values of applicability that stand before a status, in five cells.
+// shortApplicabilities abbreviates applicabilities to five cells, shown before a status.
 var shortApplicabilities = map[string]string{"not_applicable": "n/a", "out_of_scope": "out", "undecided": "undec"}
 
 func statusStyle(s string) draw.Style {
@@ -63,7 +63,7 @@ func severityStyle(s string) draw.Style {
 	return draw.Plain
 }
 
-// shortSeverity is a severity in four cells.
+// shortSeverity abbreviates a severity to four cells.
 func shortSeverity(s string) string {
 	switch api.Severity(s) {
 	case api.SeverityCritical:
@@ -190,7 +190,7 @@ func newSoAType() *deliverableType {
 		}, func(i *api.SoAItem) *api.Item { return &i.Item })
 }
 
-// exclusionReasonField asks for a reason where a control is left out.
+// exclusionReasonField asks for a reason if a control is excluded.
 func exclusionReasonField(value string) (string, string) {
 	switch a := api.Applicability(value); a {
 	case api.NotApplicable, api.OutOfScope:
@@ -216,7 +216,7 @@ func renderStatements(p *draw.Page, all []api.Statement) {
 	if len(all) == 0 {
 		return
 	}
-	p.Title("What the control asks for")
+	p.Title("Requirements of the control")
 	for _, s := range all {
 		p.Text(draw.Plain, "["+print.Humanize(s.Verdict)+"] "+s.Text)
 		if s.Reason != "" {

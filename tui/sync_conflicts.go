@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// conflicts are what people did to an assessment apart and only a person can decide.
+// conflicts lists the sync conflicts of an assessment that a user must resolve.
 type conflicts struct {
 	*table
 	assessment api.Assessment
@@ -28,11 +28,11 @@ type conflicts struct {
 	// the list is.
 	showDecided atomic.Bool
 	status      *api.SyncStatus
-	// rejectedValues are values that were written and not taken, by the conflict, to be offered again.
+	// rejectedValues holds rejected input by conflict, to be offered again.
 	rejectedValues map[string]string
 }
 
-// gateByTable is the deliverable whose lines a conflict's table holds.
+// gateByTable maps a conflict's table to the gate of its deliverable.
 var gateByTable = map[string]api.Gate{
 	"soa_items":       api.GateSoA,
 	"findings":        api.GateGapAnalysis,
@@ -100,7 +100,8 @@ func conflictEntry(c *api.SyncConflict) entry {
 	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Home), formatSide(c, c.Clone), state)
 }
 
-// conflictField is the field of a deliverable's line that a conflict is about; nil where it is of none.
+// conflictField returns the field that a conflict is about, or nil if it is not a deliverable's
+// field.
 func conflictField(c *api.SyncConflict) *attr {
 	if g := gateByTable[c.Table]; g != "" {
 		return deliverableTypeFor(g).findAttr(c.Field)
@@ -108,7 +109,7 @@ func conflictField(c *api.SyncConflict) *attr {
 	return nil
 }
 
-// formatSide is a side's value in the words that the rest of the screens have for it.
+// formatSide formats a side's value as on other screens.
 func formatSide(c *api.SyncConflict, s api.SyncSide) string {
 	text := sideValueText(s)
 	if a := conflictField(c); a != nil && slices.Contains(a.choices, text) {
@@ -120,7 +121,7 @@ func formatSide(c *api.SyncConflict, s api.SyncSide) string {
 	return text
 }
 
-// sideValueText is a side's value as people read it.
+// sideValueText returns a side's value as text.
 func sideValueText(s api.SyncSide) string {
 	if !hasValue(s.Value) {
 		return "(nothing)"
@@ -136,7 +137,7 @@ func sideValueText(s api.SyncSide) string {
 	return b.String()
 }
 
-// hasValue tells whether there is a value at all.
+// hasValue reports whether the side has a value.
 func hasValue(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 
 func (c *conflicts) renderConflict(p *draw.Page, record any) {
@@ -153,7 +154,7 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	for _, s := range []struct {
 		key, name string
 		side      api.SyncSide
-	}{{"h", "The home has", one.Home}, {"c", "The clone brought", one.Clone}, {"b", "Both began with", one.Base}} {
+	}{{"h", "Remote", one.Home}, {"c", "Clone", one.Clone}, {"b", "Common base", one.Base}} {
 		key := ""
 		if one.Status == "open" {
 			key = s.key + "  "
@@ -166,7 +167,7 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	}
 }
 
-// hereSuffix says which of the sides is this one.
+// hereSuffix marks the side that is the local one.
 func (c *conflicts) hereSuffix(key string) string {
 	if st := c.status; st != nil && (st.Role == "home" && key == "h" || st.Role == "clone" && key == "c") {
 		return " (here)"
@@ -245,9 +246,9 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 		},
 		{
 			Keys:           []string{"B"},
-			Label:          "bring together",
+			Label:          "sync",
 			DisabledReason: syncBlockedReason(a, c.status),
-			Help:           "sends what was changed here and reads what changed at the home, as `service sync` does",
+			Help:           "pushes local changes and pulls the remote's, like `service sync`",
 			Do:             func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) },
 		},
 		{Keys: []string{"w"}, Help: "shows those that are decided beside the open ones; once more, not", Do: func() tea.Cmd {
@@ -258,7 +259,8 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	}
 }
 
-// resolveSelected decides the marked conflicts, or the one under the cursor; several only when asked.
+// resolveSelected resolves the marked conflicts, or the one under the cursor. Several need
+// confirmation.
 func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	var orders []*api.ResolveSyncInput
 	for _, i := range c.list.Selected() {
@@ -294,7 +296,7 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	return nil
 }
 
-// sendDecisions sends decisions one after the other; what is refused stays open, with the reason.
+// sendDecisions sends resolutions one by one; rejected ones stay open, with the reason.
 func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
 	resolve := c.app.Resolve
 	if resolve == nil {
@@ -322,8 +324,8 @@ func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
 	})
 }
 
-// showDecisions shows what became of decisions. A clone reads what was decided at its home with
-// the next bringing together; until then its own records say that they are open.
+// showDecisions shows the results. A clone receives resolutions made on its remote with the next
+// sync; until then its own records show them as open.
 func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total int, err error) tea.Cmd {
 	for i := range c.entries {
 		if got := resolved[c.entries[i].id]; got != nil {
@@ -353,7 +355,7 @@ func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total i
 	return c.load()
 }
 
-// promptValue asks for another value: a word of the field's, where it has words, else a text.
+// promptValue asks for another value: from the field's choices if it has any, otherwise as text.
 func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 	title := capitalize(strings.TrimSpace(print.Humanize(one.Field) + " of " + one.Label))
 	set := func(v json.RawMessage) tea.Cmd {
@@ -423,7 +425,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 	return nil
 }
 
-// isTextConflict tells whether the values of a conflict are texts.
+// isTextConflict reports whether a conflict's values are strings.
 func isTextConflict(one *api.SyncConflict) bool {
 	texts := 0
 	for _, s := range []api.SyncSide{one.Home, one.Clone, one.Base} {
@@ -439,7 +441,7 @@ func isTextConflict(one *api.SyncConflict) bool {
 	return texts > 0
 }
 
-// encodeJSON is a value of the field as the contract has it.
+// encodeJSON encodes a value for the API.
 func (a *attr) encodeJSON(value string) json.RawMessage {
 	var v any = value
 	switch {
@@ -454,7 +456,7 @@ func (a *attr) encodeJSON(value string) json.RawMessage {
 	return b
 }
 
-// syncBlockedReason says why an assessment can't be brought together with its home from here.
+// syncBlockedReason returns why an assessment can't be synced from here, or "".
 func syncBlockedReason(a *App, st *api.SyncStatus) string {
 	switch {
 	case st == nil:
@@ -469,9 +471,9 @@ func syncBlockedReason(a *App, st *api.SyncStatus) string {
 	return ""
 }
 
-// syncWithRemote brings a clone and its home together.
+// syncWithRemote syncs a clone with its remote.
 func (a *App) syncWithRemote(id string, done func() tea.Cmd) tea.Cmd {
-	a.setStatus("brings both together…")
+	a.setStatus("syncing…")
 	a.syncing = true
 	return a.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
 		what, err := a.Sync(ctx, id)
@@ -487,7 +489,7 @@ func (a *App) syncWithRemote(id string, done func() tea.Cmd) tea.Cmd {
 	})
 }
 
-// formatSyncStatus says how an assessment is synchronised; empty where it isn't.
+// formatSyncStatus describes an assessment's sync status, or returns "" if it is not synced.
 func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 	if st == nil || st.Role == "none" || st.Role == "" {
 		return "", draw.Plain
@@ -503,9 +505,9 @@ func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 			parts = append(parts, "nothing ahead")
 		}
 		if st.SyncedAt != nil {
-			parts = append(parts, "brought together "+print.FormatTime(*st.SyncedAt))
+			parts = append(parts, "synced "+print.FormatTime(*st.SyncedAt))
 		} else {
-			parts = append(parts, "never brought together")
+			parts = append(parts, "never synced")
 		}
 	} else {
 		behind := 0

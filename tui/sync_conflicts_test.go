@@ -44,13 +44,13 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("c")
 	s.sees(
 		"note of IAC-00 was changed here and offline",
-		"h  The home has (here)",
+		"h  Remote (here)",
 		"from the office",
 		"Ada, 2026-11-22",
-		"c  The clone brought",
+		"c  Clone",
 		"from the plane",
 		"Bo, 2026-11-22",
-		"b  Both began with",
+		"b  Common base",
 		"as it was",
 	)
 	s.press("c")
@@ -152,7 +152,7 @@ func TestConflictsOfAClone(t *testing.T) {
 		return "sent 2 changes, read 3 records", nil
 	}
 	s.press("c")
-	s.sees("The clone brought (here)")
+	s.sees("Clone (here)")
 	s.press("h")
 	s.sees("decided at the home; B reads it here")
 	if !slices.Equal(atHome, []string{"home"}) || slices.Contains(f.said, "resolve-sync-conflict") {

@@ -29,28 +29,29 @@ func newEntry(id string, record any, styles []draw.Style, cells ...string) entry
 	return entry{id: id, cells: cells, styles: styles, filterText: strings.ToLower(strings.Join(cells, " ")), record: record}
 }
 
-// table is a screen of records to look through: a list, and the record on the right.
+// table is a screen with a list of records, and the selected one on the right.
 type table struct {
 	app *App
-	// label names it in the help, above says where one is.
+	// label names it in the help, parentTitle is shown in the header.
 	label, parentTitle string
 	// what its rows are, where none are there.
 	emptyText string
 	list      list.List
 	entries   []entry
 	fetch     func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error)
-	// renderRecord shows a record; nil where the rows say all.
+	// renderRecord shows a record; nil if the rows show everything.
 	renderRecord func(p *draw.Page, record any)
-	// marker is one sign of what goes on with a record; nil where none has one.
+	// marker returns a one-character status of a record; nil if there is none.
 	marker func(record any) string
-	// extraActions are the actions beside those of every table; of a record, that is nil where there is none.
+	// extraActions returns actions in addition to the common ones; the record is nil if there is
+	// none.
 	extraActions func(record any) []action.Action
-	// isLive tells whether a record goes on changing; then the table is read again meanwhile.
+	// isLive reports whether a record is still changing; the table is then refreshed periodically.
 	isLive func(record any) bool
-	// followRecord tells of such a record's changes as they come, and calls again where no more
-	// do; nil where it is only read again after a while.
+	// followRecord reports such a record's changes as they arrive and calls back at the end; nil if
+	// it is only polled.
 	followRecord func(record any, again func() tea.Cmd) tea.Cmd
-	// onRead is told of rows that were read; nil for most.
+	// onRead is called with loaded rows, if not nil.
 	onRead func()
 
 	filterField           *input.Field
@@ -66,7 +67,7 @@ type table struct {
 // pagesRead is how many rows are read by themselves; m reads more.
 const initialRows = 1000
 
-// refreshInterval is the time between two readings of what goes on.
+// refreshInterval is the time between refreshes of live tables.
 const refreshInterval = 2 * time.Second
 
 func (t *table) withColumns(columns ...list.Column) *table {
@@ -96,7 +97,7 @@ func (t *table) Cell(i, c int) (string, draw.Style) {
 	return e.cells[c], style
 }
 
-// selectedRecord is the one under the cursor; nil where there is none.
+// selectedRecord returns the record under the cursor, or nil.
 func (t *table) selectedRecord() any {
 	if i, ok := t.list.Current(); ok {
 		return t.entries[i].record
@@ -135,7 +136,7 @@ func (t *table) readPage(cursor string, got []entry, limit, seq int) tea.Cmd {
 	})
 }
 
-// refreshWhileLive reads the table again after a while, where something on it goes on.
+// refreshWhileLive schedules a refresh if any record is live.
 func (t *table) refreshWhileLive() tea.Cmd {
 	if t.isLive == nil || t.app.topScreen() != screen(t) {
 		return nil
@@ -308,7 +309,7 @@ func (t *table) wheel(by int) tea.Cmd {
 	return nil
 }
 
-// capitalize is the text with a capital first letter.
+// capitalize returns the text with its first letter capitalized.
 func capitalize(s string) string {
 	if s == "" {
 		return s

@@ -1,10 +1,8 @@
-// Package tui is the terminal interface: assessments, and the review of what was
-// drafted, at the speed of a good mail program.
+// Package tui is the terminal interface: assessments, and a fast review of what was drafted.
 //
-// It reaches the engine through client alone, like the command line, and holds
-// no rule of the domain. Nothing waits in Update: what takes time runs beside it and
-// comes back as a function that Update applies. It reads neither the clock nor the
-// environment by itself: all that arrives in Options.
+// It reaches the engine only through the client, like the command line, and contains no domain
+// rules. Update never blocks: work runs in the background and comes back as a function that Update
+// applies. The package reads neither clock nor environment; everything is passed in Options.
 package tui
 
 import (
@@ -20,39 +18,39 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Caller calls operations; *client.Client is one.
+// Caller calls operations, e.g. a *client.Client.
 type Caller interface {
 	Call(ctx context.Context, op *api.Operation, in, out any) error
 }
 
-// Options are what the interface is made of.
+// Options configures the interface.
 type Options struct {
 	Caller Caller
-	// Location says where the data is, for the first line.
+	// Location describes where the data is, for the header.
 	Location string
-	// Assessment is the one to begin with; nil begins with the list.
+	// Assessment is the one to open first; nil starts with the list.
 	Assessment *api.Assessment
-	// OnOpen is told which assessment is looked at, so that commands mean it too.
+	// OnOpen is called with each assessment opened, which becomes the default of commands.
 	OnOpen func(id string)
 	// Resolve decides a conflict where that is done: at the home of the assessment. Nil: where
 	// Caller calls. Together brings a clone and its home together, and says what came of it;
 	// nil where that can't be done from here.
 	Resolve func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
 	Sync    func(ctx context.Context, assessment string) (string, error)
-	// Notices are words on the side, such as that the server asks to slow down.
+	// Notices receives messages to show, e.g. that the server asked to slow down.
 	Notices <-chan string
-	// Color: colours are welcome. Mouse: clicks and the wheel are listened to.
+	// Color enables colors, Mouse clicks and the wheel.
 	Color, Mouse bool
 	Clock        func() time.Time
-	// RequestTimeout is how long an answer may take that needs no work; half a minute where 0.
+	// RequestTimeout is the timeout of requests that need no work; 0 means 30 seconds.
 	RequestTimeout time.Duration
-	// Editor is the command for long texts; empty where there is none.
+	// Editor is the editor command, or empty if there is none.
 	Editor string
-	// ExportFolder is where exports are written; empty for the folder it was started in.
+	// ExportFolder is the folder for exports, or empty for the current one.
 	ExportFolder string
 }
 
-// Run shows the interface until it is left, or ctx ends.
+// Run shows the interface until the user quits or ctx ends.
 func Run(ctx context.Context, o Options, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -82,7 +80,7 @@ func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, 
 		return nil, err
 	}
 	if !isComplete(&out) {
-		return nil, fmt.Errorf("what came as the answer of %s %s is none: is a server of this program there?", op.Method, op.Path)
+		return nil, fmt.Errorf("invalid response to %s %s: check that the address is a service server", op.Method, op.Path)
 	}
 	return &out, nil
 }

@@ -7,22 +7,22 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// maxUndoSteps bounds how many steps can be taken back, and maxUndoRows of how many rows in all;
-// the last step can be, however many rows it is of.
+// maxUndoSteps limits the undo steps and maxUndoRows their rows in total; the last step is always
+// kept.
 const maxUndoSteps, maxUndoRows = 200, 30_000
 
-// undoGroup is one step: what the rows that it changed were before.
+// undoGroup is an undo step: the previous state of the rows it changed.
 type undoGroup struct{ rows []undoRow }
 
 type undoRow struct {
 	key string
 	// values are those of the kind's fields, in their order.
 	values []string
-	// edited are the fields that a person had set by then.
+	// edited lists the fields that had manual values.
 	edited []string
 }
 
-// trimUndo drops the oldest steps where there are too many.
+// trimUndo drops the oldest steps beyond the limits.
 func trimUndo(all []undoGroup) []undoGroup {
 	rows := 0
 	for i := len(all) - 1; i >= 0; i-- {
@@ -34,7 +34,7 @@ func trimUndo(all []undoGroup) []undoGroup {
 	return all
 }
 
-// undoRowFor is what a row is now, to come back to.
+// undoRowFor returns the current state of a row.
 func (v *review) undoRowFor(r *row) undoRow {
 	out := undoRow{key: v.kind.keyOf(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
 	for i := range v.kind.attrs {
@@ -43,8 +43,7 @@ func (v *review) undoRowFor(r *row) undoRow {
 	return out
 }
 
-// undo takes the last step back. Fields that were the rules' are given back to them, so
-// that they have what the rules say.
+// undo reverts the last step. Fields that had drafted values are reset to them.
 func (v *review) undo() tea.Cmd {
 	if len(v.undoStack) == 0 {
 		return nil

@@ -1,10 +1,8 @@
-// Package contexts keeps the servers a person works with: where each is, as whom and
-// in which organization, and which one commands mean. Their secrets are kept apart,
-// in the keyring of the operating system where there is one that answers, else in a
-// file of their owner alone.
+// Package contexts stores the servers a user works with: address, user, organization, and which one
+// is current. Secrets are stored separately, in the operating system's keyring if available,
+// otherwise in a file only the user can read.
 //
-// It talks to no server, prints nothing, and never puts a secret where a context,
-// an error or a log could show it.
+// It contacts no server, prints nothing, and never puts a secret in a context, error or log.
 package contexts
 
 import (
@@ -15,59 +13,60 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Local is the name that stands for the data folder of this machine; no context has it.
+// Local is the reserved name of the local data folder; no context can have it.
 const Local = "local"
 
-// Credential says what kind of secret a context has.
+// Credential is the kind of secret a context has.
 type Credential string
 
-// The kinds of credential.
+// Credentials.
 const (
 	Session Credential = "session"
 	APIKey  Credential = "key"
 )
 
-// SecretLocation says where a secret is.
+// SecretLocation is where a secret is stored.
 type SecretLocation string
 
-// Where secrets are; SecretNowhere where a person has signed out.
+// Secret locations. SecretNowhere means that the user has signed out.
 const (
 	SecretNowhere   SecretLocation = ""
 	SecretInKeyring SecretLocation = "keyring"
 	SecretInFile    SecretLocation = "file"
 )
 
-// Context is a server with who a person is there. It holds no secret.
+// Context is a server and the user's identity there. It holds no secret.
 type Context struct {
 	Name string `yaml:"name" json:"name"`
-	// Server is its address, https://…, without a slash at the end.
+	// Server is the server's address, https://…, without a trailing slash.
 	Server string `yaml:"server" json:"server"`
-	// OrganizationID is the organization commands act in; empty for the one the server takes.
+	// OrganizationID is the organization commands act in, or empty for the server's default.
 	OrganizationID string `yaml:"organization_id,omitempty" json:"organization_id"`
 	Organization   string `yaml:"organization,omitempty" json:"organization"`
-	// User is the person's e-mail address.
+	// User is the user's e-mail address.
 	User           string         `yaml:"user,omitempty" json:"user"`
 	Credential     Credential     `yaml:"credential" json:"credential"`
 	SecretLocation SecretLocation `yaml:"kept_in,omitempty" json:"kept_in"`
-	// ExpiresAt is when the credential ends, where that is known.
+	// ExpiresAt is when the credential expires, if known.
 	ExpiresAt *time.Time `yaml:"expires_at,omitempty" json:"expires_at"`
-	// CA is the file of a private certificate authority that the server's certificate is from.
+	// CA is the file of the private certificate authority that issued the server's certificate.
 	CA string `yaml:"ca,omitempty" json:"ca"`
-	// InsecureHTTP: the person has agreed to http:// over the network.
+	// InsecureHTTP is set if the user has agreed to http:// over the network.
 	InsecureHTTP bool `yaml:"insecure_http,omitempty" json:"insecure_http"`
 }
 
-// SignedIn reports whether the context has a secret. Only the server knows whether it is still valid.
+// SignedIn reports whether the context has a secret. Only the server knows whether it is still
+// valid.
 func (c *Context) SignedIn() bool { return c.SecretLocation != SecretNowhere }
 
-// Config is all contexts, and the name of the one commands mean: Local for the data
-// folder, empty where nothing was chosen yet.
+// Config holds all contexts and the name of the current one: Local for the data folder, or empty if
+// none has been chosen.
 type Config struct {
 	Current  string    `yaml:"current,omitempty"`
 	Contexts []Context `yaml:"contexts"`
 }
 
-// Find returns the context with a name, ignoring case, or nil if there is none.
+// Find returns the context with that name, ignoring case, or nil.
 func (b *Config) Find(name string) *Context {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
@@ -86,7 +85,7 @@ func (b *Config) Names() []string {
 	return out
 }
 
-// Put adds a context or replaces the one with its name, and returns a pointer to the stored context.
+// Put adds a context, or replaces the one with its name, and returns a pointer to it.
 func (b *Config) Put(c Context) *Context {
 	if old := b.Find(c.Name); old != nil {
 		*old = c
@@ -96,7 +95,7 @@ func (b *Config) Put(c Context) *Context {
 	return &b.Contexts[len(b.Contexts)-1]
 }
 
-// Remove removes a context. If it was the current one, no context is selected afterwards.
+// Remove removes a context. If it was current, no context is current afterwards.
 func (b *Config) Remove(name string) {
 	for i := range b.Contexts {
 		if strings.EqualFold(b.Contexts[i].Name, name) {
@@ -111,7 +110,7 @@ func (b *Config) Remove(name string) {
 
 var namePattern = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:@\[\]-]{0,99}$`)
 
-// CheckName returns an error if name is not valid for a context.
+// CheckName returns an error if name is not a valid context name.
 func CheckName(name string) error {
 	switch {
 	case strings.EqualFold(name, Local):

@@ -11,30 +11,30 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// Keyring is a keyring: secrets by account.
+// Keyring stores secrets by account.
 type Keyring interface {
 	Set(account, secret string) error
-	// Get and Delete answer ErrNoSecret where the account has none.
+	// Get and Delete return ErrNoSecret if the account has no secret.
 	Get(account string) (string, error)
 	Delete(account string) error
 }
 
-// ErrNoSecret is the answer of a keyring without that account.
+// ErrNoSecret is returned by a keyring for an unknown account.
 var ErrNoSecret = errors.New("no such secret")
 
-// errNoAnswer is the answer of a keyring that does not come.
+// errNoAnswer is returned if a keyring does not respond.
 var errNoAnswer = errors.New("it does not answer; unlock it, or sign in again")
 
 const (
-	// keyringService is the name secrets stand under in the keyring.
+	// keyringService is the service name of the secrets in the keyring.
 	keyringService = "service (SCF assessments)"
-	// storeTimeout is how long a keyring may take to store; unlockTimeout how long to read, where
-	// a person may have to type its password first.
+	// storeTimeout is the timeout for storing a secret; unlockTimeout for reading one, when the
+	// user may have to enter the keyring's password first.
 	storeTimeout, unlockTimeout = 5 * time.Second, time.Minute
 )
 
-// SystemKeyring is the keyring of the operating system; nil where SERVICE_KEYRING is off,
-// or where there can be none: asking then could start a bus of its own and leave it running.
+// SystemKeyring returns the operating system's keyring, or nil if SERVICE_KEYRING is off or there
+// can't be one: trying could start a D-Bus daemon and leave it running.
 func SystemKeyring(env func(string) string) Keyring {
 	if strings.EqualFold(env("SERVICE_KEYRING"), "off") {
 		return nil
@@ -54,7 +54,7 @@ func SystemKeyring(env func(string) string) Keyring {
 	return nil
 }
 
-// CheckKeyring tells whether a keyring does, within a few seconds; an error says why not.
+// CheckKeyring returns an error if a keyring doesn't work. It takes at most a few seconds.
 func CheckKeyring(r Keyring) error {
 	_, err := withTimeout(storeTimeout, func() (string, error) { return r.Get("whether it answers") })
 	if errors.Is(err, ErrNoSecret) {
@@ -79,7 +79,7 @@ func (systemKeyring) Delete(account string) error {
 	return err
 }
 
-// withTimeout asks a keyring, and gives up on one that is silent. Its errors say nothing secret.
+// withTimeout calls a keyring with a timeout. Its errors contain no secrets.
 func withTimeout(limit time.Duration, call func() (string, error)) (string, error) {
 	type answer struct {
 		secret string

@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// ErrSignedOut is the answer where a context has no secret.
+// ErrSignedOut is returned if a context has no secret.
 var ErrSignedOut = errors.New("not signed in")
 
-// keyringAccount names a secret in the keyring.
+// keyringAccount returns the keyring account of a context's secret.
 func keyringAccount(c *Context) string { return strings.ToLower(c.Name) + " on " + c.Server }
 
-// secretFile returns the path of the file for a context's secret.
+// secretFile returns the path of a context's secret file.
 func (s *Store) secretFile(c *Context) string {
 	return filepath.Join(s.dir, "secrets", url.QueryEscape(strings.ToLower(c.Name)))
 }
 
-// SaveSecret stores a context's secret in the keyring if one is available, otherwise in a file, and
-// records the location in c.
+// SaveSecret stores a context's secret, in the keyring if available or else in a file, and records
+// the location in c.
 func (s *Store) SaveSecret(c *Context, secret string) error {
 	before := *c
 	if s.keyring != nil && s.keyring.Set(keyringAccount(c), secret) == nil {
@@ -94,8 +94,8 @@ func (s *Store) readSecret(c *Context) (string, error) {
 	return secret, nil
 }
 
-// restrictToOwner refuses a path that is a link or something stranger, and takes away what
-// others may do with it, telling of that.
+// restrictToOwner returns an error if path is not a regular file. It removes other users'
+// permissions from the file, with a warning.
 func (s *Store) restrictToOwner(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Store) restrictToOwner(path string) error {
 	if !info.Mode().IsRegular() && !info.IsDir() {
 		return fmt.Errorf("%s is no ordinary file, so no secret is read from it or written to it", path)
 	}
-	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // there, the folder's access list decides
+	if runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0 { // on Windows, the folder's access control list applies
 		return nil
 	}
 	if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil {
@@ -114,7 +114,8 @@ func (s *Store) restrictToOwner(path string) error {
 	return nil
 }
 
-// DeleteSecret removes a context's secret and notes that in c. What is not there is forgotten already.
+// DeleteSecret deletes a context's secret and records that in c. It is not an error if the secret
+// doesn't exist.
 func (s *Store) DeleteSecret(c *Context) error {
 	kept := c.SecretLocation
 	c.SecretLocation, c.ExpiresAt = SecretNowhere, nil

@@ -14,15 +14,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Store is the contexts and secrets of a person, in a folder. Several processes may use it at once.
+// Store holds a user's contexts and secrets in a folder. Several processes may use it at once.
 type Store struct {
 	dir     string
 	keyring Keyring
 	warn    func(format string, args ...any)
 }
 
-// New makes a store on a folder, which need not be there yet. ring is nil where there
-// is no keyring. warn is told of what was mended on the way.
+// New returns a store for a folder, which need not exist. ring is nil if there is no keyring. warn
+// is called about problems that were repaired.
 func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }
@@ -30,7 +30,7 @@ func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 // Path returns the path of the contexts file.
 func (s *Store) Path() string { return filepath.Join(s.dir, "contexts.yaml") }
 
-// UnknownKeyError is a key in the file that means nothing.
+// UnknownKeyError is the error for an unknown key in the file.
 type UnknownKeyError struct {
 	Path  string
 	Line  int
@@ -42,10 +42,10 @@ func (e *UnknownKeyError) Error() string {
 	return fmt.Sprintf("%s, line %d, has a key %q that means nothing", e.Path, e.Line, e.Key)
 }
 
-// maxConfigBytes bounds the file.
+// maxConfigBytes is the maximum size of the file.
 const maxConfigBytes = 1 << 20
 
-// Read reads the contexts, or returns an empty Config if there is no file.
+// Read returns the contexts, or an empty configuration if there is no file.
 func (s *Store) Read() (*Config, error) {
 	f, err := os.Open(s.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (s *Store) Read() (*Config, error) {
 var configKeys, contextKeys = []string{"current", "contexts"},
 	[]string{"name", "server", "organization_id", "organization", "user", "credential", "kept_in", "expires_at", "ca", "insecure_http"}
 
-// parseConfig parses the contexts file; path is used in errors.
+// parseConfig parses the file's contents; path is used in errors.
 func parseConfig(path string, text []byte) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
@@ -92,10 +92,10 @@ func parseConfig(path string, text []byte) (*Config, error) {
 	return book, nil
 }
 
-// checkKeys refuses keys that nobody reads: a word written wrongly would be passed over in silence.
+// checkKeys returns an error for unknown keys, so that typos are not silently ignored.
 func checkKeys(path string, n *yaml.Node, known []string) error {
 	if n.Kind != yaml.MappingNode {
-		return nil // decoding tells what is wrong with it
+		return nil // the decoder reports the error
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -129,8 +129,8 @@ func checkContext(b *Config, i int) error {
 	return CheckName(c.Name)
 }
 
-// Update changes the contexts: no other process changes them meanwhile, and the file
-// is replaced whole or not at all. Nothing is written where change fails.
+// Update applies change under a lock and replaces the file atomically. If change fails, nothing is
+// written.
 func (s *Store) Update(change func(*Config) error) error {
 	if err := s.makeDir(s.dir); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *Store) Update(change func(*Config) error) error {
 	return s.replaceFile(s.Path(), text.Bytes())
 }
 
-// makeDir makes a folder that only its owner can look into.
+// makeDir creates a folder that only its owner can access.
 func (s *Store) makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the folder of the contexts can't be made: %w", err)
@@ -170,9 +170,9 @@ func (s *Store) makeDir(dir string) error {
 	return nil
 }
 
-// replaceFile writes a file that only its owner can read, whole or not at all.
+// replaceFile atomically writes a file that only its owner can read.
 func (s *Store) replaceFile(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".service-*") // made with 0600
+	f, err := os.CreateTemp(filepath.Dir(path), ".service-*") // created with mode 0600
 	if err != nil {
 		return fmt.Errorf("%s can't be written: %w", path, err)
 	}

@@ -9,10 +9,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Humanize turns a word of the contract into words: partially_implemented, partially implemented.
+// Humanize returns an API enum value as words, e.g. "partially implemented" for
+// partially_implemented.
 func Humanize[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// FormatConfidence is how sure the rules are; overruled where a person said otherwise. Empty where they had nothing to judge.
+// FormatConfidence formats the confidence of the automatic verdict, marked if it is overruled. It
+// returns "" if there was nothing to judge.
 func FormatConfidence(c float64, overruled bool) string {
 	switch {
 	case overruled && c > 0:
@@ -23,7 +25,7 @@ func FormatConfidence(c float64, overruled bool) string {
 	return fmt.Sprintf("%.2f", c)
 }
 
-// FormatCoverage is how much of a control the evidence says, and what kind of evidence does.
+// FormatCoverage formats how much of a control is covered by evidence, and the kind of evidence.
 func FormatCoverage(i *api.SoAItem) string {
 	out := fmt.Sprintf("%s, %.0f %% of the statements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
 	switch {
@@ -35,7 +37,7 @@ func FormatCoverage(i *api.SoAItem) string {
 	return out
 }
 
-// FormatTime is a time as people read it; empty where there is none.
+// FormatTime formats a time for display, or returns "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -43,10 +45,10 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// FormatDay is the day of a time.
+// FormatDay formats the date of a time.
 func FormatDay(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Pluralize is a number with its noun.
+// Pluralize formats a number with the matching form of its noun.
 func Pluralize(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -54,7 +56,7 @@ func Pluralize(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// FormatSize is a number of bytes as people read it.
+// FormatSize formats a number of bytes for display.
 func FormatSize(n int64) string {
 	switch {
 	case n < 1000:
@@ -67,7 +69,7 @@ func FormatSize(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// FormatLocation is where a passage stands in its document.
+// FormatLocation formats the location of a passage in its document.
 func FormatLocation(headings []string, l api.Locator) string {
 	var parts []string
 	if l.Page > 0 {
@@ -93,12 +95,12 @@ func FormatLocation(headings []string, l api.Locator) string {
 	return strings.Join(parts, ", ")
 }
 
-// stanceLabels are how a quote bears on what is asked for, where it does not simply say it.
+// stanceLabels describe how a quote relates to the requirement, if it doesn't simply support it.
 var stanceLabels = map[string]string{
 	"plans": "a plan", "denies": "says it is not so", "template": "an unfilled template", "limits": "says a part of it", "conflicts": "contradicted elsewhere",
 }
 
-// FormatSource is where a quote is from, and how it bears on what is asked for.
+// FormatSource formats the source of a quote and how it relates to the requirement.
 func FormatSource(e api.Evidence) string {
 	source := e.Filename
 	if where := FormatLocation(e.HeadingPath, e.Locator); where != "" {
@@ -110,7 +112,7 @@ func FormatSource(e api.Evidence) string {
 	return source
 }
 
-// FormatRequirements lists requirement codes by framework, one framework a line.
+// FormatRequirements formats requirement codes, one framework per line.
 func FormatRequirements(r api.RequirementCodes) string {
 	var parts []string
 	for f, codes := range r {

@@ -1,6 +1,6 @@
-// Package print shows records to people and scripts: pages and tables fitted to
-// the terminal, JSON, YAML and CSV, a jq filter, and progress on the side. It
-// makes text from strangers safe to show. It knows no command and no record.
+// Package print shows records to users and scripts: pages and tables fitted to the terminal, JSON,
+// YAML and CSV, a jq filter, and progress messages. It makes untrusted text safe to display. It
+// depends on no command or record type.
 package print
 
 import (
@@ -12,23 +12,23 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Formats are the ways to print, the default first.
+// Formats lists the output formats, the default first.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Output is where results go, and how.
+// Output is the destination and format of results.
 type Output struct {
 	W io.Writer
-	// Context ends a filter that would go on; nil for none.
+	// Context ends a running filter; nil if there is none.
 	Context context.Context
 	Format  string
-	// Query is a jq filter over the JSON form; nil for none.
+	// Query is a jq filter over the JSON form; nil if there is none.
 	Query *gojq.Code
-	// Width is the terminal's; 0 where there is none, and then no table is cut.
+	// Width is the width of the terminal, or 0 if there is none; tables are then not truncated.
 	Width int
 	Color bool
 }
 
-// CompileQuery reads a jq filter; the error says where it is wrong.
+// CompileQuery parses a jq filter; the error gives the position of a mistake.
 func CompileQuery(expr string) (*gojq.Code, error) {
 	q, err := gojq.Parse(expr)
 	if err != nil {
@@ -41,12 +41,12 @@ func CompileQuery(expr string) (*gojq.Code, error) {
 	return code, nil
 }
 
-// IsHumanReadable tells whether a page is shown rather than records.
+// IsHumanReadable reports whether pages are shown rather than records.
 func (o *Output) IsHumanReadable() bool {
 	return o.Query == nil && (o.Format == "" || o.Format == "table")
 }
 
-// Print shows v: as a page where people read, else as the record it is.
+// Print shows v as a page in a human-readable format, otherwise as a record.
 func (o *Output) Print(v any, page func(*Page)) error {
 	if o.IsHumanReadable() {
 		return o.Page(page)
@@ -54,7 +54,7 @@ func (o *Output) Print(v any, page func(*Page)) error {
 	return o.Record(v)
 }
 
-// Page shows a page in any format; for what is no record.
+// Page shows a page in every format, for output that is not a record.
 func (o *Output) Page(page func(*Page)) error {
 	p := &Page{width: o.Width, color: o.Color}
 	page(p)
@@ -62,7 +62,7 @@ func (o *Output) Page(page func(*Page)) error {
 	return err
 }
 
-// Record shows v as JSON, YAML or CSV, or what the jq filter makes of it.
+// Record prints v as JSON, YAML or CSV, or the results of the jq filter.
 func (o *Output) Record(v any) error {
 	b, err := encodeJSON(v)
 	if err != nil {
@@ -85,7 +85,7 @@ func (o *Output) Record(v any) error {
 	return err
 }
 
-// CheckFormat refuses a format that there is not.
+// CheckFormat returns an error for an unknown format.
 func CheckFormat(name string) error {
 	for _, f := range Formats {
 		if f == name {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// proseWidth bounds running text where the terminal is wider, or there is none.
+// proseWidth is the maximum width of paragraphs.
 const proseWidth = 100
 
-// Page collects what people read. Everything given to it is made safe for a terminal.
+// Page collects human-readable output. All text passed to it is sanitized for terminals.
 type Page struct {
 	buf   bytes.Buffer
 	width int
@@ -25,7 +25,7 @@ func (p *Page) proseLimit() int {
 	return proseWidth
 }
 
-// Title prints a heading with an empty line before it, but for the first.
+// Title prints a heading, preceded by an empty line unless it is the first.
 func (p *Page) Title(format string, args ...any) {
 	if p.buf.Len() > 0 {
 		p.writeLine("")
@@ -35,17 +35,17 @@ func (p *Page) Title(format string, args ...any) {
 	}
 }
 
-// Text prints a paragraph, wrapped.
+// Text prints a wrapped paragraph.
 func (p *Page) Text(format string, args ...any) { p.Indent(0, format, args...) }
 
-// Indent prints a paragraph set in by so many columns.
+// Indent prints a paragraph indented by the given number of columns.
 func (p *Page) Indent(columns int, format string, args ...any) {
 	for _, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns)) {
 		p.writeLine(strings.TrimRight(strings.Repeat(" ", columns)+l, " "))
 	}
 }
 
-// Item prints a paragraph behind a dash, set in by so many columns.
+// Item prints a list item, indented by the given number of columns.
 func (p *Page) Item(columns int, format string, args ...any) {
 	for i, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns-2)) {
 		mark := "  "
@@ -56,10 +56,10 @@ func (p *Page) Item(columns int, format string, args ...any) {
 	}
 }
 
-// Command prints a command to copy, alone on its line and never wrapped.
+// Command prints a command to copy, on a line of its own and never wrapped.
 func (p *Page) Command(command string) { p.writeLine("  " + SafeLine(command)) }
 
-// Raw prints a line that scripts read: safe for a terminal, and never wrapped or set in.
+// Raw prints a line for scripts: sanitized, but never wrapped or indented.
 func (p *Page) Raw(line string) { p.writeLine(SafeLine(line)) }
 
 // Blank prints an empty line.
@@ -71,8 +71,8 @@ type Field struct {
 	Style       Style
 }
 
-// Fields prints names and values in two columns. Values are wrapped, never cut;
-// fields without a value are left out.
+// Fields prints names and values in two columns. Values are wrapped, never truncated; fields
+// without a value are omitted.
 func (p *Page) Fields(fields ...Field) {
 	wide := 0
 	for _, f := range fields {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Progress tells on the side what goes on. On a terminal it is one line that is
-// rewritten; elsewhere a plain line now and then. A nil Progress says nothing.
+// Progress shows progress messages. On a terminal it rewrites a single line; elsewhere it prints a
+// plain line from time to time. A nil Progress prints nothing.
 type Progress struct {
 	W io.Writer
-	// Terminal says that the line may be rewritten.
+	// Terminal is set if the line can be rewritten.
 	Terminal bool
 	Color    bool
 	Width    int
 	Clock    func() time.Time
-	// Quiet leaves out everything but Say.
+	// Quiet suppresses everything but Notice.
 	Quiet bool
 
 	mu      sync.Mutex
@@ -27,14 +27,14 @@ type Progress struct {
 	stop    chan struct{}
 }
 
-// The plain form says nothing before plainDelay, and then at most every plainInterval.
+// Plain output starts after plainDelay, with at most one line per plainInterval.
 const (
 	plainDelay     = time.Second
 	plainInterval  = 10 * time.Second
 	redrawInterval = 500 * time.Millisecond
 )
 
-// Start begins a piece of work, in words such as "read the documents".
+// Start begins an activity, e.g. "reading the documents".
 func (p *Progress) Start(words string) {
 	if p == nil || p.Quiet {
 		return
@@ -49,7 +49,7 @@ func (p *Progress) Start(words string) {
 	go p.tick(p.stop)
 }
 
-// tick shows that time goes by while nothing else is to be told.
+// tick updates the elapsed time while there are no other messages.
 func (p *Progress) tick(stop chan struct{}) {
 	t := time.NewTicker(redrawInterval)
 	defer t.Stop()
@@ -67,7 +67,7 @@ func (p *Progress) tick(stop chan struct{}) {
 	}
 }
 
-// Update says how far the work is.
+// Update shows the progress of the activity.
 func (p *Progress) Update(format string, args ...any) {
 	if p == nil || p.Quiet {
 		return
@@ -100,7 +100,7 @@ func (p *Progress) draw() {
 	}
 }
 
-// Done ends the piece of work with a line that stays; with no words, without one.
+// Done ends the activity with a permanent line, or without one if the text is empty.
 func (p *Progress) Done(format string, args ...any) {
 	if p == nil || p.Quiet {
 		return
@@ -120,7 +120,7 @@ func (p *Progress) Done(format string, args ...any) {
 	fmt.Fprintf(p.W, "%s %s\n", applyStyle(p.Color, Green, "✓"), words)
 }
 
-// Notice prints a line that stays, also when quiet: notices and errors.
+// Notice prints a permanent line, even when quiet: notices and errors.
 func (p *Progress) Notice(format string, args ...any) {
 	if p == nil {
 		return
@@ -132,7 +132,7 @@ func (p *Progress) Notice(format string, args ...any) {
 	fmt.Fprintln(p.W, strings.Join(WrapProse(text, p.Width), "\n"))
 }
 
-// stopTicker stops the ticker and clears the line that is rewritten.
+// stopTicker stops the ticker and clears the rewritten line.
 func (p *Progress) stopTicker() {
 	if p.stop == nil {
 		return
@@ -144,7 +144,7 @@ func (p *Progress) stopTicker() {
 	}
 }
 
-// FormatElapsed is a duration as people read it.
+// FormatElapsed formats a duration for display.
 func FormatElapsed(d time.Duration) string {
 	switch {
 	case d < time.Minute:

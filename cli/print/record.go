@@ -27,8 +27,8 @@ func encodeJSON(v any) ([]byte, error) {
 	return escapeUnsafe(b.Bytes()), nil
 }
 
-// escapeUnsafe writes runes that steer a terminal as \u escapes. They can only
-// stand inside strings, so the document says the same as before.
+// escapeUnsafe replaces runes that control a terminal with \u escapes. They occur only inside
+// strings, so the meaning of the document doesn't change.
 func escapeUnsafe(b []byte) []byte {
 	if !bytes.ContainsFunc(b, isUnsafe) {
 		return b
@@ -61,7 +61,7 @@ func indentJSON(b []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// toYAML turns JSON into YAML with the fields in the same order.
+// toYAML converts JSON to YAML, keeping the order of fields.
 func toYAML(b []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
@@ -75,7 +75,8 @@ func toYAML(b []byte) ([]byte, error) {
 	if err := errors.Join(enc.Encode(node), enc.Close()); err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
-	// Only double-quoted text can hold such runes here, and there the escape means the same.
+	// Only double-quoted strings can contain such runes here, where the escape has the same
+	// meaning.
 	return escapeYAML(out.Bytes()), nil
 }
 
@@ -91,7 +92,7 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 		if t == '[' {
 			n.Kind = yaml.SequenceNode
 		}
-		for dec.More() { // a field's name comes as a value before its value
+		for dec.More() { // the decoder returns a field's name before its value
 			child, err := yamlNode(dec)
 			if err != nil {
 				return nil, err
@@ -135,9 +136,8 @@ func escapeYAML(b []byte) []byte {
 	return out
 }
 
-// toCSV writes a list's records as rows, or one record as one row. Columns are the
-// fields of the first record; lists of words are joined by "; ", what is nested
-// stays JSON.
+// toCSV writes a list's records, or a single record, as rows. The columns are the fields of the
+// first record; lists of strings are joined by "; ", other nested values stay JSON.
 func toCSV(b []byte) ([]byte, error) {
 	records, err := splitRecords(b)
 	if err != nil {
@@ -181,7 +181,7 @@ func splitRecords(b []byte) ([]json.RawMessage, error) {
 	return []json.RawMessage{b}, nil
 }
 
-// objectMembers takes an object apart, keeping the order of its fields.
+// objectMembers splits an object into its fields, keeping their order.
 func objectMembers(b []byte) (names []string, values map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(b, &values); err != nil {
 		return nil, nil, err
@@ -218,7 +218,8 @@ func csvCell(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// sanitizeCSV keeps a spreadsheet from taking text for a formula, and a terminal for a command.
+// sanitizeCSV prevents spreadsheets from treating text as a formula, and terminals from executing
+// control characters.
 func sanitizeCSV(s string) string {
 	s = SafeBlock(s)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
@@ -227,10 +228,10 @@ func sanitizeCSV(s string) string {
 	return s
 }
 
-// maxQueryResults bounds a jq filter that goes on for ever.
+// maxQueryResults limits the results of a jq filter that never ends.
 const maxQueryResults = 1_000_000
 
-// runQuery prints each result on a line of its own: text as it is, all else as JSON.
+// runQuery prints each result on a line of its own: strings as they are, everything else as JSON.
 func (o *Output) runQuery(b []byte) ([]byte, error) {
 	ctx := o.Context
 	if ctx == nil {

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// SafeLine makes text safe to show in one line of a terminal: control characters
-// become visible signs, line breaks and tabs become blanks. Evidence is written
-// by strangers, and an escape sequence in it must never act.
+// SafeLine sanitizes text for a single terminal line: control characters become visible symbols,
+// line breaks and tabs become spaces. Evidence is untrusted, so escape sequences in it must never
+// take effect.
 func SafeLine(s string) string { return sanitize(s, false) }
 
-// SafeBlock is Line for text of several lines: line breaks stay, tabs become blanks.
+// SafeBlock is SafeLine for multi-line text: line breaks are kept, tabs become spaces.
 func SafeBlock(s string) string { return sanitize(s, true) }
 
 func sanitize(s string, breaks bool) string {
@@ -27,7 +27,7 @@ func sanitize(s string, breaks bool) string {
 			continue
 		}
 		if joiners > 0 && r < firstSymbol && r >= 0x80 {
-			b.WriteString("\u200d") // letters of some scripts look otherwise with it
+			b.WriteString("\u200d") // required for the shapes of letters in some scripts
 		}
 		joiners = 0
 		switch {
@@ -39,7 +39,7 @@ func sanitize(s string, breaks bool) string {
 		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
 			b.WriteByte(' ')
 		case r < 0x20:
-			b.WriteRune('\u2400' + r) // the sign that Unicode has for showing it
+			b.WriteRune('\u2400' + r) // Unicode's symbol for the control character
 		case r == 0x7f:
 			b.WriteRune('\u2421')
 		case isUnsafeUnicode(r):
@@ -56,8 +56,8 @@ const (
 	firstFlag, lastFlag = '\U0001f1e6', '\U0001f1ff'
 )
 
-// isVariantRune tells of runes that make a picture of a sign, or give it a skin. As with joined
-// pictures and flags, terminals disagree on how wide that makes it, so it is shown without.
+// isVariantRune reports whether r selects an emoji presentation or skin tone. Terminals disagree on
+// the resulting width, as with joined emoji and flags, so it is removed.
 func isVariantRune(r rune) bool {
 	return r >= '\ufe00' && r <= '\ufe0f' || r >= '\U0001f3fb' && r <= '\U0001f3ff'
 }
@@ -71,8 +71,8 @@ func isPrintableASCII(s string) bool {
 	return true
 }
 
-// isUnsafeUnicode tells of runes above ASCII that steer a terminal or turn the order of
-// what is read: C1 controls, bidirectional marks, tags.
+// isUnsafeUnicode reports whether r is a non-ASCII rune that controls a terminal or changes the
+// reading order: C1 controls, bidirectional marks, tags.
 func isUnsafeUnicode(r rune) bool {
 	switch {
 	case r >= 0x80 && r < 0xa0, r == '\u200e', r == '\u200f', r == '\u061c', r == '\ufeff':

@@ -1,7 +1,7 @@
 package print
 
-// Style is how a word is shown where colours are on. It never carries meaning
-// alone: what it says is also in the word.
+// Style is the style of a word if colors are on. It never carries meaning alone: the word itself
+// says the same.
 type Style string
 
 // The styles.

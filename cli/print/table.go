@@ -8,26 +8,26 @@ import (
 // Column is a column of a table.
 type Column struct {
 	Title string
-	// AlignRight aligns figures.
+	// AlignRight right-aligns the cells, for numbers.
 	AlignRight bool
-	// Wrap gives long text several lines; else it is cut with ….
+	// Wrap wraps long text; otherwise it is truncated with ….
 	Wrap bool
-	// NoShrink says that the column is never narrowed: codes and ids are no use in part.
+	// NoShrink prevents narrowing, for codes and ids, which are useless when truncated.
 	NoShrink bool
-	// Optional columns are left out, the last first, where there is no room for all.
+	// Optional columns are dropped, the last first, if there is not enough room.
 	Optional bool
-	// Style chooses how a cell is shown, by its text.
+	// Style returns the style of a cell for its text.
 	Style func(cell string) Style
 }
 
-// minColumn is how narrow a column may become, fairColumn how wide long text should
-// at least be before a spare column is shown beside it.
+// minColumn is the minimum width of a column; fairColumn is the width long text should have before
+// an optional column is shown.
 const (
 	minColumn  = 8
 	fairColumn = 28
 )
 
-// columnGap stands between columns.
+// columnGap separates columns.
 const columnGap = 2
 
 // Table prints rows under their titles, fitted to the page's width.
@@ -71,8 +71,8 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// hiddenColumns tells which columns to leave out, the last first. One that has room after all,
-// because a wider one before it went too, stays.
+// hiddenColumns returns which columns to drop, the last first. A column that fits after all,
+// because a wider one was dropped too, is kept.
 func hiddenColumns(columns []Column, widths []int, width int) (out []int) {
 	if width < 1 {
 		return nil
@@ -87,7 +87,7 @@ func hiddenColumns(columns []Column, widths []int, width int) (out []int) {
 			total -= columnGap + fairWidth(columns[i], widths[i])
 		}
 	}
-	for n := len(out) - 2; n >= 0; n-- { // the last that went made the room
+	for n := len(out) - 2; n >= 0; n-- { // the last one dropped made the room
 		if w := columnGap + fairWidth(columns[out[n]], widths[out[n]]); total+w <= width {
 			total += w
 			out = slices.Delete(out, n, n+1)
@@ -103,8 +103,8 @@ func fairWidth(c Column, width int) int {
 	return min(width, max(fairColumn, Width(c.Title)))
 }
 
-// shrinkColumns narrows the widest columns that may be narrowed until the table fits: not below their
-// titles at first, and where that is not enough, the titles too.
+// shrinkColumns narrows the widest shrinkable columns until the table fits: first down to the width
+// of their titles and, if that is not enough, below it.
 func shrinkColumns(columns []Column, widths []int, width int) {
 	if width < 1 {
 		return
@@ -149,7 +149,7 @@ func (p *Page) writeRow(columns []Column, widths []int, cells []string, style fu
 	}
 	for l := range height {
 		var b strings.Builder
-		pending := 0 // blanks are written only before something, so no line ends in them
+		pending := 0 // spaces are written only before text, so that no line ends with them
 		for i, c := range columns {
 			text := ""
 			if l < len(lines[i]) {

@@ -7,9 +7,9 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width is how many columns of a terminal the text takes.
+// Width returns the number of terminal columns that text occupies.
 func Width(s string) int {
-	if isPrintableASCII(s) { // each sign takes one
+	if isPrintableASCII(s) { // each character takes one column
 		return len(s)
 	}
 	all, state := 0, -1
@@ -22,9 +22,9 @@ func Width(s string) int {
 	return all
 }
 
-// graphemeWidth is the width of a sign that Unicode gives w columns. Terminals that don't join
-// its runes give it as many as these take one by one: the larger one is counted, so that a
-// line may be shorter than it was measured, and never longer.
+// graphemeWidth returns the width of a grapheme that is w columns wide in Unicode. Terminals that
+// don't join its runes show them one by one, so the larger width is used: a line may turn out
+// shorter than measured, never longer.
 func graphemeWidth(sign string, w int) int {
 	if _, n := utf8.DecodeRuneInString(sign); n == len(sign) {
 		return w
@@ -32,7 +32,7 @@ func graphemeWidth(sign string, w int) int {
 	apart := 0
 	for _, r := range sign {
 		switch {
-		case r < 0x20 || r >= 0x300 && r < 0x370 || r >= 0x1160 && r < 0x1200: // accents, and vowels and ends of Hangul
+		case r < 0x20 || r >= 0x300 && r < 0x370 || r >= 0x1160 && r < 0x1200: // accents, and Hangul vowels and finals
 		case r < 0x7f:
 			apart++
 		default:
@@ -42,7 +42,7 @@ func graphemeWidth(sign string, w int) int {
 	return max(w, apart)
 }
 
-// Truncate shortens the text to at most width columns, with … at its end where something is missing.
+// Truncate shortens text to at most width columns, ending in … if anything was cut.
 func Truncate(s string, width int) string {
 	if Width(s) <= width {
 		return s
@@ -54,8 +54,8 @@ func Truncate(s string, width int) string {
 	return strings.TrimRight(head, " ") + "…"
 }
 
-// Wrap breaks the text into lines of at most width columns, between words where it
-// can. Line breaks in the text stay. A width below one means no limit.
+// Wrap breaks text into lines of at most width columns, between words if possible. Existing line
+// breaks are kept. A width below one means no limit.
 func Wrap(s string, width int) []string {
 	var out []string
 	for _, line := range strings.Split(s, "\n") {
@@ -68,11 +68,10 @@ func Wrap(s string, width int) []string {
 	return out
 }
 
-// WrapProse is Wrap for what people read. What stands in `backquotes` is a command to copy, and
-// is kept on one line where it fits. An item, behind "  - ", goes on below its first word;
-// any other line that is set in is left as it is.
+// WrapProse is Wrap for prose. A command in `backquotes` is kept on one line if it fits. List items
+// ("  - ") are continued below their first word; other indented lines are left as they are.
 func WrapProse(s string, width int) []string {
-	const placeholder = "\ue000" // of no script, so no text is meant to have it
+	const placeholder = "\ue000" // private-use rune, not expected in text
 	var out []string
 	for _, line := range strings.Split(strings.ReplaceAll(s, placeholder, " "), "\n") {
 		lead, follow := "", ""
@@ -109,12 +108,12 @@ func wrapLine(s string, width int) (out []string) {
 		}
 		for w > width && word != "" {
 			head, rest := splitAtWidth(word, width)
-			if head == "" { // one sign is wider than the column
+			if head == "" { // a single character is wider than the column
 				head, rest, _, _ = uniseg.FirstGraphemeClusterInString(word, -1)
 			}
 			out = append(out, head)
 			word = rest
-			if w -= Width(head); w <= width { // only then exactly: a text without blanks may be long
+			if w -= Width(head); w <= width { // measured exactly only here, because text without spaces may be long
 				w = Width(word)
 			}
 		}
@@ -126,7 +125,7 @@ func wrapLine(s string, width int) (out []string) {
 	return out
 }
 
-// splitAtWidth parts the text after as many whole signs as fit into width columns.
+// splitAtWidth splits text after as many whole graphemes as fit into width columns.
 func splitAtWidth(s string, width int) (head, rest string) {
 	used, at, state := 0, 0, -1
 	for at < len(s) {

@@ -58,7 +58,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	u := newPerson(t)
 	args := []string{"assess", "run", u.evidence(), "--name", "Stop", "-f", "soc2-tsc", "--approve", "--until", "documents_ingested"}
 	r := u.start(u.command(args...))
-	r.says("created the assessment")
+	r.says("created assessment")
 	r.signal(syscall.SIGINT)
 	switch code := r.end(); code {
 	case 0: // it was quicker

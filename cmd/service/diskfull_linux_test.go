@@ -101,7 +101,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 		{"--template", "audit_package", "--format", "html"},
 	}
 	for _, args := range kinds {
-		refused(filepath.Join(full, "report"), "report can't be written: no space left on device", args...)
+		refused(filepath.Join(full, "report"), "report: no space left on device", args...)
 	}
 	if left := filesBelow(t, full); len(left) > 0 {
 		t.Errorf("left on the full disk: %q", left)

@@ -155,7 +155,7 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	p := newPane(t, u, 120, 32) // `service` alone, in a terminal
 	p.sees("Wide", "SoA drafted", "Statement of Applicability", "1468, draft")
 	p.press("1")
-	p.sees("of 1468", "AST-01", "What the control asks for")
+	p.sees("of 1468", "AST-01", "Requirements of the control")
 
 	p.typed("/part-14")
 	p.sees("79 of 1468")
@@ -198,14 +198,14 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	p.tmux("resize-window", "-x", "40", "-y", "10")
 	p.sees("AST-01")
 	p.tmux("resize-window", "-x", "160", "-y", "45")
-	p.sees("AST-01", "What the control asks for")
+	p.sees("AST-01", "Requirements of the control")
 
 	p.press("S")
 	p.sees("Submit version 1")
 	p.press("y")
 	p.sees("under review")
 	p.press("A")
-	p.sees("You are about to sign", "sha256", "1468", "people edited")
+	p.sees("You are about to sign", "sha256", "1468", "edited manually")
 	p.press("a")
 	p.sees("Approve version 1")
 	p.typed("Reviewed in the terminal")

@@ -1,6 +1,6 @@
-// Package action holds what can be done on a screen as data: the keys, the label, what it
-// does in a sentence and, where it can't be done now, why. The footer, the help screen
-// and docs/keys.md are made from it, so that none of them says what another doesn't.
+// Package action describes the actions of a screen as data: keys, label, description and, if
+// disabled, the reason. The footer, the help screen and docs/keys.md are generated from it, so they
+// always agree.
 package action
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// Action is one thing that can be done.
+// Action is an action of a screen.
 type Action struct {
-	// Keys are what bubbletea calls them; the first is the one that is shown.
+	// Keys are bubbletea key names; the first is the one shown.
 	Keys []string
 	// Label is a word or two for the footer; an action without one is only in the help.
 	Label string
-	// Help says what it does.
+	// Help describes the action.
 	Help string
-	// DisabledReason says why it can't be done now, and what to do; empty where it can.
+	// DisabledReason is why the action is disabled and what to do, or empty.
 	DisabledReason string
-	// Do does it.
+	// Do performs the action.
 	Do func() tea.Cmd
 }
 
@@ -33,7 +33,7 @@ var keyNames = map[string]string{
 	"enter": "Enter", "esc": "Esc", "tab": "Tab", "shift+tab": "Shift-Tab", "backspace": "Backspace",
 }
 
-// KeyName is a key as people call it.
+// KeyName returns the display name of a key.
 func KeyName(key string) string {
 	if n, ok := keyNames[key]; ok {
 		return n
@@ -44,7 +44,7 @@ func KeyName(key string) string {
 	return key
 }
 
-// KeyNames are the action's keys as people call them.
+// KeyNames returns the display names of the action's keys.
 func (a Action) KeyNames() string {
 	out := make([]string, len(a.Keys))
 	for i, k := range a.Keys {
@@ -53,7 +53,7 @@ func (a Action) KeyNames() string {
 	return strings.Join(out, ", ")
 }
 
-// FindByKey is the action of a key; nil where there is none.
+// FindByKey returns the action of a key, or nil.
 func FindByKey(all []Action, key string) *Action {
 	for i := range all {
 		if slices.Contains(all[i].Keys, key) {
@@ -63,8 +63,8 @@ func FindByKey(all []Action, key string) *Action {
 	return nil
 }
 
-// Footer is the line of what can be done now: as many as fit, and where there is help,
-// always how to see all.
+// Footer returns the line of available actions, as many as fit, always including help if there is
+// one.
 func Footer(all []Action, w int, hasHelp bool) draw.Line {
 	last := "? help"
 	if !hasHelp {
@@ -90,7 +90,7 @@ func Footer(all []Action, w int, hasHelp bool) draw.Line {
 	return append(line, draw.Span{Text: "?", Style: draw.Bold}, draw.Span{Text: " help", Style: draw.Dim})
 }
 
-// WriteHelp writes the actions under a heading, those that are off with their reason.
+// WriteHelp writes the actions under a heading, disabled ones with their reason.
 func WriteHelp(p *draw.Page, title string, all []Action) {
 	p.Title("%s", title)
 	for _, a := range all {
@@ -109,7 +109,7 @@ func WriteHelp(p *draw.Page, title string, all []Action) {
 	}
 }
 
-// WriteMarkdownTable writes the actions as a table of a Markdown page.
+// WriteMarkdownTable writes the actions as a Markdown table.
 func WriteMarkdownTable(b *strings.Builder, title string, all []Action) {
 	b.WriteString("\n## " + title + "\n\n| key | what it does |\n|---|---|\n")
 	for _, a := range all {

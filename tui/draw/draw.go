@@ -1,8 +1,7 @@
-// Package draw turns what screens say into lines of a terminal: styled spans, fitted
-// by the cells they take. Every text passes through here on its way out, and leaves it
-// without anything that a terminal would obey: evidence is written by strangers.
+// Package draw turns screen content into terminal lines of styled spans, fitted by display width.
+// All text passes through it and is sanitized, because evidence is untrusted.
 //
-// It knows no screen and no record.
+// It depends on no screen or record type.
 package draw
 
 import (
@@ -34,7 +33,7 @@ const (
 
 const colorMask Style = 7
 
-// sgr is the sequence that begins a style; empty for a plain one.
+// sgr returns the escape sequence of a style, or "" for a plain one.
 func (s Style) sgr(color bool) string {
 	var codes []string
 	for _, c := range []struct {
@@ -54,19 +53,19 @@ func (s Style) sgr(color bool) string {
 	return "\x1b[" + strings.Join(codes, ";") + "m"
 }
 
-// Span is text of one style.
+// Span is text in one style.
 type Span struct {
 	Text  string
 	Style Style
 }
 
-// Line is one line of a screen.
+// Line is a line of a screen.
 type Line []Span
 
-// TextLine is a line of one span.
+// TextLine returns a line with a single span.
 func TextLine(style Style, text string) Line { return Line{{text, style}} }
 
-// Width is how many cells the line takes.
+// Width returns the width of the line in cells.
 func (l Line) Width() (n int) {
 	for _, s := range l {
 		n += print.Width(print.SafeLine(s.Text))
@@ -74,7 +73,7 @@ func (l Line) Width() (n int) {
 	return n
 }
 
-// Text is the line without its styles.
+// Text returns the line without styles.
 func (l Line) Text() string {
 	var b strings.Builder
 	for _, s := range l {
@@ -83,7 +82,7 @@ func (l Line) Text() string {
 	return b.String()
 }
 
-// Cut shortens the line to at most w cells, with … where something is missing.
+// Cut truncates the line to at most w cells, ending in … if anything was cut.
 func (l Line) Cut(w int) Line {
 	if w <= 0 {
 		return nil
@@ -116,7 +115,7 @@ func endWithEllipsis(l Line) Line {
 	return l
 }
 
-// Fit is the line with exactly w cells: cut, or filled with blanks of the style fill.
+// Fit returns the line with exactly w cells, truncated or padded with spaces in the style fill.
 func (l Line) Fit(w int, fill Style) Line {
 	out := l.Cut(w)
 	if n := w - out.Width(); n > 0 {
@@ -125,7 +124,7 @@ func (l Line) Fit(w int, fill Style) Line {
 	return out
 }
 
-// AddStyle is the line with a style added to each span.
+// AddStyle returns the line with a style added to each span.
 func (l Line) AddStyle(add Style) Line {
 	out := make(Line, len(l))
 	for i, s := range l {
@@ -146,7 +145,7 @@ func spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// Render is the lines as a terminal of w × h cells takes them.
+// Render returns the lines as output for a terminal of w × h cells.
 func Render(lines []Line, w, h int, color bool) string {
 	if w <= 0 || h <= 0 {
 		return ""
@@ -180,7 +179,7 @@ func render(b *strings.Builder, l Line, w int, color bool) {
 	}
 }
 
-// SideBySide puts two columns next to each other: the left one lw cells wide, then a rule.
+// SideBySide puts two columns next to each other, the left one lw cells wide, separated by a rule.
 func SideBySide(left, right []Line, lw, h int) []Line {
 	out := make([]Line, h)
 	for i := range out {
@@ -196,7 +195,7 @@ func SideBySide(left, right []Line, lw, h int) []Line {
 	return out
 }
 
-// Bar is a share as a bar of w cells.
+// Bar draws a share as a bar of w cells.
 func Bar(part, whole float64, w int) string {
 	if w <= 0 {
 		return ""
@@ -208,5 +207,5 @@ func Bar(part, whole float64, w int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", w-full)
 }
 
-// Rule is a line across w cells.
+// Rule returns a horizontal rule of w cells.
 func Rule(w int) string { return strings.Repeat("─", max(0, w)) }

@@ -7,19 +7,19 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Page is running text of a given width, as the right side of a screen shows it.
+// Page is text of a given width, as on the right side of a screen.
 type Page struct {
 	Lines []Line
 	w     int
 }
 
-// NewPage begins a page of w cells.
+// NewPage returns an empty page of w cells.
 func NewPage(w int) *Page { return &Page{w: max(w, 1)} }
 
-// Width of the page in cells.
+// Width returns the width of the page in cells.
 func (p *Page) Width() int { return p.w }
 
-// Blank adds an empty line, but never two, nor one at the top.
+// Blank adds an empty line, but never two in a row, nor one at the top.
 func (p *Page) Blank() {
 	if n := len(p.Lines); n > 0 && len(p.Lines[n-1]) > 0 {
 		p.Lines = append(p.Lines, nil)
@@ -35,7 +35,7 @@ func (p *Page) Title(format string, args ...any) {
 // Text adds wrapped text.
 func (p *Page) Text(style Style, text string) { p.Indent(0, style, text) }
 
-// Indent adds wrapped text, by so many cells to the right.
+// Indent adds wrapped text indented by the given number of cells.
 func (p *Page) Indent(columns int, style Style, text string) {
 	columns = min(columns, p.w/3)
 	for _, l := range print.Wrap(print.SafeBlock(text), p.w-columns) {
@@ -43,14 +43,14 @@ func (p *Page) Indent(columns int, style Style, text string) {
 	}
 }
 
-// AddLine adds a line as it is.
+// AddLine adds a line unchanged.
 func (p *Page) AddLine(l Line) { p.Lines = append(p.Lines, l) }
 
 // minHintHeight is the height from which a line is spent on telling of those below.
 const minHintHeight = 4
 
-// ScrollLines are the h lines from a place on, which is put where there are lines; below them
-// stands how many more there are, and by which key.
+// ScrollLines returns h lines starting at an offset, which is clamped to the content; the last line
+// shows how many more there are and the key to scroll.
 func ScrollLines(lines []Line, offset *int, h int, key string) []Line {
 	*offset = max(0, min(*offset, len(lines)-h))
 	lines = lines[*offset:]

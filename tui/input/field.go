@@ -1,5 +1,5 @@
-// Package input is a place to type into: one text, wrapped, that grows by lines. What is
-// typed or pasted is kept as it is and shown so that a terminal obeys none of it.
+// Package input provides a wrapped text field that grows by lines. Input is kept unchanged and
+// sanitized for display.
 package input
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// MaxBytes is how much a field takes, in bytes: more than the service takes of any text.
+// MaxBytes is the maximum size of a field's text, more than the service accepts for any text.
 const MaxBytes = 40_000
 
 // Field is a text with a cursor.
 type Field struct {
 	// Multiline allows line breaks.
 	Multiline bool
-	// graphemes are what a person calls characters, each with its marks.
+	// graphemes are user-perceived characters, including combining marks.
 	graphemes []string
 	cursor    int
 }
 
-// New is a field with a text in it, the cursor at its end.
+// New returns a field with a text, the cursor at its end.
 func New(text string, multiline bool) *Field {
 	f := &Field{Multiline: multiline}
 	f.insert(text)
 	return f
 }
 
-// Value is the text.
+// Value returns the text.
 func (f *Field) Value() string { return strings.Join(f.graphemes, "") }
 
 // Set replaces the text.
@@ -65,7 +65,7 @@ func (f *Field) insert(text string) {
 	f.graphemes, f.cursor = append(head, after...), len(head)
 }
 
-// HandleKey takes a key; false where it means nothing here.
+// HandleKey handles a key; it returns false if the key has no meaning here.
 func (f *Field) HandleKey(k tea.KeyMsg) bool {
 	switch k.Type {
 	case tea.KeyRunes, tea.KeySpace:
@@ -121,8 +121,7 @@ func (f *Field) HandleKey(k tea.KeyMsg) bool {
 	return true
 }
 
-// Draw is the text in lines of w cells with the cursor in it, of which at most h that
-// are around the cursor.
+// Draw returns the text in lines of w cells with the cursor, at most h of them around the cursor.
 func (f *Field) Draw(w, h int) []draw.Line {
 	w = max(w, 2)
 	var out []draw.Line

@@ -1,5 +1,5 @@
-// Package list is a list of rows of which only those in sight are ever drawn, so that
-// ten thousand cost no more than ten. What the rows are, their owner knows.
+// Package list provides a list that only draws its visible rows, so its cost doesn't depend on
+// their number. The rows come from a Source.
 package list
 
 import (
@@ -19,25 +19,25 @@ type Column struct {
 	ShowFrom, HideFrom int
 }
 
-// Source is what a list shows.
+// Source provides the rows of a list.
 type Source interface {
-	// Len is how many rows there are, before any filter.
+	// Len returns the number of rows, ignoring filters.
 	Len() int
-	// ID tells a row apart from all others, also when the rows are read again.
+	// ID returns a row's unique id, which is stable across reloads.
 	ID(row int) string
-	// Cell is what stands in a column.
+	// Cell returns the text of a cell.
 	Cell(row, column int) (string, draw.Style)
-	// FilterText is what a filter looks in: in lower case.
+	// FilterText returns the lowercase text that filters search.
 	FilterText(row int) string
-	// Marker is one sign of what goes on with the row; empty for nothing.
+	// Marker returns a one-character status of the row, or "".
 	Marker(row int) string
 }
 
-// List is where one stands in a list, what is filtered and what is marked.
+// List is the state of a list: cursor, filter and marks.
 type List struct {
 	Columns []Column
 	Source  Source
-	// RowFilter narrows the list beside the filter; nil for all.
+	// RowFilter narrows the list in addition to the text filter; nil for all.
 	RowFilter func(row int) bool
 
 	filter      string
@@ -47,7 +47,7 @@ type List struct {
 	drawnRows   int // rows that were in sight when it was last drawn
 }
 
-// Refresh looks at the rows anew, staying on the row it was on.
+// Refresh rereads the rows, keeping the cursor on its row.
 func (l *List) Refresh() {
 	at := ""
 	if row, ok := l.Current(); ok && row < l.Source.Len() {
@@ -80,7 +80,7 @@ rows:
 	}
 }
 
-// SetFilter shows only rows that have all of the words.
+// SetFilter shows only rows containing all of the words.
 func (l *List) SetFilter(words string) {
 	if l.filter != words {
 		l.filter = words
@@ -88,13 +88,13 @@ func (l *List) SetFilter(words string) {
 	}
 }
 
-// Filter is the filter that is on.
+// Filter returns the active filter.
 func (l *List) Filter() string { return l.filter }
 
-// Visible are the rows that the filter leaves.
+// Visible returns the rows that match the filter.
 func (l *List) Visible() []int { return l.visible }
 
-// Current is the one the cursor is on; false where there is none.
+// Current returns the row under the cursor, or false if there is none.
 func (l *List) Current() (int, bool) {
 	if l.cursor < 0 || l.cursor >= len(l.visible) {
 		return 0, false
@@ -102,10 +102,10 @@ func (l *List) Current() (int, bool) {
 	return l.visible[l.cursor], true
 }
 
-// Position is where the cursor stands among the shown, from 1.
+// Position returns the cursor's position among the visible rows, from 1.
 func (l *List) Position() int { return min(l.cursor+1, len(l.visible)) }
 
-// Select puts the cursor on a row by its id.
+// Select moves the cursor to the row with an id.
 func (l *List) Select(id string) bool {
 	for i, row := range l.visible {
 		if l.Source.ID(row) == id {
@@ -119,7 +119,7 @@ func (l *List) Select(id string) bool {
 // Move moves the cursor.
 func (l *List) Move(by int) { l.cursor = max(0, min(l.cursor+by, len(l.visible)-1)) }
 
-// MovePage moves the cursor by what is in sight.
+// MovePage moves the cursor by a page.
 func (l *List) MovePage(by int) { l.Move(by * max(1, l.drawnRows-1)) }
 
 // MoveToEdge moves to the first or the last row.
@@ -130,7 +130,7 @@ func (l *List) MoveToEdge(last bool) {
 	}
 }
 
-// MoveToNext moves to the next row that is like that, around the end; false where none is.
+// MoveToNext moves to the next matching row, wrapping around; it returns false if there is none.
 func (l *List) MoveToNext(match func(row int) bool, back bool) bool {
 	n := len(l.visible)
 	for i := 1; i <= n; i++ {
@@ -146,7 +146,7 @@ func (l *List) MoveToNext(match func(row int) bool, back bool) bool {
 	return false
 }
 
-// ToggleMark turns the mark of the cursor's row around.
+// ToggleMark toggles the mark of the row under the cursor.
 func (l *List) ToggleMark() {
 	if row, ok := l.Current(); ok {
 		id := l.Source.ID(row)
@@ -161,7 +161,7 @@ func (l *List) ToggleMark() {
 	}
 }
 
-// ToggleMarkVisible marks all that are shown; where they are already, none.
+// ToggleMarkVisible marks all visible rows, or unmarks them if all are marked.
 func (l *List) ToggleMarkVisible() {
 	all := true
 	for _, row := range l.visible {
@@ -179,10 +179,10 @@ func (l *List) ToggleMarkVisible() {
 	}
 }
 
-// ClearMarks takes all marks away.
+// ClearMarks removes all marks.
 func (l *List) ClearMarks() { l.marked = nil }
 
-// Marked are the marked rows, of those that a filter hides too.
+// Marked returns the marked rows, including hidden ones.
 func (l *List) Marked() (out []int) {
 	if len(l.marked) == 0 {
 		return nil
@@ -195,13 +195,13 @@ func (l *List) Marked() (out []int) {
 	return out
 }
 
-// IsMarked tells whether a row is marked.
+// IsMarked reports whether a row is marked.
 func (l *List) IsMarked(id string) bool { return l.marked[id] }
 
-// MarkedCount is how many rows are marked.
+// MarkedCount returns the number of marked rows.
 func (l *List) MarkedCount() int { return len(l.marked) }
 
-// Selected are the marked rows, or where none is, the one under the cursor.
+// Selected returns the marked rows, or else the one under the cursor.
 func (l *List) Selected() []int {
 	if m := l.Marked(); len(m) > 0 {
 		return m
@@ -212,7 +212,7 @@ func (l *List) Selected() []int {
 	return nil
 }
 
-// MoveToLine puts the cursor on the y-th line as last drawn; false where no row is there.
+// MoveToLine moves the cursor to the y-th drawn line; it returns false if there is no row.
 func (l *List) MoveToLine(y int) bool {
 	at := l.top + y
 	if y < 0 || at >= len(l.visible) {
@@ -222,7 +222,7 @@ func (l *List) MoveToLine(y int) bool {
 	return true
 }
 
-// Draw draws what is in sight: w × h cells, titles first where there is room.
+// Draw draws the visible rows in w × h cells, with titles if there is room.
 func (l *List) Draw(w, h int, focus bool) []draw.Line {
 	widths := l.columnWidths(w - 2)
 	var out []draw.Line
@@ -271,7 +271,7 @@ func (l *List) Draw(w, h int, focus bool) []draw.Line {
 	return out
 }
 
-// HasHeader tells whether titles are drawn at that height.
+// HasHeader reports whether titles are drawn at that height.
 func (l *List) HasHeader(h int) bool { return h > 3 && len(l.Columns) > 0 && l.Columns[0].Title != "" }
 
 func formatCell(text string, style draw.Style, width int, right bool) draw.Line {
@@ -284,7 +284,7 @@ func formatCell(text string, style draw.Style, width int, right bool) draw.Line 
 	return append(line.Fit(width-1, draw.Plain), draw.Span{Text: " "})
 }
 
-// columnWidths is how wide each column is, gap included; 0 for one that is not shown.
+// columnWidths returns the width of each column including its gap, or 0 if it is hidden.
 func (l *List) columnWidths(w int) []int {
 	out := make([]int, len(l.Columns))
 	left, flexible := w, 0
