@@ -107,7 +107,7 @@ func (a anchorGroup) String() string {
 }
 
 func formatAlternatives(words []string) string {
-	return strings.Join(words[:min(4, len(words))], ", ") + " or their like"
+	return strings.Join(words[:min(4, len(words))], ", ") + " or similar"
 }
 
 // isContainedIn: sorted concepts hold all of a word or phrase.

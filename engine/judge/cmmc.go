@@ -131,11 +131,11 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 			e.NotMet = append(e.NotMet, code)
 			switch {
 			case code == securityPlanRequirement:
-				e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
+				e.Blocking = append(e.Blocking, code+": no assessment is possible without a system security plan")
 			case neverDeferrable[code]:
 				e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
 			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the one exception above one point
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: worth %d points; only one-point requirements may be deferred", code, cost))
 			default:
 				waits[code] = true
 				e.Blocking = append(e.Blocking, unplannedReasons(code, st.unmetControls, plan)...)
@@ -146,7 +146,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 		e.Blocking = append(
 			e.Blocking,
 			fmt.Sprintf(
-				"%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s",
+				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
 				joinWithAnd(e.NotAssessed),
@@ -160,7 +160,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	if e.Score < minCMMCScore {
 		e.Blocking = append(
 			e.Blocking,
-			fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, minCMMCScore*100),
+			fmt.Sprintf("the score is %d of %d points; a plan of action requires at least %.0f%%", e.Points, e.Of, minCMMCScore*100),
 		)
 	}
 	if t, err := today.Time(); err == nil {
@@ -169,7 +169,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 			if p := &plan[n]; p.CurrentDueDate() > last && p.IsOpen() && hasRequirement(p.RequirementCodes, waits) {
 				e.Blocking = append(
 					e.Blocking,
-					fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
+					fmt.Sprintf("%s: due on %s, more than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
 				)
 			}
 		}
@@ -221,7 +221,7 @@ func unplannedReasons(requirement string, controls []string, plan []api.POAMItem
 			}
 		}
 		if !planned {
-			out = append(out, fmt.Sprintf("%s: %s is not implemented, and no open item of the plan closes it%s", requirement, control, why))
+			out = append(out, fmt.Sprintf("%s: %s is not implemented, and no open plan item closes it%s", requirement, control, why))
 		}
 	}
 	return out

@@ -139,72 +139,68 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				formatStatementCount(n[verdictConflicting], len(verdicts)),
 			)
 		case !clean:
-			j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
-			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
-				formatDegrees(n, strong, len(verdicts)), n[verdictMissing]+n[verdictTemplate])
+			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
+				formatDegrees(n, strong, n[verdictMissing]+n[verdictTemplate], len(verdicts)))
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) || n[verdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
-				"%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
-				formatDegrees(
-					n,
-					strong,
-					len(verdicts),
-				),
+				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
+				formatDegrees(n, strong, 0, len(verdicts)),
 				j.Ratio*100,
 				minImplementedRatio*100,
 				minCount(minNearlyFullShare, len(verdicts)),
 				minCount(minFullShare, len(verdicts)),
 			)
 		case !intent:
-			j.Reason = "Records show it being done, but no policy or procedure asks for it."
+			j.Reason = "Records show it being done, but no policy or procedure requires it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
-			j.Reason = "Policies ask for it, but the records that show it being done are too old, and no procedure says who does it and when."
+			j.Reason = "Policies require it, but the records of it being done are too old, and no procedure states who does it and when."
 		case asksOperation && operated == 0 && firm == 0 && j.Ratio < minDocumentedRatio:
-			j.Reason = "Policies ask for part of it, but no record shows it being done, and no procedure says who does it and when."
+			j.Reason = "Policies require part of it, but no record shows it being done, and no procedure states who does it and when."
 		default:
 			j.Implementation = api.Implemented
-			j.Reason = fmt.Sprintf("The evidence says %s in full", formatStatementCount(n[verdictCovered], len(verdicts)))
+			j.Reason = fmt.Sprintf("The evidence fully covers %s", formatStatementCount(n[verdictCovered], len(verdicts)))
 			if rest := strong - n[verdictCovered]; rest > 0 {
-				j.Reason += fmt.Sprintf(" and %d nearly so", rest)
+				j.Reason += fmt.Sprintf(" and nearly covers %d more", rest)
 			}
 			switch {
 			case operated > 0:
 				j.Reason += ", and records show it being done."
 			case asksOperation && firm > 0:
-				j.Reason += "; documents say who does it, when or with what, though no record was found."
+				j.Reason += "; documents state who does it, when or with what, but no records were found."
 			case asksOperation:
-				j.Reason += ", in documents that nothing marks as a draft; but none says who does it and when, and no record was found: ask for one."
+				j.Reason += ", in documents not marked as drafts, but without owner or timing, and without records: request one."
 			default:
 				j.Reason += "."
 			}
 		}
 	case announced > 0 || 2*n[verdictPlanned] >= len(verdicts) && n[verdictPlanned] > 0:
 		j.Implementation = api.Planned
-		j.Reason = "It is announced, not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+		j.Reason = "Planned, not yet done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	case n[verdictCovered] > 0 && total > float64(n[verdictDenied]) && n[verdictDenied] > 0:
 		// What is denied is outweighed by what is shown.
 		j.Implementation = api.PartiallyImplemented
-		j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 	case n[verdictDenied] > 0:
 		j.Implementation = api.NotImplemented
-		j.Reason = "The evidence says that it is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	default:
 		j.Implementation = api.NotEvidenced
 		switch {
 		case n[verdictTemplate] > 0:
-			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
+			j.Reason = "Only a template with unfilled blanks covers it; a template is not evidence."
 		case n[verdictPlanned] > 0:
 			j.Reason = fmt.Sprintf(
-				"A plan for something else speaks of %s; nothing says that the control is planned.",
+				"A plan for something else mentions %s; nothing shows that this control is planned.",
 				formatStatementCount(n[verdictPlanned], len(verdicts)),
 			)
 		case total > 0:
-			j.Reason = "A passage touches on it, too little to be evidence of the control."
+			j.Reason = "A passage touches on it, but not enough to be evidence of the control."
 		case foreign > 0:
-			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
+			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not be analyzed; review manually."
 		default:
-			j.Reason = "No passage was found that says it. That doesn't say that it isn't done."
+			j.Reason = "No supporting evidence was found. The control may still be in place."
 		}
 	}
 	j.Confidence = computeConfidence(j, verdicts, scores, bearing, foreign)
@@ -222,7 +218,7 @@ func formatDenied(all []statementVerdict) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " The evidence denies " + joinWithAnd(names) + "."
+	return " Stated as not done: " + joinWithAnd(names) + "."
 }
 
 // stanceRank orders stances by what a reader has to see first.
@@ -293,9 +289,9 @@ func (f *statementVerdict) missingElement() string {
 	case verdictConflicting:
 		return ended + " (" + contradictionTexts[contradictionFromReason(f.reason)].note + ")"
 	case verdictPlanned:
-		return ended + " (announced only)"
+		return ended + " (planned only)"
 	case verdictDenied:
-		return ended + " (the evidence says it is not so)"
+		return ended + " (the documents state the opposite)"
 	}
 	return ended + " (only in a template)"
 }
@@ -322,37 +318,38 @@ func formatCount(n int, noun string) string {
 func formatStatementCount(n, total int) string {
 	if n == total {
 		if total == 1 {
-			return "its one statement"
+			return "the one requirement"
 		}
-		return fmt.Sprintf("all %d statements", total)
+		return fmt.Sprintf("all %d requirements", total)
 	}
-	return fmt.Sprintf("%d of %d statements", n, total)
+	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
 // formatDegrees tells how far statements are said, strong of them at least nearly in full.
-func formatDegrees(n map[string]int, strong, total int) string {
+func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
-		"Of %s the evidence says %s",
-		formatCount(total, "statement"),
+		"Of %s: %s",
+		formatCount(total, "requirement"),
 		joinAmounts(
 			[]amount{
-				{n[verdictCovered], "in full"},
-				{strong - n[verdictCovered], "nearly in full"},
-				{n[verdictPartial] - strong + n[verdictCovered], "in part"},
+				{n[verdictCovered], "fully met"},
+				{strong - n[verdictCovered], "nearly met"},
+				{n[verdictPartial] - strong + n[verdictCovered], "partly met"},
+				{without, "without evidence"},
 			},
 		),
 	)
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s %s", formatCount(total, "statement"), joinAmounts([]amount{
-		{n[verdictCovered], "said in full"},
-		{n[verdictPartial], "said in part"},
+	return fmt.Sprintf("of %s, %s", formatCount(total, "requirement"), joinAmounts([]amount{
+		{n[verdictCovered], "fully met"},
+		{n[verdictPartial], "partly met"},
 		{n[verdictConflicting], "contradicted"},
-		{n[verdictPlanned], "announced"},
-		{n[verdictDenied], "denied"},
+		{n[verdictPlanned], "planned"},
+		{n[verdictDenied], "stated as not done"},
 		{n[verdictTemplate], "only in a template"},
-		{n[verdictMissing], "not found"},
+		{n[verdictMissing], "without evidence"},
 	}))
 }
 

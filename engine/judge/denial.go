@@ -466,10 +466,10 @@ func (s *Session) judgeDenial(
 		return r, false // "not looked at again after signing" denies nothing of what comes before it
 	}
 	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
-		return decideAs(verdictDenied, "The evidence tells of what was still there.")
+		return decideAs(verdictDenied, "The evidence shows that it was still present.")
 	}
 	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
-		return decideAs(verdictDenied, "The evidence says that there is none, or that it was not done"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m.withoutWording())
 	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright &&
@@ -483,15 +483,15 @@ func (s *Session) judgeDenial(
 		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
 		}
-		return decideAs(verdictPartial, "It is denied, but something near is said to be done instead.")
+		return decideAs(verdictPartial, "Stated as not done, but something related is done instead.")
 	}
 	if m.deniesOutright && m.ownWeight >= minOwnWeight {
 		r.coverage = max(r.coverage, coverDenied)
-		return decideAs(verdictDenied, "The evidence says that it is not done at all"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
-		return decideAs(verdictDenied, "The evidence says that it is not so"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
 	}
 	return r, false
 }

@@ -90,7 +90,7 @@ func StatusOverriddenBy(cause string) string {
 
 // overrideCausePrefix and overrideCauseMiddle stand around the name in the cause of a status that a person set.
 const (
-	overrideCausePrefix = "Not read from the evidence: "
+	overrideCausePrefix = "Not based on the evidence: "
 	overrideCauseMiddle = " set the status to "
 )
 
@@ -179,7 +179,7 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "implementation"
 	case strings.HasPrefix(item.Reason, "Records show"):
 		return "documentation"
-	case strings.HasPrefix(item.Reason, "Policies ask"):
+	case strings.HasPrefix(item.Reason, "Policies require"):
 		return "evidence"
 	case c.DomainCode == "MON":
 		return "monitoring"
@@ -193,7 +193,7 @@ func describeCondition(item api.SoAItem) string {
 	var b strings.Builder
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
-		b.WriteString("No sufficient evidence was found, either way. ")
+		b.WriteString("Not evidenced (no conclusion either way). ")
 	case api.Implemented:
 		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
 	}
@@ -223,9 +223,9 @@ func formatCitation(e api.Evidence) string {
 			Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath},
 		},
 	}
-	verb := map[string]string{"supports": "says", "plans": "announces", "denies": "says", "template": "holds the blank", "limits": "says", "conflicts": "says, against it"}[e.Stance]
+	verb := map[string]string{"supports": "states", "plans": "plans", "denies": "states", "template": "contains the blank", "limits": "states", "conflicts": "states the opposite"}[e.Stance]
 	if verb == "" {
-		verb = "says"
+		verb = "states"
 	}
 	return r.formatLocation() + " " + verb
 }
@@ -235,7 +235,7 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstNonEmpty(c.Description, c.Title)))
 	for i, f := range frameworkCodes(item.RequirementCodes) {
 		if i == 0 {
-			b.WriteString(" Asked for by")
+			b.WriteString(" Required by")
 		} else {
 			b.WriteString(";")
 		}
@@ -251,42 +251,44 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if who := statusSetBy(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + ", and can tell why."
+		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + "; ask them for the reason."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[verdictTemplate] > 0:
-		return "A template was taken over, and its blanks were never filled in."
+		return "A template was adopted, but its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
-		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
+		return "Cause unknown. The control may not be in place, or the documents provided may not cover it; ask the control's owner."
 	case n[verdictConflicting] > 0:
 		return contradictionTexts[classifyContradictions(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
-		return "The measure has been decided, but not carried out."
+		return "The measure has been decided but not implemented."
 	case item.ImplementationStatus == api.NotImplemented:
-		return "The evidence itself says that it is not done; why, it doesn't say. To be asked of the owner."
+		return "The evidence states that it is not done, but not why; ask the owner."
 	case strings.HasPrefix(item.Reason, "Records show"):
-		return "It is done by habit; nobody wrote it down as a rule."
-	case strings.HasPrefix(item.Reason, "Policies ask"):
-		return "The rule was written, but its practice leaves no record, or the record was not given."
+		return "It is done in practice but not documented as a rule."
+	case strings.HasPrefix(item.Reason, "Policies require"):
+		return "The rule is documented, but following it leaves no record, or the record was not provided."
 	case n[verdictPlanned] > 0 || n[verdictDenied] > 0:
-		return "The measure has been begun, and not carried through everywhere."
+		return "The measure has been started but not completed everywhere."
 	case n[verdictPartial] > 0:
-		return "Documents speak of it in general or limited words, and leave parts open."
+		return "The documents cover it in general or limited terms and leave parts open."
 	}
-	return "The documents leave parts of the control out."
+	return "The documents don't cover all parts of the control."
 }
+
+func uppercaseFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func describeEffect(c api.Control, item api.SoAItem) string {
 	d := domainForCode(c.Code)
-	text := "The risk is that " + d.effect + "."
+	text := uppercaseFirst(d.effect) + "."
 	if item.ImplementationStatus == api.NotEvidenced {
-		text = "If it is indeed not done, the risk is that " + d.effect + ". Until it is shown, an assessor can't rely on it."
+		text = "If the control isn't in place, " + d.effect + ". Until evidence is provided, an assessor can't rely on it."
 	}
 	if len(c.Risks) > 0 {
-		text += " Risks of the catalog: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
+		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
 	if controlWeight(c) == 10 {
-		text += " The control is material: a deficiency in it is a material weakness of the whole."
+		text += " The control is material: a deficiency in it is a material weakness overall."
 	}
 	return text
 }
@@ -300,13 +302,13 @@ func draftRecommendation(
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
-		b.WriteString("Ask the owner for evidence; where there is none, put the control in place.")
+		b.WriteString("Ask the owner for evidence; if there is none, implement the control.")
 	case f.Status == api.Planned:
-		b.WriteString("Carry out what was announced, with an owner and a date, and keep the proof.")
+		b.WriteString("Implement what is planned, with an owner and a date, and keep evidence of it.")
 	case f.Status == api.NotImplemented:
-		b.WriteString("Put the control in place.")
+		b.WriteString("Implement the control.")
 	case f.GapType == "documentation":
-		b.WriteString("Write down what is missing in an approved policy or procedure.")
+		b.WriteString("Document what is missing in an approved policy or procedure.")
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
 	case contradiction != noContradiction:
@@ -315,7 +317,7 @@ func draftRecommendation(
 		b.WriteString("Complete the control where it falls short.")
 	}
 	if len(f.MissingElements) > 0 {
-		b.WriteString(" To be shown: ")
+		b.WriteString(" Evidence must show: ")
 		for i, m := range f.MissingElements {
 			if i > 0 {
 				b.WriteString("; ")
@@ -326,9 +328,9 @@ func draftRecommendation(
 	}
 	switch {
 	case controlWeight(c) == 10:
-		b.WriteString(" No compensating control can stand in for a material control.")
+		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, these may compensate: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }

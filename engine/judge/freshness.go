@@ -75,7 +75,7 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date] example text, template or illustration: adapt, replace before use"} {
 			found, err := s.finder.Find(ctx, q, statusTopK)
 			if err != nil {
-				s.statusErr = fmt.Errorf("looking for the documents' status: %w", err)
+				s.statusErr = fmt.Errorf("reading the documents' status: %w", err)
 				return
 			}
 			for _, p := range found {
@@ -168,11 +168,11 @@ func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
 		return fmt.Sprintf("The document dates from %s, more than three years ago.", *c.EffectiveDate)
 	}
 	if !c.status.reviewDue.IsZero() && today.Sub(c.status.reviewDue) > 183*24*time.Hour {
-		return fmt.Sprintf("The document's own review was due on %s.", api.DateOf(c.status.reviewDue))
+		return fmt.Sprintf("The document was due for review on %s.", api.DateOf(c.status.reviewDue))
 	}
 	if n := len(cur.years); n > 0 && cur.reportsPast && s.currentYear-cur.years[n-1] > 2 &&
 		!ongoingPattern.MatchString(c.text[cur.start:cur.end]) {
-		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
+		return fmt.Sprintf("It describes something that happened in %d.", cur.years[n-1])
 	}
 	return ""
 }

@@ -96,22 +96,22 @@ var milestoneTemplates = map[string][]struct {
 }{
 	"document": {
 		{"Owner named and draft written", 40},
-		{"Draft reviewed by those concerned", 70},
+		{"Draft reviewed by stakeholders", 70},
 		{"Approved and communicated", 100},
 	},
 	"implement": {
 		{"Owner, design and budget agreed", 25},
-		{"In place for the first part of the scope", 60},
-		{"In place everywhere, with records", 90},
+		{"Implemented for the first part of the scope", 60},
+		{"Fully implemented, with records", 90},
 		{"Verified by someone else", 100},
 	},
 	"collect_evidence": {
-		{"Owner asked and sources named", 30},
-		{"Evidence given, or its absence stated", 70},
+		{"Owner contacted and sources identified", 30},
+		{"Evidence provided, or its absence confirmed", 70},
 		{"Evidence reviewed against the control", 100},
 	},
 	"improve": {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
-	"monitor": {{"Measures and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
+	"monitor": {{"Metrics and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
 }
 
 func chooseActionType(f api.Finding) string {
@@ -164,23 +164,23 @@ func describeWeakness(c api.Control, f api.Finding) string {
 func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
 	verb := map[string]string{
 		"document":         "Write, approve and communicate the missing rules for %s.",
-		"implement":        "Put %s in place for everything in scope, and keep records of it.",
-		"collect_evidence": "Collect and file evidence that %s is done; where it isn't, put it in place and restate this item.",
-		"improve":          "Close the shortfalls of %s.",
-		"monitor":          "Measure and watch %s, and act on what is seen.",
+		"implement":        "Implement %s for everything in scope, and keep records of it.",
+		"collect_evidence": "Collect evidence of %s. If it isn't in place, implement it and update this item.",
+		"improve":          "Close the gaps in %s.",
+		"monitor":          "Measure and monitor %s, and act on the results.",
 	}[action]
 	if f.GapType == "governance" && action == "document" {
-		verb = "Settle what holds of %s where the documents disagree, correct the other, and communicate it."
+		verb = "Decide what applies to %s where the documents disagree, correct them, and communicate the decision."
 	}
 	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotFollowed) {
-		verb = "Find out why %s fails where the records show it, mend that, and show by new records that it holds."
+		verb = "Find out why %s failed in the recorded cases, fix the cause, and show with new records that it works."
 	}
 	if action == "document" && len(f.MissingElements) == 0 {
-		verb = "Write down what is done for %s as an approved policy or procedure, and communicate it."
+		verb = "Document what is done for %s in an approved policy or procedure, and communicate it."
 	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {
-		s += " It has to cover:"
+		s += " It must cover:"
 		for i, m := range f.MissingElements {
 			sep := " "
 			if i > 0 {
@@ -201,7 +201,7 @@ func isNotFollowed(m string) bool {
 // stripNote drops the bracketed note that a missing element ends with.
 func stripNote(m string) string {
 	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (announced only)", " (the evidence says", " (only in a template)"} {
+		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (planned only)", " (the documents state the opposite", " (only in a template)"} {
 			if i := strings.LastIndex(m, note); i > 0 {
 				return m[:i]
 			}
@@ -213,17 +213,17 @@ func stripNote(m string) string {
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
 	out := []string{}
 	for _, m := range f.MissingElements {
-		out = append(out, "Shown by evidence: "+strings.TrimRight(stripNote(m), ".")+".")
+		out = append(out, "Evidence shows: "+strings.TrimRight(stripNote(m), ".")+".")
 	}
 	if len(out) == 0 {
-		out = append(out, "Shown by evidence: "+strings.TrimRight(c.Title, ".")+".")
+		out = append(out, "Evidence shows: "+strings.TrimRight(c.Title, ".")+".")
 	}
 	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" &&
 		len(text) <= 300 &&
 		!noCriteriaPattern.MatchString(text) {
 		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(collapseSpace(text), ".")+".")
 	}
-	return append(out, "A person other than the owner has checked it.")
+	return append(out, "Verified by someone other than the owner.")
 }
 
 const maxExpectedEvidence = 8
@@ -249,6 +249,6 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 
 // defaultEvidence is asked for where the catalog names none.
 var defaultEvidence = []string{
-	"Approved policy or procedure that asks for it",
-	"Record, log or configuration export of the last twelve months that shows it",
+	"Approved policy or procedure that requires it",
+	"Record, log or configuration export from the last twelve months that shows it",
 }

@@ -138,15 +138,12 @@ func isLessFrequent(want, got []quantity) (string, bool) {
 		}
 		switch {
 		case !found && w.recurring:
-			return "asked is " + formatDuration(w) + ", and it doesn't say how often", true
+			return formatDuration(w) + " required, but no frequency is stated", true
 		case !found:
-			return "asked is " + formatDuration(w) + ", and it doesn't say within which time", true
+			return formatDuration(w) + " required, but no time is stated", true
 		case best > w.value*1.05:
-			return "asked is " + formatDuration(
-				w,
-			) + ", said is " + formatDuration(
-				quantity{value: best, unit: "hour", recurring: w.recurring},
-			), true
+			stated := quantity{value: best, unit: "hour", recurring: w.recurring}
+			return formatDuration(w) + " required, " + formatDuration(stated) + " stated", true
 		}
 	}
 	return "", false

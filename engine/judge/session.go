@@ -83,7 +83,7 @@ type retrievedPassage struct {
 // findPassages returns the passages for a query that score high enough, best first.
 func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPassage, error) {
 	if s.finder == nil {
-		return nil, errors.New("no finder was given to look for evidence with")
+		return nil, errors.New("no Finder was provided to search for evidence")
 	}
 	found, err := s.finder.Find(ctx, query, s.options.TopK)
 	if err != nil {

@@ -31,7 +31,7 @@ func (in *Inclusion) IncludeManually(applicability api.Applicability, name strin
 }
 
 // ManualInclusionReason is the rationale of a control that a person has in where it was left out.
-func ManualInclusionReason(name string) string { return name + " decided so." }
+func ManualInclusionReason(name string) string { return "Included manually by " + name + "." }
 
 // Below this confidence a person must look, whatever the status.
 const minUnreviewedConfidence = 0.6
@@ -77,9 +77,9 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	item.Reason = j.Reason
 	if in.ForeignDocuments > 0 && j.Implementation == api.NotEvidenced {
 		item.Reason += fmt.Sprintf(
-			" Of %s, %d in another language than English could not be read by these rules: a person should.",
-			formatCount(in.DocumentCount, "document"),
+			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
+			formatCount(in.DocumentCount, "document"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
@@ -112,11 +112,11 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	by := frameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Brought in by " + joinWithAnd(by) + "."
+		r += " Required by " + joinWithAnd(by) + "."
 	case in.ChosenManually:
-		r += " Chosen by hand."
+		r += " Added manually."
 	case in.Baseline:
-		r += " Brought in by the chosen baseline."
+		r += " Included by the selected baseline."
 	}
 	return strings.TrimSpace(r)
 }

@@ -105,9 +105,7 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
 		}) {
 			r.verdict, r.outlierRow = verdictPartial, true
-			r.reason = "A row of " + r.formatLocation() + " says otherwise than those beside it: " + shortQuote(
-				r.quote,
-			) + ". A person has to look at it."
+			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortQuote(r.quote) + ". Review manually."
 		}
 	}
 }
@@ -204,7 +202,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s says it, and of a part, or of something near, that it is not so: %s",
+				"%s states it; part of it, or something related, is stated as not done: %s",
 				yes.formatLocation(),
 				shortQuote(no.quote),
 			),
@@ -214,14 +212,14 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
 		set(verdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
-		set(verdictPartial, yes, yes.formatLocation()+" says it. "+odd.reason)
+		set(verdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
 		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
 		set(
 			verdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s says it, and %s tells that it failed: %s",
+				notFollowedPrefix+"%s states it, but %s shows that it failed: %s",
 				yes.formatLocation(),
 				fell.formatLocation(),
 				shortQuote(fell.quote),
@@ -234,7 +232,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s says %s, and %s tells that it took longer: %s",
+				notFollowedPrefix+"%s states %s, but %s shows it took longer: %s",
 				yes.formatLocation(),
 				shortQuote(yes.quote),
 				slow.formatLocation(),
@@ -247,7 +245,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s says it, and %s tells for how many it is so: %s",
+				"%s states it, but %s shows that it applies to only some: %s",
 				yes.formatLocation(),
 				few.formatLocation(),
 				shortQuote(few.quote),
@@ -257,7 +255,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		set(
 			verdictPartial,
 			yes,
-			fmt.Sprintf("%s says it, but %s only announces it: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
+			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
 		)
 	case yes != nil:
 		set(verdictCovered, yes, yes.reason)
@@ -266,15 +264,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			part,
 			fmt.Sprintf(
-				"%s says a part of it, and of another, or of something near, that it is not so: %s",
+				"%s states part of it; another part, or something related, is stated as not done: %s",
 				part.formatLocation(),
 				shortQuote(no.quote),
 			),
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
-		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another"))
+		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another part"))
 	case no != nil && plan != nil:
-		set(verdictPlanned, plan, "It is not done yet, but announced. "+plan.reason)
+		set(verdictPlanned, plan, "Stated as not done yet. "+plan.reason)
 	case no != nil:
 		set(verdictDenied, no, no.reason)
 	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):
@@ -295,7 +293,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 const selfContradictionPrefix = "One document contradicts itself: "
 
 // notFollowedPrefix begins the reason of a statement that documents say and a record shows failing.
-const notFollowedPrefix = "It isn't kept: "
+const notFollowedPrefix = "Not followed: "
 
 // formatContradiction tells where what is said and what denies it stand: in two documents, or in one. A record that
 // denies what a rule says disagrees with nobody: it tells that the rule isn't kept.
@@ -304,7 +302,7 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 	switch {
 	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
 		return fmt.Sprintf(
-			notFollowedPrefix+"%s says %s, and %s denies %s: %s",
+			notFollowedPrefix+"%s states %s, but %s denies %s: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			at,
@@ -312,10 +310,10 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 			quote,
 		)
 	case affirming.passage.DocumentID != denying.passage.DocumentID:
-		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
+		return fmt.Sprintf("Passages disagree: %s states %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
 	case affirming.passage.ChunkID == denying.passage.ChunkID || affirming.formatLocation() == at && at != denying.documentName():
 		return fmt.Sprintf(
-			selfContradictionPrefix+"%s says %s and in the same passage denies %s: %s",
+			selfContradictionPrefix+"%s states %s and denies %s in the same passage: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			deniedPart,
@@ -323,7 +321,7 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 		)
 	}
 	return fmt.Sprintf(
-		selfContradictionPrefix+"%s says %s and elsewhere%s denies %s: %s",
+		selfContradictionPrefix+"%s states %s and elsewhere%s denies %s: %s",
 		affirming.formatLocation(),
 		affirmedPart,
 		strings.TrimPrefix(at, denying.documentName()),
@@ -336,13 +334,13 @@ func (f *statementVerdict) missingReason() string {
 	switch {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
-			"No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.",
+			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
 			formatCount(f.foreignCount, "passage"),
 		)
 	case f.bestCoverage > 0:
-		return "Passages touch the matter, but none says it."
+		return "Passages touch on the topic, but none states it."
 	}
-	return "No passage was found that says it."
+	return "No supporting passage was found."
 }
 
 // selectQuotes picks the quotes to keep, and notes what kinds of documents bear the statement.
@@ -397,7 +395,7 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 			if y, ok := soleQuantity(b.quantities, x); ok && y.value != x.value {
 				if _, twice := soleQuantity(a.quantities, x); twice {
 					return fmt.Sprintf(
-						"Documents differ in figures: %s says %s, %s says %s.",
+						"Documents give different figures: %s states %s, %s states %s.",
 						yes.formatLocation(),
 						shortQuote(yes.quote),
 						r.formatLocation(),

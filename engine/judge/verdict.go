@@ -206,7 +206,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
 		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
-		return decideAs(verdictPartial, "A record tells that it failed.")
+		return decideAs(verdictPartial, "A record shows that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
@@ -231,9 +231,9 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	}
 	if t := firstNonEmpty(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
 		if c.isUntickedStep(cur) {
-			return decideAs(verdictPartial, "It is a step of a checklist; nothing shows that it was taken.")
+			return decideAs(verdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
 		}
-		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still holds the template words %q.", t))
+		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
 		if !d.matchesPlan(&r) {
@@ -243,7 +243,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
 	}
 	if cur.conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.conditional == 0 && d.stance.conditional == 0 {
-		return decideAs(verdictPartial, "It is said only as a condition, not as a rule or a fact.")
+		return decideAs(verdictPartial, "Stated only as a condition, not as a rule or a fact.")
 	}
 	if cur.isTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
@@ -261,18 +261,18 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(verdictPartial, why)
 	}
 	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
-		return decideAs(verdictPartial, "It speaks of the matter; not said: any of "+formatAlternatives(m.wordingMatch.missingGroup)+".")
+		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.missingGroup)+".")
 	}
 	if m.missingAnchor != nil {
-		return decideAs(verdictPartial, "It speaks of the matter, but of none of: "+m.missingAnchor.String()+".")
+		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
 	}
 	if len(m.missedTopics) > 0 {
-		return decideAs(verdictPartial, "It speaks of the matter, but not of: "+joinWithAnd(m.missedTopics)+".")
+		return decideAs(verdictPartial, "Related, but doesn't cover: "+joinWithAnd(m.missedTopics)+".")
 	}
 	if why := s.limitationReason(d, c, cur, m); why != "" {
 		return decideAs(verdictPartial, why)
 	}
-	return decideAs(verdictCovered, "The passage says it"+formatMissedConcepts(m)+".")
+	return decideAs(verdictCovered, formatSupport(m))
 }
 
 // isRelevant: a window speaks of what the control is about, or says so much that it need not.
@@ -321,41 +321,41 @@ func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
 var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
 
 func (s *Session) formatPlanReason(plan, text string) string {
-	reason := fmt.Sprintf("It is announced, not done: %q", plan)
+	reason := fmt.Sprintf("Planned, not yet done: %q", plan)
 	if s.isOverdue(text) {
-		reason += ", for a day that has passed"
+		reason += ", although the date has passed"
 	}
 	return reason + "."
 }
 
-func formatMissedConcepts(m match) string {
+func formatSupport(m match) string {
 	if len(m.missedConcepts) == 0 {
-		return ""
+		return "Supported by the passage."
 	}
-	return ", though not in these words: " + joinWithAnd(m.missedConcepts)
+	return "Supported, although the passage doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 }
 
 // omissionReason is what of a statement a sentence that speaks of it leaves out; empty where it says all.
 func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text string, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "It says part of it; not said: " + joinWithAnd(m.missedConcepts) + "."
+		return "Covers part of it, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 	case cover < coverFull:
-		return "It says part of it, in general words."
+		return "Covers part of it, in general terms."
 	case m.wordingMatch.isComplete():
 		// said in other words
 	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
-		return "Its heading speaks of the matter, the sentence says little of it."
+		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
-		return "It speaks of the matter; not said: " + joinWithAnd(m.missedConcepts) + "."
+		return "Related, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
-		return "It speaks of the matter, but doesn't say: " + joinWithAnd(m.missedActions) + "."
+		return "Related, but doesn't state: " + joinWithAnd(m.missedActions) + "."
 	}
 	if d.hasWrongOrder(text) {
-		return "It says after, where before is asked for."
+		return "States “after” where “before” is required."
 	}
 	if why, is := isLessFrequent(d.quantities, cur.quantities); is {
-		return "It is weaker than asked: " + why + "."
+		return "Weaker than required: " + why + "."
 	}
 	return ""
 }
@@ -364,31 +364,31 @@ func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text strin
 func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *sentence, m match) string {
 	switch {
 	case cur.statesPurpose && !d.mentions("scope") && !d.mentions("applies"):
-		return "It states a purpose, not a rule or a practice."
+		return "States a purpose, not a rule or a practice."
 	case c.isUnderPreamble(cur) && !d.mentions("scope"):
-		return "It stands in the part on purpose, scope or terms, which says what the document is for."
+		return "Found in the section on purpose, scope or terms, which only describes the document."
 	case cur.definition:
-		return "It explains a term; it doesn't say what is done."
+		return "Defines a term; doesn't state what is done."
 	case cur.reference:
-		return "It only points to another document."
+		return "Only refers to another document."
 	case cur.namesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
-		return "It says whom to ask, not what is done."
+		return "States whom to ask, not what is done."
 	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 && (cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) && withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
-		return "The statement says what must not be, and the sentence doesn't rule that out."
+		return "The requirement is a prohibition, and the sentence doesn't rule it out."
 	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.isLackedIn(c.text[cur.start:cur.end]):
-		return "The sentence forbids something; it doesn't say that this is done."
+		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
-		return "It hardly ever happens, or to few, the sentence says."
+		return "According to the sentence, it happens rarely or to few."
 	case c.leadSentence(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
+		return fmt.Sprintf("Permissive wording (%q), not a requirement.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
 	case !d.aboutLimits && (cur.limit != "" || c.leadSentence(cur).limit != ""):
-		return fmt.Sprintf("It is limited: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
+		return fmt.Sprintf("Limited in scope: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
 	}
 	if why := s.staleReason(c, cur); why != "" {
 		return why
 	}
 	if day := s.expiredDate(c.text[cur.start:cur.end]); day != "" {
-		return fmt.Sprintf("What it tells of ran out: %q.", day)
+		return fmt.Sprintf("It has expired: %q.", day)
 	}
 	if words := c.notInForceWords(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
@@ -397,25 +397,25 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.status.placeholderCount, c.status.firstPlaceholder)
 	}
 	if c.status.sampleWords != "" {
-		return fmt.Sprintf("The document is an example that nobody has adapted: %q.", c.status.sampleWords)
+		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
 	if name := c.marketingName(); name != "" {
-		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
+		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
 	}
 	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
 		return fmt.Sprintf(
-			"Beside it stands a sentence that tells the reader how to judge: %q.",
+			"The passage contains a sentence that tells the reader how to judge it: %q.",
 			shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
 		)
 	}
 	if head := c.idealHeading(cur); head != "" {
-		return fmt.Sprintf("It stands under %q, which says what should be.", head)
+		return fmt.Sprintf("Found under %q, which describes what should be.", head)
 	}
 	if c.placeholder != "" {
-		return fmt.Sprintf("The passage still holds the template words %q.", c.placeholder)
+		return fmt.Sprintf("The passage still contains template text: %q.", c.placeholder)
 	}
 	if cur.answersYes && !c.isRecord() && strings.HasPrefix(cur.hedge, "an answer") {
-		return "It is an answer in a questionnaire; nothing shows it."
+		return "A questionnaire answer without supporting evidence."
 	}
 	return ""
 }
@@ -480,18 +480,18 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 		return "", true
 	}
 	if m.mainClause != 0 && m.mainClause&^cur.discontinued == 0 && !d.asksTermination() {
-		return ": it was given up", true
+		return ": it was discontinued", true
 	}
 	if d.reportsStillPresent(cur) {
-		return ": it was still there", true
+		return ": it was still present", true
 	}
 	if lead := c.leadSentence(cur); lead != cur && lead.denied != 0 {
-		return ", as the words before the list say", true
+		return ", according to the introduction of the list", true
 	}
 	// "MFA is required. This is not yet enforced."
 	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 &&
 		!c.sentences[n].item {
-		return ", as the next sentence says: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
+		return ", according to the next sentence: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
 }
