@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// traitPhrases say a trait in words, for "the organization …".
+// traitPhrases describes each trait in words that complete "the organization …".
 var traitPhrases = map[string]string{
 	"develops_software": "develops software", "uses_cloud": "uses cloud services", "processes_personal_data": "processes personal data",
 	"handles_cards": "handles payment card data", "has_ot": "runs operational technology", "has_facilities": "has its own premises",
@@ -22,9 +22,9 @@ func traitPhrase(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// DetermineApplicability says whether a control concerns an organization with these traits,
-// and why. Only a person's "false" takes a control out: what isn't known, or only
-// read from documents, keeps it in and is said.
+// DetermineApplicability returns whether a control applies to an organization with these traits,
+// and why. Only a "false" set by a user excludes a control; unknown traits, and those detected in
+// documents, keep it included, and the reason states that.
 func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog marks this control as deprecated."
@@ -75,7 +75,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	return api.NotApplicable, "It applies only to an organization that " + joinWithOr(said) + "; a user stated that this one doesn't."
 }
 
-// continuityDomain is the domain whose sites may well be a provider's.
+// continuityDomain is the domain whose sites may be operated by a provider.
 const continuityDomain = "BCD"
 
 func formatTraitReason(t api.Trait) string {

@@ -6,18 +6,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// contradictionKind is what kind of thing a contradiction is.
+// contradictionKind classifies a contradiction.
 type contradictionKind int
 
 const (
 	noContradiction contradictionKind = iota
-	betweenPassages                   // documents say it otherwise: one of them is wrong, or they speak of different things
-	withinDocument                    // one document does
-	ruleNotFollowed                   // a rule is there, and records show that it isn't kept
+	betweenPassages                   // documents disagree: one is wrong, or they cover different things
+	withinDocument                    // a document disagrees with itself
+	ruleNotFollowed                   // a rule exists, but records show that it isn't followed
 )
 
-// contradictionTexts are what a line and its gap say of each kind: how many statements it is of, what is
-// noted at each, why it may be so, and what to do.
+// contradictionTexts holds the texts for each kind: the reason of an SoA line (with a count of
+// statements), the note on each missing element, the likely cause and the advice.
 var contradictionTexts = map[contradictionKind]struct{ reason, note, cause, advice string }{
 	betweenPassages: {
 		"Passages contradict each other on %s; decide which is correct.", "passages contradict each other",
@@ -36,7 +36,7 @@ var contradictionTexts = map[contradictionKind]struct{ reason, note, cause, advi
 	},
 }
 
-// contradictionFromReason reads the kind off a statement's reason.
+// contradictionFromReason derives the kind from a statement's reason.
 func contradictionFromReason(reason string) contradictionKind {
 	switch {
 	case strings.HasPrefix(reason, selfContradictionPrefix):
@@ -47,7 +47,8 @@ func contradictionFromReason(reason string) contradictionKind {
 	return betweenPassages
 }
 
-// classifyContradictions is the kind of all contradictions of a line; that of passages where they are of several.
+// classifyContradictions returns the common kind of a line's contradictions, or betweenPassages if
+// they differ.
 func classifyContradictions(statements []api.Statement) contradictionKind {
 	kind := noContradiction
 	for _, st := range statements {

@@ -261,8 +261,8 @@ func TestStatements(t *testing.T) {
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
 		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partly met": formatDegrees(map[string]int{verdictCovered: 2, verdictPartial: 2}, 3, 0, 5),
-		"Of 4 requirements: 4 partly met":                                 formatDegrees(map[string]int{verdictPartial: 4}, 0, 0, 4),
-		"Of 1 requirement: 1 nearly met":                           formatDegrees(map[string]int{verdictPartial: 1}, 1, 0, 1),
+		"Of 4 requirements: 4 partly met":                               formatDegrees(map[string]int{verdictPartial: 4}, 0, 0, 4),
+		"Of 1 requirement: 1 nearly met":                                formatDegrees(map[string]int{verdictPartial: 1}, 1, 0, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

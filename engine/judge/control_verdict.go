@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// credit is what a verdict is worth in the ratio.
+// credit returns what a verdict contributes to the ratio.
 func (f *statementVerdict) credit() float64 {
 	if !f.onTopic {
 		return offTopicCredit * f.baseCredit()
@@ -31,17 +31,17 @@ func (f *statementVerdict) baseCredit() float64 {
 	return 0
 }
 
-// Of a control's statements, so many must be said at least nearly in full for it to
-// be implemented, and so many in full; and the ratio must be so high.
+// Thresholds for "implemented": the share of statements at least nearly met, the share fully met,
+// and the ratio.
 const (
 	minNearlyFullShare  = 0.5
 	minFullShare        = 0.25
 	minImplementedRatio = 0.5
-	minDocumentedRatio  = 0.62 // from here, documents in force suffice though nothing shows it being done
-	maxMissingShare     = 0.34 // no more than this share of them may be missing outright
+	minDocumentedRatio  = 0.62 // from here, documents in force suffice without records
+	maxMissingShare     = 0.34 // the share of statements that may be missing outright
 )
 
-// minCount is the least number that is this share of n.
+// minCount returns the smallest count that is at least the given share of n.
 func minCount(share float64, n int) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
 
 const (
@@ -50,11 +50,11 @@ const (
 )
 
 const (
-	offTopicCredit     = 0.6 // what a statement is worth that is said by passages about something else
+	offTopicCredit     = 0.6 // factor for a statement supported only by passages on another topic
 	minOnTopicShare    = 0.34
 	minOnTopicCoverage = 0.68
-	minWordingCoverage = 0.75 // of a passage that has a word of each group of the statement's wording, whatever it names
-	minEvidenceRatio   = 0.32 // below this, with less than two statements nearly said, a hit is no evidence of the control
+	minWordingCoverage = 0.75 // for a passage with a word from each group of the statement's wording, whatever it names
+	minEvidenceRatio   = 0.32 // below this, with fewer than two statements nearly met, a hit is not evidence of the control
 )
 
 func coverageLevel(ratio float64) api.EvidenceCoverage {
@@ -69,7 +69,7 @@ func coverageLevel(ratio float64) api.EvidenceCoverage {
 	return api.CoverageAbsent
 }
 
-// concludeControl draws the control's judgement from its statements.
+// concludeControl derives a control's judgement from the verdicts on its statements.
 func (s *Session) concludeControl(c api.Control, source api.StatementSource, verdicts []statementVerdict) Judgement {
 	j := Judgement{StatementsFrom: source}
 	n := make(map[string]int)
@@ -179,7 +179,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		j.Implementation = api.Planned
 		j.Reason = "Planned, not yet done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	case n[verdictCovered] > 0 && total > float64(n[verdictDenied]) && n[verdictDenied] > 0:
-		// What is denied is outweighed by what is shown.
+		// The positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
 		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 	case n[verdictDenied] > 0:
@@ -207,7 +207,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	return j
 }
 
-// formatDenied names the statements that are denied, for a reason; empty where none is.
+// formatDenied names the denied statements, or returns "" if there are none.
 func formatDenied(all []statementVerdict) string {
 	var names []string
 	for i := range all {
@@ -221,11 +221,11 @@ func formatDenied(all []statementVerdict) string {
 	return " Stated as not done: " + joinWithAnd(names) + "."
 }
 
-// stanceRank orders stances by what a reader has to see first.
+// stanceRank orders stances by their importance to the reader.
 var stanceRank = map[string]int{"conflicts": 6, "denies": 5, "supports": 4, "limits": 3, "plans": 2, "template": 1}
 
-// mergeDuplicateQuotes lists each quote a single time, with all the statements it bears on and the
-// stance that weighs most.
+// mergeDuplicateQuotes lists each quote once, with all statements it supports and its most
+// important stance.
 func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	at := make(map[string]int)
 	var out []api.Evidence
@@ -247,7 +247,7 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	return out
 }
 
-// classifyEvidence notes what kinds of documents bear a statement.
+// classifyEvidence records which kinds of documents support a statement.
 func (f *statementVerdict) classifyEvidence(s *Session) {
 	for _, r := range f.quoted {
 		if r.verdict != verdictCovered && r.verdict != verdictPartial {
@@ -257,7 +257,8 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
 			r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
 		cur := &r.passage.sentences[r.sentenceIndex]
-		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
+		// "Access that has been granted is reviewed" reports no action: in a rule, only a dated
+		// sentence does.
 		record := r.passage.isRecord() || r.reportsPast && !cur.mandatory && (!isPrescriptive(r.passage.category) || len(cur.years) > 0)
 		if record && s.isRecent(r.passage, cur) {
 			f.hasOperation = true
@@ -272,7 +273,7 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 	}
 }
 
-// missingElement says in plain words what is missing of a statement.
+// missingElement describes what is missing from a statement, or returns "".
 func (f *statementVerdict) missingElement() string {
 	ended := strings.TrimRight(f.statement.text, ".")
 	switch f.verdict {
@@ -296,8 +297,8 @@ func (f *statementVerdict) missingElement() string {
 	return ended + " (only in a template)"
 }
 
-// lowercaseFirst lets a sentence go on after a colon. An acronym and a name with capitals inside ("eIDAS",
-// "NetBox") stay, and so does what begins with a quote or a figure.
+// lowercaseFirst lowercases the first letter so that a sentence can follow a colon. Acronyms, names
+// with inner capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
 func lowercaseFirst(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first[0] < 'A' || first[0] > 'Z' ||
@@ -307,7 +308,7 @@ func lowercaseFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// formatCount is so many of a thing.
+// formatCount returns a count with its noun, pluralized.
 func formatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -325,7 +326,8 @@ func formatStatementCount(n, total int) string {
 	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatDegrees tells how far statements are said, strong of them at least nearly in full.
+// formatDegrees describes how many statements are met to which degree; strong counts those at least
+// nearly met.
 func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
@@ -358,7 +360,7 @@ type amount struct {
 	words string
 }
 
-// joinAmounts lists those that there are.
+// joinAmounts lists the amounts above zero.
 func joinAmounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
@@ -389,7 +391,7 @@ var (
 	}
 )
 
-// requiresOperation: does the control want something to be done, beyond being written down?
+// requiresOperation reports whether a control requires more than documentation.
 func requiresOperation(c api.Control, all []statementVerdict) bool {
 	for _, a := range c.Applicability {
 		if a == "technology" || a == "facility" {
@@ -415,8 +417,8 @@ func requiresOperation(c api.Control, all []statementVerdict) bool {
 	return false
 }
 
-// computeConfidence says how sure the rules are. Evidence that speaks clearly and agrees
-// makes sure; nothing found makes half sure, since it may be there in other words.
+// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it;
+// finding nothing gives medium confidence, since evidence may use other words.
 func computeConfidence(j Judgement, all []statementVerdict, scores float64, bearing, foreign int) float64 {
 	near := 0.0
 	for _, f := range all {

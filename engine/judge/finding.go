@@ -8,10 +8,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// DraftFinding drafts the gap of an item; false where there is none: the control is not
-// to be assessed, or is implemented with strong evidence. "Not evidenced" is told
-// as what it is, and never as "not implemented". Ids, version and due date are the caller's.
-// others are the controls in scope, by code, with how far they are implemented.
+// DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
+// is not assessed, or is implemented with strong evidence. "Not evidenced" is reported as such,
+// never as "not implemented". The caller sets IDs, version and due date. implementationByCode holds
+// the status of the controls in scope.
 func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[string]api.Implementation) (api.Finding, bool) {
 	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
@@ -41,7 +41,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 	return f, true
 }
 
-// rateFinding gives a finding its severity by what its item lacks; one that a person set stays.
+// rateFinding sets the severity of a finding from what its item lacks, unless a user set it.
 func rateFinding(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, statusSetBy(item)
 	if who != "" {
@@ -58,8 +58,9 @@ func rateFinding(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// ApplyStatusOverride tells in a finding that a person set its status against what its line of the DraftSoAItem says, where
-// it would tell why the line says so, and rates it anew. What people wrote and set stays.
+// ApplyStatusOverride updates a finding whose status a user set against the SoA line: condition,
+// cause and severity then name the user instead of the automatic reason. Fields edited by users are
+// kept.
 func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -78,7 +79,7 @@ func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	}
 }
 
-// StatusOverriddenBy is who set a status, by the cause that tells it; empty where it doesn't.
+// StatusOverriddenBy returns the user named in an override cause, or "" if cause is not one.
 func StatusOverriddenBy(cause string) string {
 	rest, is := strings.CutPrefix(cause, overrideCausePrefix)
 	who, _, set := strings.Cut(rest, overrideCauseMiddle)
@@ -88,13 +89,14 @@ func StatusOverriddenBy(cause string) string {
 	return who
 }
 
-// overrideCausePrefix and overrideCauseMiddle stand around the name in the cause of a status that a person set.
+// overrideCausePrefix and overrideCauseMiddle surround the user's name in the cause of an
+// overridden status.
 const (
 	overrideCausePrefix = "Not based on the evidence: "
 	overrideCauseMiddle = " set the status to "
 )
 
-// stripNotes are missing elements without what the evidence says of them.
+// stripNotes returns missing elements without their bracketed notes.
 func stripNotes(missing []string) []string {
 	out := make([]string, len(missing))
 	for i, m := range missing {
@@ -103,13 +105,13 @@ func stripNotes(missing []string) []string {
 	return out
 }
 
-// setByPrefix begins the reason of a line whose status a person set; the name follows.
+// setByPrefix begins the reason of a line whose status a user set; the name follows.
 const setByPrefix = "Set by "
 
-// SetByReason is the reason of a line whose status a person set.
+// SetByReason returns the reason of a line whose status the named user set.
 func SetByReason(name string) string { return setByPrefix + name + "." }
 
-// statusSetBy is who set the status, against what was read; empty where the rules did.
+// statusSetBy returns the user who overrode the status, or "" if the status is automatic.
 func statusSetBy(item api.SoAItem) string {
 	if !item.IsOverruled() {
 		return ""
@@ -123,8 +125,8 @@ func statusSetBy(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareOf is the share that is missing where a person set the status: what they say is not
-// there is missing whole, whatever was read of it.
+// missingShareOf returns the missing share for a status set by a user: everything if the user says
+// that it isn't in place, whatever the evidence.
 func missingShareOf(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
@@ -153,7 +155,7 @@ func countVerdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// classifyGap names what kind of thing is missing.
+// classifyGap returns the gap type: what kind of thing is missing.
 func classifyGap(c api.Control, item api.SoAItem) string {
 	n := countVerdicts(item)
 	technical := false
@@ -216,7 +218,7 @@ func describeCondition(item api.SoAItem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// formatCitation names the place of a piece of evidence.
+// formatCitation returns the location of a piece of evidence followed by a verb.
 func formatCitation(e api.Evidence) string {
 	r := passageVerdict{
 		passage: &analyzedPassage{
@@ -335,8 +337,8 @@ func draftRecommendation(
 	return b.String()
 }
 
-// compensatingControls names the controls that may stand in for one, with how far they are implemented:
-// those of the assessment, or those of the catalog where none of them is in it.
+// compensatingControls lists the compensating controls with their status: those in the assessment,
+// or those in the catalog if none is in the assessment.
 func compensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {

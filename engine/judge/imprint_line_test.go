@@ -10,7 +10,7 @@ import (
 // What stands behind "(in part:" keeps the capital of a name.
 func TestReasonInPartKeepsNames(t *testing.T) {
 	for reason, want := range map[string]string{
-		"Covers part of it, in general terms.":             "covers part of it, in general terms",
+		"Covers part of it, in general terms.":              "covers part of it, in general terms",
 		"The document is not in force: \"Draft\".":          "the document is not in force: \"Draft\"",
 		"One row in IT Handbook (line 3) contradicts it.":   "one row in IT Handbook (line 3) contradicts it",
 		"IT Operations Manual (line 3) says it, but not X.": "IT Operations Manual (line 3) says it, but not X",

@@ -10,23 +10,25 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// defaultTarget is the level a remediation aims at: one way that holds everywhere.
+// defaultTarget is the maturity level a remediation aims at by default: a consistent, documented
+// practice.
 const defaultTarget = 3
 
-// MaturityGoal is the maturity level that is wanted of a control, and the one it has; Rated is false where nobody said.
+// MaturityGoal holds a control's target and current maturity level. Rated is false if the control
+// was not rated.
 type MaturityGoal struct {
 	Target, Current int
 	Rated           bool
 }
 
-// dueDays is how long a remediation may take, by severity.
+// dueDays is the number of days allowed for a remediation, by severity.
 var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
 }
 
-// DraftPOAMItem drafts the plan of action for a finding, from Options.Today on; where
-// today is unknown, dates stay empty. Codes and dependencies come with Order, ids
-// are the caller's.
+// DraftPOAMItem drafts the plan item for a finding, with dates counted from Options.Today; dates
+// stay empty if Today is unknown. OrderItems assigns codes and dependencies; the caller assigns
+// IDs.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
@@ -62,7 +64,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	}
 	item.DueDate = workdayAfter(today, days)
 	if own, is := parseDate(fnd.DueDate); is && own.After(today) {
-		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
+		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a due date set by a user overrides the one derived from severity
 	}
 	for _, m := range milestoneTemplates[action] {
 		item.Milestones = append(
@@ -73,12 +75,13 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	return item
 }
 
-// HasManualRecommendation tells whether a person wrote what a finding asks to do.
+// HasManualRecommendation reports whether a user wrote the finding's recommendation.
 func HasManualRecommendation(f *api.Finding) bool {
 	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
 }
 
-// workdayAfter is so many days later, on the Friday before where that falls on a weekend.
+// workdayAfter returns the date the given number of days after t, moved back to Friday if it falls
+// on a weekend.
 func workdayAfter(t time.Time, days int) api.Date {
 	d := t.AddDate(0, 0, days)
 	switch {
@@ -130,7 +133,8 @@ func chooseActionType(f api.Finding) string {
 	return "improve"
 }
 
-// estimateEffort grows with what is missing and with what has to be built.
+// estimateEffort returns an effort level that grows with the number of missing elements and the
+// work the action implies.
 func estimateEffort(f api.Finding, action string) string {
 	points := len(f.MissingElements)
 	switch action {
@@ -155,7 +159,7 @@ func estimateEffort(f api.Finding, action string) string {
 
 func describeWeakness(c api.Control, f api.Finding) string {
 	name := c.Title + " (" + c.Code + ")"
-	if c.Title == c.Code { // a control that the catalog lacks
+	if c.Title == c.Code { // a control that isn't in the catalog
 		name = c.Code
 	}
 	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), shorten(f.Condition, 400))
@@ -193,12 +197,13 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 	return s
 }
 
-// isNotFollowed: a missing element is noted as one that records show failing.
+// isNotFollowed reports whether a missing element carries the note that records show the rule isn't
+// followed.
 func isNotFollowed(m string) bool {
 	return strings.HasSuffix(m, "("+contradictionTexts[ruleNotFollowed].note+")")
 }
 
-// stripNote drops the bracketed note that a missing element ends with.
+// stripNote removes the bracketed note at the end of a missing element.
 func stripNote(m string) string {
 	if strings.HasSuffix(m, ")") {
 		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (planned only)", " (the documents state the opposite", " (only in a template)"} {
@@ -247,7 +252,7 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 	return slices.Clone(defaultEvidence)
 }
 
-// defaultEvidence is asked for where the catalog names none.
+// defaultEvidence is requested if the catalog lists no evidence for the control.
 var defaultEvidence = []string{
 	"Approved policy or procedure that requires it",
 	"Record, log or configuration export from the last twelve months that shows it",

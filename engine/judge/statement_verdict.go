@@ -10,26 +10,26 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// statementVerdict is what the evidence says of one statement.
+// statementVerdict is the verdict on one statement.
 type statementVerdict struct {
 	statement      *preparedStatement
 	verdict        string
 	reason         string
 	score          float64
-	basis          *passageVerdict  // what the verdict rests on
+	basis          *passageVerdict  // the passage that decides the verdict
 	quoted         []passageVerdict // the evidence to quote
-	bestCoverage   float64          // the best cover, where nothing was said
-	foreignCount   int              // passages close by meaning in another language
+	bestCoverage   float64          // the best coverage, if nothing was found
+	foreignCount   int              // passages with a similar meaning in another language
 	hasIntent      bool
 	hasOperation   bool
-	hasStaleRecord bool // a record shows it, too old a one
-	nearlyFull     bool // said in full, or most of it
-	onTopic        bool // said by a passage that speaks of what the control is about
-	hasException   bool // a row denies it, beside rows that affirm it
+	hasStaleRecord bool // supported by a record that is too old
+	nearlyFull     bool // fully or nearly met
+	onTopic        bool // supported by a passage on the control's topic
+	hasException   bool // a row denies it while neighboring rows affirm it
 	isConcrete     bool // a concrete procedure: who, when, with what
 }
 
-// Evaluate says what the evidence says of one control: of each of its statements, and of all.
+// Evaluate judges one control: each of its statements, and the control as a whole.
 func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error) {
 	if s.finder == nil {
 		return Judgement{}, fmt.Errorf("judging %s: no finder was given to look for evidence with", c.Code)
@@ -73,7 +73,7 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 	return s.combineVerdicts(d, candidates, readings), nil
 }
 
-// combineVerdicts is what passages say of a statement, by all that was read of it in them.
+// combineVerdicts returns the verdict on a statement from the verdicts of all passages.
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
 	for _, h := range hits {
@@ -92,9 +92,9 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 	return f
 }
 
-// downgradeOutlierRows turns the denial of one row into a limit where another row of its document
-// says as much of the statement and doesn't deny it: one person who is late among
-// many who were trained denies nothing of the rule.
+// downgradeOutlierRows turns a row's denial into a limitation if another row of the same document
+// supports the statement as much: one late participant among many who were trained doesn't refute
+// the rule.
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -110,7 +110,8 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 	}
 }
 
-// hasAffirmingRow: does a row of c say about as much of d as r's, without denying or announcing it?
+// hasAffirmingRow reports whether a row of c covers about as much of d as r does, without denying
+// or planning it.
 func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict) bool {
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -133,7 +134,8 @@ func topicNames(d *preparedStatement) string {
 	return strings.Join(names, " ")
 }
 
-// strongestWithVerdict is the reading of a verdict that says most; the earlier one where two say the same.
+// strongestWithVerdict returns the passage with the given verdict and the highest coverage, the
+// first on a tie, or nil.
 func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVerdict {
 	var b *passageVerdict
 	for i := range verdicts {
@@ -144,15 +146,16 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 	return b
 }
 
-// isLimitedToShare: a record says the statement of a share of all.
+// isLimitedToShare reports whether a record supports the statement for only a share of cases.
 func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == verdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
 }
 
-// isFailureRecord: a record tells that what the statement asks for failed.
+// isFailureRecord reports whether a record shows that what the statement requires failed.
 func (r *passageVerdict) isFailureRecord() bool { return r.recordsFailure }
 
-// strongestMatching is the reading of a kind that says most of the statement; nil where none is.
+// strongestMatching returns the matching passage with the highest coverage, or nil if there is
+// none.
 func strongestMatching(verdicts []passageVerdict, matches func(*passageVerdict) bool) *passageVerdict {
 	var out *passageVerdict
 	for i := range verdicts {
@@ -163,19 +166,19 @@ func strongestMatching(verdicts []passageVerdict, matches func(*passageVerdict) 
 	return out
 }
 
-const maxQuotesPerVerdict = 3 // for each statement and verdict
+const maxQuotesPerVerdict = 3 // per statement and verdict
 
-// decideVerdict weighs all readings of a statement.
+// decideVerdict combines all passage verdicts on a statement.
 //
-//	says it        and denied by the same document, of a part or of something near → partial
-//	says it        and denied elsewhere → conflicting
-//	says it        and a record tells that it failed → conflicting
-//	says it        and a record tells that it took longer → conflicting
-//	says it        and a record tells for which share only → partial
-//	says it        and said by a plan elsewhere → partial
-//	says it                             → covered
+//	affirmed       and a part or something related denied in the same document → partial
+//	affirmed       and denied elsewhere → conflicting
+//	affirmed       and a record shows that it failed → conflicting
+//	affirmed       and a record shows that it took longer → conflicting
+//	affirmed       and a record shows it for a share only → partial
+//	affirmed       and only planned elsewhere → partial
+//	affirmed                            → covered
 //	partly         and denied elsewhere → conflicting
-//	denied, planned, partly, template, nothing, in this order
+//	denied, planned, partly, template, missing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, verdictCovered), strongestWithVerdict(verdicts, verdictPartial)
 	no, plan, blank := strongestWithVerdict(
@@ -289,14 +292,16 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	f.selectQuotes(verdicts)
 }
 
-// selfContradictionPrefix begins the reason of a statement that one document both says and denies.
+// selfContradictionPrefix begins the reason of a statement that one document both affirms and
+// denies.
 const selfContradictionPrefix = "One document contradicts itself: "
 
-// notFollowedPrefix begins the reason of a statement that documents say and a record shows failing.
+// notFollowedPrefix begins the reason of a statement that documents affirm and a record shows
+// failing.
 const notFollowedPrefix = "Not followed: "
 
-// formatContradiction tells where what is said and what denies it stand: in two documents, or in one. A record that
-// denies what a rule says disagrees with nobody: it tells that the rule isn't kept.
+// formatContradiction describes an affirmation and a denial with their locations, in two documents
+// or in one. A record that denies what a rule states shows that the rule isn't followed.
 func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
 	quote, at := shortQuote(denying.quote), denying.formatLocation()
 	switch {
@@ -343,7 +348,7 @@ func (f *statementVerdict) missingReason() string {
 	return "No supporting passage was found."
 }
 
-// selectQuotes picks the quotes to keep, and notes what kinds of documents bear the statement.
+// selectQuotes selects the quotes to keep for a statement.
 func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	wanted := map[string][]string{
 		verdictCovered: {verdictCovered}, verdictPartial: {verdictCovered, verdictPartial, verdictPlanned}, verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
@@ -375,7 +380,8 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	}
 }
 
-// differingFigures finds two documents that say the statement with different numbers.
+// differingFigures returns a reason if two documents state the requirement with different numbers,
+// or "".
 func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdict, yes *passageVerdict) string {
 	a := &yes.passage.sentences[yes.sentenceIndex]
 	if len(a.quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
@@ -408,10 +414,10 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 	return ""
 }
 
-// imprintLinePattern is a line with a document's own version and dates.
+// imprintLinePattern matches a line with a document's own version and dates.
 var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
 
-// soleQuantity returns the sole quantity of x's kind.
+// soleQuantity returns the only quantity of the same kind; false if there is none or several.
 func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
 	var q quantity
 	n := 0
@@ -424,7 +430,7 @@ func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
 	return q, n == 1
 }
 
-// conceptOverlap is the share of concepts that two sentences have in common.
+// conceptOverlap returns the share of concepts that two sentences have in common.
 func conceptOverlap(a, b *sentence) float64 {
 	common := 0
 	for _, t := range a.terms {
@@ -438,12 +444,12 @@ func conceptOverlap(a, b *sentence) float64 {
 	return 0
 }
 
-// documentName is what the document of a reading is called.
+// documentName returns the title of the document, or its file name.
 func (r *passageVerdict) documentName() string {
 	return firstNonEmpty(r.passage.DocumentTitle, r.passage.Filename)
 }
 
-// formatLocation names the place of a reading for a person: title, page or lines, heading.
+// formatLocation returns the location of a passage for display: title, page or line, heading.
 func (r *passageVerdict) formatLocation() string {
 	p, name := r.passage.Passage, r.documentName()
 	var at []string
@@ -466,9 +472,10 @@ func (r *passageVerdict) formatLocation() string {
 	return name + " (" + strings.Join(at, ", ") + ")"
 }
 
-// isMinorDenial: what denies is of the same document as what says it, says less of the statement, and does not
-// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong, but
-// for what one denies of certain things alone.
+// isMinorDenial reports whether a denial concerns only a part or something related: it comes from
+// the same document as the affirmation, has lower coverage and doesn't deny the control by name.
+// Across documents, only a denial for a specific subset is minor, because otherwise one document
+// may be wrong.
 func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
 	cur := &no.passage.sentences[no.sentenceIndex]
 	if d.deniesSubset(cur, no.passage.text[cur.start:cur.end]) {
@@ -478,7 +485,7 @@ func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
 	return no.passage.DocumentID == yes.passage.DocumentID && no.coverage < yes.coverage && !no.match.deniesOutright && !byName
 }
 
-// generalDenialPattern begins a sentence that denies for everybody.
+// generalDenialPattern matches the beginning of a sentence that denies for everyone.
 var generalDenialPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`,
 )
