@@ -107,7 +107,7 @@ func submitWithApprovalID[V, I any](
 			), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
 		}),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was asked for",
+			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
 			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
 		}))
 }
@@ -253,7 +253,7 @@ func requireApproval[V, I any](tx *store.Tx, org string, a *api.Assessment, k de
 	}
 	p, err := store.Approvals.Get(tx, org, approval)
 	if err != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
-		return api.ApprovalRequired(k.gate, approval, "the approval of the %s is not for the content there is now", k.gate.Title())
+		return api.ApprovalRequired(k.gate, approval, "the approval of the %s doesn't cover its current content", k.gate.Title())
 	}
 	return nil
 }
@@ -347,7 +347,7 @@ func checkReviewedHash(p *api.Approval, reviewed string) error {
 	return api.ApprovalRequired(
 		p.Gate,
 		p.ID,
-		"the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again",
+		"the %s under review has changed since you looked at it (SHA-256 now %s); review it again",
 		p.Gate.Title(),
 		p.TargetSHA256,
 	)
@@ -392,7 +392,7 @@ func (s *Service) decideApproval(
 }
 
 // errContentChanged reports that the content changed after approval was requested.
-var errContentChanged = errors.New("the content changed since approval was asked for")
+var errContentChanged = errors.New("the content changed after approval was requested")
 
 // voidStaleApproval voids an approval whose content changed, in its own transaction, and returns
 // the error to report.
@@ -407,7 +407,7 @@ func (s *Service) voidStaleApproval(ctx context.Context, by api.Caller, id strin
 	if err != nil {
 		return err
 	}
-	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed since its approval was asked for; submit it again", p.Gate.Title())
+	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested; submit it again", p.Gate.Title())
 }
 
 // recordDecision writes a decision: the approval, the version and, for a rejection, the return to
@@ -417,13 +417,13 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		return api.Forbidden("only a person can decide at a gate")
 	}
 	if p.Void {
-		return api.Conflict("this approval is void: %s; the %s has to be submitted again", stringOrEmpty(p.Reason), p.Gate.Title())
+		return api.Conflict("this approval is void: %s; submit the %s again", stringOrEmpty(p.Reason), p.Gate.Title())
 	}
 	if p.Status != api.ApprovalPending {
-		return api.Conflict("this approval is %s already; it is decided once", p.Status)
+		return api.Conflict("this approval is already %s and can't be decided again", p.Status)
 	}
 	if verdict == api.ApprovalRejected && api.IsBlank(stringOrEmpty(reason)) {
-		return api.Invalid("reason", "say why it is rejected, for whoever has to mend it")
+		return api.Invalid("reason", "give a reason for the rejection, so that it can be fixed")
 	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
@@ -476,9 +476,9 @@ func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authors []
 	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
 	case !on:
 	case p.RequestedByUserID == person || p.RequestedBy.ID == actor:
-		return api.Forbidden("this organization wants a second person to decide; you submitted it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself")
 	case slices.Contains(authors, person):
-		return api.Forbidden("this organization wants a second person to decide; you changed lines of it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you edited it yourself")
 	}
 	return nil
 }

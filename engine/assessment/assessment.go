@@ -126,7 +126,7 @@ func checkCustomRevision(tx *store.Tx, by api.Caller, revision int) error {
 	}
 	exists, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
 	if err == nil && !exists {
-		err = api.Conflict("your own frameworks and controls were changed meanwhile; try again")
+		err = api.Conflict("your custom frameworks and controls changed in the meantime; try again")
 	}
 	return err
 }
@@ -315,7 +315,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.HasReached(api.StateSoADrafted) {
 				return api.Conflict(
-					"the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)",
+					"the frameworks are locked because the Statement of Applicability has been drafted (the assessment is %s)",
 					a.State,
 				)
 			}
@@ -359,7 +359,7 @@ func checkIfMatch(m api.Match, revision int) error {
 	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
-	return api.Invalid("If-Match", "the record is at revision %d, not %s: read it again and decide", revision, m.IfMatch)
+	return api.Invalid("If-Match", "the record is at revision %d, not %s; read it again and retry", revision, m.IfMatch)
 }
 
 // Delete deletes an assessment with everything that belongs to it, except for its audit events.

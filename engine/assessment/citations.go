@@ -23,7 +23,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{
 			Rule: "documents-unchanged", Severity: "warning",
-			Message: "documents were added, changed or taken away since it was drafted; refresh its evidence to take that in",
+			Message: "documents were added, changed or deleted since it was drafted; refresh its evidence",
 		})
 	}
 	present := make(map[string]bool, len(docs))
@@ -40,7 +40,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		if len(gone) > 0 {
 			out = append(out, api.ValidationIssue{
 				Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("it cites what has been taken away: %s", joinFirst(gone, 5)),
+				Message: fmt.Sprintf("it cites deleted documents: %s", joinFirst(gone, 5)),
 			})
 		}
 	}

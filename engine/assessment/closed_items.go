@@ -92,7 +92,7 @@ func carryClosedItems(
 			if !inScope(it.ControlCode) {
 				it.Status = "cancelled"
 			}
-			syncMilestonesToStatus(&it, today, "the gap analysis, which has no gap here any more")
+			syncMilestonesToStatus(&it, today, "the gap analysis, which no longer has this gap")
 		}
 		it.FindingID, it.Dependencies = "", []string{}
 		out = append(out, it)

@@ -64,7 +64,7 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 			return err
 		}
 		if b.Gate != "" && b.Gate != to.Gate || b.Item != "" || b.ApprovalID != "" {
-			return api.Invalid("reply_to", "a reply is of what it answers; leave gate, item and approval_id out")
+			return api.Invalid("reply_to", "a reply inherits its target; omit gate, item and approval_id")
 		}
 		c.ReplyTo, c.Gate, c.Item, c.ApprovalID = &to.ID, to.Gate, to.Item, to.ApprovalID
 	}
@@ -77,12 +77,12 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 			return err
 		}
 		if b.Gate != "" && b.Gate != p.Gate {
-			return api.Invalid("gate", "the approval is of the %s", p.Gate.Title())
+			return api.Invalid("gate", "the approval is for the %s", p.Gate.Title())
 		}
 		c.ApprovalID, c.Gate = &p.ID, p.Gate
 	}
 	if !slices.Contains(api.Gates, c.Gate) {
-		return api.Invalid("gate", "say what the comment is of: %v", api.Gates)
+		return api.Invalid("gate", "name the gate that the comment is on: %v", api.Gates)
 	}
 	head, err := newestHeader(tx, a, c.Gate)
 	if err != nil {

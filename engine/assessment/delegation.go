@@ -19,11 +19,11 @@ const statusActive = "active"
 func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.CreateDelegationInput) (*api.Delegation, error) {
 	b := in.Body
 	if !by.IsPerson() {
-		return nil, api.Forbidden("only a person who is signed in lets another decide for them; a key, agent or workflow does not")
+		return nil, api.Forbidden("only a signed-in person can delegate decisions; a key, agent or workflow can't")
 	}
 	for _, g := range b.Gates {
 		if !slices.Contains(api.Gates, g) {
-			return nil, api.Invalid("gates", "there is no gate %q; there are %v", g, api.Gates)
+			return nil, api.Invalid("gates", "unknown gate %q; choose from %v", g, api.Gates)
 		}
 	}
 	var out api.Delegation
@@ -31,16 +31,16 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		if may, err := mayDecide(tx, by.OrganizationID, by.UserID); err != nil {
 			return err
 		} else if !may {
-			return api.Forbidden("only an owner or admin lets another decide; what somebody lets you decide is not yours to hand on")
+			return api.Forbidden("only an owner or admin can delegate decisions; delegated rights can't be passed on")
 		}
 		now := tx.Now()
 		switch {
 		case !b.ExpiresAt.After(now):
-			return api.Invalid("expires_at", "it would have ended already; give a time from now on")
+			return api.Invalid("expires_at", "the time has passed; give a future time")
 		case b.ExpiresAt.After(now.AddDate(0, 0, api.MaxDelegationDays)):
-			return api.Invalid("expires_at", "a delegation lasts %d days at most", api.MaxDelegationDays)
+			return api.Invalid("expires_at", "a delegation can last at most %d days", api.MaxDelegationDays)
 		case b.DelegateID == by.UserID:
-			return api.Invalid("delegate_id", "you decide for yourself already; name another member")
+			return api.Invalid("delegate_id", "you can't delegate to yourself; name another member")
 		}
 		delegate, err := activeMemberName(tx, by.OrganizationID, b.DelegateID)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		if may, err := mayDecide(tx, by.OrganizationID, b.DelegateID); err != nil {
 			return err
 		} else if may {
-			return api.Conflict("%s decides by their own role already", delegate)
+			return api.Conflict("%s can already decide by their own role", delegate)
 		}
 		where := "in every assessment"
 		if b.AssessmentID != nil {
@@ -157,7 +157,7 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 	}
 	refused := by.Require(api.ApprovalDecide)
 	if refused == nil { // the role was revoked since the request was authorized
-		refused = api.Forbidden("your role does not give the right to decide any more")
+		refused = api.Forbidden("your role no longer permits decisions")
 	}
 	if !by.IsPerson() {
 		return nil, refused
@@ -173,16 +173,16 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 		case d.Status == api.DelegationRevoked || d.Status == api.DelegationVoid:
 			continue
 		case delegationStatus(&d, tx.Now()) != api.DelegationActive:
-			refused = api.Forbidden("what %s let you decide ended at %s", d.DelegatorName, d.ExpiresAt.Format(time.RFC3339))
+			refused = api.Forbidden("the delegation from %s ended at %s", d.DelegatorName, d.ExpiresAt.Format(time.RFC3339))
 			continue
 		case !delegationCovers(&d, p.AssessmentID, p.Gate):
-			refused = api.Forbidden("what %s lets you decide is not this gate of this assessment", d.DelegatorName)
+			refused = api.Forbidden("the delegation from %s doesn't cover this gate of this assessment", d.DelegatorName)
 			continue
 		}
 		if may, err := mayDecide(tx, by.OrganizationID, d.DelegatorID); err != nil {
 			return nil, err
 		} else if !may {
-			refused = api.Forbidden("%s, who let you decide, may not decide any more", d.DelegatorName)
+			refused = api.Forbidden("%s, who delegated to you, may no longer decide", d.DelegatorName)
 			continue
 		}
 		if err := requireSecondPerson(tx, by.OrganizationID, p, authors, d.DelegatorID, ""); err != nil {
@@ -190,7 +190,7 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 				return nil, err
 			}
 			refused = api.Forbidden(
-				"this organization wants a second person to decide; %s, for whom you would, submitted it or changed lines of it",
+				"this organization requires a second person to decide; %s, on whose behalf you would decide, submitted or edited it",
 				d.DelegatorName,
 			)
 			continue
@@ -284,7 +284,7 @@ func (s *Service) RevokeDelegation(ctx context.Context, by api.Caller, in *api.D
 				by,
 				&d,
 				"delegation_revoked",
-				fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName),
+				fmt.Sprintf("%s revoked the delegation from %s to %s", by.Actor.Name, d.DelegatorName, d.DelegateName),
 			),
 		)
 	})

@@ -488,14 +488,14 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 		if !it.IsManual(name) {
 			return api.Invalid(
 				"reset",
-				"people didn't set %q of %s; they set: %s",
+				"%q of %s has no manual value to reset; manually set: %s",
 				name,
 				it.ControlCode,
 				cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"),
 			)
 		}
 		if slices.Contains(*f, name) {
-			return api.Invalid("reset", "%s of %s is set and handed back at once; do one of them", name, it.ControlCode)
+			return api.Invalid("reset", "%s of %s can't be set and reset at once; choose one", name, it.ControlCode)
 		}
 		*f = append(*f, resetPrefix+name)
 	}
@@ -518,7 +518,7 @@ func (k deliverableType[V, I]) copyToNextVersion(
 	}
 	if n := k.version(&newest); n.ID != head.ID {
 		return v, copied, api.Conflict(
-			"version %d of the %s is %s and does not change; change the item in version %d",
+			"version %d of the %s is %s and can't be changed; edit the item in version %d",
 			head.VersionNumber,
 			k.gate.Title(),
 			head.Status,

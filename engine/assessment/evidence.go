@@ -81,16 +81,16 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 	slices.Sort(codes)
 	return audit.PublishEvent(tx, by, audit.Event{
 		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
-		Summary: fmt.Sprintf("%s changed where %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
+		Summary: fmt.Sprintf("%s changed; %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
 		Data:    map[string]any{"filename": filename, "control_codes": codes},
 	})
 }
 
 func affectedControlsText(n int) string {
 	if n == 1 {
-		return "the lines of 1 control rest on it"
+		return "1 control is affected"
 	}
-	return fmt.Sprintf("the lines of %d controls rest on it", n)
+	return fmt.Sprintf("%d controls are affected", n)
 }
 
 // joinFirst joins the first names of a list, up to limit.

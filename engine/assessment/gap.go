@@ -297,7 +297,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 }
 
 func notAssessedError() error {
-	return api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
+	return api.Invalid("status", "a gap must have been assessed; if there is too little evidence to judge, use not_evidenced")
 }
 
 // soaItemForFinding returns the SoA line that a finding is based on, or nil if the finding was
@@ -358,7 +358,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if b.Status == api.Implemented {
 		return nil, api.Invalid(
 			"status",
-			"what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced",
+			"an implemented control is not a gap; use partially_implemented, planned, not_implemented or not_evidenced",
 		)
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -393,7 +393,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	case !isValidCustomCode(f.ControlCode):
 		return nil, api.Invalid(
 			"control_id",
-			"%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters",
+			"%.80q is not a control code; a custom code starts with a letter, followed by letters, digits, and . _ - up to 64 characters",
 			b.ControlID,
 		)
 	}
@@ -481,7 +481,7 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 			stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
 			return api.Invalid(
 				"condition",
-				"this gap on %s was added already, as %s; change that one, or say in its condition what differs",
+				"this gap on %s already exists as %s; edit that one, or state the difference in the condition",
 				f.ControlCode,
 				i.ID,
 			)

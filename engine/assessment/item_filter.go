@@ -87,7 +87,7 @@ func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref 
 		frameworks = slices.DeleteFunc(slices.Clone(frameworks), func(f string) bool { return f != framework })
 	}
 	if len(frameworks) == 0 {
-		return nil, api.Invalid("requirement", "the assessment has no framework of which %q could be a requirement", ref)
+		return nil, api.Invalid("requirement", "%q is not a requirement of any framework of the assessment", ref)
 	}
 	codes := map[string]string{}
 	for _, f := range frameworks {

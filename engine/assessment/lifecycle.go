@@ -307,7 +307,7 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 		return s.evidenceWarnings(ctx, by, a)
 	case api.StateFrameworkSelected:
 		if len(a.Frameworks) == 0 {
-			return []string{"no framework is chosen: the whole SCF catalog is assessed"}, nil
+			return []string{"no framework selected: the whole SCF catalog is assessed"}, nil
 		}
 		return nil, nil
 	case api.StateScopeDrafted:
@@ -362,7 +362,7 @@ func documentsInTx(tx *store.Tx, org, assessment string) (docs []api.Document, e
 func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	docs, err := s.listDocuments(ctx, by, a)
 	if err == nil && len(docs) == 0 {
-		return []string{"there are no documents: nothing will be evidenced"}, nil
+		return []string{"there are no documents: no control will be evidenced"}, nil
 	}
 	return nil, err
 }
@@ -398,7 +398,7 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 			if d.IsForeignLanguage() {
 				warnings = append(
 					warnings,
-					fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language),
+					fmt.Sprintf("%s is in %q; the built-in rules work best with English", d.Filename, d.Language),
 				)
 			}
 		}
@@ -431,7 +431,7 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 			if d.CreatedAt.After(v.CreatedAt) {
 				warnings = append(
 					warnings,
-					fmt.Sprintf("%s came after the Statement of Applicability was drafted; refresh its evidence to take it in", d.Filename),
+					fmt.Sprintf("%s was added after the Statement of Applicability was drafted; refresh the evidence to include it", d.Filename),
 				)
 			}
 		}
@@ -556,7 +556,7 @@ func writeDraft[V, I any](
 // requireOpen returns a conflict if the assessment is closed.
 func requireOpen(a *api.Assessment) error {
 	if a.State == api.StateClosed {
-		return api.Conflict("the assessment is closed and does not change")
+		return api.Conflict("the assessment is closed and can't be changed")
 	}
 	return nil
 }

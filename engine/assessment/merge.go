@@ -191,7 +191,7 @@ func FillRecord(fields map[string]json.RawMessage, r any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, r); err != nil {
-		return api.Invalid("", "a field has a value of the wrong kind: %v", err)
+		return api.Invalid("", "a field has a value of the wrong type: %v", err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 	m.result = &api.Migration{AssessmentID: a.ID, From: catalogPoint(from, a.CustomRevision), To: catalogPoint(to, customRevision)}
 	if m.result.From == m.result.To {
 		return nil, api.Conflict(
-			"the assessment is at catalog version %s already, with your own frameworks and controls as they are",
+			"the assessment already uses catalog version %s and your current custom frameworks and controls",
 			m.result.To.Label,
 		)
 	}
@@ -141,7 +141,7 @@ func (m *migration) checkAllowed() error {
 		if f.Status == "gone" {
 			return api.Invalid(
 				"drop_frameworks",
-				"the framework %s is not in catalog version %s (%s); leave it behind with --drop-framework %s, or stay",
+				"the framework %s is not in catalog version %s (%s); drop it with --drop-framework %s, or keep the current version",
 				f.Code,
 				m.result.To.Label,
 				*f.Message,
@@ -152,7 +152,7 @@ func (m *migration) checkAllowed() error {
 	if len(m.before.Frameworks) > 0 && len(m.after.Frameworks) == 0 {
 		return api.Invalid(
 			"drop_frameworks",
-			"no framework would be left, and the whole catalog be assessed instead; begin a new assessment for that",
+			"no framework would be left, so the whole catalog would be assessed; create a new assessment for that",
 		)
 	}
 	return nil
@@ -306,11 +306,11 @@ func missingCodes(a, b map[string][]string) api.RequirementCodes {
 func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 	what := fmt.Sprintf("moved from catalog %s to %s", m.result.From.Label, m.result.To.Label)
 	if m.result.From.VersionID == m.result.To.VersionID {
-		what = fmt.Sprintf("took in your own frameworks and controls as they are now (revision %d)", m.result.To.CustomRevision)
+		what = fmt.Sprintf("updated to your current custom frameworks and controls (revision %d)", m.result.To.CustomRevision)
 	}
 	warnings := []string{
 		fmt.Sprintf(
-			"%d controls to look at again, %d decisions kept, %d left behind",
+			"%d controls to review, %d decisions kept, %d dropped",
 			len(m.result.Review),
 			len(m.result.DecisionsKept),
 			len(m.result.DecisionsLeft),

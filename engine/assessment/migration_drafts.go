@@ -155,7 +155,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 		return err
 	}
 	if a.Revision != m.before.Revision {
-		return api.Conflict("the assessment was changed meanwhile; try again")
+		return api.Conflict("the assessment changed in the meantime; try again")
 	}
 	now := tx.Now()
 	m.after.MigratedAt, m.after.UpdatedAt = &now, now
@@ -229,7 +229,7 @@ func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k delivera
 		return last, err
 	}
 	if !k.isUnmodified(d.previous, &last) {
-		return last, api.Conflict("the %s was changed meanwhile; try again", k.gate.Title())
+		return last, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
 	}
 	v, err := k.insertVersion(tx, by, &m.after, d)
 	if err != nil {

@@ -56,7 +56,7 @@ func (s *Service) mergeMilestones(
 			if at < 0 {
 				return nil, api.Invalid(
 					"milestones",
-					"%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled",
+					"%q was approved for %s, which can't be changed; add the new date to its changes, or set it to cancelled",
 					m.Title,
 					m.DueDate,
 				)
@@ -64,7 +64,7 @@ func (s *Service) mergeMilestones(
 			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
 				return nil, api.Invalid(
 					"milestones.changes",
-					"the changes of %q that were approved stay; add the new one after them",
+					"the approved changes of %q can't be removed; add the new one after them",
 					m.Title,
 				)
 			}
@@ -91,7 +91,7 @@ func (s *Service) mergeMilestones(
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
 				return nil, api.Invalid(
 					"milestones.changes.at",
-					"%s is before the change that stands before it, of %s",
+					"%s is earlier than the preceding change of %s",
 					m.Changes[j].At,
 					m.Changes[j-1].At,
 				)
@@ -145,7 +145,7 @@ func isUnfinished(m api.Milestone) bool { return m.Status == "open" || m.Status 
 func (s *Service) checkMilestone(previous, given []api.Milestone, m *api.Milestone) error {
 	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {
-		return api.Invalid("milestones", "%q stands %d times for %s", m.Title, now, m.DueDate)
+		return api.Invalid("milestones", "%q is listed %d times for %s", m.Title, now, m.DueDate)
 	}
 	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
 		return err
@@ -178,7 +178,7 @@ func (s *Service) attributeChange(by api.Caller, previous []api.Milestone, c *ap
 		return err
 	}
 	if at > today {
-		return api.Invalid("milestones.changes.at", "%s is yet to come; name the day on which it was decided, or none", at)
+		return api.Invalid("milestones.changes.at", "%s is in the future; give the day of the decision, or omit it", at)
 	}
 	if c.DueDate < at {
 		return api.Invalid("milestones.changes.due_date", "%s had passed on %s, when it was decided", c.DueDate, at)

@@ -70,7 +70,7 @@ func undecidedVersion[V, I any](tx *store.Tx, a *api.Assessment, k deliverableTy
 	case err != nil:
 		return nil, err
 	case ok && a.State.HasReached(k.approvedState()):
-		text += fmt.Sprintf(" beside version %d, which is approved and on which the rest builds.", k.version(&approved).VersionNumber)
+		text += fmt.Sprintf("; the rest is based on version %d, which is approved.", k.version(&approved).VersionNumber)
 	default:
 		dependent, err := decidedDependent(tx, a, k.gate, head.ID)
 		if dependent == "" || err != nil {
@@ -152,7 +152,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 			return nil, err
 		}
 		if hash != v.Inputs["scope"] {
-			add("scope", "by an older scope than there is now")
+			add("scope", "from an older scope")
 		}
 	}
 	docs, err := documentsInTx(tx, a.OrganizationID, a.ID)
@@ -173,9 +173,9 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 		return out, err
 	}
 	if late > 0 {
-		add("documents", "from other documents than there are now: %d came later", late)
+		add("documents", "before the documents changed; %d added since", late)
 	} else {
-		add("documents", "from other documents than there are now")
+		add("documents", "before the documents changed")
 	}
 	return out, nil
 }
@@ -224,7 +224,7 @@ func checkBasisOutdated[V, I, B, J any](
 	}
 	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, k.gate.Title(), was, basis.gate.Title())
 	if id == now.ID {
-		text += ", of which lines were changed since."
+		text += ", which has been edited since."
 	} else {
 		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
 	}

@@ -356,7 +356,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinished) {
 				return nil, api.Invalid(
 					"milestones",
-					"%s is completed, so its milestones are; set its status to in_progress to open one",
+					"%s is completed, and so are its milestones; set its status to in_progress to reopen one",
 					i.POAMCode,
 				)
 			}
@@ -375,11 +375,11 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		f.addIf("comments", b.Comments.Apply(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {
 		case accepted && i.RiskAcceptedUntil == nil:
-			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
+			return nil, api.Invalid("risk_accepted_until", "give the date until which the risk of %s is accepted", i.POAMCode)
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
 			return nil, api.Invalid(
 				"risk_accepted_until",
-				"%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it",
+				"%s is %s; only an accepted risk has an end date: set the status to risk_accepted as well",
 				i.POAMCode,
 				displayName(i.Status),
 			)

@@ -121,7 +121,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	}
 	for name := range b.Traits {
 		if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
-			return nil, api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
+			return nil, api.Invalid("reset", "the trait %s can't be set and reset at once; choose one", name)
 		}
 	}
 	if _, err := s.readAssessment(ctx, by, assessment); err != nil {
@@ -150,7 +150,7 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 	}
 	for _, name := range names {
 		if !slices.Contains(byPeople, name) {
-			return api.Invalid("reset", "no person set the trait %s; people set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
+			return api.Invalid("reset", "the trait %s has no manual value to reset; manually set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
 		}
 		sc.Traits[name] = found[name]
 		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
@@ -198,7 +198,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 		}
 		for name, v := range b.Traits {
 			if !slices.Contains(api.TraitNames, name) {
-				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
+				return api.Invalid("traits."+name, "unknown trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
 			}
 			t := api.Trait{Value: v.Display(), Source: "person", Reason: "set by a person"}
 			was := sc.Traits[name]
@@ -232,25 +232,25 @@ func validateScope(sc *api.Scope) error {
 	broken := func(r rune) bool { return api.IsUnsafeRune(r) && !strings.ContainsRune("\r\n\t", r) }
 	switch {
 	case strings.ContainsFunc(sc.Title, api.IsUnsafeRune):
-		return api.Invalid("title", "a title is one line, without control characters")
+		return api.Invalid("title", "a title must be a single line without control characters")
 	case strings.ContainsFunc(sc.Description, broken):
-		return api.Invalid("description", "a description holds no control characters but line breaks")
+		return api.Invalid("description", "a description must not contain control characters other than line breaks")
 	case utf8.RuneCountInString(sc.Title) > maxScopeTitle || utf8.RuneCountInString(sc.Description) > maxItemText:
-		return api.Invalid("title", "a title may have %d characters and a description %d", maxScopeTitle, maxItemText)
+		return api.Invalid("title", "a title can have up to %d characters and a description up to %d", maxScopeTitle, maxItemText)
 	}
 	for name, l := range scopeLists(sc) {
 		if len(*l) > maxItemParts {
-			return api.Invalid(name, "it has %d entries; %d are the most", len(*l), maxItemParts)
+			return api.Invalid(name, "the list has %d entries; the maximum is %d", len(*l), maxItemParts)
 		}
 		for n, entry := range *l {
 			field := fmt.Sprintf("%s.%d", name, n)
 			switch {
 			case api.IsBlank(entry):
-				return api.Invalid(field, "an entry of blanks says nothing; leave it out")
+				return api.Invalid(field, "blank entries are not allowed; omit them")
 			case strings.ContainsFunc(entry, broken):
-				return api.Invalid(field, "an entry holds no control characters but line breaks")
+				return api.Invalid(field, "an entry must not contain control characters other than line breaks")
 			case utf8.RuneCountInString(entry) > maxScopeEntry:
-				return api.Invalid(field, "an entry may have %d characters", maxScopeEntry)
+				return api.Invalid(field, "an entry can have up to %d characters", maxScopeEntry)
 			}
 		}
 	}
@@ -401,7 +401,7 @@ func (s *Service) changeScopeStatus(
 		if hash, err := scopeHash(&sc); err != nil {
 			return err
 		} else if reviewed := reviewedHash(decision); reviewed != "" && reviewed != hash {
-			return api.Conflict("the scope is not the content you looked at: it has the SHA-256 %s by now; look again", hash)
+			return api.Conflict("the scope has changed since you looked at it (SHA-256 now %s); review it again", hash)
 		}
 		sc.Status, sc.UpdatedAt = to, tx.Now()
 		sc.Revision++

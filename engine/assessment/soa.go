@@ -282,7 +282,7 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 			continue
 		}
 		i.Reason = fmt.Sprintf(
-			"Not assessed: what is %s is not assessed. The status that %s set, %s, is dropped.",
+			"Not assessed: the control is %s. The status set by %s (%s) was dropped.",
 			displayName(i.Applicability),
 			stringOrEmpty(i.EditedBy),
 			displayName(i.ImplementationStatus),
@@ -418,7 +418,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case wasExcluded && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
 			return nil, api.Invalid(
 				"implementation_status",
-				"%s can't be %s and %s; what does not apply is not assessed",
+				"%s can't be %s and %s; a control that doesn't apply isn't assessed",
 				i.ControlCode,
 				displayName(i.Applicability),
 				displayName(*b.ImplementationStatus),
@@ -430,7 +430,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it.
-			i.Reason = "Not assessed yet: it was left out when the evidence was judged. Draft the Statement of Applicability again."
+			i.Reason = "Not assessed yet: the control was excluded when the evidence was judged. Draft the Statement of Applicability again."
 			if i.IsManual("implementation_status") {
 				f = append(f, resetPrefix+"implementation_status")
 			}
@@ -460,7 +460,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		for n, r := range i.InclusionReasons {
 			if slices.Contains(i.InclusionReasons[:n], r) {
-				return nil, api.Invalid("inclusion_reasons", "%q stands twice", r)
+				return nil, api.Invalid("inclusion_reasons", "%q is listed twice", r)
 			}
 			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
@@ -500,7 +500,7 @@ func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideS
 	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
 }
 
-// checkSoASubmittable refuses a version whose integrity does not hold.
+// checkSoASubmittable returns an error if a version fails its validation rules.
 func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 	items, err := soa.readItems(tx, org, v.ID)
 	if err != nil {
@@ -516,7 +516,7 @@ func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 		return nil
 	}
 	return api.Conflict(
-		"%d items keep the Statement of Applicability from review; the first is %s: %s",
+		"%d items block the submission of the Statement of Applicability; the first is %s: %s",
 		len(details),
 		details[0].Field,
 		details[0].Message,
@@ -524,7 +524,7 @@ func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 		details...)
 }
 
-// ValidateSoA checks a version against the named rules.
+// ValidateSoA checks a version against the validation rules.
 func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
 	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -551,7 +551,7 @@ func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInp
 	return out, err
 }
 
-// soaRules are what an item must keep; a broken error blocks submission.
+// soaRules are the validation rules for items; a violation with severity error blocks submission.
 var soaRules = []struct {
 	name, severity string
 	broken         func(*api.SoAItem) string
@@ -580,22 +580,22 @@ var soaRules = []struct {
 	}},
 	{"inclusion-justified", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && len(i.InclusionReasons) == 0 {
-			return "no reason says why the control is included"
+			return "no inclusion reason is given"
 		}
 		return ""
 	}},
 	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.NotAssessed {
 			if i.IsManual("implementation_status") {
-				return "it applies, but a person set it to not assessed"
+				return "it applies, but a user set it to not assessed"
 			}
-			return "it applies, but was not assessed; draft again to have the evidence judged"
+			return "it applies but was not assessed; draft again to judge the evidence"
 		}
 		return ""
 	}},
 	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.Implemented && len(i.Evidence) == 0 {
-			return "said to be implemented, without a passage of evidence"
+			return "marked as implemented without evidence"
 		}
 		return ""
 	}},
@@ -635,15 +635,15 @@ func checkSoARules(items []api.SoAItem) []api.ValidationIssue {
 			api.ValidationIssue{
 				Rule:     "something-applies",
 				Severity: "warning",
-				Message:  "none of the controls applies, so there is nothing to assess; look at the scope and its traits",
+				Message:  "no control applies, so there is nothing to assess; check the scope and its traits",
 			},
 		)
 	}
 	return out
 }
 
-// RegenerateSoA drafts again, keeping what people edited. What is under review or approved
-// stands where nothing has changed.
+// RegenerateSoA drafts the next version, keeping users' edits. A version under review or approved
+// is kept if nothing has changed.
 func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
 	if err != nil {
@@ -652,8 +652,8 @@ func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAI
 	return s.draftNextSoA(ctx, by, v.AssessmentID, skipIfUnchanged(s.draftSoA))
 }
 
-// RefreshSoAEvidence looks for the evidence again: the next version, with what
-// people decided kept.
+// RefreshSoAEvidence judges the evidence again and drafts the next version, keeping users'
+// decisions.
 func (s *Service) RefreshSoAEvidence(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return s.RegenerateSoA(ctx, by, in)
 }

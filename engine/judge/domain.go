@@ -2,8 +2,8 @@ package judge
 
 import "strings"
 
-// domain is what the rules know of a family of controls: who usually owns it, what
-// comes of its absence, and how early it is needed by others.
+// domain holds defaults for a family of controls: the usual owner, the effect of missing controls,
+// and its rank in the working order.
 type domain struct {
 	role   string
 	effect string

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// What the levels mean in general, where the catalog has no criteria for a control.
+// genericLevelCriteria describes each level for controls without criteria in the catalog.
 var genericLevelCriteria = [6]string{
 	"The practice isn't performed; nothing shows due care.",
 	"The practice is performed ad hoc by individuals, without a consistent approach.",
@@ -35,9 +35,9 @@ var (
 	)
 )
 
-// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
-// figures that management looks at, 5 needs 4 and improvement. Where nothing is
-// evidenced there is nothing to rate: Assessed is false and the level 0.
+// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 requires all of 3 and metrics
+// that management reviews, 5 requires 4 and continuous improvement. Without evidence the control
+// isn't rated: Assessed is false and the level 0.
 func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
 		Item:        newItem(c, item.RequirementCodes),
@@ -87,7 +87,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Level, m.Rationale = rateImplemented(item)
 	}
 	if who := statusSetBy(item); who != "" {
-		m.Confidence = 0 // the status that it follows from is nobody's reading
+		m.Confidence = 0 // the status wasn't derived from evidence
 		if item.ImplementationStatus != api.NotImplemented {
 			m.Rationale += " The status was set by " + who + "."
 		}
@@ -95,14 +95,14 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = roundToThousandths(m.Confidence * 0.9) // read from words, not from the figures themselves
+			m.Confidence = roundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
 		}
 	}
 	SetLevelCriteria(&m, c)
 	return m
 }
 
-// mentionsMetrics tells whether a quote speaks of figures.
+// mentionsMetrics reports whether a quote mentions metrics.
 func mentionsMetrics(quote string) bool {
 	return metricPattern.MatchString(quote) || strings.Contains(quote, "%") && percentPattern.MatchString(quote)
 }
@@ -135,13 +135,13 @@ func rateImplemented(item api.SoAItem) (int, string) {
 	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
 }
 
-// SetLevelCriteria writes what the level of a score and the next one ask for.
+// SetLevelCriteria sets the criteria for a score's level and the next one.
 func SetLevelCriteria(m *api.MaturityScore, c api.Control) {
 	m.Criteria = levelCriteria(c, m.Level)
 	m.NextCriteria = levelCriteria(c, m.Level+1)
 }
 
-// levelCriteria is what the catalog asks for at a level, or what the level means in general.
+// levelCriteria returns the catalog's criteria for a level, or the generic ones.
 func levelCriteria(c api.Control, level int) string {
 	if level > 5 {
 		return ""
