@@ -147,7 +147,7 @@ var exampleFields = map[string]any{
 	"blocked_by": []string{
 		"the Statement of Applicability waits for an approval",
 	}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
-	"Outdated.message": "Version 1 of the Statement of Applicability was drafted by an older scope than there is now.", "TimelineEvent.type": "assessment.created",
+	"Outdated.message": "Version 1 of the Statement of Applicability was drafted from an older scope.", "TimelineEvent.type": "assessment.created",
 	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are in.", "LifecycleEvent.from_state": api.StateScopeDrafted,
 	"LifecycleEvent.to_state": api.StateSoADrafted, "LifecycleEvent.event_type": "transition",
 	"Document.title": examplePolicy, "mime_type": "application/pdf", "size_bytes": 48213, "language": "en", "page_count": 7, "document_version": "2.1", "Document.status": api.DocumentIngested,

@@ -13,10 +13,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// displayStatus is a status as a person says it.
+// displayStatus returns a status for display.
 func displayStatus(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// ensureSubmitted submits the newest version for review where it isn't yet.
+// ensureSubmitted submits the newest version for review unless it has been submitted.
 func ensureSubmitted[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -40,7 +40,7 @@ func ensureSubmitted[V, I any](
 	})
 }
 
-// submit puts a version under review and asks for the approval that binds its content.
+// submit puts a version under review and requests an approval bound to its content hash.
 func submit[V, I any](
 	tx *store.Tx,
 	by api.Caller,
@@ -52,7 +52,8 @@ func submit[V, I any](
 	return submitWithApprovalID(tx, by, a, k, v, check, "")
 }
 
-// submitWithApprovalID is submit where the approval has an id already; empty: a new one.
+// submitWithApprovalID is like submit but uses the given approval ID; if empty, a new one is
+// generated.
 func submitWithApprovalID[V, I any](
 	tx *store.Tx,
 	by api.Caller,
@@ -106,12 +107,12 @@ func submitWithApprovalID[V, I any](
 			), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
 		}),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was asked for",
+			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
 			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
 		}))
 }
 
-// submitVersion is the operation that submits one version.
+// submitVersion implements the operations that submit a version.
 func submitVersion[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -133,7 +134,7 @@ func submitVersion[V, I any](
 			return err
 		}
 		if a.State != k.draftedState {
-			return nil // it was drafted ahead of its time, or is mended after it
+			return nil // drafted early, or corrected afterwards
 		}
 		step, _ := a.State.Next()
 		return changeState(
@@ -149,7 +150,7 @@ func submitVersion[V, I any](
 	return &v, err
 }
 
-// approvals that are for a version, newest first.
+// approvalsFor returns the approvals of a target, newest first.
 func approvalsFor(tx *store.Tx, org, target string) (out []api.Approval, err error) {
 	for p, err := range store.Approvals.By("target").Scan(tx, org, store.Prefix(target), store.Reverse) {
 		if err != nil {
@@ -193,7 +194,7 @@ func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (api.A
 	return api.Approval{}, false, nil
 }
 
-// requireGateApproval is nil where a person has approved exactly the content there is now.
+// requireGateApproval returns nil if a person has approved exactly the current content.
 func requireGateApproval(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
 	switch gate {
 	case api.GateSoA:
@@ -252,7 +253,7 @@ func requireApproval[V, I any](tx *store.Tx, org string, a *api.Assessment, k de
 	}
 	p, err := store.Approvals.Get(tx, org, approval)
 	if err != nil || p.Status != api.ApprovalApproved || p.TargetSHA256 != hash {
-		return api.ApprovalRequired(k.gate, approval, "the approval of the %s is not for the content there is now", k.gate.Title())
+		return api.ApprovalRequired(k.gate, approval, "the approval of the %s doesn't cover its current content", k.gate.Title())
 	}
 	return nil
 }
@@ -283,7 +284,7 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	return l, s.db.View(ctx, func(tx *store.Tx) error { return addDecisionInfo(tx, by.OrganizationID, l.Data) })
 }
 
-// addDecisionInfo adds to pending approvals who may decide, and what they should know.
+// addDecisionInfo adds to pending approvals who may decide and what they need to know.
 func addDecisionInfo(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]
@@ -306,7 +307,7 @@ func getApproval(tx *store.Tx, by api.Caller, id string) (api.Approval, error) {
 	return p, store.ToNotFound(err, "approval", id)
 }
 
-// GetApproval is one approval.
+// GetApproval returns an approval.
 func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.ApprovalInput) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -321,12 +322,12 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 	return &p, err
 }
 
-// Approve is a person's yes to what waits at a gate.
+// Approve records a person's approval at a gate.
 func (s *Service) Approve(ctx context.Context, by api.Caller, in *api.ApproveInput) (*api.Approval, error) {
 	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalApproved, decisionComment(in.Body), reviewedHash(in.Body))
 }
 
-// Reject is a person's no, with the reason.
+// Reject records a person's rejection at a gate, with a reason.
 func (s *Service) Reject(ctx context.Context, by api.Caller, in *api.RejectInput) (*api.Approval, error) {
 	return s.decideApproval(ctx, by, in.ApprovalID, api.ApprovalRejected, &in.Body.Reason, in.Body.ContentSHA256)
 }
@@ -338,7 +339,7 @@ func reviewedHash(d *api.VersionDecision) string {
 	return d.ContentSHA256
 }
 
-// checkReviewedHash refuses to decide on other content than the person has looked at.
+// checkReviewedHash returns an error if the content differs from what the person reviewed.
 func checkReviewedHash(p *api.Approval, reviewed string) error {
 	if reviewed == "" || reviewed == p.TargetSHA256 {
 		return nil
@@ -346,7 +347,7 @@ func checkReviewedHash(p *api.Approval, reviewed string) error {
 	return api.ApprovalRequired(
 		p.Gate,
 		p.ID,
-		"the %s under review is not the content you looked at: it has the SHA-256 %s by now; look again",
+		"the %s under review has changed since you looked at it (SHA-256 now %s); review it again",
 		p.Gate.Title(),
 		p.TargetSHA256,
 	)
@@ -390,10 +391,11 @@ func (s *Service) decideApproval(
 	return &p, err
 }
 
-// errContentChanged says that the content is not what approval was asked for.
-var errContentChanged = errors.New("the content changed since approval was asked for")
+// errContentChanged reports that the content changed after approval was requested.
+var errContentChanged = errors.New("the content changed after approval was requested")
 
-// voidStaleApproval voids an approval whose content changed, in a transaction of its own, and says so.
+// voidStaleApproval voids an approval whose content changed, in its own transaction, and returns
+// the error to report.
 func (s *Service) voidStaleApproval(ctx context.Context, by api.Caller, id string) error {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -405,22 +407,23 @@ func (s *Service) voidStaleApproval(ctx context.Context, by api.Caller, id strin
 	if err != nil {
 		return err
 	}
-	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed since its approval was asked for; submit it again", p.Gate.Title())
+	return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested; submit it again", p.Gate.Title())
 }
 
-// recordDecision writes a decision: the approval, the version, and for a rejection the way back.
+// recordDecision writes a decision: the approval, the version and, for a rejection, the return to
+// draft.
 func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.ApprovalStatus, reason *string) error {
 	if by.Actor.Type == api.ActorWorkflow || by.UserID == "" {
 		return api.Forbidden("only a person can decide at a gate")
 	}
 	if p.Void {
-		return api.Conflict("this approval is void: %s; the %s has to be submitted again", stringOrEmpty(p.Reason), p.Gate.Title())
+		return api.Conflict("this approval is void: %s; submit the %s again", stringOrEmpty(p.Reason), p.Gate.Title())
 	}
 	if p.Status != api.ApprovalPending {
-		return api.Conflict("this approval is %s already; it is decided once", p.Status)
+		return api.Conflict("this approval is already %s and can't be decided again", p.Status)
 	}
 	if verdict == api.ApprovalRejected && api.IsBlank(stringOrEmpty(reason)) {
-		return api.Invalid("reason", "say why it is rejected, for whoever has to mend it")
+		return api.Invalid("reason", "give a reason for the rejection, so that it can be fixed")
 	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
@@ -455,7 +458,7 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		}))
 }
 
-// deciderName is who decided, and for whom.
+// deciderName returns who decided and, for a delegate, on whose behalf.
 func deciderName(p *api.Approval) string {
 	if p.Delegation != nil {
 		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
@@ -463,8 +466,8 @@ func deciderName(p *api.Approval) string {
 	return p.DecidedBy.Name
 }
 
-// requireSecondPerson refuses a person who has submitted or written what is decided on, where the
-// organization wants another. A person stays the same with each of their keys.
+// requireSecondPerson returns an error if the organization requires a second person and the decider
+// submitted or edited the content. All API keys of a person count as that person.
 func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authors []string, person, actor string) error {
 	org, err := store.Organizations.Get(tx, orgID)
 	if err != nil {
@@ -473,9 +476,9 @@ func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authors []
 	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
 	case !on:
 	case p.RequestedByUserID == person || p.RequestedBy.ID == actor:
-		return api.Forbidden("this organization wants a second person to decide; you submitted it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself")
 	case slices.Contains(authors, person):
-		return api.Forbidden("this organization wants a second person to decide; you changed lines of it yourself")
+		return api.Forbidden("this organization requires a second person to decide; you edited it yourself")
 	}
 	return nil
 }
@@ -529,7 +532,7 @@ func applyDecision[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k d
 		}))
 }
 
-// supersedeApproved marks what was approved before as superseded by what is approved now.
+// supersedeApproved marks the previously approved version as superseded.
 func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, exceptID, assessment string) error {
 	var old []V
 	for v, err := range k.versions.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -549,7 +552,7 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 	return nil
 }
 
-// approveVersion is the same decision as Approve, asked for on the version.
+// approveVersion is like Approve but addresses the version instead of the approval.
 func approveVersion[V, I any](
 	ctx context.Context,
 	s *Service,

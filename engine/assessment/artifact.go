@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// recordArtifact keeps the artifact of a deliverable and its numbered version in step with the record.
+// recordArtifact updates a deliverable's artifact and its numbered version to match the record.
 func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string, v api.DeliverableVersion) error {
 	org := by.OrganizationID
 	art, err := store.Artifacts.By("assessment").Get(tx, org, assessment, kind)
@@ -44,8 +44,8 @@ func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string,
 	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
 }
 
-// RecordReport gives a report that was just written its number among those of its template
-// and format. One of approved sources stands until the next such; a draft until any.
+// RecordReport numbers a new report among those of its template and format. A report on approved
+// sources is current until the next such report, a draft until the next report of any kind.
 func RecordReport(tx *store.Tx, by api.Caller, r *api.Report) error {
 	org, variant := by.OrganizationID, r.Template+"/"+r.Format
 	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)
@@ -122,7 +122,7 @@ func (s *Service) ListArtifacts(ctx context.Context, by api.Caller, in *api.Arti
 	})
 }
 
-// GetArtifact is one deliverable.
+// GetArtifact returns a deliverable.
 func (s *Service) GetArtifact(ctx context.Context, by api.Caller, in *api.ArtifactInput) (*api.Artifact, error) {
 	var a api.Artifact
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -151,7 +151,7 @@ func (s *Service) ListArtifactVersions(
 	)
 }
 
-// GetArtifactVersion is one version of a deliverable.
+// GetArtifactVersion returns a version of a deliverable.
 func (s *Service) GetArtifactVersion(ctx context.Context, by api.Caller, in *api.ArtifactVersionInput) (*api.ArtifactVersion, error) {
 	var v api.ArtifactVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {

@@ -1,10 +1,9 @@
-// Package assessment is the assessment itself: its lifecycle, scope, Statement
-// of Applicability, gap analysis, maturity assessment, POA&M, and the approvals
-// that each of the four needs.
+// Package assessment implements assessments: lifecycle, scope, Statement of Applicability, gap
+// analysis, maturity assessment, POA&M, and the approvals that each of these deliverables needs.
 //
-// Drafts come from the analyst, evidence from the knowledge base, controls from
-// the catalog. Nothing here becomes final without a person's decision on exactly
-// that content. Reports are written by a room above, which the engine passes in.
+// Drafts come from package judge, evidence from the knowledge base, controls from the catalog.
+// Nothing becomes final until a person has decided on exactly that content. Reports are written by
+// a higher layer through Options.WriteReports.
 package assessment
 
 import (
@@ -24,17 +23,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Options are what the service is made of.
+// Options holds the dependencies of the Service.
 type Options struct {
 	DB       *store.DB
 	Catalog  *catalog.Service
 	Evidence *evidence.Service
 	Clock    func() time.Time
-	// WriteReports writes the reports of an assessment, as the step to report_generated.
+	// WriteReports writes an assessment's reports on the transition to report_generated.
 	WriteReports func(ctx context.Context, by api.Caller, assessment string) error
 }
 
-// Service answers the operations on assessments and their deliverables.
+// Service implements the operations on assessments and their deliverables.
 type Service struct {
 	db           *store.DB
 	catalog      *catalog.Service
@@ -44,14 +43,14 @@ type Service struct {
 
 	locks           assessmentLocks
 	draftCaches     draftCaches
-	evaluationSlots chan struct{}     // has room for as many as may judge at once
-	itemPages       *store.Cache[any] // of versions' items
+	evaluationSlots chan struct{}     // limits concurrent evaluations
+	itemPages       *store.Cache[any] // pages of versions' items
 }
 
-// maxCachedPages bounds the pages that are kept; one of 200 items is about a megabyte.
+// maxCachedPages is the maximum number of cached pages; a page of 200 items takes about a megabyte.
 const maxCachedPages = 32
 
-// New makes the service.
+// New returns a Service.
 func New(o Options) *Service {
 	return &Service{
 		db: o.DB, catalog: o.Catalog, evidence: o.Evidence, clock: o.Clock, writeReports: o.WriteReports,
@@ -63,7 +62,7 @@ func New(o Options) *Service {
 	}
 }
 
-// assessmentLocks lets one transition or draft at a time work on an assessment in this process.
+// assessmentLocks serializes transitions and drafts per assessment within this process.
 type assessmentLocks struct {
 	mu           sync.Mutex
 	byAssessment map[string]*sync.Mutex
@@ -81,7 +80,7 @@ func (m *assessmentLocks) lock(assessment string) (unlock func()) {
 	return assessmentLock.Unlock
 }
 
-// Create makes an assessment. Frameworks and version are resolved and checked.
+// Create creates an assessment after resolving and checking frameworks and catalog version.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAssessmentInput) (*api.Assessment, error) {
 	b := in.Body
 	name := strings.TrimSpace(b.Name)
@@ -119,14 +118,15 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	return &out, err
 }
 
-// checkCustomRevision refuses a revision of the organization's own catalog that was dropped since it was read.
+// checkCustomRevision returns an error if the revision of the organization's custom catalog was
+// deleted since it was read.
 func checkCustomRevision(tx *store.Tx, by api.Caller, revision int) error {
 	if revision == 0 {
 		return nil
 	}
 	exists, err := store.CustomCatalogs.Has(tx, by.OrganizationID, int64(revision))
 	if err == nil && !exists {
-		err = api.Conflict("your own frameworks and controls were changed meanwhile; try again")
+		err = api.Conflict("your custom frameworks and controls changed in the meantime; try again")
 	}
 	return err
 }
@@ -145,10 +145,10 @@ func checkDate(field string, d *api.Date) error {
 	return nil
 }
 
-// maxYearsAhead is how many years ahead a date may lie; one beyond stands for "never".
+// maxYearsAhead is the maximum number of years a date may lie ahead; later dates mean "never".
 const maxYearsAhead = 100
 
-// checkDateLimit refuses what is no date, and a date that never comes.
+// checkDateLimit returns an error if d is not a valid date or lies too far ahead.
 func (s *Service) checkDateLimit(field string, d *api.Date) error {
 	if err := checkDate(field, d); err != nil || d == nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Service) checkDateLimit(field string, d *api.Date) error {
 	return nil
 }
 
-// checkFutureDate is checkReach, and refuses a date that has passed: nothing can be due then.
+// checkFutureDate is like checkDateLimit and also rejects dates in the past.
 func (s *Service) checkFutureDate(field string, d *api.Date) error {
 	if err := s.checkDateLimit(field, d); err != nil || d == nil {
 		return err
@@ -170,8 +170,8 @@ func (s *Service) checkFutureDate(field string, d *api.Date) error {
 	return nil
 }
 
-// resolveFrameworks resolves ids and codes against the catalog, each once. A framework
-// that stands for others (an alias over several columns) brings them all.
+// resolveFrameworks resolves framework IDs and codes against the catalog, without duplicates. An
+// alias for several frameworks resolves to all of them.
 func resolveFrameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
 	for _, ref := range refs {
 		scope, err := snap.FrameworkScope(ref)
@@ -187,19 +187,19 @@ func resolveFrameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, 
 	return ids, codes, nil
 }
 
-// getAssessment reads an assessment in a transaction.
+// getAssessment reads an assessment within a transaction.
 func getAssessment(tx *store.Tx, by api.Caller, id string) (api.Assessment, error) {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, id)
 	return a, store.ToNotFound(err, "assessment", id)
 }
 
-// readAssessment reads an assessment in a view of its own.
+// readAssessment reads an assessment in its own read transaction.
 func (s *Service) readAssessment(ctx context.Context, by api.Caller, id string) (a api.Assessment, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) (err error) { a, err = getAssessment(tx, by, id); return err })
 	return a, err
 }
 
-// Get is one assessment, with its counts.
+// Get returns an assessment with its counts.
 func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Assessment, error) {
 	var a api.Assessment
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -245,7 +245,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	})
 }
 
-// fillCounts sets what is derived: progress by state, and how many records there are.
+// fillCounts sets the derived fields: progress by state and record counts.
 func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
 	a.Progress = a.State.Progress()
@@ -266,7 +266,7 @@ func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	return nil
 }
 
-// Update changes the named fields. Frameworks are fixed once the SoA is drafted.
+// Update changes the given fields. Frameworks are locked once the SoA is drafted.
 func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAssessmentInput) (*api.Assessment, error) {
 	b := in.Body
 	if b.Name != nil && strings.TrimSpace(*b.Name) == "" {
@@ -315,7 +315,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 		if refs != nil && !slices.Equal(codes, a.Frameworks) {
 			if a.State.HasReached(api.StateSoADrafted) {
 				return api.Conflict(
-					"the frameworks are fixed since the Statement of Applicability was drafted (the assessment is %s)",
+					"the frameworks are locked because the Statement of Applicability has been drafted (the assessment is %s)",
 					a.State,
 				)
 			}
@@ -354,15 +354,15 @@ func setIfPresent[T any](dst *T, v *T) {
 	}
 }
 
-// checkIfMatch refuses a conditional change where the record has moved on.
+// checkIfMatch returns an error if a conditional change refers to an outdated revision.
 func checkIfMatch(m api.Match, revision int) error {
 	if m.IfMatch == "" || m.IfMatch == "*" || strings.Trim(m.IfMatch, `"`) == fmt.Sprint(revision) {
 		return nil
 	}
-	return api.Invalid("If-Match", "the record is at revision %d, not %s: read it again and decide", revision, m.IfMatch)
+	return api.Invalid("If-Match", "the record is at revision %d, not %s; read it again and retry", revision, m.IfMatch)
 }
 
-// Delete removes an assessment and all that belongs to it; the audit chain keeps that it was.
+// Delete deletes an assessment with everything that belongs to it, except for its audit events.
 func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.None, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	defer s.DropCaches(in.AssessmentID)
@@ -426,7 +426,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return &api.None{}, err
 }
 
-// purgeByAssessment deletes the records of a table that its index "assessment" lists.
+// purgeByAssessment deletes the table's records found by its "assessment" index.
 func purgeByAssessment[R any](tx *store.Tx, t *store.TenantTable[R], org, assessment string, id func(*R) string) error {
 	var ids []string
 	for r, err := range t.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
@@ -443,7 +443,7 @@ func purgeByAssessment[R any](tx *store.Tx, t *store.TenantTable[R], org, assess
 	return nil
 }
 
-// purgeAgentRuns deletes the agent runs on an assessment, with what they did and proposed.
+// purgeAgentRuns deletes the assessment's agent runs with their steps and proposals.
 func purgeAgentRuns(tx *store.Tx, org, assessment string) error {
 	var ids []string
 	for r, err := range store.AgentRuns.By("assessment").Scan(tx, org, store.Prefix(assessment)) {

@@ -8,15 +8,15 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// previousVersion is what a draft finds of the deliverable's newest version: what people did in it.
+// previousVersion holds the previous version of a deliverable whose edits a draft carries over.
 type previousVersion[I any] struct {
-	versionID, sha256 string // empty where there was none
+	versionID, sha256 string // empty if there was none
 	status            api.VersionStatus
 	items             []I
-	lastApproved      []I // of a plan: what was approved last, whose dates stay
+	lastApproved      []I // of a plan: the items approved last, whose dates are kept
 }
 
-// loadPrevious reads it. The items are shared: nobody may write to what they point to.
+// loadPrevious reads the previous version. Its items are shared and must not be modified.
 func (k deliverableType[V, I]) loadPrevious(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok {
@@ -30,7 +30,8 @@ func (k deliverableType[V, I]) loadPrevious(tx *store.Tx, s *Service, a *api.Ass
 	return previous, err
 }
 
-// lastApprovedItems are the items that were approved last, also where the assessment moved to another catalog since.
+// lastApprovedItems returns the items approved last, even if the assessment has moved to another
+// catalog since.
 func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *api.Assessment) ([]I, error) {
 	at := *a
 	at.MigratedAt = nil
@@ -41,17 +42,18 @@ func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *ap
 	return k.readItemsCached(tx, s, a, k.version(&v).ID)
 }
 
-// isUnmodified tells whether the newest version is what was read.
+// isUnmodified reports whether the newest version is still the one that was read.
 func (k deliverableType[V, I]) isUnmodified(previous *previousVersion[I], newest *V) bool {
 	head := k.version(newest)
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousFor is former, for a draft with these items: what left the scope and comes back is as people left it.
+// loadPreviousFor is like loadPrevious but also restores edits of items that left the scope and are
+// now back.
 func (k deliverableType[V, I]) loadPreviousFor(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPrevious(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
-		return previous, err // of an SoA every line is in the newest version; what of a plan is done is not taken up again
+		return previous, err // every SoA version has all lines; completed plan items are not restored
 	}
 	present := make(map[string]bool, len(previous.items))
 	for n := range previous.items {
@@ -82,9 +84,9 @@ func (k deliverableType[V, I]) loadPreviousFor(tx *store.Tx, s *Service, a *api.
 	return previous, nil
 }
 
-const maxOlderVersions = 20 // versions that are looked through for what comes back
+const maxOlderVersions = 20 // older versions searched for items that are back
 
-// olderVersionIDs are the versions before the newest, newest first.
+// olderVersionIDs returns the IDs of all but the newest version, newest first.
 func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) ([]string, error) {
 	ids := []string{}
 	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
@@ -98,7 +100,8 @@ func (k deliverableType[V, I]) olderVersionIDs(tx *store.Tx, a *api.Assessment) 
 	return ids[min(1, len(ids)):], nil
 }
 
-// latestGeneratedItem is the line that the rules made for a control in the newest of the versions that has one; nil where none has.
+// latestGeneratedItem returns the newest rule-generated item of a control among the given versions,
+// or nil if there is none.
 func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessment, versionIDs []string, code string) (*I, error) {
 	for _, id := range versionIDs {
 		for i, err := range k.items.By("version").Scan(tx, a.OrganizationID, store.Prefix(id, code)) {
@@ -113,7 +116,7 @@ func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessme
 	return nil, nil
 }
 
-// loadPreviousInView is formerOf in a transaction of its own.
+// loadPreviousInView is like loadPreviousFor, in its own transaction.
 func loadPreviousInView[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -125,14 +128,14 @@ func loadPreviousInView[V, I any](
 	return previous, err
 }
 
-// withStoredEdits is with over what is stored.
+// withStoredEdits is like withEdits, using the stored previous version.
 func withStoredEdits[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I], d draft[I]) (*draft[I], error) {
 	previous, err := loadPreviousInView(ctx, s, a, k, d.items)
 	d = d.withEdits(&previous)
 	return &d, err
 }
 
-// withEdits is the rules' draft with what people did; the draft itself stays the rules'.
+// withEdits returns the draft with users' edits applied; d itself is unchanged.
 func (d draft[I]) withEdits(previous *previousVersion[I]) draft[I] {
 	d.previous = previous
 	if d.mergePrevious != nil {
@@ -142,15 +145,15 @@ func (d draft[I]) withEdits(previous *previousVersion[I]) draft[I] {
 	return d
 }
 
-// addEditedControl notes that edits of a control's line were kept.
+// addEditedControl records that edits of a control's line were carried over.
 func (d *draft[I]) addEditedControl(code string) {
 	if !slices.Contains(d.editedControls, code) {
 		d.editedControls = append(d.editedControls, code)
 	}
 }
 
-// carryEdits copies the edited fields of the items before to the same items of a draft, and lists
-// the controls it did so for. It returns the item before of each, as pair does.
+// carryEdits copies the edited fields of previous items to the matching items of a draft and
+// records the controls. It returns the previous item for each, as matchItems does.
 func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, copyField func(to, from *I, field string)) []*I {
 	matches := k.matchItems(d.items, previous)
 	for n, from := range matches {
@@ -167,12 +170,12 @@ func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, co
 	return matches
 }
 
-// itemKey tells an item apart from the others of its version.
+// itemKey identifies an item within its version.
 type itemKey struct{ control, discriminator string }
 
-// matchItems finds for each item now the one before that is the same line; nil where none is. An
-// item before is nobody's twice: first go those added by hand, then those from before origins
-// were noted, that say what no other says, then the one that the rules make for a control.
+// matchItems returns, for each current item, the previous item that is the same line, or nil. Each
+// previous item is used once: first those added manually, then items without an origin by their
+// content, then the rule-generated item of the control.
 func (k deliverableType[V, I]) matchItems(current, previous []I) []*I {
 	origin := func(i *I) string {
 		if k.originKey == nil {

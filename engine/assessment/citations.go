@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// staleSourceIssues warns of what a version was drafted from that is not so any more: other documents,
-// and citations of such as are gone.
+// staleSourceIssues returns warnings about sources that changed since a version was drafted: other
+// documents, and citations of deleted ones.
 func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (out []api.ValidationIssue, err error) {
 	docs, err := documentsInTx(tx, v.OrganizationID, v.AssessmentID)
 	if err != nil {
@@ -23,7 +23,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{
 			Rule: "documents-unchanged", Severity: "warning",
-			Message: "documents were added, changed or taken away since it was drafted; refresh its evidence to take that in",
+			Message: "documents were added, changed or deleted since it was drafted; refresh its evidence",
 		})
 	}
 	present := make(map[string]bool, len(docs))
@@ -40,14 +40,15 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 		if len(gone) > 0 {
 			out = append(out, api.ValidationIssue{
 				Rule: "evidence-there", Severity: "warning", ItemID: i.ID, ControlCode: i.ControlCode,
-				Message: fmt.Sprintf("it cites what has been taken away: %s", joinFirst(gone, 5)),
+				Message: fmt.Sprintf("it cites deleted documents: %s", joinFirst(gone, 5)),
 			})
 		}
 	}
 	return out, nil
 }
 
-// staleSourceWarnings is what undermined warns of in the newest Statement of Applicability, for a move.
+// staleSourceWarnings returns the messages of staleSourceIssues for the newest Statement of
+// Applicability.
 func (s *Service) staleSourceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, items, err := readNewestItems(tx, soa, by.OrganizationID, a.ID)

@@ -7,11 +7,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What of a plan people approved or edited is not lost when its gap is gone: an item whose other controls still
-// fall short goes on for those (heirs), and one with nothing left stands on, closed (carryClosedItems).
+// Plan items that users approved or edited are not lost when their gap is closed: an item whose
+// other controls still have gaps continues for those (reassignToOpenControls), and one without any
+// left is kept as closed (carryClosedItems).
 
-// reassignToOpenControls are the items of a plan before, those whose gap is gone led by the first of their further controls that
-// has one still.
+// reassignToOpenControls returns the previous plan items, reassigning those whose gap is closed to
+// the first of their other controls that still has one.
 func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []api.POAMItem {
 	hasGap := make(map[string]bool, len(current))
 	for n := range current {
@@ -43,7 +44,8 @@ func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []a
 	return out
 }
 
-// planOriginKey tells apart the items of one control: those of gaps that people added, and those whose gap is gone.
+// planOriginKey returns a key that distinguishes a control's plan items: manually added gaps, and
+// items whose gap is closed.
 func planOriginKey(i *api.POAMItem) string {
 	if i.FindingID == "" {
 		return "was " + i.POAMCode
@@ -51,7 +53,8 @@ func planOriginKey(i *api.POAMItem) string {
 	return i.FindingOrigin
 }
 
-// unlinkReopened has items whose gap was gone, and which no person closed, be the ones of a gap that is there again.
+// unlinkReopened makes items whose gap was closed, unless a user closed them, match the gap when it
+// reopens.
 func unlinkReopened(previous []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(previous)
 	for n := range out {
@@ -62,9 +65,9 @@ func unlinkReopened(previous []api.POAMItem) []api.POAMItem {
 	return out
 }
 
-// carryClosedItems are the items of the plan before that no gap asks for any more and that people approved or edited,
-// as they stood; one whose status no person set is completed where inScope tells that its control is in, else
-// cancelled.
+// carryClosedItems returns the approved or edited items of the previous plan for which there is no
+// gap any more, unchanged, except that items whose status no user set are completed if inScope
+// reports their control in scope, and cancelled otherwise.
 func carryClosedItems(
 	previous *previousVersion[api.POAMItem],
 	matches []*api.POAMItem,
@@ -89,7 +92,7 @@ func carryClosedItems(
 			if !inScope(it.ControlCode) {
 				it.Status = "cancelled"
 			}
-			syncMilestonesToStatus(&it, today, "the gap analysis, which has no gap here any more")
+			syncMilestonesToStatus(&it, today, "the gap analysis, which no longer has this gap")
 		}
 		it.FindingID, it.Dependencies = "", []string{}
 		out = append(out, it)
@@ -97,7 +100,8 @@ func carryClosedItems(
 	return out
 }
 
-// scopePredicate tells which controls the SoA says apply that a gap analysis was made from.
+// scopePredicate returns a function that reports whether a control applies according to the SoA
+// that the gap analysis was made from.
 func (s *Service) scopePredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
 	applies := map[string]bool{}
 	if id := v.Inputs["soa_version_id"]; id != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// AddComment keeps what somebody says of a deliverable, a line or an approval. It changes
-// nothing that was submitted or approved.
+// AddComment adds a comment on a deliverable, a line or an approval. It doesn't change what was
+// submitted or approved.
 func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddCommentInput) (*api.Comment, error) {
 	text := strings.TrimSpace(in.Body.Text)
 	if text == "" {
@@ -45,13 +45,13 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 	return &out, err
 }
 
-// TextHash is by what the audit chain knows a comment.
+// TextHash returns the hash that identifies a comment in the audit trail.
 func TextHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// resolveCommentTarget finds out what a comment is of.
+// resolveCommentTarget determines what a comment refers to.
 func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, a *api.Assessment, c *api.Comment) error {
 	b := in.Body
 	c.Gate = b.Gate
@@ -64,7 +64,7 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 			return err
 		}
 		if b.Gate != "" && b.Gate != to.Gate || b.Item != "" || b.ApprovalID != "" {
-			return api.Invalid("reply_to", "a reply is of what it answers; leave gate, item and approval_id out")
+			return api.Invalid("reply_to", "a reply inherits its target; omit gate, item and approval_id")
 		}
 		c.ReplyTo, c.Gate, c.Item, c.ApprovalID = &to.ID, to.Gate, to.Item, to.ApprovalID
 	}
@@ -77,12 +77,12 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 			return err
 		}
 		if b.Gate != "" && b.Gate != p.Gate {
-			return api.Invalid("gate", "the approval is of the %s", p.Gate.Title())
+			return api.Invalid("gate", "the approval is for the %s", p.Gate.Title())
 		}
 		c.ApprovalID, c.Gate = &p.ID, p.Gate
 	}
 	if !slices.Contains(api.Gates, c.Gate) {
-		return api.Invalid("gate", "say what the comment is of: %v", api.Gates)
+		return api.Invalid("gate", "name the gate that the comment is on: %v", api.Gates)
 	}
 	head, err := newestHeader(tx, a, c.Gate)
 	if err != nil {
@@ -106,7 +106,7 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 	return nil
 }
 
-// findItemCode is the code of a version's line as it is written there; empty where there is none.
+// findItemCode returns the control code of a version's line as stored, or "" if there is none.
 func findItemCode(tx *store.Tx, org string, gate api.Gate, version, code string) (string, error) {
 	switch gate {
 	case api.GateSoA:
@@ -141,14 +141,14 @@ func getComment(tx *store.Tx, by api.Caller, id string) (api.Comment, error) {
 	return c, store.ToNotFound(err, "comment", id)
 }
 
-// GetComment is one comment.
+// GetComment returns a comment.
 func (s *Service) GetComment(ctx context.Context, by api.Caller, in *api.CommentInput) (*api.Comment, error) {
 	var c api.Comment
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) { c, err = getComment(tx, by, in.CommentID); return err })
 	return &c, err
 }
 
-// ListComments lists what was said, oldest first.
+// ListComments lists comments, oldest first.
 func (s *Service) ListComments(ctx context.Context, by api.Caller, in *api.CommentsInput) (*api.List[api.Comment], error) {
 	if _, err := s.readAssessment(ctx, by, in.AssessmentID); err != nil {
 		return nil, err

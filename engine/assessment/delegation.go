@@ -15,15 +15,15 @@ import (
 
 const statusActive = "active"
 
-// CreateDelegation lets a member decide for the caller until a date.
+// CreateDelegation lets a member decide on the caller's behalf until a given time.
 func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.CreateDelegationInput) (*api.Delegation, error) {
 	b := in.Body
 	if !by.IsPerson() {
-		return nil, api.Forbidden("only a person who is signed in lets another decide for them; a key, agent or workflow does not")
+		return nil, api.Forbidden("only a signed-in person can delegate decisions; a key, agent or workflow can't")
 	}
 	for _, g := range b.Gates {
 		if !slices.Contains(api.Gates, g) {
-			return nil, api.Invalid("gates", "there is no gate %q; there are %v", g, api.Gates)
+			return nil, api.Invalid("gates", "unknown gate %q; choose from %v", g, api.Gates)
 		}
 	}
 	var out api.Delegation
@@ -31,16 +31,16 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		if may, err := mayDecide(tx, by.OrganizationID, by.UserID); err != nil {
 			return err
 		} else if !may {
-			return api.Forbidden("only an owner or admin lets another decide; what somebody lets you decide is not yours to hand on")
+			return api.Forbidden("only an owner or admin can delegate decisions; delegated rights can't be passed on")
 		}
 		now := tx.Now()
 		switch {
 		case !b.ExpiresAt.After(now):
-			return api.Invalid("expires_at", "it would have ended already; give a time from now on")
+			return api.Invalid("expires_at", "the time has passed; give a future time")
 		case b.ExpiresAt.After(now.AddDate(0, 0, api.MaxDelegationDays)):
-			return api.Invalid("expires_at", "a delegation lasts %d days at most", api.MaxDelegationDays)
+			return api.Invalid("expires_at", "a delegation can last at most %d days", api.MaxDelegationDays)
 		case b.DelegateID == by.UserID:
-			return api.Invalid("delegate_id", "you decide for yourself already; name another member")
+			return api.Invalid("delegate_id", "you can't delegate to yourself; name another member")
 		}
 		delegate, err := activeMemberName(tx, by.OrganizationID, b.DelegateID)
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 		if may, err := mayDecide(tx, by.OrganizationID, b.DelegateID); err != nil {
 			return err
 		} else if may {
-			return api.Conflict("%s decides by their own role already", delegate)
+			return api.Conflict("%s can already decide by their own role", delegate)
 		}
 		where := "in every assessment"
 		if b.AssessmentID != nil {
@@ -75,7 +75,8 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 	return &out, err
 }
 
-// normalizeGates are the named gates, each once, in the order they are met; all where none is.
+// normalizeGates returns the named gates without duplicates in lifecycle order, or all gates if
+// none is named.
 func normalizeGates(named []api.Gate) []api.Gate {
 	if len(named) == 0 {
 		return slices.Clone(api.Gates)
@@ -94,7 +95,7 @@ func auditDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, action, sum
 	})
 }
 
-// activeMemberName is the name of a person who belongs to the organization now.
+// activeMemberName returns the name of an active member of the organization.
 func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 	m, err := store.Memberships.Get(tx, userID, org)
 	if err != nil {
@@ -114,7 +115,7 @@ func activeMemberName(tx *store.Tx, org, userID string) (string, error) {
 	return name, nil
 }
 
-// mayDecide tells whether a person's own role gives them the right to decide now.
+// mayDecide reports whether the user's own role currently permits decisions.
 func mayDecide(tx *store.Tx, org, userID string) (bool, error) {
 	m, err := store.Memberships.Get(tx, userID, org)
 	if errors.Is(err, store.ErrNotFound) {
@@ -127,8 +128,8 @@ func mayDecide(tx *store.Tx, org, userID string) (bool, error) {
 	return err == nil && u.Status == statusActive, err
 }
 
-// delegationStatus is a delegation's status now. One from before its own beginning is of a clock
-// that has jumped back, and is not good yet.
+// delegationStatus returns a delegation's current status. A delegation that hasn't begun (the clock
+// was set back) is not active.
 func delegationStatus(d *api.Delegation, now time.Time) api.DelegationStatus {
 	if d.Status == api.DelegationActive && (!now.Before(d.ExpiresAt) || now.Before(d.CreatedAt)) {
 		return api.DelegationExpired
@@ -140,9 +141,9 @@ func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool 
 	return (d.AssessmentID == nil || *d.AssessmentID == assessment) && slices.Contains(d.Gates, gate)
 }
 
-// findDecisionRight is by what right the caller decides: nil where it is their own role's, else what
-// another lets them. Where the organization wants a second person, neither who decides
-// nor who lets them has submitted or written what is decided on.
+// findDecisionRight returns the delegation under which the caller decides, or nil if their own role
+// permits it. If the organization requires a second person, neither the decider nor the delegator
+// may have submitted or edited the content.
 func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api.DecidedFor, error) {
 	if err := requireSecondPerson(tx, by.OrganizationID, p, authors, by.UserID, by.Actor.ID); err != nil {
 		return nil, err
@@ -155,8 +156,8 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 		return nil, by.Require(api.ApprovalDecide)
 	}
 	refused := by.Require(api.ApprovalDecide)
-	if refused == nil { // the role was taken away since the request was let in
-		refused = api.Forbidden("your role does not give the right to decide any more")
+	if refused == nil { // the role was revoked since the request was authorized
+		refused = api.Forbidden("your role no longer permits decisions")
 	}
 	if !by.IsPerson() {
 		return nil, refused
@@ -172,16 +173,16 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 		case d.Status == api.DelegationRevoked || d.Status == api.DelegationVoid:
 			continue
 		case delegationStatus(&d, tx.Now()) != api.DelegationActive:
-			refused = api.Forbidden("what %s let you decide ended at %s", d.DelegatorName, d.ExpiresAt.Format(time.RFC3339))
+			refused = api.Forbidden("the delegation from %s ended at %s", d.DelegatorName, d.ExpiresAt.Format(time.RFC3339))
 			continue
 		case !delegationCovers(&d, p.AssessmentID, p.Gate):
-			refused = api.Forbidden("what %s lets you decide is not this gate of this assessment", d.DelegatorName)
+			refused = api.Forbidden("the delegation from %s doesn't cover this gate of this assessment", d.DelegatorName)
 			continue
 		}
 		if may, err := mayDecide(tx, by.OrganizationID, d.DelegatorID); err != nil {
 			return nil, err
 		} else if !may {
-			refused = api.Forbidden("%s, who let you decide, may not decide any more", d.DelegatorName)
+			refused = api.Forbidden("%s, who delegated to you, may no longer decide", d.DelegatorName)
 			continue
 		}
 		if err := requireSecondPerson(tx, by.OrganizationID, p, authors, d.DelegatorID, ""); err != nil {
@@ -189,7 +190,7 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 				return nil, err
 			}
 			refused = api.Forbidden(
-				"this organization wants a second person to decide; %s, for whom you would, submitted it or changed lines of it",
+				"this organization requires a second person to decide; %s, on whose behalf you would decide, submitted or edited it",
 				d.DelegatorName,
 			)
 			continue
@@ -199,7 +200,7 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 	return nil, refused
 }
 
-// addDelegates adds to pending approvals who may decide besides owners and admins.
+// addDelegates adds to pending approvals the delegates who may decide.
 func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	var activeDelegations []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, org) {
@@ -232,7 +233,7 @@ func addDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	return nil
 }
 
-// ListDelegations lists who decides for whom, newest first.
+// ListDelegations lists delegations, newest first.
 func (s *Service) ListDelegations(ctx context.Context, by api.Caller, in *api.DelegationsInput) (*api.List[api.Delegation], error) {
 	now := s.clock()
 	l, err := store.List(ctx, s.db, store.Delegations, by.OrganizationID, in.Paging, store.PageQuery[api.Delegation]{
@@ -256,7 +257,7 @@ func getDelegation(tx *store.Tx, by api.Caller, id string) (api.Delegation, erro
 	return d, store.ToNotFound(err, "delegation", id)
 }
 
-// GetDelegation is one delegation.
+// GetDelegation returns a delegation.
 func (s *Service) GetDelegation(ctx context.Context, by api.Caller, in *api.DelegationInput) (*api.Delegation, error) {
 	var d api.Delegation
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -267,7 +268,7 @@ func (s *Service) GetDelegation(ctx context.Context, by api.Caller, in *api.Dele
 	return &d, err
 }
 
-// RevokeDelegation ends a delegation at once; any owner or admin may. Doing it again changes nothing.
+// RevokeDelegation ends a delegation immediately; any owner or admin may do so. It is idempotent.
 func (s *Service) RevokeDelegation(ctx context.Context, by api.Caller, in *api.DelegationInput) (*api.None, error) {
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		d, err := getDelegation(tx, by, in.DelegationID)
@@ -283,7 +284,7 @@ func (s *Service) RevokeDelegation(ctx context.Context, by api.Caller, in *api.D
 				by,
 				&d,
 				"delegation_revoked",
-				fmt.Sprintf("%s took back what %s let %s decide", by.Actor.Name, d.DelegatorName, d.DelegateName),
+				fmt.Sprintf("%s revoked the delegation from %s to %s", by.Actor.Name, d.DelegatorName, d.DelegateName),
 			),
 		)
 	})

@@ -17,23 +17,24 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// deliverableType is one of the four deliverables: its tables, and how to reach the shared
-// part of its versions and items. What all four do alike is written once, here.
+// deliverableType describes one of the four deliverables: its tables, and accessors for the common
+// parts of its versions and items. Code shared by all four is built on it.
 type deliverableType[V, I any] struct {
 	gate     api.Gate
 	versions *store.TenantTable[V]
 	items    *store.TenantTable[I]
 	version  func(*V) *api.DeliverableVersion
 	item     func(*I) *api.Item
-	// clearIDs takes out of an item's own fields the ids that say nothing of its content.
+	// clearIDs removes IDs that aren't content from an item's own fields.
 	clearIDs func(*I)
-	// originKey tells apart the items that one control can have several of, in every version; nil: one each.
+	// originKey distinguishes several items of one control in any version; nil if there is only one
+	// per control.
 	originKey func(*I) string
-	// legacyKey is for items from before origins were noted: what is the same says the same.
+	// legacyKey identifies items without an origin by their content.
 	legacyKey func(*I) string
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
-	// validateItem refuses an item that no hand may leave behind.
+	// validateItem returns an error for an item that no edit may produce.
 	validateItem func(*I) error
 }
 
@@ -70,16 +71,17 @@ var (
 	}
 )
 
-// inputPrefixes begin the names by which versions note, among their inputs, what they are made from.
+// inputPrefixes holds the key prefixes under which versions record the deliverables they are made
+// from.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
 
-// inputRefs is how a version is noted where another is made from it.
+// inputRefs returns the entries that record a version as an input of another.
 func (k deliverableType[V, I]) inputRefs(v *V) map[string]string {
 	key, head := inputPrefixes[k.gate], k.version(v)
 	return map[string]string{key + "_version_id": head.ID, key + "_sha256": head.ContentSHA256, key + "_status": string(head.Status)}
 }
 
-// newestVersion is the version with the highest number; false where there is none.
+// newestVersion returns the version with the highest number; false if there is none.
 func (k deliverableType[V, I]) newestVersion(tx *store.Tx, org, assessment string) (v V, ok bool, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment), store.Reverse) {
 		return v, err == nil, err
@@ -87,8 +89,8 @@ func (k deliverableType[V, I]) newestVersion(tx *store.Tx, org, assessment strin
 	return v, false, nil
 }
 
-// approvedVersion is the newest approved version; false where there is none. One from before
-// the assessment moved to another catalog is about that other catalog, and does not count.
+// approvedVersion returns the newest approved version; false if there is none. Versions from before
+// a migration to another catalog don't count.
 func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) (v V, ok bool, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -104,7 +106,8 @@ func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) 
 	return v, false, nil
 }
 
-// basisVersion is what the next deliverable builds on: the approved version, else the newest.
+// basisVersion returns the version the next deliverable builds on: the approved one, or the newest
+// if none is approved.
 func (k deliverableType[V, I]) basisVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
 	if v, ok, err := k.approvedVersion(tx, a); ok || err != nil {
 		return v, ok, err
@@ -112,7 +115,7 @@ func (k deliverableType[V, I]) basisVersion(tx *store.Tx, a *api.Assessment) (V,
 	return k.newestVersion(tx, a.OrganizationID, a.ID)
 }
 
-// requireBasis is the basis; a conflict where nothing was drafted yet.
+// requireBasis is like basisVersion but returns a conflict if nothing has been drafted.
 func (k deliverableType[V, I]) requireBasis(tx *store.Tx, a *api.Assessment) (V, error) {
 	v, ok, err := k.basisVersion(tx, a)
 	if err == nil && !ok {
@@ -121,7 +124,7 @@ func (k deliverableType[V, I]) requireBasis(tx *store.Tx, a *api.Assessment) (V,
 	return v, err
 }
 
-// readBasis is the basis with its items.
+// readBasis returns the basis version with its items.
 func readBasis[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if v, err = k.requireBasis(tx, a); err != nil {
@@ -182,7 +185,8 @@ func (k deliverableType[V, I]) purgeVersions(tx *store.Tx, org, assessment strin
 	return nil
 }
 
-// evidenceWithoutIDs is evidence without ids: file, place, quote and the passage's hash name it.
+// evidenceWithoutIDs returns evidence without IDs, identified by file, location, quote and passage
+// hash.
 func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	all = slices.Clone(all)
 	for n := range all {
@@ -191,9 +195,9 @@ func evidenceWithoutIDs(all []api.Evidence) []api.Evidence {
 	return all
 }
 
-// contentHash is the SHA-256 over the items in canonical form: by control code,
-// without ids, revisions and times, so that the same content has the same hash,
-// also in another assessment of the same documents.
+// contentHash returns the SHA-256 of the items in canonical form, sorted by control code and
+// without IDs, revisions and times, so that equal content has equal hashes, even in another
+// assessment of the same documents.
 func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
 	h := sha256.New()
 	for _, i := range items {
@@ -206,7 +210,7 @@ func (k deliverableType[V, I]) contentHash(items []I) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// canonicalJSON is an item in canonical form.
+// canonicalJSON returns an item in canonical form.
 func (k deliverableType[V, I]) canonicalJSON(i I) ([]byte, error) {
 	it := k.item(&i)
 	it.TenantRecord, it.AssessmentID, it.VersionID, it.ControlID, it.Revision = api.TenantRecord{}, "", "", "", 0
@@ -229,31 +233,31 @@ func (k deliverableType[V, I]) recomputeHash(tx *store.Tx, org string, v *V) err
 	return err
 }
 
-// draft is what a new version is made of.
+// draft holds the content of a new version.
 type draft[I any] struct {
 	items []I
-	// mergePrevious brings into the items what people did in the version before; nil: nothing. Until
-	// then they are what the rules say.
+	// mergePrevious applies users' edits from the previous version to the items, which are purely
+	// rule-generated until then; nil if there are none.
 	mergePrevious  func(*draft[I], *previousVersion[I])
-	previous       *previousVersion[I] // what it was brought in from
+	previous       *previousVersion[I] // the version whose edits were applied
 	method         string
 	inputs         map[string]string
 	editedControls []string
-	// isCopy: the items are those of the version before, edits and all.
+	// isCopy: the items are copies from the previous version, including edits.
 	isCopy bool
-	// skipIfUnchanged: where it says what the newest version says, of the same inputs, that one stands.
+	// skipIfUnchanged keeps the newest version if content and inputs are equal.
 	skipIfUnchanged bool
-	// encoded are the items, encoded ahead; nil where they are not yet.
+	// encoded holds the items encoded in advance, or nil.
 	encoded []store.PreparedRecord[I]
 }
 
-// insertVersion writes the next version with its items and supersedes the unapproved one before it.
+// insertVersion writes the next version with its items and supersedes the previous unapproved one.
 func (k deliverableType[V, I]) insertVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
 	v, _, err := k.writeVersion(tx, by, a, d)
 	return v, err
 }
 
-// writeVersion is add, and returns the items as they are stored and in the order of their codes.
+// writeVersion is like insertVersion and also returns the items as stored, sorted by code.
 func (k deliverableType[V, I]) writeVersion(
 	tx *store.Tx,
 	by api.Caller,
@@ -290,7 +294,7 @@ func (k deliverableType[V, I]) writeVersion(
 		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
 		it.Revision = max(1, it.Revision)
 	}
-	// They are written and hashed as they will be read: by code, and by id where codes are alike.
+	// Write and hash items in reading order: by code, then by ID.
 	slices.SortFunc(d.encoded, func(a, b store.PreparedRecord[I]) int {
 		return cmp.Or(
 			strings.Compare(k.item(a.Record).ControlCode, k.item(b.Record).ControlCode),
@@ -318,7 +322,7 @@ func (k deliverableType[V, I]) writeVersion(
 		}))
 }
 
-// supersedeVersion supersedes a version that a newer one follows; a decided one stays what it is.
+// supersedeVersion marks a version as superseded by a newer one, unless it was decided on.
 func (k deliverableType[V, I]) supersedeVersion(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
 	head := k.version(v)
 	if head.Status != api.VersionDraft && head.Status != api.VersionUnderReview {
@@ -333,8 +337,8 @@ func (k deliverableType[V, I]) supersedeVersion(tx *store.Tx, by api.Caller, a *
 	return errors.Join(k.versions.Put(tx, by.OrganizationID, v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head))
 }
 
-// reopenVersion takes a version out of review because its content changes: the pending
-// approval is void, and the assessment goes back to its drafted state.
+// reopenVersion withdraws a version from review because its content changes: the pending approval
+// is voided and the assessment returns to its drafted state.
 func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, reason string) error {
 	head := k.version(v)
 	if err := voidApprovals(tx, by, head.ID, reason); err != nil {
@@ -350,9 +354,8 @@ func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api
 	return nil
 }
 
-// editItem changes one item by a person's hand, and answers the item as it then is.
-// An item of an approved or rejected version is copied, with the rest, into the
-// next version first.
+// editItem applies a user's change to an item and returns the result. If the version was approved
+// or rejected, all its items are first copied to the next version.
 func editItem[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -390,7 +393,7 @@ func editItem[V, I any](
 		}
 		if err != nil || len(fields) == 0 {
 			out = item
-			return err // wrong, or no change: nothing to reopen
+			return err // invalid or unchanged: nothing to reopen
 		}
 		if err := k.validateItem(&tried); err != nil {
 			return err
@@ -426,7 +429,7 @@ func editItem[V, I any](
 	return &out, err
 }
 
-// auditItemChange tells that a person changed fields of an item.
+// auditItemChange writes an audit event for a user's change of item fields.
 func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
 	var named []string
 	for _, f := range fields {
@@ -443,14 +446,14 @@ func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *
 	})
 }
 
-// addAuthor notes who has written lines of a version by hand.
+// addAuthor records that the caller edited lines of a version.
 func addAuthor(head *api.DeliverableVersion, by api.Caller) {
 	if by.UserID != "" && !slices.Contains(head.AuthorIDs, by.UserID) {
 		head.AuthorIDs = append(head.AuthorIDs, by.UserID)
 	}
 }
 
-// recordEdit notes who changed which fields of an item.
+// recordEdit records who changed which fields of an item.
 func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	it.Revision++
 	it.UpdatedAt = tx.Now()
@@ -466,17 +469,17 @@ func recordEdit(tx *store.Tx, by api.Caller, it *api.Item, fields []string) {
 	}
 	slices.Sort(it.EditedFields)
 	if len(it.EditedFields) == 0 {
-		it.EditedBy = nil // the rules' again
+		it.EditedBy = nil // automatic again
 	}
 }
 
-// resetPrefix marks a field that a person gives back to the rules.
+// resetPrefix marks a field that a user resets to its automatic value.
 const resetPrefix = "-"
 
-// cutResetPrefix is the field that a name gives back; false where it gives none back.
+// cutResetPrefix returns the field that name resets; false if it isn't a reset.
 func cutResetPrefix(name string) (string, bool) { return strings.CutPrefix(name, resetPrefix) }
 
-// addResets notes the edited fields that are given back to the rules; "all" is each of them.
+// addResets records the edited fields to reset to automatic values; "all" means every edited field.
 func (f *changedFields) addResets(it *api.Item, names []string) error {
 	if slices.Contains(names, "all") {
 		names = it.EditedFields
@@ -485,22 +488,22 @@ func (f *changedFields) addResets(it *api.Item, names []string) error {
 		if !it.IsManual(name) {
 			return api.Invalid(
 				"reset",
-				"people didn't set %q of %s; they set: %s",
+				"%q of %s has no manual value to reset; manually set: %s",
 				name,
 				it.ControlCode,
 				cmp.Or(strings.Join(it.EditedFields, ", "), "nothing"),
 			)
 		}
 		if slices.Contains(*f, name) {
-			return api.Invalid("reset", "%s of %s is set and handed back at once; do one of them", name, it.ControlCode)
+			return api.Invalid("reset", "%s of %s can't be set and reset at once; choose one", name, it.ControlCode)
 		}
 		*f = append(*f, resetPrefix+name)
 	}
 	return nil
 }
 
-// copyToNextVersion copies a decided version into the next one, and returns the copy with
-// the copy of item. It refuses where a newer version is there already.
+// copyToNextVersion copies a decided version into the next one and returns the copy with the copy
+// of item. It returns a conflict if a newer version exists.
 func (k deliverableType[V, I]) copyToNextVersion(
 	tx *store.Tx,
 	by api.Caller,
@@ -515,7 +518,7 @@ func (k deliverableType[V, I]) copyToNextVersion(
 	}
 	if n := k.version(&newest); n.ID != head.ID {
 		return v, copied, api.Conflict(
-			"version %d of the %s is %s and does not change; change the item in version %d",
+			"version %d of the %s is %s and can't be changed; edit the item in version %d",
 			head.VersionNumber,
 			k.gate.Title(),
 			head.Status,
@@ -560,7 +563,7 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deli
 	return &v, err
 }
 
-// getItem is one item, what it is called being noun.
+// getItem returns an item; noun names it in errors.
 func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, id string) (*I, error) {
 	var i I
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -570,8 +573,9 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 	return &i, err
 }
 
-// listItems is a page of a version's items. asked is all that keep goes by: the page is
-// kept under it, since many read the same few and each is decoded from long records.
+// listItems returns a page of a version's items. The filter must contain everything that keep
+// depends on, because pages are cached under it: many readers request the same few, and decoding
+// long records is slow.
 func listItems[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -599,7 +603,7 @@ func listItems[V, I any](
 			order,
 			store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: matches},
 		)
-		api.NeverNull(page) // whoever reads it afterwards has nothing left to write
+		api.NeverNull(page) // later readers must not write to the shared page
 		return page, err
 	})
 	if err != nil {
@@ -610,7 +614,7 @@ func listItems[V, I any](
 	return &out, nil
 }
 
-// agentRunID is the run that drafts for a person; nil where the person does.
+// agentRunID returns the ID of the agent run that drafts, or nil if a person does.
 func agentRunID(by api.Caller) *string {
 	if by.AgentRunID == "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ignoredFields are the fields of records that say nothing of their content.
+// ignoredFields lists record fields that aren't content.
 var ignoredFields = []string{
 	"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision", "control_id", "control_title", "domain_code",
 	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by", "approved_at", "approved_by", "submitted_at",
@@ -23,7 +23,7 @@ var ignoredFields = []string{
 // DiffArtifact compares two versions of a deliverable, line by line.
 func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.ArtifactDiffInput) (*api.ArtifactDiff, error) {
 	var out *api.ArtifactDiff
-	var written [2]string // the reports to compare, outside of the transaction
+	var written [2]string // the reports to compare, rendered outside of the transaction
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		art, err := store.Artifacts.Get(tx, by.OrganizationID, in.ArtifactID)
 		if err != nil {
@@ -59,10 +59,10 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 	return out, err
 }
 
-// recordsByKey is what a version says: records by what tells them apart.
+// recordsByKey holds the content of a version: records by identifying key.
 type recordsByKey map[string]map[string]any
 
-// artifactRecordID is the id of the record that a version of an artifact is of.
+// artifactRecordID returns the ID of the record behind a version of an artifact.
 func artifactRecordID(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (string, error) {
 	v, err := store.ArtifactVersions.Get(tx, art.OrganizationID, art.ID, number)
 	if err != nil {
@@ -124,7 +124,7 @@ func readItemRecords[V, I any](tx *store.Tx, k deliverableType[V, I], org, versi
 			return nil, err
 		}
 		key := code
-		for again := 2; out[key] != nil; again++ { // one control can have several
+		for again := 2; out[key] != nil; again++ { // a control can have several records
 			key = fmt.Sprintf("%s (%d)", code, again)
 		}
 		out[key] = fields
@@ -207,7 +207,7 @@ func orPlaceholder(s string) string {
 	return s
 }
 
-// summarizeFields is what an item says in few words: the fields that people look at first.
+// summarizeFields returns a short summary of an item from its most important fields.
 func summarizeFields(fields map[string]any) string {
 	var out []string
 	for _, f := range []string{"applicability", "implementation_status", "severity", "status", "level", "condition", "weakness"} {
@@ -218,7 +218,7 @@ func summarizeFields(fields map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// formatValue is a value as people read it. Lists are joined, evidence is told by its quotes.
+// formatValue formats a value for display: lists are joined, evidence is shown by its quotes.
 func formatValue(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -246,8 +246,8 @@ func formatValue(v any) string {
 	return fmt.Sprint(v)
 }
 
-// ContentHash is the content hash of a gate's items, as they are exported: JSON, in the
-// order of their control codes.
+// ContentHash returns the content hash of a gate's items in exported form: JSON, sorted by control
+// code.
 func ContentHash(gate api.Gate, items []byte) (string, error) {
 	switch gate {
 	case api.GateSoA:

@@ -10,35 +10,36 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// draftCaches are what drafts read of the evidence of the last few assessments, so that the
-// next draft of one reads what changed. All of it can be made again, and gives the same.
+// draftCaches caches the analyzed evidence of the most recently drafted assessments, so that the
+// next draft only reads what changed. Everything in it can be recomputed with the same result.
 type draftCaches struct {
 	mu           sync.Mutex
 	byAssessment map[string]*draftCache // by assessment
-	recent       []string               // the one used last at the end
+	recent       []string               // most recently used last
 }
 
 type draftCache struct {
 	mu         sync.Mutex
 	key        string
-	evaluation *Evaluation // nil: nothing is remembered
-	idleTrims  int         // since it was last asked for; of memories.mu
+	evaluation *Evaluation // nil if nothing is cached
+	idleTrims  int         // since last use; guarded by draftCaches.mu
 
 	versions versionCache
 }
 
 const (
 	maxDraftCaches = 2
-	// maxConcurrentEvaluations is how many assessments are judged at once, each on all cores: a first draft of
-	// thousands of documents takes hundreds of megabytes while it is made.
+	// maxConcurrentEvaluations is how many assessments are judged at once, each on all cores: a
+	// first draft of thousands of documents takes hundreds of megabytes.
 	maxConcurrentEvaluations = 2
-	// maxIdleTrims is how many rests a memory outlives.
+	// maxIdleTrims is the number of trims after which an unused cache is evicted.
 	maxIdleTrims = 60
-	// maxCachedPassages bounds what one memory holds, in passages; more are read anew each time.
+	// maxCachedPassages is the maximum number of passages per cache; more are not cached.
 	maxCachedPassages = 20_000
 )
 
-// get is the memory of an assessment; a full house forgets the one not used longest.
+// get returns the cache of an assessment, evicting the least recently used one if there are too
+// many.
 func (m *draftCaches) get(assessment string) *draftCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,8 +68,8 @@ func (m *draftCaches) remove(assessment string) {
 	delete(m.byAssessment, assessment)
 }
 
-// TrimCaches is told again and again at the same distance of time. It forgets what no draft asked
-// for since maxIdleTrims of these, and tells whether there was any.
+// TrimCaches evicts caches unused for the last maxIdleTrims calls and reports whether there were
+// any. It is called at a fixed interval.
 func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.trim() }
 
 func (m *draftCaches) trim() (trimmed bool) {
@@ -83,12 +84,12 @@ func (m *draftCaches) trim() (trimmed bool) {
 	return trimmed
 }
 
-// DropCaches has the next draft of an assessment read all of its evidence anew, and encode all of
-// its lines. It changes nothing but the time that takes.
+// DropCaches clears an assessment's cache, so that its next draft reads all evidence again. This
+// only affects speed.
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
-// evaluateStored judges controls of an assessment by the evidence that is stored for it, and
-// reads what it has not read before. It also tells which documents there are.
+// evaluateStored judges controls by the stored evidence of an assessment, analyzing only evidence
+// that isn't cached. It also returns the documents.
 func (s *Service) evaluateStored(
 	ctx context.Context,
 	by api.Caller,
@@ -113,7 +114,7 @@ func (s *Service) evaluateStored(
 		return err
 	}
 	j := m.evaluation
-	m.evaluation = nil // whatever fails below leaves nothing half read
+	m.evaluation = nil // if anything below fails, no partial state is kept
 	if j == nil || m.key != key || j.query.RemovedLen() > max(1000, j.query.Len()) {
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// sessionSearcher lets the analyst search one assessment.
+// sessionSearcher implements judge.Finder for an evidence session.
 type sessionSearcher struct{ session *evidence.Session }
 
 func (f sessionSearcher) Find(ctx context.Context, query string, topK int) ([]judge.Passage, error) {
@@ -36,14 +36,15 @@ func toPassage(c *api.Chunk, d *api.Document) judge.Passage {
 	}
 }
 
-// PreparedControls is what controls ask of evidence, made ready for one embedder. It knows no evidence.
+// PreparedControls holds the questions of controls prepared for one embedder. It is independent of
+// evidence.
 type PreparedControls struct {
 	plan  *judge.EvaluationPlan
 	scale *evidence.Scale
 }
 
-// PrepareControls makes some controls ready. What a word is worth comes from all controls of their
-// catalog, so that a control is judged the same whichever others are.
+// PrepareControls prepares controls. Word weights are derived from all controls of the catalog, so
+// that a control is judged the same in any selection.
 func PrepareControls(ctx context.Context, m *evidence.Model, catalog, controls []api.Control) (*PreparedControls, error) {
 	ground := m.Background()
 	docket, err := judge.NewEvaluationPlan(
@@ -62,16 +63,16 @@ func PrepareControls(ctx context.Context, m *evidence.Model, catalog, controls [
 	return &PreparedControls{docket, evidence.NewScale(m, texts)}, nil
 }
 
-// Evaluation judges the controls that were asked for by the evidence of one collection.
+// Evaluation judges prepared controls by the evidence of one collection.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
 	query *evidence.PersistentQuery
 }
 
-// passagesPerStatement is how many passages are looked at for each statement.
+// passagesPerStatement is the number of passages examined per statement.
 const passagesPerStatement = 20
 
-// newEvaluation returns a Judging without evidence.
+// newEvaluation returns an Evaluation without evidence.
 func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 	questions := make([]evidence.Question, len(a.plan.Questions()))
 	for i, q := range a.plan.Questions() {
@@ -84,7 +85,8 @@ func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 	return &Evaluation{judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, judge.Options{Today: today}), standing}, nil
 }
 
-// Evaluate returns a Judging by the evidence of a session that is not an assessment's as stored.
+// Evaluate returns an Evaluation of the evidence in a session, for sessions that differ from the
+// stored evidence.
 func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Session, today api.Date) (*Evaluation, error) {
 	j, err := a.newEvaluation(today)
 	if err != nil {
@@ -96,7 +98,7 @@ func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Sessi
 	return j, j.Refresh(ctx, runtime.GOMAXPROCS(0))
 }
 
-// evidenceSource lets the analyst ask a Standing.
+// evidenceSource implements judge.PassageSource for a persistent query.
 type evidenceSource struct{ *evidence.PersistentQuery }
 
 func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
@@ -119,17 +121,17 @@ func (s evidenceSource) Documents() []string {
 
 func (s evidenceSource) DocumentPassages(document string) []int { return s.Slots(document) }
 
-// today is the day the rules judge by.
+// today returns the date used for judgements.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
 
-// catalogSnapshot is the catalog version an assessment began with, with the organization's own
-// frameworks and controls as they were then.
+// catalogSnapshot returns the catalog version of an assessment with the organization's custom
+// frameworks and controls at its revision.
 func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.Snapshot, error) {
 	return s.catalog.SnapshotWithCustom(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
-// mapParallel is what draft makes of each, in their order and without those of which it makes
-// nothing; the error is that of the first that has one.
+// mapParallel returns the results of draft for each input, in order, skipping those for which it
+// returns false, or the first error by position.
 func mapParallel[A, B any](ctx context.Context, inputs []A, draft func(*A) (B, bool, error)) ([]B, error) {
 	type one struct {
 		made bool
@@ -150,7 +152,8 @@ func mapParallel[A, B any](ctx context.Context, inputs []A, draft func(*A) (B, b
 	return kept, err
 }
 
-// forEachParallel runs work for every number below many on all cores, in no order; the first error ends it.
+// forEachParallel calls work for 0 to count-1 on all cores, in no particular order, and stops at
+// the first error.
 func forEachParallel(ctx context.Context, count int, work func(ctx context.Context, n int) error) error {
 	return judge.ForEach(ctx, count, runtime.GOMAXPROCS(0), work)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MarkEvidenceChanged marks what rests on passages that say something else now or are gone:
-// lines of a Statement of Applicability in draft need review again, and the timeline names
-// the lines of all deliverables. What was submitted or approved stays as it was decided on.
+// MarkEvidenceChanged marks lines based on passages that changed or were deleted: lines of a draft
+// Statement of Applicability need review again, and the timeline names the affected lines of all
+// deliverables. Submitted and approved versions are left unchanged.
 func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
@@ -81,19 +81,19 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 	slices.Sort(codes)
 	return audit.PublishEvent(tx, by, audit.Event{
 		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
-		Summary: fmt.Sprintf("%s changed where %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
+		Summary: fmt.Sprintf("%s changed; %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
 		Data:    map[string]any{"filename": filename, "control_codes": codes},
 	})
 }
 
 func affectedControlsText(n int) string {
 	if n == 1 {
-		return "the lines of 1 control rest on it"
+		return "1 control is affected"
 	}
-	return fmt.Sprintf("the lines of %d controls rest on it", n)
+	return fmt.Sprintf("%d controls are affected", n)
 }
 
-// joinFirst is the first of a list of names.
+// joinFirst joins the first names of a list, up to limit.
 func joinFirst(names []string, limit int) string {
 	if len(names) > limit {
 		return strings.Join(names[:limit], ", ") + ", …"
@@ -101,7 +101,8 @@ func joinFirst(names []string, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-// readNewestItems are the newest version of a deliverable and its items; none where there is no version.
+// readNewestItems returns the newest version of a deliverable with its items, or nil if there is no
+// version.
 func readNewestItems[V, I any](tx *store.Tx, k deliverableType[V, I], org, assessment string) (*V, []I, error) {
 	v, ok, err := k.newestVersion(tx, org, assessment)
 	if err != nil || !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// inputsFromSoA names what a deliverable made from the SoA would be drafted from now.
+// inputsFromSoA returns the inputs that a deliverable based on the SoA would be drafted from now.
 func (s *Service) inputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -27,8 +27,7 @@ func (s *Service) inputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assess
 	return soa.inputRefs(&v), err
 }
 
-// draftGap turns every applicable item of the SoA that falls short into a finding.
-// Gaps that people added by hand are kept.
+// draftGap drafts a finding for every applicable SoA item with a gap. Manually added gaps are kept.
 func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
 	v, items, err := readBasis(ctx, s, a, soa)
 	if err != nil {
@@ -37,7 +36,7 @@ func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment)
 	return s.draftGapFrom(ctx, a, &v, items)
 }
 
-// draftGapFrom drafts from the items of one SoA version.
+// draftGapFrom drafts findings from the items of one SoA version.
 func (s *Service) draftGapFrom(
 	ctx context.Context,
 	a *api.Assessment,
@@ -80,13 +79,13 @@ func (s *Service) draftGapFrom(
 	return d, err
 }
 
-// mergeFindingEdits brings what people found and edited into the findings of the rules.
+// mergeFindingEdits merges manually added findings and edits into the generated findings.
 func mergeFindingEdits(d *draft[api.Finding], old *previousVersion[api.Finding]) {
 	carryManualGaps(d, old.items)
 	carryEdits(gap, d, old.items, copyFindingField)
 }
 
-// copyControlFields is the item of another deliverable on the same control.
+// copyControlFields returns the item fields for another deliverable on the same control.
 func copyControlFields(i api.Item) api.Item {
 	return api.Item{
 		ControlID:        i.ControlID,
@@ -100,7 +99,7 @@ func copyControlFields(i api.Item) api.Item {
 func copyFindingField(to, from *api.Finding, field string) {
 	switch field {
 	case "status":
-		if to.Status != from.Status { // its texts tell who set it
+		if to.Status != from.Status { // its texts name who set it
 			to.Condition, to.Cause = from.Condition, from.Cause
 		}
 		to.Status, to.Result = from.Status, from.Result
@@ -127,10 +126,10 @@ func copyFindingField(to, from *api.Finding, field string) {
 	}
 }
 
-// sourceManual is the source of the gaps that people added.
+// sourceManual is the source of manually added gaps.
 const sourceManual = "manual"
 
-// carryManualGaps carries gaps added by hand over into a new draft.
+// carryManualGaps copies manually added gaps into a new draft.
 func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
 		if f.Source == sourceManual {
@@ -147,7 +146,7 @@ func (s *Service) DraftGap(ctx context.Context, by api.Caller, in *api.Assessmen
 	return writeDraft(ctx, s, by, in.AssessmentID, gap, s.draftGap, nil)
 }
 
-// RegenerateGap drafts again, keeping what people edited and added.
+// RegenerateGap drafts the next version, keeping edits and manually added gaps.
 func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
 	v, err := getVersion(ctx, s, by, gap, in.GapVersionID)
 	if err != nil {
@@ -162,7 +161,7 @@ func (s *Service) ListGap(ctx context.Context, by api.Caller, in *api.Assessment
 	return listVersions(ctx, s, by, gap, in)
 }
 
-// GetGap is one version.
+// GetGap returns a version.
 func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
 	return getVersion(ctx, s, by, gap, in.GapVersionID)
 }
@@ -234,17 +233,17 @@ func (s *Service) listFindings(
 	)
 }
 
-// WorstFirst orders findings by what is worse, then by control.
+// WorstFirst orders findings by severity, worst first, then by control.
 func WorstFirst(a, b *api.Finding) int {
 	return cmp.Or(a.CompareSeverity(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
-// GetFinding is one finding.
+// GetFinding returns a finding.
 func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.FindingInput) (*api.Finding, error) {
 	return getItem(ctx, s, by, gap, "finding", in.FindingID)
 }
 
-// UpdateFinding changes a finding by a person's hand.
+// UpdateFinding applies a user's change to a finding.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
 	if err := firstError(validateOwner(b.Owner.Value), s.checkFutureDate("due_date", b.DueDate.Value)); err != nil {
@@ -253,7 +252,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 	if b.Status != nil && *b.Status == api.NotAssessed {
 		return nil, notAssessedError()
 	}
-	var soaItem *api.SoAItem // for a status
+	var soaItem *api.SoAItem // needed for a status
 	if b.Status != nil {
 		var err error
 		if soaItem, err = s.soaItemForFinding(ctx, by, in.FindingID); err != nil {
@@ -298,10 +297,11 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 }
 
 func notAssessedError() error {
-	return api.Invalid("status", "what nobody judged is no gap; where too little was found to tell, it is not_evidenced")
+	return api.Invalid("status", "a gap must have been assessed; if there is too little evidence to judge, use not_evidenced")
 }
 
-// soaItemForFinding is the line of the SoA that a finding was made from; nil where a person added the finding.
+// soaItemForFinding returns the SoA line that a finding is based on, or nil if the finding was
+// added manually.
 func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding string) (line *api.SoAItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		f, err := gap.items.Get(tx, by.OrganizationID, finding)
@@ -323,7 +323,7 @@ func (s *Service) soaItemForFinding(ctx context.Context, by api.Caller, finding 
 	return line, err
 }
 
-// resultForStatus is the result that an implementation status means.
+// resultForStatus returns the result for an implementation status.
 func resultForStatus(st api.Implementation) api.Result {
 	switch st {
 	case api.Implemented:
@@ -336,7 +336,8 @@ func resultForStatus(st api.Implementation) api.Result {
 	return api.ResultNoEvid
 }
 
-// isValidCustomCode tells of a code that the catalog may lack: it goes into tables, sheets and the names of files.
+// isValidCustomCode reports whether a code that may be missing from the catalog is safe in tables,
+// sheets and file names.
 func isValidCustomCode(code string) bool {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
@@ -345,7 +346,7 @@ func isValidCustomCode(code string) bool {
 	return unicode.IsLetter(first) && utf8.RuneCountInString(code) <= 64 && !strings.ContainsFunc(code, odd)
 }
 
-// CreateGap adds a gap by hand to the newest version, or begins the first one with it.
+// CreateGap adds a gap manually to the newest version, or starts the first version with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
 	if err := firstError(validateOwner(b.Owner), s.checkFutureDate("due_date", b.DueDate)); err != nil {
@@ -357,7 +358,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	if b.Status == api.Implemented {
 		return nil, api.Invalid(
 			"status",
-			"what is implemented is no gap; say how far it falls short: partially_implemented, planned, not_implemented or not_evidenced",
+			"an implemented control is not a gap; use partially_implemented, planned, not_implemented or not_evidenced",
 		)
 	}
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -392,7 +393,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	case !isValidCustomCode(f.ControlCode):
 		return nil, api.Invalid(
 			"control_id",
-			"%.80q is no code of a control; one that the catalog lacks begins with a letter and has letters, digits, and . _ - up to 64 characters",
+			"%.80q is not a control code; a custom code starts with a letter, followed by letters, digits, and . _ - up to 64 characters",
 			b.ControlID,
 		)
 	}
@@ -406,7 +407,8 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 	return s.addFinding(ctx, by, a.ID, f, hasCondition)
 }
 
-// addFinding writes a gap into the newest version, or the one after it; one that is told in the words of another is refused.
+// addFinding adds a gap to the newest version or, if that was decided on, to the next one. It
+// rejects duplicates.
 func (s *Service) addFinding(
 	ctx context.Context,
 	by api.Caller,
@@ -469,7 +471,7 @@ func (s *Service) addFinding(
 	return &f, err
 }
 
-// checkNoDuplicateGap refuses a gap that people added before in the same words.
+// checkNoDuplicateGap returns an error if the same gap was added manually before.
 func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) error {
 	items, err := gap.readItems(tx, org, version)
 	for _, i := range items {
@@ -479,7 +481,7 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 			stringOrEmpty(i.Owner) == stringOrEmpty(f.Owner) {
 			return api.Invalid(
 				"condition",
-				"this gap on %s was added already, as %s; change that one, or say in its condition what differs",
+				"this gap on %s already exists as %s; edit that one, or state the difference in the condition",
 				f.ControlCode,
 				i.ID,
 			)
@@ -488,7 +490,8 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 	return err
 }
 
-// controlsDifferingFromSoA are the codes of controls of which people say another status in the gap analysis than their lines have, sorted.
+// controlsDifferingFromSoA returns the sorted codes of controls whose status users changed in the
+// gap analysis.
 func controlsDifferingFromSoA(items []api.SoAItem, findings []api.Finding) []string {
 	line := make(map[string]api.Implementation, len(items))
 	for _, i := range items {
@@ -504,7 +507,7 @@ func controlsDifferingFromSoA(items []api.SoAItem, findings []api.Finding) []str
 	return slices.Compact(codes)
 }
 
-// GetGapSummary counts a version.
+// GetGapSummary returns the counts of a version.
 func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapSummary, error) {
 	out := &api.GapSummary{
 		GapVersionID:      in.GapVersionID,
@@ -543,7 +546,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		if err != nil {
 			return err
 		}
-		weights := map[string]int{} // of the controls with a finding; no other weight is asked for
+		weights := map[string]int{} // of the controls with a finding; others aren't needed
 		for _, f := range found {
 			weights[f.ControlCode] = f.Weight
 		}

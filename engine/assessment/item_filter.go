@@ -10,12 +10,12 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// itemFilter are the names that a list of items is narrowed to; nil or empty where it isn't.
+// itemFilter holds the names to filter items by; nil or empty fields don't filter.
 type itemFilter struct{ domain, control, framework, requirement *string }
 
-// resolveFilter understands names as paths do, whatever their spelling, and writes them as the items
-// have them. It refuses a domain, framework or requirement that nothing has; a control may be
-// one that the catalog lacks. answers tells of an item whether it is of the requirement.
+// resolveFilter normalizes names as in paths to the spelling used in items. It returns an error for
+// an unknown domain, framework or requirement; a control may be missing from the catalog. The
+// returned function reports whether an item belongs to the requirement.
 func resolveFilter[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -75,7 +75,8 @@ func resolveFilter[V, I any](
 	return requirementMatcher(snap, a.Frameworks, stringOrEmpty(f.framework), *f.requirement)
 }
 
-// requirementMatcher tells which items answer to a requirement of an assessment's frameworks.
+// requirementMatcher returns a function that reports whether codes include a requirement of the
+// assessment's frameworks.
 func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref string) (func(api.RequirementCodes) bool, error) {
 	if name, code, ok := strings.Cut(ref, ":"); ok {
 		if fw, err := snap.Framework(name); err == nil {
@@ -86,7 +87,7 @@ func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref 
 		frameworks = slices.DeleteFunc(slices.Clone(frameworks), func(f string) bool { return f != framework })
 	}
 	if len(frameworks) == 0 {
-		return nil, api.Invalid("requirement", "the assessment has no framework of which %q could be a requirement", ref)
+		return nil, api.Invalid("requirement", "%q is not a requirement of any framework of the assessment", ref)
 	}
 	codes := map[string]string{}
 	for _, f := range frameworks {

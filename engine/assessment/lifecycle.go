@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Transition moves an assessment to its next state, doing the work of the step
-// where it has not been done. When the work fails, nothing moves.
+// Transition moves an assessment to its next state, performing the step's work if necessary. If
+// that fails, the state is unchanged.
 func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.TransitionInput) (*api.AssessmentStatus, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -38,7 +38,8 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		// Another process may have moved it, or content may have changed, while the work was done.
+		// Another process may have moved the assessment, or content may have changed, in the
+		// meantime.
 		if err := api.CheckMove(a.State, to); err != nil {
 			return err
 		}
@@ -56,8 +57,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 	return s.Status(ctx, by, &api.AssessmentInput{AssessmentID: in.AssessmentID})
 }
 
-// wasMovedBySubmission tells whether a move that is asked for was made already by submitting
-// the deliverable: who submits and then moves has both.
+// wasMovedBySubmission reports whether submitting the deliverable already made the requested move.
 func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, to api.State) (made bool, err error) {
 	if a.State != to {
 		return false, nil
@@ -72,8 +72,8 @@ func (s *Service) wasMovedBySubmission(ctx context.Context, a *api.Assessment, t
 	return made, err
 }
 
-// requiredGates are the gates that must be open for a step: its own, and for closing
-// all four, since what was changed after its approval would be closed unapproved.
+// requiredGates returns the gates that must be approved for a step: its own or, for closing, all
+// four, so that nothing changed after its approval is closed unapproved.
 func requiredGates(step api.Move) []api.Gate {
 	switch {
 	case step.Gate != "":
@@ -84,15 +84,15 @@ func requiredGates(step api.Move) []api.Gate {
 	return nil
 }
 
-// The kinds of lifecycle event besides "created".
+// Types of lifecycle events other than "created".
 const (
 	eventTransition = "transition"
-	eventSubmitted  = "submitted" // the move into review that comes with a submission
+	eventSubmitted  = "submitted" // the move into review by a submission
 	eventRework     = "rework"    // a rejection
-	eventReopened   = "reopened"  // a change of what was under review
+	eventReopened   = "reopened"  // a change of content under review
 )
 
-// changeState writes a change of state with its event, which also tells what is outdated of what is decided.
+// changeState writes a state change with its event, including warnings about outdated decisions.
 func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string, warnings []string) error {
 	from := a.State
 	step, _ := from.Next()
@@ -124,12 +124,12 @@ func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, e
 	)
 }
 
-// returnToDraft takes an assessment back to the drafted state of the step under review.
+// returnToDraft returns an assessment to the drafted state of the step under review.
 func returnToDraft(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string) error {
 	return changeState(tx, by, a, to, eventType, reason, nil)
 }
 
-// maxWarnings is how many an event lists; thousands of documents can each be worth one.
+// maxWarnings is the maximum number of warnings listed in an event.
 const maxWarnings = 50
 
 func truncateWarnings(warnings []string) []string {
@@ -157,7 +157,7 @@ func recordLifecycleEvent(
 	})
 }
 
-// Status tells where an assessment stands, and what the next move waits for.
+// Status returns the state of an assessment and what blocks its next move.
 func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentStatus, error) {
 	out := &api.AssessmentStatus{AssessmentID: in.AssessmentID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -179,7 +179,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 	return out, err
 }
 
-// addBlockers says in words what a move waits for.
+// addBlockers describes what blocks a move.
 func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, out *api.AssessmentStatus) error {
 	for _, gate := range requiredGates(move) {
 		p, found, err := pendingApproval(tx, by.OrganizationID, a.ID, gate)
@@ -272,7 +272,7 @@ func (s *Service) ListEvents(ctx context.Context, by api.Caller, in *api.Lifecyc
 	})
 }
 
-// Timeline lists what happened, newest first.
+// Timeline lists timeline entries, newest first.
 func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineInput) (*api.List[api.TimelineEvent], error) {
 	inTimeRange, err := in.Matcher()
 	if err != nil {
@@ -296,8 +296,7 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	return api.MapList(l, func(e *store.TimelineEvent) api.TimelineEvent { return e.TimelineEvent }), nil
 }
 
-// performStep does the work of the step to a state, where it has not been done, and
-// returns what a person should know of it.
+// performStep performs the work for a move to a state, if necessary, and returns warnings.
 func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessment, to api.State) (warnings []string, err error) {
 	switch to {
 	case api.StateDocumentsUploaded:
@@ -308,7 +307,7 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 		return s.evidenceWarnings(ctx, by, a)
 	case api.StateFrameworkSelected:
 		if len(a.Frameworks) == 0 {
-			return []string{"no framework is chosen: the whole SCF catalog is assessed"}, nil
+			return []string{"no framework selected: the whole SCF catalog is assessed"}, nil
 		}
 		return nil, nil
 	case api.StateScopeDrafted:
@@ -363,7 +362,7 @@ func documentsInTx(tx *store.Tx, org, assessment string) (docs []api.Document, e
 func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	docs, err := s.listDocuments(ctx, by, a)
 	if err == nil && len(docs) == 0 {
-		return []string{"there are no documents: nothing will be evidenced"}, nil
+		return []string{"there are no documents: no control will be evidenced"}, nil
 	}
 	return nil, err
 }
@@ -385,7 +384,7 @@ func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.As
 	return warnings, nil
 }
 
-// evidenceWarnings tells what the evidence consists of, and readies search for the drafts.
+// evidenceWarnings returns warnings about the evidence and prepares search for drafting.
 func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	session, err := s.evidence.Open(ctx, by, a.ID)
 	if err != nil {
@@ -399,7 +398,7 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 			if d.IsForeignLanguage() {
 				warnings = append(
 					warnings,
-					fmt.Sprintf("%s is written in %q; the built-in rules read English best", d.Filename, d.Language),
+					fmt.Sprintf("%s is in %q; the built-in rules work best with English", d.Filename, d.Language),
 				)
 			}
 		}
@@ -413,7 +412,7 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 	return warnings, nil
 }
 
-// newDocumentWarnings tells of documents that came after the approved SoA looked at the evidence.
+// newDocumentWarnings returns warnings about documents added after the approved SoA was drafted.
 func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
 	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
 		return nil, err
@@ -432,7 +431,7 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 			if d.CreatedAt.After(v.CreatedAt) {
 				warnings = append(
 					warnings,
-					fmt.Sprintf("%s came after the Statement of Applicability was drafted; refresh its evidence to take it in", d.Filename),
+					fmt.Sprintf("%s was added after the Statement of Applicability was drafted; refresh the evidence to include it", d.Filename),
 				)
 			}
 		}
@@ -441,9 +440,8 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 	return warnings, err
 }
 
-// ensureDraft drafts a deliverable where there is none, and anew where what there is
-// was drafted early, of something else than there is now. What a person has submitted
-// or decided on stays.
+// ensureDraft drafts a deliverable if there is none, or again if it was drafted early from inputs
+// that changed. Submitted and decided versions are kept.
 func ensureDraft[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -471,15 +469,15 @@ func ensureDraft[V, I any](
 	return err
 }
 
-// inputsFunc names what a deliverable would be drafted from now, by ids and hashes.
+// inputsFunc returns the inputs, by IDs and hashes, that a deliverable would be drafted from now.
 type inputsFunc func(context.Context, api.Caller, *api.Assessment) (map[string]string, error)
 
-// draftFunc makes a draft.
+// draftFunc drafts a deliverable.
 type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
-// writeDraft makes a draft outside of a transaction and writes it as the next version: with
-// after, only where that is the newest still. Else somebody has drafted meanwhile, as the
-// process that took over from one that hung, and theirs stands.
+// writeDraft creates a draft outside of a transaction and writes it as the next version. With
+// after, it does so only if that version is still the newest; otherwise another process has drafted
+// in the meantime, and its version is kept.
 func writeDraft[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -530,7 +528,7 @@ func writeDraft[V, I any](
 			return nil
 		}
 		if !k.isUnmodified(&previous, &last) {
-			// Somebody edited while the draft was made: their words are in what is there now.
+			// A user edited while the draft was created: include those edits.
 			if previous, err = k.loadPreviousFor(tx, s, &a, rules.items); err != nil {
 				return err
 			}
@@ -543,7 +541,7 @@ func writeDraft[V, I any](
 			}
 		}
 		if k.version(&last).Status != api.VersionApproved {
-			supersededID = k.version(&last).ID // nothing builds on it any more
+			supersededID = k.version(&last).ID // nothing is based on it any more
 		}
 		v, lines, err = k.writeVersion(tx, by, &a, d)
 		return err
@@ -555,10 +553,10 @@ func writeDraft[V, I any](
 	return &v, err
 }
 
-// requireOpen refuses to change what is closed.
+// requireOpen returns a conflict if the assessment is closed.
 func requireOpen(a *api.Assessment) error {
 	if a.State == api.StateClosed {
-		return api.Conflict("the assessment is closed and does not change")
+		return api.Conflict("the assessment is closed and can't be changed")
 	}
 	return nil
 }

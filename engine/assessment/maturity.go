@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// defaultTargetLevel is the level aimed at where nobody says otherwise: well defined.
+// defaultTargetLevel is the default target: well defined.
 const defaultTargetLevel = 3
 
 // draftMaturity rates every applicable control of the SoA.
@@ -55,8 +55,8 @@ func (s *Service) draftMaturityFrom(
 	return d, err
 }
 
-// mergeScoreEdits carries what people set, and tells each control's assessed level before: in the version
-// before, or, where that has the same levels, what it told itself.
+// mergeScoreEdits carries over users' edits and sets each control's previously assessed level: from
+// the previous version or, if that has the same levels, from what it recorded itself.
 func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.MaturityScore], snap *scf.Snapshot) {
 	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
@@ -114,7 +114,7 @@ func (s *Service) ListMaturity(ctx context.Context, by api.Caller, in *api.Asses
 	return listVersions(ctx, s, by, maturity, in)
 }
 
-// GetMaturity is one version.
+// GetMaturity returns a version.
 func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
 	return getVersion(ctx, s, by, maturity, in.MaturityVersionID)
 }
@@ -145,15 +145,15 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 	)
 }
 
-// GetScore is one score.
+// GetScore returns a score.
 func (s *Service) GetScore(ctx context.Context, by api.Caller, in *api.MaturityScoreInput) (*api.MaturityScore, error) {
 	return getItem(ctx, s, by, maturity, "maturity score", in.MaturityScoreID)
 }
 
-// UpdateScore changes a score by a person's hand.
+// UpdateScore applies a user's change to a score.
 func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.UpdateMaturityScoreInput) (*api.MaturityScore, error) {
 	b := in.Body
-	var control *api.Control // for a level
+	var control *api.Control // needed for a level
 	if b.Level != nil || len(b.Reset) > 0 {
 		var err error
 		if control, err = s.controlForScore(ctx, by, in.MaturityScoreID); err != nil {
@@ -188,7 +188,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 	})
 }
 
-// controlForScore is the control that a score rates; nil where the catalog has it no more.
+// controlForScore returns the control that a score rates, or nil if the catalog no longer has it.
 func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID string) (*api.Control, error) {
 	sc, err := s.GetScore(ctx, by, &api.MaturityScoreInput{MaturityScoreID: scoreID})
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *Service) ApproveMaturity(ctx context.Context, by api.Caller, in *api.De
 	return approveVersion(ctx, s, by, maturity, in.MaturityVersionID, in.Body)
 }
 
-// GetMaturitySummary is a version by domain.
+// GetMaturitySummary summarizes a version by domain.
 func (s *Service) GetMaturitySummary(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturitySummary, error) {
 	var v api.MaturityVersion
 	var scores []api.MaturityScore

@@ -8,40 +8,42 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// FieldChange is a change of one field: what it was, and what it is to be.
+// FieldChange is a change of one field: the old and the new value.
 type FieldChange struct {
 	From json.RawMessage `json:"from"`
 	To   json.RawMessage `json:"to"`
 }
 
-// FieldConflict is a field that has changed here as well, to something else.
+// FieldConflict is a field that was changed to something else on this side as well.
 type FieldConflict struct {
 	RecordID, Label, Field string
 	Base, Here, There      json.RawMessage
 }
 
-// protectedItemFields are those of an item that no merge changes: they say what it is, or are kept by the rules.
+// protectedItemFields lists item fields that a merge never changes, because they identify the item
+// or are set by the rules.
 var protectedItemFields = []string{
 	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by",
 }
 
-// derivedFields are set by the rules whenever a person sets others: where they differ, those do.
+// derivedFields lists fields set by the rules along with others; they differ only if those do.
 var derivedFields = []string{"reason", "needs_review", "edited_fields"}
 
-// derivedLevelFields follow the level of a maturity score. Of a finding, people write the criteria.
+// derivedLevelFields lists fields derived from the level of a maturity score. In findings, users
+// write the criteria.
 var derivedLevelFields = []string{"criteria", "next_criteria"}
 
 func isDerivedField(gate api.Gate, field string) bool {
 	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
 }
 
-// lists whose elements are known by one of their fields.
+// elementKeys holds the identifying field for lists of objects.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 
-// MergeFields brings changes into a record's fields, three ways: a field that is as the
-// change found it takes the change, lists merge by their elements, and what both changed
-// to different things stays as it is and is a conflict.
+// MergeFields applies changes to a record's fields as a three-way merge: a field with the expected
+// old value takes the new one, lists merge by element, and a field that both sides changed
+// differently is kept and reported as a conflict.
 func MergeFields(
 	fields map[string]json.RawMessage,
 	changes map[string]FieldChange,
@@ -80,8 +82,8 @@ func equalJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || empty(a) && empty(b)
 }
 
-// mergeLists merges lists, and maps as lists of their entries; false where they are none,
-// or an element was changed by both.
+// mergeLists merges lists, and maps as lists of entries; false if they are neither, or both sides
+// changed an element.
 func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
 	var baseList, ourList, theirList []json.RawMessage
 	if json.Unmarshal(base, &baseList) != nil || json.Unmarshal(here, &ourList) != nil || json.Unmarshal(there, &theirList) != nil {
@@ -140,7 +142,7 @@ func mergeLists(base, here, there json.RawMessage, key string) (json.RawMessage,
 	return b, err == nil
 }
 
-// mergeElement merges one element; nil is one that is not there.
+// mergeElement merges one element; nil means absent.
 func mergeElement(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):
@@ -172,7 +174,7 @@ func mergeMaps(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// FieldsFromRecord are the fields of a record as JSON.
+// FieldsFromRecord returns the fields of a record as JSON.
 func FieldsFromRecord(r any) (map[string]json.RawMessage, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -182,14 +184,14 @@ func FieldsFromRecord(r any) (map[string]json.RawMessage, error) {
 	return out, json.Unmarshal(b, &out)
 }
 
-// FillRecord reads a record from its fields.
+// FillRecord sets a record from its fields.
 func FillRecord(fields map[string]json.RawMessage, r any) error {
 	b, err := json.Marshal(fields)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(b, r); err != nil {
-		return api.Invalid("", "a field has a value of the wrong kind: %v", err)
+		return api.Invalid("", "a field has a value of the wrong type: %v", err)
 	}
 	return nil
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Migrate moves an assessment to another catalog version, and to the newest of the
-// organization's own frameworks and controls. For each deliverable there is it drafts
-// the next version; those before stay as they were. What people decided is kept where
-// the control kept its code; the answer lists what they must look at again.
+// Migrate moves an assessment to another catalog version and to the newest of the organization's
+// custom frameworks and controls. It drafts the next version of each existing deliverable and keeps
+// older versions unchanged. Users' decisions are kept for controls that kept their code; the result
+// lists what needs review.
 func (s *Service) Migrate(ctx context.Context, by api.Caller, in *api.MigrateInput) (*api.Migration, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	a, err := s.readAssessment(ctx, by, in.AssessmentID)
@@ -40,10 +40,10 @@ func (s *Service) Migrate(ctx context.Context, by api.Caller, in *api.MigrateInp
 	return m.result, s.executeMigration(ctx, by, m)
 }
 
-// migration is a move that has been thought through.
+// migration is a planned move.
 type migration struct {
-	before      api.Assessment // as it was read
-	after       api.Assessment // as it will be
+	before      api.Assessment // as read
+	after       api.Assessment // as it will be written
 	from, to    *scf.Snapshot
 	result      *api.Migration
 	needsReview map[string]bool
@@ -62,7 +62,7 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 	m.result = &api.Migration{AssessmentID: a.ID, From: catalogPoint(from, a.CustomRevision), To: catalogPoint(to, customRevision)}
 	if m.result.From == m.result.To {
 		return nil, api.Conflict(
-			"the assessment is at catalog version %s already, with your own frameworks and controls as they are",
+			"the assessment already uses catalog version %s and your current custom frameworks and controls",
 			m.result.To.Label,
 		)
 	}
@@ -82,7 +82,7 @@ func catalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 	return api.CatalogPoint{VersionID: v.ID, Label: v.Label, CustomRevision: customRevision}
 }
 
-// mapFrameworks finds those of the assessment in the other catalog, by their codes.
+// mapFrameworks finds the assessment's frameworks in the other catalog by their codes.
 func (m *migration) mapFrameworks(dropped []string) error {
 	for _, code := range dropped {
 		if !slices.Contains(m.before.Frameworks, code) {
@@ -122,8 +122,8 @@ func (m *migration) mapFrameworks(dropped []string) error {
 	return err
 }
 
-// findFramework looks a framework up by its code. One of the organization's own stays its own,
-// also where a release has the code by now.
+// findFramework looks up a framework by code. A custom framework stays custom, even if a release
+// has the same code.
 func (m *migration) findFramework(code string, custom bool) (api.Framework, error) {
 	f, err := m.to.Framework(code)
 	if custom && (err != nil || !f.IsCustom) {
@@ -135,13 +135,13 @@ func (m *migration) findFramework(code string, custom bool) (api.Framework, erro
 	return f, err
 }
 
-// checkAllowed refuses to leave a framework behind that nobody said to leave behind.
+// checkAllowed returns an error if a framework would be dropped without the user's consent.
 func (m *migration) checkAllowed() error {
 	for _, f := range m.result.Frameworks {
 		if f.Status == "gone" {
 			return api.Invalid(
 				"drop_frameworks",
-				"the framework %s is not in catalog version %s (%s); leave it behind with --drop-framework %s, or stay",
+				"the framework %s is not in catalog version %s (%s); drop it with --drop-framework %s, or keep the current version",
 				f.Code,
 				m.result.To.Label,
 				*f.Message,
@@ -152,13 +152,13 @@ func (m *migration) checkAllowed() error {
 	if len(m.before.Frameworks) > 0 && len(m.after.Frameworks) == 0 {
 		return api.Invalid(
 			"drop_frameworks",
-			"no framework would be left, and the whole catalog be assessed instead; begin a new assessment for that",
+			"no framework would be left, so the whole catalog would be assessed; create a new assessment for that",
 		)
 	}
 	return nil
 }
 
-// decidedControls are the controls on which a person set something in the newest versions.
+// decidedControls returns the controls on which users set something in the newest versions.
 func (s *Service) decidedControls(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
@@ -181,7 +181,7 @@ func addEditedControls[V, I any](tx *store.Tx, a *api.Assessment, k deliverableT
 	return err
 }
 
-// compareControls lists what is other in the controls that the assessment is about.
+// compareControls lists the changes in the controls of the assessment.
 func (m *migration) compareControls(decided map[string]bool) error {
 	before, codesBefore, err := frameworkControls(m.from, &m.before)
 	if err != nil {
@@ -263,8 +263,8 @@ func reviewReasons(c api.ControlChange) (out []string) {
 	return out
 }
 
-// diffRequirements are the codes a control gained and lost, by what the frameworks are
-// called now. A code that is only spelt otherwise is the same.
+// diffRequirements returns the requirement codes a control gained and lost, under the current
+// framework names. Spelling differences don't count.
 func (m *migration) diffRequirements(was, is api.RequirementCodes) (gained, lost api.RequirementCodes) {
 	renamedTo := map[string]string{}
 	for _, f := range m.result.Frameworks {
@@ -282,7 +282,7 @@ func (m *migration) diffRequirements(was, is api.RequirementCodes) (gained, lost
 	return missingCodes(is, before), missingCodes(before, is)
 }
 
-// missingCodes are the codes of a that b does not have.
+// missingCodes returns the codes of a that b lacks.
 func missingCodes(a, b map[string][]string) api.RequirementCodes {
 	out := api.RequirementCodes{}
 	for f, codes := range a {
@@ -302,15 +302,15 @@ func missingCodes(a, b map[string][]string) api.RequirementCodes {
 	return out
 }
 
-// recordMigration writes that an assessment moved to its timeline, events and audit trail.
+// recordMigration records the move in timeline, events and audit trail.
 func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 	what := fmt.Sprintf("moved from catalog %s to %s", m.result.From.Label, m.result.To.Label)
 	if m.result.From.VersionID == m.result.To.VersionID {
-		what = fmt.Sprintf("took in your own frameworks and controls as they are now (revision %d)", m.result.To.CustomRevision)
+		what = fmt.Sprintf("updated to your current custom frameworks and controls (revision %d)", m.result.To.CustomRevision)
 	}
 	warnings := []string{
 		fmt.Sprintf(
-			"%d controls to look at again, %d decisions kept, %d left behind",
+			"%d controls to review, %d decisions kept, %d dropped",
 			len(m.result.Review),
 			len(m.result.DecisionsKept),
 			len(m.result.DecisionsLeft),

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// migratedDrafts are the next drafts of the deliverables that an assessment has; nil where it
-// has none. They are made before anything is written, each from the one before it, so
-// what names a record of another carries a place until that record has its id.
+// migratedDrafts holds the next drafts of an assessment's deliverables, nil for those it doesn't
+// have. They are created before anything is written, each from the previous one, so references to
+// other records are placeholders until those records have IDs.
 type migratedDrafts struct {
 	soa      *draft[api.SoAItem]
 	gap      *draft[api.Finding]
@@ -20,8 +20,8 @@ type migratedDrafts struct {
 	poam     *draft[api.POAMItem]
 }
 
-// executeMigration drafts what there is anew, from the evidence embedded for the other catalog,
-// and writes drafts, vectors and the move itself in one transaction.
+// executeMigration drafts the existing deliverables again, from evidence embedded for the other
+// catalog, and writes drafts, vectors and the move in one transaction.
 func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
 	if err := s.evidence.Wait(ctx, by, m.after.ID); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	return nil
 }
 
-// draftMigratedGap drafts the gap analysis. Gaps that people added stay, also where the
-// catalog has their control no more.
+// draftMigratedGap drafts the gap analysis. Manually added gaps are kept, even if the catalog no
+// longer has their control.
 func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bool, items []api.SoAItem) (*draft[api.Finding], error) {
 	rules := draft[api.Finding]{method: "by hand", mergePrevious: mergeFindingEdits}
 	var err error
@@ -133,7 +133,7 @@ func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bo
 	return d, nil
 }
 
-// numberedFindings are those of the new draft, each with its place for an id.
+// numberedFindings returns the findings of the new draft with placeholder IDs.
 func (d *migratedDrafts) numberedFindings() []api.Finding {
 	if d.gap == nil {
 		return nil
@@ -145,7 +145,7 @@ func (d *migratedDrafts) numberedFindings() []api.Finding {
 	return out
 }
 
-// writeMigration writes the move and the drafts. Ids are put in as the records get them.
+// writeMigration writes the move and the drafts, replacing placeholders as records get their IDs.
 func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, saveVectors func() error) error {
 	a, err := getAssessment(tx, by, m.after.ID)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 		return err
 	}
 	if a.Revision != m.before.Revision {
-		return api.Conflict("the assessment was changed meanwhile; try again")
+		return api.Conflict("the assessment changed in the meantime; try again")
 	}
 	now := tx.Now()
 	m.after.MigratedAt, m.after.UpdatedAt = &now, now
@@ -197,7 +197,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	return returnMigratedToDraft(tx, by, m)
 }
 
-// addMigratedPOAM writes the plan, its items at the findings that the gap analysis was given.
+// addMigratedPOAM writes the plan with the IDs of the new findings.
 func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, from map[string]string) error {
 	d.poam.inputs = from
 	ids := map[string]string{}
@@ -213,8 +213,8 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	return err
 }
 
-// returnMigratedToDraft takes an assessment whose deliverable was under review, or just approved,
-// back to where that is drafted: what would be decided on is another version now.
+// returnMigratedToDraft returns an assessment whose deliverable was under review or just approved
+// to the drafted state, because there is a new version to decide on.
 func returnMigratedToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 	gate, drafted, ok := m.after.State.ReviewGate()
 	if !ok || !slices.ContainsFunc(m.result.Versions, func(v api.MigratedVersion) bool { return v.Gate == gate }) {
@@ -229,7 +229,7 @@ func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k delivera
 		return last, err
 	}
 	if !k.isUnmodified(d.previous, &last) {
-		return last, api.Conflict("the %s was changed meanwhile; try again", k.gate.Title())
+		return last, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
 	}
 	v, err := k.insertVersion(tx, by, &m.after, d)
 	if err != nil {

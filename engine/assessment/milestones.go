@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// findApprovedPOAMItem is an item as it stands in the approved version of its plan; nil where it does not.
-// Its dates and first milestones stay.
+// findApprovedPOAMItem returns an item as approved in its plan, or nil. Its dates and original
+// milestones must be kept.
 func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id string) (out *api.POAMItem, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		item, err := poam.items.Get(tx, by.OrganizationID, id)
@@ -28,12 +28,12 @@ func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id st
 	return out, err
 }
 
-// matchApproved is the approved item that an item goes back to.
+// matchApproved returns the approved item that an item derives from.
 func matchApproved(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
 	return poam.matchItems([]api.POAMItem{*item}, approved)[0]
 }
 
-// recordDueChange writes another date beside the approved one.
+// recordDueChange records a new due date next to the approved one.
 func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 	if to != i.CurrentDueDate() {
 		i.DueChanges = append(slices.Clone(i.DueChanges), api.MilestoneChange{At: string(s.today()), By: by.Actor.Name, DueDate: to})
@@ -42,8 +42,8 @@ func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 
 func isSameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
 
-// mergeMilestones are an item's new ones: those that were approved have to be among them, with
-// the date they had, and a change that is new is by whoever makes it, today where no day is named.
+// mergeMilestones returns an item's new milestones. Approved ones must be among them with their
+// dates; new changes are attributed to the caller and dated today unless a date is given.
 func (s *Service) mergeMilestones(
 	by api.Caller,
 	previous []api.Milestone,
@@ -56,7 +56,7 @@ func (s *Service) mergeMilestones(
 			if at < 0 {
 				return nil, api.Invalid(
 					"milestones",
-					"%q was approved for %s and stays so; add the new date to its changes, or set it to cancelled",
+					"%q was approved for %s, which can't be changed; add the new date to its changes, or set it to cancelled",
 					m.Title,
 					m.DueDate,
 				)
@@ -64,7 +64,7 @@ func (s *Service) mergeMilestones(
 			if n := len(m.Changes); len(given[at].Changes) < n || !slices.Equal(given[at].Changes[:n], m.Changes) {
 				return nil, api.Invalid(
 					"milestones.changes",
-					"the changes of %q that were approved stay; add the new one after them",
+					"the approved changes of %q can't be removed; add the new one after them",
 					m.Title,
 				)
 			}
@@ -82,7 +82,7 @@ func (s *Service) mergeMilestones(
 		s.recordCompletion(by, previous, m)
 		m.Status = cmp.Or(m.Status, "open")
 		if m.Changes = slices.Clone(m.Changes); len(m.Changes) == 0 {
-			m.Changes = nil // as where none were ever given
+			m.Changes = nil // normalize to "no changes"
 		}
 		for j := range m.Changes {
 			if err := s.attributeChange(by, previous, &m.Changes[j]); err != nil {
@@ -91,7 +91,7 @@ func (s *Service) mergeMilestones(
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
 				return nil, api.Invalid(
 					"milestones.changes.at",
-					"%s is before the change that stands before it, of %s",
+					"%s is earlier than the preceding change of %s",
 					m.Changes[j].At,
 					m.Changes[j-1].At,
 				)
@@ -101,7 +101,7 @@ func (s *Service) mergeMilestones(
 	return out, nil
 }
 
-// recordCompletion writes when and by whom a milestone was completed: as it is known, else now.
+// recordCompletion sets when and by whom a milestone was completed: as previously recorded, or now.
 func (s *Service) recordCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = nil, "", false, ""
 	if m.Status != "completed" {
@@ -117,8 +117,8 @@ func (s *Service) recordCompletion(by api.Caller, previous []api.Milestone, m *a
 	m.CompletedAt, m.CompletedBy = &today, by.Actor.Name
 }
 
-// syncMilestonesToStatus keeps an item's milestones in step with its status: completing the item
-// completes those that are open, today and by whom; those are what they were before when the item is open again.
+// syncMilestonesToStatus updates an item's milestones to match its status: completing the item
+// completes its open milestones, and reopening it restores them.
 func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string) (changed bool) {
 	out := slices.Clone(i.Milestones)
 	for n := range out {
@@ -140,12 +140,12 @@ func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string)
 
 func isUnfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
 
-// checkMilestone refuses a milestone that a person adds for a day that has passed or never comes, unless it is
-// done, and one that stands there already.
+// checkMilestone returns an error if a new, open milestone has a date in the past or too far ahead,
+// or is a duplicate.
 func (s *Service) checkMilestone(previous, given []api.Milestone, m *api.Milestone) error {
 	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {
-		return api.Invalid("milestones", "%q stands %d times for %s", m.Title, now, m.DueDate)
+		return api.Invalid("milestones", "%q is listed %d times for %s", m.Title, now, m.DueDate)
 	}
 	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
 		return err
@@ -162,7 +162,7 @@ func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
 	return n
 }
 
-// attributeChange names who makes a change that the item did not have.
+// attributeChange records who made a new change.
 func (s *Service) attributeChange(by api.Caller, previous []api.Milestone, c *api.MilestoneChange) error {
 	if slices.ContainsFunc(previous, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
 		return nil
@@ -178,7 +178,7 @@ func (s *Service) attributeChange(by api.Caller, previous []api.Milestone, c *ap
 		return err
 	}
 	if at > today {
-		return api.Invalid("milestones.changes.at", "%s is yet to come; name the day on which it was decided, or none", at)
+		return api.Invalid("milestones.changes.at", "%s is in the future; give the day of the decision, or omit it", at)
 	}
 	if c.DueDate < at {
 		return api.Invalid("milestones.changes.due_date", "%s had passed on %s, when it was decided", c.DueDate, at)

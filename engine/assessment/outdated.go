@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// listOutdated lists the deliverables whose newest version was made from something else than there is
-// now. What the next move drafts anew by itself is none of them.
+// listOutdated lists the deliverables whose newest version is based on inputs that have changed,
+// except for those that the next move redrafts.
 func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	out, err := checkSoAOutdated(tx, a)
 	if err != nil {
@@ -37,7 +37,8 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	return out, nil
 }
 
-// outdatedWarnings are the messages of what is outdated of a gate's deliverable and of those it rests on.
+// outdatedWarnings returns the messages about outdated inputs of the gates' deliverables and of
+// those they are based on.
 func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out []string, err error) {
 	all, err := listOutdated(tx, a)
 	for _, o := range all {
@@ -48,15 +49,15 @@ func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out [
 	return out, err
 }
 
-// upstreamGates names what the deliverable of each gate is made from, also by way of others.
+// upstreamGates lists what each gate's deliverable is based on, directly or indirectly.
 var upstreamGates = map[api.Gate][]api.Gate{
 	api.GateGapAnalysis: {api.GateSoA},
 	api.GateMaturity:    {api.GateSoA},
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// undecidedVersion tells of a newest version that waits for its approval where the assessment has gone on
-// with an older one, or where a person was asked to decide on what is made from it.
+// undecidedVersion reports a newest version that awaits approval while the assessment continued
+// with an older one, or while a version based on it awaits a decision.
 func undecidedVersion[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I]) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
@@ -69,7 +70,7 @@ func undecidedVersion[V, I any](tx *store.Tx, a *api.Assessment, k deliverableTy
 	case err != nil:
 		return nil, err
 	case ok && a.State.HasReached(k.approvedState()):
-		text += fmt.Sprintf(" beside version %d, which is approved and on which the rest builds.", k.version(&approved).VersionNumber)
+		text += fmt.Sprintf("; the rest is based on version %d, which is approved.", k.version(&approved).VersionNumber)
 	default:
 		dependent, err := decidedDependent(tx, a, k.gate, head.ID)
 		if dependent == "" || err != nil {
@@ -87,13 +88,14 @@ func statusPhrase(s api.VersionStatus) string {
 	return displayStatus(s)
 }
 
-// approvedState is the state that its approval opens.
+// approvedState returns the state that the approval leads to.
 func (k deliverableType[V, I]) approvedState() api.State {
 	at := slices.IndexFunc(api.Moves, func(m api.Move) bool { return m.Gate == k.gate })
 	return api.Moves[at].To
 }
 
-// decidedDependent names the first deliverable made from a version that is under review or approved already.
+// decidedDependent describes the first deliverable based on a version that is under review or
+// approved, or returns "".
 func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID string) (string, error) {
 	key := inputPrefixes[basis] + "_version_id"
 	for _, gate := range api.Gates {
@@ -116,12 +118,13 @@ func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID
 	return "", nil
 }
 
-// isEarlyDraft tells that a version was drafted before its time; the move there drafts it again.
+// isEarlyDraft reports whether a version was drafted before its lifecycle step, which will draft it
+// again.
 func (k deliverableType[V, I]) isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool {
 	return head.Status == api.VersionDraft && !a.State.HasReached(k.draftedState)
 }
 
-// checkSoAOutdated holds the newest Statement of Applicability against the scope and the documents.
+// checkSoAOutdated compares the newest Statement of Applicability with the scope and the documents.
 func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err error) {
 	v, ok, err := soa.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || soa.isEarlyDraft(a, &v.DeliverableVersion) {
@@ -149,7 +152,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 			return nil, err
 		}
 		if hash != v.Inputs["scope"] {
-			add("scope", "by an older scope than there is now")
+			add("scope", "from an older scope")
 		}
 	}
 	docs, err := documentsInTx(tx, a.OrganizationID, a.ID)
@@ -159,7 +162,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 	late := 0
 	for _, d := range docs {
 		if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
-			return out, nil // what is being read is judged when it was read
+			return out, nil // documents still being processed are compared once they are done
 		}
 		if d.Status == api.DocumentIngested && d.CreatedAt.After(v.CreatedAt) {
 			late++
@@ -170,14 +173,14 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 		return out, err
 	}
 	if late > 0 {
-		add("documents", "from other documents than there are now: %d came later", late)
+		add("documents", "before the documents changed; %d added since", late)
 	} else {
-		add("documents", "from other documents than there are now")
+		add("documents", "before the documents changed")
 	}
 	return out, nil
 }
 
-// documentsHash is over what was read of the documents.
+// documentsHash returns a hash of the documents' content.
 func documentsHash(docs []api.Document) (string, error) {
 	hashes := []string{}
 	for _, d := range docs {
@@ -189,8 +192,8 @@ func documentsHash(docs []api.Document) (string, error) {
 	return hashJSON(hashes)
 }
 
-// checkBasisOutdated holds the newest version of one deliverable against that of another which it builds
-// on; nil where it is made from that, or begun by hand.
+// checkBasisOutdated compares a deliverable's newest version with the version it is based on; it
+// returns nil if that is current, or if the deliverable was started manually.
 func checkBasisOutdated[V, I, B, J any](
 	tx *store.Tx,
 	a *api.Assessment,
@@ -210,7 +213,7 @@ func checkBasisOutdated[V, I, B, J any](
 	}
 	now := basis.version(&b)
 	if hash == now.ContentSHA256 {
-		return nil, nil // the same, also where it is another version that says it
+		return nil, nil // same content, possibly in another version
 	}
 	was := "an older version"
 	switch old, err := basis.versions.Get(tx, a.OrganizationID, id); {
@@ -221,7 +224,7 @@ func checkBasisOutdated[V, I, B, J any](
 	}
 	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, k.gate.Title(), was, basis.gate.Title())
 	if id == now.ID {
-		text += ", of which lines were changed since."
+		text += ", which has been edited since."
 	} else {
 		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
 	}

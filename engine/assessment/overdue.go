@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// OverdueItem is a remediation that should have been done by now.
+// OverdueItem is an overdue remediation.
 type OverdueItem struct {
 	Assessment, Code, Control string
 	Due                       api.Date
 }
 
-// ListOverdue are the remediations of an organization's newest plans that should have been done
-// by today, the oldest first. What an assessment that is closed left open is not asked for.
+// ListOverdue returns the overdue remediations of an organization's newest plans, oldest first.
+// Closed assessments are ignored.
 func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error) {
 	var out []OverdueItem
 	for a, err := range store.Assessments.Scan(tx, org) {
@@ -53,7 +53,7 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 	return out, nil
 }
 
-// DelegatesFor are who may decide on a pending approval besides owners and admins.
+// DelegatesFor returns who may decide on a pending approval besides owners and admins.
 func DelegatesFor(tx *store.Tx, p *api.Approval) ([]api.Delegate, error) {
 	one := []api.Approval{*p}
 	err := addDelegates(tx, p.OrganizationID, one)

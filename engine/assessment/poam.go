@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// poamInputs names what the POA&M would be drafted from now.
+// poamInputs returns the inputs that the POA&M would be drafted from now.
 func (s *Service) poamInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, err := gap.requireBasis(tx, a)
@@ -28,8 +28,8 @@ func (s *Service) poamInputs(ctx context.Context, _ api.Caller, a *api.Assessmen
 	return in, err
 }
 
-// planInputs names a plan's inputs: the findings it closes, and the levels it aims at; no levels where
-// none are rated.
+// planInputs returns a plan's inputs: the findings it closes and the target levels, if there is a
+// maturity assessment.
 func planInputs(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
 	in := gap.inputRefs(v)
 	if levels.ID != "" {
@@ -38,7 +38,7 @@ func planInputs(v *api.GapVersion, levels *api.MaturityVersion) map[string]strin
 	return in
 }
 
-// draftPOAM plans a remediation for every finding that is more than informational.
+// draftPOAM plans a remediation for every finding above informational severity.
 func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
 	v, found, err := readBasis(ctx, s, a, gap)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment
 	return s.draftPOAMFrom(ctx, a, &v, found)
 }
 
-// draftPOAMFrom plans for the findings of one gap analysis.
+// draftPOAMFrom plans remediations for the findings of one gap analysis.
 func (s *Service) draftPOAMFrom(
 	ctx context.Context,
 	a *api.Assessment,
@@ -100,7 +100,7 @@ func (s *Service) draftPOAMFrom(
 			today,
 		)
 		matches := carryEdits(poam, d, old.items, copyPOAMField)
-		approvedByID := map[string]*api.POAMItem{} // by id, what stands in the approved plan
+		approvedByID := map[string]*api.POAMItem{} // approved items by ID
 		for n, as := range poam.matchItems(old.items, old.lastApproved) {
 			approvedByID[old.items[n].ID] = as
 		}
@@ -130,8 +130,8 @@ func (s *Service) draftPOAMFrom(
 	return d, err
 }
 
-// maturityTargets are the targets of the maturity assessment, by control, with its version; none where there is
-// no assessment yet.
+// maturityTargets returns the maturity goals by control, with their version, or nothing if there is
+// no maturity assessment.
 func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]judge.MaturityGoal, *api.MaturityVersion, error) {
 	var scores []api.MaturityScore
 	var v api.MaturityVersion
@@ -151,8 +151,8 @@ func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[s
 	return out, &v, err
 }
 
-// carryPOAMCodes gives items the codes that they had as was, by which people and comments name them; new ones go on
-// behind the highest.
+// carryPOAMCodes gives items the codes of their previous versions, because people and comments
+// refer to them; new items continue after the highest code.
 func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *previousVersion[api.POAMItem]) {
 	last := 0
 	for _, before := range [][]api.POAMItem{previous.items, previous.lastApproved} {
@@ -183,7 +183,7 @@ func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *pre
 	}
 }
 
-// findingsWithManualAction are the findings whose action a person wrote.
+// findingsWithManualAction returns the findings whose recommendation a user wrote.
 func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	out := map[string]bool{}
 	for n := range findings {
@@ -194,7 +194,7 @@ func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	return out
 }
 
-// manualDueDates are the days that people set for findings, by the finding's id.
+// manualDueDates returns the due dates that users set, by finding ID.
 func manualDueDates(findings []api.Finding) map[string]api.Date {
 	out := map[string]api.Date{}
 	for _, f := range findings {
@@ -205,14 +205,15 @@ func manualDueDates(findings []api.Finding) map[string]api.Date {
 	return out
 }
 
-// mergePredicate tells which items may become part of others: none that people edited, of an
-// edited one nothing but what was part of it then, and none of which people want another date or action.
+// mergePredicate returns a function that reports whether an item may be merged into another: edited
+// items are not merged, an edited item only absorbs what was part of it before, and items with a
+// manual due date or action stay separate.
 func mergePredicate(
 	items, previous []api.POAMItem,
 	dueDates map[string]api.Date,
 	manualActions map[string]bool,
 ) func(into, it *api.POAMItem) bool {
-	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by the finding's id; by a further control
+	edited, home := map[string]*api.POAMItem{}, map[string]*api.POAMItem{} // by finding ID; by additional control
 	for n, from := range poam.matchItems(items, previous) {
 		if from == nil || len(from.EditedFields) == 0 {
 			continue
@@ -262,7 +263,7 @@ func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.Assessme
 	defer s.locks.lock(in.AssessmentID)()
 	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
 	if by.AgentRunID != "" {
-		makeDraft = skipIfUnchanged(makeDraft) // what people decided on falls by an agent's draft only where that differs
+		makeDraft = skipIfUnchanged(makeDraft) // an agent's draft replaces a decided version only if it differs
 	}
 	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
 }
@@ -272,7 +273,7 @@ func (s *Service) ListPOAM(ctx context.Context, by api.Caller, in *api.Assessmen
 	return listVersions(ctx, s, by, poam, in)
 }
 
-// GetPOAM is one version.
+// GetPOAM returns a version.
 func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
 	return getVersion(ctx, s, by, poam, in.POAMVersionID)
 }
@@ -304,12 +305,12 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 	)
 }
 
-// GetPOAMItem is one item.
+// GetPOAMItem returns an item.
 func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMItemInput) (*api.POAMItem, error) {
 	return getItem(ctx, s, by, poam, "POA&M item", in.POAMItemID)
 }
 
-// UpdatePOAMItem changes an item by a person's hand.
+// UpdatePOAMItem applies a user's change to an item.
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
@@ -355,7 +356,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinished) {
 				return nil, api.Invalid(
 					"milestones",
-					"%s is completed, so its milestones are; set its status to in_progress to open one",
+					"%s is completed, and so are its milestones; set its status to in_progress to reopen one",
 					i.POAMCode,
 				)
 			}
@@ -367,18 +368,18 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		}
 		f.addIf("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
 		if b.Status != nil && i.Status != "risk_accepted" && i.RiskAcceptedUntil != nil && b.RiskAcceptedUntil.Value == nil {
-			i.RiskAcceptedUntil = nil // it isn't accepted any more
+			i.RiskAcceptedUntil = nil // no longer accepted
 			f.addIf("risk_accepted_until", !slices.Contains(f, "risk_accepted_until"))
 		}
 		f.addIf("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
 		f.addIf("comments", b.Comments.Apply(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {
 		case accepted && i.RiskAcceptedUntil == nil:
-			return nil, api.Invalid("risk_accepted_until", "say until when the risk of %s is accepted", i.POAMCode)
+			return nil, api.Invalid("risk_accepted_until", "give the date until which the risk of %s is accepted", i.POAMCode)
 		case !accepted && b.RiskAcceptedUntil.Value != nil:
 			return nil, api.Invalid(
 				"risk_accepted_until",
-				"%s is %s; an end is for a risk that is accepted: set its status to risk_accepted with it",
+				"%s is %s; only an accepted risk has an end date: set the status to risk_accepted as well",
 				i.POAMCode,
 				displayName(i.Status),
 			)
@@ -397,17 +398,17 @@ func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.Decide
 	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
-// isAcceptanceExpired tells whether an accepted risk has to be decided anew.
+// isAcceptanceExpired reports whether the acceptance of a risk has expired.
 func isAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
 	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
 }
 
-// isClosedStatus tells whether a remediation needs nothing more.
+// isClosedStatus reports whether a remediation needs no further work.
 func isClosedStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }
 
-// isOverdue tells whether an item should have been done by now and is not.
+// isOverdue reports whether an open item is past its due date.
 func isOverdue(i *api.POAMItem, today api.Date) bool {
 	return isAcceptanceExpired(i, today) || !isClosedStatus(i.Status) && i.CurrentDueDate() < today
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxPlanDays is how long a plan of action may take by the rule that several schemes share.
+// maxPlanDays is the maximum duration of a plan of action under several schemes.
 const maxPlanDays = 180
 
-// GetPOAMSummary counts a version, and tells what of it comes due when.
+// GetPOAMSummary returns the counts of a version and what is due when.
 func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMSummary, error) {
 	out := &api.POAMSummary{
 		POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{},
@@ -37,8 +37,8 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 	return out, err
 }
 
-// soaItemsForPOAM are the items of the Statement of Applicability that a POA&M goes back to;
-// none where its gap analysis was begun by hand.
+// soaItemsForPOAM returns the SoA items that a POA&M is derived from, or none if its gap analysis
+// was started manually.
 func soaItemsForPOAM(tx *store.Tx, org string, v *api.POAMVersion) ([]api.SoAItem, error) {
 	id := v.Inputs["gap_version_id"]
 	if id == "" {

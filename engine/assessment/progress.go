@@ -10,22 +10,23 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Progress is where an assessment stands, as a workflow needs to know it.
+// Progress is the state of an assessment as a workflow needs it.
 type Progress struct {
 	State api.State
-	// GateError is set where the next move waits for a person's decision that has not been made.
+	// GateError is set if the next move waits for a decision.
 	GateError *api.Error
-	// PendingApprovalID is the approval that was asked for at that gate; empty where none is.
+	// PendingApprovalID is the approval pending at that gate, if any.
 	PendingApprovalID string
-	// ReturnReason says why the assessment came back to where it is drafted and has not
-	// been submitted since; empty where it came here on its way forward.
+	// ReturnReason is why the assessment returned to its drafted state without having been
+	// resubmitted; empty if it didn't.
 	ReturnReason string
-	// SoAVersionID and SoAStatus are the newest Statement of Applicability; empty where there is none.
+	// SoAVersionID and SoAStatus describe the newest Statement of Applicability; empty if there is
+	// none.
 	SoAVersionID string
 	SoAStatus    api.VersionStatus
 }
 
-// Progress tells where an assessment stands.
+// Progress returns the state of an assessment for workflows.
 func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Progress, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		st = Progress{}
@@ -70,8 +71,8 @@ func (st *Progress) fillGate(tx *store.Tx, by api.Caller, a *api.Assessment, gat
 	return err
 }
 
-// returnReason is why an assessment came back to its drafted state, where the last of its
-// moves brought it there and its deliverable was not submitted since.
+// returnReason returns why the last move returned the assessment to its drafted state, if its
+// deliverable hasn't been resubmitted since.
 func returnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
@@ -89,7 +90,7 @@ func returnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	return "", nil
 }
 
-// gateAfterDraft is the gate that a drafted state leads to; empty for other states.
+// gateAfterDraft returns the gate that follows a drafted state, or "" for other states.
 func gateAfterDraft(s api.State) api.Gate {
 	for n, m := range api.Moves {
 		if m.From == s && n+1 < len(api.Moves) {
@@ -107,7 +108,7 @@ func newestStatus(tx *store.Tx, a *api.Assessment, gate api.Gate) (api.VersionSt
 	return head.Status, err
 }
 
-// newestHeader is the newest version of a gate's deliverable; nil where there is none.
+// newestHeader returns the newest version of a gate's deliverable, or nil if there is none.
 func newestHeader(tx *store.Tx, a *api.Assessment, gate api.Gate) (*api.DeliverableVersion, error) {
 	switch gate {
 	case api.GateSoA:
@@ -130,9 +131,9 @@ func newestHeaderOfType[V, I any](tx *store.Tx, a *api.Assessment, k deliverable
 	return k.version(&v), nil
 }
 
-// StateFingerprint says in one line what people can change of an assessment that lets a
-// workflow go on: its state, and the newest version of each deliverable with its
-// status. Edits within a draft leave it the same.
+// StateFingerprint returns a one-line summary of everything in an assessment that can let a
+// workflow continue: its state, and the newest version of each deliverable with its status. Edits
+// within a draft don't change it.
 func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {
@@ -152,9 +153,8 @@ func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
 	return b.String(), nil
 }
 
-// RedraftIfChanged drafts the next version of the Statement of Applicability or of the gap
-// analysis where what it was made from has changed since, keeping what people
-// decided; changed is false where it has not.
+// RedraftIfChanged drafts the next version of the Statement of Applicability or the gap analysis if
+// its inputs have changed, keeping users' decisions, and reports whether it did.
 func (s *Service) RedraftIfChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (changed bool, err error) {
 	defer s.locks.lock(id)()
 	a, err := s.readAssessment(ctx, by, id)

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// redraftItem is the line of an item as a draft of today would have it, where people had not set the named
-// fields ("all": none at all); nil where a draft would have none.
+// redraftItem returns an item as drafted now without users' edits to the named fields ("all" for
+// every field), or nil if it would not be drafted.
 func redraftItem[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -60,8 +60,8 @@ func redraftItem[V, I any](
 	return nil, nil
 }
 
-// resetFields gives edited fields back to the rules, "all" being each of them: copyField puts there what rules has,
-// the line as they would draft it. Where they would draft none, what stands there stays until the next draft.
+// resetFields resets edited fields ("all" for every one) to their automatic values, which copyField
+// copies from the redrafted item. If there is none, the values stay until the next draft.
 func resetFields[I any](
 	f *changedFields,
 	it *api.Item,

@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureScope drafts what the scope lacks from the evidence; one that a person submitted or
-// approved stays.
+// ensureScope fills in missing parts of the scope from the evidence; a submitted or approved scope
+// is left unchanged.
 func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	scope, err := s.readScope(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
@@ -29,7 +29,7 @@ func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessm
 	return s.draftScope(ctx, by, a)
 }
 
-// draftScope finds what is true of the organization in its evidence. What people set is kept.
+// draftScope detects the organization's traits from the evidence, keeping what users set.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	traits, documents, err := s.findTraits(ctx, by, a.ID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	return err
 }
 
-// findTraits are what the documents say of each trait, and how many documents there are.
+// findTraits returns what the documents state about each trait, and the number of documents.
 func (s *Service) findTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
 	session, err := s.evidence.Open(ctx, by, assessment)
 	if err != nil {
@@ -74,13 +74,13 @@ func (s *Service) readScope(ctx context.Context, by api.Caller, assessment strin
 	return sc, err
 }
 
-// GetAssessmentScope is the scope of an assessment.
+// GetAssessmentScope returns the scope of an assessment.
 func (s *Service) GetAssessmentScope(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.Scope, error) {
 	sc, err := s.readScope(ctx, by, in.AssessmentID)
 	return &sc, err
 }
 
-// GetScope is one scope.
+// GetScope returns a scope.
 func (s *Service) GetScope(ctx context.Context, by api.Caller, in *api.ScopeInput) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -99,7 +99,7 @@ func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeI
 	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, change)
 }
 
-// UpdateScope changes the named fields of a scope.
+// UpdateScope changes the given fields of a scope.
 func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.UpdateScopeInput) (*api.Scope, error) {
 	sc, err := s.GetScope(ctx, by, &in.ScopeInput)
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.Update
 	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, change)
 }
 
-// newScopeChange is a change by a person's hand. What it hands back to the documents is looked
-// for in them before.
+// newScopeChange returns a user's change. Traits that it resets are detected from the documents
+// first.
 func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment string, b api.ScopeBody) (func(*api.Scope) error, error) {
 	set := manualScopeChange(b)
 	if len(b.Reset) == 0 {
@@ -121,7 +121,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	}
 	for name := range b.Traits {
 		if slices.Contains(b.Reset, name) || slices.Contains(b.Reset, "all") {
-			return nil, api.Invalid("reset", "the trait %s is set and handed back at once; do one of them", name)
+			return nil, api.Invalid("reset", "the trait %s can't be set and reset at once; choose one", name)
 		}
 	}
 	if _, err := s.readAssessment(ctx, by, assessment); err != nil {
@@ -136,7 +136,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	}, err
 }
 
-// resetTraits gives traits that people set the value that the documents say; "all" is each of them.
+// resetTraits resets traits that users set to the detected values; "all" means every one.
 func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
 	byPeople := []string{}
 	for name, t := range sc.Traits {
@@ -150,7 +150,7 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 	}
 	for _, name := range names {
 		if !slices.Contains(byPeople, name) {
-			return api.Invalid("reset", "no person set the trait %s; people set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
+			return api.Invalid("reset", "the trait %s has no manual value to reset; manually set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
 		}
 		sc.Traits[name] = found[name]
 		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
@@ -158,11 +158,11 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 	return nil
 }
 
-// documentsDisagree is in the reason of a trait that a person set otherwise than the documents say.
+// documentsDisagree is part of the reason of a trait that a user set differently from the
+// documents.
 const documentsDisagree = "; the documents say "
 
-// documentedTrait is what the documents say of a trait; "" where they say nothing, or a person
-// agreed with them.
+// documentedTrait returns the value in the documents of a trait that a user set differently, or "".
 func documentedTrait(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
@@ -171,7 +171,7 @@ func documentedTrait(t api.Trait) string {
 	return documented
 }
 
-// manualScopeChange applies what a person set, and notes which fields.
+// manualScopeChange applies a user's values and records the edited fields.
 func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 	return func(sc *api.Scope) error {
 		edited := func(name string, was bool) {
@@ -198,12 +198,12 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 		}
 		for name, v := range b.Traits {
 			if !slices.Contains(api.TraitNames, name) {
-				return api.Invalid("traits."+name, "there is no trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
+				return api.Invalid("traits."+name, "unknown trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
 			}
 			t := api.Trait{Value: v.Display(), Source: "person", Reason: "set by a person"}
 			was := sc.Traits[name]
 			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
-				continue // sent back as it was read
+				continue // sent back unchanged
 			}
 			t.Evidence = was.Evidence
 			if documented := documentedTrait(was); documented != "" && documented != t.Value {
@@ -219,7 +219,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 	}
 }
 
-// scopeLists are the lists of a scope by their names.
+// scopeLists returns the lists of a scope by name.
 func scopeLists(sc *api.Scope) map[string]*[]string {
 	return map[string]*[]string{
 		"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
@@ -227,44 +227,44 @@ func scopeLists(sc *api.Scope) map[string]*[]string {
 	}
 }
 
-// validateScope refuses what no scope says, whoever brings it.
+// validateScope returns an error for invalid content, whatever its source.
 func validateScope(sc *api.Scope) error {
 	broken := func(r rune) bool { return api.IsUnsafeRune(r) && !strings.ContainsRune("\r\n\t", r) }
 	switch {
 	case strings.ContainsFunc(sc.Title, api.IsUnsafeRune):
-		return api.Invalid("title", "a title is one line, without control characters")
+		return api.Invalid("title", "a title must be a single line without control characters")
 	case strings.ContainsFunc(sc.Description, broken):
-		return api.Invalid("description", "a description holds no control characters but line breaks")
+		return api.Invalid("description", "a description must not contain control characters other than line breaks")
 	case utf8.RuneCountInString(sc.Title) > maxScopeTitle || utf8.RuneCountInString(sc.Description) > maxItemText:
-		return api.Invalid("title", "a title may have %d characters and a description %d", maxScopeTitle, maxItemText)
+		return api.Invalid("title", "a title can have up to %d characters and a description up to %d", maxScopeTitle, maxItemText)
 	}
 	for name, l := range scopeLists(sc) {
 		if len(*l) > maxItemParts {
-			return api.Invalid(name, "it has %d entries; %d are the most", len(*l), maxItemParts)
+			return api.Invalid(name, "the list has %d entries; the maximum is %d", len(*l), maxItemParts)
 		}
 		for n, entry := range *l {
 			field := fmt.Sprintf("%s.%d", name, n)
 			switch {
 			case api.IsBlank(entry):
-				return api.Invalid(field, "an entry of blanks says nothing; leave it out")
+				return api.Invalid(field, "blank entries are not allowed; omit them")
 			case strings.ContainsFunc(entry, broken):
-				return api.Invalid(field, "an entry holds no control characters but line breaks")
+				return api.Invalid(field, "an entry must not contain control characters other than line breaks")
 			case utf8.RuneCountInString(entry) > maxScopeEntry:
-				return api.Invalid(field, "an entry may have %d characters", maxScopeEntry)
+				return api.Invalid(field, "an entry can have up to %d characters", maxScopeEntry)
 			}
 		}
 	}
 	return nil
 }
 
-// What a title and an entry of a scope's lists may hold, in characters.
+// Maximum lengths of a title and of a list entry, in characters.
 const (
 	maxScopeTitle = 300
 	maxScopeEntry = 2_000
 )
 
-// changeScope makes or changes a scope, named by its assessment or its id. A
-// change of an approved scope begins its next version.
+// changeScope creates or changes a scope, identified by its assessment or its ID. Changing an
+// approved scope starts its next version.
 func (s *Service) changeScope(
 	ctx context.Context,
 	by api.Caller,
@@ -316,7 +316,7 @@ func (s *Service) changeScope(
 			return err
 		}
 		if now, err := scopeContentHash(&sc); err != nil || now == before && sc.Revision > 0 {
-			sc.EditedFields = edited // nothing is changed: what was approved stays so
+			sc.EditedFields = edited // nothing changed, so it stays approved
 			return err
 		}
 		if sc.Status == api.VersionApproved {
@@ -346,7 +346,7 @@ func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment strin
 		Status:        sc.Status,
 		ContentSHA256: hash,
 	}
-	// What the version says is kept beside the scope, so that versions can be compared.
+	// Store the version's content separately so that versions can be compared.
 	kept := *sc
 	return errors.Join(
 		store.Scopes.Put(tx, by.OrganizationID, sc),
@@ -364,13 +364,13 @@ func (s *Service) SubmitScope(ctx context.Context, by api.Caller, in *api.ScopeI
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionUnderReview, api.VersionDraft, nil)
 }
 
-// ApproveScope approves a scope; it is no gate of the lifecycle.
+// ApproveScope approves a scope, which is not a lifecycle gate.
 func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.ApproveScopeInput) (*api.Scope, error) {
 	return s.changeScopeStatus(ctx, by, in.ScopeID, api.VersionApproved, api.VersionUnderReview, in.Body)
 }
 
-// changeScopeStatus moves a scope from one status to another, with what its decider says; nil where
-// nobody decides.
+// changeScopeStatus changes a scope's status and records the decider's comment; nil if nobody
+// decides.
 func (s *Service) changeScopeStatus(
 	ctx context.Context,
 	by api.Caller,
@@ -401,7 +401,7 @@ func (s *Service) changeScopeStatus(
 		if hash, err := scopeHash(&sc); err != nil {
 			return err
 		} else if reviewed := reviewedHash(decision); reviewed != "" && reviewed != hash {
-			return api.Conflict("the scope is not the content you looked at: it has the SHA-256 %s by now; look again", hash)
+			return api.Conflict("the scope has changed since you looked at it (SHA-256 now %s); review it again", hash)
 		}
 		sc.Status, sc.UpdatedAt = to, tx.Now()
 		sc.Revision++
@@ -416,23 +416,24 @@ func (s *Service) changeScopeStatus(
 	return &sc, err
 }
 
-// scopeContentHash is scopeHash without who edited which fields: setting what is set already changes nothing.
+// scopeContentHash is like scopeHash but ignores who edited which fields, so that setting a field
+// to its current value changes nothing.
 func scopeContentHash(sc *api.Scope) (string, error) {
 	c := *sc
 	c.EditedFields = nil
-	api.NeverNull(&c) // an empty list is no list
+	api.NeverNull(&c) // empty lists equal missing lists
 	return scopeHash(&c)
 }
 
-// scopeHash is the SHA-256 over a scope's content.
+// scopeHash returns the SHA-256 of a scope's content.
 func scopeHash(sc *api.Scope) (string, error) {
 	c := *sc
 	c.TenantRecord, c.Revision, c.Status, c.ApprovedAt, c.ApprovedBy = api.TenantRecord{}, 0, "", nil, nil
 	return hashJSON(c)
 }
 
-// ApplyScopeChanges brings changes that were made elsewhere into the scope of an assessment, or
-// makes it with the id it has there. It is a draft then, as after any change.
+// ApplyScopeChanges merges changes made elsewhere into the scope of an assessment, or creates it
+// with the same ID. The result is a draft.
 func ApplyScopeChanges(
 	tx *store.Tx,
 	by api.Caller,

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Snapshot is everything an assessment has come to, read in one moment: the newest
-// version of each deliverable. What has not been drafted is nil.
+// Snapshot is the content of an assessment at one point in time: the newest version of each
+// deliverable, nil for those not drafted.
 type Snapshot struct {
 	Organization api.Organization
 	Assessment   api.Assessment
@@ -30,7 +30,7 @@ type Snapshot struct {
 	Summary      api.AssessmentSummary
 }
 
-// Snapshot gathers an assessment for a report.
+// Snapshot reads an assessment for a report.
 func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snapshot, error) {
 	a, err := s.readAssessment(ctx, by, id)
 	if err != nil {

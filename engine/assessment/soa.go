@@ -26,9 +26,8 @@ func hashJSON(v any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// frameworkControls are the controls that an assessment's frameworks bring in through
-// the crosswalk, with the requirement codes each is there for; without
-// frameworks, the whole catalog.
+// frameworkControls returns the controls that an assessment's frameworks map to, each with its
+// requirement codes; without frameworks, the whole catalog.
 func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, map[string]api.RequirementCodes, error) {
 	all, err := snap.Controls(scf.ControlFilter{})
 	if err != nil {
@@ -53,13 +52,13 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 	return slices.DeleteFunc(all, func(c api.Control) bool { return codes[c.Code] == nil }), codes, nil
 }
 
-// draftSoA drafts a line for every control: applicability by scope, status by evidence.
+// draftSoA drafts a line for every control: applicability from the scope, status from the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
 	return s.draftSoAIgnoring("", nil)(ctx, by, a)
 }
 
-// draftSoAIgnoring is draftSoA where a person had not brought in the line of this id, if its applicability is
-// among the fields that are reset.
+// draftSoAIgnoring drafts as if the manual inclusion of item itemID did not exist, if applicability
+// is among the fields to reset.
 func (s *Service) draftSoAIgnoring(itemID string, reset []string) draftFunc[api.SoAItem] {
 	if !slices.Contains(reset, "applicability") && !slices.Contains(reset, "all") {
 		itemID = ""
@@ -81,7 +80,7 @@ func (s *Service) draftSoAFromIndex(ctx context.Context, by api.Caller, a *api.A
 	)
 }
 
-// draftSoAFromSession drafts from the evidence of a session that is not what is stored.
+// draftSoAFromSession drafts from the evidence of a session that differs from the stored evidence.
 func (s *Service) draftSoAFromSession(
 	ctx context.Context,
 	by api.Caller,
@@ -111,7 +110,8 @@ func (s *Service) draftSoAFromSession(
 	)
 }
 
-// draftSoAWith drafts from the judgements that judge lets use have. Of the lines that people brought in, except is none.
+// draftSoAWith drafts from the judgements that judge passes to its callback. The manual inclusion
+// of item exceptID is ignored.
 func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, exceptID string,
 	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {
@@ -155,8 +155,8 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	return d, err
 }
 
-// manuallyIncluded are the lines that a person decided to have in, by control: they are judged, whatever
-// the scope says of them.
+// manuallyIncluded returns the lines that users included, by control; these are judged regardless
+// of the scope.
 func manuallyIncluded(previous []api.SoAItem, exceptID string) map[string]*api.SoAItem {
 	out := map[string]*api.SoAItem{}
 	for n := range previous {
@@ -167,7 +167,7 @@ func manuallyIncluded(previous []api.SoAItem, exceptID string) map[string]*api.S
 	return out
 }
 
-// soaInputs names what an SoA would be drafted from now.
+// soaInputs returns the inputs that an SoA would be drafted from now.
 func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
@@ -184,8 +184,8 @@ func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessmen
 	return soaInputsFrom(a, snap, docs, &scope)
 }
 
-// soaInputsFrom names what an SoA is drafted from: the catalog, the frameworks, the
-// documents that were read, and the scope where there is one.
+// soaInputsFrom returns the inputs of an SoA: the catalog, the frameworks, the documents and, if
+// there is one, the scope.
 func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
 	documents, err := documentsHash(docs)
 	if err != nil {
@@ -210,8 +210,7 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 	return out, err
 }
 
-// draftSoAItems judges every control, with what is known of it beside the evidence; in are those
-// that a person brought in.
+// draftSoAItems drafts the line of every control from its judgement and other known facts.
 func (s *Service) draftSoAItems(
 	ctx context.Context,
 	evaluation *Evaluation,
@@ -249,8 +248,7 @@ func (s *Service) draftSoAItems(
 	return items, err
 }
 
-// reviewFields are the fields whose edit is a person's judgement of the line, which then needs no
-// review; an owner or a note is none.
+// reviewFields lists the fields whose edit counts as a review of the line; owner and note don't.
 var reviewFields = []string{"applicability", "implementation_status", "needs_review"}
 
 func copySoAField(to, from *api.SoAItem, field string) {
@@ -265,7 +263,7 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	case "rationale":
 		to.Rationale = from.Rationale
 	case "implementation_status":
-		if from.Applicability.IsApplicable() || !to.Applicability.IsApplicable() { // that of a line left out is none
+		if from.Applicability.IsApplicable() || !to.Applicability.IsApplicable() { // the judgement of an excluded line doesn't count
 			to.ImplementationStatus, to.Reason = from.ImplementationStatus, from.Reason
 		}
 	case "owner":
@@ -275,7 +273,8 @@ func copySoAField(to, from *api.SoAItem, field string) {
 	}
 }
 
-// dropContradictingStatus takes a status that a person set from lines that do not apply any more, and says so.
+// dropContradictingStatus drops statuses that users set from lines that no longer apply, and
+// records it.
 func dropContradictingStatus(d *draft[api.SoAItem]) {
 	for n := range d.items {
 		i := &d.items[n]
@@ -283,7 +282,7 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 			continue
 		}
 		i.Reason = fmt.Sprintf(
-			"Not assessed: what is %s is not assessed. The status that %s set, %s, is dropped.",
+			"Not assessed: the control is %s. The status set by %s (%s) was dropped.",
 			displayName(i.Applicability),
 			stringOrEmpty(i.EditedBy),
 			displayName(i.ImplementationStatus),
@@ -297,12 +296,12 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 	}
 }
 
-// isExcluded tells whether it was decided that a line does not apply.
+// isExcluded reports whether it was decided that a line does not apply.
 func isExcluded(i *api.SoAItem) bool {
 	return !i.Applicability.IsApplicable() && i.Applicability != api.Undecided
 }
 
-// isContradictory tells whether a line is left out and has a status at once.
+// isContradictory reports whether a line is excluded but has a status.
 func isContradictory(i *api.SoAItem) bool {
 	return isExcluded(i) && i.ImplementationStatus != api.NotAssessed
 }
@@ -330,7 +329,7 @@ func (s *Service) ListSoA(ctx context.Context, by api.Caller, in *api.Assessment
 	return listVersions(ctx, s, by, soa, in)
 }
 
-// GetSoA is one version.
+// GetSoA returns a version.
 func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return getVersion(ctx, s, by, soa, in.SoAVersionID)
 }
@@ -361,12 +360,13 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	})
 }
 
-// matchesControl tells whether an item is of a domain and control; empty ones do not narrow.
+// matchesControl reports whether an item belongs to a domain and control; empty values match all.
 func matchesControl(i api.Item, domain, control string) bool {
 	return (domain == "" || strings.EqualFold(i.DomainCode, domain)) && (control == "" || strings.EqualFold(i.ControlCode, control))
 }
 
-// matchesOwner tells whether an item is of an owner, named whole or without what stands behind the name.
+// matchesOwner reports whether an item has the given owner, with or without the details after the
+// name.
 func matchesOwner(want string, owner *string) bool {
 	return want == "" || owner != nil && (strings.EqualFold(*owner, want) || strings.EqualFold(judge.OwnerName(*owner), want))
 }
@@ -375,12 +375,12 @@ func matchesQuery(q string, texts ...string) bool {
 	return q == "" || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(t), q) })
 }
 
-// GetSoAItem is one item.
+// GetSoAItem returns an item.
 func (s *Service) GetSoAItem(ctx context.Context, by api.Caller, in *api.SoAItemInput) (*api.SoAItem, error) {
 	return getItem(ctx, s, by, soa, "SoA item", in.SoAItemID)
 }
 
-// UpdateSoAItem changes an item by a person's hand.
+// UpdateSoAItem applies a user's change to an item.
 func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.UpdateSoAItemInput) (*api.SoAItem, error) {
 	b := in.Body
 	if err := validateOwner(b.Owner.Value); err != nil {
@@ -401,13 +401,14 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		f.addIf("note", b.Note.Apply(&i.Note))
 		assignField(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
 		if b.Applicability != nil && isExcluded(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
-			// The draft's rationale says why the control applies; leaving it out wants a person's.
+			// The draft's rationale explains why the control applies; excluding it requires the
+			// user's own.
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
 		}
 		if b.ImplementationStatus != nil {
 			i.Reason = judge.SetByReason(by.Actor.Name)
 		}
-		if wasExcluded && i.Applicability.IsApplicable() && b.Rationale == nil { // the one there was said why it is out
+		if wasExcluded && i.Applicability.IsApplicable() && b.Rationale == nil { // the old rationale explained the exclusion
 			i.Rationale = judge.ManualInclusionReason(by.Actor.Name)
 			if i.IsManual("rationale") {
 				f = append(f, resetPrefix+"rationale")
@@ -417,19 +418,19 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case wasExcluded && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
 			return nil, api.Invalid(
 				"implementation_status",
-				"%s can't be %s and %s; what does not apply is not assessed",
+				"%s can't be %s and %s; a control that doesn't apply isn't assessed",
 				i.ControlCode,
 				displayName(i.Applicability),
 				displayName(*b.ImplementationStatus),
 			)
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
-			i.ImplementationStatus = api.NotAssessed // what does not apply is not assessed
+			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
 			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, displayName(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
-			// It applies again, so the next draft judges it again.
-			i.Reason = "Not assessed yet: it was left out when the evidence was judged. Draft the Statement of Applicability again."
+			// It applies again, so the next draft judges it.
+			i.Reason = "Not assessed yet: the control was excluded when the evidence was judged. Draft the Statement of Applicability again."
 			if i.IsManual("implementation_status") {
 				f = append(f, resetPrefix+"implementation_status")
 			}
@@ -438,7 +439,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, err
 		}
 		if slices.Contains(f, resetPrefix+"applicability") && !i.Applicability.IsApplicable() {
-			for _, with := range []string{"implementation_status", "rationale"} { // set because the line was left out
+			for _, with := range []string{"implementation_status", "rationale"} { // set because the line was excluded
 				if i.IsManual(with) && !slices.Contains(f, with) && !slices.Contains(f, resetPrefix+with) {
 					f = append(f, resetPrefix+with)
 				}
@@ -451,7 +452,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				}
 			}
 			if slices.Contains(f, resetPrefix+"applicability") && !i.IsManual("implementation_status") {
-				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // it follows from that
+				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // follows from it
 			}
 		}
 		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewFields, name) }) {
@@ -459,7 +460,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		}
 		for n, r := range i.InclusionReasons {
 			if slices.Contains(i.InclusionReasons[:n], r) {
-				return nil, api.Invalid("inclusion_reasons", "%q stands twice", r)
+				return nil, api.Invalid("inclusion_reasons", "%q is listed twice", r)
 			}
 			if !slices.Contains([]string{"legal", "contractual", "risk", "best_practice", "framework"}, r) {
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
@@ -472,10 +473,10 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	})
 }
 
-// displayName writes a value for people.
+// displayName formats a value for display.
 func displayName[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
 
-// changedFields are the names of those a change set.
+// changedFields lists the names of changed fields.
 type changedFields []string
 
 func (f *changedFields) addIf(name string, set bool) {
@@ -499,7 +500,7 @@ func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideS
 	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
 }
 
-// checkSoASubmittable refuses a version whose integrity does not hold.
+// checkSoASubmittable returns an error if a version fails its validation rules.
 func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 	items, err := soa.readItems(tx, org, v.ID)
 	if err != nil {
@@ -515,7 +516,7 @@ func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 		return nil
 	}
 	return api.Conflict(
-		"%d items keep the Statement of Applicability from review; the first is %s: %s",
+		"%d items block the submission of the Statement of Applicability; the first is %s: %s",
 		len(details),
 		details[0].Field,
 		details[0].Message,
@@ -523,7 +524,7 @@ func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
 		details...)
 }
 
-// ValidateSoA checks a version against the named rules.
+// ValidateSoA checks a version against the validation rules.
 func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAValidation, error) {
 	out := &api.SoAValidation{SoAVersionID: in.SoAVersionID}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -550,7 +551,7 @@ func (s *Service) ValidateSoA(ctx context.Context, by api.Caller, in *api.SoAInp
 	return out, err
 }
 
-// soaRules are what an item must keep; a broken error blocks submission.
+// soaRules are the validation rules for items; a violation with severity error blocks submission.
 var soaRules = []struct {
 	name, severity string
 	broken         func(*api.SoAItem) string
@@ -579,22 +580,22 @@ var soaRules = []struct {
 	}},
 	{"inclusion-justified", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && len(i.InclusionReasons) == 0 {
-			return "no reason says why the control is included"
+			return "no inclusion reason is given"
 		}
 		return ""
 	}},
 	{"applicable-assessed", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.NotAssessed {
 			if i.IsManual("implementation_status") {
-				return "it applies, but a person set it to not assessed"
+				return "it applies, but a user set it to not assessed"
 			}
-			return "it applies, but was not assessed; draft again to have the evidence judged"
+			return "it applies but was not assessed; draft again to judge the evidence"
 		}
 		return ""
 	}},
 	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.Implemented && len(i.Evidence) == 0 {
-			return "said to be implemented, without a passage of evidence"
+			return "marked as implemented without evidence"
 		}
 		return ""
 	}},
@@ -634,15 +635,15 @@ func checkSoARules(items []api.SoAItem) []api.ValidationIssue {
 			api.ValidationIssue{
 				Rule:     "something-applies",
 				Severity: "warning",
-				Message:  "none of the controls applies, so there is nothing to assess; look at the scope and its traits",
+				Message:  "no control applies, so there is nothing to assess; check the scope and its traits",
 			},
 		)
 	}
 	return out
 }
 
-// RegenerateSoA drafts again, keeping what people edited. What is under review or approved
-// stands where nothing has changed.
+// RegenerateSoA drafts the next version, keeping users' edits. A version under review or approved
+// is kept if nothing has changed.
 func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	v, err := getVersion(ctx, s, by, soa, in.SoAVersionID)
 	if err != nil {
@@ -651,8 +652,8 @@ func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAI
 	return s.draftNextSoA(ctx, by, v.AssessmentID, skipIfUnchanged(s.draftSoA))
 }
 
-// RefreshSoAEvidence looks for the evidence again: the next version, with what
-// people decided kept.
+// RefreshSoAEvidence judges the evidence again and drafts the next version, keeping users'
+// decisions.
 func (s *Service) RefreshSoAEvidence(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
 	return s.RegenerateSoA(ctx, by, in)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What lists can be sorted by. What has no owner or no date comes last.
+// Sort orders of lists. Items without an owner or date come last.
 var (
 	assessmentOrder = []store.SortBy[api.Assessment]{
 		{Name: "name", Value: func(a *api.Assessment) any { return store.NaturalSortKey(a.Name) }},
@@ -60,7 +60,7 @@ var (
 		store.SortBy[api.POAMItem]{Name: "poam_code", Value: func(i *api.POAMItem) any { return store.NaturalSortKey(i.POAMCode) }})
 )
 
-// commonOrder is what the items of every deliverable can be sorted by.
+// commonOrder returns the sort orders shared by the items of all deliverables.
 func commonOrder[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	return []store.SortBy[I]{
 		{Name: "control_code", Value: func(i *I) any { return store.NaturalSortKey(item(i).ControlCode) }},
@@ -69,12 +69,12 @@ func commonOrder[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	}
 }
 
-// severityRank is higher for what is worse.
+// severityRank returns a rank that is higher for worse severities.
 func severityRank(s api.Severity) int { return -slices.Index(api.Severities, s) }
 
 func toThousandths(share float64) int { return int(share*1000 + 0.5) }
 
-// sortLast sorts behind every text that people write.
+// sortLast sorts after any real text.
 const sortLast = "\U0010FFFF"
 
 func dateSortKey(d *api.Date) string {

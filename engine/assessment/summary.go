@@ -20,7 +20,7 @@ func roundedPtr(v float64, digits int) *float64 {
 	return &r
 }
 
-// Summary is an assessment's dashboard, over the newest version of each deliverable.
+// Summary returns an assessment's dashboard, based on the newest version of each deliverable.
 func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.AssessmentSummary, error) {
 	var out *api.AssessmentSummary
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -118,7 +118,7 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 	}
 }
 
-// deciderDescription is in words who may decide on a pending approval.
+// deciderDescription describes who may decide on a pending approval.
 func deciderDescription(tx *store.Tx, p api.Approval) (string, error) {
 	one := []api.Approval{p}
 	err := addDelegates(tx, p.OrganizationID, one)
@@ -129,7 +129,7 @@ func deciderDescription(tx *store.Tx, p api.Approval) (string, error) {
 	return who, err
 }
 
-// Dashboard is the organization at a glance.
+// Dashboard returns an overview of the organization.
 func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput) (*api.Dashboard, error) {
 	if in.OrgID != by.OrganizationID {
 		return nil, api.NotFound("organization", in.OrgID)

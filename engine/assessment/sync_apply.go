@@ -12,11 +12,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// What was done to a copy of an assessment elsewhere is done again here, under the rules
-// that hold for everybody here. What the rules refuse comes back as an error of the
-// contract, and nothing was written then.
+// Changes made to a copy of an assessment elsewhere are applied here under the same rules as local
+// changes. Violations are returned as API errors, and nothing is written then.
 
-// syncApplier is what can be done again to one of the four deliverables.
+// syncApplier applies synced changes to one of the four deliverables.
 type syncApplier interface {
 	applyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange) ([]FieldConflict, error)
 	addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
@@ -46,9 +45,9 @@ func syncApplierFor(gate api.Gate) (syncApplier, error) {
 	return nil, api.Invalid("gate", "there is no gate %q", gate)
 }
 
-// ApplyItemChanges changes an item as it was changed elsewhere. A version that is under review is
-// reopened, a decided one has its next version, and where a newer one is there the change
-// goes to the line of the same control in it, as a person's edit would have to.
+// ApplyItemChanges applies a synced change to an item. A version under review is reopened and a
+// decided one gets a next version; if there is a newer version, the change applies to its line of
+// the same control, as a user's edit would.
 func ApplyItemChanges(
 	tx *store.Tx,
 	by api.Caller,
@@ -64,7 +63,7 @@ func ApplyItemChanges(
 	return r.applyChanges(tx, by, assessment, id, changes)
 }
 
-// AddSyncedItem adds an item to a version in draft.
+// AddSyncedItem adds an item to a draft version.
 func AddSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, fields map[string]json.RawMessage) error {
 	r, err := syncApplierFor(gate)
 	if err != nil {
@@ -73,7 +72,7 @@ func AddSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.Gate
 	return r.addItem(tx, by, assessment, fields)
 }
 
-// DeleteSyncedItem removes an item from a version in draft, unless it was changed here.
+// DeleteSyncedItem removes an item from a draft version, unless it was changed here.
 func DeleteSyncedItem(
 	tx *store.Tx,
 	by api.Caller,
@@ -89,8 +88,8 @@ func DeleteSyncedItem(
 	return r.removeItem(tx, by, assessment, id, base)
 }
 
-// AddSyncedVersion adds a version that was drafted elsewhere, as a draft with the next number:
-// it is submitted and decided on here. clash: its number was taken by another.
+// AddSyncedVersion adds a version drafted elsewhere as a draft with the next number; it is
+// submitted and decided on here. clash reports that its number was already in use.
 func AddSyncedVersion(
 	tx *store.Tx,
 	by api.Caller,
@@ -105,7 +104,7 @@ func AddSyncedVersion(
 	return r.addVersion(tx, by, assessment, fields)
 }
 
-// RehashVersion recomputes what a version says of its items, once they are all there.
+// RehashVersion recomputes a version's count and hash once all its items are written.
 func RehashVersion(tx *store.Tx, org string, gate api.Gate, version string) error {
 	r, err := syncApplierFor(gate)
 	if err != nil {
@@ -114,7 +113,7 @@ func RehashVersion(tx *store.Tx, org string, gate api.Gate, version string) erro
 	return r.rehashVersion(tx, org, version)
 }
 
-// RecordVersionArtifact keeps the artifact of a version in step with it.
+// RecordVersionArtifact updates the artifact of a version.
 func RecordVersionArtifact(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, version string) error {
 	r, err := syncApplierFor(gate)
 	if err != nil {
@@ -123,8 +122,8 @@ func RecordVersionArtifact(tx *store.Tx, by api.Caller, assessment string, gate 
 	return r.recordVersion(tx, by, assessment, version)
 }
 
-// SubmitSyncedVersion submits a version under the id that its approval has elsewhere, if what
-// would be approved is the content that was submitted there.
+// SubmitSyncedVersion submits a version using the ID of its approval elsewhere, provided that the
+// content equals what was submitted there.
 func SubmitSyncedVersion(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, version, approval, sha string) error {
 	r, err := syncApplierFor(gate)
 	if err != nil {
@@ -133,8 +132,8 @@ func SubmitSyncedVersion(tx *store.Tx, by api.Caller, assessment string, gate ap
 	return r.submitVersion(tx, by, assessment, version, approval, sha)
 }
 
-// ApplySyncedDecision decides on an approval as the caller: by their right here and now, and
-// for exactly the content that they decided on elsewhere.
+// ApplySyncedDecision decides on an approval as the caller, with their current rights here,
+// provided that the content equals what they decided on elsewhere.
 func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, id, sha string, verdict api.ApprovalStatus, reason *string) error {
 	p, err := getApproval(tx, by, id)
 	if err != nil {
@@ -144,28 +143,29 @@ func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, id, sha string
 		return api.NotFound("approval", id)
 	}
 	if verdict != api.ApprovalApproved && verdict != api.ApprovalRejected {
-		return api.Invalid("status", "a decision is %s or %s", api.ApprovalApproved, api.ApprovalRejected)
+		return api.Invalid("status", "a decision must be %s or %s", api.ApprovalApproved, api.ApprovalRejected)
 	}
 	if err := by.Require(api.ApprovalDecide); err != nil && !by.Delegate {
 		return err
 	}
 	if p.TargetSHA256 != sha {
-		return api.ApprovalRequired(p.Gate, p.ID, "the %s is not the content that was decided on", p.Gate.Title())
+		return api.ApprovalRequired(p.Gate, p.ID, "the %s differs from the content that was decided on", p.Gate.Title())
 	}
 	if err := recordDecision(tx, by, &p, verdict, reason); errors.Is(err, errContentChanged) {
-		return api.ApprovalRequired(p.Gate, p.ID, "the %s changed since its approval was asked for", p.Gate.Title())
+		return api.ApprovalRequired(p.Gate, p.ID, "the %s changed after its approval was requested", p.Gate.Title())
 	} else if err != nil {
 		return err
 	}
 	return nil
 }
 
-// RecordSyncedCreation notes that an assessment which was begun elsewhere begins here.
+// RecordSyncedCreation records that an assessment created elsewhere was added here.
 func RecordSyncedCreation(tx *store.Tx, by api.Caller, a *api.Assessment) error {
 	return recordLifecycleEvent(tx, by, a, "", a.State, "created", "begun offline", nil)
 }
 
-// ApplySyncedTransition moves an assessment on where that is legal here, its gates being open here.
+// ApplySyncedTransition moves an assessment to a state, if that is legal here and the required
+// gates are approved.
 func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to api.State, reason string) error {
 	a, err := getAssessment(tx, by, assessment)
 	if err != nil {
@@ -186,7 +186,8 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 	return changeState(tx, by, &a, to, eventTransition, reason, nil)
 }
 
-// SaveVoidedApproval keeps an approval that was asked for elsewhere and does not hold here, with the reason.
+// SaveVoidedApproval stores an approval requested elsewhere that is not valid here, with the
+// reason.
 func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason string) error {
 	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &reason, tx.Now()
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
@@ -198,7 +199,7 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 		}))
 }
 
-// findChangeTarget is the item that a change of one goes to, in a version that can take it.
+// findChangeTarget returns the item that a change applies to, in a version that can be changed.
 func (r deliverableSync[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *api.Assessment, item I) (v V, target I, err error) {
 	org := by.OrganizationID
 	if v, err = r.getVersion(tx, org, r.deliverableType.item(&item).VersionID); err != nil {
@@ -222,7 +223,7 @@ func (r deliverableSync[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *
 	)
 	if at < 0 {
 		return v, item, api.Conflict(
-			"version %d of the %s is not the newest any more, and the newest has no line %s",
+			"version %d of the %s is no longer the newest, and the newest has no line %s",
 			r.version(&v).VersionNumber,
 			r.gate.Title(),
 			r.deliverableType.item(&item).ControlCode,
@@ -309,7 +310,7 @@ func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment s
 	it := r.deliverableType.item(&i)
 	it.OrganizationID = by.OrganizationID
 	if it.AssessmentID != assessment || it.ID == "" {
-		return api.Invalid("assessment_id", "an item of another assessment")
+		return api.Invalid("assessment_id", "the item belongs to another assessment")
 	}
 	if err := r.validateItem(&i); err != nil {
 		return err
@@ -324,7 +325,7 @@ func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment s
 	}
 	if head.Status != api.VersionDraft {
 		return api.Conflict(
-			"version %d of the %s is %s and takes no new line",
+			"version %d of the %s is %s; lines can't be added",
 			head.VersionNumber,
 			r.gate.Title(),
 			displayStatus(head.Status),
@@ -360,7 +361,7 @@ func (r deliverableSync[V, I]) removeItem(
 	}
 	if head := r.version(&v); head.Status != api.VersionDraft {
 		return nil, api.Conflict(
-			"version %d of the %s is %s and keeps its lines",
+			"version %d of the %s is %s; lines can't be removed",
 			head.VersionNumber,
 			r.gate.Title(),
 			displayStatus(head.Status),
@@ -401,7 +402,7 @@ func (r deliverableSync[V, I]) addVersion(
 	}
 	head := r.version(&v)
 	if head.AssessmentID != assessment || head.ID == "" {
-		return false, api.Invalid("assessment_id", "a version of another assessment")
+		return false, api.Invalid("assessment_id", "the version belongs to another assessment")
 	}
 	head.OrganizationID, head.Status, head.CreatedBy, head.UpdatedAt = org, api.VersionDraft, by.Actor.Name, tx.Now()
 	head.SubmittedAt, head.ApprovedAt, head.ApprovedBy, head.ApprovalID = nil, nil, nil, nil
@@ -427,7 +428,7 @@ func (r deliverableSync[V, I]) addVersion(
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(
 				r.gate,
-			) + ".drafted", AssessmentID: a.ID, Summary: fmt.Sprintf("brought %s version %d, drafted offline", r.gate.Title(), head.VersionNumber),
+			) + ".drafted", AssessmentID: a.ID, Summary: fmt.Sprintf("synced %s version %d, drafted offline", r.gate.Title(), head.VersionNumber),
 			ResourceType: string(r.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true},
 		}),
 	)
@@ -476,7 +477,7 @@ func (r deliverableSync[V, I]) submitVersion(tx *store.Tx, by api.Caller, assess
 	}
 	if head.ContentSHA256 != sha {
 		return api.Conflict(
-			"the %s is not what was submitted any more: others changed it as well; look at it and submit it again",
+			"the %s has also been changed by others since it was submitted; review it and submit it again",
 			r.gate.Title(),
 		)
 	}
@@ -497,10 +498,11 @@ func alreadyExistsError(exists bool, id string) error {
 	if !exists {
 		return nil
 	}
-	return api.Conflict("there is a record %q already", id)
+	return api.Conflict("a record %q already exists", id)
 }
 
-// SoAContentHash is the hash of what a version of the Statement of Applicability says now; empty where it can't be told.
+// SoAContentHash returns the current content hash of a Statement of Applicability version, or "" if
+// it can't be computed.
 func SoAContentHash(tx *store.Tx, org, version string) string {
 	items, err := soa.readItems(tx, org, version)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxDiffText bounds each of two reports that are compared.
+	// maxDiffText is the maximum size of each compared report, in bytes.
 	maxDiffText = 8 << 20
-	// maxEdits bounds the search for the fewest edits; what differs more is told as
-	// removed and added whole.
+	// maxEdits bounds the search for the shortest edit; texts that differ more are shown as
+	// entirely removed and added.
 	maxEdits = 1000
 )
 
-// textFormats are the formats of reports that are lines of text.
+// textFormats lists the text-based report formats.
 var textFormats = []string{"html", "md", "csv", "json", "oscal"}
 
-// diffReports compares two written reports as lines.
+// diffReports compares two rendered reports line by line.
 func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.ArtifactDiff, from, to string) error {
 	var lines [2][]string
 	for n, id := range []string{from, to} {
@@ -39,13 +39,13 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 		}
 		if !slices.Contains(textFormats, r.Format) {
 			return api.Conflict(
-				"a report as %s is no text and can't be compared line by line; write it as one of %s",
+				"%s reports are binary; choose one of %s",
 				r.Format,
 				strings.Join(textFormats, ", "),
 			)
 		}
 		if r.SizeBytes > maxDiffText {
-			return api.Conflict("%s is too large to be compared: %d bytes, where at most %d are", r.Filename, r.SizeBytes, maxDiffText)
+			return api.Conflict("%s is too large to compare: %d bytes; the maximum is %d", r.Filename, r.SizeBytes, maxDiffText)
 		}
 		if lines[n], err = s.readBlobLines(r.SHA256); err != nil {
 			return fmt.Errorf("reading %s: %w", r.Filename, err)
@@ -72,8 +72,8 @@ func (s *Service) readBlobLines(blob string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), err
 }
 
-// diffLines are the lines that two texts do not share, in their order: of each place, what
-// was removed, then what was added.
+// diffLines returns the lines that differ between two texts, in order: removed lines before added
+// ones at each position.
 func diffLines(from, to []string) []api.DiffLine {
 	head := 0
 	for head < len(from) && head < len(to) && from[head] == to[head] {
@@ -111,12 +111,12 @@ func newTextDiffLine(change, mark string, number int, text string) api.DiffLine 
 	return l
 }
 
-// shortestEdit marks the lines of a that are gone and those of b that have come, the fewest of
-// both (Myers 1986); all of them where that would take more than maxEdits.
+// shortestEdit marks the removed lines of a and the added lines of b in a shortest edit script
+// (Myers 1986), or all lines if that takes more than maxEdits.
 func shortestEdit(a, b []string) (removed, added []bool) {
 	removed, added = make([]bool, len(a)), make([]bool, len(b))
 	most := min(len(a)+len(b), maxEdits)
-	reach := make([]int, 2*most+3) // how far each diagonal reaches; diagonal k at k+most+1
+	reach := make([]int, 2*most+3) // furthest x on each diagonal k, stored at k+most+1
 	var steps [][]int
 	for d := 0; d <= most; d++ {
 		steps = append(steps, slices.Clone(reach[most+1-d:most+2+d]))
@@ -147,10 +147,10 @@ func shortestEdit(a, b []string) (removed, added []bool) {
 	return removed, added
 }
 
-// traceEdits goes along the steps from the end to the beginning and marks each edit.
+// traceEdits walks the steps backwards and marks each edit.
 func traceEdits(steps [][]int, d, x, y int, removed, added []bool) {
 	for ; d > 0; d-- {
-		was, k := steps[d], x-y // was holds diagonals -d … d as they stood before step d
+		was, k := steps[d], x-y // was holds diagonals -d … d before step d
 		at := func(k int) int {
 			if k < -d || k > d {
 				return -1

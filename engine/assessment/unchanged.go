@@ -12,10 +12,11 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What people review or approved falls by what changes it alone: not by a draft that comes
-// out the same, nor by setting what stands there.
+// Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
+// nor by setting a field to its current value.
 
-// skipIfUnchanged makes a draft that is written only where it differs from what is decided on.
+// skipIfUnchanged makes a draft that is written only if it differs from the version under review or
+// approved.
 func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)
@@ -24,8 +25,8 @@ func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	}
 }
 
-// isUnchanged tells whether a version that is under review or approved says what a draft would, made
-// of the same by the same rules.
+// isUnchanged reports whether a version under review or approved equals a draft from the same
+// inputs by the same rules.
 func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
 	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method ||
 		!haveSameInputs(head.Inputs, d.inputs) {
@@ -37,8 +38,8 @@ func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draf
 	return hash == head.ContentSHA256, err
 }
 
-// haveSameInputs tells whether what was taken in is the same, whichever versions say it and however
-// they stand.
+// haveSameInputs reports whether two sets of inputs have the same content, regardless of version
+// IDs and statuses.
 func haveSameInputs(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
@@ -51,8 +52,7 @@ func haveSameInputs(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// changedFieldNames are the fields a change named, where it changed one of them; none where each has
-// the value that it had.
+// changedFieldNames returns the given field names if any of the fields changed, otherwise nil.
 func changedFieldNames[I any](before, after *I, names []string) ([]string, error) {
 	var was, is map[string]json.RawMessage
 	for from, into := range map[*I]*map[string]json.RawMessage{before: &was, after: &is} {
@@ -65,7 +65,7 @@ func changedFieldNames[I any](before, after *I, names []string) ([]string, error
 		}
 	}
 	if slices.ContainsFunc(names, func(name string) bool {
-		moved := name == "due_date" && !bytes.Equal(was["due_changes"], is["due_changes"]) // an approved date stays
+		moved := name == "due_date" && !bytes.Equal(was["due_changes"], is["due_changes"]) // an approved date doesn't change
 		return strings.HasPrefix(name, resetPrefix) || moved || !bytes.Equal(was[name], is[name])
 	}) {
 		return names, nil

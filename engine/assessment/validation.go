@@ -8,8 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Items that come from elsewhere were not made by the rules here, and what people write has
-// no end by itself: what no line should hold is refused, by whichever way it comes.
+// Limits for content that users write or that is synced from elsewhere; they apply on every path.
 
 const (
 	maxItemText    = 20_000
@@ -17,22 +16,22 @@ const (
 	maxOwnerLength = 200
 )
 
-// validateOwner is who a person says a line belongs to: a name or a role.
+// validateOwner returns an error unless name is a valid owner: a name or a role.
 func validateOwner(name *string) error {
 	switch {
 	case name == nil || *name == "":
 		return nil
 	case strings.ContainsFunc(*name, api.IsUnsafeRune):
-		return api.Invalid("owner", "an owner is a name or a role in one line, without control characters")
+		return api.Invalid("owner", "an owner must be a name or role on a single line without control characters")
 	case api.IsBlank(*name):
-		return api.Invalid("owner", "an owner of blanks is nobody; leave it empty for none")
+		return api.Invalid("owner", "an owner can't be blank; leave it empty for none")
 	case utf8.RuneCountInString(*name) > maxOwnerLength:
-		return api.Invalid("owner", "an owner is a name or a role of up to %d characters", maxOwnerLength)
+		return api.Invalid("owner", "an owner must be a name or role of up to %d characters", maxOwnerLength)
 	}
 	return nil
 }
 
-// emptyAsNone takes an empty name for none.
+// emptyAsNone converts an empty name to null.
 func emptyAsNone(name api.Opt[string]) api.Opt[string] {
 	if name.Value != nil && *name.Value == "" {
 		name.Value = nil
@@ -60,13 +59,14 @@ func checkImplementation(field string, v api.Implementation) error {
 	)
 }
 
-// excerpt is the beginning of a text, to know it by.
+// excerpt returns the beginning of a text for identification.
 func excerpt(t string) string {
 	r := []rune(strings.TrimSpace(t[:min(len(t), 200)]))
 	return string(r[:min(len(r), 40)]) + "…"
 }
 
-// checkSize bounds what an item says, and how many passages and statements it rests on.
+// checkSize returns an error if an item's texts are too long or it has too many passages or
+// statements.
 func checkSize(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
 	for _, e := range evidence {
 		texts = append(texts, e.Quote, e.Supports, e.Filename)
@@ -80,7 +80,7 @@ func checkSize(it *api.Item, evidence []api.Evidence, parts int, texts ...string
 		}
 	}
 	if it.ControlCode == "" {
-		return api.Invalid("control_code", "an item without a control")
+		return api.Invalid("control_code", "the item has no control")
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func validateFinding(i *api.Finding) error {
 func validateScore(i *api.MaturityScore) error {
 	var level error
 	if i.Level < 0 || i.Level > 5 || i.TargetLevel < 0 || i.TargetLevel > 5 {
-		level = api.Invalid("level", "a level is 0 to 5")
+		level = api.Invalid("level", "a level must be between 0 and 5")
 	}
 	return firstError(level, checkSize(&i.Item, i.Evidence, 0, i.Criteria, i.NextCriteria, i.Rationale, stringOrEmpty(i.Note)))
 }

@@ -9,27 +9,28 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// versionCache are versions of an assessment's deliverables as they were read or written last, so
-// that the next draft decodes and encodes what changed alone. They are held against what is
-// stored each time: nothing that changed meanwhile is taken from here.
+// versionCache caches versions of an assessment's deliverables as last read or written, so that the
+// next draft only decodes and encodes what changed. Entries are verified against the store on each
+// use.
 type versionCache struct {
 	mu      sync.Mutex
-	entries []cachedVersion // the one used last at the end
+	entries []cachedVersion // most recently used last
 	size    int
 }
 
 type cachedVersion struct {
 	gate  api.Gate
 	id    string
-	lines any // []*store.Written of the gate's lines
+	lines any // []*store.EncodedRecord of the gate's items
 	size  int
 }
 
 const (
-	// maxVersionCacheBytes bounds the versions of one assessment that are kept, in bytes: those of 1,468
-	// controls over 200 documents are some 70 MB, of which 55 are not held elsewhere.
+	// maxVersionCacheBytes bounds the cached versions of one assessment: those of 1,468 controls
+	// and 200 documents take about 70 MB, 55 MB of which exist nowhere else in memory.
 	maxVersionCacheBytes = 96 << 20
-	// maxCachedPerGate: the newest, and the approved one that the next deliverable builds on.
+	// maxCachedPerGate: the newest version, and the approved one that the next deliverable is based
+	// on.
 	maxCachedPerGate = 2
 )
 
@@ -52,7 +53,7 @@ func (k *versionCache) put(v cachedVersion) {
 	}
 }
 
-// evictFirst forgets the first for which it is so.
+// evictFirst removes the first entry for which matches returns true.
 func (k *versionCache) evictFirst(matches func(at int) bool) {
 	for at, one := range k.entries {
 		if matches(at) {
@@ -68,7 +69,8 @@ func (k *versionCache) remove(id string) {
 	k.evictFirst(func(at int) bool { return k.entries[at].id == id })
 }
 
-// latestLines is the one of a gate that was used last and, with an id, is that version.
+// latestLines returns the most recently used lines of a gate, or those of the version with the
+// given ID.
 func (k *versionCache) latestLines(gate api.Gate, id string) any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -80,7 +82,7 @@ func (k *versionCache) latestLines(gate api.Gate, id string) any {
 	return nil
 }
 
-// cacheLines keeps a version's lines, in their order.
+// cacheLines caches a version's lines in order.
 func (k deliverableType[V, I]) cacheLines(cache *versionCache, version string, lines []*store.EncodedRecord[I]) {
 	size := 0
 	for _, l := range lines {
@@ -89,15 +91,15 @@ func (k deliverableType[V, I]) cacheLines(cache *versionCache, version string, l
 	cache.put(cachedVersion{gate: k.gate, id: version, lines: lines, size: size})
 }
 
-// cachedLines are the lines of a version as they are remembered, in their order; with "" those of
-// the version used last. None where nothing is.
+// cachedLines returns the cached lines of a version in order, or those of the most recently used
+// version if version is empty. It returns nil if nothing is cached.
 func (k deliverableType[V, I]) cachedLines(cache *versionCache, version string) []*store.EncodedRecord[I] {
 	lines, _ := cache.latestLines(k.gate, version).([]*store.EncodedRecord[I])
 	return lines
 }
 
-// readItemsCached lists a version's items by control code, as itemsOf does, and decodes what was not
-// remembered. The items are shared: nobody may write to what they point to.
+// readItemsCached is like readItems but only decodes items that aren't cached. The items are shared
+// and must not be modified.
 func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.Assessment, version string) ([]I, error) {
 	cache := &s.draftCaches.get(a.ID).versions
 	lines, err := store.ScanEncoded(tx, k.items.By("version"), a.OrganizationID, k.cachedLines(cache, version), version)
@@ -112,8 +114,8 @@ func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.
 	return items, nil
 }
 
-// encodeItems encodes items ahead of their transaction, on all cores. Where one says what an item
-// of the same control said before, it takes the bytes of that.
+// encodeItems encodes items on all cores before their transaction, reusing the previous encoding of
+// items that haven't changed.
 func (k deliverableType[V, I]) encodeItems(
 	ctx context.Context,
 	items []I,

@@ -69,9 +69,9 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "a newer draft", b.outdated(t, a, "undecided"), "is a draft beside version 1, which is approved")
+	wantWords(t, "a newer draft", b.outdated(t, a, "undecided"), "is a draft; the rest is based on version 1, which is approved")
 	b.submitSoA(t, edited.VersionID)
-	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review beside version 1")
+	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest is based on version 1")
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}

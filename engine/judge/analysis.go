@@ -7,43 +7,43 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// textAnalysis is what a passage's sentences say, apart from any control. It depends
-// on nothing but the text and the year, so it is kept.
+// textAnalysis is the analysis of a passage's sentences, independent of any control. It depends
+// only on the text and the year, so it can be cached.
 type textAnalysis struct {
 	text        string
-	paddedWords string // between blanks, in small letters
+	paddedWords string // lower case, with a space on both sides
 	sentences   []sentence
-	placeholder string // a blank somewhere in the passage
+	placeholder string // a blank anywhere in the passage
 	isEnglish   bool
 }
 
-// sentence is one sentence, item or row with its concepts.
+// sentence is a sentence, list item or row with its concepts.
 type sentence struct {
 	span
 	stance
-	terms          []term      // sorted by id, one for each concept
-	termFilter     bloomFilter // their ids
+	terms          []term      // sorted by ID, one per concept
+	termFilter     bloomFilter // filter of the term IDs
 	stems          stemHashes
-	affirmedStems  stemHashes // without those of clauses that deny
-	cellContent    *sentence  // of a row: what its cells say, without the names of their columns
-	leadIndex      int        // the sentence that introduces this item ("the following must be encrypted:"), or -1
-	headingIndex   int        // the heading in the same passage that it stands under, or -1
+	affirmedStems  stemHashes // without those of negated clauses
+	cellContent    *sentence  // of a row: its cells without column names
+	leadIndex      int        // index of the sentence that introduces this item ("the following must be encrypted:"), or -1
+	headingIndex   int        // index of its heading in the same passage, or -1
 	quantities     []quantity
 	years          []int
-	concreteness   int            // how many of who, when, how much, with what it names
-	missingThings  []missingThing // what it plainly says there is none of
-	inFailureTable bool           // of a row: it tells of a failing, as most of its table do
-	failedColumns  *stemHashes    // the columns that tell it; nil where they speak of the whole row
+	concreteness   int            // how many of who, when, how much and with what it names
+	missingThings  []missingThing // what it plainly states is missing
+	inFailureTable bool           // of a row: reports a failure, as most of its table do
+	failedColumns  *stemHashes    // the columns that report it; nil if the whole row does
 }
 
-// term is a concept in a sentence.
+// term is a concept occurring in a sentence.
 type term struct {
 	id     uint64
 	credit float64
 	clause uint8
 }
 
-// What is read of one passage. Longer ones were cut badly; the rest is left out.
+// Limits per passage. Longer passages are badly split; the rest is ignored.
 const (
 	maxSentences    = 400
 	maxPassageBytes = 64 << 10 // bytes
@@ -57,7 +57,7 @@ func analyzeText(text string, year int) *textAnalysis {
 		spans = spans[:maxSentences]
 	}
 	lead, under := -1, -1
-	forbidding := false // what the lead leads to
+	forbidding := false // whether the lead-in introduces prohibitions
 	all := make([]word, 0, len(text)/6)
 	a.sentences = make([]sentence, 0, len(spans))
 	for _, sp := range spans {
@@ -107,14 +107,16 @@ func analyzeText(text string, year int) *textAnalysis {
 	return a
 }
 
-// decisionPattern begins a sentence without a subject that says what became of the words before it.
+// decisionPattern matches the beginning of a sentence without a subject that decides on the
+// preceding words.
 var decisionPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`,
 )
 
-const maxProposalWords = 8 // words that a decision follows
+const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// linkDecisions lets "Rejected for now" deny the words without a verb that it stands behind: "Encryption of mail. Rejected for now."
+// linkDecisions lets "Rejected for now" deny the verbless words before it: "Encryption of mail.
+// Rejected for now."
 func linkDecisions(a *textAnalysis) {
 	for i := 1; i < len(a.sentences); i++ {
 		subject, s := &a.sentences[i-1], &a.sentences[i]
@@ -128,10 +130,10 @@ func linkDecisions(a *textAnalysis) {
 	}
 }
 
-// strikethroughPattern is what somebody crossed out.
+// strikethroughPattern matches struck-through text.
 var strikethroughPattern = lazyregexp.New(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
 
-// blankStrikethrough blanks out what is crossed out; all else stays in its place.
+// blankStrikethrough blanks out struck-through text; offsets stay the same.
 func blankStrikethrough(text string) string {
 	if !strings.Contains(text, "~~") {
 		return text
@@ -149,12 +151,12 @@ func joinPadded(words []word) string {
 	return b.String()
 }
 
-// prohibitionLeadPattern leads to a list of what is not to be done.
+// prohibitionLeadPattern matches the lead-in of a list of prohibitions.
 var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`,
 )
 
-// questionWords begins headings such as "What is logged".
+// questionWords begin headings such as "What is logged".
 var questionWords = wordSet("what how who where when why which")
 
 func hasAuxiliary(words []word) bool {
@@ -166,7 +168,7 @@ func hasAuxiliary(words []word) bool {
 	return false
 }
 
-// linkAnswers lets "Yes" and "No" under a question speak for it.
+// linkAnswers applies "Yes" and "No" answers to the preceding question.
 func linkAnswers(a *textAnalysis) {
 	for i := 1; i < len(a.sentences); i++ {
 		q, s := &a.sentences[i-1], &a.sentences[i]
@@ -187,11 +189,10 @@ func linkAnswers(a *textAnalysis) {
 	}
 }
 
-// extractTerms are the concepts of a sentence: phrases, the words in them, and what
-// they are kinds of.
+// extractTerms returns the concepts of a sentence: phrases, their words, and broader concepts.
 func extractTerms(words []word, s stance) []term {
 	l := sharedLexicon()
-	out := make([]term, 0, 2*len(words)) // seldom more
+	out := make([]term, 0, 2*len(words)) // rarely more
 	add := func(concept string, credit float64, clause uint8) {
 		out = append(out, term{id: hashTerm(concept), credit: credit, clause: clause})
 		for _, k := range l.related[concept] {
@@ -220,10 +221,10 @@ func extractTerms(words []word, s stance) []term {
 	return dedupeTerms(out)
 }
 
-// genericPeopleWords are words for people that carry no topic in a statement, and do in a house rule.
+// genericPeopleWords carry no topic in a statement, but do in house rules.
 var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
 
-// separableVerbs are verbs whose second half may stand after their object: "switch the firewall off".
+// separableVerbs are verbs whose particle may follow their object: "switch the firewall off".
 var separableVerbs = map[string]map[string]string{
 	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
 	"take": {
@@ -233,7 +234,7 @@ var separableVerbs = map[string]map[string]string{
 	}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
 }
 
-const maxParticleGap = 7 // words between the halves
+const maxParticleGap = 7 // words between verb and particle
 
 func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
 	for i, w := range words {
@@ -250,7 +251,7 @@ func addPhrasalVerbs(words []word, add func(concept string, credit float64, clau
 	}
 }
 
-// dedupeTerms sorts terms and keeps the best of each concept.
+// dedupeTerms sorts terms and keeps the highest credit of each concept.
 func dedupeTerms(terms []term) []term {
 	slices.SortStableFunc(terms, func(a, b term) int {
 		switch {
@@ -264,8 +265,8 @@ func dedupeTerms(terms []term) []term {
 	return slices.CompactFunc(terms, func(a, b term) bool { return a.id == b.id })
 }
 
-// collectConcepts are those given and those that sentences name, sorted; of the sentences only some, where
-// which tells them.
+// collectConcepts returns the sorted union of the initial concepts and those of the sentences for
+// which include returns true, or of all sentences if include is nil.
 func (a *textAnalysis) collectConcepts(initial []uint64, include func(*sentence) bool) []uint64 {
 	out := slices.Clone(initial)
 	for i := range a.sentences {
@@ -281,12 +282,12 @@ func (a *textAnalysis) collectConcepts(initial []uint64, include func(*sentence)
 	return slices.Compact(out)
 }
 
-// isAffirmative: a sentence that denies, announces and asks nothing.
+// isAffirmative reports whether a sentence denies, announces and asks nothing.
 func (s *sentence) isAffirmative() bool {
 	return s.denied == 0 && s.planWords == "" && s.placeholder == "" && !s.question && !s.isTableRow
 }
 
-// bloomFilter are a bit for each of some ids, many to a bit: they tell most of what isn't among them.
+// bloomFilter is a small Bloom filter of term IDs that quickly rules out most absent ones.
 type bloomFilter [4]uint64
 
 func newBloomFilter(terms []term) (b bloomFilter) {
@@ -298,7 +299,7 @@ func newBloomFilter(terms []term) (b bloomFilter) {
 
 func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
 
-// findTerm finds a concept among those of a sentence.
+// findTerm returns a sentence's term by ID.
 func (s *sentence) findTerm(id uint64) (term, bool) {
 	if !s.termFilter.mayContain(id) {
 		return term{}, false
@@ -307,7 +308,7 @@ func (s *sentence) findTerm(id uint64) (term, bool) {
 }
 
 func searchTerms(terms []term, id uint64) (term, bool) {
-	lo, hi := 0, len(terms) // by hand: no other code runs as often
+	lo, hi := 0, len(terms) // hand-written binary search: this is the hottest code
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); terms[mid].id < id {
 			lo = mid + 1
@@ -321,8 +322,8 @@ func searchTerms(terms []term, id uint64) (term, bool) {
 	return terms[lo], true
 }
 
-// headingTerms are the concepts that headings, title and kind of document give to
-// every sentence below them.
+// headingTerms returns the concepts that headings, title and document kind add to every sentence
+// below them.
 func headingTerms(p Passage, category string) []uint64 {
 	words := splitWords(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
 	terms := extractTerms(words, stance{})
@@ -330,7 +331,7 @@ func headingTerms(p Passage, category string) []uint64 {
 	for _, t := range terms {
 		out = append(out, t.id)
 	}
-	// A document that rules something documents and defines it.
+	// A prescriptive document documents and defines its subject.
 	if isPrescriptive(category) {
 		out = append(out, conceptID("document"), conceptID("define"), conceptID(category))
 	}

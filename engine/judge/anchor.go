@@ -9,18 +9,18 @@ import (
 	"github.com/scf-service/service/engine/judge/criteria"
 )
 
-// anchorGroup is a group of words: of what says a thing, one has to be there.
+// anchorGroup lists alternative terms, at least one of which must be present.
 type anchorGroup []anchorTerm
 
-// anchorTerm is a word or phrase: the concepts that the passage has to hold; or, where it is of
-// words that are in no sentence's concepts ("before"), the words themselves.
+// anchorTerm is a word or phrase: the concepts that the passage must contain, or the words
+// themselves if they aren't concepts ("before").
 type anchorTerm struct {
 	text     string
 	concepts []uint64
 	literal  bool
 }
 
-var anchorTermCache sync.Map // by text; the book has many a word a hundred times
+var anchorTermCache sync.Map // by text; many terms occur hundreds of times
 
 func parseAnchorTerm(text string) anchorTerm {
 	if n, ok := anchorTermCache.Load(text); ok {
@@ -52,8 +52,8 @@ func newAnchorGroups(groups criteria.WordGroups) []anchorGroup {
 	return out
 }
 
-// prepareStatements are the statements of a control, ready to be compared. What evidence has to name is known
-// of the controls that our criteria are for.
+// prepareStatements returns the statements of a control, ready for comparison. Anchors are only
+// known for controls covered by our criteria.
 func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement {
 	out := make([]*preparedStatement, len(w.statements))
 	topic := requiredConcepts(w.topic, splitWords(w.topic))
@@ -68,8 +68,8 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 	return out
 }
 
-// missingAnchor is a group of which a passage has no word in its sentences, headings or title; nil where
-// it has one of each.
+// missingAnchor returns the first group without a term in a passage's sentences, headings or title,
+// or nil if every group has one.
 func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
@@ -82,8 +82,8 @@ func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
 	return nil
 }
 
-// inOneSentence: the words of a phrase stand in one sentence and what is above it, not one in this row of a
-// table and one in another.
+// inOneSentence reports whether all words of a phrase occur in a single sentence and its headings,
+// rather than in different rows of a table.
 func (c *analyzedPassage) inOneSentence(n anchorTerm) bool {
 	if len(n.concepts) < 2 || n.isContainedIn(c.headingConcepts) {
 		return true
@@ -97,7 +97,7 @@ func (c *analyzedPassage) inOneSentence(n anchorTerm) bool {
 	})
 }
 
-// String is a group for a reader: its first words.
+// String returns the first words of a group for display.
 func (a anchorGroup) String() string {
 	words := make([]string, len(a))
 	for i, n := range a {
@@ -107,10 +107,10 @@ func (a anchorGroup) String() string {
 }
 
 func formatAlternatives(words []string) string {
-	return strings.Join(words[:min(4, len(words))], ", ") + " or their like"
+	return strings.Join(words[:min(4, len(words))], ", ") + " or similar"
 }
 
-// isContainedIn: sorted concepts hold all of a word or phrase.
+// isContainedIn reports whether sorted concepts contain the whole word or phrase.
 func (n anchorTerm) isContainedIn(sorted []uint64) bool {
 	for _, id := range n.concepts {
 		if _, ok := slices.BinarySearch(sorted, id); !ok {

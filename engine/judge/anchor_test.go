@@ -81,7 +81,7 @@ func TestWhereAWordIsLookedFor(t *testing.T) {
 		}
 	}
 	if a := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil ||
-		a.String() != "badge, card or their like" {
+		a.String() != "badge, card or similar" {
 		t.Errorf("unnamed: %v", a)
 	}
 }

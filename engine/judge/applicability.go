@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// traitPhrases say a trait in words, for "the organization …".
+// traitPhrases describes each trait in words that complete "the organization …".
 var traitPhrases = map[string]string{
 	"develops_software": "develops software", "uses_cloud": "uses cloud services", "processes_personal_data": "processes personal data",
-	"handles_cards": "handles payment card data", "has_ot": "runs operational technology", "has_facilities": "has facilities of its own",
+	"handles_cards": "handles payment card data", "has_ot": "runs operational technology", "has_facilities": "has its own premises",
 	"uses_ai": "uses artificial intelligence", "outsources_it": "outsources IT", "has_mobile_devices": "uses mobile devices",
-	"has_remote_workers": "has people who work remotely",
+	"has_remote_workers": "has remote workers",
 }
 
 func traitPhrase(name string) string {
@@ -22,29 +22,29 @@ func traitPhrase(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// DetermineApplicability says whether a control concerns an organization with these traits,
-// and why. Only a person's "false" takes a control out: what isn't known, or only
-// read from documents, keeps it in and is said.
+// DetermineApplicability returns whether a control applies to an organization with these traits,
+// and why. Only a "false" set by a user excludes a control; unknown traits, and those detected in
+// documents, keep it included, and the reason states that.
 func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
 	if c.IsDeprecated {
-		return api.NotApplicable, "The catalog keeps this control only as deprecated."
+		return api.NotApplicable, "The catalog marks this control as deprecated."
 	}
 	onlyFacility := len(c.Applicability) == 1 && c.Applicability[0] == "facility"
 	facility := traits["has_facilities"]
 	noFacility := facility.Value == "false" && facility.Source == "person"
 	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuityDomain {
-		return api.PartiallyApplicable, "It concerns sites and lines to fall back on, which providers may run: a person stated that the organization has no facilities of its own."
+		return api.PartiallyApplicable, "It concerns alternate sites and lines, which providers may run: a user stated that the organization has no premises of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
-		return api.NotApplicable, "It concerns facilities only, and a person stated that the organization has none of its own." + formatTraitReason(
+		return api.NotApplicable, "It concerns premises only, and a user stated that the organization has none of its own." + formatTraitReason(
 			facility,
 		)
 	}
 	if len(c.Traits) == 0 {
 		if noFacility && slices.Contains(c.Applicability, "facility") {
-			return api.PartiallyApplicable, "It applies but for its part on facilities: a person stated that the organization has none of its own."
+			return api.PartiallyApplicable, "It applies except for its part on premises: a user stated that the organization has none of its own."
 		}
-		return api.Applicable, "The control concerns every organization in scope."
+		return api.Applicable, "The control applies to every organization in scope."
 	}
 	var yes, unknown, read, said []string
 	for _, name := range c.Traits {
@@ -64,18 +64,18 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	case len(yes) > 0:
 		return api.Applicable, "The organization " + joinWithAnd(yes) + "."
 	case len(unknown) > 0:
-		return api.Applicable, "Kept in: it is not known whether the organization " + joinWithOr(
+		return api.Applicable, "Included by default: it isn't known whether the organization " + joinWithOr(
 			unknown,
 		) + ". Set the trait in the scope to decide."
 	case len(read) > 0:
-		return api.Applicable, "Kept in: documents suggest that the organization doesn't match “" + joinWithOr(
+		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + joinWithOr(
 			read,
-		) + "”, but no person confirmed it. Set the trait in the scope to decide."
+		) + "”, but no user has confirmed it. Set the trait in the scope to decide."
 	}
-	return api.NotApplicable, "It concerns only an organization that " + joinWithOr(said) + "; a person stated that this one doesn't."
+	return api.NotApplicable, "It applies only to an organization that " + joinWithOr(said) + "; a user stated that this one doesn't."
 }
 
-// continuityDomain is the domain whose sites may well be a provider's.
+// continuityDomain is the domain whose sites may be operated by a provider.
 const continuityDomain = "BCD"
 
 func formatTraitReason(t api.Trait) string {

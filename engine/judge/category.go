@@ -6,10 +6,10 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Categories are the kinds of documents, as Category guesses them.
+// Categories lists the document kinds returned by GuessCategory.
 var Categories = []string{"policy", "procedure", "standard", "plan", "register", "record", "log", "report", "contract", "template", "other"}
 
-// isPrescriptive: documents of this kind say what is to be done.
+// isPrescriptive reports whether documents of this kind state what must be done.
 func isPrescriptive(category string) bool {
 	switch category {
 	case "policy", "procedure", "standard", "plan", "contract":
@@ -18,7 +18,7 @@ func isPrescriptive(category string) bool {
 	return false
 }
 
-// isRecordCategory: documents of this kind show what was done.
+// isRecordCategory reports whether documents of this kind show what was done.
 func isRecordCategory(category string) bool {
 	switch category {
 	case "register", "record", "log", "report":
@@ -31,7 +31,7 @@ func (c *analyzedPassage) isRecord() bool { return isRecordCategory(c.category) 
 
 var categoryPatterns = []struct {
 	category string
-	name     *lazyregexp.Regexp // in file name or title
+	name     *lazyregexp.Regexp // matches file name or title
 }{
 	{"template", lazyregexp.New(`(?i)\b(?:templates?|sample|boilerplate|example form)\b`)},
 	{
@@ -78,26 +78,27 @@ var (
 	numberedStepPattern  = lazyregexp.New(`(?im)^\s*(?:step )?\d+[.)]\s+\w+`)
 )
 
-// licenseFilePattern are names of the terms under which a collection is published: they say nothing of
-// what its owner does.
+// licenseFilePattern matches file names of license terms, which state nothing about their owner's
+// practice.
 var licenseFilePattern = lazyregexp.New(`(?i)(?:^|[/\\])(?:licen[sc]e|copying|notice)(?:\.(?:txt|md|rst|html?))?$`)
 
-// licenseTextPattern is what hardly a paragraph of such terms is without, and a policy by that name is.
+// licenseTextPattern matches words found in nearly every paragraph of license terms, but not in a
+// policy of that name.
 var licenseTextPattern = lazyregexp.New(`(?i)licen[sc]|copyright|warrant|the software|derivative|trademark`)
 
 func isLicense(filename, text string) bool {
 	return licenseFilePattern.MatchString(filename) && licenseTextPattern.MatchString(text)
 }
 
-// filenameWords is a file name as words.
+// filenameWords returns a file name as words.
 func filenameWords(name string) string {
 	return filenameSeparators.Replace(name)
 }
 
 var filenameSeparators = strings.NewReplacer("_", " ", "-", " ", ".", " ", "+", " ")
 
-// GuessCategory guesses what kind of document it is: from its name first, since people
-// name documents by their kind, then from its text. It is one of Categories.
+// GuessCategory guesses the kind of a document, first from its name, then from its text. The result
+// is one of Categories.
 func GuessCategory(filename, title, text string) string {
 	if len(text) > 64<<10 {
 		text = text[:64<<10]
@@ -118,7 +119,7 @@ func GuessCategory(filename, title, text string) string {
 	}
 	clean := filenameWords
 	for _, name := range []string{clean(title), clean(stem)} {
-		// "Log management policy" is a policy: a kind at the end of the name wins.
+		// "Log management policy" is a policy: a kind at the end of the name takes precedence.
 		best, bestAt := "", -1
 		for _, c := range categoryPatterns {
 			all := c.name.FindAllStringIndex(name, -1)

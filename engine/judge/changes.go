@@ -7,10 +7,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// CompareFindings compares the findings of two versions of a gap analysis: what was opened and
-// closed, and what became worse or better, each with why. causes are what may have
-// moved a finding that no person touched, in the order in which they are told: what
-// differs in what the two versions were made from. The result is worst first.
+// CompareFindings returns what changed between two versions of a gap analysis: findings opened,
+// closed, worsened or improved, each with its causes. causes lists the differences between the
+// inputs of the two versions, in display order, and applies to findings no user edited. The result
+// is sorted worst first.
 func CompareFindings(before, after []api.Finding, causes []string) []api.GapChange {
 	out := []api.GapChange{}
 	old, now := worstByControl(before), worstByControl(after)
@@ -52,7 +52,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 	return out
 }
 
-// worstByControl keeps the worst finding of each control.
+// worstByControl returns the most severe finding of each control.
 func worstByControl(findings []api.Finding) map[string]api.Finding {
 	m := make(map[string]api.Finding)
 	for _, f := range findings {
@@ -74,7 +74,7 @@ func changeCauses(now, was api.Finding, causes []string) []string {
 		return []string{"person"}
 	}
 	if len(causes) == 0 {
-		return []string{"person"} // nothing else differs: somebody changed the Statement of Applicability
+		return []string{"person"} // inputs are equal, so a user changed the Statement of Applicability
 	}
 	return slices.Clone(causes)
 }

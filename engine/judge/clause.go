@@ -24,8 +24,9 @@ func assignClauses(text string, words []word) int {
 	return int(n) + 1
 }
 
-// startsPredicate: at the word a second predicate begins, of which a "not" says nothing of the first: "… is
-// required and no user is exempt", "… is encrypted so that nothing is lost".
+// startsPredicate reports whether a second predicate, not affected by the negation of the first,
+// begins at word i: "… is required and no user is exempt", "… is encrypted so that nothing is
+// lost".
 func startsPredicate(words []word, i int, clause uint8) bool {
 	switch next := wordAt(words, i+1); words[i].text {
 	case "and":
@@ -56,14 +57,14 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 		first--
 	}
 	if conditionalWords[words[first].text] || relativePronouns[words[first].text] {
-		return false // what is supposed goes on
+		return false // the condition continues
 	}
 	return hasAuxiliary(words[first:i]) || hasVerb(words[first:i])
 }
 
 const maxWordsBeforeVerb = 8 // words before a verb
 
-// hasPredicateAhead: a subject of a few words, or none, and its auxiliary stand at i.
+// hasPredicateAhead reports whether a short subject, or none, and its auxiliary follow at i.
 func hasPredicateAhead(words []word, i int) bool {
 	for k := i; k < len(words) && k <= i+maxWordsBeforeVerb; k++ {
 		switch w := words[k].text; {
@@ -76,8 +77,8 @@ func hasPredicateAhead(words []word, i int) bool {
 	return false
 }
 
-// startsCondition tells whether the word at i begins a condition. "Once a year" and "may
-// not be provided" don't, nor does "should" but at the beginning.
+// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be
+// provided" don't; "should" only does at the beginning.
 func startsCondition(words []word, i int) bool {
 	w, next := words[i].text, wordAt(words, i+1)
 	switch {
@@ -93,7 +94,7 @@ func startsCondition(words []word, i int) bool {
 	return true
 }
 
-// startsWithLabel: the first clause is a label, and what follows is said of it.
+// startsWithLabel reports whether the first clause is a label for what follows.
 func startsWithLabel(text string, words []word) bool {
 	for i := 1; i < len(words); i++ {
 		if words[i].clause > 0 {
@@ -103,7 +104,7 @@ func startsWithLabel(text string, words []word) bool {
 	return false
 }
 
-// clauseMatches: a word of the clause is such a one.
+// clauseMatches reports whether test is true for any word of the clause.
 func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
 }
@@ -128,7 +129,7 @@ func clauseHasParticiple(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return isParticiple(w) && w != "been" })
 }
 
-// clauseHasOtherVerb: beside the word at i, its clause has an auxiliary, or a verb further on.
+// clauseHasOtherVerb reports whether the clause of word i has another auxiliary, or a verb after i.
 func clauseHasOtherVerb(words []word, i int) bool {
 	for k, w := range words {
 		if k != i && w.clause == words[i].clause &&

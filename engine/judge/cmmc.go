@@ -10,15 +10,17 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// requirementCounts are how many requirements NIST SP 800-171 (revision 2) has in each, 3.1 to 3.14.
+// requirementCounts holds the number of NIST SP 800-171 (revision 2) requirements in each family,
+// 3.1 to 3.14.
 var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 
-// requirementCodePattern is the requirement in a code of NIST SP 800-171 ("3.1.1"), of its objectives
+// requirementCodePattern matches a requirement code of NIST SP 800-171 ("3.1.1"), of its objectives
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
 var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// parseCMMCRequirement is the requirement that CMMC level 2 scores which a framework's code
-// names; empty for all others: revision 3 counts otherwise, and level 1 allows no plan.
+// parseCMMCRequirement returns the CMMC level 2 requirement that a framework's code refers to, or
+// "" for other frameworks: revision 3 is numbered differently, and level 1 allows no plan of
+// action.
 func parseCMMCRequirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
@@ -36,8 +38,8 @@ func parseCMMCRequirement(framework, code string) string {
 	return fmt.Sprintf("3.%d.%d", family, n)
 }
 
-// What a requirement costs that isn't met; all others cost 1. The system security
-// plan (3.12.4) has no points: without it there is no assessment.
+// Points deducted for unmet requirements; all others cost 1. The system security plan (3.12.4) has
+// no points: no assessment is possible without it.
 var (
 	fivePointRequirements = requirementSet(
 		`3.1.1 3.1.2 3.1.12 3.1.13 3.1.16 3.1.17 3.1.18 3.2.1 3.2.2 3.3.1 3.3.5 3.4.1 3.4.2 3.4.5 3.4.6 3.4.7 3.4.8
@@ -45,14 +47,14 @@ var (
 		3.13.1 3.13.2 3.13.5 3.13.6 3.13.11 3.13.15 3.14.1 3.14.2 3.14.3 3.14.4 3.14.6`,
 	)
 	threePointRequirements = requirementSet(`3.1.5 3.1.19 3.3.2 3.7.1 3.7.4 3.8.1 3.8.2 3.8.8 3.9.1 3.11.1 3.12.2 3.13.8 3.14.5 3.14.7`)
-	// Never on a plan of action, whatever they cost: 32 CFR 170.21(a)(2)(iii).
+	// Never allowed on a plan of action, whatever their points: 32 CFR 170.21(a)(2)(iii).
 	neverDeferrable = requirementSet(`3.1.20 3.1.22 3.10.3 3.10.4 3.10.5 3.12.4`)
 )
 
 const (
 	cmmcRequirementCount     = 110
 	minCMMCScore             = 0.8 // of all points
-	cmmcCloseDays            = 180 // to close what is on the plan
+	cmmcCloseDays            = 180 // to close the plan of action
 	securityPlanRequirement  = "3.12.4"
 	cuiEncryptionRequirement = "3.13.11"
 )
@@ -65,9 +67,9 @@ func requirementSet(s string) map[string]bool {
 	return m
 }
 
-// CMMCRequirementCost is what a requirement of NIST SP 800-171 costs where it isn't met. CUI
-// encryption costs 5 where nothing is encrypted, and 3 where it is, by a module that
-// wasn't validated: partly.
+// CMMCRequirementCost returns the points deducted if a NIST SP 800-171 requirement isn't met. CUI
+// encryption costs 5 if nothing is encrypted, and 3 if partly is set: encrypted, but not with a
+// validated module.
 func CMMCRequirementCost(requirement string, partly bool) int {
 	switch {
 	case requirement == securityPlanRequirement:
@@ -82,13 +84,13 @@ func CMMCRequirementCost(requirement string, partly bool) int {
 	return 1
 }
 
-// CheckCMMC tells whether a plan of action is allowed for a conditional CMMC level 2
-// status (32 CFR 170.21): 80 % of the points, nothing that waits costs more than one
-// point but CUI encryption at three, none of the named exclusions, and each that waits
-// stands on the plan, to be closed in 180 days. A requirement is met where every control
-// that bears it and applies is implemented, and where none of them is applicable.
-// Nil where no item bears a requirement of NIST SP 800-171 revision 2 or CMMC level 2. What no
-// control bears, or only controls left out of scope, is not taken for met.
+// CheckCMMC checks whether a plan of action is allowed for a conditional CMMC level 2 status (32
+// CFR 170.21): at least 80 % of the points, no deferred requirement worth more than one point
+// except CUI encryption at three, none of the named exclusions, and every deferred requirement on
+// the plan, to be closed within 180 days. A requirement is met if every applicable control for it
+// is implemented, or if none of its controls is applicable. Requirements without a control, or only
+// with controls out of scope, don't count as met. CheckCMMC returns nil if no item has a
+// requirement of NIST SP 800-171 revision 2 or CMMC level 2.
 func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
 	statuses := map[string]*requirementStatus{}
 	for n := range items {
@@ -114,7 +116,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 		NotAssessed:     []string{},
 		Blocking:        []string{},
 	}
-	waits := map[string]bool{} // what is not met, and may be on a plan
+	waits := map[string]bool{} // unmet requirements that may be deferred
 	for family, n := range requirementCounts {
 		for i := range n {
 			code := fmt.Sprintf("3.%d.%d", family+1, i+1)
@@ -131,11 +133,11 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 			e.NotMet = append(e.NotMet, code)
 			switch {
 			case code == securityPlanRequirement:
-				e.Blocking = append(e.Blocking, code+": without a system security plan there is no assessment")
+				e.Blocking = append(e.Blocking, code+": no assessment is possible without a system security plan")
 			case neverDeferrable[code]:
 				e.Blocking = append(e.Blocking, code+": may not be on a plan of action")
-			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the one exception above one point
-				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: costs %d points; only requirements of one point may wait", code, cost))
+			case cost > 1 && (code != cuiEncryptionRequirement || cost != 3): // the only exception above one point
+				e.Blocking = append(e.Blocking, fmt.Sprintf("%s: worth %d points; only one-point requirements may be deferred", code, cost))
 			default:
 				waits[code] = true
 				e.Blocking = append(e.Blocking, unplannedReasons(code, st.unmetControls, plan)...)
@@ -146,7 +148,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 		e.Blocking = append(
 			e.Blocking,
 			fmt.Sprintf(
-				"%d of %d requirements stand on no control in scope of this assessment and are to be assessed first: %s",
+				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
 				joinWithAnd(e.NotAssessed),
@@ -160,7 +162,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	if e.Score < minCMMCScore {
 		e.Blocking = append(
 			e.Blocking,
-			fmt.Sprintf("the score is %d of %d points; a plan is allowed from %.0f %%", e.Points, e.Of, minCMMCScore*100),
+			fmt.Sprintf("the score is %d of %d points; a plan of action requires at least %.0f%%", e.Points, e.Of, minCMMCScore*100),
 		)
 	}
 	if t, err := today.Time(); err == nil {
@@ -169,7 +171,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 			if p := &plan[n]; p.CurrentDueDate() > last && p.IsOpen() && hasRequirement(p.RequirementCodes, waits) {
 				e.Blocking = append(
 					e.Blocking,
-					fmt.Sprintf("%s: due on %s, later than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
+					fmt.Sprintf("%s: due on %s, more than %d days from today", p.POAMCode, p.CurrentDueDate(), cmmcCloseDays),
 				)
 			}
 		}
@@ -190,12 +192,12 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	return e
 }
 
-// requirementStatus is how the controls that bear a requirement stand.
+// requirementStatus aggregates the controls for a requirement.
 type requirementStatus struct {
-	applies       bool     // one at least
-	excluded      bool     // one at least that nobody calls not applicable: it may be called for
-	partlyMet     bool     // one that applies is implemented in part
-	unmetControls []string // those that apply and are not implemented
+	applies       bool     // at least one control applies
+	excluded      bool     // at least one excluded control isn't marked not applicable, so it may be needed
+	partlyMet     bool     // an applicable control is at least partly implemented
+	unmetControls []string // applicable controls that aren't implemented
 }
 
 func (st *requirementStatus) add(it *api.SoAItem) {
@@ -210,7 +212,7 @@ func (st *requirementStatus) add(it *api.SoAItem) {
 	}
 }
 
-// unplannedReasons says of each control that a requirement lacks why no item of the plan closes it.
+// unplannedReasons returns, for each unmet control of a requirement, why no plan item closes it.
 func unplannedReasons(requirement string, controls []string, plan []api.POAMItem) (out []string) {
 	for _, control := range controls {
 		planned, why := false, ""
@@ -221,7 +223,7 @@ func unplannedReasons(requirement string, controls []string, plan []api.POAMItem
 			}
 		}
 		if !planned {
-			out = append(out, fmt.Sprintf("%s: %s is not implemented, and no open item of the plan closes it%s", requirement, control, why))
+			out = append(out, fmt.Sprintf("%s: %s is not implemented, and no open plan item closes it%s", requirement, control, why))
 		}
 	}
 	return out

@@ -12,19 +12,20 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// A sentence that is close to a statement is closer still to the one that it says. So what counts
-// beside closeness is how many others it is closer to: of the same yardstick for every catalog,
-// one of our criteria for each control, in turns the first, second, third …
+// A sentence close to a statement may be even closer to the one it really states. So besides
+// similarity, the number of criteria closer to the sentence counts. The reference set is the same
+// for every catalog: one of our criteria for each control, alternating between the first, second,
+// third and so on.
 //
-// 3,516 pairs of statement and sentence were labelled for it (docs/quality.md).
+// 3,516 pairs of statement and sentence were labeled for it (docs/quality.md).
 
-// competingCriteria are the yardstick's vectors, made once for an embedder.
+// competingCriteria holds the embedded reference criteria, computed once per embedder.
 type competingCriteria struct {
 	mu      sync.Mutex
 	vectors criteriaVectors
 }
 
-// criteriaVectors are vectors of so many numbers, one after another.
+// criteriaVectors holds vectors of equal length in one slice.
 type criteriaVectors struct {
 	dims int
 	rows []float32
@@ -67,13 +68,14 @@ func checkVectorLengths(vectors [][]float32, n int) error {
 	return nil
 }
 
-// nearestRanks is how many rungs a ladder has: of the closest criterion, the second, fourth … 1,024th.
+// nearestRanks is the number of ranks kept: the closest criterion, the second, fourth … 1,024th.
 const nearestRanks = 11
 
-// nearestCriteria is how close a sentence's closest criteria are to it, closest first.
+// nearestCriteria holds the similarity of a sentence to its closest criteria, closest first.
 type nearestCriteria [nearestRanks]float32
 
-// nearestTo holds sentences against the yardstick, some of its rows at a time, which then are near for all of them.
+// nearestTo compares sentences with the reference criteria, in blocks of rows so that these stay in
+// the CPU cache.
 func (y criteriaVectors) nearestTo(sentences [][]float32) []nearestCriteria {
 	const atOnce = 24
 	var room [atOnce]float32
@@ -97,7 +99,7 @@ func (y criteriaVectors) nearestTo(sentences [][]float32) []nearestCriteria {
 	return out
 }
 
-// similarityHistogram counts how many rows are how close, in steps of closeness: sorting them all would take as long as comparing.
+// similarityHistogram counts rows by similarity; sorting them would take as long as comparing them.
 type similarityHistogram struct {
 	top   float32
 	count [1024]uint16
@@ -128,8 +130,8 @@ func (s *similarityHistogram) nearestCriteria() (l nearestCriteria) {
 	return l
 }
 
-// competition is how many criteria are closer to the sentence than something of that closeness, in
-// doublings: 0 where one is as close, 1 where 1,024 are, and below 0 the further it is ahead of all.
+// competition returns the logarithmic rank of a similarity among the criteria closest to the
+// sentence: 0 if one is as close, 1 if 1,024 are, and negative the further it is ahead of all.
 func (l nearestCriteria) competition(similarity float32) float64 {
 	const most = -0.4
 	if similarity >= l[0] {

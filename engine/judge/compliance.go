@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// IsAssessed tells whether a control applies and was judged, by the rules or a person.
+// IsAssessed reports whether a control applies and has been judged, by the rules or a user.
 func IsAssessed(item *api.SoAItem) bool {
 	return item.Applicability.IsApplicable() && item.ImplementationStatus != api.NotAssessed && item.ImplementationStatus != ""
 }
 
-// CompliancePercent is the plain percentage over the items that apply and were assessed:
-// implemented ones count 1, partly implemented ones ½. It is nil where there is none.
-// What is not evidenced counts as assessed: it was looked for.
+// CompliancePercent returns the percentage of applicable and assessed items that are implemented,
+// counting partly implemented ones as ½, and the formula. The percentage is nil if there are no
+// such items. Items without evidence count as assessed.
 func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 	var all, full, half int
 	for _, it := range items {
@@ -37,7 +37,7 @@ func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 	return &v, fmt.Sprintf("(%d implemented + ½ × %d partially implemented) ÷ %d applicable and assessed = %.2f %%", full, half, all, v)
 }
 
-// The levels of conformity.
+// Conformity levels.
 const (
 	StrictlyConforms      = "strictly_conforms"
 	Conforms              = "conforms"
@@ -45,19 +45,19 @@ const (
 	MaterialWeakness      = "material_weakness"
 )
 
-// ConformityResult is conformity by the SCF's thresholds. Only implemented controls
-// count; a control that is partly done is deficient.
+// ConformityResult is the conformity according to the SCF's thresholds. Only implemented controls
+// count; partly implemented ones are deficient.
 type ConformityResult struct {
-	Level             string   // empty where nothing was assessed
+	Level             string   // empty if nothing was assessed
 	Percent           *float64 // satisfactory over assessed, 0 to 100
 	DeficientMaterial []string // codes of material controls that are deficient
 	Formula           string
 }
 
-// RateConformity rates items by the SCF's thresholds: all satisfactory conforms strictly;
-// 80 % with no material control deficient conforms; 70 % likewise is a significant
-// deficiency; anything else is a material weakness. weight tells a control's weight
-// by its code; 10 is material.
+// RateConformity rates items by the SCF's thresholds: all satisfactory is strict conformity; 80 %
+// with no deficient material control is conformity; 70 % likewise is a significant deficiency;
+// anything else is a material weakness. weight returns a control's weight by its code; 10 is
+// material.
 func RateConformity(items []api.SoAItem, weight func(code string) int) ConformityResult {
 	var r ConformityResult
 	all, good := 0, 0

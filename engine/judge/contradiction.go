@@ -6,37 +6,37 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// contradictionKind is what kind of thing a contradiction is.
+// contradictionKind classifies a contradiction.
 type contradictionKind int
 
 const (
 	noContradiction contradictionKind = iota
-	betweenPassages                   // documents say it otherwise: one of them is wrong, or they speak of different things
-	withinDocument                    // one document does
-	ruleNotFollowed                   // a rule is there, and records show that it isn't kept
+	betweenPassages                   // documents disagree: one is wrong, or they cover different things
+	withinDocument                    // a document disagrees with itself
+	ruleNotFollowed                   // a rule exists, but records show that it isn't followed
 )
 
-// contradictionTexts are what a line and its gap say of each kind: how many statements it is of, what is
-// noted at each, why it may be so, and what to do.
+// contradictionTexts holds the texts for each kind: the reason of an SoA line (with a count of
+// statements), the note on each missing element, the likely cause and the advice.
 var contradictionTexts = map[contradictionKind]struct{ reason, note, cause, advice string }{
 	betweenPassages: {
-		"Passages contradict each other on %s; a person has to decide which holds.", "passages contradict each other",
-		"Not known. Perhaps one document was changed and another wasn't, or they speak of different things; the quotes tell.",
-		"Read the passages that disagree; if they do, decide which holds, and correct the other.",
+		"Passages contradict each other on %s; decide which is correct.", "passages contradict each other",
+		"Cause unknown. One document may have been updated and another not, or they cover different things; see the quotes.",
+		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
 	},
 	withinDocument: {
-		"A document contradicts itself on %s; a person has to decide what holds.", "a document contradicts itself",
-		"Not known. Perhaps the document was changed in one place and not in another, or its passages speak of different things; the quotes tell.",
-		"Read the passages that disagree; if they do, decide which holds, and correct the other.",
+		"A document contradicts itself on %s; decide what is correct.", "a document contradicts itself",
+		"Cause unknown. The document may be inconsistent; see the quotes.",
+		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
 	},
 	ruleNotFollowed: {
-		"The rule is there, and records show that it isn't kept on %s; a person has to confirm it.", "records show that it isn't kept",
-		"The rule was written, and is not, or not always, followed; why, the records don't say. To be asked of the owner.",
-		"Find out why it failed where the records show it, mend that, and show by new records that it holds.",
+		"The rule exists, but records show that it isn't followed for %s; confirm with the owner.", "records show that it isn't followed",
+		"The rule is documented but not, or not always, followed. The records don't show why; ask the owner.",
+		"Find out why it failed in the recorded cases, fix the cause, and show with new records that it works.",
 	},
 }
 
-// contradictionFromReason reads the kind off a statement's reason.
+// contradictionFromReason derives the kind from a statement's reason.
 func contradictionFromReason(reason string) contradictionKind {
 	switch {
 	case strings.HasPrefix(reason, selfContradictionPrefix):
@@ -47,7 +47,8 @@ func contradictionFromReason(reason string) contradictionKind {
 	return betweenPassages
 }
 
-// classifyContradictions is the kind of all contradictions of a line; that of passages where they are of several.
+// classifyContradictions returns the common kind of a line's contradictions, or betweenPassages if
+// they differ.
 func classifyContradictions(statements []api.Statement) contradictionKind {
 	kind := noContradiction
 	for _, st := range statements {

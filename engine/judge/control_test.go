@@ -260,9 +260,9 @@ func TestStatements(t *testing.T) {
 // A reason names only the degrees that there are.
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
-		"Of 5 statements the evidence says 2 in full, 1 nearly in full and 1 in part": formatDegrees(map[string]int{verdictCovered: 2, verdictPartial: 2}, 3, 5),
-		"Of 4 statements the evidence says 4 in part":                                 formatDegrees(map[string]int{verdictPartial: 4}, 0, 4),
-		"Of 1 statement the evidence says 1 nearly in full":                           formatDegrees(map[string]int{verdictPartial: 1}, 1, 1),
+		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partly met": formatDegrees(map[string]int{verdictCovered: 2, verdictPartial: 2}, 3, 0, 5),
+		"Of 4 requirements: 4 partly met":                               formatDegrees(map[string]int{verdictPartial: 4}, 0, 0, 4),
+		"Of 1 requirement: 1 nearly met":                                formatDegrees(map[string]int{verdictPartial: 1}, 1, 0, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

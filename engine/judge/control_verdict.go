@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// credit is what a verdict is worth in the ratio.
+// credit returns what a verdict contributes to the ratio.
 func (f *statementVerdict) credit() float64 {
 	if !f.onTopic {
 		return offTopicCredit * f.baseCredit()
@@ -31,17 +31,17 @@ func (f *statementVerdict) baseCredit() float64 {
 	return 0
 }
 
-// Of a control's statements, so many must be said at least nearly in full for it to
-// be implemented, and so many in full; and the ratio must be so high.
+// Thresholds for "implemented": the share of statements at least nearly met, the share fully met,
+// and the ratio.
 const (
 	minNearlyFullShare  = 0.5
 	minFullShare        = 0.25
 	minImplementedRatio = 0.5
-	minDocumentedRatio  = 0.62 // from here, documents in force suffice though nothing shows it being done
-	maxMissingShare     = 0.34 // no more than this share of them may be missing outright
+	minDocumentedRatio  = 0.62 // from here, documents in force suffice without records
+	maxMissingShare     = 0.34 // the share of statements that may be missing outright
 )
 
-// minCount is the least number that is this share of n.
+// minCount returns the smallest count that is at least the given share of n.
 func minCount(share float64, n int) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
 
 const (
@@ -50,11 +50,11 @@ const (
 )
 
 const (
-	offTopicCredit     = 0.6 // what a statement is worth that is said by passages about something else
+	offTopicCredit     = 0.6 // factor for a statement supported only by passages on another topic
 	minOnTopicShare    = 0.34
 	minOnTopicCoverage = 0.68
-	minWordingCoverage = 0.75 // of a passage that has a word of each group of the statement's wording, whatever it names
-	minEvidenceRatio   = 0.32 // below this, with less than two statements nearly said, a hit is no evidence of the control
+	minWordingCoverage = 0.75 // for a passage with a word from each group of the statement's wording, whatever it names
+	minEvidenceRatio   = 0.32 // below this, with fewer than two statements nearly met, a hit is not evidence of the control
 )
 
 func coverageLevel(ratio float64) api.EvidenceCoverage {
@@ -69,7 +69,7 @@ func coverageLevel(ratio float64) api.EvidenceCoverage {
 	return api.CoverageAbsent
 }
 
-// concludeControl draws the control's judgement from its statements.
+// concludeControl derives a control's judgement from the verdicts on its statements.
 func (s *Session) concludeControl(c api.Control, source api.StatementSource, verdicts []statementVerdict) Judgement {
 	j := Judgement{StatementsFrom: source}
 	n := make(map[string]int)
@@ -139,79 +139,75 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				formatStatementCount(n[verdictConflicting], len(verdicts)),
 			)
 		case !clean:
-			j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
-			j.Reason = fmt.Sprintf("%s, and nothing of %d; of a control that is implemented, no more than a third may be missing.",
-				formatDegrees(n, strong, len(verdicts)), n[verdictMissing]+n[verdictTemplate])
+			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
+				formatDegrees(n, strong, n[verdictMissing]+n[verdictTemplate], len(verdicts)))
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) || n[verdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
-				"%s: %.0f %% of the control. Implemented needs %.0f %%, with %d said at least nearly in full and %d in full.",
-				formatDegrees(
-					n,
-					strong,
-					len(verdicts),
-				),
+				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
+				formatDegrees(n, strong, 0, len(verdicts)),
 				j.Ratio*100,
 				minImplementedRatio*100,
 				minCount(minNearlyFullShare, len(verdicts)),
 				minCount(minFullShare, len(verdicts)),
 			)
 		case !intent:
-			j.Reason = "Records show it being done, but no policy or procedure asks for it."
+			j.Reason = "Records show it being done, but no policy or procedure requires it."
 		case asksOperation && operated == 0 && firm == 0 && faded:
-			j.Reason = "Policies ask for it, but the records that show it being done are too old, and no procedure says who does it and when."
+			j.Reason = "Policies require it, but the records of it being done are too old, and no procedure states who does it and when."
 		case asksOperation && operated == 0 && firm == 0 && j.Ratio < minDocumentedRatio:
-			j.Reason = "Policies ask for part of it, but no record shows it being done, and no procedure says who does it and when."
+			j.Reason = "Policies require part of it, but no record shows it being done, and no procedure states who does it and when."
 		default:
 			j.Implementation = api.Implemented
-			j.Reason = fmt.Sprintf("The evidence says %s in full", formatStatementCount(n[verdictCovered], len(verdicts)))
+			j.Reason = fmt.Sprintf("The evidence fully covers %s", formatStatementCount(n[verdictCovered], len(verdicts)))
 			if rest := strong - n[verdictCovered]; rest > 0 {
-				j.Reason += fmt.Sprintf(" and %d nearly so", rest)
+				j.Reason += fmt.Sprintf(" and nearly covers %d more", rest)
 			}
 			switch {
 			case operated > 0:
 				j.Reason += ", and records show it being done."
 			case asksOperation && firm > 0:
-				j.Reason += "; documents say who does it, when or with what, though no record was found."
+				j.Reason += "; documents state who does it, when or with what, but no records were found."
 			case asksOperation:
-				j.Reason += ", in documents that nothing marks as a draft; but none says who does it and when, and no record was found: ask for one."
+				j.Reason += ", in documents not marked as drafts, but without owner or timing, and without records: request one."
 			default:
 				j.Reason += "."
 			}
 		}
 	case announced > 0 || 2*n[verdictPlanned] >= len(verdicts) && n[verdictPlanned] > 0:
 		j.Implementation = api.Planned
-		j.Reason = "It is announced, not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+		j.Reason = "Planned, not yet done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	case n[verdictCovered] > 0 && total > float64(n[verdictDenied]) && n[verdictDenied] > 0:
-		// What is denied is outweighed by what is shown.
+		// The positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
-		j.Reason = "Not all of it is done: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
 	case n[verdictDenied] > 0:
 		j.Implementation = api.NotImplemented
-		j.Reason = "The evidence says that it is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
+		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	default:
 		j.Implementation = api.NotEvidenced
 		switch {
 		case n[verdictTemplate] > 0:
-			j.Reason = "Only a template with unfilled blanks speaks of it; a template is no evidence."
+			j.Reason = "Only a template with unfilled blanks covers it; a template is not evidence."
 		case n[verdictPlanned] > 0:
 			j.Reason = fmt.Sprintf(
-				"A plan for something else speaks of %s; nothing says that the control is planned.",
+				"A plan for something else mentions %s; nothing shows that this control is planned.",
 				formatStatementCount(n[verdictPlanned], len(verdicts)),
 			)
 		case total > 0:
-			j.Reason = "A passage touches on it, too little to be evidence of the control."
+			j.Reason = "A passage touches on it, but not enough to be evidence of the control."
 		case foreign > 0:
-			j.Reason = "Nothing was found in English, and passages close by meaning are in another language, which these rules can't read: a person should."
+			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not be analyzed; review manually."
 		default:
-			j.Reason = "No passage was found that says it. That doesn't say that it isn't done."
+			j.Reason = "No supporting evidence was found. The control may still be in place."
 		}
 	}
 	j.Confidence = computeConfidence(j, verdicts, scores, bearing, foreign)
 	return j
 }
 
-// formatDenied names the statements that are denied, for a reason; empty where none is.
+// formatDenied names the denied statements, or returns "" if there are none.
 func formatDenied(all []statementVerdict) string {
 	var names []string
 	for i := range all {
@@ -222,14 +218,14 @@ func formatDenied(all []statementVerdict) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " The evidence denies " + joinWithAnd(names) + "."
+	return " Stated as not done: " + joinWithAnd(names) + "."
 }
 
-// stanceRank orders stances by what a reader has to see first.
+// stanceRank orders stances by their importance to the reader.
 var stanceRank = map[string]int{"conflicts": 6, "denies": 5, "supports": 4, "limits": 3, "plans": 2, "template": 1}
 
-// mergeDuplicateQuotes lists each quote a single time, with all the statements it bears on and the
-// stance that weighs most.
+// mergeDuplicateQuotes lists each quote once, with all statements it supports and its most
+// important stance.
 func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	at := make(map[string]int)
 	var out []api.Evidence
@@ -251,7 +247,7 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	return out
 }
 
-// classifyEvidence notes what kinds of documents bear a statement.
+// classifyEvidence records which kinds of documents support a statement.
 func (f *statementVerdict) classifyEvidence(s *Session) {
 	for _, r := range f.quoted {
 		if r.verdict != verdictCovered && r.verdict != verdictPartial {
@@ -261,7 +257,8 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
 			r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
 		cur := &r.passage.sentences[r.sentenceIndex]
-		// "Access that has been granted is reviewed" tells of nothing that was done: what a rule tells of has a date.
+		// "Access that has been granted is reviewed" reports no action: in a rule, only a dated
+		// sentence does.
 		record := r.passage.isRecord() || r.reportsPast && !cur.mandatory && (!isPrescriptive(r.passage.category) || len(cur.years) > 0)
 		if record && s.isRecent(r.passage, cur) {
 			f.hasOperation = true
@@ -276,7 +273,7 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 	}
 }
 
-// missingElement says in plain words what is missing of a statement.
+// missingElement describes what is missing from a statement, or returns "".
 func (f *statementVerdict) missingElement() string {
 	ended := strings.TrimRight(f.statement.text, ".")
 	switch f.verdict {
@@ -293,15 +290,15 @@ func (f *statementVerdict) missingElement() string {
 	case verdictConflicting:
 		return ended + " (" + contradictionTexts[contradictionFromReason(f.reason)].note + ")"
 	case verdictPlanned:
-		return ended + " (announced only)"
+		return ended + " (planned only)"
 	case verdictDenied:
-		return ended + " (the evidence says it is not so)"
+		return ended + " (the documents state the opposite)"
 	}
 	return ended + " (only in a template)"
 }
 
-// lowercaseFirst lets a sentence go on after a colon. An acronym and a name with capitals inside ("eIDAS",
-// "NetBox") stay, and so does what begins with a quote or a figure.
+// lowercaseFirst lowercases the first letter so that a sentence can follow a colon. Acronyms, names
+// with inner capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
 func lowercaseFirst(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first[0] < 'A' || first[0] > 'Z' ||
@@ -311,7 +308,7 @@ func lowercaseFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// formatCount is so many of a thing.
+// formatCount returns a count with its noun, pluralized.
 func formatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -322,37 +319,39 @@ func formatCount(n int, noun string) string {
 func formatStatementCount(n, total int) string {
 	if n == total {
 		if total == 1 {
-			return "its one statement"
+			return "the one requirement"
 		}
-		return fmt.Sprintf("all %d statements", total)
+		return fmt.Sprintf("all %d requirements", total)
 	}
-	return fmt.Sprintf("%d of %d statements", n, total)
+	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatDegrees tells how far statements are said, strong of them at least nearly in full.
-func formatDegrees(n map[string]int, strong, total int) string {
+// formatDegrees describes how many statements are met to which degree; strong counts those at least
+// nearly met.
+func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
-		"Of %s the evidence says %s",
-		formatCount(total, "statement"),
+		"Of %s: %s",
+		formatCount(total, "requirement"),
 		joinAmounts(
 			[]amount{
-				{n[verdictCovered], "in full"},
-				{strong - n[verdictCovered], "nearly in full"},
-				{n[verdictPartial] - strong + n[verdictCovered], "in part"},
+				{n[verdictCovered], "fully met"},
+				{strong - n[verdictCovered], "nearly met"},
+				{n[verdictPartial] - strong + n[verdictCovered], "partly met"},
+				{without, "without evidence"},
 			},
 		),
 	)
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s %s", formatCount(total, "statement"), joinAmounts([]amount{
-		{n[verdictCovered], "said in full"},
-		{n[verdictPartial], "said in part"},
+	return fmt.Sprintf("of %s, %s", formatCount(total, "requirement"), joinAmounts([]amount{
+		{n[verdictCovered], "fully met"},
+		{n[verdictPartial], "partly met"},
 		{n[verdictConflicting], "contradicted"},
-		{n[verdictPlanned], "announced"},
-		{n[verdictDenied], "denied"},
+		{n[verdictPlanned], "planned"},
+		{n[verdictDenied], "stated as not done"},
 		{n[verdictTemplate], "only in a template"},
-		{n[verdictMissing], "not found"},
+		{n[verdictMissing], "without evidence"},
 	}))
 }
 
@@ -361,7 +360,7 @@ type amount struct {
 	words string
 }
 
-// joinAmounts lists those that there are.
+// joinAmounts lists the amounts above zero.
 func joinAmounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
@@ -392,7 +391,7 @@ var (
 	}
 )
 
-// requiresOperation: does the control want something to be done, beyond being written down?
+// requiresOperation reports whether a control requires more than documentation.
 func requiresOperation(c api.Control, all []statementVerdict) bool {
 	for _, a := range c.Applicability {
 		if a == "technology" || a == "facility" {
@@ -418,8 +417,8 @@ func requiresOperation(c api.Control, all []statementVerdict) bool {
 	return false
 }
 
-// computeConfidence says how sure the rules are. Evidence that speaks clearly and agrees
-// makes sure; nothing found makes half sure, since it may be there in other words.
+// computeConfidence returns the confidence of a judgement. Clear, consistent evidence raises it;
+// finding nothing gives medium confidence, since evidence may use other words.
 func computeConfidence(j Judgement, all []statementVerdict, scores float64, bearing, foreign int) float64 {
 	near := 0.0
 	for _, f := range all {

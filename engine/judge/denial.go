@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isDiscontinued: the word at i says that something was done once and is no more: "we stopped reviewing logs",
-// "the reviews have been discontinued", "the project is on hold".
+// isDiscontinued reports whether the word at i states that something is no longer done: "we stopped
+// reviewing logs", "the reviews have been discontinued", "the project is on hold".
 func isDiscontinued(words []word, i int) bool {
 	w, next, k := words[i].text, wordAt(words, i+1), i-1
 	for strings.HasSuffix(wordAt(words, k), "ly") || wordAt(words, k) == "now" {
@@ -43,17 +43,19 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isDefiningClause: the negation at i belongs to a side clause that only says which things are meant, and the
-// sentence goes on: "systems that are not managed are blocked". "We ensure that it is not lost" is none.
+// isDefiningClause reports whether the negation at i belongs to a subordinate clause that only
+// identifies things, followed by the main clause: "systems that are not managed are blocked", but
+// not "We ensure that it is not lost".
 func isDefiningClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
 		case "which", "who":
-			return false // after a comma or a noun; told by its own clause
+			return false // after a comma or a noun; has its own clause
 		case "that":
 			before := wordAt(words, k-1)
-			// "With keys that the provider does not hold" says which keys; "systems that staff use are not patched" denies.
+			// "With keys that the provider does not hold" identifies keys; "systems that staff use
+			// are not patched" denies.
 			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
 				subject == 1 && wordAt(words, i-1) == "does" &&
 					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
@@ -71,8 +73,9 @@ func isDefiningClause(words []word, i int) bool {
 	return false
 }
 
-// qualifiesSubject: the negation at i tells who or what the subject of a sentence is, and the sentence goes on: "staff who
-// do not complete the training lose their access". "We have staff who do not" denies.
+// qualifiesSubject reports whether the negation at i identifies the subject of a sentence that
+// continues: "staff who do not complete the training lose their access", but not "We have staff who
+// do not".
 func qualifiesSubject(words []word, i int) bool {
 	k := i - 1
 	for k >= 0 && (auxiliaryVerbs[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
@@ -89,11 +92,12 @@ func qualifiesSubject(words []word, i int) bool {
 
 const (
 	maxSubjectWords = 4 // words of a subject
-	minWordsAfter   = 4 // words that a sentence goes on with
+	minWordsAfter   = 4 // words that must follow
 )
 
-// isSegregationRule: the "nobody" that ends at i is a rule on who does what: "nobody approves their own request",
-// "nobody who runs production has rights in the backup". "Nobody who joined was trained" tells what was.
+// isSegregationRule reports whether the "nobody" that ends at i states a segregation rule: "nobody
+// approves their own request", "nobody who runs production has rights in the backup", but not
+// "Nobody who joined was trained".
 func isSegregationRule(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	if next == "who" {
@@ -120,7 +124,8 @@ func isSegregationRule(words []word, i int) bool {
 		)
 }
 
-// isAccessRestriction: the "not" at i says who has no access: "suppliers do not receive VPN access".
+// isAccessRestriction reports whether the "not" at i states who has no access: "suppliers do not
+// receive VPN access".
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
 	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
@@ -132,8 +137,8 @@ func isAccessRestriction(words []word, i int) bool {
 		!clauseHas(words, words[i].clause, "yet", "currently")
 }
 
-// isIndirectQuestion: the negation at i stands in words that only name a question: "what went well and what did not".
-// "What lengths are allowed is not laid down" denies.
+// isIndirectQuestion reports whether the negation at i is part of an indirect question: "what went
+// well and what did not", but not "What lengths are allowed is not laid down".
 func isIndirectQuestion(words []word, i int) bool {
 	switch firstWordOfClause(words, words[i].clause) {
 	case "what", "why", "how", "whether":
@@ -143,8 +148,8 @@ func isIndirectQuestion(words []word, i int) bool {
 	return false
 }
 
-// isContrast: the "not" at i goes on with the same subject and the verb that stood before, of another thing:
-// "reports to the chief executive and does not report to engineering"; or it names that thing alone: "covers our
+// isContrast reports whether the "not" at i repeats subject and verb for something else: "reports
+// to the chief executive and does not report to engineering", or only names it: "covers our
 // repositories, and not private ones".
 func isContrast(words []word, i int) bool {
 	prev := wordAt(words, i-1)
@@ -166,7 +171,8 @@ func isContrast(words []word, i int) bool {
 	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
 }
 
-// isDefinition: the "not" at i tells what a word means: "libraries are not vendors in the sense of this policy".
+// isDefinition reports whether the "not" at i defines a word: "libraries are not vendors in the
+// sense of this policy".
 func isDefinition(words []word, i int) bool {
 	if !auxiliaryVerbs[wordAt(words, i-1)] {
 		return false
@@ -179,14 +185,15 @@ func isDefinition(words []word, i int) bool {
 	return false
 }
 
-// reportsNoHarm: the "no" of a clause tells that something bad did not happen: "no customer data was lost".
+// reportsNoHarm reports whether the "no" of a clause states that nothing bad happened: "no customer
+// data was lost".
 func reportsNoHarm(words []word, clause uint8) bool {
 	return clauseHas(words, clause, "was", "were", "been") &&
 		clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
 }
 
-// isWithoutQualifier: the "without" at i tells which things are spoken of, and what is done with them follows:
-// "an account without an owner is disabled".
+// isWithoutQualifier reports whether the "without" at i identifies things and what happens to them
+// follows: "an account without an owner is disabled".
 func isWithoutQualifier(words []word, i int) bool {
 	from := i
 	for from > 0 && words[from-1].clause+1 >= words[i].clause {
@@ -204,8 +211,8 @@ func isWithoutQualifier(words []word, i int) bool {
 	return false
 }
 
-// isRelativeQualifier: the negation at i stands in a clause that a "which" or "who" opens and in which what it
-// describes goes on with a verb of its own: "accounts which have not been used for a month are disabled".
+// isRelativeQualifier reports whether the negation at i is in a relative clause whose subject is
+// followed by a verb of its own: "accounts which have not been used for a month are disabled".
 func isRelativeQualifier(words []word, i int) bool {
 	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
@@ -218,7 +225,7 @@ func isRelativeQualifier(words []word, i int) bool {
 	return false
 }
 
-// hasMoreThan: the "no" at i says that nobody has more than what follows.
+// hasMoreThan reports whether the "no" at i states that nobody has more than what follows.
 func hasMoreThan(words []word, i int) bool {
 	more := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
@@ -230,7 +237,8 @@ func hasMoreThan(words []word, i int) bool {
 	return false
 }
 
-// deniesConflictingDuties: the "no" at i is of duties that would stand in the way: "has no operational duties".
+// deniesConflictingDuties reports whether the "no" at i refers to conflicting duties: "has no
+// operational duties".
 func deniesConflictingDuties(words []word, i int) bool {
 	return conflictAdjectives[wordAt(words, i+1)] &&
 		(dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
@@ -244,8 +252,8 @@ var (
 	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
 )
 
-// limitOtherDenials: what is denied of others alone limits what is said of the first: "software changes are tested;
-// other changes are not".
+// limitOtherDenials turns a denial for other things into a limitation: "software changes are
+// tested; other changes are not".
 func (s *stance) limitOtherDenials(words []word) {
 	for i, w := range words {
 		if w.clause == 0 || words[i-1].clause == w.clause || s.denied&(1<<w.clause) == 0 || s.denied&(1<<(w.clause-1)) != 0 ||
@@ -262,7 +270,7 @@ func (s *stance) limitOtherDenials(words []word) {
 	}
 }
 
-// limitLateActions: what was done late was not done in time.
+// limitLateActions marks what was done late as limited.
 func (s *stance) limitLateActions(words []word) {
 	for i, w := range words {
 		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||
@@ -284,7 +292,7 @@ var (
 	harmParticiples = wordSet(
 		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused",
 	)
-	connectionNouns = wordSet("path paths route routes connection connections") // that there is none keeps apart
+	connectionNouns = wordSet("path paths route routes connection connections") // their absence means separation
 	protectedStates = wordSet("protected locked restricted limited blocked forbidden enforced")
 	refusalVerbs    = wordSet(
 		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited",
@@ -294,13 +302,13 @@ var (
 	pastAuxiliaries   = wordSet("been was were")
 	partialAdverbs    = wordSet("often mostly usually generally largely widely simply")
 	formerAdverbs     = wordSet("previously formerly historically")
-	// Verbs that "that" follows with what is said.
+	// Verbs followed by "that" and a statement.
 	reportingVerbs = stemSet(
 		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare",
 	)
 )
 
-// stemSet are words in all their forms.
+// stemSet returns the set of the stems of words.
 func stemSet(s string) map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(s) {
@@ -309,8 +317,8 @@ func stemSet(s string) map[string]bool {
 	return m
 }
 
-// spreadDiscontinuation lets the members of an enumeration share what is said of the last: "backups of servers,
-// laptops and phones have been discontinued".
+// spreadDiscontinuation applies what is stated about the last member of an enumeration to all:
+// "backups of servers, laptops and phones have been discontinued".
 func (s *stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
@@ -321,14 +329,14 @@ func (s *stance) spreadDiscontinuation(words []word) {
 	}
 }
 
-// genericDenialObjects are words that a "not" before denies all that a sentence is about.
+// genericDenialObjects are words whose negation denies the whole subject of a sentence.
 var genericDenialObjects = wordSet(
 	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
 )
 
-// isTargetOfDenial tells whether what a sentence denies is of the statement: in "we don't notify users of
-// flaws" not the finding of flaws. Where it stands alone, without the sentence before, "they don't
-// require it" is of nothing.
+// isTargetOfDenial reports whether what a sentence denies is what the statement requires: "we don't
+// notify users of flaws" doesn't deny finding flaws. alone is set if the sentence is read without
+// the previous one; "they don't require it" then denies nothing.
 func (d *preparedStatement) isTargetOfDenial(s *sentence, text string, alone bool) bool {
 	words := splitWords(text)
 	assignClauses(text, words)
@@ -364,7 +372,7 @@ func (d *preparedStatement) isTargetOfDenial(s *sentence, text string, alone boo
 			}
 			n++
 			if d.namesAny(words[k:k+1]) || k+1 < len(words) && words[k+1].clause == next.clause && d.namesAny(words[k:k+2]) {
-				return true // "not switched on" is of what is to be enabled
+				return true // "not switched on" concerns what must be enabled
 			}
 		}
 		if n == 0 {
@@ -374,8 +382,8 @@ func (d *preparedStatement) isTargetOfDenial(s *sentence, text string, alone boo
 	return false
 }
 
-// isNamedInCell: a cell of a row that denies something says no more than "no", or names what the control is
-// about and the statement asks for.
+// isNamedInCell reports whether a negative cell of a row says only "no", or names the control's
+// topic and what the statement requires.
 func (d *preparedStatement) isNamedInCell(row *sentence, text string) bool {
 	words := splitWords(text)
 	assignClauses(text, words)
@@ -397,9 +405,10 @@ func (d *preparedStatement) isNamedInCell(row *sentence, text string) bool {
 	return false
 }
 
-const minCellWords = 3 // words of a cell that says what it speaks of
+const minCellWords = 3 // words of a cell that names its subject
 
-// deniesPronoun: what is denied at i is an "it" that the sentence before names.
+// deniesPronoun reports whether what is denied at i is an "it" that refers to the previous
+// sentence.
 func deniesPronoun(words []word, i int) bool {
 	end := i
 	for end+1 < len(words) && words[end+1].clause == words[i].clause {
@@ -408,10 +417,10 @@ func deniesPronoun(words []word, i int) bool {
 	return end-i <= 3 && (words[end].text == "it" || words[end].text == "them" || words[end].text == "so")
 }
 
-// prepositions are words behind which another thing is named.
+// prepositions are words that introduce another thing.
 var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")
 
-// namesAny tells whether words name something of the statement or its control.
+// namesAny reports whether words name something of the statement or its control.
 func (d *preparedStatement) namesAny(words []word) bool {
 	terms := extractTerms(words, stance{})
 	for _, group := range [2][]requiredConcept{d.concepts, d.topic} {
@@ -429,13 +438,14 @@ func (d *preparedStatement) namesAny(words []word) bool {
 	return false
 }
 
-// asksTermination tells whether the statement itself is about ending things: leavers' accounts are disabled.
+// asksTermination reports whether the statement itself is about ending things: leavers' accounts
+// are disabled.
 func (d *preparedStatement) asksTermination() bool {
 	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
 		d.asksRestriction()
 }
 
-// asksWithdrawal tells whether the statement asks for something to be taken away.
+// asksWithdrawal reports whether the statement requires something to be removed.
 func (d *preparedStatement) asksWithdrawal() bool {
 	return d.mentionsAny("disable", "remove", "revoke", "withdraw", "delete")
 }
@@ -444,7 +454,8 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// judgeDenial reads a window that denies, with the words that tell why, as far as it denies what is asked.
+// judgeDenial judges a window that denies, insofar as it denies what is required; reasonSuffix is
+// appended to the reason.
 func (s *Session) judgeDenial(
 	d *preparedStatement,
 	h retrievedPassage,
@@ -460,16 +471,16 @@ func (s *Session) judgeDenial(
 		return r, true
 	}
 	if cur.isHarmlessDenial() && !cur.refersBack {
-		return r, false // there is nothing that it could be done with
+		return r, false // there is nothing to which it applies
 	}
 	if d.hasWrongOrder(text) || d.asksBefore && sincePattern.MatchString(text) && !beforePattern.MatchString(text) {
-		return r, false // "not looked at again after signing" denies nothing of what comes before it
+		return r, false // "not looked at again after signing" doesn't deny what comes before it
 	}
 	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
-		return decideAs(verdictDenied, "The evidence tells of what was still there.")
+		return decideAs(verdictDenied, "The evidence shows that it was still present.")
 	}
 	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
-		return decideAs(verdictDenied, "The evidence says that there is none, or that it was not done"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m.withoutWording())
 	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright &&
@@ -477,21 +488,21 @@ func (s *Session) judgeDenial(
 		return r, false // it denies something else
 	}
 	if cur.isTableRow && reasonSuffix == "" && !cur.answersNo && !m.deniesOutright && !d.isNamedInCell(cur, text) {
-		return r, false // "exception list not reviewed" in a row of an incident denies nothing of other lists
+		return r, false // "exception list not reviewed" in a row of an incident doesn't concern other lists
 	}
 	if d.hasAlternative(cur, m) {
 		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
 		}
-		return decideAs(verdictPartial, "It is denied, but something near is said to be done instead.")
+		return decideAs(verdictPartial, "Stated as not done, but something related is done instead.")
 	}
 	if m.deniesOutright && m.ownWeight >= minOwnWeight {
 		r.coverage = max(r.coverage, coverDenied)
-		return decideAs(verdictDenied, "The evidence says that it is not done at all"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
-		return decideAs(verdictDenied, "The evidence says that it is not so"+reasonSuffix+".")
+		return decideAs(verdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
 	}
 	return r, false
 }

@@ -69,8 +69,8 @@ func TestAffirmedBesideADenial(t *testing.T) {
 }
 
 func TestNothingFoundClaimsNoMore(t *testing.T) {
-	if j := judge(t, encryption); !strings.HasPrefix(j.Statements[0].Reason, "No passage was found") ||
-		!strings.HasPrefix(j.Reason, "No passage was found") {
+	if j := judge(t, encryption); !strings.HasPrefix(j.Statements[0].Reason, "No supporting passage was found") ||
+		!strings.HasPrefix(j.Reason, "No supporting evidence was found") {
 		t.Errorf("%q, %q", j.Statements[0].Reason, j.Reason)
 	}
 }

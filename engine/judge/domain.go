@@ -2,8 +2,8 @@ package judge
 
 import "strings"
 
-// domain is what the rules know of a family of controls: who usually owns it, what
-// comes of its absence, and how early it is needed by others.
+// domain holds defaults for a family of controls: the usual owner, the effect of missing controls,
+// and its rank in the working order.
 type domain struct {
 	role   string
 	effect string
@@ -13,45 +13,45 @@ type domain struct {
 var domains = map[string]domain{
 	"GOV": {
 		"Chief information security officer",
-		"nobody decides, pays for or answers for security, and what is done depends on single people",
+		"security may lack decisions, funding and accountability, and depend on individuals",
 		0,
 	},
-	"RSK": {"Risk manager", "risks are taken without anyone knowing or deciding it", 1},
-	"CPL": {"Compliance officer", "duties by law and contract are missed, with fines or lost business", 1},
-	"AST": {"IT asset manager", "what isn't known is not protected, patched or returned", 1},
-	"HRS": {"Head of human resources", "people get trust and access that nobody checked, and keep it", 2},
-	"DCH": {"Data owner", "sensitive data is handled, kept or given away as if it were not", 2},
-	"PRI": {"Data protection officer", "people's data is used against their rights, with harm to them, orders and fines", 2},
-	"IAC": {"Identity and access manager", "people and programs reach what they should not, with stolen or forgotten accounts", 2},
-	"CFG": {"Head of IT operations", "systems run with open services and default settings", 3},
-	"CHG": {"Change manager", "changes break services or open holes without anyone having looked", 3},
-	"CRY": {"Security architect", "data can be read where it is stolen, lost or tapped", 3},
-	"NET": {"Network manager", "an intruder moves freely from one system to the next", 3},
-	"SEA": {"Security architect", "weaknesses are built in and cost more to repair later", 3},
-	"TDA": {"Head of software development", "software is shipped with flaws that others find first", 3},
-	"TPM": {"Supplier manager", "a supplier's failure or breach becomes one's own", 3},
-	"CLD": {"Cloud platform owner", "misconfigured cloud services expose data to anyone", 3},
-	"END": {"Workplace IT manager", "malicious software enters and spreads through endpoints", 3},
-	"MDM": {"Workplace IT manager", "lost or private devices give away the data on them", 3},
-	"PES": {"Facility manager", "people, water, fire or a cut of power reach equipment and records", 3},
+	"RSK": {"Risk manager", "risks may be accepted without anyone knowing or deciding", 1},
+	"CPL": {"Compliance officer", "legal and contractual obligations may be missed, leading to fines or lost business", 1},
+	"AST": {"IT asset manager", "unknown assets may go unprotected, unpatched or unreturned", 1},
+	"HRS": {"Head of human resources", "people may be given trust and access without checks, and keep it", 2},
+	"DCH": {"Data owner", "sensitive data may be handled, stored or shared without protection", 2},
+	"PRI": {"Data protection officer", "personal data may be used in breach of people's rights, leading to harm, orders and fines", 2},
+	"IAC": {"Identity and access manager", "people and programs may gain unauthorized access through stolen or forgotten accounts", 2},
+	"CFG": {"Head of IT operations", "systems may run with open services and default settings", 3},
+	"CHG": {"Change manager", "unreviewed changes may break services or introduce vulnerabilities", 3},
+	"CRY": {"Security architect", "stolen, lost or intercepted data may be readable", 3},
+	"NET": {"Network manager", "an intruder may move freely from one system to the next", 3},
+	"SEA": {"Security architect", "weaknesses may be built in and cost more to fix later", 3},
+	"TDA": {"Head of software development", "software may be shipped with flaws that attackers find first", 3},
+	"TPM": {"Supplier manager", "a supplier's failure or breach may become the organization's own", 3},
+	"CLD": {"Cloud platform owner", "misconfigured cloud services may expose data to anyone", 3},
+	"END": {"Workplace IT manager", "malicious software may enter and spread through endpoints", 3},
+	"MDM": {"Workplace IT manager", "lost or personal devices may expose the data on them", 3},
+	"PES": {"Facility manager", "intruders, water, fire or power failures may damage equipment and records", 3},
 	"EMB": {
 		"Head of operational technology",
-		"embedded and industrial devices are taken over or fail, with harm to people and production",
+		"embedded and industrial devices may be taken over or fail, harming people and production",
 		3,
 	},
-	"AAT": {"Owner of artificial intelligence", "automated decisions go wrong, leak data or treat people unfairly, unseen", 3},
-	"WEB": {"Web platform owner", "public applications are abused, defaced or taken offline", 3},
-	"OPS": {"Head of IT operations", "operations depend on memory, and mistakes repeat", 3},
-	"PRM": {"Head of project management", "projects go live without the protection they need", 3},
-	"SAT": {"Security awareness lead", "people fall for deception and don't know what to do", 4},
-	"VPM": {"Vulnerability manager", "known weaknesses stay open and are used", 4},
-	"MNT": {"Head of IT operations", "maintenance is late or opens a way in", 4},
-	"CAP": {"Head of IT operations", "services fail under load", 4},
-	"MON": {"Head of security operations", "attacks and errors go unseen, and can't be reconstructed", 4},
-	"THR": {"Head of security operations", "known threats arrive unprepared for", 4},
-	"IRO": {"Incident response manager", "incidents last longer and cost more than they need to, and duties to notify are missed", 4},
-	"BCD": {"Business continuity manager", "an outage lasts longer than the business can bear, or data is lost for good", 4},
-	"IAO": {"Head of internal audit", "controls are believed to work that don't", 5},
+	"AAT": {"Owner of artificial intelligence", "automated decisions may go wrong, leak data or treat people unfairly without anyone noticing", 3},
+	"WEB": {"Web platform owner", "public applications may be abused, defaced or taken offline", 3},
+	"OPS": {"Head of IT operations", "operations may depend on memory, and mistakes may recur", 3},
+	"PRM": {"Head of project management", "projects may go live without the protection they need", 3},
+	"SAT": {"Security awareness lead", "people may fall for social engineering and not know what to do", 4},
+	"VPM": {"Vulnerability manager", "known vulnerabilities may stay open and be exploited", 4},
+	"MNT": {"Head of IT operations", "maintenance may be late or give attackers a way in", 4},
+	"CAP": {"Head of IT operations", "services may fail under load", 4},
+	"MON": {"Head of security operations", "attacks and errors may go unnoticed and be impossible to trace", 4},
+	"THR": {"Head of security operations", "the organization may be unprepared for known threats", 4},
+	"IRO": {"Incident response manager", "incidents may last longer and cost more than necessary, and notification duties may be missed", 4},
+	"BCD": {"Business continuity manager", "an outage may last longer than the business can tolerate, or data may be lost permanently", 4},
+	"IAO": {"Head of internal audit", "controls may be believed to work when they don't", 5},
 }
 
 func domainForCode(code string) domain {
@@ -59,5 +59,5 @@ func domainForCode(code string) domain {
 	if d, ok := domains[prefix]; ok {
 		return d
 	}
-	return domain{role: "Chief information security officer", effect: "the risk that the control addresses stays as it is", rank: 3}
+	return domain{role: "Chief information security officer", effect: "the risk that the control addresses remains", rank: 3}
 }

@@ -35,13 +35,13 @@ func TestApplicability(t *testing.T) {
 		says   string
 	}{
 		{"no traits", api.Control{}, nil, api.Applicable, "every organization"},
-		{"unknown", api.Control{Traits: []string{"handles_cards"}}, nil, api.Applicable, "not known"},
+		{"unknown", api.Control{Traits: []string{"handles_cards"}}, nil, api.Applicable, "known whether"},
 		{"true", api.Control{Traits: []string{"handles_cards", "uses_ai"}}, map[string]api.Trait{"uses_ai": {Value: "true", Source: "evidence"}, "handles_cards": person("false")}, api.Applicable, "artificial"},
-		{"person says no", api.Control{Traits: []string{"handles_cards"}}, map[string]api.Trait{"handles_cards": person("false")}, api.NotApplicable, "person"},
+		{"person says no", api.Control{Traits: []string{"handles_cards"}}, map[string]api.Trait{"handles_cards": person("false")}, api.NotApplicable, "user stated"},
 		{"documents say no", api.Control{Traits: []string{"handles_cards"}}, map[string]api.Trait{"handles_cards": {Value: "false", Source: "evidence"}}, api.Applicable, "confirmed"},
-		{"one no, one unknown", api.Control{Traits: []string{"handles_cards", "has_ot"}}, map[string]api.Trait{"handles_cards": person("false")}, api.Applicable, "not known"},
-		{"facility", api.Control{Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.NotApplicable, "facilities"},
-		{"facility and process", api.Control{Applicability: []string{"facility", "process"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "facilities"},
+		{"one no, one unknown", api.Control{Traits: []string{"handles_cards", "has_ot"}}, map[string]api.Trait{"handles_cards": person("false")}, api.Applicable, "known whether"},
+		{"facility", api.Control{Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.NotApplicable, "premises"},
+		{"facility and process", api.Control{Applicability: []string{"facility", "process"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "premises"},
 		{"a site to fall back on", api.Control{DomainCode: "BCD", Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "providers"},
 		{"facility unknown", api.Control{Applicability: []string{"facility"}}, nil, api.Applicable, "every"},
 		{"deprecated", api.Control{IsDeprecated: true}, nil, api.NotApplicable, "deprecated"},
@@ -169,7 +169,7 @@ func TestCompensatingControlsInScope(t *testing.T) {
 	c := weighted(5)
 	c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25"}, {ControlCode: "MON-02"}, {ControlCode: "MON-02"}}
 	f, _ := DraftFinding(c, soaItem(api.NotImplemented, 0), map[string]api.Implementation{"MON-02": api.PartiallyImplemented})
-	if want := "these may compensate: MON-02 (partially implemented)."; !strings.HasSuffix(f.Recommendation, want) {
+	if want := "possible compensating controls: MON-02 (partially implemented)."; !strings.HasSuffix(f.Recommendation, want) {
 		t.Errorf("%q, want %q", f.Recommendation, want)
 	}
 }
@@ -523,7 +523,7 @@ func TestCategory(t *testing.T) {
 func TestFindingOfAnEdit(t *testing.T) {
 	note := "Seen at the data centre on 3 March."
 	item := soaItem(api.PartiallyImplemented, 0.5)
-	item.MissingElements = []string{"Networks are separated (the evidence says it is not so)", "Links are encrypted"}
+	item.MissingElements = []string{"Networks are separated (the documents state the opposite)", "Links are encrypted"}
 	item.Note = &note
 	f, _ := DraftFinding(weighted(5), item, nil)
 	if f.MissingElements[0] != item.MissingElements[0] || !strings.Contains(f.Condition, "Note: “Seen at the data centre on 3 March”.") {

@@ -8,22 +8,22 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// EvaluationPlan is what is asked of evidence for each of some controls. It hangs on the controls
-// and the embedder alone, so it is made once and put to any number of collections.
+// EvaluationPlan holds the questions that a set of controls asks of evidence. It depends only on
+// the controls and the embedder, so one plan serves any number of document collections.
 type EvaluationPlan struct {
 	embedder  *Embedder
 	controls  map[string]*controlPlan
 	questions []Question
 }
 
-// Question is what a search is asked.
+// Question is a search query.
 type Question struct {
 	Text   string
 	Vector []float32 // nil without an embedder
 }
 
-// controlPlan is a control with its statements. Their questions stand in a row, from first on,
-// and after them the one of the control as a whole.
+// controlPlan is a control with its statements. Their questions are consecutive, starting at
+// firstQuestion, followed by the question for the control as a whole.
 type controlPlan struct {
 	control        api.Control
 	firstQuestion  int
@@ -32,7 +32,8 @@ type controlPlan struct {
 	statementTexts controlStatements
 }
 
-// NewEvaluationPlan makes controls ready, several at once. One that comes twice is taken once.
+// NewEvaluationPlan prepares controls, using up to the given number of workers. Duplicates are
+// prepared once.
 func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Embedder, workers int) (*EvaluationPlan, error) {
 	d := &EvaluationPlan{embedder: embedder, controls: make(map[string]*controlPlan, len(controls))}
 	all := make([]*controlPlan, len(controls))
@@ -66,7 +67,8 @@ func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Em
 	return d, nil
 }
 
-// StatementQueries are the statements of controls, each with what its control is about.
+// StatementQueries returns the search queries for the statements of the controls, each prefixed
+// with the control's topic.
 func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Control, workers int) ([]string, error) {
 	queries := make([][]string, len(controls))
 	err := ForEach(ctx, len(controls), workers, func(_ context.Context, i int) error {
@@ -80,10 +82,10 @@ func (d *EvaluationPlan) StatementQueries(ctx context.Context, controls []api.Co
 	return slices.Concat(queries...), err
 }
 
-// Questions are those to put to a search, in the order in which a Source is asked for them.
+// Questions returns the search questions, indexed as a PassageSource expects them.
 func (d *EvaluationPlan) Questions() []Question { return d.questions }
 
-// searchQuery is what a search is asked for a statement.
+// searchQuery returns the search query for a statement.
 func (d *preparedStatement) searchQuery() string {
 	if len(d.topic) == 0 {
 		return d.text
@@ -91,5 +93,5 @@ func (d *preparedStatement) searchQuery() string {
 	return topicNames(d) + ": " + d.text
 }
 
-// controlQuery is what a search is asked for a control as a whole.
+// controlQuery returns the search query for a control as a whole.
 func (w controlStatements) controlQuery(c api.Control) string { return w.topic + ". " + c.Description }

@@ -4,12 +4,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// stillActivePattern is what was found to be where it should have been taken away: "14 accounts of leavers were still active".
+// stillActivePattern matches things found to be present that should have been removed: "14 accounts
+// of leavers were still active".
 var stillActivePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:(?:is|are|was|were|had|has|have|been|remain(?:s|ed)?) )?still (?:\w+ly )?(?:there\b|active|enabled|open|valid|working|usable|logged (?:in|on)|in use|on the list|ha(?:d|ve|s) (?:an? )?(?:active |open |working |valid )*(?:access|accounts?|rights|badges?|keys?)|able to|not (?:closed|locked|disabled|removed|revoked|deleted))\b|\bcould still (?:log|sign|get|enter|open|access|use|read|reach)\b|\bcontinued to (?:open|work|be active|be used|have access)\b|\b(?:remain(?:s|ed)?|(?:was|were) found) (?:active|enabled|open|valid)\b`,
 )
 
-// failureStatementPattern: a statement asks what is done where something fails; failedCellPattern is a row that says that it did.
+// failureStatementPattern matches statements on what is done in case of failure; failedCellPattern
+// matches rows that record a failure.
 var (
 	failureStatementPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:missed|failed|failures?|overdue|deviations?|exceeded|weaknesses|nonconformities)\b`,
@@ -17,13 +19,14 @@ var (
 	failedCellPattern = lazyregexp.New(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
 )
 
-// reportsStillPresent: a sentence tells of what should have been taken away, as the statement asks.
+// reportsStillPresent reports whether a sentence describes something still present that the
+// statement requires to be removed.
 func (d *preparedStatement) reportsStillPresent(cur *sentence) bool {
 	return cur.stillPresent && cur.conditional|cur.denied|cur.prohibited == 0 && !d.isProhibition() && d.asksWithdrawal()
 }
 
-// failing tells of a safeguard that was there and did not hold: it went unanswered, was skipped, came too late,
-// was past its time. remediedPattern is what was done about it.
+// failurePattern matches a safeguard that existed and failed: unanswered, skipped, late or expired.
+// remediedPattern matches its correction.
 var (
 	failurePattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:aborted|(?:went|were|was|left|remained|stayed) (?:\w+ )?un(?:answered|noticed|attended|read|escorted|locked|signed|acknowledged|resolved|reviewed|protected|encrypted|monitored|patched|tested|staffed|checked)|(?:was|were|been) (?:\w+ )?(?:skipped|missed|omitted|forgotten|overlooked|bypassed|propped open|left open|wedged open|ignored|cancelled|canceled)|(?:alarms?|alerts?|alerting|monitoring|logging|detection|protection|backups?|scans?|scanner|firewall|antivirus|agent|cameras?|detectors?|sensors?|rules?) (?:\w+ ){0,3}(?:was|were|been) (?:\w+ )?switched off|` +
@@ -37,7 +40,8 @@ var (
 	)
 )
 
-// recordsFailureAt: a record tells at a sentence that what it speaks of failed, and not that it was made good.
+// recordsFailureAt reports whether sentence i of a record describes a failure that was not
+// remedied.
 func (c *analyzedPassage) recordsFailureAt(i int) bool {
 	cur := &c.sentences[i]
 	if cur.isTableRow || cur.mandatory || cur.conditional&1|cur.hypothetical|cur.denied|cur.prohibited != 0 || cur.planWords != "" ||

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// markFailureTables looks at the rows of each table of a passage: where most of two or more tell that something was not
-// as it was to be, those are marked, as a record of its failing.
+// markFailureTables marks the failed rows of each table in which at least half of two or more rows
+// report a failure.
 func (a *textAnalysis) markFailureTables() {
 	for from := 0; from < len(a.sentences); {
 		to := from
@@ -36,34 +36,34 @@ func (a *textAnalysis) markFailureTables() {
 }
 
 var (
-	// successCellPattern is the state of a row of which nothing else counts.
+	// successCellPattern matches a status that makes the other cells of a row irrelevant.
 	successCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`,
 	)
-	// failedActionPattern is a cell that tells that something was not done, in whatever column.
+	// failedActionPattern matches a cell, in any column, that states that something was not done.
 	failedActionPattern = lazyregexp.New(
 		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
 	)
-	// noAnswerPattern is a "no" to an act of its column's name: "returned: no" tells of a failing, "encrypted: no" and
-	// "clauses: no" of a kind of things, which may be as it is to be.
+	// noAnswerPattern matches a "no" in a column named after an action: "returned: no" is a
+	// failure, whereas "encrypted: no" and "clauses: no" only describe a kind of thing.
 	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
 	actionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,
 	)
-	// shareCellPattern is a cell with a share of all: "23 (38 %)", "38 %".
+	// shareCellPattern matches a cell with a share: "23 (38 %)", "38 %".
 	shareCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`,
 	)
-	// completionColumnPattern are columns whose share tells how much is as it is to be.
+	// completionColumnPattern matches columns whose share states how much is as it should be.
 	completionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`,
 	)
 )
 
-const minCompliantPercent = 80 // percent, from which a share of a row tells of no failing
+const minCompliantPercent = 80 // percent; a share of at least this is not a failure
 
-// findFailedColumns: a row's cells tell that something was not done, failed, or missed its target. columns are the
-// names of those that do; none where they speak of the whole row.
+// findFailedColumns reports whether the cells of a row state that something was not done, failed or
+// missed its target, and names those columns. columns is empty if the whole row is meant.
 func findFailedColumns(row string) (columns []string, wrong bool) {
 	wrong = missesTarget(row)
 	for _, c := range splitCells(row) {
@@ -91,12 +91,12 @@ func findFailedColumns(row string) (columns []string, wrong bool) {
 	return columns, wrong
 }
 
-// concernsFailedRow: a row that tells of a failing tells it of what the statement asks for.
+// concernsFailedRow reports whether a failed row concerns what the statement requires.
 func (d *preparedStatement) concernsFailedRow(row *sentence) bool {
 	return row.failedColumns == nil || slices.ContainsFunc(splitWords(d.text), func(w word) bool {
 		return !stopWords[w.text] && !uninformativeColumnWords[w.stem] && row.failedColumns.contains(hashTerm(w.stem))
 	})
 }
 
-// uninformativeColumnWords are words of a column's name that tell nothing of what it is about.
+// uninformativeColumnWords are words in column names that carry no topic.
 var uninformativeColumnWords = stemSet("date due time day within last next number by")

@@ -8,10 +8,10 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// figureExpr is a share or a time, in two groups.
+// figureExpr matches a share or a time, in two groups.
 const figureExpr = `(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e\+?\d{1,3})?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
 
-// unitHours are what units of time come to; a percentage is of no time.
+// unitHours holds the units of time in hours; a percentage has none.
 var unitHours = map[string]float64{
 	"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
 	"h": hour, "hr": hour, "hour": hour, "day": day, "week": week, "month": month,
@@ -19,21 +19,23 @@ var unitHours = map[string]float64{
 
 var (
 	figurePattern = lazyregexp.New(`(?i)\b` + figureExpr)
-	// targetPattern is what was to be: "Target: 8 h", "against a target of 14 days".
+	// targetPattern matches a target: "Target: 8 h", "against a target of 14 days".
 	targetPattern = lazyregexp.New(
 		`(?i)\b(?:targets?|goals?|objectives?|limits?|thresholds?|maximum|max|allowed|permitted|agreed|required|service levels?|slas?|rto|rpo)\b[^\d%.;]{0,24}?` + figureExpr,
 	)
-	// reachedPattern is what was: "Measured: 31 h", "reached 57 %".
+	// reachedPattern matches an actual value: "Measured: 31 h", "reached 57 %".
 	reachedPattern = lazyregexp.New(
 		`(?i)\b(?:measured|actual(?:ly)?|reached|achieved|attained|results?|took|taken|needed|lasted|value|status|completed|done|today|now)\b[^\d%.;]{0,16}?` + figureExpr,
 	)
-	// againstTargetPattern is a target without its unit: "after 47 days, against a target of 14".
+	// againstTargetPattern matches a target without a unit: "after 47 days, against a target of
+	// 14".
 	againstTargetPattern = lazyregexp.New(`(?i)(\d+) ?(%|\w+)[^.;]{0,60}\bagainst (?:an? |the |our )?(?:\w+ ){0,4}of (\d+)`)
-	// shareTargetPattern is a share with its target behind it: "91 % (target 95)".
+	// shareTargetPattern matches a share followed by its target: "91 % (target 95)".
 	shareTargetPattern = lazyregexp.New(
 		`(?i)(\d+)(?:[.,]\d+)? ?(?:%|percent)[ ,;(]{1,3}(?:the |our |its )?target(?: of|:| is| was|,)? (\d+)`,
 	)
-	// lessIsBetterPattern tells that less is better, of a share; moreIsBetterPattern that more is, of a time.
+	// lessIsBetterPattern matches shares for which less is better, moreIsBetterPattern times for
+	// which more is.
 	lessIsBetterPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:at most|maximum|max|limits?|thresholds?|under|below|no more than|errors?|failures?|failed|click\w*|phish\w*|fell for|false|overdue|missed|open(?:ed)?|vacan\w+|turnover|downtime)\b|[≤<]`,
 	)
@@ -42,16 +44,16 @@ var (
 	)
 )
 
-// thousandsPattern are set apart in a figure: "1,040".
+// thousandsPattern matches a number with thousands separators: "1,040".
 var thousandsPattern = lazyregexp.New(`^\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?$`)
 
-// parseFigure is what a figure comes to: of percent, or in hours; false where it is neither.
+// parseFigure returns a figure in percent or in hours; false if it is neither.
 func parseFigure(number, unit string) (value float64, share, ok bool) {
 	if thousandsPattern.MatchString(number) {
 		number = strings.NewReplacer(",", "", "'", "", " ", "").Replace(number)
 	}
 	value, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", "."), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // what is beyond all range is beyond each limit
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // an out-of-range value exceeds any limit
 		return 0, false, false
 	}
 	unit = strings.ToLower(unit)
@@ -68,7 +70,8 @@ func parseFigure(number, unit string) (value float64, share, ok bool) {
 	return value * hours, false, hours > 0
 }
 
-// findSubmatch is what a pattern finds in a text, which it can't without these letters.
+// findSubmatch returns the submatches of a pattern, skipping texts without requiredText, which
+// every match contains.
 func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []string {
 	if !strings.Contains(text, requiredText) {
 		return nil
@@ -76,7 +79,7 @@ func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []strin
 	return pattern.FindStringSubmatch(text)
 }
 
-// missesTarget: more time was taken, or another share reached, than the target that is named beside it.
+// missesTarget reports whether a text states a longer time or another share than its target.
 func missesTarget(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
@@ -112,14 +115,14 @@ func missesTarget(text string) bool {
 	}
 	switch {
 	case !known:
-		return false // none is told, or not which
+		return false // no single value
 	case least || share && !lessIsBetterPattern.MatchString(text):
 		return actual < target
 	}
 	return actual > 1.05*target
 }
 
-// soleFigure is the one figure of a kind that a pattern finds elsewhere than at the target.
+// soleFigure returns the only figure of a kind that a pattern finds outside of the target.
 func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShare bool) (actual float64, known bool) {
 	n := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, maxFigures) {
@@ -135,7 +138,8 @@ func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShar
 
 const maxFigures = 20
 
-// timeLimitPattern sets a limit of time; durationReportPattern tells how long something took.
+// timeLimitPattern matches a time limit; durationReportPattern matches a report of how long
+// something took.
 var (
 	timeLimitPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:within|at most|no later than|not later than|at the latest|up to|maximum|max|in less than|under)\b`,
@@ -143,7 +147,8 @@ var (
 	durationReportPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:after|later|took|taken|needed|lasted|for|took place|only)\b`)
 )
 
-// slowerRecord is the record that tells of a longer time than the limit that yes sets; nil where none does.
+// slowerRecord returns the record of a longer time than the limit stated in yes, or nil if there is
+// none.
 func (s *Session) slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *passageVerdict {
 	limit, ok := soleDuration(yes.passage.text, &yes.passage.sentences[yes.sentenceIndex], timeLimitPattern)
 	if !ok {
@@ -166,7 +171,7 @@ func (s *Session) slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *
 	return out
 }
 
-// isWithinLimitOf: a record tells of a time within the limit that rule sets.
+// isWithinLimitOf reports whether a record states a time within the limit of rule.
 func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	limit, ok := soleDuration(rule.passage.text, &rule.passage.sentences[rule.sentenceIndex], timeLimitPattern)
 	if !ok || !r.passage.isRecord() {
@@ -176,7 +181,7 @@ func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	return ok && took <= 1.05*limit
 }
 
-// soleDuration is the one time that a sentence names, of which it has one of the words that pattern looks for.
+// soleDuration returns the only time in a sentence that matches pattern.
 func soleDuration(text string, s *sentence, pattern *lazyregexp.Prefiltered) (hours float64, ok bool) {
 	q, ok := soleQuantity(s.quantities, quantity{unit: "hour"})
 	return q.value, ok && pattern.MatchString(text[s.start:s.end])

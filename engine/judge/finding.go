@@ -8,10 +8,10 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// DraftFinding drafts the gap of an item; false where there is none: the control is not
-// to be assessed, or is implemented with strong evidence. "Not evidenced" is told
-// as what it is, and never as "not implemented". Ids, version and due date are the caller's.
-// others are the controls in scope, by code, with how far they are implemented.
+// DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
+// is not assessed, or is implemented with strong evidence. "Not evidenced" is reported as such,
+// never as "not implemented". The caller sets IDs, version and due date. implementationByCode holds
+// the status of the controls in scope.
 func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[string]api.Implementation) (api.Finding, bool) {
 	if !IsAssessed(&item) || item.ImplementationStatus == api.Implemented && item.EvidenceCoverage == api.CoverageStrong {
 		return api.Finding{}, false
@@ -41,7 +41,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 	return f, true
 }
 
-// rateFinding gives a finding its severity by what its item lacks; one that a person set stays.
+// rateFinding sets the severity of a finding from what its item lacks, unless a user set it.
 func rateFinding(f *api.Finding, item api.SoAItem) {
 	missing, who := 1-item.CoverageRatio, statusSetBy(item)
 	if who != "" {
@@ -58,8 +58,9 @@ func rateFinding(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// ApplyStatusOverride tells in a finding that a person set its status against what its line of the DraftSoAItem says, where
-// it would tell why the line says so, and rates it anew. What people wrote and set stays.
+// ApplyStatusOverride updates a finding whose status a user set against the SoA line: condition,
+// cause and severity then name the user instead of the automatic reason. Fields edited by users are
+// kept.
 func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
@@ -78,7 +79,7 @@ func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	}
 }
 
-// StatusOverriddenBy is who set a status, by the cause that tells it; empty where it doesn't.
+// StatusOverriddenBy returns the user named in an override cause, or "" if cause is not one.
 func StatusOverriddenBy(cause string) string {
 	rest, is := strings.CutPrefix(cause, overrideCausePrefix)
 	who, _, set := strings.Cut(rest, overrideCauseMiddle)
@@ -88,13 +89,14 @@ func StatusOverriddenBy(cause string) string {
 	return who
 }
 
-// overrideCausePrefix and overrideCauseMiddle stand around the name in the cause of a status that a person set.
+// overrideCausePrefix and overrideCauseMiddle surround the user's name in the cause of an
+// overridden status.
 const (
-	overrideCausePrefix = "Not read from the evidence: "
+	overrideCausePrefix = "Not based on the evidence: "
 	overrideCauseMiddle = " set the status to "
 )
 
-// stripNotes are missing elements without what the evidence says of them.
+// stripNotes returns missing elements without their bracketed notes.
 func stripNotes(missing []string) []string {
 	out := make([]string, len(missing))
 	for i, m := range missing {
@@ -103,13 +105,13 @@ func stripNotes(missing []string) []string {
 	return out
 }
 
-// setByPrefix begins the reason of a line whose status a person set; the name follows.
+// setByPrefix begins the reason of a line whose status a user set; the name follows.
 const setByPrefix = "Set by "
 
-// SetByReason is the reason of a line whose status a person set.
+// SetByReason returns the reason of a line whose status the named user set.
 func SetByReason(name string) string { return setByPrefix + name + "." }
 
-// statusSetBy is who set the status, against what was read; empty where the rules did.
+// statusSetBy returns the user who overrode the status, or "" if the status is automatic.
 func statusSetBy(item api.SoAItem) string {
 	if !item.IsOverruled() {
 		return ""
@@ -123,8 +125,8 @@ func statusSetBy(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareOf is the share that is missing where a person set the status: what they say is not
-// there is missing whole, whatever was read of it.
+// missingShareOf returns the missing share for a status set by a user: everything if the user says
+// that it isn't in place, whatever the evidence.
 func missingShareOf(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
@@ -153,7 +155,7 @@ func countVerdicts(item api.SoAItem) map[string]int {
 	return n
 }
 
-// classifyGap names what kind of thing is missing.
+// classifyGap returns the gap type: what kind of thing is missing.
 func classifyGap(c api.Control, item api.SoAItem) string {
 	n := countVerdicts(item)
 	technical := false
@@ -179,7 +181,7 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "implementation"
 	case strings.HasPrefix(item.Reason, "Records show"):
 		return "documentation"
-	case strings.HasPrefix(item.Reason, "Policies ask"):
+	case strings.HasPrefix(item.Reason, "Policies require"):
 		return "evidence"
 	case c.DomainCode == "MON":
 		return "monitoring"
@@ -193,7 +195,7 @@ func describeCondition(item api.SoAItem) string {
 	var b strings.Builder
 	switch item.ImplementationStatus {
 	case api.NotEvidenced:
-		b.WriteString("No sufficient evidence was found, either way. ")
+		b.WriteString("Not evidenced (no conclusion either way). ")
 	case api.Implemented:
 		fmt.Fprintf(&b, "The control counts as implemented, but the evidence for it is %s. ", item.EvidenceCoverage)
 	}
@@ -216,16 +218,16 @@ func describeCondition(item api.SoAItem) string {
 	return strings.TrimSpace(b.String())
 }
 
-// formatCitation names the place of a piece of evidence.
+// formatCitation returns the location of a piece of evidence followed by a verb.
 func formatCitation(e api.Evidence) string {
 	r := passageVerdict{
 		passage: &analyzedPassage{
 			Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath},
 		},
 	}
-	verb := map[string]string{"supports": "says", "plans": "announces", "denies": "says", "template": "holds the blank", "limits": "says", "conflicts": "says, against it"}[e.Stance]
+	verb := map[string]string{"supports": "states", "plans": "plans", "denies": "states", "template": "contains the blank", "limits": "states", "conflicts": "states the opposite"}[e.Stance]
 	if verb == "" {
-		verb = "says"
+		verb = "states"
 	}
 	return r.formatLocation() + " " + verb
 }
@@ -235,7 +237,7 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstNonEmpty(c.Description, c.Title)))
 	for i, f := range frameworkCodes(item.RequirementCodes) {
 		if i == 0 {
-			b.WriteString(" Asked for by")
+			b.WriteString(" Required by")
 		} else {
 			b.WriteString(";")
 		}
@@ -251,42 +253,44 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if who := statusSetBy(item); who != "" && item.ImplementationStatus != api.Implemented {
-		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + ", and can tell why."
+		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + "; ask them for the reason."
 	}
 	switch {
 	case item.ImplementationStatus == api.NotEvidenced && n[verdictTemplate] > 0:
-		return "A template was taken over, and its blanks were never filled in."
+		return "A template was adopted, but its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
-		return "Not known. The documents given may not hold it, or it may not be done; the control's owner can tell."
+		return "Cause unknown. The control may not be in place, or the documents provided may not cover it; ask the control's owner."
 	case n[verdictConflicting] > 0:
 		return contradictionTexts[classifyContradictions(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
-		return "The measure has been decided, but not carried out."
+		return "The measure has been decided but not implemented."
 	case item.ImplementationStatus == api.NotImplemented:
-		return "The evidence itself says that it is not done; why, it doesn't say. To be asked of the owner."
+		return "The evidence states that it is not done, but not why; ask the owner."
 	case strings.HasPrefix(item.Reason, "Records show"):
-		return "It is done by habit; nobody wrote it down as a rule."
-	case strings.HasPrefix(item.Reason, "Policies ask"):
-		return "The rule was written, but its practice leaves no record, or the record was not given."
+		return "It is done in practice but not documented as a rule."
+	case strings.HasPrefix(item.Reason, "Policies require"):
+		return "The rule is documented, but following it leaves no record, or the record was not provided."
 	case n[verdictPlanned] > 0 || n[verdictDenied] > 0:
-		return "The measure has been begun, and not carried through everywhere."
+		return "The measure has been started but not completed everywhere."
 	case n[verdictPartial] > 0:
-		return "Documents speak of it in general or limited words, and leave parts open."
+		return "The documents cover it in general or limited terms and leave parts open."
 	}
-	return "The documents leave parts of the control out."
+	return "The documents don't cover all parts of the control."
 }
+
+func uppercaseFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func describeEffect(c api.Control, item api.SoAItem) string {
 	d := domainForCode(c.Code)
-	text := "The risk is that " + d.effect + "."
+	text := uppercaseFirst(d.effect) + "."
 	if item.ImplementationStatus == api.NotEvidenced {
-		text = "If it is indeed not done, the risk is that " + d.effect + ". Until it is shown, an assessor can't rely on it."
+		text = "If the control isn't in place, " + d.effect + ". Until evidence is provided, an assessor can't rely on it."
 	}
 	if len(c.Risks) > 0 {
-		text += " Risks of the catalog: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
+		text += " Catalog risks: " + strings.Join(c.Risks[:min(len(c.Risks), 8)], ", ") + "."
 	}
 	if controlWeight(c) == 10 {
-		text += " The control is material: a deficiency in it is a material weakness of the whole."
+		text += " The control is material: a deficiency in it is a material weakness overall."
 	}
 	return text
 }
@@ -300,13 +304,13 @@ func draftRecommendation(
 	var b strings.Builder
 	switch {
 	case f.Status == api.NotEvidenced:
-		b.WriteString("Ask the owner for evidence; where there is none, put the control in place.")
+		b.WriteString("Ask the owner for evidence; if there is none, implement the control.")
 	case f.Status == api.Planned:
-		b.WriteString("Carry out what was announced, with an owner and a date, and keep the proof.")
+		b.WriteString("Implement what is planned, with an owner and a date, and keep evidence of it.")
 	case f.Status == api.NotImplemented:
-		b.WriteString("Put the control in place.")
+		b.WriteString("Implement the control.")
 	case f.GapType == "documentation":
-		b.WriteString("Write down what is missing in an approved policy or procedure.")
+		b.WriteString("Document what is missing in an approved policy or procedure.")
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
 	case contradiction != noContradiction:
@@ -315,7 +319,7 @@ func draftRecommendation(
 		b.WriteString("Complete the control where it falls short.")
 	}
 	if len(f.MissingElements) > 0 {
-		b.WriteString(" To be shown: ")
+		b.WriteString(" Evidence must show: ")
 		for i, m := range f.MissingElements {
 			if i > 0 {
 				b.WriteString("; ")
@@ -326,15 +330,15 @@ func draftRecommendation(
 	}
 	switch {
 	case controlWeight(c) == 10:
-		b.WriteString(" No compensating control can stand in for a material control.")
+		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, these may compensate: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }
 
-// compensatingControls names the controls that may stand in for one, with how far they are implemented:
-// those of the assessment, or those of the catalog where none of them is in it.
+// compensatingControls lists the compensating controls with their status: those in the assessment,
+// or those in the catalog if none is in the assessment.
 func compensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {

@@ -6,35 +6,37 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// What stands around a sentence can turn it: a mark of failure, a heading of what is lacking, a supposition,
-// somebody's question.
+// The context of a sentence can reverse its meaning: a failure mark, a heading about missing
+// things, a supposition, a reported question.
 var (
-	// failureMarkPattern opens what a check found not to be so; capitals, as people write it.
+	// failureMarkPattern matches the mark of a failed check; in capitals, as people write it.
 	failureMarkPattern = lazyregexp.New(
 		`^\W*(?:(?:FAIL(?:ED)?|Fail(?:ed)?|NOT (?:MET|OK|DONE|IMPLEMENTED)|Not (?:met|done|implemented)|MISSING|Missing) ?[:–—] |[❌✗✘])`,
 	)
-	// lackListPattern leads to what is lacking on the same line: "we lack the following: …".
+	// lackListPattern matches a lead-in to missing things on the same line: "we lack the following:
+	// …".
 	lackListPattern = lazyregexp.NewPrefiltered(
 		`(?i)^[^:.]{0,60}\b(?:lacks?|do(?:es)? not have|(?:is|are) missing|no evidence (?:was found )?of)\b[^:.]{0,40}: `,
 	)
-	// abandonedPattern takes back the sentence before: "This was abolished."
+	// abandonedPattern matches a sentence that retracts the previous one: "This was abolished."
 	abandonedPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:this|that|it|these|both|all this|all of this) (?:was|were|is|are|has been|have been) (?:since |then |later |now )?(?:abolished|discontinued|stopped|given up|dropped|withdrawn|repealed|abandoned|scrapped)(?: (?:in|since|at|on|last|this|because)\b.*)?\W*$`,
 	)
-	// counterfactualPattern supposes what is not: "if we had the budget, …".
+	// counterfactualPattern matches a counterfactual condition: "if we had the budget, …".
 	counterfactualPattern = lazyregexp.New(`(?i)^\W*if (?:we|they|i|it|there|the \w+) (?:only )?(?:had|were)\b`)
-	// imaginedPattern is a world that is not this one; competitorPattern tells of somebody else's.
+	// imaginedPattern matches imagined situations; competitorPattern matches those of other
+	// organizations.
 	imaginedPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:imagine|pretend|suppose|assume|let(?:'s| us) (?:assume|suppose|imagine))\b|\bin (?:a|an) (?:perfect|ideal|better) world\b|^\W*(?:as an example|for example|for instance), (?:an?|the|any) (?:\w+ )?(?:company|organi[sz]ation|firm|business) (?:would|might|could)\b`,
 	)
 	competitorPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:our|a|the|some) competitors?\b`)
-	// reportedQuestionPattern reports a question: "the auditor asked whether …".
+	// reportedQuestionPattern matches a reported question: "the auditor asked whether …".
 	reportedQuestionPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:\w+ ){1,4}(?:asked|asks|wondered|wonders|wants? to know|wanted to know) (?:us |them |him |her )?(?:whether|if)\b`,
 	)
 )
 
-// readFrame finds what turns a sentence as a whole.
+// readFrame detects what reverses the meaning of a whole sentence.
 func readFrame(s *stance, text string, words []word) {
 	if s.isTableRow {
 		return

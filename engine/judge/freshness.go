@@ -12,16 +12,16 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// documentStatus are what a document says of itself anywhere in it.
+// documentStatus holds what a document states about itself anywhere in its text.
 type documentStatus struct {
-	draftWords       string    // the words that say it is not in force
+	draftWords       string    // the words stating that it is not in force
 	reviewDue        time.Time // when its next review was due
-	placeholderCount int       // places that a template leaves to be filled in
-	firstPlaceholder string    // the first of them in the alphabet, whatever order passages come in
-	sampleWords      string    // the words that say it is an example to be adapted
+	placeholderCount int       // blanks that a template leaves to be filled in
+	firstPlaceholder string    // the alphabetically first, independent of passage order
+	sampleWords      string    // the words stating that it is an example to be adapted
 }
 
-// minTemplatePlaceholders make a template of a document, whatever its other sentences say.
+// minTemplatePlaceholders is the number of blanks that make a document a template.
 const minTemplatePlaceholders = 3
 
 var (
@@ -33,20 +33,22 @@ var (
 	)
 )
 
-// draftFilenamePattern is a name of a file that says so: "DRAFT-crypto.md", "retention (draft).docx".
+// draftFilenamePattern matches file names that mark a draft: "DRAFT-crypto.md", "retention
+// (draft).docx".
 var draftFilenamePattern = lazyregexp.NewPrefiltered(`(?i)(?:^|[^a-z])draft(?:[^a-z]|$)`)
 
-// samplePattern is what an example says of itself that nobody has made their own yet.
+// samplePattern matches the text of an example that hasn't been adapted.
 var samplePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:(?:example|sample|specimen|placeholder|boilerplate|model|template) (?:text|wording|content|document|policy|procedure|clauses?)\b[^.\n]{0,60}\b(?:replace|adapt|adjust|customi[sz]e|tailor|delete|remove|edit|fill (?:in|out)|before (?:use|publishing|issuing)|not (?:in force|approved|valid)|for (?:illustration|demonstration|training))\b|(?:replace|adapt|customi[sz]e|tailor) (?:this|the) (?:text|wording|template|sample|document|policy) (?:to|for|before|with)\b|for illustration(?: purposes)? only|this (?:document|policy|text) is (?:a|an) (?:sample|example|specimen|template)\b)`,
 )
 
-// marketingNamePattern is a name of a file, or a title, of what wants to sell, or tells of somebody else.
+// marketingNamePattern matches file names and titles of marketing material or of documents about
+// others.
 var marketingNamePattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`,
 )
 
-// marketingName is the name that says so; empty where none does.
+// marketingName returns the name that marks marketing material, or "".
 func (c *analyzedPassage) marketingName() string {
 	for _, name := range []string{c.Filename, c.DocumentTitle} {
 		if marketingNamePattern.MatchString(name) {
@@ -56,7 +58,7 @@ func (c *analyzedPassage) marketingName() string {
 	return ""
 }
 
-// notInForceWords are the words that say that the document is a draft or was replaced; empty where none does.
+// notInForceWords returns the words stating that the document is a draft or superseded, or "".
 func (c *analyzedPassage) notInForceWords() string {
 	if c.status.draftWords == "" && draftFilenamePattern.MatchString(c.Filename) {
 		return c.Filename
@@ -66,16 +68,16 @@ func (c *analyzedPassage) notInForceWords() string {
 
 const statusTopK = 200
 
-// loadDocumentStatus looks once for what documents say of themselves: a status of draft,
-// a review that is long due.
+// loadDocumentStatus searches once for what documents state about themselves, such as draft status
+// or an overdue review.
 func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	s.statusOnce.Do(func() {
 		s.statuses = make(map[string]documentStatus)
-		seen := make(map[string]bool) // a blank counts once
+		seen := make(map[string]bool) // a repeated blank counts once
 		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date] example text, template or illustration: adapt, replace before use"} {
 			found, err := s.finder.Find(ctx, q, statusTopK)
 			if err != nil {
-				s.statusErr = fmt.Errorf("looking for the documents' status: %w", err)
+				s.statusErr = fmt.Errorf("reading the documents' status: %w", err)
 				return
 			}
 			for _, p := range found {
@@ -92,18 +94,19 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	return s.statusErr
 }
 
-// formHeadingPattern opens a part of a document that is there to be copied and filled in: its blanks make no template of the rest.
+// formHeadingPattern matches the heading of a form to be copied and filled in; its blanks don't
+// make the document a template.
 var formHeadingPattern = lazyregexp.NewPrefiltered(
 	`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`,
 )
 
-// isInForm: a blank at this place of a passage stands in a form.
+// isInForm reports whether the blank at this offset is part of a form.
 func isInForm(p Passage, at int) bool {
 	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHeadingPattern.MatchString) ||
 		formHeadingPattern.MatchString(p.Text[:at])
 }
 
-// addPassage takes in what a passage says of its document.
+// addPassage adds what a passage states about its document.
 func (f *documentStatus) addPassage(p Passage) {
 	p.Text = p.Text[:min(len(p.Text), maxPassageBytes)]
 	text := p.Text
@@ -119,7 +122,7 @@ func (f *documentStatus) addPassage(p Passage) {
 		asked = templatePattern.FindAllStringIndex(text, -1)
 	}
 	for _, at := range asked {
-		// Dots, words and links may be anything; brackets that ask for something are a template's.
+		// Dots, words and links are ambiguous; brackets that request input mark a template.
 		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') &&
 			!isInForm(p, at[0]) {
 			f.placeholderCount++
@@ -137,7 +140,7 @@ func (f *documentStatus) addPassage(p Passage) {
 
 var datePunctuation = strings.NewReplacer(",", "", ".", " ", "/", " ")
 
-// parseLooseDate reads the ways dates are written in documents.
+// parseLooseDate parses the date formats common in documents.
 func parseLooseDate(text string) (time.Time, bool) {
 	text = datePunctuation.Replace(text)
 	text = collapseSpace(text)
@@ -158,7 +161,7 @@ func parseLooseDate(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// staleReason says why a passage is too old to count; empty where it isn't or no date is known.
+// staleReason returns why a passage is too old to count, or "" if it isn't or its date is unknown.
 func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
 	today, err := s.options.Today.Time()
 	if err != nil {
@@ -168,21 +171,21 @@ func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
 		return fmt.Sprintf("The document dates from %s, more than three years ago.", *c.EffectiveDate)
 	}
 	if !c.status.reviewDue.IsZero() && today.Sub(c.status.reviewDue) > 183*24*time.Hour {
-		return fmt.Sprintf("The document's own review was due on %s.", api.DateOf(c.status.reviewDue))
+		return fmt.Sprintf("The document was due for review on %s.", api.DateOf(c.status.reviewDue))
 	}
 	if n := len(cur.years); n > 0 && cur.reportsPast && s.currentYear-cur.years[n-1] > 2 &&
 		!ongoingPattern.MatchString(c.text[cur.start:cur.end]) {
-		return fmt.Sprintf("What it tells of happened in %d.", cur.years[n-1])
+		return fmt.Sprintf("It describes something that happened in %d.", cur.years[n-1])
 	}
 	return ""
 }
 
-// expiryPattern is the day up to which something holds that was allowed, agreed or bought.
+// expiryPattern matches the date until which something is permitted, agreed or purchased.
 var expiryPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// expiredDate is the day in a sentence up to which something held, where that has passed.
+// expiredDate returns the expiry date in a sentence if it has passed, or "".
 func (s *Session) expiredDate(text string) string {
 	today, err := s.options.Today.Time()
 	if m := expiryPattern.FindStringSubmatch(text); err == nil && m != nil {
@@ -193,12 +196,12 @@ func (s *Session) expiredDate(text string) string {
 	return ""
 }
 
-// planDatePattern is a day, month or quarter that something was announced for.
+// planDatePattern matches the day, month or quarter for which something is planned.
 var planDatePattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
 )
 
-// isOverdue tells whether what a sentence announces should have been done by now.
+// isOverdue reports whether what a sentence plans should be done by now.
 func (s *Session) isOverdue(text string) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {
@@ -212,7 +215,7 @@ func (s *Session) isOverdue(text string) bool {
 	return ok && !today.Before(end)
 }
 
-// endOfPeriod is when a day, month or quarter is over.
+// endOfPeriod returns the end of a day, month or quarter.
 func endOfPeriod(period string) (time.Time, bool) {
 	if q, year, is := parseQuarter(period); is {
 		return time.Date(year, time.Month(3*q+1), 1, 0, 0, 0, 0, time.UTC), true
@@ -224,10 +227,10 @@ func endOfPeriod(period string) (time.Time, bool) {
 	return at.AddDate(0, 0, 1), ok
 }
 
-// monthPattern is a month without a day: "2026-09", "September 2026".
+// monthPattern matches a month without a day: "2026-09", "September 2026".
 var monthPattern = lazyregexp.New(`^(?:\d{4}-\d{2}|[A-Za-z]+ 20\d\d)$`)
 
-// parseQuarter reads "Q3 2026".
+// parseQuarter parses "Q3 2026".
 func parseQuarter(day string) (q, year int, is bool) {
 	if day[0]|0x20 != 'q' {
 		return 0, 0, false
@@ -236,14 +239,14 @@ func parseQuarter(day string) (q, year int, is bool) {
 	return int(day[1] - '0'), year, err == nil
 }
 
-// ongoingPattern: "since 2019" goes on, as does what somebody was appointed to or was taken away then, and a standard has a
-// year in its name.
+// ongoingPattern matches years that don't date a record: "since 2019", appointments, removals, and
+// years in the names of standards.
 var ongoingPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`,
 )
 
-// isRecent tells whether a record is recent enough to show operation today. Records
-// without a date count.
+// isRecent reports whether a record is recent enough to show current operation. Undated records
+// count.
 func (s *Session) isRecent(c *analyzedPassage, cur *sentence) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {

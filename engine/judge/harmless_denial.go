@@ -6,51 +6,52 @@ import (
 )
 
 var (
-	// eventStems are things whose absence is good, or nothing.
+	// eventStems are events whose absence is good or neutral.
 	eventStems = stemSet(
 		`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue
 problem objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct
 disruption interruption emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm
 impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`,
 	)
-	// eventParticiples is what is told of events.
+	// eventParticiples are predicates of events.
 	eventParticiples = wordSet(
 		`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
 pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`,
 	)
-	// objectStems are things that risks come with: who has none needs nothing against them.
+	// objectStems are things that carry risks; an organization without them needs no safeguards for
+	// them.
 	objectStems = stemSet(
 		`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
 customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application
 interface api container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`,
 	)
-	// safeguardAdjectives out, an object is itself what guards against a risk: a separate network, a second site.
+	// safeguardAdjectives make an object a safeguard itself: a separate network, a second site.
 	safeguardAdjectives = wordSet(
 		`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`,
 	)
-	// possessionVerbs is said of what one has, does or meets with.
+	// possessionVerbs state what one has, does or encounters.
 	possessionVerbs = wordSet(
 		`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
 rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
 contained include includes included return returned returns`,
 	)
-	// detectionParticiples is told of what nobody would want to find, whatever it is.
+	// detectionParticiples describe findings that nobody wants, whatever they are.
 	detectionParticiples = wordSet(`found detected observed noted seen discovered revealed known outstanding pending suspected`)
-	// unwantedAdjectives tells of things that should not be there: "shared accounts do not exist".
+	// unwantedAdjectives describe things that should not exist: "shared accounts do not exist".
 	unwantedAdjectives = wordSet(
 		`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
 suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`,
 	)
-	// mishapVerbs is what things do that go wrong.
+	// mishapVerbs describe things going wrong.
 	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
-	// unharmedParticiples is what was not, "customers were not affected".
+	// unharmedParticiples describe harm that did not occur: "customers were not affected".
 	unharmedParticiples = wordSet(
 		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
 exported sold published late overdue`,
 	)
-	// harmVerbStems is what a thing had better not do: "it did not come back", "has not delayed the start".
+	// harmVerbStems describe harm: "it did not come back", "has not delayed the start".
 	harmVerbStems = stemSet(`recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover succeed concern`)
-	// badStates is a state that nothing should be in.
+	// badStates are undesirable states.
 	badStates = wordSet(
 		`still failed fail fails overdue late missing outstanding expired lost affected unresolved unpatched delayed damaged compromised stolen left forgotten wrong
 unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted
@@ -58,8 +59,9 @@ disrupted manipulated missed`,
 	)
 )
 
-// readHarmlessDenials finds the denied clauses that lack nothing: "no incidents occurred", "we have no visitors", "no
-// test failed", "no right had to be removed", "shared accounts do not exist".
+// readHarmlessDenials finds negated clauses that don't indicate a gap: "no incidents occurred", "we
+// have no visitors", "no test failed", "no right had to be removed", "shared accounts do not
+// exist".
 func (s *stance) readHarmlessDenials(words []word) {
 	if s.isTableRow || s.denied == 0 {
 		return
@@ -141,17 +143,17 @@ func (s *stance) readHarmlessDenials(words []word) {
 	s.harmless &^= lacks
 }
 
-// isHarmlessDenial: nothing that the sentence denies is a lack.
+// isHarmlessDenial reports whether nothing that the sentence denies is a gap.
 func (s *stance) isHarmlessDenial() bool { return s.harmless != 0 && s.denied&^s.harmless == 0 }
 
-// namesSafeguard: what follows in a clause names a safeguard.
+// namesSafeguard reports whether the rest of a clause names a safeguard.
 func namesSafeguard(words []word, clause uint8, from int) bool {
 	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
 		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])
 	})
 }
 
-// nounPhraseEnd is where what is named from a word on ends.
+// nounPhraseEnd returns the end of the noun phrase that starts at from.
 func nounPhraseEnd(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
@@ -167,8 +169,8 @@ func nounPhraseEnd(words []word, from int) int {
 	return end
 }
 
-// isHarmlessAbsence: that there is none of the thing that begins at from is no lack. there: it is said of being
-// there or being had, "there is no …", "we have no …".
+// isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence
+// distinguishes "there is no …" from "we have no …".
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	if next := wordAt(words, from); next == "any" || next == "a" || next == "an" {
 		from++
@@ -212,7 +214,7 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 		(predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
 }
 
-// skipToPredicate is the predicate behind "of the laptops" or "from the baseline".
+// skipToPredicate skips modifiers such as "of the laptops" or "from the baseline".
 func skipToPredicate(rest []word) []word {
 	if first := wordAt(rest, 0); !prepositions[first] && first != "or" && first != "and" && !strings.HasSuffix(first, "ing") {
 		return rest // "complaints regarding …"
@@ -227,15 +229,16 @@ func skipToPredicate(rest []word) []word {
 	return rest[i:]
 }
 
-// containsFrom: the words from one on have one of some.
+// containsFrom reports whether any word from the given one on is in set.
 func containsFrom(words []word, from int, set map[string]bool) bool {
 	return from < len(words) && slices.ContainsFunc(words[from:], func(w word) bool { return set[w.text] })
 }
 
-// startsWithHadTo: "had to be removed" of what did not.
+// startsWithHadTo reports whether words begin with "had to", as in "had to be removed".
 func startsWithHadTo(rest []word) bool { return wordAt(rest, 0) == "had" && wordAt(rest, 1) == "to" }
 
-// predicateStartsWith: the predicate that words begin with is one of some.
+// predicateStartsWith reports whether a predicate, after its auxiliaries, begins with a word in
+// set.
 func predicateStartsWith(predicate []word, set map[string]bool) bool {
 	for i, w := range predicate {
 		if i > maxAuxiliaries || w.clause != predicate[0].clause {
@@ -251,4 +254,4 @@ func predicateStartsWith(predicate []word, set map[string]bool) bool {
 	return false
 }
 
-const maxAuxiliaries = 3 // auxiliaries before what is told
+const maxAuxiliaries = 3 // auxiliaries before the predicate

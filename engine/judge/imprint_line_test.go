@@ -10,9 +10,9 @@ import (
 // What stands behind "(in part:" keeps the capital of a name.
 func TestReasonInPartKeepsNames(t *testing.T) {
 	for reason, want := range map[string]string{
-		"It says part of it, in general words.":             "it says part of it, in general words",
+		"Covers part of it, in general terms.":              "covers part of it, in general terms",
 		"The document is not in force: \"Draft\".":          "the document is not in force: \"Draft\"",
-		"A row of IT Handbook (line 3) says otherwise.":     "a row of IT Handbook (line 3) says otherwise",
+		"One row in IT Handbook (line 3) contradicts it.":   "one row in IT Handbook (line 3) contradicts it",
 		"IT Operations Manual (line 3) says it, but not X.": "IT Operations Manual (line 3) says it, but not X",
 		"Access Control Policy (line 3) says it, but no.":   "Access Control Policy (line 3) says it, but no",
 		"MFA is limited.":                    "MFA is limited",
@@ -22,7 +22,7 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 		"Überblick über IT (line 3) says it": "Überblick über IT (line 3) says it",
 	} {
 		name, _, _ := strings.Cut(reason, " (")
-		if strings.HasPrefix(reason, "A row") {
+		if strings.HasPrefix(reason, "One row") {
 			name = "IT Handbook"
 		}
 		f := statementVerdict{
@@ -55,10 +55,10 @@ func TestDocumentContradictsItself(t *testing.T) {
 		want  string
 		cause string
 	}{
-		{at("one", "a", 39), "One document contradicts itself: Title of one (line 39) says part of it and in the same passage denies another: “No.”", "changed in one place and not in another"},
-		{at("one", "b", 50), "One document contradicts itself: Title of one (line 39) says part of it and elsewhere (line 50) denies another: “No.”", "changed in one place and not in another"},
-		{record("two", "b", 50), "It isn't kept: Title of one (line 39) says part of it, and Title of two (line 50) denies another: “No.”", "not always, followed"},
-		{at("two", "b", 50), "Passages disagree: Title of one (line 39) says part of it, Title of two (line 50) denies it: “No.”", "one document was changed and another wasn't"},
+		{at("one", "a", 39), "One document contradicts itself: Title of one (line 39) states part of it and denies another in the same passage: “No.”", "may be inconsistent"},
+		{at("one", "b", 50), "One document contradicts itself: Title of one (line 39) states part of it and elsewhere (line 50) denies another: “No.”", "may be inconsistent"},
+		{record("two", "b", 50), "Not followed: Title of one (line 39) states part of it, but Title of two (line 50) denies another: “No.”", "not always, followed"},
+		{at("two", "b", 50), "Passages disagree: Title of one (line 39) states part of it, Title of two (line 50) denies it: “No.”", "One document may have been updated and another not"},
 	} {
 		got := formatContradiction(says, tc.no, "part of it", "another")
 		if got != tc.want {
@@ -74,7 +74,7 @@ func TestDocumentContradictsItself(t *testing.T) {
 	}
 	for reason, want := range map[string]string{
 		selfContradictionPrefix + "…": "Access is logged (a document contradicts itself)",
-		notFollowedPrefix + "…":       "Access is logged (records show that it isn't kept)",
+		notFollowedPrefix + "…":       "Access is logged (records show that it isn't followed)",
 		"…":                           "Access is logged (passages contradict each other)",
 	} {
 		f := statementVerdict{verdict: verdictConflicting, reason: reason, statement: &preparedStatement{text: "Access is logged."}}

@@ -9,29 +9,29 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// PassageSource has the answers to a Docket's questions. Passages are known by a number that is
-// never given to another: one that changed has a new one.
+// PassageSource answers the questions of an EvaluationPlan. Each passage has a unique number that
+// is never reused; a changed passage gets a new one.
 type PassageSource interface {
-	// BestPassages are the passages that answer a question best, best first. As long as the version
-	// is the same, so are they.
+	// BestPassages returns the best passages for a question, best first. The result is unchanged as
+	// long as Version is.
 	BestPassages(question int) []RankedPassage
 	Version(question int) int
 	Passage(number int) Passage
-	// Documents are the ids of all documents that passages come from, PassagesOf theirs.
+	// Documents returns the IDs of all documents, DocumentPassages the passages of one.
 	Documents() []string
 	DocumentPassages(document string) []int
 }
 
-// RankedPassage is a passage that a Source found.
+// RankedPassage is a passage found by a PassageSource.
 type RankedPassage struct {
 	Number int
 	Score  float64
 }
 
-// IncrementalEvaluator judges the controls of a Docket by what a Source finds. It remembers what it read:
-// when documents come or go, only passages that are new to a statement are read, and only
-// controls that have one are judged again. The judgements are those of a new Ledger. After
-// the Source changed, Begin a round; within one, it is safe for concurrent use.
+// IncrementalEvaluator judges the controls of an EvaluationPlan by the passages of a PassageSource
+// and caches what it read: if documents change, only passages new to a statement are read, and only
+// affected controls are judged again. The results equal those of a new evaluator. Call Refresh
+// after the source changed; between calls it is safe for concurrent use.
 type IncrementalEvaluator struct {
 	*Session
 	plan       *EvaluationPlan
@@ -41,12 +41,12 @@ type IncrementalEvaluator struct {
 
 	mu               sync.Mutex
 	analyzed         map[int]*analyzedPassage
-	documentPassages map[string][]int // the passages whose facts are known, by document
+	documentPassages map[string][]int // passages included in the document status, by document
 }
 
-// questionCache is what was read for a question.
+// questionCache holds the cached results for a question.
 type questionCache struct {
-	version         int // of the answer, from 1; 0: nothing was read
+	version         int // of the answer, from 1; 0 means nothing was read
 	passageVerdicts map[int][]passageVerdict
 	verdict         statementVerdict
 
@@ -62,7 +62,8 @@ type cachedJudgement struct {
 	judgement Judgement
 }
 
-// NewIncrementalEvaluator returns an empty one. The embedder is the docket's.
+// NewIncrementalEvaluator returns an evaluator with an empty cache. It uses the embedder of the
+// plan.
 func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options) *IncrementalEvaluator {
 	o.Embedder = d.embedder
 	l := &IncrementalEvaluator{
@@ -79,8 +80,8 @@ func NewIncrementalEvaluator(d *EvaluationPlan, source PassageSource, o Options)
 	return l
 }
 
-// Refresh takes in what changed in the Source: it forgets what is gone, and looks what new
-// documents say of themselves.
+// Refresh synchronizes the cache with the source: it removes deleted documents and reads the status
+// of new ones.
 func (l *IncrementalEvaluator) Refresh(ctx context.Context, workers int) error {
 	now := make(map[string]bool)
 	var fresh []string
@@ -121,7 +122,7 @@ func samePassages(a, b []int) bool {
 	return len(a) == len(b) && (len(a) == 0 || a[0] == b[0])
 }
 
-// Evaluate says what the evidence says of a control of the docket.
+// Evaluate judges a control of the plan by its code.
 func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judgement, error) {
 	b, d := l.plan.controls[code], l.judgements[code]
 	if b == nil {
@@ -153,7 +154,8 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	return d.judgement, nil
 }
 
-// updateStatement reads what is new to a statement and weighs it anew; false where nothing is.
+// updateStatement updates the verdict on a statement with new passages; it returns false if nothing
+// changed.
 func (l *IncrementalEvaluator) updateStatement(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
 	hits, numbers, version, err := l.retrieve(ctx, question, n.version)
@@ -205,13 +207,13 @@ func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, 
 	return true, nil
 }
 
-// retrieve is what the source found for a question that scores high enough, where it isn't
-// what was read before.
+// retrieve returns the passages for a question with a sufficient score, or none if the version
+// equals previousVersion.
 func (l *IncrementalEvaluator) retrieve(
 	ctx context.Context,
 	question, previousVersion int,
 ) (hits []retrievedPassage, numbers []int, version int, err error) {
-	version = l.source.Version(question) + 1 // 0 is that nothing was read
+	version = l.source.Version(question) + 1 // 0 means nothing was read
 	if version == previousVersion {
 		return nil, nil, version, nil
 	}
@@ -248,7 +250,8 @@ func (l *IncrementalEvaluator) loadPassage(number int) *analyzedPassage {
 	return c
 }
 
-// ensureVectors gives a passage's sentences their vectors, which Rest takes away again.
+// ensureVectors embeds a passage's sentences unless that has been done. TrimCaches removes the
+// vectors.
 func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPassage) error {
 	if l.options.Embedder == nil {
 		return nil
@@ -261,14 +264,14 @@ func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPas
 	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
 }
 
-// TrimCaches gives back the memory of what can be made again, between rounds.
+// TrimCaches releases memory that can be recomputed. It must not be called during an evaluation.
 func (l *IncrementalEvaluator) TrimCaches() {
 	for _, c := range l.analyzed {
 		c.vectors = nil
 	}
 }
 
-// EvaluateAll judges controls of the docket, several at once, in their order.
+// EvaluateAll judges controls of the plan with up to the given number of workers, in order.
 func (l *IncrementalEvaluator) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
 	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {

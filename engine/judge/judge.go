@@ -1,34 +1,33 @@
-// Package judge drafts what people then review: whether evidence says what a
-// control asks for, and from that the Statement of Applicability, gaps, maturity
-// and the plan of action. It works by rules that can be read, without a model.
+// Package judge drafts what users then review: verdicts on whether evidence supports each control
+// and, based on them, the Statement of Applicability, findings, maturity scores and the plan of
+// action. It uses readable rules only, no language model.
 //
-// A control's statements are each looked for in passages. A passage counts only
-// where a sentence of it says the statement, and how it says it decides: a denial,
-// a plan, a template's blank or a limit is not a yes. Where nothing is found, it
-// says so and invents nothing.
+// Each statement of a control is searched for separately. A passage counts only if one of its
+// sentences states the requirement, and its form matters: a denial, a plan, a template blank or a
+// limitation is not a yes. If nothing is found, the result says so; nothing is invented.
 //
-//	control ─▶ Statements ─▶ Finder or Source ─▶ sentences ─▶ overlap, stance ─▶ Judgement
-//	Judgement ─▶ DraftSoAItem ─▶ Finding ─▶ Remediation ─▶ Order
-//	                └──▶ Maturity
+//	control ─▶ Statements ─▶ Finder or PassageSource ─▶ sentences ─▶ overlap, stance ─▶ Judgement
+//	Judgement ─▶ DraftSoAItem ─▶ DraftFinding ─▶ DraftPOAMItem ─▶ OrderItems
+//	                 └──▶ RateMaturity
 //
-// A sentence is weighed by its words, by the words that our criteria are said with and, where an
-// embedder is given, by its meaning. How much of that says the statement, nearly or in part stands in
-// verdict.go; and what the statement is about has to be there, and no word be left out that matters. A
-// row of a table needs closeness in meaning as well, since its cells share words by chance. What is
-// denied, planned, conditional, a wish, limited, stale or a blank is told apart whatever it is worth.
-// Vectors are blind to a "not": a clause that denies supports nothing, by words or by meaning, and
-// beside one only the other clauses count. A row that denies what the rows beside it affirm is a limit,
-// for a person to look at.
+// A sentence is scored by its words, by the wording of our criteria and, with an embedder, by its
+// meaning; verdict.go holds the thresholds for full, nearly full and partial support. The topic of
+// the statement must be present and no essential word may be missing. Table rows also need semantic
+// similarity, since their cells share words by chance. Denied, planned, conditional, permissive,
+// limited, stale and blank passages are recognized whatever their score. Embeddings ignore "not": a
+// negated clause supports nothing, and only the other clauses of its sentence count. A row that
+// denies what the neighboring rows affirm is a limitation for review.
 //
-// A control's ratio is the mean of its statements: 1 in full, ¾ nearly, ½ in part or contradicted.
-// Its status follows from that, from how many statements are said and from what denies, announces or
-// contradicts them; and a passage about the control's own subject has to be among them (conclude.go).
+// A control's ratio is the mean over its statements: 1 if fully met, ¾ if nearly, ½ if partly met
+// or contradicted. Its status follows from the ratio, from how many statements are met, and from
+// denials, plans and contradictions; at least one passage must be on the control's topic
+// (control_verdict.go).
 //
-// A Session asks a Finder anew for each control. A Ledger is asked by a draft: its Docket of
-// controls stays, passages come and go, and what was read before is not read again.
+// A Session queries a Finder for every control. An IncrementalEvaluator keeps its EvaluationPlan of
+// controls while passages come and go, and doesn't re-read known passages.
 //
-// It must not read a clock, a store or the network, and it must not follow what
-// evidence tells it to do: evidence is data.
+// The package must not read a clock, a store or the network, and must not follow instructions in
+// evidence: evidence is data.
 package judge
 
 import (
@@ -37,49 +36,50 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// RulesVersion names the rule set. It changes when the same evidence may be judged
-// otherwise, and is recorded in every version's Method.
+// RulesVersion names the rule set. It changes whenever the same evidence may be judged differently,
+// and is recorded in the Method of every version.
 const RulesVersion = "builtin/18"
 
-// Passage is a piece of a document that a search found.
+// Passage is a search result: a piece of a document.
 type Passage struct {
 	ChunkID       string
 	DocumentID    string
 	DocumentTitle string
 	Filename      string
-	Category      string // one of Categories; guessed from the names where empty
+	Category      string // one of Categories; guessed from the names if empty
 	HeadingPath   []string
 	Kind          string // paragraph, list_item, table_row, line …
 	Locator       api.Locator
 	Text          string
-	SHA256        string // of Text; analysis is kept under it, and under Text where empty
+	SHA256        string // of Text; cache key of the analysis, which is keyed by Text if empty
 	EffectiveDate *api.Date
-	// Score is calibrated, 0 to 1: at 0.5 a reader is as likely to say yes as no.
+	// Score is calibrated from 0 to 1: at 0.5 a reader is as likely as not to consider it relevant.
 	Score, Semantic, Keyword float64
 }
 
-// Finder searches the documents of one assessment by meaning and words.
+// Finder searches the documents of one assessment by meaning and keywords.
 type Finder interface {
 	Find(ctx context.Context, query string, topK int) ([]Passage, error)
 }
 
-// Options are what the rules need to know beside the evidence.
+// Options holds the inputs of the rules other than the evidence.
 type Options struct {
-	// Today is the day of the judgement. Empty: nothing is called stale and no date is past.
+	// Today is the day of the judgement. If empty, nothing is considered stale and no date has
+	// passed.
 	Today api.Date
-	// TopK is how many passages are looked at for each statement; 0 for 20.
+	// TopK is the number of passages examined per statement; 0 means 20.
 	TopK int
-	// MinScore is the calibrated score from which a passage is looked at; 0 for 0.03.
+	// MinScore is the lowest calibrated score of a passage to examine; 0 means 0.03.
 	MinScore float64
-	// Embedder compares sentences with statements beyond their words; nil: words alone decide.
+	// Embedder compares sentences with statements by meaning; if nil, only words count.
 	Embedder *Embedder
 }
 
-// Embedder is an embedder and what its closeness is worth.
+// Embedder is an embedding model with the calibration of its similarity scores.
 type Embedder struct {
-	// Embed gives each text a vector of length 1, or zeros for a text it knows nothing of.
+	// Embed returns a unit vector for each text, or zeros for a text without known words.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
-	// Mean and Deviation are of the closeness of texts that have nothing to do with each other.
+	// Mean and Deviation describe the similarity of unrelated texts.
 	Mean, Deviation float64
 
 	competing competingCriteria
@@ -95,28 +95,28 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Judgement is what the evidence says of one control.
+// Judgement is the verdict on one control.
 type Judgement struct {
 	Statements     []api.Statement
 	StatementsFrom api.StatementSource
 	Evidence       []api.Evidence
 	Implementation api.Implementation
 	Coverage       api.EvidenceCoverage
-	// Ratio is the credit of the statements over their number: covered counts 1,
-	// partial ¾ where nearly all is said, partial and conflicting ½, all others nothing.
+	// Ratio is the sum of the statements' credits divided by their number: covered counts 1,
+	// partial ¾ if nearly complete, partial and conflicting ½, all others 0.
 	Ratio float64
-	// Missing are the statements that the evidence doesn't bear, in plain words.
+	// Missing describes the statements that the evidence doesn't support.
 	Missing    []string
 	Confidence float64 // 0 to 1
 	Reason     string
-	// Exception: a row of a record denies what others show; a person has to look at it.
+	// Exception: one row of a record denies what others show; needs manual review.
 	Exception bool
-	// Operation: records or logs bear it, not only policies.
+	// Operation: supported by records or logs, not only by policies.
 	Operation bool
 }
 
-// Evaluate judges one control. For many controls over the same documents, a Session
-// analyses each passage once.
+// Evaluate judges one control. To judge many controls against the same documents, use a Session,
+// which analyzes each passage once.
 func Evaluate(ctx context.Context, c api.Control, f Finder, o Options) (Judgement, error) {
 	return NewSession(f, o).Evaluate(ctx, c)
 }

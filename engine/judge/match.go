@@ -5,33 +5,33 @@ import (
 	"sync"
 )
 
-// match is how much of a demand a window of sentences says.
+// match describes how much of a statement a window of sentences covers.
 type match struct {
-	wordCoverage   float64      // 0 to 1: weighed share of the demand's concepts
+	wordCoverage   float64      // 0 to 1: weighted share of the statement's concepts
 	similarity     float64      // 0 to 1: closeness in meaning
-	competition    float64      // 0 to 1: how many other criteria the sentence is closer to; below 0 where it is by far the closest
-	wordingMatch   wordingMatch // of the words by which it is recognised
-	ownShare       float64      // 0 to 1: of the demand, what the sentences themselves hold
-	ownWeight      float64      // weight that the sentences themselves hold, without headings
-	specificHits   int          // concepts that the sentences hold and that aren't general
-	specificWeight float64      // weight of the matched concepts that aren't general
+	competition    float64      // 0 to 1: how many other criteria are closer to the sentence; negative if it is by far the closest
+	wordingMatch   wordingMatch // match with the statement's typical wording
+	ownShare       float64      // 0 to 1: share of the statement in the sentences themselves
+	ownWeight      float64      // weight in the sentences themselves, without headings
+	specificHits   int          // non-general concepts in the sentences
+	specificWeight float64      // weight of the matched non-general concepts
 	topicShare     float64      // 0 to 1: share of the control's title, in sentence, headings or passage
-	offTopic       bool         // the passage names nothing of the control
-	missingAnchor  anchorGroup  // words of the statement of which the passage has none
+	offTopic       bool         // the passage doesn't mention the control's topic
+	missingAnchor  anchorGroup  // required words of which the passage has none
 	missedConcepts []string
-	missedTopics   []string // of them, things that the control is about
-	missedActions  []string // actions asked for that are not said
-	missesHead     bool     // the first thing the demand speaks of is not there
-	deniesOutright bool     // a sentence that denies, and speaks of nothing but the control's subject
-	sentenceWeight float64  // weight that the last sentence holds
-	deniedWeight   float64  // of it, in clauses that deny
-	missedHeavy    int      // concepts of full weight that are missed
-	matchedClauses uint64   // clauses of the last sentence that hold what matched
-	mainClause     uint64   // of these, the one that holds most, or an action
+	missedTopics   []string // missed concepts that belong to the control's topic
+	missedActions  []string // required actions that are not stated
+	missesHead     bool     // the first thing in the statement is missing
+	deniesOutright bool     // a denial about nothing but the control's subject
+	sentenceWeight float64  // weight in the last sentence
+	deniedWeight   float64  // the part of it in negated clauses
+	missedHeavy    int      // missed concepts of full weight
+	matchedClauses uint64   // clauses of the last sentence with matches
+	mainClause     uint64   // the one of these with the most weight, or an action
 }
 
-// requiredWeight is how much weight makes a demand: all of a short one, and of a long one
-// what a sentence can be expected to hold.
+// requiredWeight returns the weight required for full coverage: all of a short statement, and of a
+// long one what a sentence can be expected to hold.
 func (d *preparedStatement) requiredWeight() float64 {
 	if d.totalWeight <= maxFullWeight {
 		return d.totalWeight
@@ -39,20 +39,19 @@ func (d *preparedStatement) requiredWeight() float64 {
 	return maxFullWeight + (d.totalWeight-maxFullWeight)*0.35
 }
 
-// creditNeighbor is for a thing that only the sentences beside the window name.
+// creditNeighbor is the credit for a thing that only adjacent sentences name.
 const creditNeighbor = 0.6
 
-// creditPassage is for a thing that the passage names somewhere else.
+// creditPassage is the credit for a thing named elsewhere in the passage.
 const creditPassage = 0.4
 
-// surroundings are sorted concepts that a sentence stands among.
+// surroundings holds the sorted concepts around a sentence.
 type surroundings struct {
-	headings []uint64 // above it, and the document's title
-	passage  []uint64 // in any sentence of its passage that denies and announces nothing
+	headings []uint64 // of its headings and the document's title
+	passage  []uint64 // of all affirmative sentences of its passage
 }
 
-// matchWindow measures d against one or two sentences, among surroundings and beside the
-// sentences of near.
+// matchWindow matches d with one or two sentences, given their surroundings and adjacent sentences.
 func (d *preparedStatement) matchWindow(window, near []*sentence, around surroundings) match {
 	var m match
 	if d.totalWeight == 0 {
@@ -102,7 +101,7 @@ func (d *preparedStatement) matchWindow(window, near []*sentence, around surroun
 			continue
 		}
 		if a.alternative != 0 && chosen[a.alternative-1][boolToInt(!a.afterOr)] {
-			got += a.weight // the other of two alternatives is there
+			got += a.weight // the alternative is present
 			continue
 		}
 		if i == head && d.topicShareIn(window) < 0.5 {
@@ -140,7 +139,7 @@ func (d *preparedStatement) matchWindow(window, near []*sentence, around surroun
 	return m
 }
 
-// reachesWeight: a window itself holds concepts of so much weight.
+// reachesWeight reports whether a window itself holds concepts of the given weight.
 func (d *preparedStatement) reachesWeight(window []*sentence, weight float64) bool {
 	own := 0.0
 	for i := range d.concepts {
@@ -152,7 +151,7 @@ func (d *preparedStatement) reachesWeight(window []*sentence, weight float64) bo
 	return false
 }
 
-// bestCredit is what the best word for it in a window is worth; 0 where there is none.
+// bestCredit returns the credit of the best matching word in a window, or 0.
 func (a *requiredConcept) bestCredit(window []*sentence) float64 {
 	best := 0.0
 	for _, s := range window {
@@ -163,8 +162,8 @@ func (a *requiredConcept) bestCredit(window []*sentence) float64 {
 	return best
 }
 
-// chosenAlternatives tells of each "or" which sides a window says, before it and after it. What a
-// statement rules out, it rules out on both sides.
+// chosenAlternatives returns, for each "or", which sides a window states. A prohibition applies to
+// both sides.
 func (d *preparedStatement) chosenAlternatives(window []*sentence) [][2]bool {
 	var out [][2]bool
 	for i := range d.concepts {
@@ -191,8 +190,8 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// isSoleSubject: a sentence holds what the control and the statement are about, and nothing
-// else ("penetration tests: never done"). Denying that, it denies whatever is asked of it.
+// isSoleSubject reports whether a sentence names the topic of control and statement and nothing
+// else ("penetration tests: never done"). Its denial then denies everything required of it.
 func (d *preparedStatement) isSoleSubject(cur *sentence) bool {
 	if d.topicShareIn([]*sentence{cur}) < 0.9 {
 		return false
@@ -215,8 +214,8 @@ func (d *preparedStatement) isSoleSubject(cur *sentence) bool {
 	return true
 }
 
-// emptyConcepts are the concepts that add nothing to a denial: those of nearly every
-// sentence, and "done", "performed", "in place" and their like.
+// emptyConcepts returns the concepts that add nothing to a denial, such as "done", "performed" and
+// "in place".
 var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for concept, w := range sharedLexicon().weights {
@@ -230,7 +229,7 @@ var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// contextCredit is what it is worth that headings or sentences nearby name the concept.
+// contextCredit returns the credit for a concept named in headings or adjacent sentences.
 func (a *requiredConcept) contextCredit(near []*sentence, context []uint64) float64 {
 	if _, ok := slices.BinarySearch(context, a.id); ok {
 		return creditContext
@@ -246,8 +245,8 @@ func (a *requiredConcept) contextCredit(near []*sentence, context []uint64) floa
 	return 0
 }
 
-// documentNouns are the kinds of documents. That a policy says something is no sign
-// that the policy itself was approved.
+// documentNouns returns the kinds of documents. That a policy states something doesn't show that
+// the policy was approved.
 var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	m := make(map[uint64]bool)
 	for _, w := range []string{"policy", "procedure", "plan", "standard", "document", "register", "program", "contract"} {
@@ -256,7 +255,7 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// findIn finds the concept among the terms of a sentence, or all words of its phrase.
+// findIn finds the concept, or all words of its phrase, among the terms of a sentence.
 func (a *requiredConcept) findIn(s *sentence) (term, bool) {
 	t, ok := s.findTerm(a.id)
 	if ok || len(a.parts) < 2 {
@@ -271,14 +270,14 @@ func (a *requiredConcept) findIn(s *sentence) (term, bool) {
 	return t, true
 }
 
-// topicShareIn is the share of the control's title that a window itself holds, by its own words
-// or what they may stand for.
+// topicShareIn returns the share of the control's title that a window itself names, directly or by
+// related words.
 func (d *preparedStatement) topicShareIn(window []*sentence) float64 {
 	return d.topicShareBy(window, false, false)
 }
 
-// topicShareBy counts a word that only may stand for another in part, if strict; and, if deeds,
-// also what the title says is done ("hardened configuration").
+// topicShareBy is like topicShareIn; if strict, related words count only in part, and withActions
+// includes the actions in the title ("hardened configuration").
 func (d *preparedStatement) topicShareBy(window []*sentence, strict, withActions bool) float64 {
 	total, got := 0.0, 0.0
 	for i := range d.topic {
@@ -295,15 +294,15 @@ func (d *preparedStatement) topicShareBy(window []*sentence, strict, withActions
 	}
 	switch {
 	case total == 0 && !withActions:
-		return d.topicShareBy(window, strict, true) // a title of nothing but deeds ("background checks")
+		return d.topicShareBy(window, strict, true) // a title of actions only ("background checks")
 	case total == 0:
 		return 0
 	}
 	return got / total
 }
 
-// passageTopicShare is the share of the control's title that a window, its headings or the
-// whole passage hold.
+// passageTopicShare returns the share of the control's title found in a passage, its headings or
+// title.
 func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 	total, got := 0.0, 0.0
 	for _, a := range d.topic {
@@ -331,7 +330,7 @@ func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 	return got / total
 }
 
-// mentionsConcept tells whether a concept stands anywhere in the passage or above it.
+// mentionsConcept reports whether a concept occurs in the passage or its headings.
 func (c *analyzedPassage) mentionsConcept(id uint64) bool {
 	if _, ok := slices.BinarySearch(c.headingConcepts, id); ok {
 		return true

@@ -9,14 +9,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// What the levels mean in general, where the catalog has no criteria for a control.
+// genericLevelCriteria describes each level for controls without criteria in the catalog.
 var genericLevelCriteria = [6]string{
 	"The practice isn't performed; nothing shows due care.",
-	"The practice is performed now and then, by the people who think of it, without a common way.",
-	"The practice is asked for and followed in some places, but not in one way everywhere.",
-	"One documented way holds for everything in scope; it is followed, and deviations are recorded with reasons.",
-	"Level 3 holds, and measurements of the practice are reviewed by management and acted on.",
-	"Levels 3 and 4 hold, and the practice is improved all the time, by lessons, prediction and automation.",
+	"The practice is performed ad hoc by individuals, without a consistent approach.",
+	"The practice is required and followed in some areas, but not consistently.",
+	"One documented approach applies to everything in scope; it is followed, and deviations are recorded with reasons.",
+	"Level 3 is met, and management reviews measurements of the practice and acts on them.",
+	"Levels 3 and 4 are met, and the practice is continuously improved through lessons learned, prediction and automation.",
 }
 
 var (
@@ -35,9 +35,9 @@ var (
 	)
 )
 
-// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 needs all of 3 and
-// figures that management looks at, 5 needs 4 and improvement. Where nothing is
-// evidenced there is nothing to rate: Assessed is false and the level 0.
+// RateMaturity rates a control from 0 to 5. Levels are cumulative: 4 requires all of 3 and metrics
+// that management reviews, 5 requires 4 and continuous improvement. Without evidence the control
+// isn't rated: Assessed is false and the level 0.
 func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
 		Item:        newItem(c, item.RequirementCodes),
@@ -59,26 +59,26 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Confidence = 0
 		found := "no evidence was found"
 		if len(item.Evidence) > 0 {
-			found = "what was found is too little to be evidence"
+			found = "too little evidence was found"
 		}
-		m.Rationale = "Not rated: " + found + ", which says nothing of the practice itself. Level 0 stands until there is some."
+		m.Rationale = "Not rated: " + found + ". The practice itself may be in place; level 0 applies until there is evidence."
 	case api.NotImplemented:
-		m.Rationale = "Level 0: the evidence says that it is not done."
+		m.Rationale = "Level 0: the evidence states that it is not done."
 		if who := statusSetBy(item); who != "" {
-			m.Rationale = "Level 0: " + who + " said that it is not done."
+			m.Rationale = "Level 0: " + who + " stated that it is not done."
 		}
 	case api.Planned:
-		m.Rationale = "Level 0: it is announced, and a plan performs nothing."
+		m.Rationale = "Level 0: planned, not yet performed."
 	case api.PartiallyImplemented:
 		m.Level = 1
 		m.Rationale = fmt.Sprintf(
-			"Level 1: some of it is said (%.0f %% of what is asked for), without a common way.",
+			"Level 1: partly evidenced (%.0f%% of the requirements), without a consistent approach.",
 			item.CoverageRatio*100,
 		)
 		if item.CoverageRatio >= 0.5 {
 			m.Level = 2
 			m.Rationale = fmt.Sprintf(
-				"Level 2: %.0f %% of what is asked for is said; for level 3 it must hold everywhere. %s",
+				"Level 2: %.0f%% of the requirements are evidenced; level 3 requires it to apply everywhere. %s",
 				item.CoverageRatio*100,
 				item.Reason,
 			)
@@ -87,22 +87,22 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Level, m.Rationale = rateImplemented(item)
 	}
 	if who := statusSetBy(item); who != "" {
-		m.Confidence = 0 // the status that it follows from is nobody's reading
+		m.Confidence = 0 // the status wasn't derived from evidence
 		if item.ImplementationStatus != api.NotImplemented {
-			m.Rationale += " The status is what " + who + " set."
+			m.Rationale += " The status was set by " + who + "."
 		}
 	}
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = roundToThousandths(m.Confidence * 0.9) // read from words, not from the figures themselves
+			m.Confidence = roundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
 		}
 	}
 	SetLevelCriteria(&m, c)
 	return m
 }
 
-// mentionsMetrics tells whether a quote speaks of figures.
+// mentionsMetrics reports whether a quote mentions metrics.
 func mentionsMetrics(quote string) bool {
 	return metricPattern.MatchString(quote) || strings.Contains(quote, "%") && percentPattern.MatchString(quote)
 }
@@ -110,7 +110,7 @@ func mentionsMetrics(quote string) bool {
 func rateImplemented(item api.SoAItem) (int, string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf(
-			"Level 2: it counts as implemented, but the evidence is %s; for level 3 it must be shown for all of it.",
+			"Level 2: implemented, but the evidence is %s; level 3 requires evidence for all of it.",
 			item.EvidenceCoverage,
 		)
 	}
@@ -124,24 +124,24 @@ func rateImplemented(item api.SoAItem) (int, string) {
 	}
 	holds := "it is documented, and records show it being followed"
 	if !item.InOperation {
-		holds = "it is documented; that it is followed no record shows, so ask for one"
+		holds = "it is documented, but no record shows it being followed; request one"
 	}
 	switch {
 	case figures && better:
-		return 5, "Level 5: " + holds + ". Figures are named that management looks at, and it is improved from what is learned."
+		return 5, "Level 5: " + holds + ". Management reviews metrics, and the practice is improved from lessons learned."
 	case figures:
-		return 4, "Level 4: " + holds + ". The evidence names figures that management looks at. For level 5, nothing shows steady improvement."
+		return 4, "Level 4: " + holds + ". The evidence mentions metrics that management reviews. For level 5, nothing shows continuous improvement."
 	}
-	return 3, "Level 3: " + holds + ". For level 4, no figures were found that management looks at."
+	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
 }
 
-// SetLevelCriteria writes what the level of a score and the next one ask for.
+// SetLevelCriteria sets the criteria for a score's level and the next one.
 func SetLevelCriteria(m *api.MaturityScore, c api.Control) {
 	m.Criteria = levelCriteria(c, m.Level)
 	m.NextCriteria = levelCriteria(c, m.Level+1)
 }
 
-// levelCriteria is what the catalog asks for at a level, or what the level means in general.
+// levelCriteria returns the catalog's criteria for a level, or the generic ones.
 func levelCriteria(c api.Control, level int) string {
 	if level > 5 {
 		return ""

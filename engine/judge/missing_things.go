@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// safeguardStems are things that an organization has, keeps or does against a risk: that there is none is a lack,
-// where having no visitors, no incidents or no branch abroad is none.
+// safeguardStems are things that an organization has or does against a risk: their absence is a
+// gap, whereas having no visitors, incidents or branches abroad isn't.
 var safeguardStems = stemSet(
 	`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
 review recertification audit assessment analysis check scan inspection training course screening vetting firewall antivirus mfa 2fa encryption backup copy monitoring alarm
@@ -16,23 +16,24 @@ budget diagram map program programme concept strategy risk-register classificati
 authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
 )
 
-// otherSafeguardStems are such things that say nothing as the names of columns.
+// otherSafeguardStems lists further nouns whose absence counts in a sentence, but which carry no
+// meaning as column names.
 var otherSafeguardStems = stemSet(
 	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
 )
 
-// missingThing is a word of what a sentence says is lacking.
+// missingThing is a word of what a sentence states is missing.
 type missingThing struct {
 	concept, stem uint64
-	phrase        uint64 // that it is part of; 0 where of none
-	isGeneric     bool   // it is done to many a thing
+	phrase        uint64 // hash of the phrase it is part of, or 0
+	isGeneric     bool   // the word applies to many things
 }
 
-const maxMissingThings = 6 // words of a thing; what takes more to say is no plain lack
+const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
 
-// findMissingThings are the words of what a sentence plainly says there is none of, or that was not done: "we have no
-// SIEM", "a record of processing has not been written yet", "the review of Q1 was not held". None where what
-// is denied is no safeguard.
+// findMissingThings returns the words of what a sentence plainly states is missing or was not done:
+// "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was not
+// held". It returns nil if that is not a safeguard.
 func findMissingThings(text string, words []word, s *stance) (things []missingThing) {
 	if s.isTableRow || s.denied == 0 || s.conditional|s.hypothetical != 0 || s.question || !deniesPlainly(text, words, s) {
 		return nil
@@ -68,8 +69,9 @@ func findMissingThings(text string, words []word, s *stance) (things []missingTh
 	return things
 }
 
-// deniesPlainly: a sentence denies in its first clause, of a thing as a whole: "we have no …", "there is no …", "no … was
-// held", "the … has not been written". "Roles that nobody confirms are removed" and "not approved" don't.
+// deniesPlainly reports whether the first clause of a sentence denies a thing as a whole: "we have
+// no …", "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody
+// confirms are removed" or "not approved".
 func deniesPlainly(text string, words []word, s *stance) bool {
 	if s.denied&1 == 0 {
 		return false
@@ -97,21 +99,22 @@ func deniesPlainly(text string, words []word, s *stance) bool {
 }
 
 var (
-	// circumstanceWords begins where, when or why.
+	// circumstanceWords introduce a place, time or reason.
 	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
-	// genericActionStems say of a thing no more than that it is there.
+	// genericActionStems only state that a thing exists or was done.
 	genericActionStems = stemSet(
 		`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
 set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen
 have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`,
 	)
-	// timeStems are times.
+	// timeStems are expressions of time.
 	timeStems = stemSet(
 		`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`,
 	)
 )
 
-// isLackedBy: all that a sentence says there is none of is what the statement asks for.
+// isLackedBy reports whether everything that a sentence states is missing is required by the
+// statement.
 func (d *preparedStatement) isLackedBy(s *sentence) bool {
 	if len(s.missingThings) == 0 || d.isProhibition() {
 		return false
@@ -127,22 +130,23 @@ func (d *preparedStatement) isLackedBy(s *sentence) bool {
 	return own
 }
 
-// isLackVague: what is lacking is told in words alone that are said of many a thing ("the review was not held"), or
-// that the statement has for what is done to its own ("no monitoring", of clocks that are monitored).
+// isLackVague reports whether the missing thing is described only in generic words ("the review was
+// not held"), or in words that the statement uses for actions ("no monitoring", of clocks that are
+// monitored).
 func (d *preparedStatement) isLackVague(s *sentence) bool {
 	return !slices.ContainsFunc(s.missingThings, func(t missingThing) bool {
 		return !t.isGeneric && !slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.isAction && a.id == t.concept })
 	})
 }
 
-// isAmong tells whether a thing is one of what is asked for, or a part of one.
+// isAmong reports whether a thing is one of the concepts, or a part of one.
 func (t missingThing) isAmong(concepts []requiredConcept) bool {
 	return slices.ContainsFunc(concepts, func(a requiredConcept) bool {
 		return a.id == t.concept || a.id == t.phrase || slices.Contains(a.parts, t.concept)
 	})
 }
 
-// contains tells whether a wording has a word.
+// contains reports whether a wording contains a word.
 func (w wording) contains(stem uint64) bool {
 	return slices.ContainsFunc(w, func(g wordGroup) bool {
 		return slices.ContainsFunc(g.phrases, func(p stemHashes) bool { return p.contains(stem) })
@@ -150,12 +154,12 @@ func (w wording) contains(stem uint64) bool {
 }
 
 const (
-	minLackTitleShare = 0.6 // share of the control's title that has to stand around a lack that says little itself
-	minLackCoverage   = 0.5 // and of the statement
+	minLackTitleShare = 0.6 // share of the control's title required nearby if the absence itself is vague
+	minLackCoverage   = 0.5 // and share of the statement
 )
 
-// confirmsLack: a sentence that says that there is none, or that it failed, names what the statement asks for; or,
-// where it says little ("the review was not held"), what stands above and beside it does.
+// confirmsLack reports whether a sentence about an absence or failure names what the statement
+// requires or, if it is vague ("the review was not held"), whether its context does.
 func (m match) confirmsLack(vague bool) bool {
 	return !m.offTopic && m.missingAnchor == nil &&
 		(!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)

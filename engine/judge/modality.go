@@ -2,18 +2,19 @@ package judge
 
 import "strings"
 
-// readModality finds how far a sentence binds: what must be, what should be, what may be only so.
+// readModality determines how binding a sentence is: must, should or may.
 func readModality(s *stance, text string, words []word) {
 	weak := ""
 	for i, w := range words {
 		if s.isTableRow && isInColumnName(text, w) {
-			continue // the name of a column
+			continue // part of a column name
 		}
 		switch {
 		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
 			s.mandatory = true
 		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
-			// "may not" and "no visitor may" forbid, "may only" restricts; "should an incident occur" supposes.
+			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
+			// occur" is a condition.
 			if w.text == "may" && (isRestrictingMay(words, i) || isSanctionMay(words, i) || entitlementVerbs[wordAt(words, i+1)]) {
 				s.mandatory = true
 				continue
@@ -39,23 +40,25 @@ func readModality(s *stance, text string, words []word) {
 	}
 }
 
-// isRestrictingMay: the "may" at i says what alone is allowed: "may use encrypted sticks only", "no visitor may enter".
+// isRestrictingMay reports whether the "may" at i restricts: "may use encrypted sticks only", "no
+// visitor may enter".
 func isRestrictingMay(words []word, i int) bool {
 	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
 }
 
-// isSanctionMay: the "may" at i says what follows a breach: "may be subject to disciplinary action".
+// isSanctionMay reports whether the "may" at i states a sanction: "may be subject to disciplinary
+// action".
 func isSanctionMay(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	return next == "result" || next == "lead" || next == "be" && sanctionWords[wordAt(words, i+2)]
 }
 
-// entitlementVerbs: what one may do by right: "the authority to which the patient may complain".
+// entitlementVerbs express a right: "the authority to which the patient may complain".
 var entitlementVerbs = wordSet("complain appeal object")
 
 var sanctionWords = wordSet("subject subjected disciplined dismissed")
 
-// isInColumnName: the word stands in the name of a column, "Name: value; …".
+// isInColumnName reports whether the word is part of a column name, "Name: value; …".
 func isInColumnName(text string, w word) bool {
 	from := strings.LastIndexAny(text[:w.start], ";|") + 1
 	rest := text[w.end:]
@@ -65,7 +68,8 @@ func isInColumnName(text string, w word) bool {
 	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
-// isSubordinate: the verb belongs to a side clause ("systems that may hold personal data").
+// isSubordinate reports whether the verb belongs to a subordinate clause ("systems that may hold
+// personal data").
 func isSubordinate(words []word, i int) bool {
 	p := wordAt(words, i-1)
 	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"

@@ -10,23 +10,25 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// defaultTarget is the level a remediation aims at: one way that holds everywhere.
+// defaultTarget is the maturity level a remediation aims at by default: a consistent, documented
+// practice.
 const defaultTarget = 3
 
-// MaturityGoal is the maturity level that is wanted of a control, and the one it has; Rated is false where nobody said.
+// MaturityGoal holds a control's target and current maturity level. Rated is false if the control
+// was not rated.
 type MaturityGoal struct {
 	Target, Current int
 	Rated           bool
 }
 
-// dueDays is how long a remediation may take, by severity.
+// dueDays is the number of days allowed for a remediation, by severity.
 var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
 }
 
-// DraftPOAMItem drafts the plan of action for a finding, from Options.Today on; where
-// today is unknown, dates stay empty. Codes and dependencies come with Order, ids
-// are the caller's.
+// DraftPOAMItem drafts the plan item for a finding, with dates counted from Options.Today; dates
+// stay empty if Today is unknown. OrderItems assigns codes and dependencies; the caller assigns
+// IDs.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
@@ -62,7 +64,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	}
 	item.DueDate = workdayAfter(today, days)
 	if own, is := parseDate(fnd.DueDate); is && own.After(today) {
-		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a person's word goes before the severity's
+		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a due date set by a user overrides the one derived from severity
 	}
 	for _, m := range milestoneTemplates[action] {
 		item.Milestones = append(
@@ -73,12 +75,13 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	return item
 }
 
-// HasManualRecommendation tells whether a person wrote what a finding asks to do.
+// HasManualRecommendation reports whether a user wrote the finding's recommendation.
 func HasManualRecommendation(f *api.Finding) bool {
 	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
 }
 
-// workdayAfter is so many days later, on the Friday before where that falls on a weekend.
+// workdayAfter returns the date the given number of days after t, moved back to Friday if it falls
+// on a weekend.
 func workdayAfter(t time.Time, days int) api.Date {
 	d := t.AddDate(0, 0, days)
 	switch {
@@ -96,22 +99,22 @@ var milestoneTemplates = map[string][]struct {
 }{
 	"document": {
 		{"Owner named and draft written", 40},
-		{"Draft reviewed by those concerned", 70},
+		{"Draft reviewed by stakeholders", 70},
 		{"Approved and communicated", 100},
 	},
 	"implement": {
 		{"Owner, design and budget agreed", 25},
-		{"In place for the first part of the scope", 60},
-		{"In place everywhere, with records", 90},
+		{"Implemented for the first part of the scope", 60},
+		{"Fully implemented, with records", 90},
 		{"Verified by someone else", 100},
 	},
 	"collect_evidence": {
-		{"Owner asked and sources named", 30},
-		{"Evidence given, or its absence stated", 70},
+		{"Owner contacted and sources identified", 30},
+		{"Evidence provided, or its absence confirmed", 70},
 		{"Evidence reviewed against the control", 100},
 	},
 	"improve": {{"Shortfalls agreed with the owner", 30}, {"Changes made", 75}, {"Verified by someone else", 100}},
-	"monitor": {{"Measures and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
+	"monitor": {{"Metrics and thresholds chosen", 30}, {"Monitoring running", 75}, {"First results reviewed", 100}},
 }
 
 func chooseActionType(f api.Finding) string {
@@ -130,7 +133,8 @@ func chooseActionType(f api.Finding) string {
 	return "improve"
 }
 
-// estimateEffort grows with what is missing and with what has to be built.
+// estimateEffort returns an effort level that grows with the number of missing elements and the
+// work the action implies.
 func estimateEffort(f api.Finding, action string) string {
 	points := len(f.MissingElements)
 	switch action {
@@ -155,7 +159,7 @@ func estimateEffort(f api.Finding, action string) string {
 
 func describeWeakness(c api.Control, f api.Finding) string {
 	name := c.Title + " (" + c.Code + ")"
-	if c.Title == c.Code { // a control that the catalog lacks
+	if c.Title == c.Code { // a control that isn't in the catalog
 		name = c.Code
 	}
 	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), shorten(f.Condition, 400))
@@ -164,23 +168,23 @@ func describeWeakness(c api.Control, f api.Finding) string {
 func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
 	verb := map[string]string{
 		"document":         "Write, approve and communicate the missing rules for %s.",
-		"implement":        "Put %s in place for everything in scope, and keep records of it.",
-		"collect_evidence": "Collect and file evidence that %s is done; where it isn't, put it in place and restate this item.",
-		"improve":          "Close the shortfalls of %s.",
-		"monitor":          "Measure and watch %s, and act on what is seen.",
+		"implement":        "Implement %s for everything in scope, and keep records of it.",
+		"collect_evidence": "Collect evidence of %s. If it isn't in place, implement it and update this item.",
+		"improve":          "Close the gaps in %s.",
+		"monitor":          "Measure and monitor %s, and act on the results.",
 	}[action]
 	if f.GapType == "governance" && action == "document" {
-		verb = "Settle what holds of %s where the documents disagree, correct the other, and communicate it."
+		verb = "Decide what applies to %s where the documents disagree, correct them, and communicate the decision."
 	}
 	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotFollowed) {
-		verb = "Find out why %s fails where the records show it, mend that, and show by new records that it holds."
+		verb = "Find out why %s failed in the recorded cases, fix the cause, and show with new records that it works."
 	}
 	if action == "document" && len(f.MissingElements) == 0 {
-		verb = "Write down what is done for %s as an approved policy or procedure, and communicate it."
+		verb = "Document what is done for %s in an approved policy or procedure, and communicate it."
 	}
 	s := fmt.Sprintf(verb, "“"+strings.TrimRight(c.Title, ".")+"”")
 	if len(f.MissingElements) > 0 {
-		s += " It has to cover:"
+		s += " It must cover:"
 		for i, m := range f.MissingElements {
 			sep := " "
 			if i > 0 {
@@ -193,15 +197,16 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 	return s
 }
 
-// isNotFollowed: a missing element is noted as one that records show failing.
+// isNotFollowed reports whether a missing element carries the note that records show the rule isn't
+// followed.
 func isNotFollowed(m string) bool {
 	return strings.HasSuffix(m, "("+contradictionTexts[ruleNotFollowed].note+")")
 }
 
-// stripNote drops the bracketed note that a missing element ends with.
+// stripNote removes the bracketed note at the end of a missing element.
 func stripNote(m string) string {
 	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (announced only)", " (the evidence says", " (only in a template)"} {
+		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (planned only)", " (the documents state the opposite", " (only in a template)"} {
 			if i := strings.LastIndex(m, note); i > 0 {
 				return m[:i]
 			}
@@ -213,17 +218,17 @@ func stripNote(m string) string {
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
 	out := []string{}
 	for _, m := range f.MissingElements {
-		out = append(out, "Shown by evidence: "+strings.TrimRight(stripNote(m), ".")+".")
+		out = append(out, "Evidence shows: "+strings.TrimRight(stripNote(m), ".")+".")
 	}
 	if len(out) == 0 {
-		out = append(out, "Shown by evidence: "+strings.TrimRight(c.Title, ".")+".")
+		out = append(out, "Evidence shows: "+strings.TrimRight(c.Title, ".")+".")
 	}
 	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" &&
 		len(text) <= 300 &&
 		!noCriteriaPattern.MatchString(text) {
 		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(collapseSpace(text), ".")+".")
 	}
-	return append(out, "A person other than the owner has checked it.")
+	return append(out, "Verified by someone other than the owner.")
 }
 
 const maxExpectedEvidence = 8
@@ -247,8 +252,8 @@ func chooseExpectedEvidence(c api.Control, f api.Finding, action string) []strin
 	return slices.Clone(defaultEvidence)
 }
 
-// defaultEvidence is asked for where the catalog names none.
+// defaultEvidence is requested if the catalog lists no evidence for the control.
 var defaultEvidence = []string{
-	"Approved policy or procedure that asks for it",
-	"Record, log or configuration export of the last twelve months that shows it",
+	"Approved policy or procedure that requires it",
+	"Record, log or configuration export from the last twelve months that shows it",
 }

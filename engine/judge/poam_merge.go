@@ -7,12 +7,12 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// MergeItems makes one item of those that one action closes: a control and what refines it
-// (IAC-10 and IAC-10.8), where the same kind of action is due for the same role; and, in
-// whatever domains, controls for which the catalog asks for the very same evidence, where
-// that is all that is missing. The item keeps the first control's code, is as urgent as the
-// most urgent of them, and asks for what each asks for. Joins tells whether an item may become
-// part of another: what people began or decided is left alone; nil: each may.
+// MergeItems merges items that a single action can close: a control with its sub-controls (IAC-10
+// and IAC-10.8) if the same kind of action is due for the same role, and controls of any domain
+// that are missing only evidence and request exactly the same evidence. The merged item keeps the
+// first control's code, the highest urgency, and the requests of all. canJoin reports whether an
+// item may be merged into another, so that items users have worked on are left alone; nil allows
+// every merge.
 func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	if canJoin == nil {
 		canJoin = func(_, _ *api.POAMItem) bool { return true }
@@ -20,10 +20,11 @@ func MergeItems(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool)
 	return mergeSameEvidence(mergeFamilies(items, canJoin), canJoin)
 }
 
-// maxControlsPerItem bounds what one item closes, so that it can be looked over.
+// maxControlsPerItem is the maximum number of controls a single item may close, so that it can
+// still be reviewed.
 const maxControlsPerItem = 8
 
-// mergeSameEvidence merges requests for the same evidence.
+// mergeSameEvidence merges items that request the same evidence.
 func mergeSameEvidence(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	full := func(i api.POAMItem, more int) bool { return len(i.AlsoCloses)+more+2 > maxControlsPerItem }
 	at := make(map[string][]int)
@@ -46,8 +47,8 @@ func mergeSameEvidence(items []api.POAMItem, canJoin func(into, it *api.POAMItem
 	return out
 }
 
-// requestedEvidenceKey names the evidence that an item asks for, with who is to give it; empty where it
-// asks for more than that, or where the catalog doesn't name it.
+// requestedEvidenceKey returns a key for the requested evidence and its owner, or "" if the item
+// requires more than evidence or the catalog doesn't list the evidence.
 func requestedEvidenceKey(it api.POAMItem) string {
 	if it.ActionType != "collect_evidence" || it.Status != "open" || len(it.ExpectedEvidence) == 0 ||
 		slices.Equal(it.ExpectedEvidence, defaultEvidence) {
@@ -58,7 +59,7 @@ func requestedEvidenceKey(it api.POAMItem) string {
 	return ownerOrEmpty(it.Owner) + "\n" + strings.Join(list, "\n")
 }
 
-// mergeFamilies merges a control and what refines it.
+// mergeFamilies merges a control with its sub-controls.
 func mergeFamilies(items []api.POAMItem, canJoin func(into, it *api.POAMItem) bool) []api.POAMItem {
 	items = sortItems(items, func(it *api.POAMItem) codeKey { return newCodeKey(it.ControlCode) }, codeKey.compare)
 	type key struct{ family, action, role string }
@@ -118,7 +119,7 @@ func mergeItem(into, it api.POAMItem) api.POAMItem {
 	return into
 }
 
-// union is a and what of b isn't in it, in their order.
+// union returns the elements of a followed by those of b that aren't in a.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, s := range b {
@@ -129,7 +130,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-// ClosesControl tells whether an item is about a control, by itself or merged into it.
+// ClosesControl reports whether an item covers a control, directly or as a merged one.
 func ClosesControl(it *api.POAMItem, control string) bool {
 	return slices.ContainsFunc(
 		append([]string{it.ControlCode}, it.AlsoCloses...),

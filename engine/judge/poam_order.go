@@ -9,14 +9,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// maxDependencies is how many items one item names as coming first.
+// maxDependencies is the maximum number of prerequisite items that an item lists.
 const maxDependencies = 5
 
-// OrderItems puts items in the order in which to work on them, and gives each its
-// priority, its code (POAM-001 …) and the codes that come first. Worse comes before
-// milder, foundations before what stands on them, policy before procedure before
-// records. What another waits for never comes after it, though it be milder, and is due no later; its
-// date is brought forward where needed, its milestones with it, from today on. The same items give the same order.
+// OrderItems sorts items into working order and assigns priority, code (POAM-001 …) and
+// dependencies. Higher severity comes first, then foundational domains, then policies before
+// procedures before records. A prerequisite always precedes the items that depend on it, even at
+// lower severity, and is due no later; its due date and milestones are moved forward if necessary,
+// but not before today. The result is deterministic.
 func OrderItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sortItems(items, newUrgency, urgency.compare)
 	waits := findDependencies(out)
@@ -26,7 +26,7 @@ func OrderItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 		out[i].Priority = i + 1
 		out[i].POAMCode = fmt.Sprintf("POAM-%0*d", digits, i+1)
 	}
-	// From the last to the first, so that a chain is brought forward as a whole.
+	// Iterate backwards so that a whole chain of dependencies is moved forward.
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
@@ -37,7 +37,7 @@ func OrderItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	return out
 }
 
-// sortItems are the items by a key that is worked out once for each; equal ones stay as they were.
+// sortItems returns the items sorted by a key computed once per item. The sort is stable.
 func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare func(a, b K) int) []api.POAMItem {
 	type placed struct {
 		key K
@@ -60,7 +60,7 @@ func sortItems[K any](items []api.POAMItem, key func(*api.POAMItem) K, compare f
 	return out
 }
 
-// urgency is where an item stands among others.
+// urgency is the sort key of an item.
 type urgency struct {
 	severity, domain, action int
 	code                     codeKey
@@ -88,12 +88,12 @@ func actionRank(action string) int {
 	return slices.Index([]string{"document", "implement", "improve", "collect_evidence", "monitor"}, action)
 }
 
-// compare puts IAC-02 before IAC-10, and IAC-06 before IAC-06.1.
+// compare orders codes naturally: IAC-02 before IAC-10, and IAC-06 before IAC-06.1.
 func (k codeKey) compare(o codeKey) int {
 	return cmp.Or(strings.Compare(k.prefix, o.prefix), slices.Compare(k.numbers, o.numbers), strings.Compare(k.code, o.code))
 }
 
-// codeKey is a control's code, taken apart.
+// codeKey is a parsed control code.
 type codeKey struct {
 	prefix  string
 	numbers []int
@@ -123,8 +123,8 @@ func splitCode(code string) (string, []int) {
 	return prefix, n
 }
 
-// findDependencies are, for each item, the places of those it waits for: its parent
-// control, the foundation of its domain, and the security program.
+// findDependencies returns, for each item, the indexes of its prerequisites: the parent control,
+// the foundation of its domain, and the security program.
 func findDependencies(items []api.POAMItem) [][]int {
 	byCode := make(map[string]int)
 	for i := len(items) - 1; i >= 0; i-- {
@@ -146,7 +146,7 @@ func findDependencies(items []api.POAMItem) [][]int {
 			if !ok || items[w].ControlCode == it.ControlCode || slices.Contains(waits[i], w) || len(waits[i]) >= maxDependencies {
 				continue
 			}
-			// Asking for evidence waits for nothing but rules that are to be written.
+			// Collecting evidence only depends on rules that have yet to be written.
 			if it.ActionType == "collect_evidence" && items[w].ActionType != "document" {
 				continue
 			}
@@ -156,9 +156,9 @@ func findDependencies(items []api.POAMItem) [][]int {
 	return waits
 }
 
-// sortByDependencies moves what others wait for before them, keeping the order otherwise. A
-// child's code is longer than its parent's, so that waits have no circles; should
-// there be one, it is cut where it is met.
+// sortByDependencies moves prerequisites before the items that depend on them and otherwise keeps
+// the order. Parent codes are shorter than child codes, so there should be no cycles; if there is
+// one, it is broken where it is detected.
 func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMItem, [][]int) {
 	place := make([]int, len(items))
 	for i := range place {
@@ -194,7 +194,8 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMI
 	return out, moved
 }
 
-// bringForward makes an item due by a date, with its milestones spread over what is left.
+// bringForward moves an item's due date forward to due and spreads its milestones over the
+// remaining time.
 func bringForward(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return
@@ -212,7 +213,7 @@ func bringForward(it *api.POAMItem, today, due api.Date) {
 	it.Milestones = stones
 }
 
-// daysBetween is 0 where one of the dates is unknown.
+// daysBetween returns the days from one date to another, or 0 if either is unknown.
 func daysBetween(from, to api.Date) int {
 	a, err := from.Time()
 	b, err2 := to.Time()

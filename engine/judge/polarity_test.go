@@ -92,7 +92,7 @@ func TestLaterIsNotBefore(t *testing.T) {
 	}
 }
 
-// What was announced for a day that has passed says so.
+// What was announced although the date has passed says so.
 func TestPassedPromises(t *testing.T) {
 	c := control("Device encryption", "Laptops are encrypted.")
 	for text, want := range map[string]bool{
@@ -103,7 +103,7 @@ func TestPassedPromises(t *testing.T) {
 		"Encryption of laptops is planned.":               false,
 	} {
 		got := judge(t, c, policy(text)).Statements[0]
-		if got.Verdict != verdictPlanned || strings.Contains(got.Reason, "day that has passed") != want {
+		if got.Verdict != verdictPlanned || strings.Contains(got.Reason, "the date has passed") != want {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}

@@ -63,7 +63,7 @@ func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
 		said := policy(notice)
 		said.DocumentID, said.ChunkID = rule.DocumentID, "c-2"
 		v := judge(t, control("Backups", "Backups are taken every day."), rule, said).Statements[0]
-		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "nobody has adapted") {
+		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "hasn't been adapted") {
 			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// quantity is a number with what it counts. Times are in hours.
+// quantity is a number with its unit. Times are in hours.
 type quantity struct {
 	value     float64
-	unit      string // hour, or the stem of what is counted
-	recurring bool   // a time that recurs
+	unit      string // "hour", or the stem of what is counted
+	recurring bool   // a recurring interval
 }
 
 const (
@@ -48,7 +48,7 @@ var (
 		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
 		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week,
 	}
-	// calendarAdjectives are ways to count years, quarters and days.
+	// calendarAdjectives qualify years, quarters and days.
 	calendarAdjectives = wordSet("calendar financial fiscal business working budget accounting academic")
 	numberWords        = map[string]float64{
 		"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -57,7 +57,7 @@ var (
 	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
-// parseQuantities are the times and counts that a sentence names, and its years.
+// parseQuantities returns the times and counts in a sentence, and its years.
 func parseQuantities(text string, words []word) ([]quantity, []int) {
 	var out []quantity
 	for i, w := range words {
@@ -123,8 +123,8 @@ func parseNumber(w string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// isLessFrequent tells whether what recurs in got does so less often than want asks, or a
-// term of got is longer than the one that want sets.
+// isLessFrequent reports, with a reason, whether got recurs less often than want requires, or has a
+// longer time limit.
 func isLessFrequent(want, got []quantity) (string, bool) {
 	for _, w := range want {
 		if w.unit != "hour" {
@@ -138,21 +138,18 @@ func isLessFrequent(want, got []quantity) (string, bool) {
 		}
 		switch {
 		case !found && w.recurring:
-			return "asked is " + formatDuration(w) + ", and it doesn't say how often", true
+			return formatDuration(w) + " required, but no frequency is stated", true
 		case !found:
-			return "asked is " + formatDuration(w) + ", and it doesn't say within which time", true
+			return formatDuration(w) + " required, but no time is stated", true
 		case best > w.value*1.05:
-			return "asked is " + formatDuration(
-				w,
-			) + ", said is " + formatDuration(
-				quantity{value: best, unit: "hour", recurring: w.recurring},
-			), true
+			stated := quantity{value: best, unit: "hour", recurring: w.recurring}
+			return formatDuration(w) + " required, " + formatDuration(stated) + " stated", true
 		}
 	}
 	return "", false
 }
 
-// formatDuration writes a time: "every 12 months", "72 hours".
+// formatDuration formats a time: "every 12 months", "72 hours".
 func formatDuration(q quantity) string {
 	s := ""
 	switch v := q.value; {
@@ -191,15 +188,15 @@ var (
 	properNamePattern = lazyregexp.New(`[a-z,] (?:[A-Z][a-zA-Z]+[A-Z0-9]\w*|[A-Z][a-z]+ (?:[A-Z][a-z]+))`)
 )
 
-// countConcreteDetails counts who, when, with what and how much a sentence names: what a
-// person could go and check.
+// countConcreteDetails counts which of who, when, with what and how much a sentence names: details
+// that can be verified.
 func countConcreteDetails(text string, words []word, s sentence) int {
 	var who, what bool
 	for _, w := range words {
 		who = who || actorWords[w.text]
 		what = what || artifactWords[w.text]
 	}
-	// The name of a tool or a team has capitals within the sentence.
+	// Names of tools and teams have capitals within the sentence.
 	named := strings.IndexFunc(text[min(len(text), 1):], unicode.IsUpper) >= 0 && properNamePattern.MatchString(text)
 	n := 0
 	for _, is := range [...]bool{who, what || named, len(s.quantities) > 0, len(s.years) > 0 && s.reportsPast} {
@@ -210,10 +207,11 @@ func countConcreteDetails(text string, words []word, s sentence) int {
 	return n
 }
 
-// sharePatterns are "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61 completed it".
+// sharePatterns match "48 % of the staff", "61 of 212 employees" and "of 212 employees, 61
+// completed it".
 var sharePatterns = [...]struct {
 	pattern   *lazyregexp.Regexp
-	part, all int // the groups; 0 is a hundred
+	part, all int // group numbers; 0 means one hundred
 }{
 	{lazyregexp.New(`\b(\d{1,3})(?:\.\d+)? ?% of\b`), 1, 0},
 	{lazyregexp.New(`(?i)\b(\d{1,6}) (?:out )?of (?:the |our |all )?(\d{1,6})(?: [a-z]{3,}| ?\(\d)`), 1, 2},
@@ -227,12 +225,12 @@ var sharePatterns = [...]struct {
 }
 
 const (
-	nearlyAllPercent = 95 // percent, from which a share limits nothing
-	minShareTotal    = 10 // of fewer, "2 of 3" may be a rule or a page
+	nearlyAllPercent = 95 // percent, from which a share is no limitation
+	minShareTotal    = 10 // below this, "2 of 3" may be a rule or a page number
 )
 
-// findPartialShare are the words by which a sentence tells that something is so for a share of all; empty where it is
-// for nearly all of them.
+// findPartialShare returns the words stating that something applies to only a share of all, or ""
+// if none or nearly all.
 func findPartialShare(text string) string {
 	if !strings.Contains(text, "f ") || !strings.ContainsAny(text, "0123456789") {
 		return ""

@@ -6,13 +6,13 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// emptyCellPattern is a value that stands for none.
+// emptyCellPattern matches a value that means "none".
 var emptyCellPattern = lazyregexp.New(`(?i)^(?:[-–—]*|n/?a|none yet|tbd|tba|to be determined)$`)
 
-// cell is one of a row, "Name: value", in bytes; without a name, value begins where it does.
+// cell is one "Name: value" cell of a row, as byte offsets. Without a name, value equals start.
 type cell struct{ start, value, end int }
 
-// splitCells cuts a row as readers write it.
+// splitCells splits a row as the document parsers write it.
 func splitCells(row string) (out []cell) {
 	for at := 0; at < len(row); {
 		end := len(row)
@@ -30,10 +30,10 @@ func splitCells(row string) (out []cell) {
 	return out
 }
 
-const maxColumnName = 61 // of a column's name, as isTableRow has it
+const maxColumnName = 61 // maximum length of a column name, as in isTableRow
 
-// blankEmptyCells blanks out the cells of a row, or the one field of a line, that nobody filled in: the name of
-// a column says nothing where its cell is empty. All else stays in its place.
+// blankEmptyCells blanks out the unfilled cells of a row, or the single field of a line, because a
+// column name alone states nothing. Offsets stay the same.
 func blankEmptyCells(text string) string {
 	if !strings.Contains(text, ":") {
 		return text
@@ -52,14 +52,16 @@ func blankEmptyCells(text string) string {
 	return text
 }
 
-// isAttributeNo: a "no" in a column that is of no deed says only of which kind a thing is not: "internet-facing: no".
+// isAttributeNo reports whether a "no" only describes an attribute, as in "internet-facing: no",
+// rather than an action that was not done.
 func isAttributeNo(name, value string) bool {
 	return bareNoPattern.MatchString(value) && !statusColumnPattern.MatchString(name) && !isActionColumn(splitWords(name))
 }
 
 var bareNoPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
-// cellSentence is a row without the names of its columns, but for the one in whose cell it announces something.
+// cellSentence returns a row without its column names, except for the column whose cell announces
+// something.
 func cellSentence(row string, rowSentence *sentence) *sentence {
 	cellText := row
 	for _, c := range splitCells(row) {
@@ -76,7 +78,7 @@ func cellSentence(row string, rowSentence *sentence) *sentence {
 	return s
 }
 
-// content is what a sentence says of its own: of a row, what stands in its cells.
+// content returns what a sentence itself states: for a row, its cells.
 func (s *sentence) content() *sentence {
 	if s.cellContent != nil {
 		return s.cellContent
@@ -84,7 +86,8 @@ func (s *sentence) content() *sentence {
 	return s
 }
 
-// matchesCells: the cells of the row at i hold what is asked for, and not the names of columns alone.
+// matchesCells reports whether the cells of row i, not only its column names, contain what is
+// required.
 func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch match) bool {
 	own := d.matchWindow([]*sentence{c.sentences[i].content()}, c.neighbors[i], c.surroundings).ownWeight
 	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight

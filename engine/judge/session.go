@@ -12,30 +12,30 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Session judges controls against the documents of one assessment. It analyses a
-// passage once, however many controls it is found for. It is safe for concurrent
-// use, and good as long as the documents don't change; a new Session then.
+// Session judges controls against the documents of one assessment. It analyzes each passage once,
+// however many controls it is found for. It is safe for concurrent use. Create a new Session if the
+// documents change.
 type Session struct {
 	finder      Finder
 	options     Options
-	currentYear int // of Today; 0 where unknown
+	currentYear int // of Today; 0 if unknown
 	trace       TraceFunc
 
 	mu         sync.Mutex
 	passages   map[passageKey]*passageAnalysis
-	statuses   map[string]documentStatus // by document
+	statuses   map[string]documentStatus // by document ID
 	statusErr  error
 	statusOnce sync.Once
 }
 
-// TraceFunc is told what was held against what: a statement after its topic, a sentence, and how much
-// of the statement it says, 0 to 1. It is for measuring, and called by several at once.
+// TraceFunc receives every comparison: a statement after its topic, a sentence, and the coverage
+// from 0 to 1. It is used for measurements and is called concurrently.
 type TraceFunc func(statement, sentence string, says float64)
 
-// SetTrace tells f of all that is read from then on.
+// SetTrace makes the session report all further comparisons to f.
 func (s *Session) SetTrace(f TraceFunc) { s.trace = f }
 
-// NewSession returns a Session over what f finds.
+// NewSession returns a Session that searches with f.
 func NewSession(f Finder, o Options) *Session {
 	s := &Session{finder: f, options: o.withDefaults(), passages: make(map[passageKey]*passageAnalysis)}
 	if t, err := o.Today.Time(); err == nil {
@@ -44,37 +44,37 @@ func NewSession(f Finder, o Options) *Session {
 	return s
 }
 
-// passageKey is all that a passage's preparation depends on.
+// passageKey holds everything the analysis of a passage depends on.
 type passageKey struct{ text, title, file, category, headings string }
 
-// passageAnalysis is a passage as the rules see it, whatever is looked for.
+// passageAnalysis is the analysis of a passage, independent of any statement.
 type passageAnalysis struct {
 	*textAnalysis
 	headingConcepts []uint64      // sorted concepts of title and headings
-	passageConcepts []uint64      // these and those of the sentences
+	passageConcepts []uint64      // headingConcepts and those of the sentences
 	headingStems    stemHashes    // of title, file name and headings
-	uninformative   []bool        // of each sentence, whether it says nothing
-	imprints        []bool        // of each, whether it tells of its document alone
-	windows         [][]*sentence // of each, what is read: the one that leads to it, and itself
-	neighbors       [][]*sentence // of each, those that give it its subject
-	continues       []bool        // of each, whether it goes on with the one before
+	uninformative   []bool        // per sentence: whether it states nothing
+	imprints        []bool        // per sentence: whether it only describes its document
+	windows         [][]*sentence // per sentence: what is read, its lead-in and itself
+	neighbors       [][]*sentence // per sentence: the ones that give it its subject
+	continues       []bool        // per sentence: whether it continues the previous one
 	surroundings    surroundings
 	category        string
-	planListName    string            // the name of the list of plans that it stands in
+	planListName    string            // the name of the list of plans it belongs to
 	vectors         [][]float32       // two for each sentence; none without an embedder
-	nearest         []nearestCriteria // one for each
-	// embedMu is held while a Ledger gives it vectors.
+	nearest         []nearestCriteria // one per sentence
+	// embedMu guards the vectors while an IncrementalEvaluator computes them.
 	embedMu sync.Mutex
 }
 
-// analyzedPassage is a passage with what its sentences say.
+// analyzedPassage is a passage with its analysis.
 type analyzedPassage struct {
 	Passage
 	*passageAnalysis
 	status documentStatus
 }
 
-// retrievedPassage is a passage that was found for a question.
+// retrievedPassage is a passage found for a question.
 type retrievedPassage struct {
 	*analyzedPassage
 	score float64
@@ -83,7 +83,7 @@ type retrievedPassage struct {
 // findPassages returns the passages for a query that score high enough, best first.
 func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPassage, error) {
 	if s.finder == nil {
-		return nil, errors.New("no finder was given to look for evidence with")
+		return nil, errors.New("no Finder was provided to search for evidence")
 	}
 	found, err := s.finder.Find(ctx, query, s.options.TopK)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalys
 	return c, nil
 }
 
-// analyzePassage is a passage as the rules see it, but for the vectors of its sentences.
+// analyzePassage analyzes a passage, without the vectors of its sentences.
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	c := &passageAnalysis{textAnalysis: analyzeText(p.Text, s.currentYear), category: p.Category}
 	if isLicense(p.Filename, p.Text) {
@@ -165,9 +165,8 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	return c
 }
 
-// EvaluateAll judges controls, several at once; workers below 1 is one. The judgements
-// are in the order of the controls, and the same as Judge gives. It stops at the
-// first error.
+// EvaluateAll judges controls with up to the given number of workers (at least one). The judgements
+// are in the order of the controls and equal those of Evaluate. It stops at the first error.
 func (s *Session) EvaluateAll(ctx context.Context, controls []api.Control, workers int) ([]Judgement, error) {
 	out := make([]Judgement, len(controls))
 	return out, ForEach(ctx, len(controls), workers, func(ctx context.Context, i int) (err error) {
@@ -176,7 +175,8 @@ func (s *Session) EvaluateAll(ctx context.Context, controls []api.Control, worke
 	})
 }
 
-// ForEach does n pieces of work, several at once; the first error ends it.
+// ForEach runs work for 0 to n-1 with up to the given number of workers and returns the first
+// error.
 func ForEach(ctx context.Context, n, workers int, work func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -200,7 +200,7 @@ func ForEach(ctx context.Context, n, workers int, work func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// shorten cuts s to about n bytes at a word's end.
+// shorten truncates s to about n bytes at a word boundary.
 func shorten(s string, n int) string {
 	s = collapseSpace(s)
 	if len(s) <= n {
@@ -212,5 +212,5 @@ func shorten(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " …"
 }
 
-// collapseSpace makes one blank of all white space.
+// collapseSpace replaces runs of white space with a single space.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -49,8 +49,8 @@ func TestOverrule(t *testing.T) {
 	weight := 8
 	c := api.Control{Code: "END-04", Title: "Malware", DomainCode: "END", Weight: &weight}
 	item := api.SoAItem{
-		Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The evidence says that it is not done.",
-		MissingElements: []string{"Users cannot disable it (the evidence says it is not so)"},
+		Applicability: api.Applicable, ImplementationStatus: api.NotImplemented, Reason: "The documents state that this is not done.",
+		MissingElements: []string{"Users cannot disable it (the documents state the opposite)"},
 	}
 	f, _ := DraftFinding(c, item, nil)
 	drafted := f
@@ -95,7 +95,7 @@ func TestMaturityByAPerson(t *testing.T) {
 		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)
 	}
 	item.EditedFields = []string{"implementation_status"}
-	if m := RateMaturity(c, item, 3); m.Confidence != 0 || !strings.Contains(m.Rationale, "The status is what Ann set.") {
+	if m := RateMaturity(c, item, 3); m.Confidence != 0 || !strings.Contains(m.Rationale, "The status was set by Ann.") {
 		t.Errorf("by a person: %v, %s", m.Confidence, m.Rationale)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// defaultWeight is taken where the catalog gives a control no weight: the middle.
+// defaultWeight is used if the catalog gives a control no weight.
 const defaultWeight = 5
 
-// How much a status weighs. What isn't evidenced may well be done, so it weighs
-// less than what is known not to be.
+// statusFactors weights the statuses. Controls without evidence may be in place, so they weigh less
+// than those known to be missing.
 var statusFactors = map[api.Implementation]float64{
 	api.NotImplemented: 1, api.Planned: 0.9, api.NotEvidenced: 0.85, api.PartiallyImplemented: 0.8, api.Implemented: 0.4,
 }
 
-// Points from which a finding is of a severity.
+// Minimum points for each severity.
 const (
 	minCriticalPoints = 9.0
 	minHighPoints     = 7.0
@@ -28,9 +28,9 @@ const (
 //
 //	points = weight × (0.4 + 0.6 × share missing) × status factor + ¹⁄₁₀ for each requirement, 1 at most
 //
-// A material control (weight 10) is never below medium, and not below high where
-// half of it or more is missing. The points are rounded to hundredths; the last result says all
-// this with the numbers.
+// A material control (weight 10) is at least medium, and at least high if half of it or more is
+// missing. The points are rounded to hundredths; the last result explains the rating with all
+// numbers.
 func RateSeverity(weight int, missingShare float64, requirements int, status api.Implementation) (api.Severity, float64, string) {
 	weight = min(10, max(0, weight))
 	if math.IsNaN(missingShare) {
@@ -39,7 +39,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 	missingShare = min(1, max(0, missingShare))
 	factor, ok := statusFactors[status]
 	if !ok {
-		return api.SeverityInformational, 0, fmt.Sprintf("The status %q is no gap.", status)
+		return api.SeverityInformational, 0, fmt.Sprintf("The status %q is not a gap.", status)
 	}
 	extra := min(1, float64(max(0, requirements))/10)
 	points := float64(weight)*(0.4+0.6*missingShare)*factor + extra
@@ -79,7 +79,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 	return severity, math.Round(points*100) / 100, why + "."
 }
 
-// severityRank is the place of a severity, worst first.
+// severityRank returns the rank of a severity, worst first.
 func severityRank(s api.Severity) int {
 	for i, o := range api.Severities {
 		if o == s {
@@ -89,7 +89,7 @@ func severityRank(s api.Severity) int {
 	return len(api.Severities)
 }
 
-// statusText writes a status for people.
+// statusText returns a status for display.
 func statusText(s api.Implementation) string {
 	switch s {
 	case api.PartiallyImplemented:

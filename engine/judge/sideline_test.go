@@ -66,7 +66,7 @@ func TestSideline(t *testing.T) {
 		j := judge(t, control("Key management", "Encryption keys are rotated every twelve months."), says, tc.with)
 		if got := j.Statements[0]; got.Verdict != tc.want {
 			t.Errorf("%s: %s (%s), want %s", tc.with.DocumentID, got.Verdict, got.Reason, tc.want)
-		} else if tc.want == verdictPartial && !strings.Contains(got.Reason, "of a part, or of something near") {
+		} else if tc.want == verdictPartial && !strings.Contains(got.Reason, "part of it, or something related") {
 			t.Errorf("reason: %s", got.Reason)
 		}
 	}

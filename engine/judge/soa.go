@@ -9,20 +9,21 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Inclusion is why a control is in the Statement of Applicability, and what is
-// known beside the evidence.
+// Inclusion holds why a control is in the Statement of Applicability, and the facts known apart
+// from the evidence.
 type Inclusion struct {
 	Applicability api.Applicability
 	Rationale     string
-	// Baseline and Picked: the control came in by a baseline, or by hand.
+	// Baseline reports that a baseline selected the control, ChosenManually that a user did.
 	Baseline, ChosenManually bool
-	// Owners are the owners that documents name, by document id.
+	// Owners maps document IDs to the owners named in the documents.
 	Owners map[string]string
-	// DocumentCount is how many there are, Foreign how many of them in another language than English.
+	// DocumentCount is the number of documents, ForeignDocuments the number of those not in
+	// English.
 	DocumentCount, ForeignDocuments int
 }
 
-// IncludeManually has a control in that a person brought in, whatever the scope says of it.
+// IncludeManually marks the control as included by the named user, regardless of the scope.
 func (in *Inclusion) IncludeManually(applicability api.Applicability, name string) {
 	if !in.Applicability.IsApplicable() {
 		in.Rationale = ManualInclusionReason(name)
@@ -30,16 +31,18 @@ func (in *Inclusion) IncludeManually(applicability api.Applicability, name strin
 	in.Applicability = applicability
 }
 
-// ManualInclusionReason is the rationale of a control that a person has in where it was left out.
-func ManualInclusionReason(name string) string { return name + " decided so." }
+// ManualInclusionReason returns the rationale for a control that the named user included although
+// the scope excludes it.
+func ManualInclusionReason(name string) string { return "Included manually by " + name + "." }
 
-// Below this confidence a person must look, whatever the status.
+// minUnreviewedConfidence is the confidence below which a line needs review, whatever its status.
 const minUnreviewedConfidence = 0.6
 
-// maxUnreadableConfidence is how sure the rules are that nothing is said where they could not read all.
+// maxUnreadableConfidence caps the confidence of "no evidence found" if some documents could not be
+// analyzed.
 const maxUnreadableConfidence = 0.3
 
-// DraftSoAItem drafts a control's line. Ids, version and revision are the caller's.
+// DraftSoAItem drafts the SoA line of a control. The caller sets IDs, version and revision.
 func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
 	item := api.SoAItem{
 		Item:             newItem(c, codes),
@@ -57,7 +60,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 		item.ImplementationStatus = api.NotAssessed
 		item.EvidenceCoverage = api.CoverageAbsent
 		item.Reason = "Not assessed: the control is " + strings.ReplaceAll(string(item.Applicability), "_", " ") + "."
-		item.NeedsReview = true // leaving a control out is a person's decision
+		item.NeedsReview = true // excluding a control is a user's decision
 		item.Confidence = 0.9
 		if item.Applicability == api.Undecided {
 			item.Confidence = 0
@@ -77,9 +80,9 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	item.Reason = j.Reason
 	if in.ForeignDocuments > 0 && j.Implementation == api.NotEvidenced {
 		item.Reason += fmt.Sprintf(
-			" Of %s, %d in another language than English could not be read by these rules: a person should.",
-			formatCount(in.DocumentCount, "document"),
+			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
+			formatCount(in.DocumentCount, "document"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
@@ -112,11 +115,11 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	by := frameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Brought in by " + joinWithAnd(by) + "."
+		r += " Required by " + joinWithAnd(by) + "."
 	case in.ChosenManually:
-		r += " Chosen by hand."
+		r += " Added manually."
 	case in.Baseline:
-		r += " Brought in by the chosen baseline."
+		r += " Included by the selected baseline."
 	}
 	return strings.TrimSpace(r)
 }
@@ -132,7 +135,7 @@ func frameworkCodes(codes api.RequirementCodes) []string {
 	return out
 }
 
-// Beginnings of framework codes that are law, or come by contract.
+// Prefixes of framework codes that are law or contractual.
 var (
 	legalFrameworkParts = []string{
 		"gdpr",
@@ -198,8 +201,8 @@ func matchesAnyPart(code string, parts []string) bool {
 	return false
 }
 
-// OwnerName is an owner without what stands behind the name: "Jonas Wexley, Infrastructure Lead" is
-// Jonas Wexley.
+// OwnerName returns the name part of an owner: "Jonas Wexley, Infrastructure Lead" becomes "Jonas
+// Wexley".
 func OwnerName(owner string) string {
 	if at := strings.IndexAny(owner, ",;("); at > 0 {
 		return strings.TrimSpace(owner[:at])
@@ -207,9 +210,9 @@ func OwnerName(owner string) string {
 	return owner
 }
 
-// NormalizeOwners gives one who is named alone here and with more behind the name there the name
-// alone. Where different things stand behind it, as "Head of IT, Paris" and "Head of IT, Rome",
-// they may be two, and stay.
+// NormalizeOwners shortens an owner to the bare name if the same name also occurs alone in owners.
+// Names followed by different details, such as "Head of IT, Paris" and "Head of IT, Rome", may be
+// two people and are left as they are.
 func NormalizeOwners(owners map[string]string) {
 	alone, behind := map[string]bool{}, map[string]string{}
 	for _, o := range owners {
@@ -218,7 +221,7 @@ func NormalizeOwners(owners map[string]string) {
 		case o == name:
 			alone[name] = true
 		case seen && rest != o:
-			behind[name] = "" // two
+			behind[name] = "" // two different people
 		default:
 			behind[name] = o
 		}
@@ -230,8 +233,8 @@ func NormalizeOwners(owners map[string]string) {
 	}
 }
 
-// mainOwner is the owner of the document that bears most of the evidence; the first by
-// name where several do.
+// mainOwner returns the owner of the document that contributes most of the evidence, the
+// alphabetically first one on a tie, or nil if none is known.
 func mainOwner(evidence []api.Evidence, owners map[string]string) *string {
 	votes := make(map[string]int)
 	for _, e := range evidence {

@@ -23,20 +23,20 @@ var (
 	trailingConjunctionPattern = lazyregexp.New(`(?i)[;,.\s]*(?:\b(?:and|or|and ?/ ?or)\b)?[;,.\s]*$`)
 )
 
-// Statements are the things a control asks for, each to be looked for by itself.
+// Statements returns the requirements of a control, each searched for separately.
 func Statements(c api.Control) []string { return newControlStatements(c).statements }
 
-// controlStatements is what a control asks for.
+// controlStatements holds the statements of a control.
 type controlStatements struct {
-	hasOwnCriteria bool   // our criteria are for it
-	topic          string // what it is about, in words that documents use
+	hasOwnCriteria bool   // whether our own criteria cover it
+	topic          string // the topic, in words that documents use
 	statements     []string
 	source         api.StatementSource
 }
 
-// newControlStatements takes the control's assessment objectives; where it has none of its own, our criteria
-// for its code; else the parts of its description, its question or its title. Statements are
-// without the phrases that frameworks begin with, and at most eight.
+// newControlStatements uses the control's assessment objectives; if it has none of its own, our
+// criteria for its code; otherwise the parts of its description, its question or its title. The
+// opening phrases of frameworks are removed, and there are at most eight statements.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
 	ours, known := ownCriteriaFor(c)
@@ -66,7 +66,7 @@ func newControlStatements(c api.Control) controlStatements {
 	return w
 }
 
-// searchQueries are what a search is asked for each statement.
+// searchQueries returns the search query for each statement.
 func (w controlStatements) searchQueries() []string {
 	out := make([]string, len(w.statements))
 	for i, s := range w.statements {
@@ -75,7 +75,7 @@ func (w controlStatements) searchQueries() []string {
 	return out
 }
 
-// trimStatements are the statements of some texts, each once.
+// trimStatements returns the trimmed, distinct statements of texts.
 func trimStatements(texts []string) (out []string) {
 	seen := make(map[string]bool)
 	for _, s := range texts {
@@ -88,8 +88,8 @@ func trimStatements(texts []string) (out []string) {
 	return out
 }
 
-// distinctObjectives are a control's own; none where they only say again what the description says,
-// or a part of it.
+// distinctObjectives returns a control's objectives, or nil if they only repeat the description or
+// parts of it.
 func distinctObjectives(c api.Control) []string {
 	whole := strings.ToLower(trimStatement(c.Description))
 	out := make([]string, len(c.AssessmentObjectives))
@@ -104,10 +104,10 @@ func distinctObjectives(c api.Control) []string {
 	return out
 }
 
-// ownCriteriaFor are our criteria for a control that is described in the way of frameworks: those of its
-// code, if its texts or its question say something of their topic, its title something of what they
-// say, or its description two things of that. Codes are given anew in some versions of a catalog, so
-// that the code alone proves nothing; and who describes a control in plain words means these.
+// ownCriteriaFor returns our criteria for a control described in framework style: those for its
+// code, provided that its texts or question share a concept with the criteria's topic, its title
+// shares one with the criteria, or its description shares two. Catalog versions reassign codes, so
+// the code alone proves nothing; and a control described in plain words is taken literally.
 func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {
@@ -115,7 +115,7 @@ func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
 	}
 	controlText := c.Title + ". " + c.Description
 	if c.Question != nil {
-		controlText += " " + *c.Question // which is whole where a workbook cuts the description
+		controlText += " " + *c.Question // complete even if a workbook truncates the description
 	}
 	if countSharedConcepts(e.Topic, controlText) > 0 {
 		return e, true
@@ -126,7 +126,7 @@ func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
 	return criteria.Entry{}, false
 }
 
-// countSharedConcepts is how many concepts of one text that are more than general words stand in another.
+// countSharedConcepts returns the number of non-general concepts of one text that occur in another.
 func countSharedConcepts(one, other string) (n int) {
 	target := sentence{terms: extractTerms(splitWords(other), stance{})}
 	target.termFilter = newBloomFilter(target.terms)
@@ -138,8 +138,8 @@ func countSharedConcepts(one, other string) (n int) {
 	return n
 }
 
-// splitDescription cuts a description into sentences, and "do X for: (1) a; (2) b" into one
-// statement for each, with what stands before them.
+// splitDescription splits a description into sentences, and "do X for: (1) a; (2) b" into one
+// statement per item, each with the lead-in.
 func splitDescription(text string) []string {
 	var out []string
 	for _, sp := range splitSentences(text) {
@@ -174,48 +174,48 @@ func trimStatement(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// preparedStatement is a statement ready to be compared with sentences.
+// preparedStatement is a statement prepared for comparison with sentences.
 type preparedStatement struct {
 	text             string
 	concepts         []requiredConcept
-	totalWeight      float64           // weight of all terms
+	totalWeight      float64           // total weight of all concepts
 	topic            []requiredConcept // the control's title
 	stance           stance
 	quantities       []quantity
 	years            []int
 	heavyConcepts    int       // concepts of full weight
 	specificConcepts int       // concepts that aren't general
-	documentOnly     bool      // nothing is to be done but written
-	vector           []float32 // what it means; nil without an embedder
-	titledVector     []float32 // the same with the control's title
-	controlConcepts  []uint64  // of a control as a whole: all concepts of its texts
-	// asksExceptions: it asks what is done about exceptions from a rule.
+	documentOnly     bool      // requires documentation only
+	vector           []float32 // embedding; nil without an embedder
+	titledVector     []float32 // embedding with the control's title
+	controlConcepts  []uint64  // for a control as a whole: all concepts of its texts
+	// asksExceptions: requires handling of exceptions to a rule.
 	asksExceptions bool
-	asksBefore     bool // it asks for something before something else
+	asksBefore     bool // requires something before something else
 	aboutLimits    bool // the statement itself is about exceptions or limits
-	// What its evidence has to name: that of its control, and that of the statement beyond.
+	// Anchors that evidence must name: the control's, and those specific to the statement.
 	controlAnchors, statementAnchors []anchorGroup
-	wording                          wording // none for texts of others
+	wording                          wording // empty for statements that aren't our own
 }
 
-// requiredConcept is a concept that a statement asks for.
+// requiredConcept is a concept that a statement requires.
 type requiredConcept struct {
 	id          uint64
 	weight      float64
 	isAction    bool
-	name        string   // as the statement writes it
-	firstWord   int      // its first word in the statement
-	alternative int      // the "or" it stands beside, counted from 1; 0 where none
-	afterOr     bool     // behind that "or"
-	inTopic     bool     // a thing that the control is about
-	parts       []uint64 // of a phrase: its words, which may stand apart ("rights of access")
+	name        string   // as written in the statement
+	firstWord   int      // index of its first word in the statement
+	alternative int      // number of the "or" it belongs to, from 1; 0 if none
+	afterOr     bool     // after that "or"
+	inTopic     bool     // part of the control's topic
+	parts       []uint64 // the words of a phrase, which may occur apart ("rights of access")
 }
 
-// maxFullWeight: a long statement says several things at once; a sentence that
-// bears this much of it is not to be asked for more.
+// maxFullWeight caps the weight required of a sentence, because long statements require several
+// things at once.
 const maxFullWeight = 7.0
 
-// newPreparedStatement is the statement of a control that is about a topic.
+// newPreparedStatement returns a statement of a control with the given topic.
 func newPreparedStatement(text string, topic []requiredConcept) *preparedStatement {
 	words := splitWords(text)
 	d := &preparedStatement{text: text, topic: topic, stance: parseStance(text, words, 0)}
@@ -248,14 +248,15 @@ func newPreparedStatement(text string, topic []requiredConcept) *preparedStateme
 	return d
 }
 
-// onlyStopWords: nothing but words without a topic, such as "their own".
+// onlyStopWords reports whether words carry no topic, such as "their own".
 func onlyStopWords(words []word) bool {
 	return !slices.ContainsFunc(words, func(w word) bool { return !stopWords[w.text] || w.stem == "IT" })
 }
 
 var recurrenceConcepts = wordSet("annual quarter month week daili") // the concepts of annual, quarterly, …
 
-// requiredConcepts are the concepts of a statement: the longest phrases, and the words outside them.
+// requiredConcepts returns the concepts of a statement: the longest phrases, and the words outside
+// them.
 func requiredConcepts(text string, words []word) []requiredConcept {
 	l := sharedLexicon()
 	var out []requiredConcept
@@ -310,8 +311,8 @@ func requiredConcepts(text string, words []word) []requiredConcept {
 	return out
 }
 
-// markAlternatives notes what an "or" between compounds lets choose between
-// ("real-time or behavior-based").
+// markAlternatives marks the concepts between which an "or" lets one choose, if compounds are
+// involved ("real-time or behavior-based").
 func markAlternatives(terms []requiredConcept, text string, words []word) {
 	hyphenated := func(i int) bool { // words i and i+1
 		return i >= 0 && i+1 < len(words) && text[words[i].end:words[i+1].start] == "-"
@@ -329,7 +330,7 @@ func markAlternatives(terms []requiredConcept, text string, words []word) {
 			to++
 		}
 		if to-from == 2 {
-			continue // two plain words are often a list of what is all asked for
+			continue // two plain words joined by "or" are often both required
 		}
 		n++
 		for i := range terms {

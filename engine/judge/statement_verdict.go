@@ -10,26 +10,26 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// statementVerdict is what the evidence says of one statement.
+// statementVerdict is the verdict on one statement.
 type statementVerdict struct {
 	statement      *preparedStatement
 	verdict        string
 	reason         string
 	score          float64
-	basis          *passageVerdict  // what the verdict rests on
+	basis          *passageVerdict  // the passage that decides the verdict
 	quoted         []passageVerdict // the evidence to quote
-	bestCoverage   float64          // the best cover, where nothing was said
-	foreignCount   int              // passages close by meaning in another language
+	bestCoverage   float64          // the best coverage, if nothing was found
+	foreignCount   int              // passages with a similar meaning in another language
 	hasIntent      bool
 	hasOperation   bool
-	hasStaleRecord bool // a record shows it, too old a one
-	nearlyFull     bool // said in full, or most of it
-	onTopic        bool // said by a passage that speaks of what the control is about
-	hasException   bool // a row denies it, beside rows that affirm it
+	hasStaleRecord bool // supported by a record that is too old
+	nearlyFull     bool // fully or nearly met
+	onTopic        bool // supported by a passage on the control's topic
+	hasException   bool // a row denies it while neighboring rows affirm it
 	isConcrete     bool // a concrete procedure: who, when, with what
 }
 
-// Evaluate says what the evidence says of one control: of each of its statements, and of all.
+// Evaluate judges one control: each of its statements, and the control as a whole.
 func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error) {
 	if s.finder == nil {
 		return Judgement{}, fmt.Errorf("judging %s: no finder was given to look for evidence with", c.Code)
@@ -73,7 +73,7 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 	return s.combineVerdicts(d, candidates, readings), nil
 }
 
-// combineVerdicts is what passages say of a statement, by all that was read of it in them.
+// combineVerdicts returns the verdict on a statement from the verdicts of all passages.
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
 	for _, h := range hits {
@@ -92,9 +92,9 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 	return f
 }
 
-// downgradeOutlierRows turns the denial of one row into a limit where another row of its document
-// says as much of the statement and doesn't deny it: one person who is late among
-// many who were trained denies nothing of the rule.
+// downgradeOutlierRows turns a row's denial into a limitation if another row of the same document
+// supports the statement as much: one late participant among many who were trained doesn't refute
+// the rule.
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
@@ -105,14 +105,13 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
 		}) {
 			r.verdict, r.outlierRow = verdictPartial, true
-			r.reason = "A row of " + r.formatLocation() + " says otherwise than those beside it: " + shortQuote(
-				r.quote,
-			) + ". A person has to look at it."
+			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortQuote(r.quote) + ". Review manually."
 		}
 	}
 }
 
-// hasAffirmingRow: does a row of c say about as much of d as r's, without denying or announcing it?
+// hasAffirmingRow reports whether a row of c covers about as much of d as r does, without denying
+// or planning it.
 func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict) bool {
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -135,7 +134,8 @@ func topicNames(d *preparedStatement) string {
 	return strings.Join(names, " ")
 }
 
-// strongestWithVerdict is the reading of a verdict that says most; the earlier one where two say the same.
+// strongestWithVerdict returns the passage with the given verdict and the highest coverage, the
+// first on a tie, or nil.
 func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVerdict {
 	var b *passageVerdict
 	for i := range verdicts {
@@ -146,15 +146,16 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 	return b
 }
 
-// isLimitedToShare: a record says the statement of a share of all.
+// isLimitedToShare reports whether a record supports the statement for only a share of cases.
 func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == verdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
 }
 
-// isFailureRecord: a record tells that what the statement asks for failed.
+// isFailureRecord reports whether a record shows that what the statement requires failed.
 func (r *passageVerdict) isFailureRecord() bool { return r.recordsFailure }
 
-// strongestMatching is the reading of a kind that says most of the statement; nil where none is.
+// strongestMatching returns the matching passage with the highest coverage, or nil if there is
+// none.
 func strongestMatching(verdicts []passageVerdict, matches func(*passageVerdict) bool) *passageVerdict {
 	var out *passageVerdict
 	for i := range verdicts {
@@ -165,19 +166,19 @@ func strongestMatching(verdicts []passageVerdict, matches func(*passageVerdict) 
 	return out
 }
 
-const maxQuotesPerVerdict = 3 // for each statement and verdict
+const maxQuotesPerVerdict = 3 // per statement and verdict
 
-// decideVerdict weighs all readings of a statement.
+// decideVerdict combines all passage verdicts on a statement.
 //
-//	says it        and denied by the same document, of a part or of something near → partial
-//	says it        and denied elsewhere → conflicting
-//	says it        and a record tells that it failed → conflicting
-//	says it        and a record tells that it took longer → conflicting
-//	says it        and a record tells for which share only → partial
-//	says it        and said by a plan elsewhere → partial
-//	says it                             → covered
+//	affirmed       and a part or something related denied in the same document → partial
+//	affirmed       and denied elsewhere → conflicting
+//	affirmed       and a record shows that it failed → conflicting
+//	affirmed       and a record shows that it took longer → conflicting
+//	affirmed       and a record shows it for a share only → partial
+//	affirmed       and only planned elsewhere → partial
+//	affirmed                            → covered
 //	partly         and denied elsewhere → conflicting
-//	denied, planned, partly, template, nothing, in this order
+//	denied, planned, partly, template, missing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, verdictCovered), strongestWithVerdict(verdicts, verdictPartial)
 	no, plan, blank := strongestWithVerdict(
@@ -204,7 +205,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s says it, and of a part, or of something near, that it is not so: %s",
+				"%s states it; part of it, or something related, is stated as not done: %s",
 				yes.formatLocation(),
 				shortQuote(no.quote),
 			),
@@ -214,14 +215,14 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
 		set(verdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
-		set(verdictPartial, yes, yes.formatLocation()+" says it. "+odd.reason)
+		set(verdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
 		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
 		set(
 			verdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s says it, and %s tells that it failed: %s",
+				notFollowedPrefix+"%s states it, but %s shows that it failed: %s",
 				yes.formatLocation(),
 				fell.formatLocation(),
 				shortQuote(fell.quote),
@@ -234,7 +235,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictConflicting,
 			yes,
 			fmt.Sprintf(
-				notFollowedPrefix+"%s says %s, and %s tells that it took longer: %s",
+				notFollowedPrefix+"%s states %s, but %s shows it took longer: %s",
 				yes.formatLocation(),
 				shortQuote(yes.quote),
 				slow.formatLocation(),
@@ -247,7 +248,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			yes,
 			fmt.Sprintf(
-				"%s says it, and %s tells for how many it is so: %s",
+				"%s states it, but %s shows that it applies to only some: %s",
 				yes.formatLocation(),
 				few.formatLocation(),
 				shortQuote(few.quote),
@@ -257,7 +258,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		set(
 			verdictPartial,
 			yes,
-			fmt.Sprintf("%s says it, but %s only announces it: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
+			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
 		)
 	case yes != nil:
 		set(verdictCovered, yes, yes.reason)
@@ -266,15 +267,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			verdictPartial,
 			part,
 			fmt.Sprintf(
-				"%s says a part of it, and of another, or of something near, that it is not so: %s",
+				"%s states part of it; another part, or something related, is stated as not done: %s",
 				part.formatLocation(),
 				shortQuote(no.quote),
 			),
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
-		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another"))
+		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another part"))
 	case no != nil && plan != nil:
-		set(verdictPlanned, plan, "It is not done yet, but announced. "+plan.reason)
+		set(verdictPlanned, plan, "Stated as not done yet. "+plan.reason)
 	case no != nil:
 		set(verdictDenied, no, no.reason)
 	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):
@@ -291,20 +292,22 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	f.selectQuotes(verdicts)
 }
 
-// selfContradictionPrefix begins the reason of a statement that one document both says and denies.
+// selfContradictionPrefix begins the reason of a statement that one document both affirms and
+// denies.
 const selfContradictionPrefix = "One document contradicts itself: "
 
-// notFollowedPrefix begins the reason of a statement that documents say and a record shows failing.
-const notFollowedPrefix = "It isn't kept: "
+// notFollowedPrefix begins the reason of a statement that documents affirm and a record shows
+// failing.
+const notFollowedPrefix = "Not followed: "
 
-// formatContradiction tells where what is said and what denies it stand: in two documents, or in one. A record that
-// denies what a rule says disagrees with nobody: it tells that the rule isn't kept.
+// formatContradiction describes an affirmation and a denial with their locations, in two documents
+// or in one. A record that denies what a rule states shows that the rule isn't followed.
 func formatContradiction(affirming, denying *passageVerdict, affirmedPart, deniedPart string) string {
 	quote, at := shortQuote(denying.quote), denying.formatLocation()
 	switch {
 	case affirming.passage.DocumentID != denying.passage.DocumentID && denying.passage.isRecord() && !affirming.passage.isRecord():
 		return fmt.Sprintf(
-			notFollowedPrefix+"%s says %s, and %s denies %s: %s",
+			notFollowedPrefix+"%s states %s, but %s denies %s: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			at,
@@ -312,10 +315,10 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 			quote,
 		)
 	case affirming.passage.DocumentID != denying.passage.DocumentID:
-		return fmt.Sprintf("Passages disagree: %s says %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
+		return fmt.Sprintf("Passages disagree: %s states %s, %s denies it: %s", affirming.formatLocation(), affirmedPart, at, quote)
 	case affirming.passage.ChunkID == denying.passage.ChunkID || affirming.formatLocation() == at && at != denying.documentName():
 		return fmt.Sprintf(
-			selfContradictionPrefix+"%s says %s and in the same passage denies %s: %s",
+			selfContradictionPrefix+"%s states %s and denies %s in the same passage: %s",
 			affirming.formatLocation(),
 			affirmedPart,
 			deniedPart,
@@ -323,7 +326,7 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 		)
 	}
 	return fmt.Sprintf(
-		selfContradictionPrefix+"%s says %s and elsewhere%s denies %s: %s",
+		selfContradictionPrefix+"%s states %s and elsewhere%s denies %s: %s",
 		affirming.formatLocation(),
 		affirmedPart,
 		strings.TrimPrefix(at, denying.documentName()),
@@ -336,16 +339,16 @@ func (f *statementVerdict) missingReason() string {
 	switch {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
-			"No passage says it in English. Close to it by meaning, in another language, which these rules can't read: %s. A person should read them.",
+			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
 			formatCount(f.foreignCount, "passage"),
 		)
 	case f.bestCoverage > 0:
-		return "Passages touch the matter, but none says it."
+		return "Passages touch on the topic, but none states it."
 	}
-	return "No passage was found that says it."
+	return "No supporting passage was found."
 }
 
-// selectQuotes picks the quotes to keep, and notes what kinds of documents bear the statement.
+// selectQuotes selects the quotes to keep for a statement.
 func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	wanted := map[string][]string{
 		verdictCovered: {verdictCovered}, verdictPartial: {verdictCovered, verdictPartial, verdictPlanned}, verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
@@ -377,7 +380,8 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	}
 }
 
-// differingFigures finds two documents that say the statement with different numbers.
+// differingFigures returns a reason if two documents state the requirement with different numbers,
+// or "".
 func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdict, yes *passageVerdict) string {
 	a := &yes.passage.sentences[yes.sentenceIndex]
 	if len(a.quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
@@ -397,7 +401,7 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 			if y, ok := soleQuantity(b.quantities, x); ok && y.value != x.value {
 				if _, twice := soleQuantity(a.quantities, x); twice {
 					return fmt.Sprintf(
-						"Documents differ in figures: %s says %s, %s says %s.",
+						"Documents give different figures: %s states %s, %s states %s.",
 						yes.formatLocation(),
 						shortQuote(yes.quote),
 						r.formatLocation(),
@@ -410,10 +414,10 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 	return ""
 }
 
-// imprintLinePattern is a line with a document's own version and dates.
+// imprintLinePattern matches a line with a document's own version and dates.
 var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
 
-// soleQuantity returns the sole quantity of x's kind.
+// soleQuantity returns the only quantity of the same kind; false if there is none or several.
 func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
 	var q quantity
 	n := 0
@@ -426,7 +430,7 @@ func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
 	return q, n == 1
 }
 
-// conceptOverlap is the share of concepts that two sentences have in common.
+// conceptOverlap returns the share of concepts that two sentences have in common.
 func conceptOverlap(a, b *sentence) float64 {
 	common := 0
 	for _, t := range a.terms {
@@ -440,12 +444,12 @@ func conceptOverlap(a, b *sentence) float64 {
 	return 0
 }
 
-// documentName is what the document of a reading is called.
+// documentName returns the title of the document, or its file name.
 func (r *passageVerdict) documentName() string {
 	return firstNonEmpty(r.passage.DocumentTitle, r.passage.Filename)
 }
 
-// formatLocation names the place of a reading for a person: title, page or lines, heading.
+// formatLocation returns the location of a passage for display: title, page or line, heading.
 func (r *passageVerdict) formatLocation() string {
 	p, name := r.passage.Passage, r.documentName()
 	var at []string
@@ -468,9 +472,10 @@ func (r *passageVerdict) formatLocation() string {
 	return name + " (" + strings.Join(at, ", ") + ")"
 }
 
-// isMinorDenial: what denies is of the same document as what says it, says less of the statement, and does not
-// deny the control by name: it tells of a part, or of something near. Of two documents, one may be wrong, but
-// for what one denies of certain things alone.
+// isMinorDenial reports whether a denial concerns only a part or something related: it comes from
+// the same document as the affirmation, has lower coverage and doesn't deny the control by name.
+// Across documents, only a denial for a specific subset is minor, because otherwise one document
+// may be wrong.
 func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
 	cur := &no.passage.sentences[no.sentenceIndex]
 	if d.deniesSubset(cur, no.passage.text[cur.start:cur.end]) {
@@ -480,7 +485,7 @@ func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
 	return no.passage.DocumentID == yes.passage.DocumentID && no.coverage < yes.coverage && !no.match.deniesOutright && !byName
 }
 
-// generalDenialPattern begins a sentence that denies for everybody.
+// generalDenialPattern matches the beginning of a sentence that denies for everyone.
 var generalDenialPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:(?:at present|at this time|currently|so far|today),? )?(?:we|there|no|none|nobody|nothing|neither)\b`,
 )

@@ -83,12 +83,12 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 		ahead := firstNonEmpty(cur.findPlanWords(p, i), s.impliedPlan(p, cur))
 		switch {
 		case negated && !d.isProhibition() && cur.conditional == 0 && !cur.isHarmlessDenial() && !deniesOnlyObject(p.text[cur.start:cur.end]) && !d.deniesSubset(cur, p.text[cur.start:cur.end]) && !d.isOffSubject(window):
-			r.verdict, r.reason = verdictDenied, "The evidence says of the control as a whole that it is not done: "+shortQuote(r.quote)+"."
+			r.verdict, r.reason = verdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
 			if no == nil || r.coverage > no.coverage {
 				no = &r
 			}
 		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow || d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
-			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is announced, not done: "+shortQuote(
+			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
 			)+"."
 			if plan == nil || r.coverage > plan.coverage {
@@ -171,7 +171,7 @@ func (s *Session) impliedPlan(c *analyzedPassage, cur *sentence) string {
 	if c.planListName == "" {
 		return ""
 	}
-	return fmt.Sprintf("in a list of what is to come (%s)", c.planListName)
+	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
 // applySubjectVerdict lets what is said of the control as a whole stand for the statements

@@ -98,7 +98,7 @@ func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 	for _, name := range api.TraitNames {
 		t, err := s.detectTrait(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("looking whether the organization %s: %w", traitPhrase(name), err)
+			return nil, fmt.Errorf("checking whether the organization %s: %w", traitPhrase(name), err)
 		}
 		out[name] = t
 	}
@@ -111,7 +111,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 		return api.Trait{
 			Value:    "unknown",
 			Source:   "default",
-			Reason:   "No rule knows this trait; a person should set it.",
+			Reason:   "No rule detects this trait; set it manually.",
 			Evidence: []api.Evidence{},
 		}, nil
 	}
@@ -165,18 +165,18 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	first := func(ev []api.Evidence) []api.Evidence { return ev[:min(len(ev), traitQuotes)] }
 	switch {
 	case len(yes) > 0 && len(no) > 0:
-		return say("unknown", "Passages disagree; a person should decide.", slices.Concat(first(no), first(yes)))
+		return say("unknown", "Passages disagree; decide manually.", slices.Concat(first(no), first(yes)))
 	case len(no) > 0:
 		return say(
 			"false",
-			fmt.Sprintf("By %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)),
+			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
 		return say(
 			"true",
 			fmt.Sprintf(
-				"By %s in %s, the organization %s.",
+				"According to %s in %s, the organization %s.",
 				formatCount(len(yes), "passage"),
 				formatCount(len(documents), "document"),
 				traitPhrase(name),
@@ -185,7 +185,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 		)
 	}
 	t.Source = "default"
-	return say("unknown", "No passage tells; a person should set it.", nil)
+	return say("unknown", "No passage covers it; set it manually.", nil)
 }
 
 // deniesTrait tells "we do not develop software" from "customer data is not stored

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// The verdicts on a statement.
+// Verdicts on a statement.
 const (
 	verdictCovered     = "covered"
 	verdictPartial     = "partial"
@@ -20,28 +20,28 @@ const (
 	verdictMissing     = "missing"
 )
 
-// Where a sentence begins to say a statement.
+// Thresholds for matching a sentence with a statement.
 const (
-	coverFull            = 0.62 // cover from which a sentence says it
+	coverFull            = 0.62 // coverage from which a sentence states it
 	coverMost            = 0.59 // nearly all of it
 	coverPartial         = 0.39
-	coverOnTopic         = 0.38 // cover from which a denial or plan is about it
-	coverDenied          = 0.58 // cover from which a denial counts
-	coverFailing         = 0.5  // cover from which a row of a table of failings counts
-	minOwnShare          = 0.3  // share of the demand that the sentence itself must hold
-	minOwnWeight         = 0.7  // weight the sentence itself must hold, so that headings alone never cover
-	coverPlan            = 0.62 // cover from which a plan is one of the statement, whatever its control
-	minPlanTopicShare    = 0.5  // share of the control's title that a plan names
-	minTopicShare        = 0.2  // share of the control's title, unless the statement stands by itself
-	weightWithoutTopic   = 2.2  // distinct weight that needs no topic
-	minRowSimilarity     = 0.4  // closeness that a row needs, whose cells are no sentence
-	paraphraseSimilarity = 0.6  // closeness from which words that are missing may be said otherwise
-	maxSearchBonus       = 0.12 // what the best score by meaning adds to cover
+	coverOnTopic         = 0.38 // coverage from which a denial or plan is on topic
+	coverDenied          = 0.58 // coverage from which a denial counts
+	coverFailing         = 0.5  // coverage from which a row of a failure table counts
+	minOwnShare          = 0.3  // share of the statement that the sentence itself must hold
+	minOwnWeight         = 0.7  // weight that the sentence itself must hold, so that headings alone never suffice
+	coverPlan            = 0.62 // coverage from which a plan covers the statement, whatever its control
+	minPlanTopicShare    = 0.5  // share of the control's title that a plan must name
+	minTopicShare        = 0.2  // share of the control's title required unless the statement is self-contained
+	weightWithoutTopic   = 2.2  // specific weight from which no topic is required
+	minRowSimilarity     = 0.4  // similarity required of a row, whose cells aren't sentences
+	paraphraseSimilarity = 0.6  // similarity from which missing words may be paraphrased
+	maxSearchBonus       = 0.12 // maximum contribution of the search score to coverage
 	StaleDays            = 3 * 365
-	maxRecordAgeDays     = 550 // days; a record proves operation for a year and some slack
+	maxRecordAgeDays     = 550 // days; a record proves operation for a year plus some slack
 )
 
-// passageVerdict is what one window of a passage says of a demand.
+// passageVerdict is the verdict on a statement from one window of a passage.
 type passageVerdict struct {
 	verdict        string
 	coverage       float64
@@ -50,19 +50,19 @@ type passageVerdict struct {
 	passage        *analyzedPassage
 	sentenceIndex  int // index of the sentence
 	match          match
-	nearlyFull     bool // of a partial one: most is said, and nothing takes it back
+	nearlyFull     bool // of a partial one: nearly complete, and nothing limits it
 	reportsPast    bool
 	concreteness   int
-	namesTopic     bool // of a planned one: it names what the control is about
-	outlierRow     bool // a row that denies what its neighbours affirm
-	recordsFailure bool // a record that tells of its failing
-	inFailureTable bool // of these, a row of a table of failings, which shows nothing by itself
+	namesTopic     bool // of a planned one: names the control's topic
+	outlierRow     bool // a row that denies what its neighbors affirm
+	recordsFailure bool // a record that describes a failure
+	inFailureTable bool // such a record that is a row of a failure table, which proves nothing by itself
 }
 
-// judgePassage finds the window of a passage that says most of the demand, for each verdict.
+// judgePassage returns the best-matching window of a passage for each verdict.
 func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
 	c := retrieved.analyzedPassage
-	var best []passageVerdict // one of each verdict, and one of failing
+	var best []passageVerdict // one per verdict, and one per recorded failure
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
 	for i := range c.sentences {
 		cur := &c.sentences[i]
@@ -78,7 +78,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		m := d.matchWindow(window, near, c.surroundings)
 		from := i
 		if m.ownWeight > 0 && c.continues[i] && c.sentences[i-1].placeholder == "" && (c.sentences[i-1].denied == 0 || d.isProhibition()) {
-			// A sentence that takes up the one before is read with it.
+			// A sentence that continues the previous one is read together with it.
 			if two := d.matchWindow([]*sentence{&c.sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 &&
 				m.ownWeight >= 0.5 {
 				m, from = two, i-1
@@ -88,7 +88,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		m.deniesOutright = cur.denied != 0 && d.isSoleSubject(cur)
 		if m.wordingMatch = d.wording.fullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
 			s.trace == nil {
-			continue // whatever words it has
+			continue // irrelevant, whatever words it has
 		}
 		read := window
 		if from < i {
@@ -131,11 +131,11 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 	return best
 }
 
-// verdictOrder are the verdicts of readings, in the order in which they are kept.
+// verdictOrder is the order in which verdicts are kept.
 var verdictOrder = [...]string{verdictCovered, verdictPartial, verdictDenied, verdictPlanned, verdictTemplate}
 
-// isUninformative: a fragment that no list, answer or blank makes a whole, or a document's status or version
-// by itself.
+// isUninformative reports whether sentence i is a fragment that no list, answer or blank completes,
+// or only gives a document's status or version.
 func (c *passageAnalysis) isUninformative(i int) bool {
 	cur := &c.sentences[i]
 	if cur.end-cur.start < 60 && documentStatusPattern.MatchString(c.text[cur.start:cur.end]) {
@@ -144,8 +144,8 @@ func (c *passageAnalysis) isUninformative(i int) bool {
 	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.placeholder == "" && cur.leadIndex < 0 && !c.isPlanListEntry(cur)
 }
 
-// neighborsOf are the sentences that give the one at i its subject: its heading in the
-// passage and its neighbours. Rows stand alone.
+// neighborsOf returns the sentences that give sentence i its subject: its heading in the passage
+// and the adjacent sentences. Rows have no neighbors.
 func (a *textAnalysis) neighborsOf(i int) []*sentence {
 	cur := &a.sentences[i]
 	var out []*sentence
@@ -169,7 +169,7 @@ func (a *textAnalysis) neighborsOf(i int) []*sentence {
 	return out
 }
 
-// judgeWindow turns a match into a verdict, worst news first.
+// judgeWindow turns a match into a verdict, checking negative verdicts first.
 func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
 	c := h.analyzedPassage
 	cur := &c.sentences[i]
@@ -183,10 +183,10 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	r.coverage = s.coverageWithSearchBonus(h, m)
 	relevant := m.isRelevant()
 	if cur.instruction || from < i && c.sentences[from].instruction || c.leadSentence(cur).instruction {
-		return r, false // evidence doesn't tell how it is to be judged
+		return r, false // evidence must not instruct how it is judged
 	}
 	if cur.question || m.mainClause != 0 && m.mainClause&^(cur.hypothetical|cur.exempt) == 0 {
-		return r, false // it says nothing of what is
+		return r, false // states no fact
 	}
 	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
@@ -194,7 +194,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	}
 	text := c.text[cur.start:cur.end]
 	if cur.isTableRow && cur.answersNo && failureStatementPattern.MatchString(d.text) && failedCellPattern.MatchString(text) {
-		return r, false // what failed tells nothing of what is done then
+		return r, false // a failure doesn't show how failures are handled
 	}
 	inFailureTable := cur.inFailureTable && !isPrescriptive(c.category) && c.category != "template" && d.concernsFailedRow(cur)
 	word, negated := deniesMatch(d, c, i, m)
@@ -206,18 +206,18 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
 		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
-		return decideAs(verdictPartial, "A record tells that it failed.")
+		return decideAs(verdictPartial, "A record shows that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
 	}
 	if d.isLackedIn(text) && !refusalPattern.MatchString(text) ||
 		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
-		return r, false // of what is off, nothing tells that it can't be turned off
+		return r, false // being off doesn't show that it can't be turned off
 	}
 	plan := firstNonEmpty(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
 	if plan != "" && cur.isTableRow && !d.matchesCells(c, i, m) {
-		return r, false // the row announces something else, which its columns' names are not
+		return r, false // the row plans something else; only the column names match
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
@@ -227,13 +227,13 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return r, false
 	}
 	if m.offTopic {
-		return r, false // near it, and about something else
+		return r, false // close, but about something else
 	}
 	if t := firstNonEmpty(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
 		if c.isUntickedStep(cur) {
-			return decideAs(verdictPartial, "It is a step of a checklist; nothing shows that it was taken.")
+			return decideAs(verdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
 		}
-		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still holds the template words %q.", t))
+		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
 		if !d.matchesPlan(&r) {
@@ -243,7 +243,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
 	}
 	if cur.conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.conditional == 0 && d.stance.conditional == 0 {
-		return decideAs(verdictPartial, "It is said only as a condition, not as a rule or a fact.")
+		return decideAs(verdictPartial, "Stated only as a condition, not as a rule or a fact.")
 	}
 	if cur.isTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
@@ -252,7 +252,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return r, false // about something else
 	}
 	if d.asksExceptions && !mentionsExceptions(cur, c.leadSentence(cur)) {
-		return r, false // the rule says nothing of exceptions from it
+		return r, false // the rule doesn't mention exceptions
 	}
 	if why := s.omissionReason(d, cur, text, m, r.coverage); why != "" {
 		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 &&
@@ -261,26 +261,27 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(verdictPartial, why)
 	}
 	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
-		return decideAs(verdictPartial, "It speaks of the matter; not said: any of "+formatAlternatives(m.wordingMatch.missingGroup)+".")
+		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.missingGroup)+".")
 	}
 	if m.missingAnchor != nil {
-		return decideAs(verdictPartial, "It speaks of the matter, but of none of: "+m.missingAnchor.String()+".")
+		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
 	}
 	if len(m.missedTopics) > 0 {
-		return decideAs(verdictPartial, "It speaks of the matter, but not of: "+joinWithAnd(m.missedTopics)+".")
+		return decideAs(verdictPartial, "Related, but doesn't cover: "+joinWithAnd(m.missedTopics)+".")
 	}
 	if why := s.limitationReason(d, c, cur, m); why != "" {
 		return decideAs(verdictPartial, why)
 	}
-	return decideAs(verdictCovered, "The passage says it"+formatMissedConcepts(m)+".")
+	return decideAs(verdictCovered, formatSupport(m))
 }
 
-// isRelevant: a window speaks of what the control is about, or says so much that it need not.
+// isRelevant reports whether a window is on the control's topic, or specific enough without it.
 func (m match) isRelevant() bool {
 	return m.topicShare >= minTopicShare || m.specificWeight >= weightWithoutTopic || m.similarity >= paraphraseSimilarity
 }
 
-// coverageWithSearchBonus is what a window is worth, with what the search thinks of its passage.
+// coverageWithSearchBonus returns the coverage of a window, raised by the search score of its
+// passage.
 func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	cover := s.combinedCoverage(m)
 	if cover >= coverPartial && h.isEnglish {
@@ -289,9 +290,9 @@ func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	return cover
 }
 
-// combinedCoverage is how much of a demand a window says, by words and by meaning. Neither
-// suffices alone: words are shared by chance, and what is close in meaning may be
-// the next thing.
+// combinedCoverage returns how much of a statement a window covers, by words and by meaning.
+// Neither suffices alone: words are shared by chance, and similar meaning may belong to a related
+// topic.
 func (s *Session) combinedCoverage(m match) float64 {
 	if s.options.Embedder == nil {
 		return m.wordCoverage
@@ -302,8 +303,8 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.averageShare()))
 }
 
-// matchesPlan tells whether what is announced is the statement, or what its control is about
-// by name; r notes the latter.
+// matchesPlan reports whether a plan covers the statement or names the control's topic; it records
+// the latter in r.
 func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
 	cur := &r.passage.sentences[r.sentenceIndex]
 	window := append([]*sentence{cur.content(), r.passage.leadSentence(cur)}, r.passage.neighbors[r.sentenceIndex]...)
@@ -311,8 +312,8 @@ func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// isUntickedStep: a step with its box in a list in which nobody has ticked any: what is to be done, where a
-// form would ask for a yes or no.
+// isUntickedStep reports whether a sentence is an unticked step of a checklist in which nothing is
+// ticked: an instruction rather than a form field.
 func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
 	return s.item && isUntickedBox(s.placeholder) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.text)
@@ -321,74 +322,74 @@ func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
 var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
 
 func (s *Session) formatPlanReason(plan, text string) string {
-	reason := fmt.Sprintf("It is announced, not done: %q", plan)
+	reason := fmt.Sprintf("Planned, not yet done: %q", plan)
 	if s.isOverdue(text) {
-		reason += ", for a day that has passed"
+		reason += ", although the date has passed"
 	}
 	return reason + "."
 }
 
-func formatMissedConcepts(m match) string {
+func formatSupport(m match) string {
 	if len(m.missedConcepts) == 0 {
-		return ""
+		return "Supported by the passage."
 	}
-	return ", though not in these words: " + joinWithAnd(m.missedConcepts)
+	return "Supported, although the passage doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 }
 
-// omissionReason is what of a statement a sentence that speaks of it leaves out; empty where it says all.
+// omissionReason returns what a related sentence leaves out of a statement, or "" if nothing.
 func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text string, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "It says part of it; not said: " + joinWithAnd(m.missedConcepts) + "."
+		return "Covers part of it, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 	case cover < coverFull:
-		return "It says part of it, in general words."
+		return "Covers part of it, in general terms."
 	case m.wordingMatch.isComplete():
-		// said in other words
+		// stated in other words
 	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
-		return "Its heading speaks of the matter, the sentence says little of it."
+		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
-		return "It speaks of the matter; not said: " + joinWithAnd(m.missedConcepts) + "."
+		return "Related, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
-		return "It speaks of the matter, but doesn't say: " + joinWithAnd(m.missedActions) + "."
+		return "Related, but doesn't state: " + joinWithAnd(m.missedActions) + "."
 	}
 	if d.hasWrongOrder(text) {
-		return "It says after, where before is asked for."
+		return "States “after” where “before” is required."
 	}
 	if why, is := isLessFrequent(d.quantities, cur.quantities); is {
-		return "It is weaker than asked: " + why + "."
+		return "Weaker than required: " + why + "."
 	}
 	return ""
 }
 
-// limitationReason is why a sentence that says a statement doesn't bear it fully.
+// limitationReason returns why a matching sentence doesn't fully support a statement, or "".
 func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *sentence, m match) string {
 	switch {
 	case cur.statesPurpose && !d.mentions("scope") && !d.mentions("applies"):
-		return "It states a purpose, not a rule or a practice."
+		return "States a purpose, not a rule or a practice."
 	case c.isUnderPreamble(cur) && !d.mentions("scope"):
-		return "It stands in the part on purpose, scope or terms, which says what the document is for."
+		return "Found in the section on purpose, scope or terms, which only describes the document."
 	case cur.definition:
-		return "It explains a term; it doesn't say what is done."
+		return "Defines a term; doesn't state what is done."
 	case cur.reference:
-		return "It only points to another document."
+		return "Only refers to another document."
 	case cur.namesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
-		return "It says whom to ask, not what is done."
+		return "States whom to ask, not what is done."
 	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 && (cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) && withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
-		return "The statement says what must not be, and the sentence doesn't rule that out."
+		return "The requirement is a prohibition, and the sentence doesn't rule it out."
 	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.isLackedIn(c.text[cur.start:cur.end]):
-		return "The sentence forbids something; it doesn't say that this is done."
+		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
-		return "It hardly ever happens, or to few, the sentence says."
+		return "According to the sentence, it happens rarely or to few."
 	case c.leadSentence(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("It is a wish, not a rule: %q.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
+		return fmt.Sprintf("Permissive wording (%q), not a requirement.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
 	case !d.aboutLimits && (cur.limit != "" || c.leadSentence(cur).limit != ""):
-		return fmt.Sprintf("It is limited: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
+		return fmt.Sprintf("Limited in scope: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
 	}
 	if why := s.staleReason(c, cur); why != "" {
 		return why
 	}
 	if day := s.expiredDate(c.text[cur.start:cur.end]); day != "" {
-		return fmt.Sprintf("What it tells of ran out: %q.", day)
+		return fmt.Sprintf("It has expired: %q.", day)
 	}
 	if words := c.notInForceWords(); words != "" {
 		return fmt.Sprintf("The document is not in force: %q.", words)
@@ -397,40 +398,43 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return fmt.Sprintf("The document is a template with %d blanks: %q.", c.status.placeholderCount, c.status.firstPlaceholder)
 	}
 	if c.status.sampleWords != "" {
-		return fmt.Sprintf("The document is an example that nobody has adapted: %q.", c.status.sampleWords)
+		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
 	if name := c.marketingName(); name != "" {
-		return fmt.Sprintf("It is what %q says, which wants to sell or tells of others.", name)
+		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
 	}
 	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
 		return fmt.Sprintf(
-			"Beside it stands a sentence that tells the reader how to judge: %q.",
+			"The passage contains a sentence that tells the reader how to judge it: %q.",
 			shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
 		)
 	}
 	if head := c.idealHeading(cur); head != "" {
-		return fmt.Sprintf("It stands under %q, which says what should be.", head)
+		return fmt.Sprintf("Found under %q, which describes what should be.", head)
 	}
 	if c.placeholder != "" {
-		return fmt.Sprintf("The passage still holds the template words %q.", c.placeholder)
+		return fmt.Sprintf("The passage still contains template text: %q.", c.placeholder)
 	}
 	if cur.answersYes && !c.isRecord() && strings.HasPrefix(cur.hedge, "an answer") {
-		return "It is an answer in a questionnaire; nothing shows it."
+		return "A questionnaire answer without supporting evidence."
 	}
 	return ""
 }
 
-// hasWrongOrder: a sentence tells of what comes after, where the statement asks for what comes before.
+// hasWrongOrder reports whether a sentence describes what happens after, while the statement
+// requires it before.
 func (d *preparedStatement) hasWrongOrder(text string) bool {
 	return d.asksBefore && afterPattern.MatchString(text) && !beforePattern.MatchString(text)
 }
 
-// instructsReader: a sentence tells the reader how to judge. "System:" alone may be the label of a form.
+// instructsReader reports whether a sentence tells the reader how to judge. "System:" alone may be
+// a form label.
 func (c *analyzedPassage) instructsReader(s sentence) bool {
 	return s.instruction && instructPattern.MatchString(c.text[s.start:s.end])
 }
 
-// idealHeading is the heading or title above a sentence that says what organizations should have, not what this one does.
+// idealHeading returns the heading or title above a sentence that describes what organizations
+// should have, or "".
 func (c *analyzedPassage) idealHeading(s *sentence) string {
 	above := append([]string{c.DocumentTitle}, c.HeadingPath...)
 	if s.headingIndex >= 0 {
@@ -452,7 +456,8 @@ var preambleHeadingPattern = lazyregexp.NewPrefiltered(
 	`(?i)^\W*(?:[\d.]+\W+)?(?:(?:and|the|of|this|purpose|scope|background|introduction|definitions?|glossary|terms|applicability|policy|document|procedure)\b[\s,&/:]*)+$`,
 )
 
-// isUnderPreamble: the heading above a sentence is of what the document is for, not of what is to be done.
+// isUnderPreamble reports whether the heading above a sentence is about the document's purpose,
+// scope or terms.
 func (c *analyzedPassage) isUnderPreamble(s *sentence) bool {
 	head := ""
 	if s.headingIndex >= 0 {
@@ -467,37 +472,37 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`,
 )
 
-// deniesMatch tells whether the sentence denies what matched, and with which words.
+// deniesMatch reports whether a sentence denies what matched, with a suffix for the reason.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
 	cur := &c.sentences[i]
 	if cur.deniedForPeople != 0 && cur.deniedForPeople == cur.denied && d.asksRestriction() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
 	}
-	// Nor does "they have no access" deny anything but their access.
+	// "They have no access" denies only access.
 	elsewhere := cur.denied != 0 && noAccessPattern.MatchString(c.text[cur.start:cur.end]) && !d.asksAccess()
 	if cur.denied != 0 && !elsewhere &&
 		(cur.refersBack || cur.clauseCount == 1 || cur.denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
 	if m.mainClause != 0 && m.mainClause&^cur.discontinued == 0 && !d.asksTermination() {
-		return ": it was given up", true
+		return ": it was discontinued", true
 	}
 	if d.reportsStillPresent(cur) {
-		return ": it was still there", true
+		return ": it was still present", true
 	}
 	if lead := c.leadSentence(cur); lead != cur && lead.denied != 0 {
-		return ", as the words before the list say", true
+		return ", according to the introduction of the list", true
 	}
 	// "MFA is required. This is not yet enforced."
 	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 &&
 		!c.sentences[n].item {
-		return ", as the next sentence says: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
+		return ", according to the next sentence: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
 	}
 	return "", false
 }
 
-// matchAffirmedClauses measures a sentence by the clauses alone that don't deny. Vectors are blind
-// to a "not", so the meaning counts no more than what is left of the words.
+// matchAffirmedClauses measures a sentence by its non-negated clauses only. Embeddings ignore
+// "not", so similarity is scaled down to the remaining share of words.
 func matchAffirmedClauses(d *preparedStatement, window, near []*sentence, c *analyzedPassage, fullMatch match) match {
 	cur := *window[len(window)-1]
 	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
@@ -508,7 +513,7 @@ func matchAffirmedClauses(d *preparedStatement, window, near []*sentence, c *ana
 	if fullMatch.ownWeight > 0 {
 		share := min(1, m.ownWeight/fullMatch.ownWeight, float64(m.specificHits)/float64(max(1, fullMatch.specificHits)))
 		m.similarity, m.wordingMatch = fullMatch.similarity*share, m.wordingMatch.scaleDown(share)
-		m.competition = max(m.competition, m.competition*share) // being ahead of all others counts no more either
+		m.competition = max(m.competition, m.competition*share) // competition is scaled down likewise
 	}
 	return m
 }
@@ -529,11 +534,12 @@ func (s *sentence) findPlanWords(c *analyzedPassage, i int) string {
 	return ""
 }
 
-// maxLeadBytes is how far a list's first words reach, in bytes: what can be quoted as one.
+// maxLeadBytes is the maximum distance of a list's lead-in, in bytes, so that both can be quoted
+// together.
 const maxLeadBytes = 600
 
-// leadSentence is the sentence that introduces an item; the item itself where there is none
-// near.
+// leadSentence returns the sentence that introduces an item, or the item itself if there is none
+// nearby.
 func (a *textAnalysis) leadSentence(s *sentence) *sentence {
 	if s.leadIndex >= 0 && s.end-a.sentences[s.leadIndex].start <= maxLeadBytes {
 		return &a.sentences[s.leadIndex]
@@ -545,17 +551,17 @@ var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|
 
 var switchOffPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:(?:turn|switch)(?:ed)? off|disabled?|deactivated?)\b`)
 
-// switchedOffPattern: "the firewall is not switched on", "was turned off".
+// switchedOffPattern matches "the firewall is not switched on", "was turned off".
 var switchedOffPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:is|are|was|were|been) (?:(?:not|no longer|never) (?:\w+ )?(?:(?:switched|turned) on|enabled|activated|active|running)|(?:switched|turned) off)\b`,
 )
 
-// refusalPattern: "no access without a badge" asks for the badge.
+// refusalPattern matches sentences such as "no access without a badge", which require the badge.
 var refusalPattern = lazyregexp.New(
 	`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`,
 )
 
-// isLackedIn tells whether a sentence speaks of something without what d asks for.
+// isLackedIn reports whether a sentence describes something without what d requires.
 func (d *preparedStatement) isLackedIn(text string) bool {
 	if d.isProhibition() {
 		return false
@@ -569,8 +575,8 @@ func (d *preparedStatement) isLackedIn(text string) bool {
 	return false
 }
 
-// hasAlternative: behind what a sentence denies, a "but" tells of another thing of the matter
-// that is done ("no criminal checks, but references are checked").
+// hasAlternative reports whether a denial is followed by a "but" with a related measure that is
+// done ("no criminal checks, but references are checked").
 func (d *preparedStatement) hasAlternative(cur *sentence, m match) bool {
 	if m.deniesOutright || cur.afterBut&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
 		return false
@@ -590,8 +596,8 @@ func (d *preparedStatement) hasAlternative(cur *sentence, m match) bool {
 	return false
 }
 
-// continuesPrevious tells whether a sentence goes on with the one before: it begins with a
-// pronoun, or with what that one ended on.
+// continuesPrevious reports whether a sentence continues the previous one: it begins with a
+// pronoun, or with the word the previous one ended with.
 func (a *textAnalysis) continuesPrevious(i int) bool {
 	if i == 0 {
 		return false
@@ -601,10 +607,10 @@ func (a *textAnalysis) continuesPrevious(i int) bool {
 		(cur.startsWithPronoun || conceptOverlap(prev, cur) >= 0.2)
 }
 
-// isProhibition tells whether the statement itself rules something out.
+// isProhibition reports whether the statement itself prohibits something.
 func (d *preparedStatement) isProhibition() bool { return d.stance.denied|d.stance.prohibited != 0 }
 
-// asksRestriction tells whether the statement, or its control, is about keeping people from things.
+// asksRestriction reports whether the statement, or its control, is about restricting access.
 func (d *preparedStatement) asksRestriction() bool {
 	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
 		id := conceptID(word)
@@ -615,7 +621,7 @@ func (d *preparedStatement) asksRestriction() bool {
 	return false
 }
 
-// asksAccess tells whether the statement asks for somebody's access or rights.
+// asksAccess reports whether the statement is about access or rights.
 func (d *preparedStatement) asksAccess() bool {
 	return !d.aboutLimits && !d.asksRestriction() && accessPattern.MatchString(d.text)
 }
@@ -625,7 +631,7 @@ func (d *preparedStatement) mentions(word string) bool {
 	return slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.id == id })
 }
 
-// mentionsExceptions: a sentence speaks of what is let off a rule.
+// mentionsExceptions reports whether a sentence mentions exceptions to a rule.
 func mentionsExceptions(sentences ...*sentence) bool {
 	for _, s := range sentences {
 		if s.limit != "" && s.exempt == 0 {
@@ -653,7 +659,7 @@ var (
 	afterPattern     = lazyregexp.NewPrefiltered(`(?i)\bafter\b`)
 )
 
-// prohibitsImplicitly: a sentence may rule out without a "not".
+// prohibitsImplicitly reports whether a sentence prohibits something without a "not".
 func prohibitsImplicitly(s *sentence) bool {
 	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
 		if _, ok := s.findTerm(conceptID(concept)); ok {
@@ -681,8 +687,8 @@ func joinWithAnd(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// quoteSentences is the text from one sentence to another as the passage has it, white space
-// folded; an item comes with its lead where that is near.
+// quoteSentences returns the text from one sentence to another with white space collapsed. A list
+// item comes with its lead-in if that is near.
 func (c *analyzedPassage) quoteSentences(from, to int) string {
 	start, end := c.sentences[from].start, c.sentences[to].end
 	if lead := c.leadSentence(&c.sentences[to]); lead.start < start {
@@ -691,7 +697,7 @@ func (c *analyzedPassage) quoteSentences(from, to int) string {
 	return collapseSpace(c.text[start:end])
 }
 
-// toEvidence is a reading as a line of a deliverable.
+// toEvidence converts a verdict into an evidence entry of a deliverable.
 func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	p := r.passage.Passage
 	stanceOf := map[string]string{

@@ -1,8 +1,8 @@
-// Package criteria says in our own sentences what an assessor looks for in each control of
-// a catalog with the usual codes: what documents of an organization that does it would say,
-// which words they can hardly do without (anchors), and with which a sentence says it (wordings).
-// It serves catalogs that have no assessment objectives. It holds nothing of any catalog but
-// our own, whose objectives it takes as they are, and must not know how evidence is judged.
+// Package criteria states, in our own sentences, what an assessor looks for in each control of a
+// catalog with the usual codes: what documents of an organization that implements it would state,
+// the words they can hardly do without (anchors), and the words such a sentence uses (wordings). It
+// serves catalogs without assessment objectives. It contains nothing from any catalog but our own,
+// whose objectives it uses unchanged, and must not know how evidence is judged.
 package criteria
 
 import (
@@ -17,13 +17,13 @@ import (
 //go:embed *.txt
 var criteriaFiles embed.FS
 
-// An Entry is what is looked for in one control.
+// An Entry holds the criteria of one control.
 type Entry = controltext.Entry
 
-// Lookup returns the criteria of a code.
+// Lookup returns the criteria for a code.
 func Lookup(code string) (Entry, bool) { return All().Lookup(code) }
 
-// All is all criteria: of the controls that the starter catalog lacks, then its own.
+// All returns all criteria: for controls missing from the starter catalog, then its own.
 var All = sync.OnceValue(func() *controltext.Table {
 	b := controltext.MustReadTable(criteriaFiles)
 	src, err := starter.Load()

@@ -12,24 +12,25 @@ import (
 //go:embed anchors/*.txt wordings/*.txt
 var wordFiles embed.FS
 
-// WordGroups of words: what says a thing has a word of each. There are none where the book has none.
+// WordGroups is a list of word groups; matching text has a word of each. It is empty if there are
+// no criteria.
 type WordGroups [][]string
 
-// ControlAnchors are what evidence of a code can hardly do without.
+// ControlAnchors returns the words that evidence for a code can hardly do without.
 func ControlAnchors(code string) WordGroups {
 	e, _ := anchorTable().Lookup(code)
 	return parseGroups(e.Topic)
 }
 
-// CriterionAnchors are what evidence of one criterion of a code can hardly do without, beyond those of the
-// code. ok is false where the text is none of the code's criteria.
+// CriterionAnchors returns the additional words that evidence for one criterion of a code can
+// hardly do without. ok is false if the text is not one of the code's criteria.
 func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
 	return criterionGroups(anchorTable(), code, criterion)
 }
 
-// CriterionWording is how a criterion of a code is said: one sentence that says it has a word of each group,
-// or nearly. It has the many words there are for a deed, a thing and a condition, where anchors are the
-// few that a passage must have.
+// CriterionWording returns the wording of a criterion: a sentence that states it has a word of
+// each, or nearly each, group. It covers the many words for an action, a thing and a condition,
+// whereas anchors are the few that a passage must have.
 func CriterionWording(code, criterion string) WordGroups {
 	groups, _ := criterionGroups(wordingTable(), code, criterion)
 	return groups
@@ -69,7 +70,7 @@ func readWordTable(name string) *controltext.Table {
 	return controltext.MustReadTable(folder)
 }
 
-// parseGroups reads "a, b & c, d"; "-" is none.
+// parseGroups parses "a, b & c, d"; "-" means no groups.
 func parseGroups(text string) WordGroups {
 	if text == "" || text == "-" {
 		return nil
