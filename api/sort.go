@@ -20,7 +20,7 @@ func ParseSort(sort string, allowed []string) ([]SortField, error) {
 	for _, name := range strings.Split(sort, ",") {
 		name, down := strings.CutPrefix(strings.TrimSpace(name), "-")
 		if !slices.Contains(allowed, name) {
-			return nil, Invalid("sort", "this list can't be sorted by %q, only by %s", name, strings.Join(allowed, "this list can't be sorted by %q, only by %s"))
+			return nil, Invalid("sort", "this list can't be sorted by %q, only by %s", name, strings.Join(allowed, ", "))
 		}
 		if slices.ContainsFunc(out, func(f SortField) bool { return f.Name == name }) {
 			return nil, Invalid("sort", "%q appears twice", name)
