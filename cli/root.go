@@ -153,6 +153,6 @@ func checkOneOf[S ~string](noun, value string, allowed []S) error {
 		return nil
 	}
 	f := usageError("unknown %s %q%s", noun, value, didYouMean(value, names))
-	f.hint = "use one of" + strings.Join(names, ", ")
+	f.hint = "use one of " + strings.Join(names, ", ")
 	return f
 }

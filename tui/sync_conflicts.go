@@ -404,7 +404,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		case at != nil:
 			why = at.validationError(text)
 		case !plain && !json.Valid([]byte(text)):
-			why = "that is no JSON"
+			why = "invalid JSON"
 		}
 		if why != "" {
 			c.app.overlay = q
