@@ -268,9 +268,9 @@ that is damaged, outdated, from an untrusted key or for someone else is rejected
 
 func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, formatTime(t.MadeAt), cmp.Or(t.Name, t.AssessmentID))
-	would := ""
+	applied, merged := "Applied", "Merged"
 	if t.DryRun {
-		would = "Dry run: "
+		applied, merged = "Would apply", "Would merge"
 	}
 	switch {
 	case t.Again:
@@ -278,16 +278,16 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 		return
 	case t.Role == "home":
 		p.Text(
-			"%sApplied %s, with %s, and %s.",
-			would,
+			"%s %s, with %s, and %s.",
+			applied,
 			pluralize(t.Applied, "change", "changes"),
 			pluralize(t.Conflicts, "conflict", "conflicts"),
 			pluralize(t.Files, "file", "files"),
 		)
 	default:
 		p.Text(
-			"%sMerged %s and %s. The remote applied %s from this clone, with %s.",
-			would,
+			"%s %s and %s. The remote applied %s from this clone, with %s.",
+			merged,
 			pluralize(t.Taken, "record", "records"),
 			pluralize(t.Files, "file", "files"),
 			pluralize(t.Applied, "change", "changes"),
