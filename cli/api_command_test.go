@@ -62,7 +62,7 @@ func TestRawCallByID(t *testing.T) {
 		{[]string{"api", "search-kb", "top_k:=x"}, "is not JSON"},
 		{[]string{"api", "search-kb", "query"}, "not of the form key=value"},
 		{[]string{"api", "search-kb", "query=1", "-d", "{}"}, "not both"},
-		{[]string{"api", "GET"}, "one path"},
+		{[]string{"api", "GET"}, "followed by a single path that begins with /"},
 		{[]string{"api", "GET", "assessments"}, "begins with /"},
 		{[]string{"api", "GET", "/x", "-H", "nothing"}, "not of the form Name: value"},
 		{[]string{"api", "upload-document", "assessmentId=1"}, "file=@path"},

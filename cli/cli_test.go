@@ -33,7 +33,7 @@ func TestExitCodes(t *testing.T) {
 		{"no such subcommand", []string{"assess", "stats"}, nil, 2, `did you mean "status"?`},
 		{"no such command, help asked", []string{"nope", "--help"}, nil, 2, "unknown command"},
 		{"no such help", []string{"help", "assess", "rum"}, nil, 2, `did you mean "run"?`},
-		{"no such flag", []string{"assess", "list", "--bogus"}, nil, 2, "hint: `service assess list --help`"},
+		{"no such flag", []string{"assess", "list", "--bogus"}, nil, 2, "hint: see the flags with `service assess list --help`"},
 		{"bad value", []string{"assess", "list", "--limit", "x"}, nil, 2, "--limit takes a whole number"},
 		{"negative limit", []string{"assess", "list", "--limit", "-1"}, nil, 2, "use 0 for all"},
 		{"argument missing", []string{"assess", "use"}, nil, 2, "usage: service assess use ID|NAME"},
@@ -82,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.fake.assessment("Acme", api.StateDocumentsUploaded)
 	w.fake.on["POST /assessments/"+idOf(1)+"/lifecycle/transition"] = func(http.ResponseWriter, *http.Request) bool { cancel(); return false }
-	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `kept in the assessment "Acme"; continue with`, "service assess run")
+	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `progress is saved in the assessment "Acme"; continue with`, "service assess run")
 }
 
 // hostileName would act on a terminal if it were printed as it is.
@@ -160,7 +160,7 @@ func TestSettingsComeFromFlagsThenVariablesThenFile(t *testing.T) {
 	put(t, file, "sever: https://file.example\n")
 	w.want(w.run("assess", "list"), 2, `an unknown key "sever"; did you mean "server"?`)
 	put(t, file, "a: [\n")
-	w.want(w.run("assess", "list"), 2, "is no YAML")
+	w.want(w.run("assess", "list"), 2, "is not valid YAML")
 	w.want(w.run("assess", "list", "--config", filepath.Join(dir, "none.yaml")), 3, "can't be read")
 }
 
@@ -205,7 +205,7 @@ func TestProposedCommandsCarryTheFlagsThatReachTheData(t *testing.T) {
 func TestDeletionIsAskedFor(t *testing.T) {
 	w := newWorld(t)
 	w.fake.assessment("Trial", api.StateDraft)
-	w.want(w.run("assess", "delete", "Trial"), 2, "say --yes")
+	w.want(w.run("assess", "delete", "Trial"), 2, "pass --yes to confirm")
 	for _, s := range w.fake.said {
 		if strings.HasPrefix(s, "DELETE") {
 			t.Error("it was deleted without being asked for")

@@ -87,5 +87,5 @@ func TestScriptsOfCompletionAreRead(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	w.want(w.run("completion", "csh"), 2, "there is no shell")
+	w.want(w.run("completion", "csh"), 2, `unknown shell "csh"`, "use one of bash, zsh, fish, powershell")
 }

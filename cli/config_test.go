@@ -124,7 +124,7 @@ func TestConfigPathIsToldOfABrokenFileToo(t *testing.T) {
 	if got := w.run("config", "path"); got.out != file+"\n" || got.code != 0 {
 		t.Errorf("%q, %s", got.out, got.errOut)
 	}
-	w.want(w.run("config", "show"), 2, "a key \"sever\"")
+	w.want(w.run("config", "show"), 2, "an unknown key \"sever\"")
 	w.want(w.run("config", "path", "--all"), 0, "contexts.yaml")
 	w.want(w.run("config", "path", "--config", "x.yaml"), 0, "x.yaml")
 }
@@ -285,7 +285,7 @@ func TestDoctorOnAServer(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	w.connect = errRefused
-	if f := found(w, 1, server...)["server"]; f.State != DiagnosticFailed || !strings.Contains(f.Remedy, "see that the server runs") {
+	if f := found(w, 1, server...)["server"]; f.State != DiagnosticFailed || !strings.Contains(f.Remedy, "check that the server is running") {
 		t.Errorf("%+v", f)
 	}
 }

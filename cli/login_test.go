@@ -244,7 +244,7 @@ func TestLogin(t *testing.T) {
 	d.runs(5, "", words("assess list"), "not signed in", "service login --context")
 	put(t, filepath.Join(other.dir(), "secrets", filepath.Base(onlyFile(t, filepath.Join(other.dir(), "secrets")))), secret+"\n")
 	other.runs(5, "", words("whoami"), "the session has ended")
-	d.runs(0, "", words("context delete "+s.host()+" --yes"), "is forgotten")
+	d.runs(0, "", words("context delete "+s.host()+" --yes"), "Deleted the context "+s.host())
 	d.runs(0, "", words("use"), "*  local")
 }
 
@@ -278,7 +278,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.env["SERVICE_CONTEXT"] = "WORK"
 	d.runs(0, "", words("assess list"))
 	d.env["SERVICE_TOKEN"] = "service_live_nonsense"
-	d.runs(5, "", words("assess list"), "API key is not valid")
+	d.runs(5, "", words("assess list"), "invalid API key")
 	d.env = map[string]string{}
 	d.runs(0, "", words("use work"), "Commands now use work at "+s.url)
 	d.runs(2, "", words("use wrk"), `did you mean "work"?`)
@@ -298,12 +298,12 @@ func TestOrganizations(t *testing.T) {
 	s, d := newSite(t), newDesk(t)
 	d.signIn(s)
 	d.runs(0, "", words("org create Beta --owner "+adaEmail+" --slug beta-europe"), "beta-europe")
-	d.runs(0, "", []string{"org", "create", "Gamma Limited", "--owner", "cy@gamma.example"}, "password", "shown this once")
+	d.runs(0, "", []string{"org", "create", "Gamma Limited", "--owner", "cy@gamma.example"}, "password", "These secrets won't be shown again")
 	d.runs(0, "", words("assess create InAcme"))
 	d.runs(0, "", words("--org BETA assess create InBeta"))
 	d.runs(0, "", words("--org beta-europe assess list --jq .data[].name"), "InBeta")
 	d.runs(0, "", words("--org beta whoami"), "Beta, as owner")
-	d.runs(2, "", words("--org gamma assess list"), "no organization with the id, slug or name", "acme, beta-europe")
+	d.runs(2, "", words("--org gamma assess list"), "none of your organizations has the id, slug or name", "acme, beta-europe")
 	d.runs(0, "", words("use --org beta"), "in Beta")
 	d.runs(0, "", words("assess list --jq .data[].name"), "InBeta")
 	d.runs(0, "", words("org list"), "*  Beta", "acme", "owner")
@@ -325,7 +325,7 @@ func TestPeople(t *testing.T) {
 	s, ada, bo := newSite(t), newDesk(t), newDesk(t)
 	ada.signIn(s)
 	link := strings.TrimSpace(ada.runs(0, "", words("member invite bo@acme.example --role viewer --jq .invite_path")).out)
-	page := ada.runs(0, "", words("member invite bo@acme.example --role viewer"), "good once", s.url+"/link#")
+	page := ada.runs(0, "", words("member invite bo@acme.example --role viewer"), "This single-use link expires", s.url+"/link#")
 	bo.runs(
 		5,
 		boPassword+"\n",
@@ -336,7 +336,7 @@ func TestPeople(t *testing.T) {
 	link = s.url + "/link#" + strings.TrimSpace(link)
 	bo.runs(2, "short\n", []string{"login", "--link", link, "--password-stdin"}, "12")
 	bo.typed = []string{boPassword, boPassword + "x"}
-	bo.runs(3, "", []string{"login", "--link", link}, "the two are not the same")
+	bo.runs(3, "", []string{"login", "--link", link}, "the passwords don't match")
 	bo.typed = []string{boPassword, boPassword}
 	bo.runs(
 		0,
@@ -353,13 +353,13 @@ func TestPeople(t *testing.T) {
 	ada.runs(0, "", []string{"member", "update", "Bo Diddley", "--role", "admin"}, "is now admin")
 	bo.runs(0, "", words("assess create X"))
 	ada.runs(2, "", words("member update bo@acme.example"), "needs at least one change")
-	ada.runs(2, "", words("member list --role boss"), "is one of owner, admin, member, viewer")
-	ada.runs(3, "", words("member remove cy@acme.example --yes"), "there is no member")
+	ada.runs(2, "", words("member list --role boss"), "use one of owner, admin, member, viewer")
+	ada.runs(3, "", words("member remove cy@acme.example --yes"), "no member with the e-mail address")
 
 	// The password: own, and by link.
-	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "is changed")
+	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "has been changed")
 	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "wrong current password")
-	page = ada.runs(0, "", words("user password-link bo@acme.example"), "shown this once")
+	page = ada.runs(0, "", words("user password-link bo@acme.example"), "It is single-use, expires")
 	_, link, _ = strings.Cut(page.out, "/link#")
 	bo.runs(0, boPassword+"\n", []string{"login", s.url, "--link", strings.TrimSpace(link), "--password-stdin"}, "Signed in")
 
@@ -368,11 +368,11 @@ func TestPeople(t *testing.T) {
 	ada.runs(3, "n\n", words("user ban bo@acme.example --reason left"), "nothing was changed")
 	ada.runs(0, "", words("user ban bo@acme.example --reason left --yes"), "is banned")
 	bo.runs(5, "", words("whoami"), "sign in again")
-	bo.runs(5, boPassword+"\n", words("login --email bo@acme.example --password-stdin"), "is wrong")
+	bo.runs(5, boPassword+"\n", words("login --email bo@acme.example --password-stdin"), "wrong email address or password")
 	ada.runs(0, "", words("user list --status banned"), "left")
 	ada.runs(0, "", words("user unban bo@acme.example"), "can sign in again")
 	bo.runs(0, boPassword+"\n", words("login --email bo@acme.example --password-stdin"))
-	ada.runs(0, "", words("member remove bo@acme.example --yes"), "is removed")
+	ada.runs(0, "", words("member remove bo@acme.example --yes"), "has been removed")
 	bo.runs(5, "", words("assess list"), "you are not a member", "service use --org")
 }
 
@@ -380,9 +380,9 @@ func TestKeys(t *testing.T) {
 	s, d := newSite(t), newDesk(t)
 	d.signIn(s)
 	d.runs(2, "", words("key create ci"), "at least one scope")
-	d.runs(2, "", words("key create ci --scope * --expires soon"), "neither a day nor a length of time")
+	d.runs(2, "", words("key create ci --scope * --expires soon"), "neither a date nor a duration")
 	d.runs(2, "", words("key create ci --scope assessment:fly"), "unknown permission")
-	made := d.runs(0, "", words("key create ci --scope * --expires 90d"), "shown this once")
+	made := d.runs(0, "", words("key create ci --scope * --expires 90d"), "The secret won't be shown again")
 	key := strings.TrimSpace(made.out)
 	if !strings.HasPrefix(key, "service_live_") || strings.ContainsAny(key, " \n") || strings.Contains(made.errOut, key) {
 		t.Fatalf("stdout is not the key alone: %q", made.out)
@@ -394,21 +394,21 @@ func TestKeys(t *testing.T) {
 	machine.runs(0, "", words("whoami"), "the API key ci", "Acme")
 	machine.runs(5, "", words("key create more --scope assessment:read"), "apikey:write")
 	machine.env = map[string]string{}
-	machine.runs(2, "hello\n", words("login "+s.url+" --token-stdin"), "is no API key")
-	machine.runs(2, key+"\n", words("login "+s.url+" --token-stdin --email x@y.example"), "more than one way")
+	machine.runs(2, "hello\n", words("login "+s.url+" --token-stdin"), "does not contain an API key")
+	machine.runs(2, key+"\n", words("login "+s.url+" --token-stdin --email x@y.example"), "more than one sign-in method")
 	machine.runs(0, key+"\n", words("login "+s.url+" --token-stdin"), "Signed in", "Acme, as owner")
 	machine.runs(0, "", words("assess list"))
 
 	renewed := strings.TrimSpace(d.runs(0, "", words("key rotate ci --grace 1h"), "works for another 1h").out)
 	machine.runs(0, "", words("assess list"))
-	d.runs(0, "", words("key rotate ci"), "has ended")
-	machine.runs(5, "", words("assess list"), "not valid", "service login --token-stdin --context")
+	d.runs(0, "", words("key rotate ci"), "The old secret no longer works")
+	machine.runs(5, "", words("assess list"), "invalid API key", "service login --token-stdin --context")
 	if renewed == key {
 		t.Error("the new secret is the old one")
 	}
 	d.runs(0, "", words("key revoke ci --yes"), "is revoked")
 	d.runs(3, "", words("key revoke ci --yes"), "no active API key")
-	machine.runs(0, "", words("logout"), "forgotten here but still good")
+	machine.runs(0, "", words("logout"), "deleted here but still valid")
 }
 
 func TestSecretsGoToTheKeyring(t *testing.T) {

@@ -50,7 +50,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		t.Errorf("uploaded %s; the same bytes go once, hidden files and links never", up)
 	}
 	for _, gate := range []string{"soa", "gap", "maturity", "poam"} {
-		w.want(w.run(gate, "approve"), 0, "is approved by Ada", "service assess run")
+		w.want(w.run(gate, "approve"), 0, "was approved by Ada", "service assess run")
 		code := 4
 		if gate == "poam" {
 			code = 0
@@ -79,7 +79,7 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	w.want(
 		w.runIn(ctx, "assess", "run", dir, "--name", "Half"),
 		130,
-		`kept in the assessment "Half"`,
+		`progress is saved in the assessment "Half"`,
 		"service assess run '"+dir+"' --name Half",
 	)
 }
@@ -92,7 +92,7 @@ func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 		t.Errorf("nothing came late:\n%s", r.out)
 	}
 	put(t, filepath.Join(dir, "new.md"), "# New")
-	w.want(w.run("assess", "run", dir), 4, "Drafts out of date", "1 document came after", "service soa refresh")
+	w.want(w.run("assess", "run", dir), 4, "Drafts out of date", "1 document added after", "service soa refresh")
 	w.run("assess", "run", "--approve")
 	put(t, filepath.Join(dir, "newer.md"), "# Newer")
 	w.want(
@@ -129,7 +129,7 @@ func TestApprovalInAdvance(t *testing.T) {
 		t.Errorf("%d approvals, %s", len(w.fake.approvals), w.fake.assessments[0].State)
 	}
 	w = newWorld(t)
-	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the gap analysis waits")
+	w.want(w.run("assess", "run", evidenceDir(t), "--approve=soa,maturity"), 4, "the gap analysis awaits a decision")
 	w.want(w.run("assess", "run", "--approve=sao"), 2, `did you mean "soa"?`)
 }
 
@@ -180,11 +180,11 @@ func TestVoidApprovalAtTheGate(t *testing.T) {
 
 func TestRunMisuse(t *testing.T) {
 	w := newWorld(t)
-	w.want(w.run("assess", "run", filepath.Join(t.TempDir(), "nowhere")), 3, "there is no such file or folder")
+	w.want(w.run("assess", "run", filepath.Join(t.TempDir(), "nowhere")), 3, "no such file or folder")
 	w.want(w.run("assess", "run"), 3, "there are no assessments yet")
-	w.want(w.run("assess", "run", "--name", "Acme"), 3, `no open assessment with the name "Acme"`, "service assess run DIR --name Acme")
+	w.want(w.run("assess", "run", "--name", "Acme"), 3, `no open assessment named "Acme"`, "service assess run DIR --name Acme")
 	w.want(w.run("assess", "run", evidenceDir(t), "-f", "iso-27001"), 2, `no framework "iso-27001"`, "service catalog frameworks")
-	w.want(w.run("assess", "run", evidenceDir(t), "--report", "x.exe"), 2, "does not say which format")
+	w.want(w.run("assess", "run", evidenceDir(t), "--report", "x.exe"), 2, `the extension of "x.exe" is not a report format`)
 	w.want(w.run("assess", "run", "--until", "soa_aproved"), 2, `did you mean "soa_approved"`)
 	if len(w.fake.assessments) != 0 {
 		t.Error("misuse left an assessment behind")
@@ -274,7 +274,7 @@ func TestDemo(t *testing.T) {
 	w.want(
 		got,
 		0,
-		"approvals were given in advance in your name",
+		"approvals were given automatically in your name",
 		"broken.txt is empty",
 		"1. BCD-11 Backup [high",
 		"missing: a test",
@@ -312,9 +312,9 @@ func TestReportFiles(t *testing.T) {
 	put(t, out, "mine")
 	w.want(w.run("report", "create", "--out", out), 3, "already exists", "--force")
 	w.want(w.run("report", "create", "--out", out, "--force"), 0)
-	w.want(w.run("report", "create"), 2, "say the format")
+	w.want(w.run("report", "create"), 2, "no report format given")
 	w.want(w.run("report", "create", "--format", "pfd"), 2, `did you mean "pdf"`)
-	w.want(w.run("report", "create", "--format", "html", "--out", filepath.Join(dir, "no", "r.html")), 3, "can't be written")
+	w.want(w.run("report", "create", "--format", "html", "--out", filepath.Join(dir, "no", "r.html")), 3, "can't write "+filepath.Join(dir, "no", "r.html"))
 	if got := w.run("report", "create", "--format", "html", "--out", "-"); got.out != "<p>a report" {
 		t.Errorf("stdout got %q", got.out)
 	}

@@ -45,7 +45,8 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 func (a *app) secretShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted", Args: requireArgs(0, 0),
-		Long: "Shows where the keys are stored and how many secrets use them, never the keys themselves. Requires a platform admin.", Example: "  service secret show",
+		Long:    "Shows where the keys are stored and how many secrets use them, never the keys\nthemselves. Requires a platform admin.",
+		Example: "  service secret show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			k, err := call(cmd.Context(), a, api.GetSecretKey, &api.None{})
 			if err != nil {

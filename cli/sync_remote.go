@@ -244,7 +244,7 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 	}
 	err = a.pullChanges(ctx, clone, remote, st, result)
 	if api.IsCode(err, api.CodeForbidden) && result.Sent > 0 { // a third party delivered changes it may not read back
-		result.Notes, err = append(result.Notes, "nothing was pulled:"+err.Error()), nil
+		result.Notes, err = append(result.Notes, "nothing was pulled: "+err.Error()), nil
 	}
 	if err == nil {
 		a.progress.Done("pushed %d, pulled %d", result.Sent, result.Read)
@@ -512,7 +512,7 @@ func (a *app) syncStatus() *cobra.Command {
 				default:
 					p.Text(
 						"Clone of %s, as %s.",
-						cmp.Or(st.Server, "the one of "+st.PeerName+", by bundles"),
+						cmp.Or(st.Server, st.PeerName+" (by bundles)"),
 						cmp.Or(st.Account, "the account that the key is trusted for"),
 					)
 					if st.SyncedAt != nil {
@@ -668,7 +668,7 @@ func (a *app) syncForget() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(skipPrompt, "stop syncing"+one.Name); err != nil {
+			if err := a.confirm(skipPrompt, "stop syncing "+one.Name); err != nil {
 				return err
 			}
 			_, err = call(cmd.Context(), a, api.DetachSync, &api.SyncInput{AssessmentID: one.ID})

@@ -196,7 +196,7 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	listed := findChecksum(sums, u.Archive.Name)
 	switch {
 	case listed == "":
-		u.Problem = "the release's checksums don't list" + u.Archive.Name
+		u.Problem = "the release's checksums don't list " + u.Archive.Name
 	case digest != "" && !strings.EqualFold(digest, listed):
 		u.Problem = fmt.Sprintf("the checksum of %s is %s in the checksum file but %s at the releases address", u.Archive.Name, listed, digest)
 	default:
@@ -302,7 +302,7 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "not published")},
 		)
 	} else {
-		fields = append(fields, print.Field{Name: "file for this system", Value: "none for" + runtime.GOOS + " on " + runtime.GOARCH})
+		fields = append(fields, print.Field{Name: "file for this system", Value: "none for " + runtime.GOOS + " on " + runtime.GOARCH})
 	}
 	fields = append(
 		fields,

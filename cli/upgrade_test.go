@@ -120,15 +120,15 @@ func TestUpgradeCheck(t *testing.T) {
 	}{
 		{"newer", shippedWith("v2.0.0", "sha256:"+sum), sums, 1, "A newer version is available: 2.0.0; this is 1.2.3"},
 		{"newer, checksum by the list", shippedWith("v2.0.0", ""), sums, 1, sum},
-		{"the same", shippedWith("v1.2.3", ""), sums, 0, "no newer version is out"},
-		{"older", shippedWith("v1.2.2", ""), sums, 0, "no newer version is out"},
-		{"a list", "[" + shippedWith("v1.9.0", "") + "," + shippedWith("v2.0.0", "") + `,{"tag_name": "v3.0.0", "prerelease": true}, {"tag_name": "v4.0.0", "draft": true}, {"tag_name": "v5.0.0-rc.1"}]`, sums, 1, "2.0.0 is out"},
+		{"the same", shippedWith("v1.2.3", ""), sums, 0, "no newer version is available"},
+		{"older", shippedWith("v1.2.2", ""), sums, 0, "no newer version is available"},
+		{"a list", "[" + shippedWith("v1.9.0", "") + "," + shippedWith("v2.0.0", "") + `,{"tag_name": "v3.0.0", "prerelease": true}, {"tag_name": "v4.0.0", "draft": true}, {"tag_name": "v5.0.0-rc.1"}]`, sums, 1, "A newer version is available: 2.0.0"},
 		{"sums that contradict", shippedWith("v2.0.0", "sha256:"+strings.Repeat("cd", 32)), sums, 1, "hint: don't install it"},
-		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "don't name " + file},
+		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "don't list " + file},
 		{"no files", `{"tag_name": "v2.0.0"}`, "", 1, "none for"},
-		{"no release", `{"message": "hello"}`, "", 3, "no release that is out"},
-		{"an empty list", `[]`, "", 3, "no release that is out"},
-		{"no JSON", `<html>`, "", 3, "no release"},
+		{"no release", `{"message": "hello"}`, "", 3, "no published release"},
+		{"an empty list", `[]`, "", 3, "no published release"},
+		{"no JSON", `<html>`, "", 3, "the response is not a release"},
 		{"silence", "hang", "", 3, "did not answer within"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -155,12 +155,12 @@ func TestUpgradeIsAskedOnlyWhenTold(t *testing.T) {
 		t.Errorf("asked %v", *asked)
 	}
 	w.want(w.run("upgrade", "check", "--url", "https://elsewhere.example"), 3, "nothing at that address")
-	w.want(w.run("upgrade", "check", "--timeout", "-1s"), 2, "no time to wait")
+	w.want(w.run("upgrade", "check", "--timeout", "-1s"), 2, "invalid --timeout")
 	delete(w.env, "SERVICE_RELEASES_URL")
-	w.want(w.run("upgrade", "check"), 2, "knows no releases address", "SERVICE_RELEASES_URL")
+	w.want(w.run("upgrade", "check"), 2, "this build has no releases address", "SERVICE_RELEASES_URL")
 	// A build between releases is neither older nor newer.
 	w.version = "v1.2.3-4-gabcdef0"
-	w.want(w.run("upgrade", "check", "--url", address), 0, "a build between releases")
+	w.want(w.run("upgrade", "check", "--url", address), 0, "an unreleased build")
 }
 
 func TestHowToUpgradeFollowsTheProgramsPlace(t *testing.T) {

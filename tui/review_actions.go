@@ -132,7 +132,7 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"!"},
 			DisabledReason: noClashReason(v.app),
-			Help:           "shows changes that met another person's, to choose from",
+			Help:           "shows changes that conflict with another user's, to choose from",
 			Do:             func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil },
 		},
 		action.Action{Keys: []string{"S"}, DisabledReason: v.submitBlockedReason(), Help: "submits the version for review", Do: v.submit},

@@ -77,7 +77,7 @@ func TestPlantedFlaws(t *testing.T) {
 func TestMakeAllRefuses(t *testing.T) {
 	const front = "---\ntitle: T\nauthor: A\ndate: 2026-01-02\n---\n"
 	for _, c := range []struct{ name, file, text, want string }{
-		{"no texts", "notes.txt", "", "no .md texts"},
+		{"no texts", "notes.txt", "", "no .md files in the source folder"},
 		{"unknown ending", "a.odt.md", front, "name it .docx.md"},
 		{"no front matter", "a.docx.md", "# T\n", "line 1: begin with ---"},
 		{"open front matter", "a.docx.md", "---\ntitle: T", "no closing ---"},
