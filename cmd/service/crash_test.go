@@ -63,8 +63,8 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	switch code := r.end(); code {
 	case 0: // it was quicker
 	case 130:
-		if !strings.Contains(r.all.String(), "go on with `service assess run") {
-			t.Errorf("it does not say how to go on:\n%s", r.all.String())
+		if !strings.Contains(r.all.String(), "continue with `service assess run") {
+			t.Errorf("it does not say how to continue:\n%s", r.all.String())
 		}
 	default:
 		t.Errorf("exit code %d:\n%s", code, r.all.String())

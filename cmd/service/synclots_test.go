@@ -153,8 +153,8 @@ func TestSyncInLots(t *testing.T) {
 	breaks := func(args ...string) {
 		t.Helper()
 		cmd := laptop.command(args...)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "broke off") ||
-			!strings.Contains(string(out), "it goes on from there") {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "the connection was lost before the response") ||
+			!strings.Contains(string(out), "it continues where it stopped, and nothing is applied twice") {
 			t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}

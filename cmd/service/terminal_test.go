@@ -240,7 +240,7 @@ func TestNoTerminal(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	out, err := u.command("tui").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "this is no terminal") {
+	if err == nil || !strings.Contains(string(out), "input and output must be a terminal") {
 		t.Errorf("%v, %s", err, out)
 	}
 }
