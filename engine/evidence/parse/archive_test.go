@@ -67,7 +67,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%s %q %q: what one file says of itself is not the archive's", doc.MIME, doc.Version, doc.Title)
 	}
 	warned := strings.Join(doc.Warnings, "\n")
-	for _, want := range []string{"tool.exe: left out: the file type can't be read: it is a Windows program", "empty.txt: left out: the document is empty"} {
+	for _, want := range []string{"tool.exe: skipped: the file type can't be read: it is a Windows program", "empty.txt: skipped: the document is empty"} {
 		if !strings.Contains(warned, want) {
 			t.Errorf("no warning %q in\n%s", want, warned)
 		}

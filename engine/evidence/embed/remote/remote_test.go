@@ -105,16 +105,16 @@ func TestTroubles(t *testing.T) {
 		says       string
 	}{
 		{"no such model", "ollama", status(404, `{"error":"model not found"}`), ErrInvalidResponse, 1, "pull it"},
-		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "does not take the key"},
+		{"key refused", "openai", status(401, `{"error":{"message":"wrong key sk-secret"}}`), ErrInvalidResponse, 1, "it rejected the key"},
 		{"always busy", "openai", status(429, ""), ErrUnavailable, 3, "429"},
 		{"always broken", "ollama", status(500, `{"error":"out of memory"}`), ErrUnavailable, 3, "out of memory"},
 		{"too few", "ollama", answer(`{"embeddings":[[1,2]]}`), ErrInvalidResponse, 1, "1 vectors for 2 texts"},
 		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrInvalidResponse, 1, "not 2"},
 		{"of no size", "ollama", answer(`{"embeddings":[[],[]]}`), ErrInvalidResponse, 1, "0 numbers"},
 		{"number too large", "ollama", answer(`{"embeddings":[[1e38,2],[1e999,3]]}`), ErrUnavailable, 3, "1e999"},
-		{"one twice", "openai", answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "not asked for"},
-		{"outside", "openai", answer(`{"data":[{"index":7,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "not asked for"},
-		{"no JSON", "openai", answer(`<html>`), ErrUnavailable, 3, "no JSON"},
+		{"one twice", "openai", answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "unexpected embeddings"},
+		{"outside", "openai", answer(`{"data":[{"index":7,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "unexpected embeddings"},
+		{"no JSON", "openai", answer(`<html>`), ErrUnavailable, 3, "not JSON"},
 		{"a redirect", "openai", func(_ int64, w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
