@@ -42,7 +42,7 @@ func TestJoinedGoesOn(t *testing.T) {
 			first, release := u.holder()
 			second := u.start(u.command("assess", "run", u.evidence(), "--name", "Second", "-f", "lgpd", "--approve"))
 			third := u.start(u.command("assess", "list"))
-			second.says(" new, 0 changed")
+			second.says(" added, 0 changed")
 			stop(first, release)
 			second.ends(0)
 			third.ends(0)
