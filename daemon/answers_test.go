@@ -109,7 +109,7 @@ func TestErrorsNameWhatIsRight(t *testing.T) {
 		"severity: this field can't be changed here; changeable fields: comments,": g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"severity": "low"}),
 		"colour: unknown field":                   g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
 		"severity: given 2 times; give one value": g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
-		"what nobody judged is no gap":            g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
+		"a gap must have been assessed; if there is too little evidence to judge, use not_evidenced": g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
 	} {
 		if a.status != http.StatusBadRequest || !strings.Contains(a.text, want) {
 			t.Errorf("%q: %d %s", want, a.status, a.text)

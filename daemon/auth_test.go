@@ -292,7 +292,7 @@ func TestStrictJSON(t *testing.T) {
 		`{"name": "a", "name": "b"}`:            `the name \"name\" appears twice`,
 		`{"name": "a"`:                          "ends before it is complete",
 		"{\n \"name\": nope}":                   "line 2, column 11",
-		`{"name": "a"} {"name": "b"}`:           "something follows",
+		`{"name": "a"} {"name": "b"}`:           "line 1, column 14: unexpected data after the JSON value",
 		"{\"name\": \"\xff\"}":                  "UTF-8",
 		`{"name": "\u0000"}`:                    "NUL",
 		`{"name": "\ud800"}`:                    "surrogate",

@@ -50,12 +50,12 @@ func TestDelegation(t *testing.T) {
 		api.CodeNotFound,
 		"assessment",
 	)
-	g.owner.lets(ben, time.Now().Add(-time.Hour), nil).says(t, "an end that has passed", api.CodeValidation, "ended already")
+	g.owner.lets(ben, time.Now().Add(-time.Hour), nil).says(t, "an end that has passed", api.CodeValidation, "the time has passed")
 	g.owner.lets(ben, time.Now().AddDate(2, 0, 0), nil).says(t, "without an end worth the name", api.CodeValidation, "366 days")
 	g.owner.lets(g.owner, soon, nil).says(t, "oneself", api.CodeValidation, "yourself")
 	ben.lets(vi, soon, nil).says(t, "a member lets another", api.CodeForbidden, "")
 	decides := g.owner.key("approval:decide")
-	decides.lets(ben, soon, nil).says(t, "a key lets another", api.CodeForbidden, "signed in")
+	decides.lets(ben, soon, nil).says(t, "a key lets another", api.CodeForbidden, "only a signed-in person")
 	other, _ := g.w.organization("Other", "zoe@example.com")
 	other.lets(ben, soon, nil).says(t, "another organization's member", api.CodeNotFound, "member")
 
@@ -66,7 +66,7 @@ func TestDelegation(t *testing.T) {
 	if at := wrong.header.Get("Location"); g.owner.must("GET", at, nil).str("id") != wrong.str("id") {
 		t.Errorf("it is not at %s", at)
 	}
-	approve(ben).says(t, "at another gate", api.CodeForbidden, "not this gate")
+	approve(ben).says(t, "at another gate", api.CodeForbidden, "doesn't cover this gate")
 	right := g.owner.lets(ben, soon, map[string]any{"assessment_id": g.ids["assessmentId"], "reason": "On leave"})
 	if right.status != http.StatusCreated {
 		t.Fatal(right.text)
@@ -169,11 +169,11 @@ func TestDelegationAndSecondPerson(t *testing.T) {
 		g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
 	}
 	g.owner.lets(ben, soon, nil)
-	approve(ben).says(t, "for who submitted it", api.CodeForbidden, "for whom you would")
+	approve(ben).says(t, "for who submitted it", api.CodeForbidden, "on whose behalf you would")
 	cleo.lets(ben, soon, nil)
 	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
 	submitted(g.owner)
-	approve(ben).says(t, "who edited", api.CodeForbidden, "you changed lines")
+	approve(ben).says(t, "who edited", api.CodeForbidden, "you edited it")
 	if id := g.owner.must("POST", g.path(api.RegenerateSoA.Path), nil).str("id"); id != g.ids["soaVersionId"] {
 		t.Errorf("nothing changed, and %s takes the place of what is under review", id)
 	}

@@ -14,7 +14,7 @@ func TestReasonsSaySomething(t *testing.T) {
 	g := newAtGate(t)
 	for _, reason := range []string{"  \n ", "\u200b", "\u2800 \u3164"} {
 		if a := g.owner.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": reason}); a.status != 400 ||
-			!strings.Contains(a.text, "say why it is rejected") {
+			!strings.Contains(a.text, "give a reason for the rejection") {
 			t.Errorf("%q: %d %s", reason, a.status, a.text)
 		}
 		edit := map[string]any{"applicability": "out_of_scope", "rationale": reason}
@@ -59,12 +59,12 @@ func TestPlansMakeSense(t *testing.T) {
 	one := step("2099-01-15")["milestones"].([]any)[0]
 	for want, body := range map[string]object{
 		"say what is to be done":                  {"corrective_action": " \u200b"},
-		"an end is for a risk that is accepted":   {"risk_accepted_until": "2099-03-31"},
+		"only an accepted risk has an end date":   {"risk_accepted_until": "2099-03-31"},
 		"is more than 100 years ahead":            {"status": "risk_accepted", "risk_accepted_until": "9999-12-31"},
 		"9998-12-31 is more than 100 years ahead": {"due_date": "9998-12-31"},
 		"2001-01-01 has passed":                   step("2001-01-01"),
 		"9997-12-31 is more than 100":             step("9997-12-31"),
-		"stands 3 times for 2099-01-15":           step("2099-01-15", one, one),
+		"is listed 3 times for 2099-01-15":        step("2099-01-15", one, one),
 		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}}}}},
 		"2001-02-01 had passed on":                {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}}}}},
 		"more than 20000":                         {"vendor_dependency": strings.Repeat("x", 900_000)},
@@ -87,7 +87,7 @@ func TestGapsStandOnce(t *testing.T) {
 	one := object{"control_id": "IAC-06", "status": "not_implemented", "severity": "high"}
 	one["condition"] = "The VPN of the works asks for a password only."
 	g.owner.must("POST", g.path(api.CreateGap.Path), one)
-	if a := g.owner.do("POST", g.path(api.CreateGap.Path), one); a.status != 400 || !strings.Contains(a.text, "was added already") {
+	if a := g.owner.do("POST", g.path(api.CreateGap.Path), one); a.status != 400 || !strings.Contains(a.text, "already exists as") {
 		t.Errorf("%d %s", a.status, a.text)
 	}
 	one["owner"] = "The works"
@@ -113,13 +113,13 @@ func TestScopesSaySomething(t *testing.T) {
 		}
 	}
 	for want, body := range map[string]object{
-		"a scope needs a title":                 {"title": " "},
-		"a title is one line":                   {"title": "a\u001bb"},
-		"an entry of blanks":                    {"systems": []string{"ERP", "\u200b"}},
-		"no control characters but line breaks": {"exclusions": []string{"a\u202eb"}},
-		"it has 100000 entries":                 {"locations": strings.Split(strings.Repeat("x ", 99_999)+"x", " ")},
-		"a description holds no control":        {"description": "a\u001bb"},
-		"an entry may have 2000":                {"processes": []string{strings.Repeat("x", 2001)}},
+		"a scope needs a title":                                               {"title": " "},
+		"a title must be a single line":                                       {"title": "a\u001bb"},
+		"blank entries are not allowed":                                       {"systems": []string{"ERP", "\u200b"}},
+		"an entry must not contain control characters other than line breaks": {"exclusions": []string{"a\u202eb"}},
+		"the list has 100000 entries":                                         {"locations": strings.Split(strings.Repeat("x ", 99_999)+"x", " ")},
+		"a description must not contain control characters":                   {"description": "a\u001bb"},
+		"an entry can have up to 2000":                                        {"processes": []string{strings.Repeat("x", 2001)}},
 	} {
 		if a := put(body); a.status != 400 || !strings.Contains(a.text, want) {
 			t.Errorf("%.100v: %d %.200s, want %q", body, a.status, a.text, want)

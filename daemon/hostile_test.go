@@ -289,7 +289,7 @@ func TestNamesThatSteer(t *testing.T) {
 			{"POST", "/api/v1/api-keys", map[string]any{"name": name, "scopes": []string{"assessment:read"}}},
 			{"POST", "/api/v1/observability/alerts", alert},
 		} {
-			if a := key.do(one.method, one.path, one.body); a.status != 400 || !strings.Contains(a.text, "a name is one line") {
+			if a := key.do(one.method, one.path, one.body); a.status != 400 || !strings.Contains(a.text, "names must be a single line without control characters") {
 				t.Errorf("%s %s with the name %q answers %d %s", one.method, one.path, name, a.status, a.text)
 			}
 		}

@@ -217,7 +217,7 @@ func TestRefused(t *testing.T) {
 		"no control":                 {`{"catalog": {` + head + `}}`, "catalog", "no control"},
 		"a control twice":            {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "GOV-01", "title": "x"}]}}`, "catalog.controls[1].id", "twice"},
 		"two kinds":                  {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "ac-1", "title": "x"}]}}`, "catalog.controls[1].id", "one kind"},
-		"a link to nothing":          {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x", "links": [{"href": "#x", "rel": "maps-to"}]}]}}`, "catalog.controls[0].links[0]", "not a framework"},
+		"a link to nothing":          {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x", "links": [{"href": "#x", "rel": "maps-to"}]}]}}`, "catalog.controls[0].links[0]", "no framework x in the back matter"},
 		"imports itself":             {profile(`[{"href": "#3f2b1c1e-6a54-4c5e-9d1f-0c8e6a1b2c3d", "include-all": {}}]`), "profile.imports[0].href", "back to itself"},
 		"a cycle":                    {profile(`[{"href": "#11111111-1111-4111-8111-111111111111", "include-all": {}}]`), "profile.imports[0].href", "back to itself"},
 		"imports what is not there":  {profile(`[{"href": "moon.json", "include-all": {}}]`), "profile.imports[0].href", "not a framework"},
