@@ -81,8 +81,8 @@ func (a *app) approvalWarnings(ctx context.Context, assessment, version string, 
 		if len(unjudged) > 0 {
 			p.Title("Not assessed")
 			p.Text(
-				"%s but were not assessed, so no gaps will be found for them: %s. To assess the evidence:",
-				pluralize(len(unjudged), "control applies", "controls apply"),
+				"%s not assessed, so no gaps will be found: %s. To assess the evidence:",
+				pluralize(len(unjudged), "applicable control is", "applicable controls are"),
 				joinFirst(unjudged, maxControlsNamed),
 			)
 			p.Command(a.commandLine("soa regenerate"))
