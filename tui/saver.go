@@ -198,7 +198,7 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string, o editRequest) editResult {
 	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
 	if err == nil && k.keyOf(item) != o.edit.key {
-		err = fmt.Errorf("the answer to a change of %s is of something else", o.edit.key)
+		err = fmt.Errorf("the response to the change of %s describes a different record", o.edit.key)
 	}
 	if !isRevisionConflict(err) {
 		return editResult{item: item, err: err}
