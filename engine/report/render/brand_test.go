@@ -55,14 +55,14 @@ func TestLogo(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"text":      {[]byte("no image at all"), "no PNG or JPEG"},
-		"SVG":       {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), "no PNG or JPEG"},
-		"GIF":       {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), "no PNG or JPEG"},
-		"nothing":   {nil, "no PNG or JPEG"},
+		"text":      {[]byte("no image at all"), "is not a PNG or JPEG"},
+		"SVG":       {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), "is not a PNG or JPEG"},
+		"GIF":       {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), "is not a PNG or JPEG"},
+		"nothing":   {nil, "is not a PNG or JPEG"},
 		"cut":       {small[:len(small)-20], "damaged"},
-		"50 MB":     {make([]byte, 50<<20), "at most 2.0 MiB"},
-		"tiny":      {picturePNG(t, 3, 3), "from 16 to 4000"},
-		"very wide": {picturePNG(t, 5000, 20), "from 16 to 4000"},
+		"50 MB":     {make([]byte, 50<<20), "the maximum is 2.0 MiB"},
+		"tiny":      {picturePNG(t, 3, 3), "must be 16 to 4000"},
+		"very wide": {picturePNG(t, 5000, 20), "must be 16 to 4000"},
 	} {
 		if _, err := NormalizeLogo(tc.file); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
@@ -77,12 +77,12 @@ func TestBrandIsChecked(t *testing.T) {
 		want string
 	}{
 		{Brand{Accent: "#123456", Band: "#FFEE00", Footer: "Acme", Line: "By Acme"}, ""},
-		{Brand{Accent: "#FFEE00"}, "contrast of 1.2 to 1"},
+		{Brand{Accent: "#FFEE00"}, "contrast of 1.2:1"},
 		{Brand{Accent: "blue"}, "six hexadecimal digits"},
 		{Brand{Band: "#12345"}, "six hexadecimal digits"},
 		{Brand{Footer: strings.Repeat("x", 201)}, "201 characters"},
-		{Brand{Line: "a\nb"}, "more than one line"},
-		{Brand{Logo: []byte("no image")}, "give it again"},
+		{Brand{Line: "a\nb"}, "must be a single line"},
+		{Brand{Logo: []byte("no image")}, "upload it again"},
 	} {
 		err := tc.b.Validate()
 		if tc.want == "" && err != nil ||
