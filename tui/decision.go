@@ -276,7 +276,7 @@ func (d *decision) renderSubject(p *draw.Page) {
 	if len(s.edited) > 0 {
 		edited = fmt.Sprintf("%d: %s", len(s.edited), strings.Join(s.edited, ", "))
 	}
-	p.Field("edited manually", edited, draw.Plain)
+	p.Field("manual edits", edited, draw.Plain)
 	if s.diff != nil {
 		p.Title("Since version %d: %d added, %d removed, %d changed", s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed)
 		for _, l := range s.diff.Lines[:min(len(s.diff.Lines), 200)] {

@@ -205,7 +205,7 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	p.press("y")
 	p.sees("under review")
 	p.press("A")
-	p.sees("You are about to sign", "sha256", "1468", "edited manually")
+	p.sees("You are about to sign", "sha256", "1468", "manual edits")
 	p.press("a")
 	p.sees("Approve version 1")
 	p.typed("Reviewed in the terminal")

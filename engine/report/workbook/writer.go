@@ -159,8 +159,9 @@ func repack(w io.Writer, raw []byte) (int64, error) {
 		// 1980-01-01 is the earliest date in a zip archive.
 		h := &zip.FileHeader{
 			Name: f.Name, Method: f.Method, CRC32: f.CRC32, CompressedSize64: f.CompressedSize64,
-			UncompressedSize64: f.UncompressedSize64, ModifiedDate: 1<<5 | 1,
-		} //nolint:staticcheck // the field that CreateRaw writes
+			UncompressedSize64: f.UncompressedSize64,
+			ModifiedDate:       1<<5 | 1, //nolint:staticcheck // CreateRaw writes this field
+		}
 		part, err := out.CreateRaw(h)
 		if err != nil {
 			return counted.n, err
