@@ -31,7 +31,7 @@ func TestReadNamesThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"# note\n\nAAA-01 | topic":                "x.txt: line 3: code, topic",
 		"AAA-01 | topic | | x":                    "x.txt: line 1: field 3",
-		"AAA-01 | topic | x\nAAA-01 | topic | y.": "x.txt: line 2: AAA-01 stands in the book twice",
+		"AAA-01 | topic | x\nAAA-01 | topic | y.": "x.txt: line 2: AAA-01 occurs twice in the table",
 	} {
 		if _, err := ReadTable(fstest.MapFS{"x.txt": {Data: []byte(text)}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

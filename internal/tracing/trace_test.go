@@ -126,10 +126,10 @@ func TestConfigured(t *testing.T) {
 		"none":                {env: map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}},
 		"another exporter":    {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: "otlp"},
 		"grpc":                {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: "4318"},
-		"no address":          {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "sesame:4318"}, want: "OTEL_EXPORTER_OTLP_ENDPOINT is no http or https address"},
-		"another scheme":      {own: "unix:///sesame", want: "no http or https address"},
+		"no address":          {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "sesame:4318"}, want: "OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address"},
+		"another scheme":      {own: "unix:///sesame", want: "not an http or https address"},
 		"with a password":     {own: "http://ada:sesame@c.example", want: "OTEL_EXPORTER_OTLP_HEADERS"},
-		"not to be parsed":    {own: "http://c.example/%zzsesame", want: "no http or https address"},
+		"not to be parsed":    {own: "http://c.example/%zzsesame", want: "not an http or https address"},
 		"protocol for traces": {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, on: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 			t.Errorf("%s: its passage stands %d times, want %d", code, n, want)
 		}
 	}
-	if !strings.Contains(text, "Near it: Asset policy") {
+	if !strings.Contains(text, "Related: Asset policy") {
 		t.Error("where a passage comes near is not named")
 	}
 	if strings.Contains(text, "Criteria of AST-01") || !strings.Contains(text, "Criteria of AST-04") {

@@ -130,7 +130,7 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 		t.Error("the sheet for the import is in sight")
 	}
 	cover := cells(t, f, "Cover")
-	for _, want := range []string{"Ardent Freight Ltd", s.SoA.ContentSHA256, s.POAM.ContentSHA256, "Ana Roe", "Everything this workbook shows was approved", "service gap import FILE --dry-run", "No system was tested"} {
+	for _, want := range []string{"Ardent Freight Ltd", s.SoA.ContentSHA256, s.POAM.ContentSHA256, "Ana Roe", "Everything in this workbook has been approved", "service gap import FILE --dry-run", "No systems were tested"} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover lacks %q", want)
 		}
@@ -245,7 +245,7 @@ func TestLongTextsGoOn(t *testing.T) {
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
 	f := opened(t, renderWorkbook(t, s, TemplateSoA))
-	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; it goes on in the sheet "Long texts", rows 3 to 4]`) {
+	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; continued in the sheet "Long texts", rows 3 to 4]`) {
 		t.Fatal("the cell does not say where it goes on")
 	}
 	rows, err := f.GetRows("Long texts")
