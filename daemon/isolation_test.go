@@ -137,7 +137,7 @@ func TestIsolation(t *testing.T) {
 					continue
 				}
 				a := c.do(op.Method, with(op, ids), body)
-				told(t, op.ID+" with Acme's ids", a, mark)
+				checkNoLeak(t, op.ID+" with Acme's ids", a, mark)
 				if named && a.status < 400 {
 					t.Errorf("%s answers %d on a record of another organization: %.200s", op.ID, a.status, a.text)
 				}
@@ -147,7 +147,7 @@ func TestIsolation(t *testing.T) {
 				// The header of Acme is no way in either, with whatever ids.
 				for _, mixed := range []map[string]string{ids, other} {
 					a := who{w: w, cookie: c.cookie, bearer: c.bearer, org: acme.org}.do(op.Method, with(op, mixed), body)
-					told(t, op.ID+" with Acme's header", a, mark)
+					checkNoLeak(t, op.ID+" with Acme's header", a, mark)
 					if op.Access == api.Tenant && (a.status != 403 || a.code() != "FORBIDDEN") {
 						t.Errorf("%s with Acme's header answers %d: %.200s", op.ID, a.status, a.text)
 					}
@@ -188,8 +188,9 @@ func TestPlatformAdminIsNoMember(t *testing.T) {
 	}
 }
 
-// told checks that an answer is whole and tells nothing of another.
-func told(t *testing.T, what string, a reply, mark string) {
+// checkNoLeak fails the test if the response is a server error or contains mark, a text of another
+// organization.
+func checkNoLeak(t *testing.T, what string, a reply, mark string) {
 	t.Helper()
 	if a.status >= 500 {
 		t.Errorf("%s answers %d %s", what, a.status, a.text)
@@ -256,7 +257,7 @@ func TestEveryRole(t *testing.T) {
 				continue
 			}
 			a := c.do(op.Method, with(op, map[string]string{"orgId": c.org, "organizationId": c.org, "tenantId": c.org}), sample(op))
-			told(t, op.ID, a, "\x00")
+			checkNoLeak(t, op.ID, a, "\x00")
 			allowed := op.Access != api.Platform && (op.Permission == "" || role.May(op.Permission))
 			if denied := a.status == 403; denied == allowed {
 				t.Errorf("the %s calls %s: %d %.200s", role, op.ID, a.status, a.text)
@@ -295,7 +296,7 @@ func TestEveryScope(t *testing.T) {
 				with(op, map[string]string{"orgId": key.org, "organizationId": key.org, "tenantId": key.org}),
 				sample(op),
 			)
-			told(t, op.ID, a, "\x00")
+			checkNoLeak(t, op.ID, a, "\x00")
 			allowed := op.Access != api.Platform && op.Permission == scope
 			if denied := a.status == 403; denied == allowed {
 				t.Errorf("a key with %s calls %s: %d %.200s", scope, op.ID, a.status, a.text)

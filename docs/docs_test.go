@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 const root = ".."
@@ -34,10 +35,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	program, cache = filepath.Join(dir, "bin"), filepath.Join(dir, "cache")
-	if shared, err := os.UserCacheDir(); err == nil {
-		cache = filepath.Join(shared, "scf-service-test") // document readers are compiled once per machine
-	}
+	program, cache = filepath.Join(dir, "bin"), testdir.Cache(filepath.Join(dir, "cache"))
 	build := exec.Command("go", "build", "-o", filepath.Join(program, "service"), "./cmd/service")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {

@@ -23,6 +23,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/scf-service/service/internal/testutil/programtest"
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 // documents reads all YAML documents of a file.
@@ -254,16 +255,10 @@ type daemon struct {
 func start(t *testing.T) *daemon {
 	t.Helper()
 	home := t.TempDir()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = home
-	}
 	d := &daemon{env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "SERVICE_KEYRING=off", "LC_ALL=C.UTF-8",
-		"SERVICE_DATA=" + filepath.Join(
-			home,
-			"data",
-		), "XDG_CACHE_HOME=" + filepath.Join(cache, "scf-service-test"), "PYTHONDONTWRITEBYTECODE=1", "GOGC=400",
+		"SERVICE_DATA=" + filepath.Join(home, "data"), "XDG_CACHE_HOME=" + testdir.Cache(home),
+		"PYTHONDONTWRITEBYTECODE=1", "GOGC=400",
 	}}
 	said, err := d.command(t, program(t), "daemon", "init", "--org", "Acme", "--email", "you@acme.example", "--jq", ".api_key").Output()
 	if err != nil {

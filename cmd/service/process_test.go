@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 // person is somebody with an empty home, who starts the program as a process.
@@ -34,21 +36,17 @@ func newPerson(t *testing.T) *person {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = home
-	}
 	return &person{
 		t,
 		home,
 		append(
 			os.Environ(),
-			"GOGC="+garbage,
+			"GOGC="+gcPercent,
 			"HOME="+home,
 			"SERVICE_DATA="+filepath.Join(home, "data"),
 			"XDG_STATE_HOME="+filepath.Join(home, "state"),
 			"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
-			"XDG_CACHE_HOME="+filepath.Join(cache, "scf-service-test"),
+			"XDG_CACHE_HOME="+testdir.Cache(home),
 		),
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/scf-service/service/internal/testutil/longtest"
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 // In scripts, and in tests that start processes, the test binary is the program.
@@ -18,9 +19,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
 }
 
-// garbage has the garbage collector of the many short processes run less often: a sixth of
-// their time is its.
-const garbage = "400"
+// gcPercent is the GOGC of the many short processes that tests start; with the default they spend a
+// sixth of their time collecting garbage.
+const gcPercent = "400"
 
 // The scripts read like the manual: each follows a user through a feature, or misuses it.
 func TestScripts(t *testing.T) {
@@ -28,10 +29,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = t.TempDir()
-	}
+	cache := testdir.Cache(t.TempDir())
 	files, err := filepath.Glob("../../testscripts/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no scripts: %v", err)
@@ -57,10 +55,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-			env.Setenv("GOGC", garbage)
+			env.Setenv("GOGC", gcPercent)
 			env.Setenv("SERVICE_KEYRING", "off") // the keyring of whoever runs the tests is not ours
 			// The compiled PDF reader is the same for all.
-			env.Setenv("XDG_CACHE_HOME", filepath.Join(cache, "scf-service-test"))
+			env.Setenv("XDG_CACHE_HOME", cache)
 			return nil
 		},
 	})

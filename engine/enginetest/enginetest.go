@@ -24,6 +24,7 @@ import (
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/testutil/smtptest"
+	"github.com/scf-service/service/internal/testutil/testdir"
 	"github.com/scf-service/service/store"
 )
 
@@ -84,8 +85,8 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 }
 
 // prepared holds the files of a data folder with nothing but the starter catalog imported, by
-// their path in it. It is made once per process: importing the catalog is what opening an
-// engine on an empty folder mostly does.
+// their path in it. It is made once per process, because importing the catalog takes most of the
+// time of opening an engine on an empty folder.
 var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "service-prepared-*")
 	if err != nil {
@@ -145,28 +146,19 @@ func MailServer(t testing.TB) *mail.Server {
 	return server
 }
 
-// Build tells programs apart whose training of an embedder could differ: it is a hash of the
-// source that trains. So the embedder of the starter catalog is trained once per machine, not
-// in every test, and again when that source changes.
+// Build returns a hash of the source that trains the embedder. The embedder of the starter catalog
+// is therefore trained once per machine, and again only when that source changes.
 func Build(t testing.TB) string {
 	t.Helper()
-	build, err := trainer()
+	build, err := trainerHash()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return build
 }
 
-var trainer = sync.OnceValues(func() (string, error) {
-	root, err := os.Getwd()
-	for ; err == nil; root = filepath.Dir(root) {
-		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			err = errors.New("no go.mod above the test")
-		}
-	}
+var trainerHash = sync.OnceValues(func() (string, error) {
+	root, err := testdir.ModuleRoot()
 	if err != nil {
 		return "", err
 	}
@@ -188,12 +180,9 @@ var trainer = sync.OnceValues(func() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 })
 
-// CacheDir returns a folder that keeps the compiled PDF reader between tests.
+// CacheDir returns a folder that keeps the compiled PDF reader and the trained embedder between
+// tests.
 func CacheDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return t.TempDir()
-	}
-	return filepath.Join(dir, "scf-service-test")
+	return testdir.Cache(t.TempDir())
 }

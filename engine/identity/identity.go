@@ -25,7 +25,7 @@ type Options struct {
 	// SendInvitation queues the email of an invitation in the invitation's transaction and reports
 	// whether it did; nil means that no email is sent.
 	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
-	// WeakHashes is for tests only: passwords are hashed at the lowest cost, which protects nothing.
+	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
 }
 

@@ -89,7 +89,7 @@ func TestLyingHome(t *testing.T) {
 		"an operation of a clone": {func(_ map[string]any, all lines) lines { all[0]["op"] = "decide"; return all }, "unknown operation"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.take(forged(t, page.Data, "changes", c.change))
+			_, err := s.applyPush(forged(t, page.Data, "changes", c.change))
 			if err == nil || !strings.Contains(err.Error(), c.words) || api.IsCode(err, api.CodeInternal) {
 				t.Errorf("it is %v, not a refusal with %q", err, c.words)
 			}
@@ -99,7 +99,7 @@ func TestLyingHome(t *testing.T) {
 		})
 	}
 	// One that claims to be further than it is, is found out by the next reading.
-	_, err = s.take(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
+	_, err = s.applyPush(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
 	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "differs from the one this clone has read") {
 		t.Errorf("a head that is not there: %v", err)
@@ -468,7 +468,7 @@ func TestTwoAtOnce(t *testing.T) {
 		if p, err = s.fetch(); err != nil {
 			return err
 		}
-		_, err = s.take(p.Data)
+		_, err = s.applyPush(p.Data)
 		return err
 	}
 	var all gosync.WaitGroup

@@ -204,16 +204,16 @@ func (r *run) disturbed(s *site) {
 		}
 		must(r.t, carry(h, s, s.there, s.local, p))
 		if r.rng.IntN(6) == 0 {
-			if _, err := s.take(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
+			if _, err := s.applyPush(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
 				r.t.Fatal("cut changes were taken")
 			}
 		}
 		if len(r.pages) > 0 && r.rng.IntN(3) == 0 {
 			old := r.pages[r.rng.IntN(len(r.pages))]
-			_, _ = old.site.take(old.data)
+			_, _ = old.site.applyPush(old.data)
 		}
 		r.pages = append(r.pages, parcel{s, p.Data})
-		out, err := s.take(p.Data)
+		out, err := s.applyPush(p.Data)
 		if err != nil { // an edit in between made a batch
 			return
 		}

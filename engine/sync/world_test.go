@@ -313,7 +313,7 @@ func (s *site) fetch() (*api.SyncParcel, error) {
 	})
 }
 
-func (s *site) take(data []byte) (*api.BroughtSync, error) {
+func (s *site) applyPush(data []byte) (*api.BroughtSync, error) {
 	return s.sy.Apply(context.Background(), s.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
@@ -336,7 +336,7 @@ func (s *site) sync() {
 		p, err := s.fetch()
 		must(s.t, err)
 		must(s.t, carry(h, s, s.there, s.local, p))
-		out, err := s.take(p.Data)
+		out, err := s.applyPush(p.Data)
 		must(s.t, err)
 		if !out.More {
 			return

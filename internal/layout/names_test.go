@@ -1,10 +1,7 @@
 package layout
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,35 +17,13 @@ var vagueNames = strings.Fields(`
 `)
 
 func TestNamesSayWhatIsDone(t *testing.T) {
-	banned := map[string]bool{}
-	for _, w := range vagueNames {
-		banned[w] = true
-	}
 	for _, s := range sources(t) {
 		if s.test {
 			continue
 		}
-		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, filepath.Join("..", "..", filepath.FromSlash(s.path)), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range tree.Decls {
-			var names []*ast.Ident
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				names = append(names, d.Name)
-			case *ast.GenDecl:
-				for _, spec := range d.Specs {
-					if ts, ok := spec.(*ast.TypeSpec); ok {
-						names = append(names, ts.Name)
-					}
-				}
-			}
-			for _, n := range names {
-				if banned[strings.ToLower(n.Name)] {
-					t.Errorf("%s: %s says too little as a name; add what it acts on, or use the usual term", fset.Position(n.Pos()), n.Name)
-				}
+		for _, d := range s.declared {
+			if slices.Contains(vagueNames, strings.ToLower(d.name)) {
+				t.Errorf("%s:%d: %s says too little as a name; add what it acts on, or use the usual term", s.path, d.line, d.name)
 			}
 		}
 	}

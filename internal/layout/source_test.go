@@ -30,6 +30,13 @@ type source struct {
 	imports   []string
 	inits     int
 	eager     []int // lines that compile a regular expression before main
+	declared  []declaration
+}
+
+// A declaration is a function, method or type, and the line of its name.
+type declaration struct {
+	name string
+	line int
 }
 
 // root is the module's folder.
@@ -68,7 +75,7 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 	return out, err
 })
 
-// enter skips what is no part of the module: hidden folders, test data, other modules.
+// enter skips folders that are not part of the module: hidden folders, test data, other modules.
 func enter(root, dir, name string) error {
 	if dir == root {
 		return nil
@@ -103,12 +110,23 @@ func read(file, rel string) (source, error) {
 		}
 		s.imports = append(s.imports, imported)
 	}
+	declare := func(n *ast.Ident) {
+		s.declared = append(s.declared, declaration{n.Name, set.Position(n.Pos()).Line})
+	}
 	for _, d := range tree.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-			s.inits++
-		}
-		if v, ok := d.(*ast.GenDecl); ok {
-			for _, at := range compiles(v) {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			declare(d.Name)
+			if d.Recv == nil && d.Name.Name == "init" {
+				s.inits++
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok {
+					declare(t.Name)
+				}
+			}
+			for _, at := range compiles(d) {
 				s.eager = append(s.eager, set.Position(at).Line)
 			}
 		}
@@ -116,8 +134,8 @@ func read(file, rel string) (source, error) {
 	return s, nil
 }
 
-// compiles tells where a declaration compiles regular expressions, other than in a function
-// in it.
+// compiles returns where a declaration compiles regular expressions, except in its function
+// literals.
 func compiles(in ast.Node) []token.Pos {
 	var out []token.Pos
 	ast.Inspect(in, func(n ast.Node) bool {
@@ -134,7 +152,7 @@ func compiles(in ast.Node) []token.Pos {
 	return out
 }
 
-// sources are the module's Go files, in path order.
+// sources returns the module's Go files in path order.
 func sources(t testing.TB) []source {
 	t.Helper()
 	all, err := parsed()

@@ -117,7 +117,7 @@ func readBytes(data []byte, o Options) (*scf.Source, error) {
 	return Read(context.Background(), bytes.NewReader(data), int64(len(data)), o)
 }
 
-func take(t testing.TB, o Options, grids ...grid) *scf.Source {
+func importGrids(t testing.TB, o Options, grids ...grid) *scf.Source {
 	t.Helper()
 	src, err := readBytes(build(t, grids...), o)
 	if err != nil {

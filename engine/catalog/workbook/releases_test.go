@@ -322,7 +322,7 @@ func TestReleases(t *testing.T) {
 				g.rows[1] = append(g.rows[1], value(h, "GOV-01"))
 				g.rows[2] = append(g.rows[2], value(h, "IAC-06"))
 			}
-			src := take(t, Options{Label: r.name}, g)
+			src := importGrids(t, Options{Label: r.name}, g)
 			var frameworks []string
 			for _, f := range src.Frameworks {
 				frameworks = append(frameworks, f.Code)
@@ -378,7 +378,7 @@ func TestReleases(t *testing.T) {
 
 // A column of controls' own codes, or of figures, is no framework, wherever it stands.
 func TestColumnsThatAreNoFramework(t *testing.T) {
-	src := take(t, Options{Label: "1"}, mainGrid("SCF 2031.1",
+	src := importGrids(t, Options{Label: "1"}, mainGrid("SCF 2031.1",
 		[]any{"NIST\nCSF\n2.0", "GV.OC-01", nil, nil},
 		[]any{"Formerly", "IAC-01", "IAC-02", "NET-01"},
 		[]any{"Pages", 12, 13, 14},

@@ -12,7 +12,7 @@ import (
 )
 
 func TestNamesCodesAndWeights(t *testing.T) {
-	src := take(t, Options{Label: "2031.1"}, mainGrid("SCF 2031.1"))
+	src := importGrids(t, Options{Label: "2031.1"}, mainGrid("SCF 2031.1"))
 	var got []string
 	for _, c := range src.Controls {
 		got = append(got, fmt.Sprintf("%s|%s|%d", c.Code, c.Title, c.Weight))
@@ -38,7 +38,7 @@ func TestLabel(t *testing.T) {
 		{"SCF 2022.2", "/tmp/scf-2022.2.xlsx", "", "2022.2", ""},
 		{"SCF 2022.2", "/tmp/download 2024-11-20.xlsx", "", "2022.2", ""},
 	} {
-		src := take(t, Options{Label: test.label, Filename: test.file}, mainGrid(test.sheet))
+		src := importGrids(t, Options{Label: test.label, Filename: test.file}, mainGrid(test.sheet))
 		if src.Label != test.want {
 			t.Errorf("%+v: label %q", test, src.Label)
 		}
@@ -56,7 +56,7 @@ func TestMainSheetMayStandAnywhere(t *testing.T) {
 		{"Access", "Who is who", "IAC-01", "We know people."},
 	}}
 	notes := grid{"Read me", [][]any{{"Hello"}}}
-	src := take(t, Options{Label: "1"}, notes, extract, mainGrid("SCF 2020.3"))
+	src := importGrids(t, Options{Label: "1"}, notes, extract, mainGrid("SCF 2020.3"))
 	if len(src.Controls) != 3 {
 		t.Errorf("%d controls", len(src.Controls))
 	}
@@ -64,7 +64,7 @@ func TestMainSheetMayStandAnywhere(t *testing.T) {
 }
 
 func TestCrosswalkCells(t *testing.T) {
-	src := take(t, Options{Label: "1"}, mainGrid("SCF 2020.3",
+	src := importGrids(t, Options{Label: "1"}, mainGrid("SCF 2020.3",
 		[]any{"ISO \n27002\nv2022", "5.1 \n5.10\n5.1\n\n 5.2\u00a0", 5.0999999999999996, rich{"8.1", "\n8.2"}},
 		[]any{"US\nFedRAMP\n[moderate]", "AC-1", "", nil},
 		[]any{"US\nFedRAMP\n[moderate]", "AC-2 (1)\nA&A-03; B", "", nil},
@@ -95,7 +95,7 @@ func TestCrosswalkCells(t *testing.T) {
 }
 
 func TestColumnsByWhatTheyAre(t *testing.T) {
-	src := take(t, Options{Label: "1"}, mainGrid("SCF 2025.3.1",
+	src := importGrids(t, Options{Label: "1"}, mainGrid("SCF 2025.3.1",
 		[]any{"NIST\nCSF\n2.0", "GV.OC-01", nil, nil},
 		[]any{"PPTDF\nPeople", "x", nil, nil},
 		[]any{"PPTDF\nTechnology", "X", "IAC-06", "maybe"},
@@ -193,7 +193,7 @@ func TestCellsWithoutValues(t *testing.T) {
 func TestNotesAmongRows(t *testing.T) {
 	g := mainGrid("SCF 2022.3")
 	g.rows = slices.Insert(g.rows, 2, []any{"", "", "", ""}, []any{"A note", nil, nil, "that is not a control"})
-	src := take(t, Options{Label: "2022.3"}, g)
+	src := importGrids(t, Options{Label: "2022.3"}, g)
 	if len(src.Controls) != 3 {
 		t.Errorf("%+v", src.Controls)
 	}
@@ -201,7 +201,7 @@ func TestNotesAmongRows(t *testing.T) {
 }
 
 func TestAuxiliarySheets(t *testing.T) {
-	src := take(t, Options{Label: "2026.1"},
+	src := importGrids(t, Options{Label: "2026.1"},
 		grid{"SCF Domains & Principles", [][]any{
 			{
 				"# ",
@@ -366,7 +366,7 @@ func TestSpellingsOfTheSource(t *testing.T) {
 	g := mainGrid("SCF 2026.1", []any{"US\nCMMC 2.0\nLevel 2", "ACL2.-3.1.1\nAC.L1-B.1.Ic]", "AC.L2-3.1.1", nil})
 	g.rows[1][0] = "Acess"
 	g.rows = append(g.rows, []any{"Access", "Third", "IAC-07", "Third.", 3, nil})
-	src := take(t, Options{Label: "2026.1"}, g)
+	src := importGrids(t, Options{Label: "2026.1"}, g)
 	if _, codes := framework(t, src, "cmmc-2.0-level-2"); !slices.Equal(codes, []string{"AC.L1-B.1.Ic]", "AC.L2-3.1.1", "ACL2.-3.1.1"}) {
 		t.Errorf("%q", codes)
 	}
@@ -383,7 +383,7 @@ func TestWorkedInCopies(t *testing.T) {
 	g.rows[0][0], g.rows[0][1], g.rows[0][2], g.rows[0][3] = "Domain", "SCF Control Name", "SCF Control #", "Control Description"
 	g.rows[2][2] = "iac-06"
 	g.rows = slices.Insert(g.rows, 0, []any{"Our copy of the SCF"}, nil)
-	src := take(t, Options{Label: "2022.3"}, g)
+	src := importGrids(t, Options{Label: "2022.3"}, g)
 	if len(src.Controls) != 3 || src.Controls[1].Code != "IAC-06" || src.Controls[1].Title != "Second factor" ||
 		src.Controls[1].Description != "We ask twice." {
 		t.Fatalf("%+v", src.Controls)

@@ -122,8 +122,8 @@ func (h *house) state(id string) *api.AlertRule {
 	return r
 }
 
-// told are the subjects of mails, and the events for webhooks.
-func (h *house) told() (mails, events []string) {
+// sentMailsAndEvents returns the subjects of the mails sent and the events queued for webhooks.
+func (h *house) sentMailsAndEvents() (mails, events []string) {
 	h.t.Helper()
 	err := h.db.View(h.t.Context(), func(tx *store.Tx) error {
 		for e, err := range store.Emails.Scan(tx, ours) {
@@ -179,7 +179,7 @@ func TestWindow(t *testing.T) {
 			t.Fatalf("%+v: %+v", step, got)
 		}
 	}
-	mails, events := h.told()
+	mails, events := h.sentMailsAndEvents()
 	slices.Sort(mails)
 	want := []string{
 		"ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Firing: Gaps", "ada@acme.example Acme: Resolved: Gaps",
@@ -279,7 +279,7 @@ func TestHostile(t *testing.T) {
 	}
 	h.later(time.Minute, 0)
 	h.later(time.Minute, 0)
-	mails, events := h.told()
+	mails, events := h.sentMailsAndEvents()
 	if len(mails) != 1 || len(events) != 1 || strings.ContainsAny(mails[0], "\r\n\x1b") || !strings.Contains(mails[0], "{{title}}") {
 		t.Errorf("%q, %q", mails, events)
 	}
@@ -306,14 +306,14 @@ func TestNews(t *testing.T) {
 			h.Service = alert.New(h.Options)
 		}
 		h.later(time.Minute, step.gaps)
-		if _, events := h.told(); len(events) != step.told {
+		if _, events := h.sentMailsAndEvents(); len(events) != step.told {
 			t.Fatalf("step %d %+v: %d are told", i, step, len(events))
 		}
 	}
 	if got := h.state(r.ID); got.State != api.AlertFiring {
 		t.Errorf("%+v", got)
 	}
-	if _, events := h.told(); !slices.Equal(
+	if _, events := h.sentMailsAndEvents(); !slices.Equal(
 		events,
 		[]string{"alert.firing", "alert.firing", "alert.firing", "alert.resolved", "alert.firing"},
 	) {

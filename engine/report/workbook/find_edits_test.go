@@ -98,8 +98,8 @@ func edits(t testing.TB, b []byte, l Layout) ([]ChangedRow, []Problem, []string)
 	return w.FindEdits(x, l)
 }
 
-// told is what was found, in a line each.
-func told(rows []ChangedRow, problems []Problem, notes []string) string {
+// formatFindings returns one line for each edit, problem and note.
+func formatFindings(rows []ChangedRow, problems []Problem, notes []string) string {
 	var b strings.Builder
 	for _, r := range rows {
 		for _, e := range r.Edits {
@@ -177,7 +177,7 @@ func TestEdits(t *testing.T) {
 		}, `Closed POA&M Items!A20 id-1 r4 status="completed"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := told(edits(t, edited(t, bookOf(t, tc.layout, plan(6)), tc.edit), tc.layout))
+			got := formatFindings(edits(t, edited(t, bookOf(t, tc.layout, plan(6)), tc.edit), tc.layout))
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
 			}
@@ -213,7 +213,7 @@ func TestColumnsReadBackAsWritten(t *testing.T) {
 				return " +=@- \u202eنص\ta\n\n" + field + "_x0041_"
 			}}
 		}
-		if got := told(edits(t, bookOf(t, l, items), l)); got != "" {
+		if got := formatFindings(edits(t, bookOf(t, l, items), l)); got != "" {
 			t.Errorf("%s: %s", l.Name, got)
 		}
 	}

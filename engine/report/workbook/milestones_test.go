@@ -80,7 +80,7 @@ func TestMilestones(t *testing.T) {
 					edited(t, b, func(f *excelize.File) error { return f.SetCellValue(l.sheet, tc.at, tc.cell) }),
 					layout(t, l.name),
 				)
-				said := told(nil, problems, nil)
+				said := formatFindings(nil, problems, nil)
 				var got []api.Milestone
 				for _, r := range rows {
 					all, is, p := r.ApplyMilestones(twoMilestones)

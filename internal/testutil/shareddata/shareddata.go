@@ -1,30 +1,22 @@
-// Package shareddata finds the real input that tests read where it is and skip
-// where it isn't: ../shared/data beside the repository. Nothing of it is ever copied here.
+// Package shareddata finds real input in ../shared/data, beside the repository. Tests read it there and
+// skip if it is missing; nothing from it is ever copied here.
 package shareddata
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 // Path returns the absolute path of a file or folder below shared/data,
-// and skips the test where it is not there.
+// and skips the test if it does not exist.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
-	dir, err := os.Getwd()
+	dir, err := testdir.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = up
 	}
 	p := filepath.Join(append([]string{filepath.Dir(dir), "shared", "data"}, elem...)...)
 	if _, err := os.Stat(p); err != nil {
