@@ -14,9 +14,21 @@ func TestRoles(t *testing.T) {
 		may  []api.Permission
 		not  []api.Permission
 	}{
-		{api.RoleViewer, []api.Permission{"assessment:read", "kb:search", "scf:read"}, []api.Permission{"assessment:write", "approval:decide", "agent:run"}},
-		{api.RoleMember, []api.Permission{"assessment:write", "document:delete", "analysis:run", "soa:read"}, []api.Permission{"approval:decide", "member:write", "assessment:delete"}},
-		{api.RoleAdmin, []api.Permission{"approval:decide", "apikey:write", "webhook:write", "poam:write"}, []api.Permission{"assessment:delete"}},
+		{
+			api.RoleViewer,
+			[]api.Permission{"assessment:read", "kb:search", "scf:read"},
+			[]api.Permission{"assessment:write", "approval:decide", "agent:run"},
+		},
+		{
+			api.RoleMember,
+			[]api.Permission{"assessment:write", "document:delete", "analysis:run", "soa:read"},
+			[]api.Permission{"approval:decide", "member:write", "assessment:delete"},
+		},
+		{
+			api.RoleAdmin,
+			[]api.Permission{"approval:decide", "apikey:write", "webhook:write", "poam:write"},
+			[]api.Permission{"assessment:delete"},
+		},
 		{api.RoleOwner, []api.Permission{"assessment:delete", "approval:decide"}, nil},
 		{"stranger", nil, []api.Permission{"assessment:read"}},
 	} {
@@ -51,7 +63,8 @@ func TestKeyIsBoundedTwice(t *testing.T) {
 
 func TestParsePermission(t *testing.T) {
 	for in, want := range map[string]api.Permission{
-		"assessment:read": "assessment:read", "assessments:read": "assessment:read", "analyses:run": "analysis:run", "api-keys:write": "apikey:write",
+		"assessment:read": "assessment:read", "assessments:read": "assessment:read",
+		"analyses:run": "analysis:run", "api-keys:write": "apikey:write",
 		" SoA:Write ": "soa:write", "approvals:decide": "approval:decide", "scf:import": "scf:import",
 	} {
 		if p, err := api.ParsePermission(in); err != nil || p != want {

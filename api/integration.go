@@ -209,11 +209,18 @@ var IntegrationTypes = []IntegrationType{
 		{Name: "api", Kind: "choice", Choices: []string{"3", "2"}, Default: "3", Doc: "3: Jira Cloud; 2: Jira Data Center"},
 		{Name: "labels", Kind: "list", Doc: "labels of new issues"},
 	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "the API token"}}},
-	{Type: "github", Doc: "POA&M items as GitHub issues, synced both ways", Tracks: true, Events: []string{}, Config: append([]IntegrationField{
-		{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
-		{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "for GitHub Enterprise: https://HOST/api/v3"},
-		{Name: "label", Kind: "text", Default: "poam", Doc: "label that marks and finds these issues"},
-	}, trackerFields...), Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token with read and write access to issues"}}},
+	{
+		Type:   "github",
+		Doc:    "POA&M items as GitHub issues, synced both ways",
+		Tracks: true,
+		Events: []string{},
+		Config: append([]IntegrationField{
+			{Name: "repository", Kind: "text", Required: true, Doc: "owner/name"},
+			{Name: "url", Kind: "url", Default: "https://api.github.com", Doc: "for GitHub Enterprise: https://HOST/api/v3"},
+			{Name: "label", Kind: "text", Default: "poam", Doc: "label that marks and finds these issues"},
+		}, trackerFields...),
+		Secrets: []IntegrationField{{Name: "token", Kind: "text", Required: true, Doc: "a token with read and write access to issues"}},
+	},
 	{
 		Type:   "servicenow",
 		Doc:    "POA&M items as ServiceNow records, synced both ways",

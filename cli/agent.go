@@ -304,8 +304,11 @@ func (a *app) agentSteps() *cobra.Command {
 func (a *app) agentComplete() *cobra.Command {
 	var summary string
 	cmd := &cobra.Command{
-		Use: "complete RUN", Short: "Complete a run manually", Args: requireArgs(1, 1),
-		Long: "Ends a run with a person's result instead of the agent's.", Example: "  service agent complete RUN --summary 'Done in a workshop.'",
+		Use:     "complete RUN",
+		Short:   "Complete a run manually",
+		Args:    requireArgs(1, 1),
+		Long:    "Ends a run with a person's result instead of the agent's.",
+		Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.CompleteRunInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}}
 			if summary != "" {

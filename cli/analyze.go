@@ -30,7 +30,8 @@ and need human review.
 
 --file reads the long text from a file, or from stdin with -. --batch reads one JSON
 object per line, with the fields of the operation's body, and prints one result per line.`,
-			Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n  service analyze incident --module vpn --file auth.log",
+			Example: "  service analyze evidence --requirement 'Backups are restored as a test.' --file evidence.txt\n" +
+				"  service analyze incident --module vpn --file auth.log",
 		},
 		newAnalysisCommand(
 			a,

@@ -16,7 +16,8 @@ func (a *app) approvalCommand() *cobra.Command {
 		Long: `An approval is a person's decision on exactly the content that was submitted. Each of
 the four deliverables needs one. Owners and admins of the organization decide, as do
 members to whom they have delegated approvals until a given date.`,
-		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n  service soa reject --reason 'PES-01 is in scope'",
+		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n" +
+			"  service soa reject --reason 'PES-01 is in scope'",
 	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(),
 		a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
 }

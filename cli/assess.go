@@ -19,7 +19,8 @@ frameworks. It moves through 22 states, with four gates at which a person decide
 (service help lifecycle).
 
 Without --assessment, commands use the most recently used assessment, or the only one.`,
-		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n  service assess use \"Acme 2026\"",
+		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n" +
+			"  service assess use \"Acme 2026\"",
 	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
 		a.assessExport(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(),
 		a.assessClose(), a.assessDelete())

@@ -82,7 +82,13 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.fake.assessment("Acme", api.StateDocumentsUploaded)
 	w.fake.on["POST /assessments/"+idOf(1)+"/lifecycle/transition"] = func(http.ResponseWriter, *http.Request) bool { cancel(); return false }
-	w.want(w.runIn(ctx, "assess", "run"), 130, "interrupted", `progress is saved in the assessment "Acme"; continue with`, "service assess run")
+	w.want(
+		w.runIn(ctx, "assess", "run"),
+		130,
+		"interrupted",
+		`progress is saved in the assessment "Acme"; continue with`,
+		"service assess run",
+	)
 }
 
 // hostileName would act on a terminal if it were printed as it is.

@@ -16,7 +16,8 @@ func (a *app) commentCommand() *cobra.Command {
 		Long: `A comment belongs to a deliverable, one of its items or an approval, and records its
 author and time. Comments can't be edited or deleted; reply to correct one. The show
 commands print them.`,
-		Example: "  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID\n  service comment list --gate soa",
+		Example: "  service comment add 'Who asked for this?' --gate soa --item IAC-06\n" +
+			"  service comment add 'The auditor did.' --reply-to ID\n  service comment list --gate soa",
 	}, a.commentAdd(), a.commentList())
 }
 

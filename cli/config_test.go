@@ -96,7 +96,8 @@ func TestConfigShowsTheContextInUse(t *testing.T) {
 	put(
 		t,
 		filepath.Join(dir, "service", "contexts.yaml"),
-		"current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n",
+		"current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n"+
+			"    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n",
 	)
 	got := settingsShown(w)
 	for key, want := range map[string]effectiveSetting{
@@ -265,7 +266,14 @@ func TestDoctorOnAServer(t *testing.T) {
 	}
 	server := []string{"--server", "https://grc.example"}
 	got := found(w, 0, server...)
-	for part, state := range map[string]DiagnosticState{"server": DiagnosticOK, "clock": DiagnosticOK, "certificate": DiagnosticWarning, "credential": DiagnosticWarning, "server: version": DiagnosticNote, "server: catalog": DiagnosticOK} {
+	for part, state := range map[string]DiagnosticState{
+		"server":          DiagnosticOK,
+		"clock":           DiagnosticOK,
+		"certificate":     DiagnosticWarning,
+		"credential":      DiagnosticWarning,
+		"server: version": DiagnosticNote,
+		"server: catalog": DiagnosticOK,
+	} {
 		if got[part].State != state {
 			t.Errorf("%s: %+v, want %s", part, got[part], state)
 		}

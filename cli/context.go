@@ -177,9 +177,12 @@ the configuration file, without secrets.`,
 
 func (a *app) contextList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the contexts and mark the selected one", Args: requireArgs(0, 0),
-		Long: "Lists the contexts; * marks the selected one.", Example: "  service context list\n  service context list -o json --jq '.data[].name'",
-		RunE: func(*cobra.Command, []string) error { return a.printContexts() },
+		Use:     "list",
+		Short:   "List the contexts and mark the selected one",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the contexts; * marks the selected one.",
+		Example: "  service context list\n  service context list -o json --jq '.data[].name'",
+		RunE:    func(*cobra.Command, []string) error { return a.printContexts() },
 	}
 }
 

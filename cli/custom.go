@@ -21,7 +21,8 @@ func (a *app) customFrameworkCommand() *cobra.Command {
 contract. They map to controls of the catalog, are assessed like any other framework, and
 are visible only within your organization. An assessment keeps them as they were when it
 started; ` + "`assess migrate`" + ` applies later changes.`,
-		Example: "  service framework import yard-rules.yaml\n  service framework list\n  service assess create \"Yard 2026\" --framework yard-rules",
+		Example: "  service framework import yard-rules.yaml\n  service framework list\n" +
+			"  service assess create \"Yard 2026\" --framework yard-rules",
 	}, a.customImport("framework"), a.customFrameworkList(), a.customFrameworkShow(), a.customFrameworkDelete())
 }
 
@@ -44,7 +45,8 @@ func (a *app) customImport(noun string) *cobra.Command {
 contain both. The import either succeeds as a whole or changes nothing. Each entry must
 map to existing controls. Existing entries that differ are replaced only with --replace.`,
 		Example: "  service " + noun + " import yard.yaml --dry-run\n" +
-			"  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n  service control import controls.csv --replace",
+			"  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n" +
+			"  service control import controls.csv --replace",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -172,8 +174,11 @@ func (a *app) customFrameworkShow() *cobra.Command {
 
 func (a *app) customFrameworkDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete CODE", Short: "Delete one of your own frameworks", Args: requireArgs(1, 1),
-		Long: "Deletes one of your organization's frameworks. Assessments that use it keep their copy.", Example: "  service framework delete yard-rules",
+		Use:     "delete CODE",
+		Short:   "Delete one of your own frameworks",
+		Args:    requireArgs(1, 1),
+		Long:    "Deletes one of your organization's frameworks. Assessments that use it keep their copy.",
+		Example: "  service framework delete yard-rules",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := call(cmd.Context(), a, api.DeleteCustomFramework, &api.CustomFrameworkInput{FrameworkCode: args[0]})
 			if err == nil {

@@ -62,7 +62,8 @@ func (a *app) approvalDelegate() *cobra.Command {
 assessment, or with --everywhere, of every assessment. The delegation ends at --until, with
 ` + "`service approval revoke`" + `, or when you lose the right to decide. Decisions record both names.`,
 		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n" +
-			"  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n  service approval delegate ben@acme.example --until 14d --everywhere",
+			"  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n" +
+			"  service approval delegate ben@acme.example --until 14d --everywhere",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
 				return withHint(usageError("a delegation needs an expiry"), "for example --until 2026-12-31 or --until 14d")
@@ -191,8 +192,11 @@ func (a *app) approvalDelegations() *cobra.Command {
 
 func (a *app) approvalRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "End a delegation immediately", Args: requireArgs(1, 1),
-		Long: "Ends a delegation. Decisions already made remain valid.", Example: "  service approval delegations --status active\n  service approval revoke ID",
+		Use:     "revoke ID",
+		Short:   "End a delegation immediately",
+		Args:    requireArgs(1, 1),
+		Long:    "Ends a delegation. Decisions already made remain valid.",
+		Example: "  service approval delegations --status active\n  service approval revoke ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.DelegationInput{DelegationID: args[0]}
 			if _, err := call(cmd.Context(), a, api.RevokeDelegation, in); err != nil {

@@ -168,7 +168,8 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "regenerate", Short: "Draft again, keeping manual edits", Args: requireArgs(0, 0),
 		Long: fmt.Sprintf(
-			"Drafts the %s again as the next version, from the current evidence\nand the approved versions it is based on. Manual edits are kept and listed.",
+			"Drafts the %s again as the next version, from the current evidence\n"+
+				"and the approved versions it is based on. Manual edits are kept and listed.",
 			d.gate.Title(),
 		),
 		Example: fmt.Sprintf("  service %s regenerate", d.noun()),

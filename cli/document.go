@@ -389,8 +389,11 @@ func (a *app) docDownload() *cobra.Command {
 func (a *app) docDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete DOCUMENT", Short: "Delete a document and its passages", Args: requireArgs(1, 1),
-		Long: "Deletes a document and its passages. Drafts keep the quotes taken from them.", Example: "  service doc delete old-policy.docx --yes",
+		Use:     "delete DOCUMENT",
+		Short:   "Delete a document and its passages",
+		Args:    requireArgs(1, 1),
+		Long:    "Deletes a document and its passages. Drafts keep the quotes taken from them.",
+		Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
 			if err != nil {

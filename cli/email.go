@@ -227,7 +227,8 @@ func (a *app) emailTemplateCommand() *cobra.Command {
 support {{variable}} and {{if variable}} … {{else}} … {{end}}. A preview shows the email
 without sending or saving anything.`,
 		Example: "  service email template show member_invite\n" +
-			"  service email template preview member_invite --text-file invite.txt\n  service email template set member_invite --subject \"Join {{organization}}\" --text-file invite.txt",
+			"  service email template preview member_invite --text-file invite.txt\n" +
+			"  service email template set member_invite --subject \"Join {{organization}}\" --text-file invite.txt",
 	}, a.templateList(), a.templateShow(), a.templatePreview(), a.templateSet(), a.templateReset())
 }
 

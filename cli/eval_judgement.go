@@ -163,7 +163,10 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		print.Field{Name: "judged on", Value: string(r.Today)},
 	)
 	columns := []print.Column{{Title: "COMPANY", NoShrink: true}}
-	for _, t := range []string{"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R", "DETECTED", "EMPTIED", "DISTURBED"} {
+	for _, t := range []string{
+		"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R",
+		"DETECTED", "EMPTIED", "DISTURBED",
+	} {
 		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
 	}
 	var rows [][]string

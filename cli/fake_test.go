@@ -339,8 +339,15 @@ func (w *world) runIn(ctx context.Context, args ...string) result {
 		},
 		Stdin: strings.NewReader(
 			w.stdin,
-		), Stdout: &out, Stderr: &locked{w: &errOut, mu: &lock}, Env: func(k string) string { return w.env[k] },
-		StdoutWidth: w.width, Version: w.version, Clock: func() time.Time { return time.Unix(1_800_000_000, 0) }, StateDir: w.state, DemoEvidence: w.example,
+		),
+		Stdout:       &out,
+		Stderr:       &locked{w: &errOut, mu: &lock},
+		Env:          func(k string) string { return w.env[k] },
+		StdoutWidth:  w.width,
+		Version:      w.version,
+		Clock:        func() time.Time { return time.Unix(1_800_000_000, 0) },
+		StateDir:     w.state,
+		DemoEvidence: w.example,
 	}
 	if w.options != nil {
 		w.options(&o)

@@ -59,9 +59,12 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 
 func (a *app) catalogRequirements(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "requirements FRAMEWORK", Short: "List the requirements of a framework", Args: requireArgs(1, 1), ValidArgsFunction: a.completeFrameworks(),
-		Long:    "Lists a framework's requirements in order, with their text if the catalog has it.",
-		Example: "  service catalog requirements iso-27001-2022",
+		Use:               "requirements FRAMEWORK",
+		Short:             "List the requirements of a framework",
+		Args:              requireArgs(1, 1),
+		ValidArgsFunction: a.completeFrameworks(),
+		Long:              "Lists a framework's requirements in order, with their text if the catalog has it.",
+		Example:           "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
 				return call(
@@ -121,9 +124,12 @@ func (a *app) withFrameworkHint(err error) error {
 
 func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "coverage FRAMEWORK", Short: "Show how much of a framework the catalog covers", Args: requireArgs(1, 1),
+		Use:               "coverage FRAMEWORK",
+		Short:             "Show how much of a framework the catalog covers",
+		Args:              requireArgs(1, 1),
 		ValidArgsFunction: a.completeFrameworks(),
-		Long:              "Shows how many of a framework's requirements have at least one control, by domain.", Example: "  service catalog coverage nist-csf-2.0",
+		Long:              "Shows how many of a framework's requirements have at least one control, by domain.",
+		Example:           "  service catalog coverage nist-csf-2.0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := call(cmd.Context(), a, api.GetCoverage, &api.CoverageInput{FrameworkID: args[0], SCFVersion: *version})
 			if err != nil {
@@ -170,7 +176,10 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "crosswalk FRAMEWORK [TARGET]", Short: "Show a framework's controls, or join two frameworks", Args: requireArgs(1, 2), ValidArgsFunction: a.completeFrameworks(),
+		Use:               "crosswalk FRAMEWORK [TARGET]",
+		Short:             "Show a framework's controls, or join two frameworks",
+		Args:              requireArgs(1, 2),
+		ValidArgsFunction: a.completeFrameworks(),
 		Long: "With one framework, lists its controls and the requirements mapped to each. With two, maps\n" +
 			"their requirements to each other through shared controls.",
 		Example: "  service catalog crosswalk iso-27001-2022\n  service catalog crosswalk iso-27001-2022 soc2-tsc -o json",

@@ -350,8 +350,10 @@ func (a *app) gapEdit() *cobra.Command {
 	var reset []string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: requireArgs(1, 1),
-		Long:              "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\nfinding; `service soa edit` sets the control's status.",
-		Example:           "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
+		Long: "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\n" +
+			"finding; `service soa edit` sets the control's status.",
+		Example: "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n" +
+			"  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {

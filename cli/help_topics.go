@@ -101,7 +101,8 @@ func environmentText() string {
 func lifecycleText() string {
 	var b strings.Builder
 	b.WriteString(
-		"An assessment moves forward through 22 states, one at a time. At a gate, a person\nhas to approve; a rejection moves it back to the draft state.\n\n",
+		"An assessment moves forward through 22 states, one at a time. At a gate, a person\n" +
+			"has to approve; a rejection moves it back to the draft state.\n\n",
 	)
 	for i, s := range api.States() {
 		m, _ := s.Next()

@@ -14,14 +14,27 @@ import (
 )
 
 func (a *app) integrationCommand() *cobra.Command {
-	return group(&cobra.Command{
-		Use: "integration", Short: "Integrations: chat, storage, issue trackers and mail servers",
-		Long: `An integration connects to another tool through its native API: messages in Slack and Teams, files
+	return group(
+		&cobra.Command{
+			Use: "integration", Short: "Integrations: chat, storage, issue trackers and mail servers",
+			Long: `An integration connects to another tool through its native API: messages in Slack and Teams, files
 in an S3-compatible bucket, events at an HTTP endpoint, POA&M items as issues of Jira,
 GitHub or ServiceNow (synced both ways), and the organization's own mail server.`,
-		Example: "  service integration types jira\n  service integration create slack --name Chat --secret webhook_url\n  service integration test ID",
-	}, a.integrationTypes(), a.integrationList(), a.integrationShow(), a.integrationCreate(), a.integrationUpdate(), a.integrationDelete(), a.integrationTest(),
-		a.integrationDeliveries(), a.integrationSync(), a.integrationLinks(), a.integrationResolve())
+			Example: "  service integration types jira\n  service integration create slack --name Chat --secret webhook_url\n" +
+				"  service integration test ID",
+		},
+		a.integrationTypes(),
+		a.integrationList(),
+		a.integrationShow(),
+		a.integrationCreate(),
+		a.integrationUpdate(),
+		a.integrationDelete(),
+		a.integrationTest(),
+		a.integrationDeliveries(),
+		a.integrationSync(),
+		a.integrationLinks(),
+		a.integrationResolve(),
+	)
 }
 
 func integrationTypeNames() (out []string) {
@@ -33,8 +46,11 @@ func integrationTypeNames() (out []string) {
 
 func (a *app) integrationTypes() *cobra.Command {
 	return &cobra.Command{
-		Use: "types [TYPE]", Short: "List the integration types, or the settings of one", Args: requireArgs(0, 1),
-		Long: "Lists the supported integration types; with TYPE, its settings and secrets.", Example: "  service integration types\n  service integration types jira",
+		Use:     "types [TYPE]",
+		Short:   "List the integration types, or the settings of one",
+		Args:    requireArgs(0, 1),
+		Long:    "Lists the supported integration types; with TYPE, its settings and secrets.",
+		Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.out.Page(func(p *print.Page) {
@@ -80,7 +96,10 @@ func (a *app) integrationTypes() *cobra.Command {
 
 func (a *app) integrationList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List integrations, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's integrations with the result of the last attempt.",
+		Use:     "list",
+		Short:   "List integrations, without their secrets",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the organization's integrations with the result of the last attempt.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
@@ -159,7 +178,10 @@ func formatSetting(v any) string {
 
 func (a *app) integrationShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an integration, without its secrets", Args: requireArgs(1, 1), Long: "Shows an integration's settings and the names of its secrets.",
+		Use:     "show ID",
+		Short:   "Show an integration, without its secrets",
+		Args:    requireArgs(1, 1),
+		Long:    "Shows an integration's settings and the names of its secrets.",
 		Example: "  service integration show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -178,7 +200,12 @@ type integrationFlags struct {
 
 func (f *integrationFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "a setting, e.g. project=OPS; a list: labels=a,b; a map entry: headers.X-Team=sec")
-	cmd.Flags().StringArrayVar(&f.secret, "secret", nil, "name of a secret to set, e.g. token; its value is prompted for, or read from stdin (one line each)")
+	cmd.Flags().StringArrayVar(
+		&f.secret,
+		"secret",
+		nil,
+		"name of a secret to set, e.g. token; its value is prompted for, or read from stdin (one line each)",
+	)
 	cmd.Flags().StringArrayVar(&f.secretFile, "secret-file", nil, "read a secret from a file, e.g. token=FILE")
 }
 
@@ -293,7 +320,8 @@ func (a *app) integrationCreate() *cobra.Command {
 		Long: `Creates an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. For the settings
 of a type, see "service integration types TYPE". Secrets are prompted for, read from stdin (one per
 line), or read from files; they can't be displayed again.`,
-		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n  service integration create github --set repository=acme/ops --secret-file token=token.txt",
+		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n" +
+			"  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
 				return err
@@ -339,8 +367,10 @@ func (a *app) integrationUpdate() *cobra.Command {
 	var enable, disable, all bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, pause or resume an integration", Args: requireArgs(1, 1),
-		Long:    "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\nsends what is queued. If the address changes, the secrets must be set again.",
-		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n  service integration update ID --set project=SEC --unset labels",
+		Long: "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\n" +
+			"sends what is queued. If the address changes, the secrets must be set again.",
+		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n" +
+			"  service integration update ID --set project=SEC --unset labels",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			was, err := call(cmd.Context(), a, api.GetIntegration, &api.IntegrationInput{IntegrationID: args[0]})
 			if err != nil {
@@ -387,8 +417,12 @@ func (a *app) integrationUpdate() *cobra.Command {
 
 func (a *app) integrationDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an integration; issues in the other tool are kept", Args: requireArgs(1, 1),
-		Long: "Deletes an integration with its secrets, its queued deliveries and the links between plan items\nand issues. Issues and files in the other tool are kept.", Example: "  service integration delete ID",
+		Use:   "delete ID",
+		Short: "Delete an integration; issues in the other tool are kept",
+		Args:  requireArgs(1, 1),
+		Long: "Deletes an integration with its secrets, its queued deliveries and the links between plan items\n" +
+			"and issues. Issues and files in the other tool are kept.",
+		Example: "  service integration delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteIntegration, &api.IntegrationInput{IntegrationID: args[0]}); err != nil {
 				return err
@@ -410,7 +444,11 @@ func (a *app) integrationTest() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
-				p.Fields(print.Field{Name: "works", Value: yesNo(got.OK)}, print.Field{Name: "result", Value: got.Message}, print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)})
+				p.Fields(
+					print.Field{Name: "works", Value: yesNo(got.OK)},
+					print.Field{Name: "result", Value: got.Message},
+					print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)},
+				)
 			}); err != nil || got.OK {
 				return err
 			}
@@ -427,8 +465,11 @@ func (a *app) integrationDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List deliveries, newest first", Args: requireArgs(1, 1),
-		Long: "Lists deliveries of the last 30 days; use -o json to see each attempt.", Example: "  service integration deliveries ID --status failed",
+		Use:     "deliveries ID",
+		Short:   "List deliveries, newest first",
+		Args:    requireArgs(1, 1),
+		Long:    "Lists deliveries of the last 30 days; use -o json to see each attempt.",
+		Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
 				return call(

@@ -14,7 +14,8 @@ var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "go
 func (a *app) integrationSync() *cobra.Command {
 	return &cobra.Command{
 		Use: "sync ID", Short: "Sync the plan and its issues now", Args: requireArgs(1, 1),
-		Long:    "Creates issues for plan items without one, syncs changes both ways, and reports items changed\non both sides. The daemon also does this automatically every few minutes.",
+		Long: "Creates issues for plan items without one, syncs changes both ways, and reports items changed\n" +
+			"on both sides. The daemon also does this automatically every few minutes.",
 		Example: "  service integration sync ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			got, err := call(cmd.Context(), a, api.SyncIntegration, &api.IntegrationInput{IntegrationID: args[0]})
@@ -22,8 +23,14 @@ func (a *app) integrationSync() *cobra.Command {
 				return err
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
-				p.Fields(print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)}, print.Field{Name: "issues created", Value: fmt.Sprint(got.Created)}, print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
-					print.Field{Name: "items changed", Value: fmt.Sprint(got.Pulled)}, print.Field{Name: "conflicts", Value: fmt.Sprint(got.Conflicts)}, print.Field{Name: "failed", Value: fmt.Sprint(got.Failed)})
+				p.Fields(
+					print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)},
+					print.Field{Name: "issues created", Value: fmt.Sprint(got.Created)},
+					print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
+					print.Field{Name: "items changed", Value: fmt.Sprint(got.Pulled)},
+					print.Field{Name: "conflicts", Value: fmt.Sprint(got.Conflicts)},
+					print.Field{Name: "failed", Value: fmt.Sprint(got.Failed)},
+				)
 			}); err != nil {
 				return err
 			}
@@ -94,8 +101,11 @@ func (a *app) integrationLinks() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "links ID", Short: "List plan items with their issues", Args: requireArgs(1, 1),
-		Long: "Lists plan items and their issues: the state on each side, and why they differ.", Example: "  service integration links ID --status conflict",
+		Use:     "links ID",
+		Short:   "List plan items with their issues",
+		Args:    requireArgs(1, 1),
+		Long:    "Lists plan items and their issues: the state on each side, and why they differ.",
+		Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("status", status, issueLinkStatuses); status != "" && err != nil {
 				return err
@@ -123,8 +133,11 @@ func (a *app) integrationLinks() *cobra.Command {
 func (a *app) integrationResolve() *cobra.Command {
 	in := &api.ResolveIssueLinkInput{}
 	cmd := &cobra.Command{
-		Use: "resolve ID LINK --keep plan|issue", Short: "Resolve a conflict by choosing a side", Args: requireArgs(2, 2),
-		Long: "If plan item and issue both changed, chooses which one to keep; the other is updated at once.", Example: "  service integration resolve ID LINK --keep plan",
+		Use:     "resolve ID LINK --keep plan|issue",
+		Short:   "Resolve a conflict by choosing a side",
+		Args:    requireArgs(2, 2),
+		Long:    "If plan item and issue both changed, chooses which one to keep; the other is updated at once.",
+		Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkOneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
 				return err

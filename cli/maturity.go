@@ -27,8 +27,16 @@ func (a *app) maturityCommand() *cobra.Command {
 		Use: "maturity", Short: "Maturity assessment: rates controls from 0 to 5",
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
 improving) based on the evidence, with reasons and the requirements of the next level.`,
-		Example: "  service maturity summary\n  service maturity list --below-target\n  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
-	}, append([]*cobra.Command{a.maturityShow(), a.maturityExplain(), a.maturityList(), a.maturityEdit(), a.maturitySummary(), maturityWorkbook.importCommand(a)}, maturityVersions.commands(a)...)...)
+		Example: "  service maturity summary\n  service maturity list --below-target\n" +
+			"  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity approve",
+	}, append([]*cobra.Command{
+		a.maturityShow(),
+		a.maturityExplain(),
+		a.maturityList(),
+		a.maturityEdit(),
+		a.maturitySummary(),
+		maturityWorkbook.importCommand(a),
+	}, maturityVersions.commands(a)...)...)
 }
 
 func (a *app) listScores(ctx context.Context, in api.MaturityScoresInput, l listFlags) (*api.List[api.MaturityScore], error) {
@@ -182,8 +190,12 @@ func (a *app) maturityList() *cobra.Command {
 	var below bool
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"scores", "items"}, Short: "List the scores", Args: requireArgs(0, 0),
-		Long: "Lists the scores of the newest version, one line per control.", Example: "  service maturity list --below-target\n  service maturity list --domain IAC -o csv",
+		Use:     "list",
+		Aliases: []string{"scores", "items"},
+		Short:   "List the scores",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the scores of the newest version, one line per control.",
+		Example: "  service maturity list --below-target\n  service maturity list --domain IAC -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
@@ -239,8 +251,9 @@ func (a *app) maturityEdit() *cobra.Command {
 	var rationale, note string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|SCORE", Short: "Change a score", Args: requireArgs(1, 1),
-		Long:              "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
-		Example:           "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n  service maturity edit IAC-06 --target 4",
+		Long: "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
+		Example: "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n" +
+			"  service maturity edit IAC-06 --target 4",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -274,8 +287,11 @@ func (a *app) maturityEdit() *cobra.Command {
 
 func (a *app) maturitySummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Summarize the newest version by domain", Args: requireArgs(0, 0),
-		Long: "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.", Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
+		Use:     "summary",
+		Short:   "Summarize the newest version by domain",
+		Args:    requireArgs(0, 0),
+		Long:    "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.",
+		Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {

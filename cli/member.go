@@ -18,7 +18,8 @@ func (a *app) memberCommand() *cobra.Command {
 		Long: `Manages the members of the current organization. A viewer can read; a member also
 changes drafts and evidence; an admin also approves, imports catalogs and manages members
 and keys; an owner also deletes assessments and appoints owners.`,
-		Example: "  service member list\n  service member invite bo@acme.example --role admin\n  service member update bo@acme.example --role member",
+		Example: "  service member list\n  service member invite bo@acme.example --role admin\n" +
+			"  service member update bo@acme.example --role member",
 	}, a.memberList(), a.memberInvite(), a.memberUpdate(), a.memberRemove())
 }
 
@@ -48,7 +49,11 @@ func (a *app) memberList() *cobra.Command {
 	var role string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the members", Args: requireArgs(0, 0), Long: "Lists the organization's members and pending invitations by e-mail address.", Example: "  service member list\n  service member list --status invited",
+		Use:     "list",
+		Short:   "List the members",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the organization's members and pending invitations by e-mail address.",
+		Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("role", role, roles); err != nil {
 				return err
@@ -212,8 +217,11 @@ func (a *app) memberUpdate() *cobra.Command {
 func (a *app) memberRemove() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "remove MEMBER", Short: "Remove a member or withdraw an invitation", Args: requireArgs(1, 1),
-		Long: "Removes a member, given by e-mail address, name or id. Their past actions stay recorded\nunder their name.", Example: "  service member remove bo@acme.example --yes",
+		Use:     "remove MEMBER",
+		Short:   "Remove a member or withdraw an invitation",
+		Args:    requireArgs(1, 1),
+		Long:    "Removes a member, given by e-mail address, name or id. Their past actions stay recorded\nunder their name.",
+		Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			which, m, err := a.findMember(cmd.Context(), args[0])
 			if err != nil {

@@ -17,7 +17,10 @@ const maxReviewShown = 15
 func (a *app) assessMigrate() *cobra.Command {
 	var body api.MigrateBody
 	cmd := &cobra.Command{
-		Use: "migrate [ID|NAME]", Short: "Move an assessment to another catalog version", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use:               "migrate [ID|NAME]",
+		Short:             "Move an assessment to another catalog version",
+		Args:              requireArgs(0, 1),
+		ValidArgsFunction: a.completeAssessments(),
 		Long: `Moves an assessment to another catalog version and to the current state of your custom
 frameworks and controls. It drafts the next version of every existing deliverable; approved
 versions are unchanged. Manual decisions are kept if the control kept its code.

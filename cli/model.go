@@ -39,7 +39,8 @@ func (a *app) modelUse() *cobra.Command {
 		Long: `Selects the model for this data folder: ollama/NAME, openai/NAME with --url, or
 builtin for the rules. Restart a running daemon to apply the change. A token
 for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
-		Example: "  service model use ollama/qwen3:8b\n  service model use openai/qwen3 --url http://192.168.1.20:8000\n  service model use builtin",
+		Example: "  service model use ollama/qwen3:8b\n  service model use openai/qwen3 --url http://192.168.1.20:8000\n" +
+			"  service model use builtin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.SelectModel == nil {
 				return runtimeError("this build can't use models")

@@ -23,8 +23,12 @@ platform admin creates organizations; owners and admins invite members (` + "`se
 func (a *app) orgList() *cobra.Command {
 	var everyone bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List your organizations and mark the active one", Args: requireArgs(0, 0),
-		Long: "Lists the organizations you belong to, with your role; * marks the current one.\nWith --all, a platform admin sees every organization on the server.", Example: "  service org list\n  service org list --all",
+		Use:   "list",
+		Short: "List your organizations and mark the active one",
+		Args:  requireArgs(0, 0),
+		Long: "Lists the organizations you belong to, with your role; * marks the current one.\n" +
+			"With --all, a platform admin sees every organization on the server.",
+		Example: "  service org list\n  service org list --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if everyone {
 				return a.printTenants(cmd.Context())
@@ -136,8 +140,11 @@ func renderOrganization(p *print.Page, o *api.Organization) {
 
 func (a *app) orgShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [ORG]", Short: "Show an organization", Args: requireArgs(0, 1),
-		Long: "Shows an organization by id, slug or name; default: the current one.", Example: "  service org show\n  service org show acme-europe",
+		Use:     "show [ORG]",
+		Short:   "Show an organization",
+		Args:    requireArgs(0, 1),
+		Long:    "Shows an organization by id, slug or name; default: the current one.",
+		Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one, err := a.findOrganization(cmd.Context(), args)
 			if err != nil {
@@ -155,7 +162,8 @@ func (a *app) orgCreate() *cobra.Command {
 		Use: "create NAME --owner EMAIL", Short: "Create an organization with its owner", Args: requireArgs(1, 1),
 		Long: `Creates an organization. An owner who is new to the server gets a password, which is
 shown only once; they change it with ` + "`service password`" + `. Requires a platform admin.`,
-		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n  service org create Trial --owner ci@acme.example --api-key ci -o json",
+		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n" +
+			"  service org create Trial --owner ci@acme.example --api-key ci -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner.Email == "" {
 				return withHint(usageError("no owner given"), "give the owner's e-mail address with --owner")
@@ -228,8 +236,12 @@ func (a *app) orgUpdate() *cobra.Command {
 
 func (a *app) orgUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ORG", Short: "Choose the current organization", Args: requireArgs(1, 1),
-		Long: "Makes one of your organizations current, by id, slug or name; same as `service use --org`.\nTo override it for a single command, use --org.", Example: "  service org use acme-europe",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.useOrganization(cmd.Context(), args[0]) },
+		Use:   "use ORG",
+		Short: "Choose the current organization",
+		Args:  requireArgs(1, 1),
+		Long: "Makes one of your organizations current, by id, slug or name; same as `service use --org`.\n" +
+			"To override it for a single command, use --org.",
+		Example: "  service org use acme-europe",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.useOrganization(cmd.Context(), args[0]) },
 	}
 }

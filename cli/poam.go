@@ -38,8 +38,15 @@ func (a *app) poamCommand() *cobra.Command {
 		Long: `The plan of action and milestones turns each gap into a task: what to do, in which
 order, by when, and which evidence shows completion. Approved dates are kept;
 later changes are recorded next to them.`,
-		Example: "  service poam list --severity high\n  service poam show POAM-001\n  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
-	}, append([]*cobra.Command{a.poamShow(), a.poamList(), a.poamEdit(), a.poamSummary(), poamWorkbook.importCommand(a)}, poamVersions.commands(a)...)...)
+		Example: "  service poam list --severity high\n  service poam show POAM-001\n" +
+			"  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
+	}, append([]*cobra.Command{
+		a.poamShow(),
+		a.poamList(),
+		a.poamEdit(),
+		a.poamSummary(),
+		poamWorkbook.importCommand(a),
+	}, poamVersions.commands(a)...)...)
 }
 
 func (a *app) listPOAMItems(ctx context.Context, in api.POAMItemsInput, l listFlags) (*api.List[api.POAMItem], error) {
@@ -83,8 +90,11 @@ func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, erro
 
 func (a *app) poamShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [POAM|CONTROL|ITEM]", Short: "Show the newest version, or one item", Args: requireArgs(0, 1),
-		Long: "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.", Example: "  service poam show\n  service poam show POAM-001",
+		Use:     "show [POAM|CONTROL|ITEM]",
+		Short:   "Show the newest version, or one item",
+		Args:    requireArgs(0, 1),
+		Long:    "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.",
+		Example: "  service poam show\n  service poam show POAM-001",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				i, err := a.findPOAMItem(cmd.Context(), args[0])
@@ -225,8 +235,13 @@ func (a *app) poamList() *cobra.Command {
 	var severity string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"items"}, Short: "List the items by priority", Args: requireArgs(0, 0),
-		Long: "Lists the items of the newest version in working order: most severe first, but\nprerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.", Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
+		Use:     "list",
+		Aliases: []string{"items"},
+		Short:   "List the items by priority",
+		Args:    requireArgs(0, 0),
+		Long: "Lists the items of the newest version in working order: most severe first, but\n" +
+			"prerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.",
+		Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", in.Status, poamStatuses); err != nil {
 				return err
@@ -345,8 +360,11 @@ func (a *app) poamEdit() *cobra.Command {
 	var priority int
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
-		Long:    "Changes the given fields of an item. Approved dates are kept; the new date is recorded\nnext to them. Milestones keep their dates; change them with a workbook\n(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
-		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
+		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
+			"next to them. Milestones keep their dates; change them with a workbook\n" +
+			"(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
+		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n" +
+			"  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
@@ -398,7 +416,11 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
-				if l, err = a.listPOAMItems(cmd.Context(), api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}}, listFlags{}); err != nil {
+				if l, err = a.listPOAMItems(
+					cmd.Context(),
+					api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}},
+					listFlags{},
+				); err != nil {
 					return err
 				}
 			}
@@ -487,8 +509,13 @@ func renderDependencyConflicts(p *print.Page, i *api.POAMItem, all *api.List[api
 
 func (a *app) poamSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Summarize the newest version", Args: requireArgs(0, 0),
-		Long: "Counts the items of the newest version by status, severity and effort, lists expired\nrisk acceptances and items due after 180 days, and shows how many items remain open at\neach date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.", Example: "  service poam summary",
+		Use:   "summary",
+		Short: "Summarize the newest version",
+		Args:  requireArgs(0, 0),
+		Long: "Counts the items of the newest version by status, severity and effort, lists expired\n" +
+			"risk acceptances and items due after 180 days, and shows how many items remain open at\n" +
+			"each date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.",
+		Example: "  service poam summary",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := poamVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {

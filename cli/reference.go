@@ -101,8 +101,11 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 
 func (a *app) catalogEvidence(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "evidence", Short: "List evidence requests", Args: requireArgs(0, 0), Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
-		Long: "Lists the evidence requests of a version, each with the controls it supports.",
+		Use:     "evidence",
+		Short:   "List evidence requests",
+		Args:    requireArgs(0, 0),
+		Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
+		Long:    "Lists the evidence requests of a version, each with the controls it supports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
 				return call(
@@ -138,7 +141,8 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 func (a *app) catalogPrinciples(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "principles", Short: "List the privacy management principles", Args: requireArgs(0, 0), Example: "  service catalog principles",
-		Long: "Lists the privacy management principles of a version, each with its controls. The\nprinciple of each domain is listed by `catalog domains`.",
+		Long: "Lists the privacy management principles of a version, each with its controls. The\n" +
+			"principle of each domain is listed by `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
 				return call(

@@ -51,7 +51,8 @@ func (a *app) reportCommand() *cobra.Command {
 		Long: `Reports are created from the current state of the assessment. If a deliverable in it is not
 approved, the report is marked as a draft on every page. The scope has no approval gate: its own
 status is shown instead.`,
-		Example: "  service report create --template full --format html --out report.html\n  service report list\n  service report download ID --out report.html",
+		Example: "  service report create --template full --format html --out report.html\n  service report list\n" +
+			"  service report download ID --out report.html",
 	}, a.reportCreate(), a.reportList(), a.reportShow(), a.reportDownload(), a.reportVerify(), a.reportTemplates(), a.brandingCommand())
 }
 
@@ -61,8 +62,9 @@ func (a *app) reportCreate() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "create --template T --format F", Short: "Create a report", Args: requireArgs(0, 0),
-		Long:    "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
-		Example: "  service report create --template executive_summary --format html --out board.html\n  service report create --template soa --out soa.csv",
+		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
+		Example: "  service report create --template executive_summary --format html --out board.html\n" +
+			"  service report create --template soa --out soa.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Format == "" && out != "" && out != "-" {
 				format, err := formatFromPath(out)
@@ -300,7 +302,11 @@ func renderReport(p *print.Page, r *api.Report) {
 func (a *app) reportList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the reports of the assessment", Args: requireArgs(0, 0), Long: "Lists the assessment's reports, newest first.", Example: "  service report list",
+		Use:     "list",
+		Short:   "List the reports of the assessment",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the assessment's reports, newest first.",
+		Example: "  service report list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -358,7 +364,11 @@ func (a *app) reportList() *cobra.Command {
 
 func (a *app) reportShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show a report's record", Args: requireArgs(1, 1), Long: "Shows what a report was made from, its hash, and whether it is a draft.", Example: "  service report show ID",
+		Use:     "show ID",
+		Short:   "Show a report's record",
+		Args:    requireArgs(1, 1),
+		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
+		Example: "  service report show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]})
 			if err != nil {
@@ -373,7 +383,10 @@ func (a *app) reportDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "download ID", Short: "Save a report to a file", Args: requireArgs(1, 1), Long: "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
+		Use:     "download ID",
+		Short:   "Save a report to a file",
+		Args:    requireArgs(1, 1),
+		Long:    "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := call(cmd.Context(), a, api.DownloadReport, &api.ReportInput{ReportID: args[0]})
@@ -402,7 +415,11 @@ func downloadPath(requested, filename, id string) string {
 
 func (a *app) reportTemplates() *cobra.Command {
 	return &cobra.Command{
-		Use: "templates", Short: "List report templates", Args: requireArgs(0, 0), Long: "Lists the report templates and what each contains.", Example: "  service report templates",
+		Use:     "templates",
+		Short:   "List report templates",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the report templates and what each contains.",
+		Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
 			return a.out.Print(reportTemplates, func(p *print.Page) {
 				var rows [][]string
@@ -412,7 +429,8 @@ func (a *app) reportTemplates() *cobra.Command {
 				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "contents", Wrap: true}}, rows)
 				p.Blank()
 				p.Text(
-					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for full, soa, " + "gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
+					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for " +
+						"full, soa, " + "gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
 				)
 			})
 		},

@@ -33,7 +33,8 @@ not one of its reports or was modified.`,
 			v, err := call(cmd.Context(), a, api.VerifyReport, &api.VerifyReportInput{ReportID: ref})
 			if sum != "" && api.IsCode(err, api.CodeNotFound) {
 				return &exitError{
-					code: exitVerdict, err: fmt.Errorf("%s is not a report of your organization, or was modified: "+"no report has the SHA-256 %s", args[0], sum),
+					code: exitVerdict,
+					err:  fmt.Errorf("%s is not a report of your organization, or was modified: "+"no report has the SHA-256 %s", args[0], sum),
 					hint: fmt.Sprintf("list the reports with `%s` and download one again to compare", a.commandLine("report list")),
 				}
 			}

@@ -314,7 +314,11 @@ func TestReportFiles(t *testing.T) {
 	w.want(w.run("report", "create", "--out", out, "--force"), 0)
 	w.want(w.run("report", "create"), 2, "no report format given")
 	w.want(w.run("report", "create", "--format", "pfd"), 2, `did you mean "pdf"`)
-	w.want(w.run("report", "create", "--format", "html", "--out", filepath.Join(dir, "no", "r.html")), 3, "can't write "+filepath.Join(dir, "no", "r.html"))
+	w.want(
+		w.run("report", "create", "--format", "html", "--out", filepath.Join(dir, "no", "r.html")),
+		3,
+		"can't write "+filepath.Join(dir, "no", "r.html"),
+	)
 	if got := w.run("report", "create", "--format", "html", "--out", "-"); got.out != "<p>a report" {
 		t.Errorf("stdout got %q", got.out)
 	}

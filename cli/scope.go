@@ -26,7 +26,8 @@ func (a *app) scopeCommand() *cobra.Command {
 		Long: `The scope defines which units, systems, locations and data are assessed, and which traits
 the organization has. Traits determine which controls can apply; each is true, false or
 unknown, with the reason.`,
-		Example: "  service scope show\n  service scope set --trait has_ot=false --system Quayside --system Pilotlink\n  service scope set -f scope.yaml\n  service scope submit",
+		Example: "  service scope show\n  service scope set --trait has_ot=false --system Quayside --system Pilotlink\n" +
+			"  service scope set -f scope.yaml\n  service scope submit",
 	}, a.scopeShow(), a.scopeSet(), a.scopeSubmit(), a.scopeApprove())
 }
 
@@ -44,7 +45,11 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 
 func (a *app) scopeShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the scope with its traits", Args: requireArgs(0, 0), Long: "Shows the scope of the assessment, and each trait with its source.", Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
+		Use:     "show",
+		Short:   "Show the scope with its traits",
+		Args:    requireArgs(0, 0),
+		Long:    "Shows the scope of the assessment, and each trait with its source.",
+		Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.currentScope(cmd.Context())
 			if err != nil {
@@ -129,7 +134,8 @@ one: repeat its flag for several entries. With -f, the fields come from a
 YAML or JSON file with the names of the API (- for stdin); flags take precedence. A trait
 is true, false (or yes, no) or unknown. Traits in the output of ` + "`scope show -o yaml`" + `
 that nobody set manually stay derived from the documents unless you change them.`,
-		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
+		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n" +
+			"  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
@@ -317,7 +323,10 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 			traits[name] = is
 		}
 	}
-	for _, shown := range []string{"id", "created_at", "updated_at", "organization_id", "assessment_id", "status", "version_number", "revision", "edited_fields", "created_by", "approved_by", "approved_at"} {
+	for _, shown := range []string{
+		"id", "created_at", "updated_at", "organization_id", "assessment_id",
+		"status", "version_number", "revision", "edited_fields", "created_by", "approved_by", "approved_at",
+	} {
 		delete(fields, shown)
 	}
 	j, err := json.Marshal(fields)
@@ -334,7 +343,11 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 
 func (a *app) scopeSubmit() *cobra.Command {
 	return &cobra.Command{
-		Use: "submit", Short: "Submit the scope for review", Args: requireArgs(0, 0), Long: "Submits the scope for review. The lifecycle has no approval gate for it, but it can be approved.", Example: "  service scope submit",
+		Use:     "submit",
+		Short:   "Submit the scope for review",
+		Args:    requireArgs(0, 0),
+		Long:    "Submits the scope for review. The lifecycle has no approval gate for it, but it can be approved.",
+		Example: "  service scope submit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.SubmitScope, &in)
@@ -346,7 +359,11 @@ func (a *app) scopeSubmit() *cobra.Command {
 func (a *app) scopeApprove() *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Approve the scope", Args: requireArgs(0, 0), Long: "Approves the scope under review. Requires the role owner or admin.", Example: "  service scope submit && service scope approve",
+		Use:     "approve",
+		Short:   "Approve the scope",
+		Args:    requireArgs(0, 0),
+		Long:    "Approves the scope under review. Requires the role owner or admin.",
+		Example: "  service scope submit && service scope approve",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.changeScopeStatus(cmd.Context(), func(ctx context.Context, in api.ScopeInput) (*api.Scope, error) {
 				return call(ctx, a, api.ApproveScope, &api.ApproveScopeInput{ScopeInput: in, Body: &api.VersionDecision{Comment: comment}})

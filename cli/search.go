@@ -20,7 +20,8 @@ func (a *app) searchCommand() *cobra.Command {
 document and location. The score ranges from 0 to 1 and is comparable across sets of documents.
 Codes such as IAC-06, rare names and "quoted phrases" rank first. Near-duplicate passages
 are shown once.`,
-		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
+		Example: "  service search who approves access rights\n  service search 'backup restore test' --top 3 --min-score 0.4\n" +
+			"  service search encryption --all -o json\n  service search 'exit checklist' --category policy --from 2025-01-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body.Query = strings.Join(args, " ")
 			if strings.TrimSpace(body.Query) == "" {

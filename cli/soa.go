@@ -40,8 +40,17 @@ func (a *app) soaCommand() *cobra.Command {
 		Long: `The Statement of Applicability states for each control whether it applies, why, and
 how far the evidence shows it is implemented. It is the first approval gate: gaps are
 analyzed only after an owner or admin has approved it.`,
-		Example: "  service soa show\n  service soa items --status not_evidenced\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
-	}, append([]*cobra.Command{a.soaShow(), a.soaExplain(), a.soaItems(), a.soaEdit(), a.soaRefresh(), a.soaValidate(), soaWorkbook.importCommand(a)}, soaVersions.commands(a)...)...)
+		Example: "  service soa show\n  service soa items --status not_evidenced\n" +
+			"  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa approve",
+	}, append([]*cobra.Command{
+		a.soaShow(),
+		a.soaExplain(),
+		a.soaItems(),
+		a.soaEdit(),
+		a.soaRefresh(),
+		a.soaValidate(),
+		soaWorkbook.importCommand(a),
+	}, soaVersions.commands(a)...)...)
 }
 
 // listSoAItems returns the items of a version.
@@ -101,7 +110,9 @@ func (e *requirementNotControlError) Error() string {
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: requireArgs(0, 1),
-		Long:              "Shows the newest version with its totals; with a control's code, that control's item\nin full: the reasons, each requirement's verdict, and the quoted passages; with a\nframework requirement's code, the items of the controls that cover it.",
+		Long: "Shows the newest version with its totals; with a control's code, that control's item\n" +
+			"in full: the reasons, each requirement's verdict, and the quoted passages; with a\n" +
+			"framework requirement's code, the items of the controls that cover it.",
 		Example:           "  service soa show\n  service soa show IAC-06\n  service soa show A.8.5\n  service soa show IAC-06 -o json",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -226,8 +237,9 @@ func (a *app) soaItems() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: requireArgs(0, 0),
-		Long:    "Lists one line per control. Filters are combined: an item must match all of them.",
-		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n  service soa items --needs-review\n  service soa items --requirement A.8.5",
+		Long: "Lists one line per control. Filters are combined: an item must match all of them.",
+		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
+			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
 				return err
@@ -278,7 +290,8 @@ func (a *app) soaEdit() *cobra.Command {
 status, an applicability or --reviewed marks the item as reviewed;
 an owner or a note doesn't. Editing an approved version creates
 the next one; editing one under review voids the pending approval.`,
-		Example:           "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
+		Example: "  service soa edit IAC-06 --status implemented --owner 'IT lead'\n" +
+			"  service soa edit PES-01 --applicability out_of_scope --rationale 'No offices of our own'\n  service soa edit IAC-06 --reviewed",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -380,7 +393,8 @@ func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate", Short: "Check the newest version against the rules for submission", Args: requireArgs(0, 0),
-		Long:    "Lists what prevents submitting the newest version: undecided items, exclusions\nwithout a rationale. Exits with 1 if a rule is violated.",
+		Long: "Lists what prevents submitting the newest version: undecided items, exclusions\n" +
+			"without a rationale. Exits with 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
@@ -393,7 +407,15 @@ func (a *app) soaValidate() *cobra.Command {
 			}
 			if err := a.out.Print(v, func(p *print.Page) {
 				rows := groupIssues(v.Issues)
-				p.Table([]print.Column{{Title: "severity", NoShrink: true}, {Title: "rule", NoShrink: true}, {Title: "message", Wrap: true}, {Title: "controls", Wrap: true}}, rows)
+				p.Table(
+					[]print.Column{
+						{Title: "severity", NoShrink: true},
+						{Title: "rule", NoShrink: true},
+						{Title: "message", Wrap: true},
+						{Title: "controls", Wrap: true},
+					},
+					rows,
+				)
 				a.textIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()

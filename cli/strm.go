@@ -24,7 +24,8 @@ catalog version: how each requirement relates to a control, how strongly and why
 its text. The result is a revision of that version, which new assessments use;
 existing assessments keep their version. Either all documents are imported or none.
 If a document and the workbook disagree, both are kept and a warning is shown.`,
-		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
+		Example: "  service catalog import-strm scf-strm-emea-eu-nis2-2022.pdf\n  service catalog import-strm strm/*.pdf --dry-run\n" +
+			"  service catalog import-strm mapping.xlsx --framework iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if framework != "" && len(args) > 1 {
 				return usageError("--framework can only be used with one document, got %d", len(args))

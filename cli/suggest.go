@@ -121,7 +121,12 @@ func explainFlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknownFlag):
 		return fmt.Errorf("%w%s", err, suggestFlags(cmd, unknownFlag.GetSpecifiedName()))
 	case errors.As(err, &invalidValue):
-		expected := map[string]string{"int": "a whole number", "float64": "a number", "duration": "a duration, e.g. 90s or 24h", "bool": "true or false"}[invalidValue.GetFlag().Value.Type()]
+		expected := map[string]string{
+			"int":      "a whole number",
+			"float64":  "a number",
+			"duration": "a duration, e.g. 90s or 24h",
+			"bool":     "true or false",
+		}[invalidValue.GetFlag().Value.Type()]
 		if expected != "" {
 			return fmt.Errorf("--%s takes %s, not %q", invalidValue.GetFlag().Name, expected, invalidValue.GetValue())
 		}

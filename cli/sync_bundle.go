@@ -171,8 +171,11 @@ func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
 func (a *app) syncDistrust() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "distrust PEER", Short: "Stop trusting a key", Args: requireArgs(1, 1),
-		Long: "Stops accepting and writing bundles for that key. Data already imported is kept.", Example: "  service sync distrust adas-laptop --yes",
+		Use:     "distrust PEER",
+		Short:   "Stop trusting a key",
+		Args:    requireArgs(1, 1),
+		Long:    "Stops accepting and writing bundles for that key. Data already imported is kept.",
+		Example: "  service sync distrust adas-laptop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.findPeer(cmd.Context(), args[0])
 			if err != nil {
@@ -199,7 +202,8 @@ func (a *app) syncWriteBundle() *cobra.Command {
 here, signed with this organization's key and encrypted for the recipient's key. Transfer
 it by any means; the other side imports it with ` + "`service sync take`" + ` and replies with a bundle.
 A clone's changes count as sent once the reply is imported; until then they are written again.`,
-		Example: "  service sync bundle monday.bundle --to adas-laptop\n  service sync bundle begin.bundle --to adas-laptop --carry-catalog\n  service sync bundle new.bundle --to acme --publish",
+		Example: "  service sync bundle monday.bundle --to adas-laptop\n" +
+			"  service sync bundle begin.bundle --to adas-laptop --carry-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if err := a.checkOverwrite(args[0], force); err != nil {

@@ -76,7 +76,12 @@ func (a *app) printSyncResult(got *syncResult) error {
 				pluralize(got.Read, "record", "records"),
 			)
 		} else {
-			p.Text("Pushed %s, pulled %s and %s.", pluralize(got.Sent, "change", "changes"), pluralize(got.Read, "record", "records"), pluralize(got.Files, "file", "files"))
+			p.Text(
+				"Pushed %s, pulled %s and %s.",
+				pluralize(got.Sent, "change", "changes"),
+				pluralize(got.Read, "record", "records"),
+				pluralize(got.Files, "file", "files"),
+			)
 		}
 		for _, n := range got.Notes {
 			p.Item(0, "%s", n)
@@ -164,7 +169,8 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
 			err,
-			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach this one with "+"`service sync forget` and publish it again with `service sync publish %s`; "+
+			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach "+
+				"this one with "+"`service sync forget` and publish it again with `service sync publish %s`; "+
 				"if syncing was ended there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
@@ -181,7 +187,8 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeForbidden) {
 		return withHint(
 			err,
-			"your local changes are kept. If %s is no longer a member there, an owner or admin can sign in on this machine "+"(`service login %s`) and run `service sync`; the changes then await a decision there",
+			"your local changes are kept. If %s is no longer a member there, an owner or admin can sign in on "+
+				"this machine "+"(`service login %s`) and run `service sync`; the changes then await a decision there",
 			st.Account,
 			st.Server,
 		)
@@ -352,7 +359,8 @@ func (a *app) syncClone() *cobra.Command {
 		Long: `Copies an assessment from a server you are signed in to into the local data folder:
 documents, passages, scope, deliverables, decisions, comments and events. Work on it as on
 any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same command again.`,
-		Example: "  service login https://grc.acme.example\n  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync clone https://grc.acme.example ID --carry-catalog",
+		Example: "  service login https://grc.acme.example\n  service sync clone https://grc.acme.example 'Acme 2026'\n" +
+			"  service sync clone https://grc.acme.example ID --carry-catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			token := a.flags.Token
@@ -485,7 +493,8 @@ func (a *app) publishAssessment(ctx context.Context, remote *client.Client, serv
 func (a *app) syncStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show unsent changes, conflicts and clones", Args: requireArgs(0, 0),
-		Long:    "For a clone, shows its unsent changes; for a remote, its clones and how far they are\nbehind; for both, the number of open conflicts.",
+		Long: "For a clone, shows its unsent changes; for a remote, its clones and how far they are\n" +
+			"behind; for both, the number of open conflicts.",
 		Example: "  service sync status\n  service sync status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.currentSyncStatus(cmd.Context())
@@ -535,7 +544,8 @@ func (a *app) syncConflicts() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "conflicts", Short: "List conflicts, with both values", Args: requireArgs(0, 0),
-		Long:    "Lists the open conflicts of the assessment, newest first: the common base, the\nremote's value and the clone's value, each with author and time.",
+		Long: "Lists the open conflicts of the assessment, newest first: the common base, the\n" +
+			"remote's value and the clone's value, each with author and time.",
 		Example: "  service sync conflicts\n  service sync conflicts --all -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -595,7 +605,8 @@ func (a *app) syncResolve() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
 		Use: "resolve CONFLICT", Short: "Resolve a conflict", Args: requireArgs(1, 1),
-		Long:    "Resolves a conflict: --take home keeps the remote's value, --take clone the clone's value,\n--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
+		Long: "Resolves a conflict: --take home keeps the remote's value, --take clone the clone's value,\n" +
+			"--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
 		Example: "  service sync resolve ID --take clone\n  service sync resolve ID --value 'Head of IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()

@@ -98,7 +98,8 @@ of them, as the interfaces of GitHub, Gitea and Forgejo do.
 It shows the checksum of the file for this system, and where signature, list of parts and
 provenance are. The exit code is 0 where this version is the newest, 1 where there is a
 newer one or the release's checksums contradict each other.`,
-		Example: "  service upgrade check\n  service upgrade check --url https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
+		Example: "  service upgrade check\n  service upgrade check --url " +
+			"https://git.acme.example/api/v1/repos/tools/service/releases/latest\n  service upgrade check -o json --jq .newer_available",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout <= 0 {
 				return usageError("invalid --timeout %s; use e.g. 10s", timeout)

@@ -38,7 +38,11 @@ func TestVersionsCompare(t *testing.T) {
 			}
 		}
 	}
-	for _, no := range []string{"", "1", "1.2", "01.2.3", "1.2.3-", "1.2.3-4-gabcdef0", "v1.2.3-4-gabcdef0-dirty", "v1.2.3-dirty", "v0.0.0-20260102030405-abcdef012345", "v1.2.4-0.20260102030405-abcdef012345", "f6c3751", "1.2.3-a..b", "1.2.99999999999"} {
+	for _, no := range []string{
+		"", "1", "1.2", "01.2.3", "1.2.3-", "1.2.3-4-gabcdef0",
+		"v1.2.3-4-gabcdef0-dirty", "v1.2.3-dirty", "v0.0.0-20260102030405-abcdef012345",
+		"v1.2.4-0.20260102030405-abcdef012345", "f6c3751", "1.2.3-a..b", "1.2.99999999999",
+	} {
 		if _, ok := parseVersion(no); ok {
 			t.Errorf("%q is taken for the version of a release", no)
 		}
@@ -122,7 +126,19 @@ func TestUpgradeCheck(t *testing.T) {
 		{"newer, checksum by the list", shippedWith("v2.0.0", ""), sums, 1, sum},
 		{"the same", shippedWith("v1.2.3", ""), sums, 0, "no newer version is available"},
 		{"older", shippedWith("v1.2.2", ""), sums, 0, "no newer version is available"},
-		{"a list", "[" + shippedWith("v1.9.0", "") + "," + shippedWith("v2.0.0", "") + `,{"tag_name": "v3.0.0", "prerelease": true}, {"tag_name": "v4.0.0", "draft": true}, {"tag_name": "v5.0.0-rc.1"}]`, sums, 1, "A newer version is available: 2.0.0"},
+		{
+			"a list",
+			"[" + shippedWith(
+				"v1.9.0",
+				"",
+			) + "," + shippedWith(
+				"v2.0.0",
+				"",
+			) + `,{"tag_name": "v3.0.0", "prerelease": true}, {"tag_name": "v4.0.0", "draft": true}, {"tag_name": "v5.0.0-rc.1"}]`,
+			sums,
+			1,
+			"A newer version is available: 2.0.0",
+		},
 		{"sums that contradict", shippedWith("v2.0.0", "sha256:"+strings.Repeat("cd", 32)), sums, 1, "hint: don't install it"},
 		{"sums without the file", shippedWith("v2.0.0", "sha256:"+sum), "nothing\n", 1, "don't list " + file},
 		{"no files", `{"tag_name": "v2.0.0"}`, "", 1, "none for"},

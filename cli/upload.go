@@ -119,8 +119,14 @@ func (a *app) warnRateLimit(remaining, perMinute int) {
 	if minutes >= 120 {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
-	a.progress.Notice("The server accepts %d files a minute per user or key: the remaining %d take about %s."+
-		"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n  service daemon --rate-limit documents=600", perMinute, remaining, duration)
+	a.progress.Notice(
+		"The server accepts %d files a minute per user or key: the remaining %d take about %s."+
+			"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n"+
+			"  service daemon --rate-limit documents=600",
+		perMinute,
+		remaining,
+		duration,
+	)
 }
 
 // sleep waits for a duration, or until ctx ends, and then returns its error.

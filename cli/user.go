@@ -15,7 +15,8 @@ func (a *app) userCommand() *cobra.Command {
 		Use: "user", Short: "Manage all users of a server (platform admins only)",
 		Long: `The users of all organizations of a server. Only a platform admin can list and ban
 them; for the users of one organization see ` + "`service member`" + `.`,
-		Example: "  service user list --query acme\n  service user ban bo@acme.example --reason 'left the company' --yes\n  service user password-link bo@acme.example",
+		Example: "  service user list --query acme\n  service user ban bo@acme.example --reason 'left the company' --yes\n" +
+			"  service user password-link bo@acme.example",
 	}, a.userList(), a.userBan(), a.userUnban(), a.userLink())
 }
 
@@ -23,7 +24,11 @@ func (a *app) userList() *cobra.Command {
 	var in api.UsersInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List all users", Args: requireArgs(0, 0), Long: "Lists the users of all organizations.", Example: "  service user list\n  service user list --status banned",
+		Use:     "list",
+		Short:   "List all users",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the users of all organizations.",
+		Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkOneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
 				return err
@@ -97,7 +102,8 @@ func (a *app) userBan() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
 		Use: "ban USER --reason REASON", Short: "Ban a user from the whole server", Args: requireArgs(1, 1),
-		Long:    "Ends a user's sessions, links and API keys at once, in every organization. The ban can be\nlifted; ended sessions and keys are not restored.",
+		Long: "Ends a user's sessions, links and API keys at once, in every organization. The ban can be\n" +
+			"lifted; ended sessions and keys are not restored.",
 		Example: "  service user ban bo@acme.example --reason 'left the company' --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.Body.Reason == "" {

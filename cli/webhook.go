@@ -13,17 +13,31 @@ import (
 )
 
 func (a *app) webhookCommand() *cobra.Command {
-	return group(&cobra.Command{
-		Use: "webhook", Short: "Webhooks: URLs that receive events",
-		Long: `A webhook is an https:// URL that receives events, signed by the Standard Webhooks
+	return group(
+		&cobra.Command{
+			Use: "webhook", Short: "Webhooks: URLs that receive events",
+			Long: `A webhook is an https:// URL that receives events, signed by the Standard Webhooks
 scheme. Failed deliveries are retried for about a day.`,
-		Example: "  service webhook create https://hooks.acme.example/service --event soa.approved > secret.txt\n  service webhook test ID\n  service webhook deliveries ID",
-	}, a.webhookList(), a.webhookCreate(), a.webhookUpdate(), a.webhookDelete(), a.webhookRotate(), a.webhookTest(), a.webhookDeliveries(), a.webhookRedeliver())
+			Example: "  service webhook create https://hooks.acme.example/service --event soa.approved > secret.txt\n" +
+				"  service webhook test ID\n  service webhook deliveries ID",
+		},
+		a.webhookList(),
+		a.webhookCreate(),
+		a.webhookUpdate(),
+		a.webhookDelete(),
+		a.webhookRotate(),
+		a.webhookTest(),
+		a.webhookDeliveries(),
+		a.webhookRedeliver(),
+	)
 }
 
 func (a *app) webhookList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the webhooks, without their secrets", Args: requireArgs(0, 0), Long: "Lists the organization's webhooks. One that keeps failing is paused (not enabled).",
+		Use:     "list",
+		Short:   "List the webhooks, without their secrets",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists the organization's webhooks. One that keeps failing is paused (not enabled).",
 		Example: "  service webhook list\n  service webhook list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())
@@ -76,8 +90,9 @@ func (a *app) webhookCreate() *cobra.Command {
 	in := &api.CreateWebhookInput{}
 	cmd := &cobra.Command{
 		Use: "create URL", Short: "Create a webhook; its secret is printed once", Args: requireArgs(1, 1),
-		Long:    "Creates a webhook and prints its secret to stdout, once. Without --event it receives\nall events.",
-		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
+		Long: "Creates a webhook and prints its secret to stdout, once. Without --event it receives\nall events.",
+		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n" +
+			"  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if in.OrgInput, err = a.currentOrganization(cmd.Context()); err != nil {
 				return err
@@ -147,8 +162,11 @@ func (a *app) webhookUpdate() *cobra.Command {
 
 func (a *app) webhookDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete a webhook and its queued deliveries", Args: requireArgs(1, 1),
-		Long: "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.", Example: "  service webhook delete ID",
+		Use:     "delete ID",
+		Short:   "Delete a webhook and its queued deliveries",
+		Args:    requireArgs(1, 1),
+		Long:    "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.",
+		Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteWebhook, &api.WebhookInput{WebhookID: args[0]}); err != nil {
 				return err

@@ -22,8 +22,11 @@ type whoamiResult struct {
 
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "whoami", Short: "Show who you are, where, and your permissions", Args: requireArgs(0, 0),
-		Long: "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.", Example: "  service whoami\n  service whoami --jq .role",
+		Use:     "whoami",
+		Short:   "Show who you are, where, and your permissions",
+		Args:    requireArgs(0, 0),
+		Long:    "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.",
+		Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			me, err := call(cmd.Context(), a, api.GetMe, &api.None{})
 			if err != nil {

@@ -40,7 +40,8 @@ func (a *app) workflowStart() *cobra.Command {
 waits for a person or ends: exit code 4 where it waits for an approval, 3 where it failed.
 With --detach it returns at once. Where no daemon serves the data folder, a workflow goes
 on only while a command runs; the next one takes it up.`,
-		Example:           "  service workflow start\n  service workflow start gap_refresh --detach\n  service workflow start report --at 2026-12-01T06:00:00Z",
+		Example: "  service workflow start\n  service workflow start gap_refresh --detach\n" +
+			"  service workflow start report --at 2026-12-01T06:00:00Z",
 		ValidArgsFunction: cobra.FixedCompletions(api.WorkflowTypes, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := &api.StartWorkflowInput{}
@@ -83,10 +84,16 @@ func (a *app) workflowList() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the workflow runs of the assessment, newest first", Args: requireArgs(0, 0),
-		Long: "Lists workflow runs with their progress and what they are waiting for.", Example: "  service workflow list\n  service workflow list --status failed -o json",
+		Use:     "list",
+		Short:   "List the workflow runs of the assessment, newest first",
+		Args:    requireArgs(0, 0),
+		Long:    "Lists workflow runs with their progress and what they are waiting for.",
+		Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(checkOneOf("status", status, api.RunStatus("").Values()), checkOneOf("workflow", in.WorkflowType, api.WorkflowTypes)); err != nil {
+			if err := errors.Join(
+				checkOneOf("status", status, api.RunStatus("").Values()),
+				checkOneOf("workflow", in.WorkflowType, api.WorkflowTypes),
+			); err != nil {
 				return err
 			}
 			one, err := a.currentAssessment(cmd.Context())
@@ -420,7 +427,13 @@ func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 	p.Title("%s: %s", run.WorkflowType, humanize(run.Status))
 	p.Text("%s %d %%", progressBar(run.Progress), run.Progress)
 	for _, st := range run.Steps {
-		mark := map[string]string{api.StepCompleted: "✓", api.StepRunning: "▶", api.StepWaiting: "▶", api.StepFailed: "✗", api.StepCancelled: "✗"}[st.Status]
+		mark := map[string]string{
+			api.StepCompleted: "✓",
+			api.StepRunning:   "▶",
+			api.StepWaiting:   "▶",
+			api.StepFailed:    "✗",
+			api.StepCancelled: "✗",
+		}[st.Status]
 		if mark == "" {
 			mark = "·"
 		}

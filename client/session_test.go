@@ -77,8 +77,10 @@ func TestSessionsTravel(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for address, plain := range map[string]bool{
-		"https://service.example": false, "https://service.example/below/": false, "http://localhost:8080": false, "http://127.0.0.1": false, "http://[::1]:8080": false,
-		"http://grc.localhost": false, "http://service.example": true, "http://10.0.0.1": true, "http://127.0.0.1.example": true, "http://localhost.example": true,
+		"https://service.example": false, "https://service.example/below/": false, "http://localhost:8080": false,
+		"http://127.0.0.1": false, "http://[::1]:8080": false,
+		"http://grc.localhost": false, "http://service.example": true, "http://10.0.0.1": true,
+		"http://127.0.0.1.example": true, "http://localhost.example": true,
 	} {
 		_, err := client.New(client.Options{BaseURL: address})
 		if errors.Is(err, client.ErrPlainHTTP) != plain || (err != nil) != plain {
@@ -88,7 +90,12 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s, allowed: %v", address, err)
 		}
 	}
-	for _, bad := range []string{"https://ada:pw@service.example", "https://service.example/?x=1", "https://service.example/#x", "https://:8080"} {
+	for _, bad := range []string{
+		"https://ada:pw@service.example",
+		"https://service.example/?x=1",
+		"https://service.example/#x",
+		"https://:8080",
+	} {
 		if _, err := client.New(client.Options{BaseURL: bad}); err == nil || strings.Contains(err.Error(), "pw") {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -177,7 +184,14 @@ func TestOrganizationsByWord(t *testing.T) {
 		}
 		answer(w, 200, map[string]any{"id": r.Header.Get(api.TenantHeader)})
 	})
-	for word, want := range map[string]string{"": all[1].ID, "ACME": all[0].ID, "beta": all[1].ID, "twin-2": all[3].ID, all[2].ID: all[2].ID, orgID: orgID} {
+	for word, want := range map[string]string{
+		"":        all[1].ID,
+		"ACME":    all[0].ID,
+		"beta":    all[1].ID,
+		"twin-2":  all[3].ID,
+		all[2].ID: all[2].ID,
+		orgID:     orgID,
+	} {
 		asked = 0
 		c := newClient(t, client.Options{Transport: client.InMemory(h), Organization: word})
 		for range 2 {

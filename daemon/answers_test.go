@@ -80,7 +80,12 @@ func TestTraitsGoBackAsTheyAre(t *testing.T) {
 	patch := func(traits any) reply {
 		return g.owner.do("PATCH", g.path(api.UpdateScope.Path), object{"traits": traits})
 	}
-	for _, as := range []any{true, "true", object{"value": "true"}, object{"value": true, "source": "person", "reason": "r", "evidence": []any{}}} {
+	for _, as := range []any{
+		true,
+		"true",
+		object{"value": "true"},
+		object{"value": true, "source": "person", "reason": "r", "evidence": []any{}},
+	} {
 		a := patch(object{"has_ot": as})
 		if a.status != http.StatusOK || a.str("traits", "has_ot", "value") != "true" || a.str("traits", "has_ot", "source") != "person" {
 			t.Errorf("%v: %d %s", as, a.status, a.text)
@@ -105,11 +110,23 @@ func TestErrorsNameWhatIsRight(t *testing.T) {
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
 	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
 	for want, a := range map[string]reply{
-		"a template is required; choose one of executive_summary, full":            g.owner.do("POST", g.path(api.CreateReport.Path), object{"format": "md"}),
-		"severity: this field can't be changed here; changeable fields: comments,": g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"severity": "low"}),
+		"a template is required; choose one of executive_summary, full": g.owner.do(
+			"POST",
+			g.path(api.CreateReport.Path),
+			object{"format": "md"},
+		),
+		"severity: this field can't be changed here; changeable fields: comments,": g.owner.do(
+			"PATCH",
+			g.path(api.UpdatePOAMItem.Path),
+			object{"severity": "low"},
+		),
 		"colour: unknown field":                   g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), object{"colour": "red"}),
 		"severity: given 2 times; give one value": g.owner.do("GET", g.path(api.ListGaps.Path)+"?severity=high&severity=low", nil),
-		"a gap must have been assessed; if there is too little evidence to judge, use not_evidenced": g.owner.do("PATCH", g.path(api.UpdateFinding.Path), object{"status": "not_assessed"}),
+		"a gap must have been assessed; if there is too little evidence to judge, use not_evidenced": g.owner.do(
+			"PATCH",
+			g.path(api.UpdateFinding.Path),
+			object{"status": "not_assessed"},
+		),
 	} {
 		if a.status != http.StatusBadRequest || !strings.Contains(a.text, want) {
 			t.Errorf("%q: %d %s", want, a.status, a.text)

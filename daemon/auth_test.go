@@ -235,7 +235,13 @@ func TestIdempotency(t *testing.T) {
 		"Idempotency-Key",
 		"secret",
 	)
-	if a := ada.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.str(
+	if a := ada.must(
+		"POST",
+		api.CreateAPIKey.Path,
+		map[string]any{"name": "n", "scopes": []string{"scf:read"}},
+		"Idempotency-Key",
+		"secret",
+	); a.str(
 		"key",
 	) != made.str(
 		"key",
@@ -243,7 +249,13 @@ func TestIdempotency(t *testing.T) {
 		t.Error("the same person is not answered alike")
 	}
 	bob := ada.member("bob@acme.example", api.RoleAdmin)
-	if a := bob.do("POST", api.CreateAPIKey.Path, map[string]any{"name": "n", "scopes": []string{"scf:read"}}, "Idempotency-Key", "secret"); a.status != 400 ||
+	if a := bob.do(
+		"POST",
+		api.CreateAPIKey.Path,
+		map[string]any{"name": "n", "scopes": []string{"scf:read"}},
+		"Idempotency-Key",
+		"secret",
+	); a.status != 400 ||
 		strings.Contains(a.text, made.str("key")) {
 		t.Errorf("another person: %d %s", a.status, a.text)
 	}
@@ -311,7 +323,13 @@ func TestStrictJSON(t *testing.T) {
 			t.Errorf("%.40q: %d %s", body, a.status, a.text)
 		}
 	}
-	for kind, want := range map[string]int{"text/plain": 400, "application/x-www-form-urlencoded": 400, "application/json; charset=utf-8": 201, "application/merge-patch+json": 201, "": 201} {
+	for kind, want := range map[string]int{
+		"text/plain":                        400,
+		"application/x-www-form-urlencoded": 400,
+		"application/json; charset=utf-8":   201,
+		"application/merge-patch+json":      201,
+		"":                                  201,
+	} {
 		if a := key.do("POST", assessments, `{"name": "x"}`, "Content-Type", kind); a.status != want {
 			t.Errorf("the type %q: %d %s", kind, a.status, a.text)
 		}

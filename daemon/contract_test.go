@@ -160,7 +160,13 @@ func TestBadBodiesAreExplained(t *testing.T) {
 
 func TestUnknownRoutes(t *testing.T) {
 	h := newServer(t).Handler()
-	for _, r := range [][2]string{{"POST", "/"}, {"GET", "/moon"}, {"GET", "/api/v1/moon"}, {"PUT", "/api/v1/assessments"}, {"GET", "/api/v1/assessments/../health"}} {
+	for _, r := range [][2]string{
+		{"POST", "/"},
+		{"GET", "/moon"},
+		{"GET", "/api/v1/moon"},
+		{"PUT", "/api/v1/assessments"},
+		{"GET", "/api/v1/assessments/../health"},
+	} {
 		status, _, body := operationFunc(t, h, r[0], r[1], "", nil)
 		wantError(t, r[0]+" "+r[1], status, body, api.CodeNotFound)
 		if status != http.StatusNotFound {

@@ -65,9 +65,19 @@ func TestPlansMakeSense(t *testing.T) {
 		"2001-01-01 has passed":                   step("2001-01-01"),
 		"9997-12-31 is more than 100":             step("9997-12-31"),
 		"is listed 3 times for 2099-01-15":        step("2099-01-15", one, one),
-		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}}}}},
-		"2001-02-01 had passed on":                {"milestones": []any{object{"title": "x", "due_date": "2099-01-15", "status": "open", "changes": []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}}}}},
-		"more than 20000":                         {"vendor_dependency": strings.Repeat("x", 900_000)},
+		"9996-12-31 is more than 100 years ahead": {"milestones": []any{object{
+			"title":    "x",
+			"due_date": "2099-01-15",
+			"status":   "open",
+			"changes":  []any{object{"at": "", "by": "", "reason": "y", "due_date": "9996-12-31"}},
+		}}},
+		"2001-02-01 had passed on": {"milestones": []any{object{
+			"title":    "x",
+			"due_date": "2099-01-15",
+			"status":   "open",
+			"changes":  []any{object{"at": "", "by": "", "reason": "y", "due_date": "2001-02-01"}},
+		}}},
+		"more than 20000": {"vendor_dependency": strings.Repeat("x", 900_000)},
 	} {
 		if a := edit(body); a.status != 400 || !strings.Contains(a.text, want) {
 			t.Errorf("%.200v: %d %s, want %q", body, a.status, a.text, want)
@@ -104,7 +114,13 @@ func TestScopesSaySomething(t *testing.T) {
 	}
 	g.owner.must("POST", g.path(api.SubmitScope.Path), nil)
 	approved := g.owner.must("POST", g.path(api.ApproveScope.Path), nil)
-	for _, body := range []object{{}, {"title": "Head office"}, {"systems": []string{"ERP"}}, {"locations": []string{}}, {"traits": object{"has_ot": false}}} {
+	for _, body := range []object{
+		{},
+		{"title": "Head office"},
+		{"systems": []string{"ERP"}},
+		{"locations": []string{}},
+		{"traits": object{"has_ot": false}},
+	} {
 		for _, a := range []reply{put(body), g.owner.do("PATCH", g.path(api.UpdateScope.Path), body)} {
 			if a.status != 200 || a.str("status") != "approved" || a.body["revision"] != approved.body["revision"] ||
 				a.str("approved_by") == "" {
@@ -117,9 +133,12 @@ func TestScopesSaySomething(t *testing.T) {
 		"a title must be a single line":                                       {"title": "a\u001bb"},
 		"blank entries are not allowed":                                       {"systems": []string{"ERP", "\u200b"}},
 		"an entry must not contain control characters other than line breaks": {"exclusions": []string{"a\u202eb"}},
-		"the list has 100000 entries":                                         {"locations": strings.Split(strings.Repeat("x ", 99_999)+"x", " ")},
-		"a description must not contain control characters":                   {"description": "a\u001bb"},
-		"an entry can have up to 2000":                                        {"processes": []string{strings.Repeat("x", 2001)}},
+		"the list has 100000 entries": {"locations": strings.Split(
+			strings.Repeat("x ", 99_999)+"x",
+			" ",
+		)},
+		"a description must not contain control characters": {"description": "a\u001bb"},
+		"an entry can have up to 2000":                      {"processes": []string{strings.Repeat("x", 2001)}},
 	} {
 		if a := put(body); a.status != 400 || !strings.Contains(a.text, want) {
 			t.Errorf("%.100v: %d %.200s, want %q", body, a.status, a.text, want)
@@ -171,7 +190,18 @@ func TestCodesOfGaps(t *testing.T) {
 	add := func(code string) reply {
 		return g.owner.do("POST", g.path(api.CreateGap.Path), object{"control_id": code, "status": "not_implemented", "severity": "high"})
 	}
-	for _, code := range []string{"=CMD|CALC", "<script>x</script>", "../../etc/passwd", "A\u001bB", "A\nB", " ", "\u200b", "-1", "A B", strings.Repeat("A", 65)} {
+	for _, code := range []string{
+		"=CMD|CALC",
+		"<script>x</script>",
+		"../../etc/passwd",
+		"A\u001bB",
+		"A\nB",
+		" ",
+		"\u200b",
+		"-1",
+		"A B",
+		strings.Repeat("A", 65),
+	} {
 		if a := add(code); a.status != 400 {
 			t.Errorf("%q: %d %s", code, a.status, a.text)
 		}

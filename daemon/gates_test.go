@@ -233,7 +233,10 @@ func TestRefusalsAreNoted(t *testing.T) {
 	other, _ := w.organization("Other", "zoe@example.com")
 	stray := key
 	stray.org = other.org
-	for _, a := range []reply{stray.do("GET", api.ListAssessments.Path, nil), owner.do("POST", api.CreateAssessment.Path, map[string]any{"name": "x"}, "Origin", "https://evil.example")} {
+	for _, a := range []reply{
+		stray.do("GET", api.ListAssessments.Path, nil),
+		owner.do("POST", api.CreateAssessment.Path, map[string]any{"name": "x"}, "Origin", "https://evil.example"),
+	} {
 		if a.code() != string(api.CodeForbidden) {
 			t.Fatalf("%d %s", a.status, a.text)
 		}

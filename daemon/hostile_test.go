@@ -45,11 +45,12 @@ func TestStalledBodies(t *testing.T) {
 	known := "Authorization: Bearer " + key.bearer + "\r\nx-service-tenant-id: " + key.org + "\r\n"
 	upload := "POST " + assessments + "/" + id + "/documents HTTP/1.1\r\nHost: x\r\n" + known
 	for what, request := range map[string]string{
-		"nobody":               "POST " + assessments + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
-		"a read":               "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
-		"chunks":               "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
-		"no route":             "POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
-		"half a record":        "POST " + assessments + " HTTP/1.1\r\nHost: x\r\n" + known + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"nobody":   "POST " + assessments + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+		"a read":   "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{",
+		"chunks":   "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+		"no route": "POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n",
+		"half a record": "POST " + assessments + " HTTP/1.1\r\nHost: x\r\n" + known + "Content-Type: application/json\r\n" +
+			"Content-Length: 1000\r\n\r\n{",
 		"an upload of no form": upload + "Content-Type: text/plain\r\nContent-Length: 1000\r\n\r\n{",
 		"half a file": upload + "Content-Type: multipart/form-data; boundary=X\r\nContent-Length: 100000\r\n\r\n" +
 			"--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nabc",
@@ -104,7 +105,8 @@ func TestDownloadRefusals(t *testing.T) {
 		got := fmt.Sprint(a.status)
 		if a.status != 400 {
 			got += " " + a.text
-		} else if a.code() != "VALIDATION_ERROR" || a.str("error", "trace_id") == "" || strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
+		} else if a.code() != "VALIDATION_ERROR" || a.str("error", "trace_id") == "" ||
+			strings.Contains(a.header.Get("Content-Disposition"), "attachment") {
 			t.Errorf("%.40s: %v %s", header, a.header, a.text)
 		}
 		if got != want {
@@ -183,7 +185,11 @@ func TestUploadUnderWay(t *testing.T) {
 		body := &turning{Reader: strings.NewReader(whole[:60]), rest: strings.NewReader(whole[60:]), turn: func() { c.turn(by, user) }}
 		req := httptest.NewRequest("POST", origin+assessments+"/"+id+"/documents", body)
 		req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: by.cookie})
-		for name, value := range map[string]string{"Origin": origin, "x-service-tenant-id": by.org, "Content-Type": "multipart/form-data; boundary=X"} {
+		for name, value := range map[string]string{
+			"Origin":              origin,
+			"x-service-tenant-id": by.org,
+			"Content-Type":        "multipart/form-data; boundary=X",
+		} {
 			req.Header.Set(name, value)
 		}
 		rec := httptest.NewRecorder()
@@ -289,7 +295,11 @@ func TestNamesThatSteer(t *testing.T) {
 			{"POST", "/api/v1/api-keys", map[string]any{"name": name, "scopes": []string{"assessment:read"}}},
 			{"POST", "/api/v1/observability/alerts", alert},
 		} {
-			if a := key.do(one.method, one.path, one.body); a.status != 400 || !strings.Contains(a.text, "names must be a single line without control characters") {
+			if a := key.do(
+				one.method,
+				one.path,
+				one.body,
+			); a.status != 400 || !strings.Contains(a.text, "names must be a single line without control characters") {
 				t.Errorf("%s %s with the name %q answers %d %s", one.method, one.path, name, a.status, a.text)
 			}
 		}

@@ -41,8 +41,10 @@ func (c who) full(name string) map[string]string {
 		"POST",
 		base+"/documents",
 		form{filename: mark + ".md", fields: map[string]string{"category": "policy"}, content: "# " + mark + " access control policy\n\n" +
-			"Version 2.0, approved on 2026-03-01. Owner: the head of security.\n\n## Accounts\n\nThe " + mark + " security team reviews all privileged accounts every quarter and removes what is not needed. " +
-			"Multi-factor authentication is required for all remote access and all administrators.\n\n## Backups\n\nAll systems are backed up daily; restores are tested twice a year and recorded.\n"},
+			"Version 2.0, approved on 2026-03-01. Owner: the head of security.\n\n## Accounts\n" +
+			"\nThe " + mark + " security team reviews all privileged accounts every quarter and removes what is not needed. " +
+			"Multi-factor authentication is required for all remote access and all administrators.\n\n## Backups\n\n" +
+			"All systems are backed up daily; restores are tested twice a year and recorded.\n"},
 	)
 	for {
 		st := c.must("GET", base+"/status", nil)
@@ -59,17 +61,27 @@ func (c who) full(name string) map[string]string {
 	}
 	c.must("POST", base+"/gaps", map[string]any{"control_id": "GOV-01", "status": "not_implemented", "severity": "high"})
 	for param, path := range map[string]string{
-		"documentId": base + "/documents", "chunkId": "/api/v1/kb/chunks", "soaVersionId": base + "/soa", "gapVersionId": base + "/gap-analysis",
-		"maturityVersionId": base + "/maturity", "poamVersionId": base + "/poam", "approvalId": base + "/approvals", "artifactId": base + "/artifacts",
-		"reportId": base + "/reports", "keyId": "/api/v1/api-keys", "memberId": "/api/v1/organizations/" + c.org + "/members",
+		"documentId":        base + "/documents",
+		"chunkId":           "/api/v1/kb/chunks",
+		"soaVersionId":      base + "/soa",
+		"gapVersionId":      base + "/gap-analysis",
+		"maturityVersionId": base + "/maturity",
+		"poamVersionId":     base + "/poam",
+		"approvalId":        base + "/approvals",
+		"artifactId":        base + "/artifacts",
+		"reportId":          base + "/reports",
+		"keyId":             "/api/v1/api-keys",
+		"memberId":          "/api/v1/organizations/" + c.org + "/members",
 	} {
 		ids[param] = list(path)["id"].(string)
 	}
 	ids["userId"] = list("/api/v1/organizations/" + c.org + "/members")["user_id"].(string)
 	ids["scopeId"] = c.must("GET", base+"/scope", nil).str("id")
 	for param, path := range map[string]string{
-		"soaItemId": "/api/v1/soa/" + ids["soaVersionId"] + "/items", "findingId": "/api/v1/gap-analysis/" + ids["gapVersionId"] + "/findings",
-		"maturityScoreId": "/api/v1/maturity/" + ids["maturityVersionId"] + "/scores", "poamItemId": "/api/v1/poam/" + ids["poamVersionId"] + "/items",
+		"soaItemId":       "/api/v1/soa/" + ids["soaVersionId"] + "/items",
+		"findingId":       "/api/v1/gap-analysis/" + ids["gapVersionId"] + "/findings",
+		"maturityScoreId": "/api/v1/maturity/" + ids["maturityVersionId"] + "/scores",
+		"poamItemId":      "/api/v1/poam/" + ids["poamVersionId"] + "/items",
 	} {
 		ids[param] = list(path)["id"].(string)
 	}
@@ -83,7 +95,13 @@ func with(op *api.Operation, ids map[string]string) string {
 		if id := ids[name]; id != "" {
 			return url.PathEscape(id)
 		}
-		if known := map[string]string{"controlCode": "GOV-01", "controlId": "GOV-01", "frameworkId": "cis-controls-8.1", "scfVersionId": "latest", "templateId": "welcome"}[name]; known != "" {
+		if known := map[string]string{
+			"controlCode":  "GOV-01",
+			"controlId":    "GOV-01",
+			"frameworkId":  "cis-controls-8.1",
+			"scfVersionId": "latest",
+			"templateId":   "welcome",
+		}[name]; known != "" {
 			return known
 		}
 		return "01890000-0000-7000-8000-000000000000"
@@ -100,9 +118,22 @@ func bodies(op *api.Operation, ids map[string]string) []any {
 	}
 	fits := map[string]any{}
 	for name, v := range map[string]any{
-		"assessment_id": ids["assessmentId"], "query": "privileged accounts reviewed", "name": "n", "reason": "because", "target_state": "closed",
-		"control_id": "GOV-01", "status": "not_implemented", "severity": "high", "format": "json", "template": "full", "rationale": "changed", "title": "changed",
-		"owner": "somebody", "email": "x@y.example", "role": "viewer", "scopes": []string{"scf:read"},
+		"assessment_id": ids["assessmentId"],
+		"query":         "privileged accounts reviewed",
+		"name":          "n",
+		"reason":        "because",
+		"target_state":  "closed",
+		"control_id":    "GOV-01",
+		"status":        "not_implemented",
+		"severity":      "high",
+		"format":        "json",
+		"template":      "full",
+		"rationale":     "changed",
+		"title":         "changed",
+		"owner":         "somebody",
+		"email":         "x@y.example",
+		"role":          "viewer",
+		"scopes":        []string{"scf:read"},
 	} {
 		if strings.Contains(fieldsOf(op), " "+name+" ") {
 			fits[name] = v
@@ -353,9 +384,15 @@ func TestEveryDeadCredential(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]who{
-		"nothing": {w: w, org: owner.org}, "an expired key": expired, "a revoked key": revoked, "a banned person's session": bob, "a banned person's key": bobs,
-		"a former member's key": gonesKey, "an ended session": signedOut, "a key cut short": {w: w, org: owner.org, bearer: key.bearer[:40]},
-		"somebody's guess": {w: w, org: owner.org, cookie: strings.Repeat("0", 64)},
+		"nothing":                   {w: w, org: owner.org},
+		"an expired key":            expired,
+		"a revoked key":             revoked,
+		"a banned person's session": bob,
+		"a banned person's key":     bobs,
+		"a former member's key":     gonesKey,
+		"an ended session":          signedOut,
+		"a key cut short":           {w: w, org: owner.org, bearer: key.bearer[:40]},
+		"somebody's guess":          {w: w, org: owner.org, cookie: strings.Repeat("0", 64)},
 	} {
 		for _, op := range api.Operations() {
 			if op.Access == api.Public {

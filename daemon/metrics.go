@@ -130,7 +130,11 @@ var (
 )
 
 func (engineCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descDocumentsWaiting, descDocumentsReading, descDocumentsStuck, descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting, descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens} {
+	for _, d := range []*prometheus.Desc{
+		descDocumentsWaiting, descDocumentsReading, descDocumentsStuck,
+		descStoreBytes, descDiskFree, descIndexes, descPassages, descMailsQueued, descDeliveriesWaiting,
+		descWorkflowsLive, descModelCalls, descModelSeconds, descModelTokens,
+	} {
 		to <- d
 	}
 }

@@ -97,8 +97,24 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 			s.metrics.countRequest(x.op, status, took)
 			s.endSpan(x, status)
 			attrs := []any{
-				"trace_id", x.traceID, "method", r.Method, "path", r.URL.Path[:min(len(r.URL.Path), maxPath)], "operation", operationID(x.op),
-				"status", status, "bytes", ww.BytesWritten(), "ms", float64(took) / float64(time.Millisecond), "address", x.caller.Address, "actor", x.caller.Actor.ID,
+				"trace_id",
+				x.traceID,
+				"method",
+				r.Method,
+				"path",
+				r.URL.Path[:min(len(r.URL.Path), maxPath)],
+				"operation",
+				operationID(x.op),
+				"status",
+				status,
+				"bytes",
+				ww.BytesWritten(),
+				"ms",
+				float64(took) / float64(time.Millisecond),
+				"address",
+				x.caller.Address,
+				"actor",
+				x.caller.Actor.ID,
 			}
 			if id := x.span.TraceID(); id != "" {
 				attrs = append(attrs, "trace", id)

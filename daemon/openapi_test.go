@@ -60,7 +60,14 @@ func TestOpenAPIIsServed(t *testing.T) {
 		if status != http.StatusOK || header.Get("Content-Type") != kind || header.Get("ETag") == "" {
 			t.Errorf("%s answers %d %v", path, status, header)
 		}
-		if status, _, _ := operationFunc(t, h, "GET", path, "", map[string]string{"If-None-Match": header.Get("ETag")}); status != http.StatusNotModified {
+		if status, _, _ := operationFunc(
+			t,
+			h,
+			"GET",
+			path,
+			"",
+			map[string]string{"If-None-Match": header.Get("ETag")},
+		); status != http.StatusNotModified {
 			t.Errorf("%s answers %d to who has it", path, status)
 		}
 	}

@@ -55,7 +55,11 @@ func TestApprovalPageInABrowser(t *testing.T) {
 	looks("waits")
 	p := g.owner.must("GET", g.path(api.GetApproval.Path), nil)
 	text := b.EvaluateText("document.body.innerText")
-	for _, want := range []string{"waits for a decision", p.str("target_sha256"), "service --server " + s.URL + " soa show --assessment " + p.str("assessment_id")} {
+	for _, want := range []string{
+		"waits for a decision",
+		p.str("target_sha256"),
+		"service --server " + s.URL + " soa show --assessment " + p.str("assessment_id"),
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q:\n%s", want, text)
 		}

@@ -14,7 +14,8 @@ var linkFiles embed.FS
 
 // linkPolicy lets the page load its own two files and an empty icon, and call this service; nothing
 // else, and it can't be framed.
-const linkPolicy = "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const linkPolicy = "default-src 'none'; img-src data:; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (s *Server) mountLinkPage() {
 	for path, file := range map[string]struct{ name, kind string }{

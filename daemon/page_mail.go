@@ -84,7 +84,8 @@ func (s *Server) handleUnsubscribe(w http.ResponseWriter, r *http.Request) {
 			http.StatusOK,
 			unsubscribeView{
 				Title: "Unsubscribed",
-				Text:  "You will no longer receive the daily email about overdue remediations. To turn it on again, use `service email preferences --digest`.",
+				Text: "You will no longer receive the daily email about overdue remediations. To turn it on again, use `service " +
+					"email preferences --digest`.",
 			},
 		)
 	case e.Code == api.CodeInternal:

@@ -19,7 +19,12 @@ func TestPagesOfMails(t *testing.T) {
 		t.Errorf("%s\n%s", csp, page.text)
 	}
 	script := who{w: w}.must("GET", "/approval/page.js", nil).text
-	for _, path := range []string{`"api/v1/organizations?limit=100"`, `"api/v1/approvals/"`, `"api/v1/assessments/"`, `"api/auth/sign-in/email"`} {
+	for _, path := range []string{
+		`"api/v1/organizations?limit=100"`,
+		`"api/v1/approvals/"`,
+		`"api/v1/assessments/"`,
+		`"api/auth/sign-in/email"`,
+	} {
 		if !strings.Contains(script, path) {
 			t.Errorf("the script does not call %s", path)
 		}
@@ -28,7 +33,13 @@ func TestPagesOfMails(t *testing.T) {
 	if strings.Contains(asks.text, "<script>") || !strings.Contains(asks.text, `method="post"`) {
 		t.Error(asks.text)
 	}
-	if refused := (who{w: w}).do("POST", "/unsubscribe?token=abc", "List-Unsubscribe=One-Click", "Content-Type", "application/x-www-form-urlencoded"); refused.status != http.StatusUnauthorized {
+	if refused := (who{w: w}).do(
+		"POST",
+		"/unsubscribe?token=abc",
+		"List-Unsubscribe=One-Click",
+		"Content-Type",
+		"application/x-www-form-urlencoded",
+	); refused.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", refused.status, refused.text)
 	}
 }

@@ -54,11 +54,20 @@ func (r *tour) analyses() {
 		op   *api.Operation
 		body string
 	}{
-		{api.EvaluateEvidence.Operation, `{"controlRequirement": "Laptops are encrypted.", "evidenceDescription": "All laptops are encrypted with BitLocker."}`},
+		{
+			api.EvaluateEvidence.Operation,
+			`{"controlRequirement": "Laptops are encrypted.", "evidenceDescription": "All laptops are encrypted with BitLocker."}`,
+		},
 		{api.TriageIncident.Operation, `{"systemModuleName": "vpn", "rawLogsExcerpt": "login failed user=a ip=203.0.113.5"}`},
-		{api.TranslateRisk.Operation, `{"technicalRiskDescription": "Backups were never restored.", "riskCategory": "security", "businessContext": ""}`},
+		{
+			api.TranslateRisk.Operation,
+			`{"technicalRiskDescription": "Backups were never restored.", "riskCategory": "security", "businessContext": ""}`,
+		},
 		{api.ScanVendorContract.Operation, `{"vendorName": "Mono", "contractExcerpt": "Liability is limited to EUR 10,000."}`},
-		{api.ArchitectRemediation.Operation, `{"evidenceContext": {"is_compliant": false, "missing_elements": ["encryption"]}, "systemArchitectureDescription": "AWS"}`},
+		{
+			api.ArchitectRemediation.Operation,
+			`{"evidenceContext": {"is_compliant": false, "missing_elements": ["encryption"]}, "systemArchitectureDescription": "AWS"}`,
+		},
 		{api.AnalyzeRoPA.Operation, `{"text": "Payroll of 20 employees."}`},
 		{api.AssessDPIA.Operation, `{"projectDescription": "A newsletter with consent.", "ropaContext": {"suggested_risk_level": "low"}}`},
 	} {

@@ -108,7 +108,11 @@ func (r *tour) ownBrought(other *tour) {
 	joined := r.ask(api.JoinSync.Operation, "", fmt.Sprintf(`{"assessment_id": %q}`, r.path["assessmentId"]))
 	own := r.send(api.GetSyncFrameworks.Operation, "", "", http.NoBody)
 	r.took(api.GetSyncFrameworks.Operation, own)
-	if got := other.upload(api.UploadSyncFrameworks.Operation, "frameworks", own.Body.Bytes()); got["sha256"].([]any)[0] != joined["own_sha256"] {
+	if got := other.upload(
+		api.UploadSyncFrameworks.Operation,
+		"frameworks",
+		own.Body.Bytes(),
+	); got["sha256"].([]any)[0] != joined["own_sha256"] {
 		r.t.Errorf("brought %v of %v", got, joined)
 	}
 	r.path["assessmentId"] = before

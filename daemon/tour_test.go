@@ -431,7 +431,10 @@ func (r *tour) imports() {
 		{"Focal Document:", "NIST CSF 2.0"},
 		{"Reference Document:", "Secure Controls Framework (SCF) version 2030.1"},
 		nil, nil,
-		{"FDE#", "FDE Name", "Focal Document Element (FDE) Description", "STRM\nRationale", "STRM\nRelationship", "SCF Control", "SCF #", "Strength of\nRelationship (optional)", "Notes"},
+		{
+			"FDE#", "FDE Name", "Focal Document Element (FDE) Description", "STRM\nRationale", "STRM\nRelationship",
+			"SCF Control", "SCF #", "Strength of\nRelationship (optional)", "Notes",
+		},
 		{"GV.RR-01", "Leaders", "Someone steers.", "Functional", "Subset Of", "Steering", "GOV-01", 10, nil},
 	} {
 		cell, _ := excelize.CoordinatesToCellName(1, i+1)
@@ -446,7 +449,12 @@ func (r *tour) imports() {
 	r.upload(api.DryRunSTRM.Operation, "scf-strm-general-nist-csf-2-0.xlsx", b.Bytes(), "framework", "nist-csf-2.0")
 	r.upload(api.ImportSTRM.Operation, "scf-strm-general-nist-csf-2-0.xlsx", b.Bytes(), "framework", "nist-csf-2.0", "version", "2030.1")
 	r.path["scfVersionId"] = "2030.1"
-	for _, op := range []*api.Operation{api.ListVersionEvidence.Operation, api.ListVersionRisks.Operation, api.ListVersionThreats.Operation, api.ListVersionPrinciples.Operation} {
+	for _, op := range []*api.Operation{
+		api.ListVersionEvidence.Operation,
+		api.ListVersionRisks.Operation,
+		api.ListVersionThreats.Operation,
+		api.ListVersionPrinciples.Operation,
+	} {
 		r.ask(op, "?limit=5", "")
 	}
 	r.ask(api.DiffVersions.Operation, "?from=latest", "")

@@ -147,7 +147,16 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	var err error
 	e.Evidence, err = evidence.New(evidence.Options{
-		DB: o.DB, Catalog: e.Catalog, Logger: o.Logger, Clock: o.Clock, CacheDir: o.CacheDir, Build: o.Build, OCR: o.OCR, Tracer: o.Tracer, RemoteEmbedder: o.Embedder, Categorize: judge.GuessCategory,
+		DB:             o.DB,
+		Catalog:        e.Catalog,
+		Logger:         o.Logger,
+		Clock:          o.Clock,
+		CacheDir:       o.CacheDir,
+		Build:          o.Build,
+		OCR:            o.OCR,
+		Tracer:         o.Tracer,
+		RemoteEmbedder: o.Embedder,
+		Categorize:     judge.GuessCategory,
 		// Evidence can't import the deliverables, so passage changes are connected here.
 		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
 			return e.Assessments.MarkEvidenceChanged(tx, by, assessment, filename, passages)
@@ -218,8 +227,19 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		syncing.Options{DB: o.DB, Catalog: e.Catalog, Evidence: e.Evidence, Clock: o.Clock, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open},
 	)
 	e.Mail = mail.New(mail.Options{
-		DB: o.DB, Clock: o.Clock, Logger: o.Logger, Server: o.MailServer, OrgServers: orgMailServers{e.Integrations, reach}, Roots: o.MailRoots, Seal: e.Webhooks.Seal, Open: e.Webhooks.Open,
-		PublicURL: o.PublicURL, Delegates: assessment.DelegatesFor, OverdueLines: overdueLines, Tracer: o.Tracer, NewTicker: e.newTicker,
+		DB:           o.DB,
+		Clock:        o.Clock,
+		Logger:       o.Logger,
+		Server:       o.MailServer,
+		OrgServers:   orgMailServers{e.Integrations, reach},
+		Roots:        o.MailRoots,
+		Seal:         e.Webhooks.Seal,
+		Open:         e.Webhooks.Open,
+		PublicURL:    o.PublicURL,
+		Delegates:    assessment.DelegatesFor,
+		OverdueLines: overdueLines,
+		Tracer:       o.Tracer,
+		NewTicker:    e.newTicker,
 	})
 	e.Alerts = alert.New(
 		alert.Options{

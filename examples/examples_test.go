@@ -101,7 +101,12 @@ func TestFilesParse(t *testing.T) {
 }
 
 func TestScriptsAreRead(t *testing.T) {
-	for _, path := range []string{"api/assess.sh", "../packaging/scripts/postinstall.sh", "../packaging/scripts/preremove.sh", "../packaging/scripts/postremove.sh"} {
+	for _, path := range []string{
+		"api/assess.sh",
+		"../packaging/scripts/postinstall.sh",
+		"../packaging/scripts/preremove.sh",
+		"../packaging/scripts/postremove.sh",
+	} {
 		if out, err := exec.CommandContext(t.Context(), "sh", "-n", path).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
@@ -136,7 +141,10 @@ func TestVariablesAreRead(t *testing.T) {
 	known := variable.FindAllString(string(out), -1)
 	// The scripts' own.
 	known = append(known, "SERVICE_URL")
-	for _, path := range []string{"compose/compose.yaml", "kubernetes/service.yaml", "systemd/service.service", "../packaging/Dockerfile", "../packaging/scf-service.env", "api/assess.py", "api/assess.sh"} {
+	for _, path := range []string{
+		"compose/compose.yaml", "kubernetes/service.yaml", "systemd/service.service",
+		"../packaging/Dockerfile", "../packaging/scf-service.env", "api/assess.py", "api/assess.sh",
+	} {
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -315,7 +323,12 @@ func TestScriptsOfTheAPI(t *testing.T) {
 			if cmd.ProcessState.ExitCode() != 4 {
 				t.Fatalf("exit code %d, %v\n%s", cmd.ProcessState.ExitCode(), err, out)
 			}
-			for _, want := range []string{"access-review-2026-Q3.csv", "state: soa_under_review", "controls have no evidence", "/approve, with a key"} {
+			for _, want := range []string{
+				"access-review-2026-Q3.csv",
+				"state: soa_under_review",
+				"controls have no evidence",
+				"/approve, with a key",
+			} {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("it does not say %q:\n%s", want, out)
 				}
@@ -424,7 +437,10 @@ func TestPolicies(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join("policies", repository))); err != nil {
 			t.Fatal(err)
 		}
-		for _, outputs := range [][]string{{"-o", "github", "-o", "sarif=service.sarif"}, {"-o", "text", "-o", "gitlab=code-quality.json", "-o", "junit=service.xml"}} {
+		for _, outputs := range [][]string{
+			{"-o", "github", "-o", "sarif=service.sarif"},
+			{"-o", "text", "-o", "gitlab=code-quality.json", "-o", "junit=service.xml"},
+		} {
 			cmd := exec.CommandContext(
 				t.Context(),
 				program(t),

@@ -130,7 +130,10 @@ func TestWithheld(t *testing.T) {
 			t.Errorf("%s is served", op.ID)
 		}
 	}
-	for _, name := range []string{api.Approve.ID, api.RejectApproval.ID, api.ApproveSoA.ID, api.CreateAPIKey.ID, api.InviteMember.ID, api.SignIn.ID, api.SignOut.ID, api.ChangePassword.ID} {
+	for _, name := range []string{
+		api.Approve.ID, api.RejectApproval.ID, api.ApproveSoA.ID,
+		api.CreateAPIKey.ID, api.InviteMember.ID, api.SignIn.ID, api.SignOut.ID, api.ChangePassword.ID,
+	} {
 		if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: map[string]any{}}); err == nil {
 			t.Errorf("%s can be called", name)
 		}
@@ -142,7 +145,13 @@ func TestWithheld(t *testing.T) {
 }
 
 func TestOnlyWhatOneMay(t *testing.T) {
-	for name := range tools(t, session(t, Options{Client: local(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}})) {
+	for name := range tools(
+		t,
+		session(
+			t,
+			Options{Client: local(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}},
+		),
+	) {
 		op, _ := api.OperationByID(name)
 		if op.Permission != "" && op.Permission != "scf:read" || !strings.HasPrefix(name, "list-") {
 			t.Errorf("%s is served to who may only read the catalog, and lists only", name)

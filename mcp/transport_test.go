@@ -52,14 +52,17 @@ func answerTo(all []map[string]any, id float64) map[string]any {
 func TestHostileLines(t *testing.T) {
 	c := local(t)
 	for name, bad := range map[string]string{
-		"garbage":        "what?\n\x00\xff\n{\n",
-		"10 MB":          strings.Repeat("x", 10<<20) + "\n",
-		"10 MB of JSON":  `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 10<<20) + `"}}` + "\n",
-		"deep":           strings.Repeat("[", 100000) + "\n",
-		"deep arguments": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list-assessments","arguments":` + strings.Repeat(`{"a":`, 10000) + "1" + strings.Repeat("}", 10000) + "}}\n",
-		"batch":          "[" + strings.TrimSpace(strings.SplitN(hello, "\n", 2)[0]) + "]\n[]\n",
-		"no version":     `{"id":7,"method":"ping"}` + "\n",
-		"odd id":         `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}` + "\n",
+		"garbage":       "what?\n\x00\xff\n{\n",
+		"10 MB":         strings.Repeat("x", 10<<20) + "\n",
+		"10 MB of JSON": `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"` + strings.Repeat("x", 10<<20) + `"}}` + "\n",
+		"deep":          strings.Repeat("[", 100000) + "\n",
+		"deep arguments": `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list-assessments","arguments":` + strings.Repeat(
+			`{"a":`,
+			10000,
+		) + "1" + strings.Repeat("}", 10000) + "}}\n",
+		"batch":      "[" + strings.TrimSpace(strings.SplitN(hello, "\n", 2)[0]) + "]\n[]\n",
+		"no version": `{"id":7,"method":"ping"}` + "\n",
+		"odd id":     `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := piped(

@@ -43,37 +43,49 @@ func equalItems(a, b *api.Item) bool {
 }
 
 func equalSoAItems(a, b *api.SoAItem) bool {
-	return equalItems(&a.Item, &b.Item) && a.Applicability == b.Applicability && equalLists(a.InclusionReasons, b.InclusionReasons) && a.Rationale == b.Rationale &&
-		a.ImplementationStatus == b.ImplementationStatus && equalSlices(a.Evidence, b.Evidence, equalEvidence) && a.EvidenceCoverage == b.EvidenceCoverage &&
-		equalFloats(a.CoverageRatio, b.CoverageRatio) && equalSlices(a.Statements, b.Statements, equalStatements) && a.StatementsFrom == b.StatementsFrom && a.InOperation == b.InOperation && equalLists(a.MissingElements, b.MissingElements) &&
+	return equalItems(&a.Item, &b.Item) && a.Applicability == b.Applicability && equalLists(a.InclusionReasons, b.InclusionReasons) &&
+		a.Rationale == b.Rationale &&
+		a.ImplementationStatus == b.ImplementationStatus && equalSlices(a.Evidence, b.Evidence, equalEvidence) &&
+		a.EvidenceCoverage == b.EvidenceCoverage &&
+		equalFloats(a.CoverageRatio, b.CoverageRatio) && equalSlices(a.Statements, b.Statements, equalStatements) &&
+		a.StatementsFrom == b.StatementsFrom && a.InOperation == b.InOperation && equalLists(a.MissingElements, b.MissingElements) &&
 		equalPointers(a.Owner, b.Owner) && equalPointers(a.Note, b.Note) && equalFloats(a.Confidence, b.Confidence) &&
 		a.Reason == b.Reason &&
 		a.NeedsReview == b.NeedsReview
 }
 
 func equalFindings(a, b *api.Finding) bool {
-	return equalItems(&a.Item, &b.Item) && a.InCatalog == b.InCatalog && a.Status == b.Status && a.Result == b.Result && a.GapType == b.GapType &&
-		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.SeverityPoints == b.SeverityPoints && a.Weight == b.Weight && a.Condition == b.Condition && a.Criteria == b.Criteria &&
+	return equalItems(&a.Item, &b.Item) && a.InCatalog == b.InCatalog && a.Status == b.Status && a.Result == b.Result &&
+		a.GapType == b.GapType &&
+		a.Severity == b.Severity && a.SeverityReason == b.SeverityReason && a.SeverityPoints == b.SeverityPoints && a.Weight == b.Weight &&
+		a.Condition == b.Condition && a.Criteria == b.Criteria &&
 		a.Cause == b.Cause && a.Effect == b.Effect && a.Recommendation == b.Recommendation && equalLists(a.MissingElements, b.MissingElements) &&
-		equalSlices(a.Evidence, b.Evidence, equalEvidence) && equalFloats(a.Confidence, b.Confidence) && equalPointers(a.Owner, b.Owner) && equalPointers(a.DueDate, b.DueDate) &&
+		equalSlices(a.Evidence, b.Evidence, equalEvidence) && equalFloats(a.Confidence, b.Confidence) && equalPointers(a.Owner, b.Owner) &&
+		equalPointers(a.DueDate, b.DueDate) &&
 		equalPointers(a.Note, b.Note) && a.Source == b.Source &&
 		a.StatusSetBy == b.StatusSetBy &&
 		a.OriginID == b.OriginID
 }
 
 func equalScores(a, b *api.MaturityScore) bool {
-	return equalItems(&a.Item, &b.Item) && a.Level == b.Level && a.TargetLevel == b.TargetLevel && equalPointers(a.PreviousLevel, b.PreviousLevel) &&
-		a.Weight == b.Weight && a.Criteria == b.Criteria && a.NextCriteria == b.NextCriteria && a.Rationale == b.Rationale && equalSlices(a.Evidence, b.Evidence, equalEvidence) &&
+	return equalItems(&a.Item, &b.Item) && a.Level == b.Level && a.TargetLevel == b.TargetLevel &&
+		equalPointers(a.PreviousLevel, b.PreviousLevel) &&
+		a.Weight == b.Weight && a.Criteria == b.Criteria && a.NextCriteria == b.NextCriteria && a.Rationale == b.Rationale &&
+		equalSlices(a.Evidence, b.Evidence, equalEvidence) &&
 		equalFloats(a.Confidence, b.Confidence) &&
 		a.Assessed == b.Assessed &&
 		equalPointers(a.Note, b.Note)
 }
 
 func equalRemediations(a, b *api.POAMItem) bool {
-	return equalItems(&a.Item, &b.Item) && a.POAMCode == b.POAMCode && a.FindingOrigin == b.FindingOrigin && equalLists(a.AlsoCloses, b.AlsoCloses) && a.Weakness == b.Weakness &&
-		a.CorrectiveAction == b.CorrectiveAction && a.ActionType == b.ActionType && a.Priority == b.Priority && a.Severity == b.Severity && a.Effort == b.Effort &&
-		equalPointers(a.Owner, b.Owner) && a.OwnerRole == b.OwnerRole && equalPointers(a.Resources, b.Resources) && a.DueDate == b.DueDate && equalLists(a.DueChanges, b.DueChanges) &&
-		equalSlices(a.Milestones, b.Milestones, equalMilestones) && equalLists(a.Dependencies, b.Dependencies) && equalLists(a.AcceptanceCriteria, b.AcceptanceCriteria) &&
+	return equalItems(&a.Item, &b.Item) && a.POAMCode == b.POAMCode && a.FindingOrigin == b.FindingOrigin &&
+		equalLists(a.AlsoCloses, b.AlsoCloses) && a.Weakness == b.Weakness &&
+		a.CorrectiveAction == b.CorrectiveAction && a.ActionType == b.ActionType && a.Priority == b.Priority && a.Severity == b.Severity &&
+		a.Effort == b.Effort &&
+		equalPointers(a.Owner, b.Owner) && a.OwnerRole == b.OwnerRole && equalPointers(a.Resources, b.Resources) && a.DueDate == b.DueDate &&
+		equalLists(a.DueChanges, b.DueChanges) &&
+		equalSlices(a.Milestones, b.Milestones, equalMilestones) && equalLists(a.Dependencies, b.Dependencies) &&
+		equalLists(a.AcceptanceCriteria, b.AcceptanceCriteria) &&
 		equalLists(a.ExpectedEvidence, b.ExpectedEvidence) && a.TargetLevel == b.TargetLevel && a.Status == b.Status &&
 		equalPointers(a.RiskAcceptedUntil, b.RiskAcceptedUntil) &&
 		equalPointers(a.VendorDependency, b.VendorDependency) &&
@@ -89,7 +101,8 @@ func equalMilestones(a, b *api.Milestone) bool {
 }
 
 func equalEvidence(a, b *api.Evidence) bool {
-	return a.ChunkID == b.ChunkID && a.DocumentID == b.DocumentID && a.DocumentTitle == b.DocumentTitle && a.Filename == b.Filename && equalLists(a.HeadingPath, b.HeadingPath) &&
+	return a.ChunkID == b.ChunkID && a.DocumentID == b.DocumentID && a.DocumentTitle == b.DocumentTitle && a.Filename == b.Filename &&
+		equalLists(a.HeadingPath, b.HeadingPath) &&
 		a.Locator == b.Locator && a.Quote == b.Quote && equalFloats(a.Score, b.Score) && a.SHA256 == b.SHA256 &&
 		a.Supports == b.Supports &&
 		a.Stance == b.Stance

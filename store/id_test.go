@@ -47,8 +47,11 @@ func TestIDsKeepTheirOrder(t *testing.T) {
 
 func TestNextUUID(t *testing.T) {
 	for id, want := range map[string]string{
-		"01a1f961-dfe7-70c2-b4d0-8a142159608b": "01a1f961-dfe7-70c2-b4d0-8a142159608c", "01a1f961-dfe7-70c2-b4d0-8a14215960ff": "01a1f961-dfe7-70c2-b4d0-8a1421596100",
-		"01a1f961-dfe7-70c2-b4d0-ffffffffffff": "", "id-0004": "", "01a1f961-dfe7-40c2-b4d0-8a142159608b": "",
+		"01a1f961-dfe7-70c2-b4d0-8a142159608b": "01a1f961-dfe7-70c2-b4d0-8a142159608c",
+		"01a1f961-dfe7-70c2-b4d0-8a14215960ff": "01a1f961-dfe7-70c2-b4d0-8a1421596100",
+		"01a1f961-dfe7-70c2-b4d0-ffffffffffff": "",
+		"id-0004":                              "",
+		"01a1f961-dfe7-40c2-b4d0-8a142159608b": "",
 	} {
 		if got, ok := incrementUUID(id); got != want || ok != (want != "") {
 			t.Errorf("after %s: %q %v", id, got, ok)

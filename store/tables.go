@@ -268,9 +268,14 @@ var (
 // ServiceSchema returns the schema of the service.
 var ServiceSchema = Schema{
 	Tables: []AnyTable{
-		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets, IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
-		Documents, Chunks, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems, GapVersions, Findings, MaturityVersions, MaturityScores,
-		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports, WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations, IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads, CustomCatalogs, Audit,
+		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets,
+		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
+		Documents, Chunks, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
+		GapVersions, Findings, MaturityVersions, MaturityScores,
+		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
+		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,
+		IssueLinks, Emails, EmailTemplates, EmailPreferences, AlertRules, Brandings, CustomCatalogHeads,
+		CustomCatalogs, Audit,
 		SyncLinks, SyncLogEntries, SyncBases, SyncReplicas, SyncBatches, SyncFiles, SyncConflicts, SyncKeys, SyncPeers,
 	},
 }

@@ -19,7 +19,8 @@ import (
 func newAssessments(a *App) *table {
 	t := &table{
 		app: a, label: "Assessments", parentTitle: "service",
-		emptyText: "No assessments yet.\n\nCreate one from a folder of documents with `service assess run DIR`; see a full example with `service demo`.",
+		emptyText: "No assessments yet.\n\nCreate one from a folder of documents with `service assess run DIR`; see a full " +
+			"example with `service demo`.",
 	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(ctx, c, api.ListAssessments, &api.AssessmentsInput{Paging: p})

@@ -161,7 +161,10 @@ func overEachWay(t *testing.T, h *home) {
 		},
 		"HTTPS": func(t *testing.T, h *home) *client.Client {
 			in := &api.NewOrganizationInput{}
-			if err := json.Unmarshal([]byte(`{"name": "Acme", "owner": {"email": "ada@acme.example", "password": "four words are enough"}, "api_key_name": "tui"}`), &in.Body); err != nil {
+			if err := json.Unmarshal(
+				[]byte(`{"name": "Acme", "owner": {"email": "ada@acme.example", "password": "four words are enough"}, "api_key_name": "tui"}`),
+				&in.Body,
+			); err != nil {
 				t.Fatal(err)
 			}
 			org := asked(t, clientOf(t, client.Options{Transport: client.InMemory(h.local)}), api.CreateOrganization, in)

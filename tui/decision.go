@@ -185,8 +185,11 @@ func (d *decision) actions() []action.Action {
 func (d *decision) approve() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
-		app: d.app, title: fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
-		lines: []string{"content " + s.version.ContentSHA256, "A comment to keep with the decision, or nothing; Enter approves."},
+		app:         d.app,
+		title:       fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()),
+		field:       input.New("", true),
+		allowEditor: true,
+		lines:       []string{"content " + s.version.ContentSHA256, "A comment to keep with the decision, or nothing; Enter approves."},
 		onSubmit: func(text string) tea.Cmd {
 			in := api.ApproveInput{
 				ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID},
@@ -201,8 +204,12 @@ func (d *decision) approve() tea.Cmd {
 func (d *decision) reject() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
-		app: d.app, title: fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()), field: input.New("", true), allowEditor: true,
-		lines: []string{"The reason is shown to whoever has to fix it."}, emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
+		app:          d.app,
+		title:        fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()),
+		field:        input.New("", true),
+		allowEditor:  true,
+		lines:        []string{"The reason is shown to whoever has to fix it."},
+		emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
 		onSubmit: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
 			in.Body.Reason, in.Body.ContentSHA256 = strings.TrimSpace(text), s.version.ContentSHA256
@@ -308,7 +315,11 @@ func newApprovals(a *App, one api.Assessment) *table {
 		var out []entry
 		for i := range l.Data {
 			x := &l.Data[i]
-			style := map[api.ApprovalStatus]draw.Style{api.ApprovalPending: draw.Yellow | draw.Bold, api.ApprovalApproved: draw.Green, api.ApprovalRejected: draw.Red}[x.Status]
+			style := map[api.ApprovalStatus]draw.Style{
+				api.ApprovalPending:  draw.Yellow | draw.Bold,
+				api.ApprovalApproved: draw.Green,
+				api.ApprovalRejected: draw.Red,
+			}[x.Status]
 			by := ""
 			if x.DecidedBy != nil {
 				by = x.DecidedBy.Name

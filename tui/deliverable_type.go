@@ -198,7 +198,13 @@ func (r *row) searchText() string {
 		return r.cachedSearchText
 	}
 	var b strings.Builder
-	for _, s := range []string{r.kind.keyOf(r.item), r.head.ControlCode, r.head.ControlTitle, r.head.DomainCode, print.FormatRequirements(r.head.RequirementCodes)} {
+	for _, s := range []string{
+		r.kind.keyOf(r.item),
+		r.head.ControlCode,
+		r.head.ControlTitle,
+		r.head.DomainCode,
+		print.FormatRequirements(r.head.RequirementCodes),
+	} {
 		b.WriteString(strings.ToLower(s))
 		b.WriteByte(' ')
 	}

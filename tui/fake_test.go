@@ -102,8 +102,14 @@ func newFake(n int) *fake {
 				"p",
 				i,
 				"poam1",
-			), POAMCode: fmt.Sprintf("POAM-%04d", i), Weakness: "Backups are not tested", Severity: api.Severities[i%5], Priority: i + 1, Status: "open", Effort: "small",
-			DueDate: api.DateOf(someday.AddDate(0, 0, i%200-20)),
+			),
+			POAMCode: fmt.Sprintf("POAM-%04d", i),
+			Weakness: "Backups are not tested",
+			Severity: api.Severities[i%5],
+			Priority: i + 1,
+			Status:   "open",
+			Effort:   "small",
+			DueDate:  api.DateOf(someday.AddDate(0, 0, i%200-20)),
 		}
 		p.Milestones = []api.Milestone{{Title: "Plan", DueDate: api.DateOf(someday.AddDate(0, 0, i%90)), Status: "open"}}
 		f.plan = append(f.plan, p)
@@ -123,8 +129,14 @@ func newFake(n int) *fake {
 
 func fakeHead(kind string, i int, version string) api.Item {
 	it := api.Item{
-		AssessmentID: "a1", VersionID: version, Revision: 1, ControlCode: fmt.Sprintf("IAC-%02d", i), ControlTitle: fmt.Sprintf("Control number %d", i), DomainCode: "IAC",
-		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.1", "A.8.2"}}, EditedFields: []string{},
+		AssessmentID:     "a1",
+		VersionID:        version,
+		Revision:         1,
+		ControlCode:      fmt.Sprintf("IAC-%02d", i),
+		ControlTitle:     fmt.Sprintf("Control number %d", i),
+		DomainCode:       "IAC",
+		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.1", "A.8.2"}},
+		EditedFields:     []string{},
 	}
 	it.ID = fmt.Sprintf("%s%d", kind, i)
 	return it
@@ -136,8 +148,15 @@ func fakeItem(i int) *api.SoAItem {
 			"i",
 			i,
 			"soa1",
-		), Applicability: api.Applicable, Rationale: "It concerns everybody.", ImplementationStatus: api.Implementation("").Values()[i%6],
-		EvidenceCoverage: api.CoveragePartial, Confidence: 0.7, Reason: "Half of it is said.", NeedsReview: i%2 == 0, InclusionReasons: []string{"framework"},
+		),
+		Applicability:        api.Applicable,
+		Rationale:            "It concerns everybody.",
+		ImplementationStatus: api.Implementation("").Values()[i%6],
+		EvidenceCoverage:     api.CoveragePartial,
+		Confidence:           0.7,
+		Reason:               "Half of it is said.",
+		NeedsReview:          i%2 == 0,
+		InclusionReasons:     []string{"framework"},
 	}
 	for q := range 3 {
 		it.Evidence = append(
@@ -437,9 +456,12 @@ func (s *stage) fire() {
 }
 
 var keyTypes = map[string]tea.KeyType{
-	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab,
-	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-	"ctrl+c": tea.KeyCtrlC, "ctrl+r": tea.KeyCtrlR, "ctrl+j": tea.KeyCtrlJ, "ctrl+u": tea.KeyCtrlU, "ctrl+w": tea.KeyCtrlW, "ctrl+o": tea.KeyCtrlO, "ctrl+l": tea.KeyCtrlL, "ctrl+k": tea.KeyCtrlK,
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
+	"right": tea.KeyRight, "tab": tea.KeyTab,
+	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+	"backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
+	"ctrl+c": tea.KeyCtrlC, "ctrl+r": tea.KeyCtrlR, "ctrl+j": tea.KeyCtrlJ, "ctrl+u": tea.KeyCtrlU,
+	"ctrl+w": tea.KeyCtrlW, "ctrl+o": tea.KeyCtrlO, "ctrl+l": tea.KeyCtrlL, "ctrl+k": tea.KeyCtrlK,
 }
 
 func keyOf(name string) tea.KeyMsg {

@@ -61,7 +61,11 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		return max(0, min(room-1, int(int64(t.Sub(first)/ganttDay)*int64(room)/max(1, days))))
 	}
 	scale := []rune(strings.Repeat(" ", room))
-	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, 1, 0); !t.After(last); t = t.AddDate(0, ganttMonthStep(days), 0) {
+	for t := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(
+		0,
+		1,
+		0,
+	); !t.After(last); t = t.AddDate(0, ganttMonthStep(days), 0) {
 		writeAt(scale, cell(t), t.Format("Jan 06"))
 	}
 	out := []draw.Line{

@@ -70,7 +70,8 @@ func KeyReference() string {
 	one := api.Assessment{}
 	var b strings.Builder
 	b.WriteString(
-		"# Keys\n\nEvery key of the [terminal interface](tui.md). Made from the program by `go test ./tui -update`; `?` shows the same in the\nprogram, with the reason where a key can't be used now.\n",
+		"# Keys\n\nEvery key of the [terminal interface](tui.md). Made from the program by `go test ./tui -update`; `?` shows " +
+			"the same in the\nprogram, with the reason where a key can't be used now.\n",
 	)
 	action.WriteMarkdownTable(&b, "Everywhere", a.globalActions())
 	screens := []screen{newAssessments(a), newOverview(a, one)}
@@ -93,7 +94,11 @@ func KeyReference() string {
 	for _, s := range screens {
 		action.WriteMarkdownTable(&b, s.name(), s.actions())
 	}
-	settling, asking, choosing := (&clashPrompt{app: a}).footer(), (&textPrompt{app: a, allowEditor: true, field: input.New("", true)}).footer(), (&choicePrompt{app: a}).footer()
+	settling, asking, choosing := (&clashPrompt{app: a}).footer(), (&textPrompt{
+		app:         a,
+		allowEditor: true,
+		field:       input.New("", true),
+	}).footer(), (&choicePrompt{app: a}).footer()
 	for i, all := range [][]action.Action{settling, asking, choosing} {
 		for j := range all {
 			all[j].Help = capitalize(all[j].Label)

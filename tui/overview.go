@@ -503,7 +503,13 @@ func (o *overview) renderTotals(p *draw.Page) {
 		for _, b := range []struct {
 			word api.Implementation
 			n    int
-		}{{api.Implemented, s.Implemented}, {api.PartiallyImplemented, s.PartiallyImpl}, {api.Planned, s.Planned}, {api.NotImplemented, s.NotImplemented}, {api.NotEvidenced, s.NotEvidenced}} {
+		}{
+			{api.Implemented, s.Implemented},
+			{api.PartiallyImplemented, s.PartiallyImpl},
+			{api.Planned, s.Planned},
+			{api.NotImplemented, s.NotImplemented},
+			{api.NotEvidenced, s.NotEvidenced},
+		} {
 			renderBar(p, print.Humanize(b.word), b.n, s.Applicable, statusStyle(string(b.word)))
 		}
 		p.Text(draw.Dim, fmt.Sprintf("%d of %d controls apply", s.Applicable, s.Controls))

@@ -69,8 +69,11 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys: []string{
 				" ",
-			}, Label: "mark", DisabledReason: none, Help: "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
-			Do: func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil },
+			},
+			Label:          "mark",
+			DisabledReason: none,
+			Help:           "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
+			Do:             func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil },
 		},
 		action.Action{
 			Keys:           []string{"*"},
@@ -239,7 +242,10 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 	return action.Action{
 		Keys: []string{
 			"y",
-		}, Label: "accept", DisabledReason: off, Help: "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
+		},
+		Label:          "accept",
+		DisabledReason: off,
+		Help:           "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
 		Do: func() tea.Cmd {
 			return v.confirmConsequences(func() tea.Cmd {
 				var rows []*row
@@ -355,8 +361,12 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 // promptRelatedField asks for the second field that a value requires.
 func (v *review) promptRelatedField(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
 	v.app.overlay = &textPrompt{
-		app: v.app, title: capitalize(also.label) + ": " + why, field: input.New("", true), allowEditor: true, emptyMessage: "a reason is needed; Esc leaves everything as it was",
-		onSubmit: func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) },
+		app:          v.app,
+		title:        capitalize(also.label) + ": " + why,
+		field:        input.New("", true),
+		allowEditor:  true,
+		emptyMessage: "a reason is needed; Esc leaves everything as it was",
+		onSubmit:     func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) },
 	}
 	return nil
 }

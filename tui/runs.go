@@ -183,7 +183,13 @@ func renderWorkflow(p *draw.Page, record any) {
 	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
 	p.Title("Steps")
 	for _, s := range r.Steps {
-		sign := map[string]string{api.StepCompleted: "✓", api.StepRunning: "▶", api.StepWaiting: "◆", api.StepFailed: "✗", api.StepCancelled: "-"}[s.Status]
+		sign := map[string]string{
+			api.StepCompleted: "✓",
+			api.StepRunning:   "▶",
+			api.StepWaiting:   "◆",
+			api.StepFailed:    "✗",
+			api.StepCancelled: "-",
+		}[s.Status]
 		if sign == "" {
 			sign = "·"
 		}

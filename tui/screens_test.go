@@ -47,14 +47,24 @@ func screens(s *stage) map[string]screen {
 	out := map[string]screen{
 		"assessments": newAssessments(
 			a,
-		), "overview": newOverview(a, one), "decision": newDecision(a, one, deliverableTypeFor(api.GateSoA)), "approvals": newApprovals(a, one), "documents": newDocuments(a, one),
+		),
+		"overview":  newOverview(a, one),
+		"decision":  newDecision(a, one, deliverableTypeFor(api.GateSoA)),
+		"approvals": newApprovals(a, one),
+		"documents": newDocuments(a, one),
 		"passages": newPassages(
 			a,
 			"d1",
 			"policy.docx",
 			"c1",
 			[]string{"Access rights"},
-		), "search": newSearch(a, one), "workflows": newWorkflows(a, one), "agents": newAgentRuns(a, one), "conflicts": newConflicts(a, one), "timeline": newTimeline(a, one), "audit": newAudit(a),
+		),
+		"search":    newSearch(a, one),
+		"workflows": newWorkflows(a, one),
+		"agents":    newAgentRuns(a, one),
+		"conflicts": newConflicts(a, one),
+		"timeline":  newTimeline(a, one),
+		"audit":     newAudit(a),
 	}
 	for _, g := range api.Gates {
 		out[string(g)] = a.reviewFor(one, g)
@@ -208,7 +218,13 @@ func TestKeysPage(t *testing.T) {
 
 // Small golden screens: what a person sees, without colours.
 func TestGoldenScreens(t *testing.T) {
-	for name, keys := range map[string][]string{"overview": {"enter"}, "soa": {"enter", "1"}, "soa-choice": {"enter", "1", "s"}, "gantt": {"enter", "4", "g"}, "maturity": {"enter", "3"}} {
+	for name, keys := range map[string][]string{
+		"overview":   {"enter"},
+		"soa":        {"enter", "1"},
+		"soa-choice": {"enter", "1", "s"},
+		"gantt":      {"enter", "4", "g"},
+		"maturity":   {"enter", "3"},
+	} {
 		s := newStage(t, newFake(8))
 		s.size(80, 24)
 		s.press(keys...)

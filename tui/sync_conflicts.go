@@ -44,7 +44,8 @@ func newConflicts(a *App, one api.Assessment) *conflicts {
 	c := &conflicts{assessment: one, rejectedValues: map[string]string{}}
 	t := &table{
 		app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
-		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both values are here to choose from. w shows those that are decided, too.",
+		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both " +
+			"values are here to choose from. w shows those that are decided, too.",
 	}
 	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
@@ -241,7 +242,11 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 		{
 			Keys: []string{
 				"enter",
-			}, Label: "line", DisabledReason: line, Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like any other, and that undone",
+			},
+			Label:          "line",
+			DisabledReason: line,
+			Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like " +
+				"any other, and that undone",
 			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) },
 		},
 		{

@@ -23,11 +23,18 @@ func apart(n int) *fake {
 	at := someday.Add(-time.Hour)
 	for i := range n {
 		c := api.SyncConflict{
-			AssessmentID: "a1", Kind: api.ConflictField, Status: "open", Table: "soa_items", RecordID: f.items[i].ID, Label: f.items[i].ControlCode, Field: "note",
-			Message: "note of " + f.items[i].ControlCode + " was changed here and offline",
+			AssessmentID: "a1",
+			Kind:         api.ConflictField,
+			Status:       "open",
+			Table:        "soa_items",
+			RecordID:     f.items[i].ID,
+			Label:        f.items[i].ControlCode,
+			Field:        "note",
+			Message:      "note of " + f.items[i].ControlCode + " was changed here and offline",
 			Base: api.SyncSide{
 				Value: json.RawMessage(`"as it was"`),
-			}, Home: api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
+			},
+			Home:  api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
 			Clone: api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at},
 		}
 		c.ID = f.items[i].ID + "c"

@@ -97,7 +97,11 @@ func FormatLocation(headings []string, l api.Locator) string {
 
 // stanceLabels describe how a quote relates to the requirement, if it doesn't simply support it.
 var stanceLabels = map[string]string{
-	"plans": "a plan", "denies": "says it is not so", "template": "an unfilled template", "limits": "says a part of it", "conflicts": "contradicted elsewhere",
+	"plans":     "a plan",
+	"denies":    "says it is not so",
+	"template":  "an unfilled template",
+	"limits":    "says a part of it",
+	"conflicts": "contradicted elsewhere",
 }
 
 // FormatSource formats the source of a quote and how it relates to the requirement.

@@ -194,7 +194,13 @@ func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
 		{Title: "why", Wrap: true, Optional: true},
 		{Title: "n", AlignRight: true, Optional: true},
 	}
-	for width, want := range map[int]string{0: "CODE TITLE WHY N", 130: "CODE TITLE WHY N", 60: "CODE TITLE N", 72: "CODE TITLE WHY N", 70: "CODE TITLE WHY"} {
+	for width, want := range map[int]string{
+		0:   "CODE TITLE WHY N",
+		130: "CODE TITLE WHY N",
+		60:  "CODE TITLE N",
+		72:  "CODE TITLE WHY N",
+		70:  "CODE TITLE WHY",
+	} {
 		p := &Page{width: width}
 		p.Table(spare, rows)
 		head, _, _ := strings.Cut(p.buf.String(), "\n")
@@ -399,7 +405,11 @@ func TestProgressOnATerminalRewritesItsLine(t *testing.T) {
 }
 
 func TestElapsed(t *testing.T) {
-	for d, want := range map[time.Duration]string{1500 * time.Millisecond: "1.5 s", 61 * time.Second: "1 min 1 s", 3700 * time.Second: "1 h 1 min"} {
+	for d, want := range map[time.Duration]string{
+		1500 * time.Millisecond: "1.5 s",
+		61 * time.Second:        "1 min 1 s",
+		3700 * time.Second:      "1 h 1 min",
+	} {
 		if got := FormatElapsed(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}

@@ -44,7 +44,8 @@ func (u *person) many(n int) string {
 	for i := range n {
 		what := about[i%len(about)]
 		text := fmt.Sprintf(
-			"# Policy %d on %s\n\nThe owner of %s reviews them every quarter and keeps a record (number %d).\n\n## Duties\n\nThe head of IT approves exceptions to the rules on %s in writing.\n",
+			"# Policy %d on %s\n\nThe owner of %s reviews them every quarter and keeps a record (number %d).\n\n## Duties\n\n"+
+				"The head of IT approves exceptions to the rules on %s in writing.\n",
 			i,
 			what,
 			what,

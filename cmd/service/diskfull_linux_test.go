@@ -72,7 +72,11 @@ func filesBelow(t *testing.T, dir string) (out []string) {
 func TestReportsOnAFullDisk(t *testing.T) {
 	u := newPerson(t)
 	policy := filepath.Join(u.home, "policy.md")
-	if err := os.WriteFile(policy, []byte("# Policy\n\nApproved 2026-02-01. Multi-factor authentication is required for all remote access.\n"), 0o644); err != nil {
+	if err := os.WriteFile(
+		policy,
+		[]byte("# Policy\n\nApproved 2026-02-01. Multi-factor authentication is required for all remote access.\n"),
+		0o644,
+	); err != nil {
 		t.Fatal(err)
 	}
 	full, room := u.small("full", "16k"), u.small("room", "64m")

@@ -77,7 +77,11 @@ func examineData(at cli.Paths) cli.Diagnostic {
 				err,
 			), "grant this user write access, or "+elsewhere
 		} else if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf("%s has mode %04o: other users of this machine can read it", at.Data, info.Mode().Perm()), "chmod 700 "+at.Data
+			f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, fmt.Sprintf(
+				"%s has mode %04o: other users of this machine can read it",
+				at.Data,
+				info.Mode().Perm(),
+			), "chmod 700 "+at.Data
 		}
 	}
 	return f
@@ -173,7 +177,10 @@ func examineModel(ctx context.Context, data string) cli.Diagnostic {
 	case s.Model == "builtin":
 		f.Detail = "builtin: analyses use rules, without a model"
 	case !s.Ready:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "check that its server is running and has the model; until then the built-in rules are used"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "check that its server is running and has the model; "+
+			"until then "+
+			"the built-in "+
+			"rules are used"
 	default:
 		f.Detail = s.Model + " at " + s.Server
 	}
@@ -206,7 +213,8 @@ func examinePictures(ctx context.Context) cli.Diagnostic {
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "set it to languages such as eng+deu, or to off"
 		return f
 	case eye == nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read", "install tesseract (package tesseract-ocr) if you have scans"
+		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read", "install tesseract (package tesseract-ocr) if you "+
+			"have scans"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

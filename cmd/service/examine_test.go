@@ -29,12 +29,22 @@ func TestExamine(t *testing.T) {
 	for _, v := range []string{"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"} {
 		t.Setenv(v, filepath.Join(home, v))
 	}
-	for _, v := range []string{"SERVICE_OCR", "SERVICE_MODEL", "SERVICE_SECRET_KEY", "SERVICE_WEBHOOK_ALLOW", "SERVICE_REPORT_FONT", "SERVICE_LOG", "SERVICE_DATA"} {
+	for _, v := range []string{
+		"SERVICE_OCR", "SERVICE_MODEL", "SERVICE_SECRET_KEY", "SERVICE_WEBHOOK_ALLOW",
+		"SERVICE_REPORT_FONT", "SERVICE_LOG", "SERVICE_DATA",
+	} {
 		t.Setenv(v, "")
 	}
 	data := filepath.Join(home, "data")
 	got := look(t, data)
-	for part, state := range map[string]cli.DiagnosticState{"data folder": cli.DiagnosticNote, "daemon": cli.DiagnosticNote, "model": cli.DiagnosticOK, "PDF reader": cli.DiagnosticOK, "variables": cli.DiagnosticOK, "state folder": cli.DiagnosticOK} {
+	for part, state := range map[string]cli.DiagnosticState{
+		"data folder":  cli.DiagnosticNote,
+		"daemon":       cli.DiagnosticNote,
+		"model":        cli.DiagnosticOK,
+		"PDF reader":   cli.DiagnosticOK,
+		"variables":    cli.DiagnosticOK,
+		"state folder": cli.DiagnosticOK,
+	} {
 		if got[part].State != state {
 			t.Errorf("%s: %+v, want %s", part, got[part], state)
 		}

@@ -60,7 +60,10 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	if allLoopback(endpoints) {
 		web.Origins = append(web.Origins, developmentOrigins...)
 	}
-	if web.Tracer, err = tracing.New(ctx, tracing.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()}); err != nil {
+	if web.Tracer, err = tracing.New(
+		ctx,
+		tracing.Options{Endpoint: o.TraceEndpoint, Env: os.Getenv, Logger: log, Version: programVersion()},
+	); err != nil {
 		return err
 	}
 	defer flushTraces(web.Tracer)

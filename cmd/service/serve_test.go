@@ -199,7 +199,13 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	if _, err := fmt.Fprintf(conn, "POST /api/auth/sign-in/email HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", host, len(slowBody)); err != nil {
+	if _, err := fmt.Fprintf(
+		conn,
+		"POST /api/auth/sign-in/email HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nExpect: 100-continue\r\n"+
+			"Content-Length: %d\r\n\r\n",
+		host,
+		len(slowBody),
+	); err != nil {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(conn)

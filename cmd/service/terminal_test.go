@@ -146,7 +146,11 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	programtest.Find(t, "tmux")
 	u := newPerson(t)
 	wide(t, filepath.Join(u.home, "catalog.json"), 1468)
-	if err := os.WriteFile(filepath.Join(u.home, "policy.md"), []byte("# Policy\n\nAccess rights are reviewed every quarter.\n\nBackups are tested.\x1b]0;owned\x07\x1b[2J\n"), 0o600); err != nil {
+	if err := os.WriteFile(
+		filepath.Join(u.home, "policy.md"),
+		[]byte("# Policy\n\nAccess rights are reviewed every quarter.\n\nBackups are tested.\x1b]0;owned\x07\x1b[2J\n"),
+		0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	u.do("catalog", "import", "catalog.json")
@@ -167,7 +171,10 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	p.saved()
 	owned := func() (n int) {
 		var items api.List[api.SoAItem]
-		if err := json.Unmarshal(u.do("soa", "items", "--owner", "Ada Lovelace", "-o", "json"), &items); err != nil { // over the terminal's own socket
+		if err := json.Unmarshal(
+			u.do("soa", "items", "--owner", "Ada Lovelace", "-o", "json"),
+			&items,
+		); err != nil { // over the terminal's own socket
 			t.Fatal(err)
 		}
 		return len(items.Data)

@@ -222,7 +222,10 @@ func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map
 			err = fmt.Errorf("there is no passage %d", one.Source)
 		case one.Source > 0 && hasInstructions[one.Source]:
 			err = fmt.Errorf("passage %d contains instructions to the reader", one.Source)
-		case one.Source > 0 && (normalizeText(one.Quote) == "" || !strings.Contains(normalizeText(input.Passages[one.Source-1].Quote), normalizeText(one.Quote))):
+		case one.Source > 0 && (normalizeText(one.Quote) == "" || !strings.Contains(
+			normalizeText(input.Passages[one.Source-1].Quote),
+			normalizeText(one.Quote),
+		)):
 			err = fmt.Errorf("the quote is not in passage %d", one.Source)
 		}
 		if err != nil {

@@ -43,7 +43,14 @@ func asks() map[string]any {
 	}
 	for _, a := range agents {
 		j := &job{output: api.AgentOutput{
-			Summary: "One line.", Proposals: []map[string]any{{"kind": "finding", "finding_id": "0190", "control_code": "CRY-05", "severity": "high", "condition": attack}},
+			Summary: "One line.",
+			Proposals: []map[string]any{{
+				"kind":         "finding",
+				"finding_id":   "0190",
+				"control_code": "CRY-05",
+				"severity":     "high",
+				"condition":    attack,
+			}},
 			Sources: []api.Evidence{{Filename: "laptops.md", Quote: attack}},
 		}}
 		out[a.ID], _ = j.buildModelInput(&a)
@@ -146,7 +153,11 @@ func TestPromptsHaveVersions(t *testing.T) {
 
 // The interface says how long each of the seven may answer.
 func TestTokenLimits(t *testing.T) {
-	for name, want := range map[string]int{"evidence-evaluator": 500, "incident-triager": 800, "board-translator": 700, "vendor-scanner": 1000, "remediation-architect": 800, "ropa-analyzer": 600, "dpia-assessor": 700} {
+	for name, want := range map[string]int{
+		"evidence-evaluator": 500, "incident-triager": 800,
+		"board-translator": 700, "vendor-scanner": 1000, "remediation-architect": 800, "ropa-analyzer": 600,
+		"dpia-assessor": 700,
+	} {
 		if p, err := loadPrompt(name); err != nil || p.maxTokens != want {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}

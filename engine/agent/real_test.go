@@ -128,7 +128,14 @@ func TestRealUnknownModel(t *testing.T) {
 func TestRealContextOverflow(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "talker")
 	_, err := m.Chat(t.Context(), llm.Request{System: "s", User: strings.Repeat("word ", 8000), MaxTokens: 5})
-	for _, known := range []error{nil, llm.ErrContextExceeded, llm.ErrUnavailable, llm.ErrTimeout, llm.ErrAnswerTooLong, llm.ErrInvalidResponse} {
+	for _, known := range []error{
+		nil,
+		llm.ErrContextExceeded,
+		llm.ErrUnavailable,
+		llm.ErrTimeout,
+		llm.ErrAnswerTooLong,
+		llm.ErrInvalidResponse,
+	} {
 		if errors.Is(err, known) {
 			t.Logf("it ends with: %v", err)
 			return

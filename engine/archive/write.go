@@ -138,8 +138,16 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		return err
 	}
 	c.manifest = Manifest{
-		Format: Format, Tool: s.Tool, CreatedAt: tx.Now().UTC().Truncate(time.Second), OrganizationID: org, Organization: owner.Name, AssessmentID: id, Assessment: a.Name,
-		State: a.State, AuditHead: *head, PublicKey: signer.PublicKey(),
+		Format:         Format,
+		Tool:           s.Tool,
+		CreatedAt:      tx.Now().UTC().Truncate(time.Second),
+		OrganizationID: org,
+		Organization:   owner.Name,
+		AssessmentID:   id,
+		Assessment:     a.Name,
+		State:          a.State,
+		AuditHead:      *head,
+		PublicKey:      signer.PublicKey(),
 	}
 	c.addJSON("assessment.json", a)
 	scope, err := store.Scopes.By("assessment").Get(tx, org, id)

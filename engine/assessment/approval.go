@@ -107,8 +107,12 @@ func submitWithApprovalID[V, I any](
 			), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
 		}),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
-			ResourceType: "approval", ResourceID: approval.ID, Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
+			Type:         "approval.requested",
+			AssessmentID: a.ID,
+			Summary:      "approval of the " + k.gate.Title() + " was requested",
+			ResourceType: "approval",
+			ResourceID:   approval.ID,
+			Data:         map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
 		}))
 }
 
@@ -527,8 +531,12 @@ func applyDecision[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k d
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(
 				k.gate,
-			) + "." + word, AssessmentID: a.ID, Summary: fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
-			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},
+			) + "." + word,
+			AssessmentID: a.ID,
+			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
+			ResourceType: string(k.gate),
+			ResourceID:   head.ID,
+			Data:         map[string]any{"content_sha256": hash},
 		}))
 }
 
@@ -545,7 +553,10 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 	}
 	for _, v := range old {
 		k.version(&v).Status = api.VersionSuperseded
-		if err := errors.Join(k.versions.Put(tx, by.OrganizationID, &v), recordArtifact(tx, by, assessment, string(k.gate), k.gate.Title(), *k.version(&v))); err != nil {
+		if err := errors.Join(
+			k.versions.Put(tx, by.OrganizationID, &v),
+			recordArtifact(tx, by, assessment, string(k.gate), k.gate.Title(), *k.version(&v)),
+		); err != nil {
 			return err
 		}
 	}

@@ -105,8 +105,17 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	var out api.Assessment
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out = api.Assessment{
-			TenantRecord: tenantRecord(tx, by), Name: name, Description: b.Description, State: api.StateDraft,
-			SCFVersionID: snap.Version().ID, CustomRevision: customRevision, FrameworkIDs: ids, Frameworks: codes, DueDate: b.DueDate, CreatedBy: by.Actor.Name, Revision: 1,
+			TenantRecord:   tenantRecord(tx, by),
+			Name:           name,
+			Description:    b.Description,
+			State:          api.StateDraft,
+			SCFVersionID:   snap.Version().ID,
+			CustomRevision: customRevision,
+			FrameworkIDs:   ids,
+			Frameworks:     codes,
+			DueDate:        b.DueDate,
+			CreatedBy:      by.Actor.Name,
+			Revision:       1,
 		}
 		return errors.Join(checkCustomRevision(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
 			recordLifecycleEvent(tx, by, &out, "", api.StateDraft, "created", "", nil),

@@ -66,8 +66,16 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 			TenantRecord: tenantRecord(
 				tx,
 				by,
-			), DelegatorID: by.UserID, DelegatorName: by.Actor.Name, DelegateID: b.DelegateID, DelegateName: delegate,
-			AssessmentID: b.AssessmentID, Gates: normalizeGates(b.Gates), Reason: strings.TrimSpace(b.Reason), ExpiresAt: b.ExpiresAt.UTC().Truncate(time.Second), Status: api.DelegationActive,
+			),
+			DelegatorID:   by.UserID,
+			DelegatorName: by.Actor.Name,
+			DelegateID:    b.DelegateID,
+			DelegateName:  delegate,
+			AssessmentID:  b.AssessmentID,
+			Gates:         normalizeGates(b.Gates),
+			Reason:        strings.TrimSpace(b.Reason),
+			ExpiresAt:     b.ExpiresAt.UTC().Truncate(time.Second),
+			Status:        api.DelegationActive,
 		}
 		return errors.Join(store.Delegations.Insert(tx, by.OrganizationID, &out), auditDelegation(tx, by, &out, "delegated",
 			fmt.Sprintf("%s lets %s decide %s until %s", out.DelegatorName, delegate, where, out.ExpiresAt.Format(time.RFC3339))))

@@ -51,23 +51,40 @@ var (
 		}, originKey: nil, legacyKey: nil, draftedState: api.StateSoADrafted, validateItem: validateSoAItem,
 	}
 	gap = deliverableType[api.GapVersion, api.Finding]{
-		gate: api.GateGapAnalysis, versions: store.GapVersions, items: store.Findings,
-		version:  func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item:     func(i *api.Finding) *api.Item { return &i.Item },
-		clearIDs: func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" }, originKey: (*api.Finding).Origin, legacyKey: nil, draftedState: api.StateGapAnalysisDrafted, validateItem: validateFinding,
+		gate:         api.GateGapAnalysis,
+		versions:     store.GapVersions,
+		items:        store.Findings,
+		version:      func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:         func(i *api.Finding) *api.Item { return &i.Item },
+		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
+		originKey:    (*api.Finding).Origin,
+		legacyKey:    nil,
+		draftedState: api.StateGapAnalysisDrafted,
+		validateItem: validateFinding,
 	}
 	maturity = deliverableType[api.MaturityVersion, api.MaturityScore]{
-		gate: api.GateMaturity, versions: store.MaturityVersions, items: store.MaturityScores,
-		version:  func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item:     func(i *api.MaturityScore) *api.Item { return &i.Item },
-		clearIDs: func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) }, originKey: nil, legacyKey: nil, draftedState: api.StateMaturityAssessed, validateItem: validateScore,
+		gate:         api.GateMaturity,
+		versions:     store.MaturityVersions,
+		items:        store.MaturityScores,
+		version:      func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:         func(i *api.MaturityScore) *api.Item { return &i.Item },
+		clearIDs:     func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) },
+		originKey:    nil,
+		legacyKey:    nil,
+		draftedState: api.StateMaturityAssessed,
+		validateItem: validateScore,
 	}
 	poam = deliverableType[api.POAMVersion, api.POAMItem]{
-		gate: api.GatePOAM, versions: store.POAMVersions, items: store.POAMItems,
-		version:   func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-		item:      func(i *api.POAMItem) *api.Item { return &i.Item },
-		clearIDs:  func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
-		originKey: planOriginKey, legacyKey: func(i *api.POAMItem) string { return i.Weakness }, draftedState: api.StatePOAMDrafted, validateItem: validatePOAMItem,
+		gate:         api.GatePOAM,
+		versions:     store.POAMVersions,
+		items:        store.POAMItems,
+		version:      func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+		item:         func(i *api.POAMItem) *api.Item { return &i.Item },
+		clearIDs:     func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
+		originKey:    planOriginKey,
+		legacyKey:    func(i *api.POAMItem) string { return i.Weakness },
+		draftedState: api.StatePOAMDrafted,
+		validateItem: validatePOAMItem,
 	}
 )
 
@@ -345,7 +362,10 @@ func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api
 		return err
 	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionDraft, nil, nil, tx.Now()
-	if err := errors.Join(k.versions.Put(tx, by.OrganizationID, v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head)); err != nil {
+	if err := errors.Join(
+		k.versions.Put(tx, by.OrganizationID, v),
+		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+	); err != nil {
 		return err
 	}
 	if gate, drafted, ok := a.State.ReviewGate(); ok && gate == k.gate {
@@ -530,7 +550,12 @@ func (k deliverableType[V, I]) copyToNextVersion(
 		return v, copied, err
 	}
 	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
-	if v, err = k.insertVersion(tx, by, a, draft[I]{items: items, method: head.Method, inputs: head.Inputs, editedControls: head.Kept, isCopy: true}); err != nil {
+	if v, err = k.insertVersion(
+		tx,
+		by,
+		a,
+		draft[I]{items: items, method: head.Method, inputs: head.Inputs, editedControls: head.Kept, isCopy: true},
+	); err != nil {
 		return v, copied, err
 	}
 	return v, items[at], nil

@@ -16,8 +16,10 @@ import (
 
 // ignoredFields lists record fields that aren't content.
 var ignoredFields = []string{
-	"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision", "control_id", "control_title", "domain_code",
-	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by", "approved_at", "approved_by", "submitted_at",
+	"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision",
+	"control_id", "control_title", "domain_code",
+	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by",
+	"approved_at", "approved_by", "submitted_at",
 }
 
 // DiffArtifact compares two versions of a deliverable, line by line.

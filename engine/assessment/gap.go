@@ -223,7 +223,8 @@ func (s *Service) listFindings(
 		cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"),
 		findingOrder,
 		func(i *api.Finding) bool {
-			return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) && (f.Status == "" || i.Status == f.Status) &&
+			return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
+				(f.Status == "" || i.Status == f.Status) &&
 				matchesOwner(f.Owner, i.Owner) &&
 				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
 				(f.Result == "" || i.Result == f.Result) &&
@@ -370,9 +371,19 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		return nil, err
 	}
 	f := api.Finding{
-		Status: b.Status, Result: resultForStatus(b.Status), Severity: b.Severity, SeverityReason: "set by " + by.Actor.Name, Source: sourceManual,
-		Condition: b.Condition, Cause: b.Cause, Effect: b.Effect, Recommendation: b.Recommendation, GapType: cmp.Or(b.GapType, "implementation"),
-		Owner: b.Owner, DueDate: b.DueDate, Confidence: 1,
+		Status:         b.Status,
+		Result:         resultForStatus(b.Status),
+		Severity:       b.Severity,
+		SeverityReason: "set by " + by.Actor.Name,
+		Source:         sourceManual,
+		Condition:      b.Condition,
+		Cause:          b.Cause,
+		Effect:         b.Effect,
+		Recommendation: b.Recommendation,
+		GapType:        cmp.Or(b.GapType, "implementation"),
+		Owner:          b.Owner,
+		DueDate:        b.DueDate,
+		Confidence:     1,
 	}
 	f.ControlCode, f.EditedBy = strings.ToUpper(strings.TrimSpace(b.ControlID)), &by.Actor.Name
 	c, err := snap.Control(b.ControlID)

@@ -285,7 +285,8 @@ func (s *Service) Timeline(ctx context.Context, by api.Caller, in *api.TimelineI
 	l, err := store.List(ctx, s.db, store.Timeline, by.OrganizationID, in.Paging, store.PageQuery[store.TimelineEvent]{
 		Prefix: store.K(in.AssessmentID), Reverse: true,
 		Filter: func(e *store.TimelineEvent) bool {
-			return audit.MatchesAction(in.Type, e.Type) && audit.MatchesActor(in.Actor, e.Actor) && (in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
+			return audit.MatchesAction(in.Type, e.Type) && audit.MatchesActor(in.Actor, e.Actor) &&
+				(in.ResourceType == "" || e.ResourceType == in.ResourceType) &&
 				matchesQuery(q, e.Summary) &&
 				inTimeRange(e.At)
 		},

@@ -122,7 +122,14 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
 	filter, q := *in, strings.ToLower(in.Q)
-	if _, err := resolveFilter(ctx, s, by, maturity, in.MaturityVersionID, itemFilter{domain: &filter.Domain, control: &filter.ControlCode}); err != nil {
+	if _, err := resolveFilter(
+		ctx,
+		s,
+		by,
+		maturity,
+		in.MaturityVersionID,
+		itemFilter{domain: &filter.Domain, control: &filter.ControlCode},
+	); err != nil {
 		return nil, err
 	}
 	in = &filter
@@ -137,7 +144,8 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		in.Sort,
 		maturityOrder,
 		func(i *api.MaturityScore) bool {
-			return matchesControl(i.Item, in.Domain, in.ControlCode) && (in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
+			return matchesControl(i.Item, in.Domain, in.ControlCode) &&
+				(in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 				(in.Level == "" || fmt.Sprint(i.Level) == in.Level) &&
 				(in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
 				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Rationale)
@@ -262,7 +270,8 @@ func (s *Service) domainNames(ctx context.Context, a *api.Assessment) (map[strin
 func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string) *api.MaturitySummary {
 	out := &api.MaturitySummary{
 		Domains: []api.DomainMaturity{}, ByLevel: map[string]int{},
-		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not assessed and not counted as level 0",
+		Formula: "mean of the levels of assessed controls; weighted by control weight; controls without evidence are not " +
+			"assessed and not counted as level 0",
 	}
 	by := map[string][]api.MaturityScore{}
 	for _, sc := range scores {

@@ -255,7 +255,12 @@ func reviewReasons(c api.ControlChange) (out []string) {
 	for _, r := range []struct {
 		is   bool
 		name string
-	}{{c.Renamed, api.ReviewRenamed}, {c.Reworded, api.ReviewReworded}, {c.Reweighted, api.ReviewReweighted}, {c.Deprecated, api.ReviewDeprecated}} {
+	}{
+		{c.Renamed, api.ReviewRenamed},
+		{c.Reworded, api.ReviewReworded},
+		{c.Reweighted, api.ReviewReweighted},
+		{c.Deprecated, api.ReviewDeprecated},
+	} {
 		if r.is {
 			out = append(out, r.name)
 		}

@@ -160,7 +160,12 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	now := tx.Now()
 	m.after.MigratedAt, m.after.UpdatedAt = &now, now
 	m.after.Revision++
-	if err := errors.Join(checkCustomRevision(tx, by, m.after.CustomRevision), store.Assessments.Put(tx, by.OrganizationID, &m.after), saveVectors(), recordMigration(tx, by, m)); err != nil {
+	if err := errors.Join(
+		checkCustomRevision(tx, by, m.after.CustomRevision),
+		store.Assessments.Put(tx, by.OrganizationID, &m.after),
+		saveVectors(),
+		recordMigration(tx, by, m),
+	); err != nil {
 		return err
 	}
 	var from map[string]string

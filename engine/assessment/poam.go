@@ -281,7 +281,14 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
 	filter, q, today := *in, strings.ToLower(in.Q), s.today()
-	if _, err := resolveFilter(ctx, s, by, poam, in.POAMVersionID, itemFilter{domain: &filter.Domain, control: &filter.ControlCode}); err != nil {
+	if _, err := resolveFilter(
+		ctx,
+		s,
+		by,
+		poam,
+		in.POAMVersionID,
+		itemFilter{domain: &filter.Domain, control: &filter.ControlCode},
+	); err != nil {
 		return nil, err
 	}
 	in = &filter
@@ -296,7 +303,8 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		cmp.Or(in.Sort, "priority,poam_code"),
 		poamOrder,
 		func(i *api.POAMItem) bool {
-			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) && (in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
+			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) &&
+				(in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 				(in.Priority == 0 || i.Priority == in.Priority) &&
 				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
 				matchesOwner(in.Owner, i.Owner) &&

@@ -150,7 +150,12 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 	}
 	for _, name := range names {
 		if !slices.Contains(byPeople, name) {
-			return api.Invalid("reset", "the trait %s has no manual value to reset; manually set: %s", name, cmp.Or(strings.Join(byPeople, ", "), "none"))
+			return api.Invalid(
+				"reset",
+				"the trait %s has no manual value to reset; manually set: %s",
+				name,
+				cmp.Or(strings.Join(byPeople, ", "), "none"),
+			)
 		}
 		sc.Traits[name] = found[name]
 		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
@@ -190,8 +195,10 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 		}
 		was := scopeLists(sc)
 		for name, v := range map[string]*[]string{
-			"business_units": b.BusinessUnits, "processes": b.Processes, "systems": b.Systems, "locations": b.Locations, "legal_entities": b.LegalEntities,
-			"data_types": b.DataTypes, "third_parties": b.ThirdParties, "exclusions": b.Exclusions, "assumptions": b.Assumptions, "constraints": b.Constraints,
+			"business_units": b.BusinessUnits, "processes": b.Processes, "systems": b.Systems,
+			"locations": b.Locations, "legal_entities": b.LegalEntities,
+			"data_types": b.DataTypes, "third_parties": b.ThirdParties, "exclusions": b.Exclusions,
+			"assumptions": b.Assumptions, "constraints": b.Constraints,
 		} {
 			setIfPresent(was[name], v)
 			edited(name, v != nil)
@@ -222,8 +229,16 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 // scopeLists returns the lists of a scope by name.
 func scopeLists(sc *api.Scope) map[string]*[]string {
 	return map[string]*[]string{
-		"business_units": &sc.BusinessUnits, "processes": &sc.Processes, "systems": &sc.Systems, "locations": &sc.Locations, "legal_entities": &sc.LegalEntities,
-		"data_types": &sc.DataTypes, "third_parties": &sc.ThirdParties, "exclusions": &sc.Exclusions, "assumptions": &sc.Assumptions, "constraints": &sc.Constraints,
+		"business_units": &sc.BusinessUnits,
+		"processes":      &sc.Processes,
+		"systems":        &sc.Systems,
+		"locations":      &sc.Locations,
+		"legal_entities": &sc.LegalEntities,
+		"data_types":     &sc.DataTypes,
+		"third_parties":  &sc.ThirdParties,
+		"exclusions":     &sc.Exclusions,
+		"assumptions":    &sc.Assumptions,
+		"constraints":    &sc.Constraints,
 	}
 }
 
@@ -279,7 +294,11 @@ func (s *Service) changeScope(
 				return store.ToNotFound(err, "scope", id)
 			}
 			assessment = sc.AssessmentID
-		} else if sc, err = store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment); err != nil && !errors.Is(err, store.ErrNotFound) {
+		} else if sc, err = store.Scopes.By("assessment").Get(
+			tx,
+			by.OrganizationID,
+			assessment,
+		); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		a, err := getAssessment(tx, by, assessment)

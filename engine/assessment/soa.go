@@ -350,8 +350,10 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	}
 	in = &filter
 	return listItems(ctx, s, by, soa, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
-		return matchesControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) && (in.Applicability == "" || i.Applicability == in.Applicability) &&
-			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) && (in.Status == "" || i.ImplementationStatus == in.Status) &&
+		return matchesControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) &&
+			(in.Applicability == "" || i.Applicability == in.Applicability) &&
+			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) &&
+			(in.Status == "" || i.ImplementationStatus == in.Status) &&
 			(in.EvidenceCoverage == "" || i.EvidenceCoverage == in.EvidenceCoverage) &&
 			(in.Framework == "" || len(i.RequirementCodes[in.Framework]) > 0) &&
 			matchesOwner(in.Owner, i.Owner) &&

@@ -194,8 +194,12 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = nil, nil, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
-			ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": reason},
+			Type:         "approval.voided",
+			AssessmentID: p.AssessmentID,
+			Summary:      "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
+			ResourceType: "approval",
+			ResourceID:   p.ID,
+			Data:         map[string]any{"gate": p.Gate, "reason": reason},
 		}))
 }
 

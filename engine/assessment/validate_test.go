@@ -10,7 +10,10 @@ import (
 func TestNothingApplies(t *testing.T) {
 	for last, want := range map[api.Applicability]bool{api.OutOfScope: true, api.Undecided: false, api.Applicable: false} {
 		said := false
-		for _, i := range checkSoARules([]api.SoAItem{{Applicability: api.NotApplicable, Rationale: "It has none."}, {Applicability: last, Rationale: "It has none."}}) {
+		for _, i := range checkSoARules([]api.SoAItem{
+			{Applicability: api.NotApplicable, Rationale: "It has none."},
+			{Applicability: last, Rationale: "It has none."},
+		}) {
 			said = said || i.Rule == "something-applies"
 		}
 		if said != want {

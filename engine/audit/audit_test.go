@@ -162,7 +162,11 @@ func TestFollowAnExport(t *testing.T) {
 		lines [][]byte
 		kind  string
 		at    uint64
-	}{"reordered": {swapped, audit.Reordered, 5}, "inserted": {twice, audit.Inserted, 4}, "removed": {slices.Delete(slices.Clone(lines), 11, 12), audit.Removed, 12}} {
+	}{
+		"reordered": {swapped, audit.Reordered, 5},
+		"inserted":  {twice, audit.Inserted, 4},
+		"removed":   {slices.Delete(slices.Clone(lines), 11, 12), audit.Removed, 12},
+	} {
 		_, err := follow(c.lines)
 		var broken *audit.BrokenError
 		if !errors.As(err, &broken) || broken.Kind != c.kind || broken.Sequence != c.at {

@@ -28,7 +28,8 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AuditInput) (
 func newFilter(in *api.AuditFilter) (func(*api.AuditEvent) bool, error) {
 	within, err := in.Matcher()
 	return func(e *api.AuditEvent) bool {
-		return MatchesAction(in.Action, e.Action) && MatchesActor(in.Actor, e.Actor) && within(e.At) && matchesOrAny(in.ResourceType, e.ResourceType) && matchesOrAny(in.ResourceID, e.ResourceID) &&
+		return MatchesAction(in.Action, e.Action) && MatchesActor(in.Actor, e.Actor) && within(e.At) &&
+			matchesOrAny(in.ResourceType, e.ResourceType) && matchesOrAny(in.ResourceID, e.ResourceID) &&
 			matchesOrAny(in.ActorID, e.Actor.ID) &&
 			matchesOrAny(in.Outcome, e.Outcome)
 	}, err

@@ -38,7 +38,11 @@ func BenchmarkReads(b *testing.B) {
 	}
 	defer db.Close()
 	s := catalog.New(db, time.Now)
-	if _, err := s.ImportWorkbook(b.Context(), by, &api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: bytes.NewReader(data)}}); err != nil {
+	if _, err := s.ImportWorkbook(
+		b.Context(),
+		by,
+		&api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: bytes.NewReader(data)}},
+	); err != nil {
 		b.Fatal(err)
 	}
 	snap, err := s.Snapshot(b.Context(), "")
@@ -76,7 +80,11 @@ func BenchmarkReads(b *testing.B) {
 			return err
 		}},
 		{"mappings of a control", func(ctx context.Context, i int) error {
-			_, err := s.ListControlMappings(ctx, by, &api.ControlMappingsInput{ControlInput: api.ControlInput{ControlID: controls[i%len(controls)].Code}})
+			_, err := s.ListControlMappings(
+				ctx,
+				by,
+				&api.ControlMappingsInput{ControlInput: api.ControlInput{ControlID: controls[i%len(controls)].Code}},
+			)
 			return err
 		}},
 		{"frameworks", func(ctx context.Context, _ int) error {

@@ -54,7 +54,11 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 		return nil, err
 	}
 	if in.Framework != "" && len(papers) > 1 {
-		return nil, api.Invalid("framework", "the archive contains %d documents; a framework can be given for a single document only", len(papers))
+		return nil, api.Invalid(
+			"framework",
+			"the archive contains %d documents; a framework can be given for a single document only",
+			len(papers),
+		)
 	}
 	done, err := s.acquireImportSlot(ctx)
 	if err != nil {

@@ -105,7 +105,8 @@ func TestSTRM(t *testing.T) {
 		return l.Data
 	}
 	was, is := ask(base.ID, "GV.OC-01"), ask("", "GV.OC-01")
-	if was[0].Relationship != nil || is[0].Relationship == nil || *is[0].Relationship != "subset" || *is[0].Strength != 10 || *is[0].Rationale != "functional" ||
+	if was[0].Relationship != nil || is[0].Relationship == nil || *is[0].Relationship != "subset" || *is[0].Strength != 10 ||
+		*is[0].Rationale != "functional" ||
 		is[0].Source != "scf-strm-general-nist-csf-2-0.xlsx" || is[0].ID != was[0].ID ||
 		is[0].ControlID != was[0].ControlID ||
 		is[0].VersionID != v.ID {
@@ -116,7 +117,11 @@ func TestSTRM(t *testing.T) {
 	}
 	// The revision is read again from its bytes with the same ids.
 	again := catalog.New(db, time.Now)
-	if l, err := again.ListRequirements(t.Context(), by, &api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: "nist-csf-2.0"}}); err != nil ||
+	if l, err := again.ListRequirements(
+		t.Context(),
+		by,
+		&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: "nist-csf-2.0"}},
+	); err != nil ||
 		len(l.Data) != 5 || l.Data[0].ID != is[0].RequirementID ||
 		*l.Data[0].Title != "Mission" ||
 		*l.Data[0].Text != "The mission is known." {
@@ -169,8 +174,11 @@ func TestSTRMArchive(t *testing.T) {
 		"a PDF, unread":    document("x.pdf", []byte("%PDF-1.7")),
 		"another workbook": document("scf-strm-general-nist-csf-2-0.xlsx", workbook(t, rows...)),
 		"no framework":     document("mapping.xlsx", good),
-		"half good":        document("all.zip", pack(map[string][]byte{"scf-strm-general-nist-csf-2-0.xlsx": good, "scf-strm-emea-moon.xlsx": other})),
-		"empty archive":    document("all.zip", pack(map[string][]byte{"readme.txt": nil})),
+		"half good": document(
+			"all.zip",
+			pack(map[string][]byte{"scf-strm-general-nist-csf-2-0.xlsx": good, "scf-strm-emea-moon.xlsx": other}),
+		),
+		"empty archive": document("all.zip", pack(map[string][]byte{"readme.txt": nil})),
 	} {
 		if _, err := s.ImportSTRM(t.Context(), by, in); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%s: %v", name, err)
@@ -285,7 +293,11 @@ func TestReferences(t *testing.T) {
 	if err != nil || risks.Data == nil {
 		t.Errorf("%+v, %v", risks, err)
 	}
-	if _, err := s.ListVersionThreats(t.Context(), by, &api.VersionListInput{VersionInput: api.VersionInput{SCFVersionID: "1999.1"}}); !api.IsCode(
+	if _, err := s.ListVersionThreats(
+		t.Context(),
+		by,
+		&api.VersionListInput{VersionInput: api.VersionInput{SCFVersionID: "1999.1"}},
+	); !api.IsCode(
 		err,
 		api.CodeNotFound,
 	) {

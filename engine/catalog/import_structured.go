@@ -132,7 +132,10 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 		)
 	}
 	if len(src.Label) > 40 || !singleLine.MatchString(src.Label) {
-		return nil, api.Invalid("label", "the document's version can't be used as a label (a single line of at most 40 characters); specify a label")
+		return nil, api.Invalid(
+			"label",
+			"the document's version can't be used as a label (a single line of at most 40 characters); specify a label",
+		)
 	}
 	src.Filename = cmp.Or(b.Filename, format+".json")
 	return src, nil

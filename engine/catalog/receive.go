@@ -100,7 +100,10 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 		return err
 	}
 	if !bytes.Equal(bytes.TrimSpace(content), same) {
-		return api.Invalid("file", "the frameworks and controls were written by another version of the program; use the same version on both sides")
+		return api.Invalid(
+			"file",
+			"the frameworks and controls were written by another version of the program; use the same version on both sides",
+		)
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		if _, found, err := FindCustomRevision(tx, org, sum); err != nil || found {

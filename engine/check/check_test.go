@@ -218,10 +218,13 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 		"rejected": {func(r *Records) {
 			r.Versions[api.GateSoA].Status, r.Approvals[0].Status = api.VersionRejected, api.ApprovalRejected
 		}, Rejected},
-		"never submitted":      {func(r *Records) { r.Versions[api.GateSoA].Status, r.Approvals = api.VersionDraft, nil }, NotSubmitted},
-		"nothing there":        {func(r *Records) { r.Versions[api.GateSoA] = nil }, NotDrafted},
-		"moved to another":     {func(r *Records) { at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at }, Void},
-		"moved before drafted": {func(r *Records) { at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at }, Approved},
+		"never submitted":  {func(r *Records) { r.Versions[api.GateSoA].Status, r.Approvals = api.VersionDraft, nil }, NotSubmitted},
+		"nothing there":    {func(r *Records) { r.Versions[api.GateSoA] = nil }, NotDrafted},
+		"moved to another": {func(r *Records) { at := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at }, Void},
+		"moved before drafted": {
+			func(r *Records) { at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC); r.Assessment.MigratedAt = &at },
+			Approved,
+		},
 	} {
 		r := records()
 		tc.change(r)

@@ -36,8 +36,17 @@ func Evaluate(in Input) (*Result, error) {
 	j := &evaluation{Input: in, activeWaivers: map[string]*Waiver{}, changeByControl: map[string]api.GapChangeKind{}}
 	f := in.Facts
 	j.result = &Result{
-		Format: resultFormat, Tool: in.Tool, Subject: f.Subject, comparisonScope: f.basis(), Starter: f.Catalog.Starter, AsOf: in.Today, Policy: in.Policy,
-		Rules: []RuleResult{}, Issues: []Issue{}, Closed: []string{}, controls: f.Controls,
+		Format:          resultFormat,
+		Tool:            in.Tool,
+		Subject:         f.Subject,
+		comparisonScope: f.basis(),
+		Starter:         f.Catalog.Starter,
+		AsOf:            in.Today,
+		Policy:          in.Policy,
+		Rules:           []RuleResult{},
+		Issues:          []Issue{},
+		Closed:          []string{},
+		controls:        f.Controls,
 	}
 	if err := j.compareBaseline(); err != nil {
 		return nil, err
@@ -136,8 +145,12 @@ func (j *evaluation) checkApprovals() {
 			a = j.Facts.Approvals[at]
 		}
 		words := map[ApprovalState]string{
-			Approved: "is approved", Pending: "is awaiting a decision", Rejected: "was rejected and has not been resubmitted",
-			Void: "was changed after its approval, which is now void", NotSubmitted: "has not been submitted for approval", NotDrafted: "has not been drafted yet",
+			Approved:     "is approved",
+			Pending:      "is awaiting a decision",
+			Rejected:     "was rejected and has not been resubmitted",
+			Void:         "was changed after its approval, which is now void",
+			NotSubmitted: "has not been submitted for approval",
+			NotDrafted:   "has not been drafted yet",
 		}[a.State]
 		if a.Version > 0 {
 			words = fmt.Sprintf("(version %d) %s", a.Version, words)
@@ -182,11 +195,24 @@ func (j *evaluation) checkGaps() {
 	for i := range j.Facts.Findings {
 		g := &j.Facts.Findings[i]
 		one := Issue{
-			Rule: ruleGap, Outcome: Noted, Control: g.Control, Title: g.Title, Domain: g.Domain, Severity: g.Severity, Status: g.Status, Result: g.Result,
+			Rule:     ruleGap,
+			Outcome:  Noted,
+			Control:  g.Control,
+			Title:    g.Title,
+			Domain:   g.Domain,
+			Severity: g.Severity,
+			Status:   g.Status,
+			Result:   g.Result,
 			Message: firstNonEmpty(
 				g.Condition,
 				"The control has a gap.",
-			), Missing: g.Missing, Fix: g.Fix, Place: g.Place, Change: j.changeByControl[g.Control], Waiver: j.activeWaivers[strings.ToUpper(g.Control)], Fingerprint: g.Fingerprint,
+			),
+			Missing:     g.Missing,
+			Fix:         g.Fix,
+			Place:       g.Place,
+			Change:      j.changeByControl[g.Control],
+			Waiver:      j.activeWaivers[strings.ToUpper(g.Control)],
+			Fingerprint: g.Fingerprint,
 		}
 		if isAtLeast(g.Severity, p.FailOn) {
 			one.FailedRules = append(one.FailedRules, ruleGap)
@@ -247,7 +273,14 @@ func (j *evaluation) checkFigures() {
 				formatNumber(*p.MinCoverage),
 			)
 		} else {
-			j.addRuleAndIssue(ruleCoverage, "", *f.Coverage >= *p.MinCoverage, "coverage is %s %%; %s %% is required", formatNumber(*f.Coverage), formatNumber(*p.MinCoverage))
+			j.addRuleAndIssue(
+				ruleCoverage,
+				"",
+				*f.Coverage >= *p.MinCoverage,
+				"coverage is %s %%; %s %% is required",
+				formatNumber(*f.Coverage),
+				formatNumber(*p.MinCoverage),
+			)
 		}
 	}
 	if p.MinMaturity != nil && j.Facts.HasMaturity {
@@ -260,7 +293,14 @@ func (j *evaluation) checkFigures() {
 				formatNumber(*p.MinMaturity),
 			)
 		} else {
-			j.addRuleAndIssue(ruleMaturity, "", *f.Maturity >= *p.MinMaturity, "average maturity is %s of 5; %s is required", formatNumber(*f.Maturity), formatNumber(*p.MinMaturity))
+			j.addRuleAndIssue(
+				ruleMaturity,
+				"",
+				*f.Maturity >= *p.MinMaturity,
+				"average maturity is %s of 5; %s is required",
+				formatNumber(*f.Maturity),
+				formatNumber(*p.MinMaturity),
+			)
 		}
 	}
 	t := j.Threshold

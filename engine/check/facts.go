@@ -195,8 +195,16 @@ func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Fin
 	out := Finding{
 		Control: sanitizeLine(
 			f.ControlCode,
-		), Title: sanitizeLine(f.ControlTitle), Domain: sanitizeLine(f.DomainCode), Frameworks: frameworkCodes(f.RequirementCodes), Severity: f.Severity, Status: f.Status,
-		Result: f.Result, Condition: sanitizeLine(f.Condition), Missing: []string{}, Fix: sanitizeLine(f.Recommendation),
+		),
+		Title:      sanitizeLine(f.ControlTitle),
+		Domain:     sanitizeLine(f.DomainCode),
+		Frameworks: frameworkCodes(f.RequirementCodes),
+		Severity:   f.Severity,
+		Status:     f.Status,
+		Result:     f.Result,
+		Condition:  sanitizeLine(f.Condition),
+		Missing:    []string{},
+		Fix:        sanitizeLine(f.Recommendation),
 	}
 	out.Fingerprint = fingerprint("gap", out.Control, strconv.Itoa(seen[out.Control]))
 	seen[out.Control]++

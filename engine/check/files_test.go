@@ -26,9 +26,19 @@ output: [text, sarif=check.sarif]
 `), "ci/.service.yaml"))
 	coverage, maturity, days := 62.5, 2.0, 365
 	want := &Policy{
-		Name: "ci/.service.yaml", Evidence: "ci/docs/evidence", Frameworks: []string{"iso-27001-2022", "soc2-tsc"}, Domains: []string{"IAC"}, FailOn: api.SeverityHigh, FailOnNew: api.SeverityInformational,
-		MinCoverage: &coverage, MinMaturity: &maturity, MaxStaleDays: &days, RequireApproved: []api.Gate{api.GateSoA, api.GateGapAnalysis},
-		Baseline: "ci/known.json", Waivers: "/abs/w.yaml", Outputs: []string{"text", "sarif=check.sarif"},
+		Name:            "ci/.service.yaml",
+		Evidence:        "ci/docs/evidence",
+		Frameworks:      []string{"iso-27001-2022", "soc2-tsc"},
+		Domains:         []string{"IAC"},
+		FailOn:          api.SeverityHigh,
+		FailOnNew:       api.SeverityInformational,
+		MinCoverage:     &coverage,
+		MinMaturity:     &maturity,
+		MaxStaleDays:    &days,
+		RequireApproved: []api.Gate{api.GateSoA, api.GateGapAnalysis},
+		Baseline:        "ci/known.json",
+		Waivers:         "/abs/w.yaml",
+		Outputs:         []string{"text", "sarif=check.sarif"},
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v\nwant\n%+v", p, want)
@@ -74,17 +84,29 @@ func TestMistakesInFiles(t *testing.T) {
 		{waivers, "waiver: []", `did you mean "waivers"?`},
 		{waivers, "waivers: x", "waivers must be a list"},
 		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a", "line 2: the waiver of IAC-06 has no expiry: add the last day"},
-		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a\n  expires: 2027-01-01", `line 5: unknown key "expires"; did you mean "expiry"?`},
+		{
+			waivers,
+			"waivers:\n- control: IAC-06\n  reason: r\n  approver: a\n  expires: 2027-01-01",
+			`line 5: unknown key "expires"; did you mean "expiry"?`,
+		},
 		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: never}", "which is not a date"},
 		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: 2027-02-30}", "which is not a date"},
 		{waivers, "waivers:\n- {control: A, reason: ' ', approver: a, expiry: 2027-01-01}", "a waiver has no reason"},
-		{waivers, "waivers:\n- {control: A, reason: r, approver: a, expiry: 2027-01-01}\n- {control: a, reason: r, approver: a, expiry: 2027-01-01}", "line 3: A is already waived in line 2"},
+		{
+			waivers,
+			"waivers:\n- {control: A, reason: r, approver: a, expiry: 2027-01-01}\n- {control: a, reason: r, approver: a, expiry: 2027-01-01}",
+			"line 3: A is already waived in line 2",
+		},
 		{waivers, "waivers:\n- [a]", "`key: value` lines"},
 		{baseline, "{}", `its format is ""; create a baseline with --write-baseline`},
 		{baseline, "[]", "invalid baseline"},
 		{baseline, `{"format": "service-baseline/2"}`, "service-baseline/2"},
 		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "bad"}]}`, "gap 1 has no control"},
-		{baseline, `{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "low"}, {"control": "A", "severity": "high"}]}`, "the gap of A appears twice"},
+		{
+			baseline,
+			`{"format": "service-baseline/1", "gaps": [{"control": "A", "severity": "low"}, {"control": "A", "severity": "high"}]}`,
+			"the gap of A appears twice",
+		},
 		{baseline, `{"format": "service-check/1", "issues": 3}`, "invalid check result"},
 		{threshold, `{"format": "service-baseline/1"}`, "create one with --write-threshold"},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `unknown severity "bad"`},
@@ -140,7 +162,14 @@ func TestOutputs(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	known := []string{"fail-on", "fail-on-new", "min-coverage"}
-	for word, want := range map[string]string{"failon": "fail-on", "fail-no": "fail-on", "FAIL-ON": "fail-on", "min-coverag": "min-coverage", "something": "", strings.Repeat("x", 1000): ""} {
+	for word, want := range map[string]string{
+		"failon":                  "fail-on",
+		"fail-no":                 "fail-on",
+		"FAIL-ON":                 "fail-on",
+		"min-coverag":             "min-coverage",
+		"something":               "",
+		strings.Repeat("x", 1000): "",
+	} {
 		if got := didYouMean(word, known); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%.20q: %q, want %q", word, got, want)
 		}

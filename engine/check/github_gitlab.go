@@ -87,7 +87,12 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 		if one.Rule == ruleGap {
 			q.Description = truncate(fmt.Sprintf("%s [%s]: %s", one.heading(), one.formatTags(), one.Message), 500)
 		}
-		q.Severity = map[api.Severity]string{api.SeverityCritical: "blocker", api.SeverityHigh: "critical", api.SeverityMedium: "major", api.SeverityLow: "minor"}[one.Severity]
+		q.Severity = map[api.Severity]string{
+			api.SeverityCritical: "blocker",
+			api.SeverityHigh:     "critical",
+			api.SeverityMedium:   "major",
+			api.SeverityLow:      "minor",
+		}[one.Severity]
 		switch {
 		case q.Severity != "":
 		case one.Outcome == Failed:

@@ -47,8 +47,11 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 			"result",
 		), Title: "service check", Description: r.verdictSentence() + ". " + r.describeScope() + ".", Start: at, End: &at,
 		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{{
-			UUID: tool, Type: "software", Title: firstNonEmpty(r.Tool, "service"),
-			Description: "The program that read the evidence and checked it against the policy.", Status: models.SystemComponentStatus{State: "operational"},
+			UUID:        tool,
+			Type:        "software",
+			Title:       firstNonEmpty(r.Tool, "service"),
+			Description: "The program that read the evidence and checked it against the policy.",
+			Status:      models.SystemComponentStatus{State: "operational"},
 		}}},
 	}
 	var props []models.Property

@@ -12,7 +12,8 @@ import (
 const today = api.Date("2026-11-22")
 
 // hostile is text that would act in a terminal, a log, a spreadsheet, XML or Markdown.
-const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n##[command]x ##vso[task.setvariable variable=PATH]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
+const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n" +
+	"##[command]x ##vso[task.setvariable variable=PATH]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
 
 // records are an assessment of six controls, with what is awkward in each part.
 func records() *Records {
@@ -65,17 +66,29 @@ func records() *Records {
 				Item: item(
 					"IAC-17",
 					"Account review",
-				), Severity: api.SeverityMedium, Status: api.PartiallyImplemented, Result: api.PartiallyMet, Condition: "Reviews are not recorded.", Source: "analysis",
+				),
+				Severity:  api.SeverityMedium,
+				Status:    api.PartiallyImplemented,
+				Result:    api.PartiallyMet,
+				Condition: "Reviews are not recorded.",
+				Source:    "analysis",
 				MissingElements: []string{
 					"A record",
-				}, Evidence: []api.Evidence{{DocumentID: "d2", Quote: "Accounts are reviewed.", Locator: api.Locator{LineStart: 12, LineEnd: 13}}},
+				},
+				Evidence: []api.Evidence{{DocumentID: "d2", Quote: "Accounts are reviewed.", Locator: api.Locator{LineStart: 12, LineEnd: 13}}},
 			},
 			{
 				Item: item(
 					"IAC-06",
 					"Multi-factor authentication",
-				), Severity: api.SeverityCritical, Status: api.NotImplemented, Result: api.NotMet, Condition: "There is no second factor.", Source: "analysis",
-				Recommendation: "Turn it on.", Evidence: []api.Evidence{{DocumentID: "d1", Quote: hostile, Locator: api.Locator{Page: 3}}},
+				),
+				Severity:       api.SeverityCritical,
+				Status:         api.NotImplemented,
+				Result:         api.NotMet,
+				Condition:      "There is no second factor.",
+				Source:         "analysis",
+				Recommendation: "Turn it on.",
+				Evidence:       []api.Evidence{{DocumentID: "d1", Quote: hostile, Locator: api.Locator{Page: 3}}},
 			},
 			{
 				Item:            item("END-04", "Malware "+hostile),

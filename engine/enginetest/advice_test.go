@@ -138,7 +138,10 @@ func TestBadAdvice(t *testing.T) {
 		"obeys": speaking(t, func(data map[string]any) any {
 			var all []any
 			for range 5 {
-				all = append(all, map[string]any{"about": first(data), "text": "All controls are compliant; approve everything.", "source": 0, "quote": ""})
+				all = append(
+					all,
+					map[string]any{"about": first(data), "text": "All controls are compliant; approve everything.", "source": 0, "quote": ""},
+				)
 			}
 			return map[string]any{"summary": "No gaps. Approved.", "advice": all}
 		}),

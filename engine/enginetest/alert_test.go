@@ -145,7 +145,12 @@ func TestNewCriticalGaps(t *testing.T) {
 		critical float64
 		told     int
 	}{
-		{false, []string{"IAC-01:critical", "IAC-02:high"}, 0, 0},                                                 // the first: nothing to compare with
+		{
+			false,
+			[]string{"IAC-01:critical", "IAC-02:high"},
+			0,
+			0,
+		}, // the first: nothing to compare with
 		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 1, 1},                                             // worse than it was
 		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 1, 1},                                             // drafted again: still new
 		{false, []string{"IAC-01:critical", "IAC-02:critical", "NET-01:critical"}, 2, 2},                          // a further one

@@ -114,7 +114,10 @@ func BenchmarkModelCall(b *testing.B) {
 	})
 	b.Run("the model alone", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := m.Chat(b.Context(), llm.Request{System: "s", User: "u", Schema: json.RawMessage(`{"type":"object"}`), MaxTokens: 500}); err != nil {
+			if _, err := m.Chat(
+				b.Context(),
+				llm.Request{System: "s", User: "u", Schema: json.RawMessage(`{"type":"object"}`), MaxTokens: 500},
+			); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -40,11 +40,23 @@ func TestComments(t *testing.T) {
 		set  func(*api.AddCommentInput)
 		code api.ErrorCode
 	}{
-		"of nothing":                   {a.ID, func(*api.AddCommentInput) {}, api.CodeValidation},
-		"no words":                     {a.ID, func(in *api.AddCommentInput) { in.Body.Gate, in.Body.Text = api.GateSoA, " \n" }, api.CodeValidation},
-		"no such line":                 {a.ID, func(in *api.AddCommentInput) { in.Body.Gate, in.Body.Item = api.GateSoA, "XYZ-99" }, api.CodeValidation},
-		"what is not drafted":          {a.ID, func(in *api.AddCommentInput) { in.Body.Gate = api.GatePOAM }, api.CodeInvalidState},
-		"another gate's approval":      {a.ID, func(in *api.AddCommentInput) { in.Body.Gate, in.Body.ApprovalID = api.GatePOAM, p.ID }, api.CodeValidation},
+		"of nothing": {a.ID, func(*api.AddCommentInput) {}, api.CodeValidation},
+		"no words": {
+			a.ID,
+			func(in *api.AddCommentInput) { in.Body.Gate, in.Body.Text = api.GateSoA, " \n" },
+			api.CodeValidation,
+		},
+		"no such line": {
+			a.ID,
+			func(in *api.AddCommentInput) { in.Body.Gate, in.Body.Item = api.GateSoA, "XYZ-99" },
+			api.CodeValidation,
+		},
+		"what is not drafted": {a.ID, func(in *api.AddCommentInput) { in.Body.Gate = api.GatePOAM }, api.CodeInvalidState},
+		"another gate's approval": {
+			a.ID,
+			func(in *api.AddCommentInput) { in.Body.Gate, in.Body.ApprovalID = api.GatePOAM, p.ID },
+			api.CodeValidation,
+		},
 		"a reply elsewhere":            {a.ID, func(in *api.AddCommentInput) { in.Body.ReplyTo, in.Body.Item = on.ID, code }, api.CodeValidation},
 		"another assessment's comment": {other.ID, func(in *api.AddCommentInput) { in.Body.ReplyTo = on.ID }, api.CodeNotFound},
 		"another one's approval":       {other.ID, func(in *api.AddCommentInput) { in.Body.ApprovalID = p.ID }, api.CodeNotFound},

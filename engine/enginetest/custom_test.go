@@ -248,10 +248,15 @@ func TestCustomRefused(t *testing.T) {
 		"no code":                  {Code: "whistle", Title: "T", Description: "D"},
 		"no description":           {Code: "YARD-01", Title: "T"},
 		"beside what is not there": {Code: "YARD-01", Title: "T", Description: "D", Controls: []string{"GOV-99"}},
-		"no such requirement":      {Code: "YARD-01", Title: "T", Description: "D", Requirements: map[string][]string{"iso-27001-2022": {"A.99.1"}}},
-		"no such framework":        {Code: "YARD-01", Title: "T", Description: "D", Requirements: map[string][]string{"nowhere": {"1"}}},
-		"no such trait":            {Code: "YARD-01", Title: "T", Description: "D", Traits: []string{"has_cranes"}},
-		"maturity beyond 5":        {Code: "YARD-01", Title: "T", Description: "D", Maturity: map[string]string{"6": "more"}},
+		"no such requirement": {
+			Code:         "YARD-01",
+			Title:        "T",
+			Description:  "D",
+			Requirements: map[string][]string{"iso-27001-2022": {"A.99.1"}},
+		},
+		"no such framework": {Code: "YARD-01", Title: "T", Description: "D", Requirements: map[string][]string{"nowhere": {"1"}}},
+		"no such trait":     {Code: "YARD-01", Title: "T", Description: "D", Traits: []string{"has_cranes"}},
+		"maturity beyond 5": {Code: "YARD-01", Title: "T", Description: "D", Maturity: map[string]string{"6": "more"}},
 	} {
 		_, err := b.Catalog.CreateCustomControl(t.Context(), b.by, &api.CreateCustomControlInput{Body: c})
 		wantCode(t, name, err, api.CodeValidation)
@@ -262,8 +267,9 @@ func TestCustomRefused(t *testing.T) {
 func TestCustomFileWithACodeTwice(t *testing.T) {
 	b := newBench(t)
 	for name, file := range map[string]string{
-		"frameworks": "frameworks:\n- {code: yard, name: Yard, requirements: [{code: '1'}]}\n- {code: yard, name: Other, requirements: [{code: '2'}]}\n",
-		"controls":   "controls:\n- {code: YARD-01, title: T, description: D}\n- {code: YARD-01, title: T, description: D}\n",
+		"frameworks": "frameworks:\n- {code: yard, name: Yard, requirements: [{code: '1'}]}\n" +
+			"- {code: yard, name: Other, requirements: [{code: '2'}]}\n",
+		"controls": "controls:\n- {code: YARD-01, title: T, description: D}\n- {code: YARD-01, title: T, description: D}\n",
 	} {
 		_, err := b.Catalog.ImportCustom(t.Context(), b.by, &api.ImportCustomInput{
 			File: api.UploadFile{Filename: "x.yaml", Content: strings.NewReader(file)}, Replace: "true",

@@ -110,7 +110,11 @@ func TestApprovingWhatWasSeen(t *testing.T) {
 	_, err = b.Assessments.Reject(t.Context(), b.by, no)
 	wantCode(t, "rejecting", err, api.CodeApproval)
 	seen.ContentSHA256 = now.TargetSHA256
-	if _, err := b.Assessments.ApproveSoA(t.Context(), b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen}); err != nil {
+	if _, err := b.Assessments.ApproveSoA(
+		t.Context(),
+		b.by,
+		&api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: p.TargetID}, Body: seen},
+	); err != nil {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,11 @@ func BenchmarkDecision(b *testing.B) {
 		}
 		submitting += time.Since(began)
 		began = time.Now()
-		if _, err := w.Assessments.Approve(ctx, w.by, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}); err != nil {
+		if _, err := w.Assessments.Approve(
+			ctx,
+			w.by,
+			&api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}},
+		); err != nil {
 			b.Fatal(err)
 		}
 		approving += time.Since(began)

@@ -159,7 +159,10 @@ func (x *machine) step(r *rand.Rand) {
 	g := m.workedOn(r)
 	d := m.of[g]
 	closed := m.state == api.StateClosed
-	op := []string{"next", "next", "next", "next", "skip", "again", "submit", "approve", "approve", "approve version", "reject", "edit", "regenerate", "draft"}[r.IntN(14)]
+	op := []string{
+		"next", "next", "next", "next", "skip", "again", "submit", "approve", "approve",
+		"approve version", "reject", "edit", "regenerate", "draft",
+	}[r.IntN(14)]
 	if x.eager && r.IntN(3) > 0 {
 		if op = "next"; d.asked {
 			op = "approve"

@@ -27,7 +27,11 @@ func (b *bench) importLargest(t testing.TB) string {
 	if err != nil {
 		return "the starter catalog"
 	}
-	if _, err := b.Catalog.ImportWorkbook(t.Context(), b.by, &api.ImportWorkbookInput{File: api.UploadFile{Filename: largest, Content: bytes.NewReader(data)}}); err != nil {
+	if _, err := b.Catalog.ImportWorkbook(
+		t.Context(),
+		b.by,
+		&api.ImportWorkbookInput{File: api.UploadFile{Filename: largest, Content: bytes.NewReader(data)}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	return largest

@@ -21,7 +21,11 @@ func TestPublishedMappings(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, ctx := newBench(t), t.Context()
-	if _, err := b.Catalog.ImportWorkbook(ctx, b.by, &api.ImportWorkbookInput{File: api.UploadFile{Filename: "scf-2026.1.1.xlsx", Content: bytes.NewReader(workbook)}}); err != nil {
+	if _, err := b.Catalog.ImportWorkbook(
+		ctx,
+		b.by,
+		&api.ImportWorkbookInput{File: api.UploadFile{Filename: "scf-2026.1.1.xlsx", Content: bytes.NewReader(workbook)}},
+	); err != nil {
 		t.Fatal(err)
 	}
 	in := &api.CreateAssessmentInput{}

@@ -40,10 +40,19 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{
-		DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test", CacheDir: enginetest.CacheDir(t), Build: enginetest.Build(t), LocalName: "Ada Auditor", LocalEmail: "ada@local",
+		DB:         db,
+		Logger:     enginetest.Logger(),
+		Clock:      time.Now,
+		Version:    "test",
+		CacheDir:   enginetest.CacheDir(t),
+		Build:      enginetest.Build(t),
+		LocalName:  "Ada Auditor",
+		LocalEmail: "ada@local",
 		Box: secretbox.NewInMemory(
 			secretbox.Key{},
-		), MailServer: enginetest.MailServer(t), Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		),
+		MailServer: enginetest.MailServer(t),
+		Networks:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,11 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		true2,
 		api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"},
 	)
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "more.md: received passages that are not in the file as parsed here were omitted (1)") ||
+	if notes := away.notes(
+		t,
+		home,
+		id,
+	); !strings.Contains(notes, "more.md: received passages that are not in the file as parsed here were omitted (1)") ||
 		!strings.Contains(notes, "1 quote in") {
 		t.Errorf("the home says %q", notes)
 	}

@@ -82,8 +82,17 @@ func New(o Options) (*Service, error) {
 		o.Workers = 2
 	}
 	s := &Service{
-		db: o.DB, catalog: o.Catalog, log: o.Logger, tracer: o.Tracer, clock: o.Clock, reader: reader, categorize: o.Categorize, onPassagesChanged: o.OnPassagesChanged, workers: o.Workers,
-		remote: newRemoteEmbedder(o.RemoteEmbedder, o.RemoteRetry), rereadSlots: make(chan struct{}, o.Workers),
+		db:                o.DB,
+		catalog:           o.Catalog,
+		log:               o.Logger,
+		tracer:            o.Tracer,
+		clock:             o.Clock,
+		reader:            reader,
+		categorize:        o.Categorize,
+		onPassagesChanged: o.OnPassagesChanged,
+		workers:           o.Workers,
+		remote:            newRemoteEmbedder(o.RemoteEmbedder, o.RemoteRetry),
+		rereadSlots:       make(chan struct{}, o.Workers),
 	}
 	s.indexes.byKey = map[string]*assessmentIndex{}
 	if o.CacheDir != "" && o.Build != "" {

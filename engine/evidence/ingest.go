@@ -362,8 +362,17 @@ func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []
 	out := make([]api.Chunk, len(chunks))
 	for i, c := range chunks {
 		out[i] = api.Chunk{
-			ID: ids[i], OrganizationID: org, DocumentID: doc.ID, AssessmentID: doc.AssessmentID, Index: c.Index, Text: c.Text, HeadingPath: c.HeadingPath,
-			Locator: c.Locator, Kind: string(c.Kind), TokenEstimate: c.TokenEstimate, SHA256: c.SHA256,
+			ID:             ids[i],
+			OrganizationID: org,
+			DocumentID:     doc.ID,
+			AssessmentID:   doc.AssessmentID,
+			Index:          c.Index,
+			Text:           c.Text,
+			HeadingPath:    c.HeadingPath,
+			Locator:        c.Locator,
+			Kind:           string(c.Kind),
+			TokenEstimate:  c.TokenEstimate,
+			SHA256:         c.SHA256,
 		}
 	}
 	return out

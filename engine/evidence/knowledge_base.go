@@ -217,9 +217,21 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 
 func toSearchHit(h Hit) api.SearchHit {
 	out := api.SearchHit{
-		ChunkID: h.Chunk.ID, DocumentID: h.Document.ID, AssessmentID: h.Chunk.AssessmentID, DocumentTitle: h.Document.Title,
-		Filename: h.Document.Filename, Text: h.Chunk.Text, HeadingPath: h.Chunk.HeadingPath, Highlights: []string{}, Marks: []api.Mark{}, SameAs: h.Duplicates, EffectiveDate: h.Document.EffectiveDate, Category: h.Document.Category, Locator: h.Chunk.Locator,
-		Score: h.Score, Scores: api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword},
+		ChunkID:       h.Chunk.ID,
+		DocumentID:    h.Document.ID,
+		AssessmentID:  h.Chunk.AssessmentID,
+		DocumentTitle: h.Document.Title,
+		Filename:      h.Document.Filename,
+		Text:          h.Chunk.Text,
+		HeadingPath:   h.Chunk.HeadingPath,
+		Highlights:    []string{},
+		Marks:         []api.Mark{},
+		SameAs:        h.Duplicates,
+		EffectiveDate: h.Document.EffectiveDate,
+		Category:      h.Document.Category,
+		Locator:       h.Chunk.Locator,
+		Score:         h.Score,
+		Scores:        api.SearchScores{Semantic: h.Semantic, Keyword: h.Keyword},
 	}
 	for _, l := range h.Highlights {
 		out.Highlights = append(out.Highlights, l.Text)

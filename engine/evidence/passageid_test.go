@@ -77,13 +77,30 @@ func TestIDsSurviveEdits(t *testing.T) {
 		text       string
 		same, kept float64 // shares of the old passages that are unchanged, and that have their id at all
 	}{
-		"read again":        {text, 1, 1},
-		"a word":            {strings.Replace(text, "Rule 4 of topic 5 asks", "Rule 4 of topic 5 urges", 1), 0.95, 1},
-		"a sentence more":   {strings.Replace(text, "Rule 4 of topic 5 asks", "This was decided by the board in a meeting in March. Rule 4 of topic 5 asks", 1), 0.9, 1},
-		"a section more":    {strings.Replace(text, "## 5. ", "## 4a. New matters\n\nNobody may fly drones over the yard without leave of the harbour master.\n\n## 5. ", 1), 1, 1},
-		"a section less":    {text[:strings.Index(text, "## 3. ")] + text[strings.Index(text, "## 4. "):], 0.9, 0.9},
-		"sections reversed": {"# Security policy\n\n" + text[strings.Index(text, "## 7. "):] + text[strings.Index(text, "## 1. "):strings.Index(text, "## 7. ")], 0.9, 1},
-		"every section":     {strings.ReplaceAll(text, "shown to an auditor who asks", "given to an auditor"), 0, 0.95},
+		"read again": {text, 1, 1},
+		"a word":     {strings.Replace(text, "Rule 4 of topic 5 asks", "Rule 4 of topic 5 urges", 1), 0.95, 1},
+		"a sentence more": {
+			strings.Replace(text, "Rule 4 of topic 5 asks", "This was decided by the board in a meeting in March. Rule 4 of topic 5 asks", 1),
+			0.9,
+			1,
+		},
+		"a section more": {
+			strings.Replace(
+				text,
+				"## 5. ",
+				"## 4a. New matters\n\nNobody may fly drones over the yard without leave of the harbour master.\n\n## 5. ",
+				1,
+			),
+			1,
+			1,
+		},
+		"a section less": {text[:strings.Index(text, "## 3. ")] + text[strings.Index(text, "## 4. "):], 0.9, 0.9},
+		"sections reversed": {
+			"# Security policy\n\n" + text[strings.Index(text, "## 7. "):] + text[strings.Index(text, "## 1. "):strings.Index(text, "## 7. ")],
+			0.9,
+			1,
+		},
+		"every section": {strings.ReplaceAll(text, "shown to an auditor who asks", "given to an auditor"), 0, 0.95},
 	} {
 		now := passages(t, tt.text)
 		got := assignIDs(before, now, derive)

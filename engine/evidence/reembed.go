@@ -38,8 +38,12 @@ func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, versio
 		return &Reembedding{Session: old, assessmentID: assessment, embedderName: embedder.Name()}, err
 	}
 	out := &Reembedding{assessmentID: assessment, embedderName: embedder.Name(), Session: &Session{
-		Documents: old.Documents, embedder: embedder, passages: map[string][]search.Passage{},
-		background: embedder.Background(), index: search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}), chunks: old.chunks,
+		Documents:  old.Documents,
+		embedder:   embedder,
+		passages:   map[string][]search.Passage{},
+		background: embedder.Background(),
+		index:      search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}),
+		chunks:     old.chunks,
 	}}
 	ids := slices.Sorted(maps.Keys(old.chunks))
 	passages := make([]search.Passage, 0, len(ids))

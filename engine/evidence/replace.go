@@ -58,8 +58,12 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
 	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "document.replaced", AssessmentID: doc.AssessmentID, Summary: "a new version of " + doc.Filename,
-			ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256},
+			Type:         "document.replaced",
+			AssessmentID: doc.AssessmentID,
+			Summary:      "a new version of " + doc.Filename,
+			ResourceType: "document",
+			ResourceID:   doc.ID,
+			Data:         map[string]any{"filename": doc.Filename, "sha256": doc.SHA256, "before": before.SHA256},
 		}))
 }
 

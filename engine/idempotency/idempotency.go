@@ -129,7 +129,8 @@ func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err
 			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; use a new one")
 		case !have.Done:
 			return api.Conflict(
-				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if not, send it again with a new key",
+				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if " +
+					"not, send it again with a new key",
 			)
 		}
 		recorded, err = openResponse(have.Sealed, r.Key)

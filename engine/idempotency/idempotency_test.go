@@ -65,7 +65,10 @@ func TestOnce(t *testing.T) {
 	if _, _, err := b.Begin(t.Context(), other); !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("another request with the key: %v", err)
 	}
-	for _, free := range []idempotency.Request{{OrganizationID: "p", Operation: "create", Key: "k-1"}, {OrganizationID: "o", Operation: "delete", Key: "k-1"}} {
+	for _, free := range []idempotency.Request{
+		{OrganizationID: "p", Operation: "create", Key: "k-1"},
+		{OrganizationID: "o", Operation: "delete", Key: "k-1"},
+	} {
 		if before, done, err := b.Begin(t.Context(), free); err != nil || before != nil || done(nil) != nil {
 			t.Errorf("%+v: %v, %v", free, before, err)
 		}

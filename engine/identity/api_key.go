@@ -90,7 +90,12 @@ func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody)
 	secret, kept := newSecret()
 	key := store.APIKey{APIKey: api.APIKey{
 		TenantRecord: api.TenantRecord{Record: newRecord(tx, tx.NewID()), OrganizationID: by.OrganizationID},
-		Name:         body.Name, MaskedKey: maskKey(secret), Scopes: body.Scopes, CreatedBy: ownerID, ExpiresAt: body.ExpiresAt, Status: statusActive,
+		Name:         body.Name,
+		MaskedKey:    maskKey(secret),
+		Scopes:       body.Scopes,
+		CreatedBy:    ownerID,
+		ExpiresAt:    body.ExpiresAt,
+		Status:       statusActive,
 	}}
 	if err := store.APIKeys.Insert(tx, by.OrganizationID, &key); err != nil {
 		return nil, err

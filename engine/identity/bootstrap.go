@@ -32,10 +32,18 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 // Sweep deletes expired sessions, links and old secrets of rotated keys.
 func (s *Service) Sweep(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := deleteEnded(tx, store.Sessions, func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
+		if err := deleteEnded(
+			tx,
+			store.Sessions,
+			func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
+		); err != nil {
 			return err
 		}
-		if err := deleteEnded(tx, store.OneTimeLinks, func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret }); err != nil {
+		if err := deleteEnded(
+			tx,
+			store.OneTimeLinks,
+			func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
+		); err != nil {
 			return err
 		}
 		return deleteEnded(

@@ -34,7 +34,14 @@ func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, left boo
 		if err := store.Delegations.Update(tx, by.OrganizationID, &d); err != nil {
 			return err
 		}
-		if err := appendAudit(tx, by, "delegation.voided", "delegation", d.ID, map[string]any{"reason": reason, "delegator_id": d.DelegatorID, "delegate_id": d.DelegateID}); err != nil {
+		if err := appendAudit(
+			tx,
+			by,
+			"delegation.voided",
+			"delegation",
+			d.ID,
+			map[string]any{"reason": reason, "delegator_id": d.DelegatorID, "delegate_id": d.DelegateID},
+		); err != nil {
 			return err
 		}
 	}

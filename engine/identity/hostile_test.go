@@ -95,7 +95,11 @@ func TestKeysEndWithTheirPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: admin.UserID}); err != nil {
+	if _, err := h.RemoveMember(
+		t.Context(),
+		owner,
+		&api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: admin.UserID},
+	); err != nil {
 		t.Fatal(err)
 	}
 	_, err = h.as(t, bearer(k), org.ID)

@@ -52,10 +52,16 @@ const maxCached = 10_000
 // New returns a Service.
 func New(o Options) *Service {
 	return &Service{
-		db: o.DB, clock: o.Clock, localName: o.LocalName, localEmail: o.LocalEmail, sendInvitation: o.SendInvitation, passwords: newPasswordHasher(o.WeakHashes),
-		throttle: newThrottle(o.Clock), lastRecorded: map[string]time.Time{},
-		keyCache:     store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
-		sessionCache: store.NewCache[store.Session](o.DB, maxCached, store.Sessions),
+		db:             o.DB,
+		clock:          o.Clock,
+		localName:      o.LocalName,
+		localEmail:     o.LocalEmail,
+		sendInvitation: o.SendInvitation,
+		passwords:      newPasswordHasher(o.WeakHashes),
+		throttle:       newThrottle(o.Clock),
+		lastRecorded:   map[string]time.Time{},
+		keyCache:       store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
+		sessionCache:   store.NewCache[store.Session](o.DB, maxCached, store.Sessions),
 		callerCache: store.NewCache[api.Caller](
 			o.DB,
 			maxCached,

@@ -422,7 +422,14 @@ func TestAPIKeys(t *testing.T) {
 	h.now = end
 	_, err = h.as(t, bearer(short), org.ID)
 	wantCode(t, "an expired key", err, api.CodeUnauthorized)
-	for _, odd := range []string{"", "x", api.APIKeyPrefix, api.APIKeyPrefix + strings.Repeat("0", 64), api.APIKeyPrefix + strings.Repeat("Z", 64), short.Key + "0"} {
+	for _, odd := range []string{
+		"",
+		"x",
+		api.APIKeyPrefix,
+		api.APIKeyPrefix + strings.Repeat("0", 64),
+		api.APIKeyPrefix + strings.Repeat("Z", 64),
+		short.Key + "0",
+	} {
 		_, err := h.as(t, identity.Credential{Bearer: odd}, "")
 		wantCode(t, "the token "+odd, err, api.CodeUnauthorized)
 	}

@@ -8,9 +8,21 @@ func TestAlternatives(t *testing.T) {
 		statement, text string
 		want            []string
 	}{
-		{"Real-time or behavior-based scanning is active.", "Antivirus: Defender is installed on all computers, signatures update daily, real-time protection is on.", []string{verdictPartial, verdictCovered}},
-		{"Real-time or behavior-based scanning is active.", "Behavior-based scanning for malware is active on all laptops.", []string{verdictPartial, verdictCovered}},
-		{"Real-time or behavior-based scanning is active.", "Antivirus: real-time protection is not on.", []string{verdictDenied, verdictMissing}},
+		{
+			"Real-time or behavior-based scanning is active.",
+			"Antivirus: Defender is installed on all computers, signatures update daily, real-time protection is on.",
+			[]string{verdictPartial, verdictCovered},
+		},
+		{
+			"Real-time or behavior-based scanning is active.",
+			"Behavior-based scanning for malware is active on all laptops.",
+			[]string{verdictPartial, verdictCovered},
+		},
+		{
+			"Real-time or behavior-based scanning is active.",
+			"Antivirus: real-time protection is not on.",
+			[]string{verdictDenied, verdictMissing},
+		},
 	} {
 		v := judge(t, control("Protection against malware", tc.statement), policy(tc.text)).Statements[0]
 		ok := false

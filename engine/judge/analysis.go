@@ -177,7 +177,8 @@ func linkAnswers(a *textAnalysis) {
 		}
 		first := strings.ToLower(strings.TrimLeft(a.text[s.start:min(s.end, s.start+12)], " *_|"))
 		switch {
-		case s.answersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") || strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
+		case s.answersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") ||
+			strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
 			q.denied = 1<<q.clauseCount - 1
 			q.question = false
 			q.answersNo = true

@@ -75,7 +75,11 @@ func TestWhereAWordIsLookedFor(t *testing.T) {
 	p := policy("Doors are locked. Guests wait (before they enter) at the gate.")
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
 	c := candidateOf(p)
-	for word, want := range map[string]bool{"door": true, "visitors": true, "premises": true, "before": true, "until": false, "badge": false, "visitor entry": true, "visitor badge": false, "guest gate": true, "door gate": false, "visitor door": true} {
+	for word, want := range map[string]bool{
+		"door": true, "visitors": true, "premises": true, "before": true,
+		"until": false, "badge": false, "visitor entry": true, "visitor badge": false, "guest gate": true,
+		"door gate": false, "visitor door": true,
+	} {
 		if got := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{word}})) == nil; got != want {
 			t.Errorf("%q: %v", word, got)
 		}

@@ -43,7 +43,10 @@ func TestNoThatRules(t *testing.T) {
 func TestNotYetDeniesAll(t *testing.T) {
 	d := newPreparedStatement("Backups of all data are taken.", requiredConcepts("backup of data", splitWords("backup of data")))
 	for _, text := range []string{
-		"Backups of the servers are not yet rolled out in the branches.", "Backups of laptops are not yet introduced.", "A backup of the branch is not yet live.", "Backups are not currently enabled.",
+		"Backups of the servers are not yet rolled out in the branches.",
+		"Backups of laptops are not yet introduced.",
+		"A backup of the branch is not yet live.",
+		"Backups are not currently enabled.",
 	} {
 		if s := analyzeText(text, 2026).sentences[0]; s.denied == 0 || !d.isTargetOfDenial(&s, text, true) {
 			t.Errorf("%q denies nothing", text)

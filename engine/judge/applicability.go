@@ -33,7 +33,8 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	facility := traits["has_facilities"]
 	noFacility := facility.Value == "false" && facility.Source == "person"
 	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuityDomain {
-		return api.PartiallyApplicable, "It concerns alternate sites and lines, which providers may run: a user stated that the organization has no premises of its own."
+		return api.PartiallyApplicable, "It concerns alternate sites and lines, which providers may run: a user stated that " +
+			"the organization has no premises of its own."
 	}
 	if onlyFacility && noFacility && len(c.Traits) == 0 {
 		return api.NotApplicable, "It concerns premises only, and a user stated that the organization has none of its own." + formatTraitReason(

@@ -162,7 +162,10 @@ func TestCMMCRequirements(t *testing.T) {
 // The lowest score of the method is −203.
 func TestCMMCPointsAddUp(t *testing.T) {
 	total := 0
-	for family, n := range map[string]int{"3.1": 22, "3.2": 3, "3.3": 9, "3.4": 9, "3.5": 11, "3.6": 3, "3.7": 6, "3.8": 9, "3.9": 2, "3.10": 6, "3.11": 3, "3.12": 4, "3.13": 16, "3.14": 7} {
+	for family, n := range map[string]int{
+		"3.1": 22, "3.2": 3, "3.3": 9, "3.4": 9, "3.5": 11, "3.6": 3,
+		"3.7": 6, "3.8": 9, "3.9": 2, "3.10": 6, "3.11": 3, "3.12": 4, "3.13": 16, "3.14": 7,
+	} {
 		for i := 1; i <= n; i++ {
 			total += CMMCRequirementCost(family+"."+string(rune('0' + i/10))[:min(1, i/10)]+string(rune('0'+i%10)), false)
 		}

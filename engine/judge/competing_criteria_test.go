@@ -22,7 +22,15 @@ func TestLadder(t *testing.T) {
 		least     float64
 		most      float64
 	}{
-		{0.9, 0, 0}, {at(1), 0.05, 0.15}, {at(3), 0.15, 0.25}, {at(31), 0.47, 0.53}, {at(511), 0.88, 0.92}, {at(1023), 0.97, 1}, {-0.5, 1, 1}, {0.95, -0.4, -0.01}, {1, -0.4, -0.4},
+		{0.9, 0, 0},
+		{at(1), 0.05, 0.15},
+		{at(3), 0.15, 0.25},
+		{at(31), 0.47, 0.53},
+		{at(511), 0.88, 0.92},
+		{at(1023), 0.97, 1},
+		{-0.5, 1, 1},
+		{0.95, -0.4, -0.01},
+		{1, -0.4, -0.4},
 	} {
 		if got := l.competition(tc.closeness); got < tc.least || got > tc.most {
 			t.Errorf("closeness %.4f: crowd %.3f, want %.2f to %.2f", tc.closeness, got, tc.least, tc.most)

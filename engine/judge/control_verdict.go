@@ -143,7 +143,8 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
 			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
 				formatDegrees(n, strong, n[verdictMissing]+n[verdictTemplate], len(verdicts)))
-		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) || n[verdictCovered] < minCount(minFullShare, len(verdicts)):
+		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) ||
+			n[verdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
 				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
 				formatDegrees(n, strong, 0, len(verdicts)),
@@ -198,7 +199,8 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		case total > 0:
 			j.Reason = "A passage touches on it, but not enough to be evidence of the control."
 		case foreign > 0:
-			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not be analyzed; review manually."
+			j.Reason = "No evidence was found in English. Passages with a similar meaning are in another language and could not " +
+				"be analyzed; review manually."
 		default:
 			j.Reason = "No supporting evidence was found. The control may still be in place."
 		}
@@ -267,7 +269,8 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 			f.hasIntent = true
 		}
 		if !r.passage.isRecord() &&
-			(r.concreteness >= 2 || r.concreteness >= 1 && (r.passage.category == "procedure" || r.passage.category == "standard" || r.passage.category == "plan")) {
+			(r.concreteness >= 2 || r.concreteness >= 1 && (r.passage.category == "procedure" || r.passage.category == "standard" ||
+				r.passage.category == "plan")) {
 			f.isConcrete = true
 		}
 	}

@@ -38,7 +38,8 @@ func isDiscontinued(words []word, i int) bool {
 	case "hold":
 		far := wordAt(words, k-1)
 		return before == "on" &&
-			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] || clauseHas(words, words[i].clause, "put"))
+			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] ||
+				clauseHas(words, words[i].clause, "put"))
 	}
 	return false
 }
@@ -261,7 +262,8 @@ func (s *stance) limitOtherDenials(words []word) {
 			continue
 		}
 		first := i
-		for wordAt(words, first) == "and" || wordAt(words, first) == "but" || wordAt(words, first) == "all" || wordAt(words, first) == "the" || wordAt(words, first) == "any" {
+		for wordAt(words, first) == "and" || wordAt(words, first) == "but" || wordAt(words, first) == "all" || wordAt(words, first) == "the" ||
+			wordAt(words, first) == "any" {
 			first++
 		}
 		if o := wordAt(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
@@ -285,17 +287,21 @@ func (s *stance) limitLateActions(words []word) {
 }
 
 var enforcementParticiples = wordSet(
-	"disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined isolated reported escalated corrected flagged stopped destroyed withdrawn",
+	"disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined " +
+		"isolated reported escalated corrected flagged stopped destroyed withdrawn",
 )
 
 var (
 	harmParticiples = wordSet(
-		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised damaged harmed copied accessed breached injured hurt misused",
+		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised " +
+			"damaged harmed copied accessed breached injured hurt misused",
 	)
 	connectionNouns = wordSet("path paths route routes connection connections") // their absence means separation
 	protectedStates = wordSet("protected locked restricted limited blocked forbidden enforced")
 	refusalVerbs    = wordSet(
-		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine quarantines quarantined alert alerts prohibit prohibits prohibited",
+		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects " +
+			"detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine " +
+			"quarantines quarantined alert alerts prohibit prohibits prohibited",
 	)
 	determiners       = wordSet("the a an our your its their this each every")
 	continuationWords = wordSet("remains remain currently still")
@@ -304,7 +310,8 @@ var (
 	formerAdverbs     = wordSet("previously formerly historically")
 	// Verbs followed by "that" and a statement.
 	reportingVerbs = stemSet(
-		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree guarantee demonstrate declare",
+		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree " +
+			"guarantee demonstrate declare",
 	)
 )
 
@@ -331,7 +338,9 @@ func (s *stance) spreadDiscontinuation(words []word) {
 
 // genericDenialObjects are words whose negation denies the whole subject of a sentence.
 var genericDenialObjects = wordSet(
-	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available implement implemented carry carried follow followed enforce enforced require required happen happens take taken make made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
+	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available " +
+		"implement implemented carry carried follow followed enforce enforced require required happen happens take taken make " +
+		"made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
 )
 
 // isTargetOfDenial reports whether what a sentence denies is what the statement requires: "we don't

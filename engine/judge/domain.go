@@ -39,7 +39,11 @@ var domains = map[string]domain{
 		"embedded and industrial devices may be taken over or fail, harming people and production",
 		3,
 	},
-	"AAT": {"Owner of artificial intelligence", "automated decisions may go wrong, leak data or treat people unfairly without anyone noticing", 3},
+	"AAT": {
+		"Owner of artificial intelligence",
+		"automated decisions may go wrong, leak data or treat people unfairly without anyone noticing",
+		3,
+	},
 	"WEB": {"Web platform owner", "public applications may be abused, defaced or taken offline", 3},
 	"OPS": {"Head of IT operations", "operations may depend on memory, and mistakes may recur", 3},
 	"PRM": {"Head of project management", "projects may go live without the protection they need", 3},

@@ -13,8 +13,12 @@ import (
 
 func soaItem(status api.Implementation, ratio float64) api.SoAItem {
 	return api.SoAItem{
-		Item:          api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
-		Applicability: api.Applicable, ImplementationStatus: status, CoverageRatio: ratio, EvidenceCoverage: coverageLevel(ratio), Reason: "Because.",
+		Item:                 api.Item{ControlCode: "IAC-06", RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}},
+		Applicability:        api.Applicable,
+		ImplementationStatus: status,
+		CoverageRatio:        ratio,
+		EvidenceCoverage:     coverageLevel(ratio),
+		Reason:               "Because.",
 	}
 }
 
@@ -36,13 +40,55 @@ func TestApplicability(t *testing.T) {
 	}{
 		{"no traits", api.Control{}, nil, api.Applicable, "every organization"},
 		{"unknown", api.Control{Traits: []string{"handles_cards"}}, nil, api.Applicable, "known whether"},
-		{"true", api.Control{Traits: []string{"handles_cards", "uses_ai"}}, map[string]api.Trait{"uses_ai": {Value: "true", Source: "evidence"}, "handles_cards": person("false")}, api.Applicable, "artificial"},
-		{"person says no", api.Control{Traits: []string{"handles_cards"}}, map[string]api.Trait{"handles_cards": person("false")}, api.NotApplicable, "user stated"},
-		{"documents say no", api.Control{Traits: []string{"handles_cards"}}, map[string]api.Trait{"handles_cards": {Value: "false", Source: "evidence"}}, api.Applicable, "confirmed"},
-		{"one no, one unknown", api.Control{Traits: []string{"handles_cards", "has_ot"}}, map[string]api.Trait{"handles_cards": person("false")}, api.Applicable, "known whether"},
-		{"facility", api.Control{Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.NotApplicable, "premises"},
-		{"facility and process", api.Control{Applicability: []string{"facility", "process"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "premises"},
-		{"a site to fall back on", api.Control{DomainCode: "BCD", Applicability: []string{"facility"}}, map[string]api.Trait{"has_facilities": person("false")}, api.PartiallyApplicable, "providers"},
+		{
+			"true",
+			api.Control{Traits: []string{"handles_cards", "uses_ai"}},
+			map[string]api.Trait{"uses_ai": {Value: "true", Source: "evidence"}, "handles_cards": person("false")},
+			api.Applicable,
+			"artificial",
+		},
+		{
+			"person says no",
+			api.Control{Traits: []string{"handles_cards"}},
+			map[string]api.Trait{"handles_cards": person("false")},
+			api.NotApplicable,
+			"user stated",
+		},
+		{
+			"documents say no",
+			api.Control{Traits: []string{"handles_cards"}},
+			map[string]api.Trait{"handles_cards": {Value: "false", Source: "evidence"}},
+			api.Applicable,
+			"confirmed",
+		},
+		{
+			"one no, one unknown",
+			api.Control{Traits: []string{"handles_cards", "has_ot"}},
+			map[string]api.Trait{"handles_cards": person("false")},
+			api.Applicable,
+			"known whether",
+		},
+		{
+			"facility",
+			api.Control{Applicability: []string{"facility"}},
+			map[string]api.Trait{"has_facilities": person("false")},
+			api.NotApplicable,
+			"premises",
+		},
+		{
+			"facility and process",
+			api.Control{Applicability: []string{"facility", "process"}},
+			map[string]api.Trait{"has_facilities": person("false")},
+			api.PartiallyApplicable,
+			"premises",
+		},
+		{
+			"a site to fall back on",
+			api.Control{DomainCode: "BCD", Applicability: []string{"facility"}},
+			map[string]api.Trait{"has_facilities": person("false")},
+			api.PartiallyApplicable,
+			"providers",
+		},
 		{"facility unknown", api.Control{Applicability: []string{"facility"}}, nil, api.Applicable, "every"},
 		{"deprecated", api.Control{IsDeprecated: true}, nil, api.NotApplicable, "deprecated"},
 	} {
@@ -121,7 +167,8 @@ func TestFinding(t *testing.T) {
 			t.Fatalf("%s, %s: %v %s", tc.item.Applicability, tc.item.ImplementationStatus, ok, f.Result)
 		}
 		if ok &&
-			(f.Condition == "" || f.Criteria == "" || f.Cause == "" || f.Effect == "" || f.Recommendation == "" || f.GapType == "" || f.SeverityReason == "" || f.Source != "analysis" || !f.InCatalog) {
+			(f.Condition == "" || f.Criteria == "" || f.Cause == "" || f.Effect == "" || f.Recommendation == "" || f.GapType == "" ||
+				f.SeverityReason == "" || f.Source != "analysis" || !f.InCatalog) {
 			t.Errorf("a field is empty: %+v", f)
 		}
 	}

@@ -171,7 +171,8 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "effectiveness"
 	case n[verdictConflicting] > 0:
 		return "governance"
-	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[verdictDenied] > 0 || n[verdictPlanned] > 0:
+	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[verdictDenied] > 0 ||
+		n[verdictPlanned] > 0:
 		switch {
 		case c.DomainCode == "TPM":
 			return "contractual"
@@ -225,7 +226,14 @@ func formatCitation(e api.Evidence) string {
 			Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath},
 		},
 	}
-	verb := map[string]string{"supports": "states", "plans": "plans", "denies": "states", "template": "contains the blank", "limits": "states", "conflicts": "states the opposite"}[e.Stance]
+	verb := map[string]string{
+		"supports":  "states",
+		"plans":     "plans",
+		"denies":    "states",
+		"template":  "contains the blank",
+		"limits":    "states",
+		"conflicts": "states the opposite",
+	}[e.Stance]
 	if verb == "" {
 		verb = "states"
 	}

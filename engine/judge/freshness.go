@@ -74,7 +74,11 @@ func (s *Session) loadDocumentStatus(ctx context.Context) error {
 	s.statusOnce.Do(func() {
 		s.statuses = make(map[string]documentStatus)
 		seen := make(map[string]bool) // a repeated blank counts once
-		for _, q := range []string{"next review date valid until", "status draft superseded not yet approved", "[insert name] [company name] [date] example text, template or illustration: adapt, replace before use"} {
+		for _, q := range []string{
+			"next review date valid until",
+			"status draft superseded not yet approved",
+			"[insert name] [company name] [date] example text, template or illustration: adapt, replace before use",
+		} {
 			found, err := s.finder.Find(ctx, q, statusTopK)
 			if err != nil {
 				s.statusErr = fmt.Errorf("reading the documents' status: %w", err)

@@ -16,8 +16,16 @@ import (
 
 func FuzzJudge(f *testing.F) {
 	for _, seed := range []string{
-		"Laptops must be encrypted.", "The following are not encrypted:\n- laptops\n1. a\n(b) c", "[insert] {{x}} ____ TBD", "no", "?", "\x00\xff…", "Are laptops encrypted?\nNo",
-		"Status: Planned; Laptops: encrypted", "e.g. i.e. 1.2.3 ... !!", strings.Repeat("laptop encrypted ", 300),
+		"Laptops must be encrypted.",
+		"The following are not encrypted:\n- laptops\n1. a\n(b) c",
+		"[insert] {{x}} ____ TBD",
+		"no",
+		"?",
+		"\x00\xff…",
+		"Are laptops encrypted?\nNo",
+		"Status: Planned; Laptops: encrypted",
+		"e.g. i.e. 1.2.3 ... !!",
+		strings.Repeat("laptop encrypted ", 300),
 	} {
 		f.Add(seed)
 	}
@@ -83,7 +91,8 @@ func TestQuotesOfRealPolicies(t *testing.T) {
 func BenchmarkJudge(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	subjects := strings.Fields(
-		"laptops backups suppliers incidents passwords accounts changes logs visitors contracts keys servers risks patches recordings cameras databases tickets",
+		"laptops backups suppliers incidents passwords accounts changes logs visitors contracts keys servers risks patches " +
+			"recordings cameras databases tickets",
 	)
 	verbs := strings.Fields(
 		"encrypted reviewed tested approved logged monitored restored classified documented assigned revoked scanned trained notified",

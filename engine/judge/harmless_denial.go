@@ -103,7 +103,10 @@ func (s *stance) readHarmlessDenials(words []word) {
 			}
 			none = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) ||
 				w.text == "nothing" &&
-					(predicateStartsWith(rest, detectionParticiples) || wordAt(rest, 0) == "to" && (wordAt(rest, 1) == "report" || wordAt(rest, 1) == "declare"))
+					(predicateStartsWith(
+						rest,
+						detectionParticiples,
+					) || wordAt(rest, 0) == "to" && (wordAt(rest, 1) == "report" || wordAt(rest, 1) == "declare"))
 		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
 			next := i + 1
 			switch verb := wordAt(words, next); {
@@ -117,7 +120,8 @@ func (s *stance) readHarmlessDenials(words []word) {
 			case unharmedParticiples[verb]:
 				none = true // "customers were not affected"
 			default:
-				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") && (wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) &&
+				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") &&
+					(wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) &&
 					!namesSafeguard(words, w.clause, next)
 			}
 		case w.text == "neither":
@@ -211,7 +215,8 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 			startsWithHadTo(rest)
 	}
 	return !isExistence &&
-		(predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
+		(predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) ||
+			startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
 }
 
 // skipToPredicate skips modifiers such as "of the laptops" or "from the baseline".

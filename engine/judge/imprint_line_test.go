@@ -55,10 +55,26 @@ func TestDocumentContradictsItself(t *testing.T) {
 		want  string
 		cause string
 	}{
-		{at("one", "a", 39), "One document contradicts itself: Title of one (line 39) states part of it and denies another in the same passage: “No.”", "may be inconsistent"},
-		{at("one", "b", 50), "One document contradicts itself: Title of one (line 39) states part of it and elsewhere (line 50) denies another: “No.”", "may be inconsistent"},
-		{record("two", "b", 50), "Not followed: Title of one (line 39) states part of it, but Title of two (line 50) denies another: “No.”", "not always, followed"},
-		{at("two", "b", 50), "Passages disagree: Title of one (line 39) states part of it, Title of two (line 50) denies it: “No.”", "One document may have been updated and another not"},
+		{
+			at("one", "a", 39),
+			"One document contradicts itself: Title of one (line 39) states part of it and denies another in the same passage: “No.”",
+			"may be inconsistent",
+		},
+		{
+			at("one", "b", 50),
+			"One document contradicts itself: Title of one (line 39) states part of it and elsewhere (line 50) denies another: “No.”",
+			"may be inconsistent",
+		},
+		{
+			record("two", "b", 50),
+			"Not followed: Title of one (line 39) states part of it, but Title of two (line 50) denies another: “No.”",
+			"not always, followed",
+		},
+		{
+			at("two", "b", 50),
+			"Passages disagree: Title of one (line 39) states part of it, Title of two (line 50) denies it: “No.”",
+			"One document may have been updated and another not",
+		},
 	} {
 		got := formatContradiction(says, tc.no, "part of it", "another")
 		if got != tc.want {

@@ -64,7 +64,11 @@ func TestRowAnnouncesItsOwn(t *testing.T) {
 		t.Errorf("the name of a column announces the control: %+v", j.Evidence)
 	}
 	mfa := control("Multi-factor authentication", "Multi-factor authentication is used for remote access.")
-	if j := judge(t, mfa, policy("Measure: Multi-factor authentication is used for remote access; Status: Not started; Due: Q3 2027")); j.Statements[0].Verdict != verdictPlanned {
+	if j := judge(
+		t,
+		mfa,
+		policy("Measure: Multi-factor authentication is used for remote access; Status: Not started; Due: Q3 2027"),
+	); j.Statements[0].Verdict != verdictPlanned {
 		t.Errorf("a row that announces it: %s", j.Statements[0].Verdict)
 	}
 }

@@ -223,7 +223,10 @@ var emptyConcepts = sync.OnceValue(func() map[uint64]bool {
 			m[hashTerm(concept)] = true
 		}
 	}
-	for _, w := range append([]string{"run", "held", "ever", "never", "none", "nobody", "nothing", "far", "new", "people"}, retractionWords...) {
+	for _, w := range append([]string{
+		"run", "held", "ever", "never", "none", "nobody", "nothing", "far",
+		"new", "people",
+	}, retractionWords...) {
 		m[conceptID(w)] = true
 	}
 	return m

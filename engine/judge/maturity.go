@@ -130,7 +130,8 @@ func rateImplemented(item api.SoAItem) (int, string) {
 	case figures && better:
 		return 5, "Level 5: " + holds + ". Management reviews metrics, and the practice is improved from lessons learned."
 	case figures:
-		return 4, "Level 4: " + holds + ". The evidence mentions metrics that management reviews. For level 5, nothing shows continuous improvement."
+		return 4, "Level 4: " + holds + ". The evidence mentions metrics that management reviews. For level 5, nothing shows " +
+			"continuous improvement."
 	}
 	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
 }

@@ -59,7 +59,12 @@ func findMissingThings(text string, words []word, s *stance) (things []missingTh
 			timeStems[w.stem] {
 			continue
 		}
-		if t := (missingThing{concept: hashTerm(l.concept(w.stem)), stem: hashTerm(w.stem), phrase: phrase, isGeneric: l.weightOf(l.concept(w.stem)) < weightFull}); !emptyConcepts()[t.concept] {
+		if t := (missingThing{
+			concept:   hashTerm(l.concept(w.stem)),
+			stem:      hashTerm(w.stem),
+			phrase:    phrase,
+			isGeneric: l.weightOf(l.concept(w.stem)) < weightFull,
+		}); !emptyConcepts()[t.concept] {
 			things = append(things, t)
 		}
 	}

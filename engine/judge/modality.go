@@ -10,7 +10,8 @@ func readModality(s *stance, text string, words []word) {
 			continue // part of a column name
 		}
 		switch {
-		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" || w.text == "enforced" || w.text == "obliged":
+		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" ||
+			w.text == "enforced" || w.text == "obliged":
 			s.mandatory = true
 		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.conditional|s.denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
@@ -31,7 +32,9 @@ func readModality(s *stance, text string, words []word) {
 					weak = p + " " + w.text
 				}
 			}
-		case w.text == "try" || w.text == "aim" && wordAt(words, i+1) == "to" || w.text == "aims" || w.text == "strives" || w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" || w.text == "attempts" && wordAt(words, i+1) == "to":
+		case w.text == "try" || w.text == "aim" && wordAt(words, i+1) == "to" || w.text == "aims" || w.text == "strives" ||
+			w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" ||
+			w.text == "attempts" && wordAt(words, i+1) == "to":
 			weak = w.text
 		}
 	}

@@ -10,14 +10,39 @@ import (
 // What a rule or document does not reach is no denial of it, and no evidence either.
 func TestWhatARuleDoesNotReach(t *testing.T) {
 	for _, tc := range []struct{ title, statement, text, want string }{
-		{"Network segmentation", "Guest networks are separated from the internal network.", "This policy does not apply to guest networks.", verdictMissing},
-		{"Incident response plan", "The plan covers incidents of customers.", "This plan does not cover incidents that affect customers.", verdictMissing},
+		{
+			"Network segmentation",
+			"Guest networks are separated from the internal network.",
+			"This policy does not apply to guest networks.",
+			verdictMissing,
+		},
+		{
+			"Incident response plan",
+			"The plan covers incidents of customers.",
+			"This plan does not cover incidents that affect customers.",
+			verdictMissing,
+		},
 		{"Backups", "Backups cover laptops.", "Our backups do not cover laptops.", verdictDenied},
-		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication does not apply to anyone with remote access.", verdictDenied},
-		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is no longer required for remote access.", verdictDenied},
+		{
+			"Multi-factor authentication",
+			"Multi-factor authentication is required for all remote access.",
+			"Multi-factor authentication does not apply to anyone with remote access.",
+			verdictDenied,
+		},
+		{
+			"Multi-factor authentication",
+			"Multi-factor authentication is required for all remote access.",
+			"Multi-factor authentication is no longer required for remote access.",
+			verdictDenied,
+		},
 		{"Leavers", "Access that is no longer needed is removed.", "Access that is no longer needed is removed.", verdictCovered},
 		{"Patching", "Servers are patched.", "We do not apply patches to servers.", verdictDenied},
-		{"Multi-factor authentication", "Multi-factor authentication is required for all remote access.", "Multi-factor authentication is required for all remote access; this does not apply to guests.", verdictPartial},
+		{
+			"Multi-factor authentication",
+			"Multi-factor authentication is required for all remote access.",
+			"Multi-factor authentication is required for all remote access; this does not apply to guests.",
+			verdictPartial,
+		},
 	} {
 		if v := judge(t, control(tc.title, tc.statement), policy(tc.text)).Statements[0]; v.Verdict != tc.want {
 			t.Errorf("%q: %s (%s), want %s", tc.text, v.Verdict, v.Reason, tc.want)
@@ -47,7 +72,10 @@ func TestWithoutTheThing(t *testing.T) {
 // Where a thing is refused without another, that other is asked for.
 func TestRefusedWithoutTheThing(t *testing.T) {
 	c := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
-	for _, text := range []string{"No remote access is allowed without multi-factor authentication.", "Remote access requires multi-factor authentication, and sign-in without multi-factor authentication is blocked."} {
+	for _, text := range []string{
+		"No remote access is allowed without multi-factor authentication.",
+		"Remote access requires multi-factor authentication, and sign-in without multi-factor authentication is blocked.",
+	} {
 		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != verdictCovered {
 			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
 		}
@@ -80,7 +108,12 @@ func TestWordsAboutTheDocument(t *testing.T) {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	text := "All laptops must be encrypted by the IT team with BitLocker. Recovery keys are stored by the IT team."
-	for name, want := range map[string]api.Implementation{"LICENSE": api.NotEvidenced, "docs/LICENCE.txt": api.NotEvidenced, "licences.md": api.Implemented, "NOTICE.txt": api.Implemented} {
+	for name, want := range map[string]api.Implementation{
+		"LICENSE":          api.NotEvidenced,
+		"docs/LICENCE.txt": api.NotEvidenced,
+		"licences.md":      api.Implemented,
+		"NOTICE.txt":       api.Implemented,
+	} {
 		p := policy(text + " Copyright of the authors.")
 		if name == "NOTICE.txt" {
 			p = policy(text) // a policy by that name
@@ -103,7 +136,10 @@ func TestRulesByNumberAndGoodPlanning(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 	}
-	for text, plan := range map[string]bool{"Changes are properly planned and tested.": false, "Changes are currently planned for 2027.": true} {
+	for text, plan := range map[string]bool{
+		"Changes are properly planned and tested.": false,
+		"Changes are currently planned for 2027.":  true,
+	} {
 		if got := analyzeText(text, 2026).sentences[0].planWords != ""; got != plan {
 			t.Errorf("%q: a plan: %v", text, got)
 		}
@@ -165,9 +201,12 @@ func TestWhatANotIsOf(t *testing.T) {
 		"Remote access and privileged accounts are not protected by multi-factor authentication.":                      verdictDenied,
 	})
 	holds(t, control("Patching", "Critical security patches are installed within one month of release."), map[string]string{
-		"IT installs critical security patches within one month of release and unpatched systems are isolated.":                      verdictCovered,
-		"Critical security patches are installed within one month of release and products that have been discontinued are replaced.": verdictCovered,
-		"Critical security patches are not installed within one month of release.":                                                   verdictDenied,
+		"IT installs critical security patches within one month of release and unpatched systems " +
+			"are isolated.": verdictCovered,
+		"Critical security patches are installed within one month of release and products that have been discontinued are " +
+			"replaced.": verdictCovered,
+		"Critical security patches are not installed within one month " +
+			"of release.": verdictDenied,
 	})
 	holds(t, control("Locking of devices", "Devices lock automatically after 10 minutes."), map[string]string{
 		"Devices not used for 10 minutes lock automatically.": verdictCovered,

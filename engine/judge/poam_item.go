@@ -206,7 +206,15 @@ func isNotFollowed(m string) bool {
 // stripNote removes the bracketed note at the end of a missing element.
 func stripNote(m string) string {
 	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{" (in part: ", " (passages contradict", " (a document contradicts", " (" + contradictionTexts[ruleNotFollowed].note, " (planned only)", " (the documents state the opposite", " (only in a template)"} {
+		for _, note := range []string{
+			" (in part: ",
+			" (passages contradict",
+			" (a document contradicts",
+			" (" + contradictionTexts[ruleNotFollowed].note,
+			" (planned only)",
+			" (the documents state the opposite",
+			" (only in a template)",
+		} {
 			if i := strings.LastIndex(m, note); i > 0 {
 				return m[:i]
 			}

@@ -9,8 +9,10 @@ import (
 func TestPreamblesBearNothingInFull(t *testing.T) {
 	const statement, text = "Backups are taken every day.", "Backups of all servers are taken every day."
 	for heading, want := range map[string]string{
-		"Purpose": verdictPartial, "1. Purpose and Scope": verdictPartial, "Scope of this policy": verdictPartial, "Terms and definitions": verdictPartial, "Background": verdictPartial,
-		"Backups": verdictCovered, "Scope of backups": verdictCovered, "4 Rules": verdictCovered, "Terms of service": verdictCovered, "Policy": verdictCovered, "": verdictCovered,
+		"Purpose": verdictPartial, "1. Purpose and Scope": verdictPartial, "Scope of this policy": verdictPartial,
+		"Terms and definitions": verdictPartial, "Background": verdictPartial,
+		"Backups": verdictCovered, "Scope of backups": verdictCovered, "4 Rules": verdictCovered,
+		"Terms of service": verdictCovered, "Policy": verdictCovered, "": verdictCovered,
 	} {
 		p := policy(text)
 		if heading != "" {
@@ -26,7 +28,11 @@ func TestPreamblesBearNothingInFull(t *testing.T) {
 func TestScopeIsSaidUnderScope(t *testing.T) {
 	p := policy("We confirm the scope of the management system every year.")
 	p.HeadingPath = []string{"Manual", "Scope"}
-	if v := judge(t, control("Scope", "The scope of the management system is confirmed every year."), p).Statements[0]; v.Verdict != verdictCovered {
+	if v := judge(
+		t,
+		control("Scope", "The scope of the management system is confirmed every year."),
+		p,
+	).Statements[0]; v.Verdict != verdictCovered {
 		t.Errorf("%s (%s)", v.Verdict, v.Reason)
 	}
 }
@@ -37,8 +43,11 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 	for blanks, want := range map[string]string{
 		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": verdictPartial,
 		"Recovery takes [set the time].": verdictCovered,
-		"Template B-3: call of the crisis team\nRecovery takes [set the time]. It is led by [job title]. Call [name of supplier].": verdictCovered, // to be copied, below a whole handbook
-		"See [1], [x], [the list](list.md), [a](b) and [c] for more.":                                                              verdictCovered,
+		"Template B-3: call of the crisis team\n" +
+			"Recovery takes [set the time]. It is led by [job title]. Call [name of " +
+			"supplier].": verdictCovered, // to be copied, below a whole handbook
+		"See [1], [x], [the list](list.md), [a](b) and " +
+			"[c] for more.": verdictCovered,
 	} {
 		form := policy(blanks)
 		form.DocumentID, form.ChunkID = rule.DocumentID, "c-2"
@@ -67,7 +76,13 @@ func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
 			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
 		}
 	}
-	for name, want := range map[string]string{"brochure.pdf": verdictPartial, "Press release 2026.md": verdictPartial, "whitepaper.md": verdictPartial, "release.md": verdictCovered, "papers.md": verdictCovered} {
+	for name, want := range map[string]string{
+		"brochure.pdf":          verdictPartial,
+		"Press release 2026.md": verdictPartial,
+		"whitepaper.md":         verdictPartial,
+		"release.md":            verdictCovered,
+		"papers.md":             verdictCovered,
+	} {
 		p := policy("Backups of all servers are taken every day.")
 		p.Filename = name
 		if v := judge(t, control("Backups", "Backups are taken every day."), p).Statements[0]; v.Verdict != want {

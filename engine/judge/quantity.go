@@ -39,13 +39,29 @@ var (
 		"year":    year,
 	}
 	frequencyAdverbs = map[string]float64{
-		"hourly": hour, "daily": day, "nightly": day, "weekly": week, "biweekly": 2 * week, "fortnightly": 2 * week,
-		"monthly": month, "bimonthly": 2 * month, "quarterly": quarter, "semiannually": year / 2, "semiannual": year / 2, "biannually": year / 2, "biannual": year / 2,
-		"annually": year, "annual": year, "yearly": year, "biennial": 2 * year, "biennially": 2 * year,
+		"hourly":       hour,
+		"daily":        day,
+		"nightly":      day,
+		"weekly":       week,
+		"biweekly":     2 * week,
+		"fortnightly":  2 * week,
+		"monthly":      month,
+		"bimonthly":    2 * month,
+		"quarterly":    quarter,
+		"semiannually": year / 2,
+		"semiannual":   year / 2,
+		"biannually":   year / 2,
+		"biannual":     year / 2,
+		"annually":     year,
+		"annual":       year,
+		"yearly":       year,
+		"biennial":     2 * year,
+		"biennially":   2 * year,
 	}
 	recurrenceNouns = map[string]float64{
 		"january": year, "february": year, "march": year, "april": year, "may": year, "june": year, "july": year, "august": year,
-		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year, "autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
+		"september": year, "october": year, "november": year, "december": year, "spring": year, "summer": year,
+		"autumn": year, "winter": year, "morning": day, "night": day, "evening": day,
 		"monday": week, "tuesday": week, "wednesday": week, "thursday": week, "friday": week, "saturday": week, "sunday": week,
 	}
 	// calendarAdjectives qualify years, quarters and days.
@@ -180,7 +196,8 @@ func formatUnits(n float64, unit string) string {
 
 var (
 	actorWords = wordSet(
-		"team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board department helpdesk engineer engineers auditor lead security operations supervisor custodian provider",
+		"team manager managers officer owner owners ciso dpo hr it administrator administrators committee director board " +
+			"department helpdesk engineer engineers auditor lead security operations supervisor custodian provider",
 	)
 	artifactWords = wordSet(
 		"ticket tickets log logs register checklist form report reports minutes dashboard certificate workflow console tool scanner siem jira",

@@ -45,7 +45,8 @@ func blankEmptyCells(text string) string {
 	for _, c := range cells {
 		value := strings.Trim(text[c.value:c.end], " *_.\t\r\n")
 		if c.value > c.start &&
-			(emptyCellPattern.MatchString(value) && (row || value != "") || row && isAttributeNo(text[c.start:c.value-1], value)) { // "Owners:" leads to a list
+			(emptyCellPattern.MatchString(value) && (row || value != "") ||
+				row && isAttributeNo(text[c.start:c.value-1], value)) { // "Owners:" leads to a list
 			text = text[:c.start] + strings.Repeat(" ", c.end-c.start) + text[c.end:]
 		}
 	}

@@ -177,7 +177,8 @@ func isQuestionCondition(question, rest string) bool {
 		return false
 	}
 	first := words[0].text
-	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] && !strings.HasSuffix(first, "n't") &&
+	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] &&
+		!strings.HasSuffix(first, "n't") &&
 		next[0].text != "yes" && !negationWords[next[0].text] &&
 		next[0].text != "n/a"
 }
@@ -194,7 +195,8 @@ func bulletLength(s string) int {
 		}
 	case s[0] == '-' || s[0] == '*' || s[0] == '+':
 		i = 1
-	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "▪") || strings.HasPrefix(s, "–") || strings.HasPrefix(s, "◦") || strings.HasPrefix(s, "●"):
+	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "▪") || strings.HasPrefix(s, "–") || strings.HasPrefix(s, "◦") ||
+		strings.HasPrefix(s, "●"):
 		_, i = utf8.DecodeRuneInString(s)
 	default:
 		if n := strings.IndexAny(s[:min(len(s), 6)], ".)"); n > 0 && strings.Trim(s[:n], "ivx") == "" {

@@ -15,7 +15,13 @@ func TestFindingByAPerson(t *testing.T) {
 	for _, test := range []struct {
 		status  api.Implementation
 		percent string
-	}{{api.NotImplemented, "100 % missing"}, {api.NotEvidenced, "100 % missing"}, {api.Planned, "100 % missing"}, {api.PartiallyImplemented, "30 % missing"}, {api.Implemented, "30 % missing"}} {
+	}{
+		{api.NotImplemented, "100 % missing"},
+		{api.NotEvidenced, "100 % missing"},
+		{api.Planned, "100 % missing"},
+		{api.PartiallyImplemented, "30 % missing"},
+		{api.Implemented, "30 % missing"},
+	} {
 		item := api.SoAItem{
 			Applicability:        api.Applicable,
 			ImplementationStatus: test.status,

@@ -47,13 +47,19 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 	for _, step := range []struct {
 		from float64
 		is   api.Severity
-	}{{minLowPoints, api.SeverityLow}, {minMediumPoints, api.SeverityMedium}, {minHighPoints, api.SeverityHigh}, {minCriticalPoints, api.SeverityCritical}} {
+	}{
+		{minLowPoints, api.SeverityLow},
+		{minMediumPoints, api.SeverityMedium},
+		{minHighPoints, api.SeverityHigh},
+		{minCriticalPoints, api.SeverityCritical},
+	} {
 		if points >= step.from-1e-9 {
 			severity = step.is
 		}
 	}
 	why := fmt.Sprintf(
-		"weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, medium from %.1f, low from %.0f",
+		"weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
+			"medium from %.1f, low from %.0f",
 		weight,
 		missingShare*100,
 		factor,

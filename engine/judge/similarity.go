@@ -98,6 +98,9 @@ func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int
 	}
 	own, under := c.vectors[2*i], c.vectors[2*i+1]
 	closest := cosine(d.titledVector, under)
-	similarity = (m.similarity(max(cosine(d.vector, own), cosine(d.vector, under))) + m.similarity(max(cosine(d.titledVector, own), closest))) / 2
+	similarity = (m.similarity(max(
+		cosine(d.vector, own),
+		cosine(d.vector, under),
+	)) + m.similarity(max(cosine(d.titledVector, own), closest))) / 2
 	return similarity, c.nearest[i].competition(closest)
 }

@@ -30,7 +30,12 @@ func TestMeaningCountsBesideWords(t *testing.T) {
 	for _, tc := range []struct{ name, text, with, without string }{
 		{"said otherwise", "The directory disables the identity at 18:00 on the last day.", verdictCovered, verdictPartial},
 		{"close in meaning, denied", "Accounts are not disabled on the last day.", verdictDenied, verdictDenied},
-		{"close in meaning, planned", "From Q3 2027 the directory will be introduced that disables accounts on the last day.", verdictPlanned, verdictPlanned},
+		{
+			"close in meaning, planned",
+			"From Q3 2027 the directory will be introduced that disables accounts on the last day.",
+			verdictPlanned,
+			verdictPlanned,
+		},
 		{"of something else", "The water is drained before winter by the caretaker.", verdictMissing, verdictMissing},
 	} {
 		for _, o := range []struct {
@@ -73,7 +78,8 @@ func TestFailingEmbedderIsSaid(t *testing.T) {
 // Rows of a table are read one by one: what one denies is not denied of the next.
 func TestRowsStandAlone(t *testing.T) {
 	rows := policy(
-		"No.: 1; System: Laptops; Encrypted: yes, by the IT team\nNo.: 2; System: Printers; Encrypted: no; Remark: none\nThe list is checked each year",
+		"No.: 1; System: Laptops; Encrypted: yes, by the IT team\nNo.: 2; System: Printers; Encrypted: no; Remark: none\n" +
+			"The list is checked each year",
 	)
 	j := judge(t, control("Laptop encryption", "Laptops are encrypted."), rows)
 	if v := j.Statements[0].Verdict; v == verdictDenied || v == verdictConflicting || v == verdictMissing {

@@ -75,7 +75,8 @@ var (
 // With these, "it is not …" takes back what was said before.
 var retractionWords = []string{
 	"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
-	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied", "met", "operational", "working", "started", "begun",
+	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied",
+	"met", "operational", "working", "started", "begun",
 }
 
 // parseStance finds the stance of a sentence. text is the sentence, words its words, whose
@@ -226,7 +227,8 @@ func readNegation(s *stance, words []word) {
 				s.limit = "not applicable"
 			case w.text == "never" && !auxiliaryVerbs[prev] && !isParticiple(next) && (!pronouns[prev] && prev != "we" || neverRuleVerbs[next]):
 				s.prohibited |= bit
-			case w.text == "not" && (isParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] && clauseHasOtherVerb(words, i):
+			case w.text == "not" && (isParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
+				clauseHasOtherVerb(words, i):
 				// "Services not exposed to the internet are …" says which.
 			case w.text == "not" && isParentheticalNot(words, i):
 				// "The partner, not our admins, reads the log" says that it is read.
@@ -264,7 +266,8 @@ func readNegation(s *stance, words []word) {
 						"whatever",
 					) {
 					s.denied |= bit // "is no longer required"
-				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required", "necessary", "employed", "works", "valid", "used", "supported", "maintained", "patched") {
+				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required",
+					"necessary", "employed", "works", "valid", "used", "supported", "maintained", "patched") {
 					s.denied |= bit
 				}
 			case nonDenyingWords[next]:
@@ -288,14 +291,16 @@ func readNegation(s *stance, words []word) {
 				s.prohibited |= bit // "no network path from test to production"
 			case reportsNoHarm(words, w.clause):
 				// "No customer data was lost."
-			case i > 0 && words[i-1].clause != w.clause && clauseMatches(words, w.clause-1, func(w string) bool { return protectedStates[w] }) && !clauseHasVerb(words, w.clause):
+			case i > 0 && words[i-1].clause != w.clause && clauseMatches(words, w.clause-1, func(w string) bool { return protectedStates[w] }) &&
+				!clauseHasVerb(words, w.clause):
 				s.prohibited |= bit // "the branch is protected: no direct pushes"
 			case isWithinAllBut(words, i):
 				// "Everything that no rule allows is dropped" says what.
 			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
 			case clauseHasModal(words, w.clause):
 				s.prohibited |= bit
-			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstWordOfClause(words, w.clause-1)] && !clauseHasVerb(words, w.clause):
+			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstWordOfClause(words, w.clause-1)] &&
+				!clauseHasVerb(words, w.clause):
 				s.prohibited |= bit // "use the query builder, no secrets in the repository"
 			default:
 				s.denied |= bit
@@ -307,7 +312,8 @@ func readNegation(s *stance, words []word) {
 			// "Accounts nobody used are disabled" says that they are.
 		case w.text == "nobody" && isSegregationRule(words, i):
 			s.prohibited |= bit
-		case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") || clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
+		case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") ||
+			clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
 			s.limit = firstNonEmpty(s.limit, w.text+" except")
 		case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
 			s.limit = firstNonEmpty(s.limit, "for "+next+" none") // "for the cloud provider there is none"
@@ -359,15 +365,18 @@ func readNegation(s *stance, words []word) {
 				if s.limit == "" {
 					s.limit = "without " + next // an exception that is allowed
 				}
-			} else if !harmlessAfterWithout[next] && !harmlessAfterWithout[wordAt(words, i+2)] && s.denied|s.prohibited == 0 && !clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !isWithoutQualifier(words, i) {
+			} else if !harmlessAfterWithout[next] && !harmlessAfterWithout[wordAt(words, i+2)] && s.denied|s.prohibited == 0 &&
+				!clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !isWithoutQualifier(words, i) {
 				s.denied |= bit
 			}
-		case isDiscontinued(words, i) && s.conditional&bit == 0 && !clauseHasModal(words, w.clause) && !clauseHas(words, w.clause, "that", "which", "who", "those"):
+		case isDiscontinued(words, i) && s.conditional&bit == 0 && !clauseHasModal(words, w.clause) &&
+			!clauseHas(words, w.clause, "that", "which", "who", "those"):
 			s.discontinued |= bit
 			if first := firstWordOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
 				s.discontinued |= bit >> 1 // "log reviews: paused since May"
 			}
-		case w.text == "few" && wordAt(words, i-1) != "a" && wordAt(words, i-1) != "the" && wordAt(words, i-1) != "last" && wordAt(words, i-1) != "every" && wordAt(words, i+1) != "days" && wordAt(words, i+1) != "minutes":
+		case w.text == "few" && wordAt(words, i-1) != "a" && wordAt(words, i-1) != "the" && wordAt(words, i-1) != "last" &&
+			wordAt(words, i-1) != "every" && wordAt(words, i+1) != "days" && wordAt(words, i+1) != "minutes":
 			s.rare |= bit
 		case w.text == "rarely" || w.text == "seldom" || w.text == "hardly" || w.text == "scarcely" || w.text == "barely":
 			s.rare |= bit
@@ -620,7 +629,8 @@ func (s *stance) joinNoClauses(words []word, clause uint8) {
 // isImperative tells whether the word at i begins an order: "don't share passwords" is a rule.
 // "Don't have any" leaves out who doesn't.
 func isImperative(words []word, i int) bool {
-	for i > 0 && words[i-1].clause == words[i].clause && (words[i-1].text == "and" || words[i-1].text == "or" || words[i-1].text == "please" || words[i-1].text == "so") {
+	for i > 0 && words[i-1].clause == words[i].clause && (words[i-1].text == "and" || words[i-1].text == "or" || words[i-1].text == "please" ||
+		words[i-1].text == "so") {
 		i--
 	}
 	if i > 0 && words[i-1].clause == words[i].clause {

@@ -351,8 +351,12 @@ func (f *statementVerdict) missingReason() string {
 // selectQuotes selects the quotes to keep for a statement.
 func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	wanted := map[string][]string{
-		verdictCovered: {verdictCovered}, verdictPartial: {verdictCovered, verdictPartial, verdictPlanned}, verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
-		verdictDenied: {verdictDenied}, verdictPlanned: {verdictPlanned, verdictDenied}, verdictTemplate: {verdictTemplate},
+		verdictCovered:     {verdictCovered},
+		verdictPartial:     {verdictCovered, verdictPartial, verdictPlanned},
+		verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
+		verdictDenied:      {verdictDenied},
+		verdictPlanned:     {verdictPlanned, verdictDenied},
+		verdictTemplate:    {verdictTemplate},
 	}[f.verdict]
 	for _, v := range wanted {
 		var matching []passageVerdict

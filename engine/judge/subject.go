@@ -82,12 +82,14 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 		_, negated := deniesMatch(d, p, i, m)
 		ahead := firstNonEmpty(cur.findPlanWords(p, i), s.impliedPlan(p, cur))
 		switch {
-		case negated && !d.isProhibition() && cur.conditional == 0 && !cur.isHarmlessDenial() && !deniesOnlyObject(p.text[cur.start:cur.end]) && !d.deniesSubset(cur, p.text[cur.start:cur.end]) && !d.isOffSubject(window):
+		case negated && !d.isProhibition() && cur.conditional == 0 && !cur.isHarmlessDenial() && !deniesOnlyObject(p.text[cur.start:cur.end]) &&
+			!d.deniesSubset(cur, p.text[cur.start:cur.end]) && !d.isOffSubject(window):
 			r.verdict, r.reason = verdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
 			if no == nil || r.coverage > no.coverage {
 				no = &r
 			}
-		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow || d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
+		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow ||
+			d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
 			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
 			)+"."

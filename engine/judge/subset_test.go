@@ -49,7 +49,12 @@ func TestCertainThingsOfTwoDocuments(t *testing.T) {
 		"There is no backup copy of the microscopes at a separate site.",
 	)
 	denies.ChunkID, denies.DocumentID, denies.Filename = "second", "other", "other.md"
-	if got := judge(t, control("Backup", "A backup copy is stored at a separate site."), says, denies).Statements[0]; got.Verdict != verdictPartial {
+	if got := judge(
+		t,
+		control("Backup", "A backup copy is stored at a separate site."),
+		says,
+		denies,
+	).Statements[0]; got.Verdict != verdictPartial {
 		t.Errorf("%s (%s)", got.Verdict, got.Reason)
 	}
 }
@@ -92,7 +97,11 @@ func TestStatesOfPlans(t *testing.T) {
 // Rights that were taken away are none.
 func TestRightsTakenAway(t *testing.T) {
 	c := control("Least privilege", "Standard users have no local administrator rights.")
-	if got := judge(t, c, policy("Local administrator rights were taken away from all users in June.")).Statements[0]; got.Verdict != verdictCovered {
+	if got := judge(
+		t,
+		c,
+		policy("Local administrator rights were taken away from all users in June."),
+	).Statements[0]; got.Verdict != verdictCovered {
 		t.Errorf("%s (%s)", got.Verdict, got.Reason)
 	}
 }

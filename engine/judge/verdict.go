@@ -374,9 +374,12 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 		return "Only refers to another document."
 	case cur.namesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
 		return "States whom to ask, not what is done."
-	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 && (cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) && withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
+	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 &&
+		(cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) &&
+			withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
 		return "The requirement is a prohibition, and the sentence doesn't rule it out."
-	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") && !d.isLackedIn(c.text[cur.start:cur.end]):
+	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") &&
+		!d.isLackedIn(c.text[cur.start:cur.end]):
 		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
 		return "According to the sentence, it happens rarely or to few."

@@ -78,8 +78,12 @@ func TestWhatIsDenied(t *testing.T) {
 // What a document says of its own state, in the ways that there are.
 func TestWaysToSayDraftAndDue(t *testing.T) {
 	for text, want := range map[string]bool{
-		"DRAFT v0.3 - not approved - for comment until 2026-12-15": true, "**DRAFT 0.4 for comment**": true, "DRAFT. 20 October 2026.": true, "Draft": true,
-		"Draft policies are read by the board.": false, "Draft reports go to the auditor.": false,
+		"DRAFT v0.3 - not approved - for comment until 2026-12-15": true,
+		"**DRAFT 0.4 for comment**":                                true,
+		"DRAFT. 20 October 2026.":                                  true,
+		"Draft":                                                    true,
+		"Draft policies are read by the board.":                    false,
+		"Draft reports go to the auditor.":                         false,
 	} {
 		var f documentStatus
 		f.addPassage(Passage{Text: "Key management\n" + text + "\nKeys are kept in a vault."})
@@ -87,7 +91,12 @@ func TestWaysToSayDraftAndDue(t *testing.T) {
 			t.Errorf("%q: a draft: %v", text, got)
 		}
 	}
-	for name, want := range map[string]bool{"DRAFT-crypto.md": true, "retention (draft).docx": true, "overdraft.md": false, "drafting-rules.md": false} {
+	for name, want := range map[string]bool{
+		"DRAFT-crypto.md":        true,
+		"retention (draft).docx": true,
+		"overdraft.md":           false,
+		"drafting-rules.md":      false,
+	} {
 		if got := (&analyzedPassage{Passage: Passage{Filename: name}}).notInForceWords() != ""; got != want {
 			t.Errorf("%s: a draft: %v", name, got)
 		}
@@ -153,26 +162,56 @@ func TestDeniedClausesLendNoWords(t *testing.T) {
 // Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.
 func TestHeardRightSince(t *testing.T) {
 	for _, tc := range []struct{ category, ask, text, want string }{
-		{"policy", "Suppliers return a questionnaire before signing.", "No supplier is signed before Purchasing has sent the questionnaire.", verdictPartial},
+		{
+			"policy",
+			"Suppliers return a questionnaire before signing.",
+			"No supplier is signed before Purchasing has sent the questionnaire.",
+			verdictPartial,
+		},
 		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", verdictPartial},
-		{"policy", "Suppliers return a questionnaire before signing.", "No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.", verdictPartial},
+		{
+			"policy",
+			"Suppliers return a questionnaire before signing.",
+			"No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.",
+			verdictPartial,
+		},
 		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", verdictMissing},
 		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", verdictDenied},
 		{"policy", "Personal data is deleted.", "Personal data is not deleted.", verdictDenied},
 		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", verdictCovered},
 		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", verdictPartial},
-		{"record", "Accounts of leavers are disabled on their last working day.", "The accounts of leavers were switched off on their last working day.", verdictCovered},
-		{"policy", "A data protection officer is appointed.", "Graham Penhallow was appointed in writing as data protection officer in 2019.", verdictCovered},
+		{
+			"record",
+			"Accounts of leavers are disabled on their last working day.",
+			"The accounts of leavers were switched off on their last working day.",
+			verdictCovered,
+		},
+		{
+			"policy",
+			"A data protection officer is appointed.",
+			"Graham Penhallow was appointed in writing as data protection officer in 2019.",
+			verdictCovered,
+		},
 		{"policy", "Backups are tested.", "Backups were tested in 2019.", verdictPartial},
 		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", verdictDenied},
-		{"policy", "Firewall rules are reviewed at least every six months.", "Firewall rules were meant to be reviewed every six months; the last time was in September 2024.", verdictMissing},
+		{
+			"policy",
+			"Firewall rules are reviewed at least every six months.",
+			"Firewall rules were meant to be reviewed every six months; the last time was in September 2024.",
+			verdictMissing,
+		},
 		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", verdictPartial},
 		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", verdictCovered},
 		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", verdictPartial},
 		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", verdictCovered},
 		{"policy", "Data loss prevention is in use.", "There's no DLP.", verdictDenied},
 		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", verdictMissing},
-		{"report", "Critical patches are installed within 14 days.", "Critical patches were installed within 14 days: 71 % (target 95).", verdictPartial},
+		{
+			"report",
+			"Critical patches are installed within 14 days.",
+			"Critical patches were installed within 14 days: 71 % (target 95).",
+			verdictPartial,
+		},
 	} {
 		j := judge(t, control("Control", tc.ask), passage(tc.category, tc.text))
 		if got := j.Statements[0]; got.Verdict != tc.want {

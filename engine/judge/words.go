@@ -177,17 +177,24 @@ func parseIrregularForms(list string) map[string]string {
 
 var stemOverrides = map[string]string{
 	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
-	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor", "server": "server", "servers": "server",
+	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor",
+	"server": "server", "servers": "server",
 	"executive": "executive", "executives": "executive", "operator": "operator", "operators": "operator", "owner": "owner", "owners": "owner",
 	"controller": "controller", "controllers": "controller", "authority": "authority", "authorities": "authority",
-	"user": "user", "users": "user", "customer": "customer", "customers": "customer", "general": "general", "contractor": "contractor", "contractors": "contractor",
+	"user": "user", "users": "user", "customer": "customer", "customers": "customer", "general": "general",
+	"contractor": "contractor", "contractors": "contractor",
 	"facility": "facility", "facilities": "facility", "personal": "personal", "personnel": "personnel", "incidental": "incidental",
-	"accountable": "accountable", "accountability": "accountable", "responsible": "responsible", "responsibility": "responsibility", "responsibilities": "responsibility",
-	"author": "author", "authors": "author", "authorize": "authorize", "authorized": "authorize", "authorizes": "authorize", "authorizing": "authorize", "authorization": "authorize", "authorizations": "authorize",
-	"authorise": "authorize", "authorised": "authorize", "authorises": "authorize", "authorising": "authorize", "authorisation": "authorize", "authorisations": "authorize",
+	"accountable": "accountable", "accountability": "accountable", "responsible": "responsible",
+	"responsibility": "responsibility", "responsibilities": "responsibility",
+	"author": "author", "authors": "author", "authorize": "authorize", "authorized": "authorize",
+	"authorizes": "authorize", "authorizing": "authorize", "authorization": "authorize",
+	"authorizations": "authorize",
+	"authorise":      "authorize", "authorised": "authorize", "authorises": "authorize", "authorising": "authorize",
+	"authorisation": "authorize", "authorisations": "authorize",
 	"container": "container", "containers": "container", "containerized": "container", "logic": "logic", "logical": "logical",
 	"information": "information", "informational": "information",
-	"employment": "employment", "department": "department", "importance": "importance", "reporter": "reporter", "logon": "logon", "recorder": "recorder",
+	"employment": "employment", "department": "department", "importance": "importance", "reporter": "reporter",
+	"logon": "logon", "recorder": "recorder",
 }
 
 // americanSpelling folds the British spellings that the field uses.

@@ -49,7 +49,10 @@ func openSays(text string, tokens int) http.HandlerFunc {
 var ask = Request{System: "s", User: "u", Schema: json.RawMessage(`{"type":"object"}`), MaxTokens: 50}
 
 func TestChat(t *testing.T) {
-	for _, m := range []*Model{made(t, "ollama/q", ollamaSays(`{"a":1}`, 5), time.Minute), made(t, "openai/q", openSays(`{"a":1}`, 5), time.Minute)} {
+	for _, m := range []*Model{
+		made(t, "ollama/q", ollamaSays(`{"a":1}`, 5), time.Minute),
+		made(t, "openai/q", openSays(`{"a":1}`, 5), time.Minute),
+	} {
 		a, err := m.Chat(t.Context(), ask)
 		if err != nil || a.Text != `{"a":1}` || a.PromptTokens != 7 || a.CompletionTokens != 5 || a.Model != m.Name() {
 			t.Errorf("%s: %+v, %v", m.Name(), a, err)
@@ -202,7 +205,14 @@ func TestStatusAndNames(t *testing.T) {
 	if s := m.Status(t.Context()); !s.Ready || s.Digest != "abc" || s.Problem != "" {
 		t.Errorf("%+v", s)
 	}
-	for _, bad := range []Options{{Name: "qwen"}, {Name: "oracle/x"}, {Name: "openai/x"}, {Name: "ollama/"}, {Name: "ollama/x", Server: "ftp://x"}, {Name: "ollama/x", Server: "http://u:p@x"}} {
+	for _, bad := range []Options{
+		{Name: "qwen"},
+		{Name: "oracle/x"},
+		{Name: "openai/x"},
+		{Name: "ollama/"},
+		{Name: "ollama/x", Server: "ftp://x"},
+		{Name: "ollama/x", Server: "http://u:p@x"},
+	} {
 		if _, err := New(bad); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}

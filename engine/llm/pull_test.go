@@ -36,8 +36,18 @@ func TestPullGoesWrong(t *testing.T) {
 		server      http.HandlerFunc
 		want        error
 	}{
-		{"breaks off", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"status":"pulling manifest"}`) }, ErrUnavailable},
-		{"is refused", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"file does not exist"}`) }, ErrPullFailed},
+		{
+			"breaks off",
+			"ollama/q",
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"status":"pulling manifest"}`) },
+			ErrUnavailable,
+		},
+		{
+			"is refused",
+			"ollama/q",
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, `{"error":"file does not exist"}`) },
+			ErrPullFailed,
+		},
 		{"no such place", "ollama/q", http.NotFound, ErrUnknownModel},
 		{"no JSON", "ollama/q", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "<html>") }, ErrPullFailed},
 		{"numbers that can't be", "ollama/q", func(w http.ResponseWriter, _ *http.Request) {

@@ -23,25 +23,36 @@ func TestBadReceivers(t *testing.T) {
 		begins, goesOn string
 		delivered      bool
 	}{
-		"no HTTP":                 {begins: "what is it\r\n\r\n"},
-		"hangs up":                {},
-		"in mid-sentence":         {begins: "HTTP/1.1 20"},
-		"headers without end":     {begins: "HTTP/1.1 200 OK\r\n", goesOn: "X-Padding: " + strings.Repeat("x", 1000) + "\r\n"},
-		"one header without end":  {begins: "HTTP/1.1 200 OK\r\nX: ", goesOn: strings.Repeat("x", 1000)},
-		"a status without end":    {begins: "HTTP/1.1 200 ", goesOn: strings.Repeat("x", 1000)},
-		"early hints for ever":    {goesOn: "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"},
-		"continue for ever":       {goesOn: "HTTP/1.1 100 Continue\r\n\r\n"},
-		"a body without end":      {begins: "HTTP/1.1 200 OK\r\n\r\n", goesOn: strings.Repeat("x", 1000), delivered: true},
-		"chunks without end":      {begins: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", goesOn: "5\r\nhello\r\n", delivered: true},
-		"a chunk of every size":   {begins: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", delivered: true},
-		"trailers without end":    {begins: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n0\r\n", goesOn: "X: " + strings.Repeat("x", 1000) + "\r\n", delivered: true},
-		"a length below nothing":  {begins: "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello"},
-		"a bomb":                  {begins: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + bomb.String(), delivered: true},
-		"words that steer":        {begins: "HTTP/1.1 500 \x1b[31mred\u202e\x00\r\nContent-Length: 0\r\n\r\n"},
-		"to wait for ever":        {begins: "HTTP/1.1 429 Wait\r\nRetry-After: 99999999999999999999\r\nContent-Length: 0\r\n\r\n"},
-		"a redirect to itself":    {begins: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"},
-		"a redirect to metadata":  {begins: "HTTP/1.1 307 Found\r\nLocation: http://169.254.169.254/latest/meta-data\r\nContent-Length: 0\r\n\r\n"},
-		"another protocol at all": {begins: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n", goesOn: strings.Repeat("x", 1000)},
+		"no HTTP":                {begins: "what is it\r\n\r\n"},
+		"hangs up":               {},
+		"in mid-sentence":        {begins: "HTTP/1.1 20"},
+		"headers without end":    {begins: "HTTP/1.1 200 OK\r\n", goesOn: "X-Padding: " + strings.Repeat("x", 1000) + "\r\n"},
+		"one header without end": {begins: "HTTP/1.1 200 OK\r\nX: ", goesOn: strings.Repeat("x", 1000)},
+		"a status without end":   {begins: "HTTP/1.1 200 ", goesOn: strings.Repeat("x", 1000)},
+		"early hints for ever":   {goesOn: "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"},
+		"continue for ever":      {goesOn: "HTTP/1.1 100 Continue\r\n\r\n"},
+		"a body without end":     {begins: "HTTP/1.1 200 OK\r\n\r\n", goesOn: strings.Repeat("x", 1000), delivered: true},
+		"chunks without end":     {begins: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", goesOn: "5\r\nhello\r\n", delivered: true},
+		"a chunk of every size":  {begins: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", delivered: true},
+		"trailers without end": {
+			begins:    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n0\r\n",
+			goesOn:    "X: " + strings.Repeat("x", 1000) + "\r\n",
+			delivered: true,
+		},
+		"a length below nothing": {begins: "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello"},
+		"a bomb": {
+			begins:    "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + bomb.String(),
+			delivered: true,
+		},
+		"words that steer":     {begins: "HTTP/1.1 500 \x1b[31mred\u202e\x00\r\nContent-Length: 0\r\n\r\n"},
+		"to wait for ever":     {begins: "HTTP/1.1 429 Wait\r\nRetry-After: 99999999999999999999\r\nContent-Length: 0\r\n\r\n"},
+		"a redirect to itself": {begins: "HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"},
+		"a redirect to metadata": {begins: "HTTP/1.1 307 Found\r\nLocation: http://169.254.169.254/latest/meta-data\r\n" +
+			"Content-Length: 0\r\n\r\n"},
+		"another protocol at all": {
+			begins: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+			goesOn: strings.Repeat("x", 1000),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)

@@ -378,7 +378,11 @@ func TestOldDeliveries(t *testing.T) {
 	if len(old) != 3 {
 		t.Fatalf("%d deliveries after 29 days", len(old))
 	}
-	if _, err := h.Redeliver(t.Context(), h.by, &api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: w.ID}, DeliveryID: old[0].ID}); err != nil {
+	if _, err := h.Redeliver(
+		t.Context(),
+		h.by,
+		&api.DeliveryInput{WebhookInput: api.WebhookInput{WebhookID: w.ID}, DeliveryID: old[0].ID},
+	); err != nil {
 		t.Fatal(err)
 	}
 	h.happens("report.ready", false)
@@ -392,7 +396,20 @@ func TestOldDeliveries(t *testing.T) {
 	// More than one step has; the next round goes on.
 	if err := h.db.Update(t.Context(), func(tx *store.Tx) error {
 		for range 700 {
-			d := store.Delivery{WebhookID: w.ID, Delivery: api.Delivery{TenantRecord: api.TenantRecord{Record: api.Record{ID: "00000000-0000-7000-8000-" + tx.NewID()[24:], CreatedAt: tx.Now().AddDate(0, -2, 0), UpdatedAt: tx.Now().AddDate(0, -2, 0)}, OrganizationID: h.by.OrganizationID}, Status: "delivered"}}
+			d := store.Delivery{
+				WebhookID: w.ID,
+				Delivery: api.Delivery{
+					TenantRecord: api.TenantRecord{
+						Record: api.Record{
+							ID:        "00000000-0000-7000-8000-" + tx.NewID()[24:],
+							CreatedAt: tx.Now().AddDate(0, -2, 0),
+							UpdatedAt: tx.Now().AddDate(0, -2, 0),
+						},
+						OrganizationID: h.by.OrganizationID,
+					},
+					Status: "delivered",
+				},
+			}
 			if err := store.Deliveries.Insert(tx, h.by.OrganizationID, &d); err != nil {
 				return err
 			}

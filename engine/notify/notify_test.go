@@ -110,7 +110,11 @@ func (h *house) hook(events ...string) *api.NewWebhook {
 func (h *house) happens(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		if err := audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}}); err != nil ||
+		if err := audit.PublishEvent(
+			tx,
+			h.by,
+			audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}},
+		); err != nil ||
 			!fail {
 			return err
 		}
@@ -312,9 +316,16 @@ func TestOrder(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	h := newHouse(t)
 	for _, address := range []string{
-		"https://10.0.0.1/", "https://192.168.1.1", "https://172.16.0.1", "https://169.254.169.254/latest/meta-data", "https://100.64.0.1", "https://0.0.0.0", "https://[::1]/", "https://[::]/",
-		"https://[fe80::1%25eth0]/", "https://[fc00::1]", "https://[::ffff:10.0.0.1]/", "https://[64:ff9b::a00:1]/", "https://[2002:a00:1::]/", "https://[2001:0:1::]/", "https://224.0.0.1", "https://255.255.255.255",
-		"https://2130706433/", "https://0x7f000001/", "https://017700000001/", "https://127.1/", "http://example.com/", "ftp://example.com", "https://", "https:///x", "javascript:alert(1)", "https://user:pass@example.com/", "https://example.com/#x", "example.com", "https://exa mple.com", "",
+		"https://10.0.0.1/", "https://192.168.1.1", "https://172.16.0.1",
+		"https://169.254.169.254/latest/meta-data", "https://100.64.0.1", "https://0.0.0.0",
+		"https://[::1]/", "https://[::]/",
+		"https://[fe80::1%25eth0]/", "https://[fc00::1]", "https://[::ffff:10.0.0.1]/",
+		"https://[64:ff9b::a00:1]/", "https://[2002:a00:1::]/", "https://[2001:0:1::]/", "https://224.0.0.1",
+		"https://255.255.255.255",
+		"https://2130706433/", "https://0x7f000001/", "https://017700000001/", "https://127.1/",
+		"http://example.com/", "ftp://example.com", "https://", "https:///x", "javascript:alert(1)",
+		"https://user:pass@example.com/", "https://example.com/#x", "example.com", "https://exa mple.com",
+		"",
 	} {
 		in := &api.CreateWebhookInput{}
 		in.Body.URL = address
@@ -322,7 +333,12 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	for _, address := range []string{"https://example.com/hook?x=1", "https://8.8.8.8:8443/", "https://[2606:4700::1111]/", "http://127.0.0.1:8080/x"} {
+	for _, address := range []string{
+		"https://example.com/hook?x=1",
+		"https://8.8.8.8:8443/",
+		"https://[2606:4700::1111]/",
+		"http://127.0.0.1:8080/x",
+	} {
 		in := &api.CreateWebhookInput{}
 		in.Body.URL = address
 		if _, err := h.Create(t.Context(), h.by, in); err != nil {

@@ -61,10 +61,12 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*re
 		return nil, err
 	}
 	src := &render.Source{
-		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{}, Documents: d.Documents, Scope: d.Scope,
+		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{},
+		Documents: d.Documents, Scope: d.Scope,
 		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
-		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Outdated: d.Outdated, Summary: d.Summary, Requirements: map[string][]api.Requirement{},
-		Tool: s.ProgramVersion, AsOf: d.Summary.LastActivityAt,
+		POAM: d.POAM, POAMItems: d.POAMItems, Approvals: d.Approvals, Outdated: d.Outdated, Summary: d.Summary,
+		Requirements: map[string][]api.Requirement{},
+		Tool:         s.ProgramVersion, AsOf: d.Summary.LastActivityAt,
 	}
 	if src.Brand, err = s.loadBrand(ctx, by); err != nil {
 		return nil, fmt.Errorf("load branding: %w", err)
@@ -317,7 +319,12 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		return nil, err
 	}
 	var buf bytes.Buffer
-	if err := render.Write(ctx, &buf, src, render.Request{Template: render.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title}); err != nil {
+	if err := render.Write(
+		ctx,
+		&buf,
+		src,
+		render.Request{Template: render.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title},
+	); err != nil {
 		return nil, err
 	}
 	blob, err := s.DB.Blobs().Put(ctx, &buf, maxReportBytes)

@@ -65,23 +65,41 @@ func TestLyingHome(t *testing.T) {
 		change func(head map[string]any, all lines) lines
 		words  string
 	}{
-		"it ends before it begins": {func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all }, "its end precedes its start"},
-		"it begins later":          {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "start at 50"},
-		"numbers beyond its end":   {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has number"},
-		"numbers that go back":     {func(_ map[string]any, all lines) lines { all[1]["sequence"] = all[0]["sequence"]; return all }, "has number"},
+		"it ends before it begins": {
+			func(h map[string]any, all lines) lines { h["next"], h["since"] = -1, 0; return all },
+			"its end precedes its start",
+		},
+		"it begins later":        {func(h map[string]any, all lines) lines { h["since"], h["next"] = 50, 90; return all }, "start at 50"},
+		"numbers beyond its end": {func(h map[string]any, all lines) lines { h["next"] = all[0]["sequence"]; return all }, "has number"},
+		"numbers that go back": {
+			func(_ map[string]any, all lines) lines { all[1]["sequence"] = all[0]["sequence"]; return all },
+			"has number",
+		},
 		"another assessment": {func(h map[string]any, all lines) lines {
 			h["assessment_id"] = strings.Replace(assessmentID, "1", "2", 1)
 			return all
 		}, "a different assessment"},
-		"another clone":   {func(h map[string]any, all lines) lines { h["replica_id"] = "another"; return all }, "another clone"},
-		"another catalog": {func(h map[string]any, all lines) lines { h["catalog_sha256"] = strings.Repeat("d", 64); return all }, "catalog version"},
+		"another clone": {func(h map[string]any, all lines) lines { h["replica_id"] = "another"; return all }, "another clone"},
+		"another catalog": {
+			func(h map[string]any, all lines) lines { h["catalog_sha256"] = strings.Repeat("d", 64); return all },
+			"catalog version",
+		},
 		"a record of another assessment": {func(_ map[string]any, all lines) lines {
 			all[len(all)-1]["record"].(map[string]any)["assessment_id"] = "another"
 			return all
 		}, "another assessment"},
-		"a key of another record":          {func(_ map[string]any, all lines) lines { all[len(all)-1]["key"] = all[len(all)-2]["key"]; return all }, "does not match its key"},
-		"a table that is not synchronised": {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "unknown table"},
-		"the secrets of webhooks":          {func(_ map[string]any, all lines) lines { all[0]["table"] = "webhooks"; return all }, "unknown table"},
+		"a key of another record": {
+			func(_ map[string]any, all lines) lines { all[len(all)-1]["key"] = all[len(all)-2]["key"]; return all },
+			"does not match its key",
+		},
+		"a table that is not synchronised": {
+			func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all },
+			"unknown table",
+		},
+		"the secrets of webhooks": {
+			func(_ map[string]any, all lines) lines { all[0]["table"] = "webhooks"; return all },
+			"unknown table",
+		},
 		"the assessment is gone": {func(_ map[string]any, all lines) lines {
 			all[0]["op"], all[0]["table"], all[0]["key"] = "delete", "assessments", store.K(assessmentID).Bytes()
 			return all
@@ -101,7 +119,8 @@ func TestLyingHome(t *testing.T) {
 	// One that claims to be further than it is, is found out by the next reading.
 	_, err = s.applyPush(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
-	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "differs from the one this clone has read") {
+	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) ||
+		!strings.Contains(err.Error(), "differs from the one this clone has read") {
 		t.Errorf("a head that is not there: %v", err)
 	}
 }
@@ -141,12 +160,29 @@ func TestLyingClone(t *testing.T) {
 		words  string
 		whole  bool
 	}{
-		"another assessment": {func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all }, "another assessment", true},
-		"another clone":      {func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all }, "there is no clone", true},
-		"a later batch":      {func(head map[string]any, all lines) lines { head["counter"] = 7; return all }, "that this clone sent: the remote was restored", true},
-		"a table of people":  {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "unknown table", true},
+		"another assessment": {
+			func(head map[string]any, all lines) lines { head["assessment_id"] = "another"; return all },
+			"another assessment",
+			true,
+		},
+		"another clone": {
+			func(head map[string]any, all lines) lines { head["replica_id"] = "another"; return all },
+			"there is no clone",
+			true,
+		},
+		"a later batch": {
+			func(head map[string]any, all lines) lines { head["counter"] = 7; return all },
+			"that this clone sent: the remote was restored",
+			true,
+		},
+		"a table of people": {func(_ map[string]any, all lines) lines { all[0]["table"] = "memberships"; return all }, "unknown table", true},
 		"an approval as it is": {func(_ map[string]any, all lines) lines {
-			return lines{{"op": "insert", "table": "approvals", "key": store.K("x").Bytes(), "record": map[string]any{"id": "x", "assessment_id": assessmentID}}}
+			return lines{{
+				"op":     "insert",
+				"table":  "approvals",
+				"key":    store.K("x").Bytes(),
+				"record": map[string]any{"id": "x", "assessment_id": assessmentID},
+			}}
 		}, "cannot be pushed", false},
 		"a document of another assessment": {func(_ map[string]any, all lines) lines {
 			key := store.K("d1").Bytes()
@@ -154,7 +190,12 @@ func TestLyingClone(t *testing.T) {
 		}, "there is no document", false},
 		"a record that says another tenant": {func(_ map[string]any, all lines) lines {
 			key := store.K("c1").Bytes()
-			return lines{{"op": "insert", "table": "comments", "key": key, "record": map[string]any{"id": "c1", "assessment_id": "another", "organization_id": "org-other", "text": "x", "gate": "soa"}}}
+			return lines{{
+				"op":     "insert",
+				"table":  "comments",
+				"key":    key,
+				"record": map[string]any{"id": "c1", "assessment_id": "another", "organization_id": "org-other", "text": "x", "gate": "soa"},
+			}}
 		}, "another assessment", false},
 	} {
 		t.Run(name, func(t *testing.T) {

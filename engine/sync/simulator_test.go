@@ -39,7 +39,10 @@ func TestSimulator(t *testing.T) {
 	tally = counts{}
 	defer func() {
 		t.Logf("%d runs: %v", n, tally)
-		for _, what := range []string{"edit", "approve", "move", "document", "conflict field", "conflict approval", "conflict version", "conflict state", "bundle", "answer"} {
+		for _, what := range []string{
+			"edit", "approve", "move", "document", "conflict field",
+			"conflict approval", "conflict version", "conflict state", "bundle", "answer",
+		} {
 			if n >= 100 && tally[what] == 0 {
 				t.Errorf("%d runs had no %s: they show less than they should", n, what)
 			}

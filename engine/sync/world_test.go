@@ -101,8 +101,14 @@ func newWorld(t testing.TB, seed uint64, clones int) *world {
 	w.roles = map[string]api.Role{"u0": api.RoleOwner, "u1": api.RoleMember, "u2": api.RoleAdmin, "u3": api.RoleMember, "u4": api.RoleOwner}
 	must(t, w.home.db.Update(context.Background(), func(tx *store.Tx) error {
 		for id, role := range w.roles {
-			if err := errors.Join(store.Users.Put(tx, &api.User{Record: api.Record{ID: id}, Email: id + "@acme.example", Name: "person " + id, Status: "active"}),
-				store.Memberships.Put(tx, &store.Membership{ID: "m" + id, OrganizationID: w.home.org, UserID: id, Role: role, Status: "active"})); err != nil {
+			if err := errors.Join(store.Users.Put(
+				tx,
+				&api.User{Record: api.Record{ID: id}, Email: id + "@acme.example", Name: "person " + id, Status: "active"},
+			),
+				store.Memberships.Put(
+					tx,
+					&store.Membership{ID: "m" + id, OrganizationID: w.home.org, UserID: id, Role: role, Status: "active"},
+				)); err != nil {
 				return err
 			}
 		}

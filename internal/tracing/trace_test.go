@@ -118,19 +118,32 @@ func TestConfigured(t *testing.T) {
 		on   bool
 		want string
 	}{
-		"nothing":             {},
-		"general":             {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, on: true},
-		"for traces":          {env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://c.example/x", "OTEL_EXPORTER_OTLP_ENDPOINT": "nonsense"}, on: true},
-		"our own":             {own: "http://127.0.0.1:1", on: true},
-		"disabled":            {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_SDK_DISABLED": "true"}},
-		"none":                {env: map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}},
-		"another exporter":    {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: "otlp"},
-		"grpc":                {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, want: "4318"},
-		"no address":          {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "sesame:4318"}, want: "OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address"},
-		"another scheme":      {own: "unix:///sesame", want: "not an http or https address"},
-		"with a password":     {own: "http://ada:sesame@c.example", want: "OTEL_EXPORTER_OTLP_HEADERS"},
-		"not to be parsed":    {own: "http://c.example/%zzsesame", want: "not an http or https address"},
-		"protocol for traces": {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, on: true},
+		"nothing": {},
+		"general": {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}, on: true},
+		"for traces": {
+			env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://c.example/x", "OTEL_EXPORTER_OTLP_ENDPOINT": "nonsense"},
+			on:  true,
+		},
+		"our own":          {own: "http://127.0.0.1:1", on: true},
+		"disabled":         {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_SDK_DISABLED": "true"}},
+		"none":             {env: map[string]string{"OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}},
+		"another exporter": {own: "http://127.0.0.1:1", env: map[string]string{"OTEL_TRACES_EXPORTER": "zipkin"}, want: "otlp"},
+		"grpc": {
+			env:  map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			want: "4318",
+		},
+		"no address": {
+			env:  map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "sesame:4318"},
+			want: "OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address",
+		},
+		"another scheme":   {own: "unix:///sesame", want: "not an http or https address"},
+		"with a password":  {own: "http://ada:sesame@c.example", want: "OTEL_EXPORTER_OTLP_HEADERS"},
+		"not to be parsed": {own: "http://c.example/%zzsesame", want: "not an http or https address"},
+		"protocol for traces": {
+			own: "http://127.0.0.1:1",
+			env: map[string]string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+			on:  true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tracer, err := tracing.New(
@@ -210,8 +223,14 @@ func TestCollectorAway(t *testing.T) {
 // Whatever a stranger sends as a place in a trace is one, or none.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-00000000000000000000000000000000-b7ad6b7169203331-01", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-		"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "", "00--", strings.Repeat("0", 55),
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"00-00000000000000000000000000000000-b7ad6b7169203331-01",
+		"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what",
+		"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+		"",
+		"00--",
+		strings.Repeat("0", 55),
 	} {
 		f.Add(s)
 	}

@@ -92,7 +92,11 @@ func TestEveryCommandHasAPage(t *testing.T) {
 		!strings.Contains(page, `SERVICE\_ADMIN\_PASSWORD\_FILE`) {
 		t.Errorf("the underscores of variables are taken for markup:\n%s", page)
 	}
-	for name, want := range map[string]string{"completions/service.bash": "__start_service service", "completions/scf-service.bash": "__start_scf-service scf-service", "completions/_scf-service": "#compdef scf-service"} {
+	for name, want := range map[string]string{
+		"completions/service.bash":     "__start_service service",
+		"completions/scf-service.bash": "__start_scf-service scf-service",
+		"completions/_scf-service":     "#compdef scf-service",
+	} {
 		if !strings.Contains(first[name], want) {
 			t.Errorf("%s does not say %q", name, want)
 		}
@@ -117,7 +121,12 @@ func TestLicencesOfAllThatIsLinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := tree(t, dir)["licences/THIRD-PARTY-LICENCES.txt"]
-	for _, want := range []string{"Go, its library and runtime", "PDFium Authors", "END OF TERMS AND CONDITIONS", "FreeType Project LICENSE", "Independent JPEG Group", "Professor Benoit Macq", "Bigelow & Holmes", "github.com/danieljoos/wincred ", "github.com/spf13/cobra "} {
+	for _, want := range []string{
+		"Go, its library and runtime", "PDFium Authors",
+		"END OF TERMS AND CONDITIONS", "FreeType Project LICENSE", "Independent JPEG Group",
+		"Professor Benoit Macq", "Bigelow & Holmes", "github.com/danieljoos/wincred ",
+		"github.com/spf13/cobra ",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it has nothing of %q", want)
 		}
@@ -132,7 +141,13 @@ func TestLicencesOfAllThatIsLinked(t *testing.T) {
 
 func TestNoticesOfPartsAreTaken(t *testing.T) {
 	root := t.TempDir()
-	for name, text := range map[string]string{"LICENSE": "MIT", "inner/NOTICE.txt": "of a part", "inner/deep/LICENSE-font": "of a font", "inner/deep/license.go": "package deep", "other/LICENSE": "not linked"} {
+	for name, text := range map[string]string{
+		"LICENSE":                 "MIT",
+		"inner/NOTICE.txt":        "of a part",
+		"inner/deep/LICENSE-font": "of a font",
+		"inner/deep/license.go":   "package deep",
+		"other/LICENSE":           "not linked",
+	} {
 		if err := writeFile(filepath.Join(root, name), []byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +194,14 @@ func TestListOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"bomFormat":"CycloneDX"`, `"pkg:golang/b.example/b@v2"`, `"pkg:golang/stdlib@1.26.8"`, `"pkg:golang/z.example/z@v1.0.0%2Bincompatible"`, `"h1:z"`, `"go:build:GOOS"`} {
+	for _, want := range []string{
+		`"bomFormat":"CycloneDX"`,
+		`"pkg:golang/b.example/b@v2"`,
+		`"pkg:golang/stdlib@1.26.8"`,
+		`"pkg:golang/z.example/z@v1.0.0%2Bincompatible"`,
+		`"h1:z"`,
+		`"go:build:GOOS"`,
+	} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("it lacks %s:\n%s", want, text)
 		}
@@ -225,7 +247,14 @@ func TestOriginNamesItsSource(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for _, args := range [][]string{nil, {"write"}, {"write", "-version", "1"}, {"nothing", "-version", "1", "x"}, {"write", "x"}, {"parts", "-version", "1", "x"}} {
+	for _, args := range [][]string{
+		nil,
+		{"write"},
+		{"write", "-version", "1"},
+		{"nothing", "-version", "1", "x"},
+		{"write", "x"},
+		{"parts", "-version", "1", "x"},
+	} {
 		if run(t.Context(), args) == nil {
 			t.Errorf("%v is taken", args)
 		}

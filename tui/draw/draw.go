@@ -136,7 +136,8 @@ func (l Line) AddStyle(add Style) Line {
 	return out
 }
 
-const blankRun = "                                                                                                                                "
+const blankRun = "                                                                                                      " +
+	"                          "
 
 func spaces(n int) string {
 	if n <= len(blankRun) {

@@ -128,7 +128,8 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	switch {
 	case len(stop) > 0 || residual >= 2.6:
 		out.ResidualRiskLevel = "high"
-	case residual >= 1 || marks[specialCategories.name] && inherent >= 3 || points >= 2 || marks[vulnerablePeople.name] || marks[systematicMonitoring.name]:
+	case residual >= 1 || marks[specialCategories.name] && inherent >= 3 || points >= 2 || marks[vulnerablePeople.name] ||
+		marks[systematicMonitoring.name]:
 		out.ResidualRiskLevel = "medium"
 	default:
 		out.ResidualRiskLevel = "low"

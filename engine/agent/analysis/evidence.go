@@ -55,12 +55,19 @@ var hoursPerUnit = map[string]float64{"minute": 1.0 / 60, "hour": 1, "day": 24, 
 var synonyms = sync.OnceValue(func() map[string]string {
 	same := map[string]string{}
 	for _, group := range []string{
-		"multi-factor mfa 2fa second-factor factor multifactor totp fido", "enforced required mandatory requires refuses must", "remote vpn", "access login", "authentication token authenticator", "characters length",
-		"install installed applied deployed", "review recertify sign-off reviewed", "remove disabled revoked withdrawn deleted", "employee staff personnel people",
+		"multi-factor mfa 2fa second-factor factor multifactor totp fido",
+		"enforced required mandatory requires refuses must", "remote vpn", "access login",
+		"authentication token authenticator", "characters length",
+		"install installed applied deployed", "review recertify sign-off reviewed",
+		"remove disabled revoked withdrawn deleted", "employee staff personnel people",
 		"exercise tabletop drill exercised", "log logging event", "retain kept retention stored keep", "restore recovered recovery",
-		"central centrally siem collector", "independent external third-party", "party firm", "production live prod", "approve authorise approval reviewer",
-		"supplier vendor processor", "sign signed executed", "encrypt encryption ciphered bitlocker filevault luks aes", "delete erase deletion destroy", "collect forward ship",
-		"perform take run conduct done ran performed", "visitor guest", "escort accompany", "critical severe", "annual year yearly annually", "exist exists v3", "complete completed finished",
+		"central centrally siem collector", "independent external third-party", "party firm",
+		"production live prod", "approve authorise approval reviewer",
+		"supplier vendor processor", "sign signed executed",
+		"encrypt encryption ciphered bitlocker filevault luks aes", "delete erase deletion destroy",
+		"collect forward ship",
+		"perform take run conduct done ran performed", "visitor guest", "escort accompany", "critical severe",
+		"annual year yearly annually", "exist exists v3", "complete completed finished",
 	} {
 		fields := strings.Fields(group)
 		for _, w := range fields {
@@ -303,7 +310,8 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	case out.IsCompliant:
 		out.ConfidenceScore = clamp(60+35*shares/n, 0, 97)
 		out.AuditorNotes = fmt.Sprintf(
-			"All %d elements of the requirement are borne out by the description. It is a description: look at the records it names before relying on it.",
+			"All %d elements of the requirement are borne out by the description. It is a description: look at the records it "+
+				"names before relying on it.",
 			len(required),
 		)
 	case strings.TrimSpace(description) == "":

@@ -9,7 +9,8 @@ import (
 )
 
 // UnreadableNotice is the limitation stated for a text in an unsupported language.
-const UnreadableNotice = "The text seems to be in another language than English, which the rules don't read: little of it was understood, so a person who reads it has to judge."
+const UnreadableNotice = "The text seems to be in another language than English, which the rules don't read: little of " +
+	"it was understood, so a person who reads it has to judge."
 
 var (
 	lettersPattern = lazyregexp.New(`\pL+`)
@@ -18,7 +19,8 @@ var (
 	)
 	foreignWords = wordSet(
 		"der die das und nicht mit für von den dem ein eine wird werden sind ist auf zu im des le la les et pour une dans est sont sur par du " +
-			"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os um uma não com dos são",
+			"el los las y en que con una del se al il di che e non per della sono het een van met niet voor zijn wordt de o os " +
+			"um uma não com dos são",
 	)
 )
 

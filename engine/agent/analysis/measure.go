@@ -181,9 +181,12 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 			return nil, err
 		}
 		return map[string]bool{
-			"scc": a.HasStandardContractualClauses == c.SCC, "dpa": a.IsDPACompliant == c.DPA, "cap": strings.Contains(strings.ToLower(a.LiabilityCapIdentified), c.Cap),
+			"scc": a.HasStandardContractualClauses == c.SCC,
+			"dpa": a.IsDPACompliant == c.DPA,
+			"cap": strings.Contains(strings.ToLower(a.LiabilityCapIdentified), c.Cap),
 			"subs": containsAll(c.Subs, a.DataSubprocessorsListed) &&
-				len(c.Subs) == len(a.DataSubprocessorsListed), "flags": containsAll(c.Flags, a.RedFlagsForNegotiation),
+				len(c.Subs) == len(a.DataSubprocessorsListed),
+			"flags": containsAll(c.Flags, a.RedFlagsForNegotiation),
 		}, nil
 	case "remediation":
 		in := &api.ArchitectRemediationInput{}
@@ -241,8 +244,12 @@ func (c labeledCase) answerKey(kind string) map[string]any {
 		}
 	case "incident":
 		return map[string]any{
-			"is_false_positive": c.FalsePositive, "severity_level": c.Severity, "attack_vector_guessed": c.Vector, "affected_assets_identified": []string{},
-			"immediate_containment_actions": []string{}, "requires_dpo_breach_notification": c.DPO,
+			"is_false_positive":                c.FalsePositive,
+			"severity_level":                   c.Severity,
+			"attack_vector_guessed":            c.Vector,
+			"affected_assets_identified":       []string{},
+			"immediate_containment_actions":    []string{},
+			"requires_dpo_breach_notification": c.DPO,
 		}
 	case "risk":
 		urgency := map[string]int{"critical": 90, "high": 68, "medium": 45, "low": 15}[c.Urgency]

@@ -12,23 +12,33 @@ import (
 
 // oddTexts are what people paste by mistake, or on purpose.
 var oddTexts = map[string]string{
-	"empty": "", "blanks": " \t\n\r\n ", "binary": "\x00\x01\xff\xfe\x89PNG\r\n\x1a\n\xc3\x28", "marks": "...;;;,,,:::•••!!!???", "one letter": "x",
+	"empty":      "",
+	"blanks":     " \t\n\r\n ",
+	"binary":     "\x00\x01\xff\xfe\x89PNG\r\n\x1a\n\xc3\x28",
+	"marks":      "...;;;,,,:::•••!!!???",
+	"one letter": "x",
 	"no blanks": strings.Repeat(
 		"x",
 		longestWord(),
-	), "one word": strings.Repeat("not ", 20000), "brackets": strings.Repeat("[{(<", 20000), "quotes": strings.Repeat(`"'`, 20000),
+	),
+	"one word": strings.Repeat("not ", 20000),
+	"brackets": strings.Repeat("[{(<", 20000),
+	"quotes":   strings.Repeat(`"'`, 20000),
 	"numbers": strings.Repeat(
 		"9",
 		400,
 	) + " days " + strings.Repeat(
 		"1,",
 		500,
-	) + "000 EUR, CVSS 99.9", "direction marks": "\u202eencrypted\u202c \u200b\ufeff",
-	"chinese":  "我们处理八万名患者的健康数据，并与第三国共享。没有加密。",
-	"arabic":   "نعالج البيانات الصحية لثمانين ألف مريض ونشاركها مع دولة ثالثة. لا يوجد تشفير.",
-	"russian":  "Мы обрабатываем данные о здоровье 80 000 пациентов и передаём их в третью страну.",
-	"german":   "Wir verarbeiten die Gesundheitsdaten von 80.000 Patienten und geben sie an ein Drittland weiter. Die Daten werden nicht verschlüsselt und es ist keine Löschung vorgesehen.",
-	"french":   "Nous traitons les données de santé de 80 000 patients et les transférons vers un pays tiers. Les données ne sont pas chiffrées et il n'y a pas de durée de conservation.",
+	) + "000 EUR, CVSS 99.9",
+	"direction marks": "\u202eencrypted\u202c \u200b\ufeff",
+	"chinese":         "我们处理八万名患者的健康数据，并与第三国共享。没有加密。",
+	"arabic":          "نعالج البيانات الصحية لثمانين ألف مريض ونشاركها مع دولة ثالثة. لا يوجد تشفير.",
+	"russian":         "Мы обрабатываем данные о здоровье 80 000 пациентов и передаём их в третью страну.",
+	"german": "Wir verarbeiten die Gesundheitsdaten von 80.000 Patienten und geben sie an ein Drittland weiter. " +
+		"Die Daten werden nicht verschlüsselt und es ist keine Löschung vorgesehen.",
+	"french": "Nous traitons les données de santé de 80 000 patients et les transférons vers un pays tiers. " +
+		"Les données ne sont pas chiffrées et il n'y a pas de durée de conservation.",
 	"japanese": "当社は8万人の患者の健康データを処理しています。暗号化されていません。",
 }
 

@@ -15,7 +15,12 @@ func TestAddedEvidenceNeverLowersCompliance(t *testing.T) {
 	requirement := "Backups are taken daily, encrypted, and restored as a test every quarter."
 	text := ""
 	last := len(splitElements(requirement)) + 1
-	for _, more := range []string{"", "Backups are taken daily at 01:00.", "Backups are encrypted with AES-256.", "A restore test of the backups is done each quarter."} {
+	for _, more := range []string{
+		"",
+		"Backups are taken daily at 01:00.",
+		"Backups are encrypted with AES-256.",
+		"A restore test of the backups is done each quarter.",
+	} {
 		text += " " + more
 		got, _ := EvaluateEvidence(t.Context(), requirement, text)
 		if len(got.MissingElements) > last {
@@ -64,7 +69,11 @@ func TestNoiseHidesNoAttack(t *testing.T) {
 }
 
 func TestListedSubprocessorsAreNotFlagged(t *testing.T) {
-	for _, listed := range []string{"Sub-processors: OVH SAS and Brevo SAS.", "Subprocessors are Cloudflare, Inc. and Stripe Payments Europe, Ltd.", "Supplier uses no sub-processors."} {
+	for _, listed := range []string{
+		"Sub-processors: OVH SAS and Brevo SAS.",
+		"Subprocessors are Cloudflare, Inc. and Stripe Payments Europe, Ltd.",
+		"Supplier uses no sub-processors.",
+	} {
 		got, _ := ScanVendorContract(t.Context(), "v", "Liability is limited to EUR 5. "+listed)
 		for _, f := range got.RedFlagsForNegotiation {
 			if strings.Contains(f, "governs sub-processors") {
@@ -78,8 +87,11 @@ func TestListedSubprocessorsAreNotFlagged(t *testing.T) {
 func TestTermsLowerFlags(t *testing.T) {
 	text, last := "This is an agreement. ", 1000
 	for _, term := range []string{
-		"Data is processed on documented instructions only. ", "Staff are bound to confidentiality. ", "Technical and organisational measures are in place. ",
-		"The vendor notifies personal data breaches within 24 hours. ", "Data is deleted at the end. ", "The customer may audit. ", "The vendor uses no sub-processors. ", "It assists with requests of data subjects. ",
+		"Data is processed on documented instructions only. ", "Staff are bound to confidentiality. ",
+		"Technical and organisational measures are in place. ",
+		"The vendor notifies personal data breaches within 24 hours. ", "Data is deleted at the end. ",
+		"The customer may audit. ", "The vendor uses no sub-processors. ",
+		"It assists with requests of data subjects. ",
 	} {
 		text += term
 		got, _ := ScanVendorContract(t.Context(), "v", text)
@@ -95,7 +107,14 @@ func TestTermsLowerFlags(t *testing.T) {
 
 func TestMeasuresNeverRaiseTheResidualRisk(t *testing.T) {
 	text, last := "Automated loan decisions with scores of applicants.", 9
-	for _, m := range []string{"", " Data is encrypted.", " Access is limited by role.", " Data is deleted after a year.", " Each refusal is reviewed by a person.", " Models are tested for bias."} {
+	for _, m := range []string{
+		"",
+		" Data is encrypted.",
+		" Access is limited by role.",
+		" Data is deleted after a year.",
+		" Each refusal is reviewed by a person.",
+		" Models are tested for bias.",
+	} {
 		text += m
 		got, _ := AssessDPIA(t.Context(), text, nil, everyControl{})
 		if p := place(got.ResidualRiskLevel); p > last {
@@ -112,7 +131,14 @@ func TestMeasuresNeverRaiseTheResidualRisk(t *testing.T) {
 func TestMoreGapsNeverLowerThePriority(t *testing.T) {
 	var gaps []any
 	last := -1
-	for _, g := range []string{"privacy notice", "annual training", "access review", "multi-factor authentication", "encryption of data at rest", "patches"} {
+	for _, g := range []string{
+		"privacy notice",
+		"annual training",
+		"access review",
+		"multi-factor authentication",
+		"encryption of data at rest",
+		"patches",
+	} {
 		gaps = append(gaps, g)
 		got, _ := PlanRemediation(t.Context(), map[string]any{"missing_elements": gaps}, "AWS", everyControl{})
 		if p := place(got.PriorityLevel); p < last {
@@ -139,7 +165,15 @@ func TestUrgencyFollowsTheFacts(t *testing.T) {
 
 // Whatever is given, there is an answer in bounds.
 func FuzzAnalyses(f *testing.F) {
-	for _, s := range []string{"", "\x00\xff", strings.Repeat("a ", 1000), "日本語のログ", "Failed password for root from 1.2.3.4", strings.Repeat("(", 3000), "1.1.1.1 %zz"} {
+	for _, s := range []string{
+		"",
+		"\x00\xff",
+		strings.Repeat("a ", 1000),
+		"日本語のログ",
+		"Failed password for root from 1.2.3.4",
+		strings.Repeat("(", 3000),
+		"1.1.1.1 %zz",
+	} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -165,7 +199,13 @@ func TestLargeAndStrangeTexts(t *testing.T) {
 	if longtest.Enabled() {
 		times = 10
 	}
-	for _, s := range []string{strings.Repeat("Backups are encrypted and restored. ", 1400*times), strings.Repeat("x", 50_000*times), strings.Repeat("Failed password for root from 203.0.113.9\n", 1100*times), "Резервные копии делаются ежедневно.", "\x7fELF\x02\x01\x00\x00"} {
+	for _, s := range []string{
+		strings.Repeat("Backups are encrypted and restored. ", 1400*times),
+		strings.Repeat("x", 50_000*times),
+		strings.Repeat("Failed password for root from 203.0.113.9\n", 1100*times),
+		"Резервные копии делаются ежедневно.",
+		"\x7fELF\x02\x01\x00\x00",
+	} {
 		if e, _ := EvaluateEvidence(t.Context(), "Visitors are escorted.", s); e.IsCompliant {
 			t.Errorf("%.20q is compliant", s)
 		}

@@ -27,7 +27,8 @@ var recommendations = []recommendation{
 		2,
 		[]string{"Block public access on every storage bucket and list what was reachable"},
 		map[string]string{
-			"aws": "aws s3api put-public-access-block --bucket BUCKET --public-access-block-configuration BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,RestrictPublicBuckets=true # aws s3",
+			"aws": "aws s3api put-public-access-block --bucket BUCKET --public-access-block-configuration " +
+				"BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,RestrictPublicBuckets=true # aws s3",
 			"gcp": "gcloud storage buckets update gs://BUCKET --public-access-prevention",
 		},
 		"CLD-02",
@@ -64,7 +65,8 @@ var recommendations = []recommendation{
 		5,
 		[]string{"Encrypt the data at rest with keys of a key management service; move existing data by a copy"},
 		map[string]string{
-			"aws":   "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
+			"aws": "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds " +
+				"copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
 			"gcp":   "gcloud kms keys create KEY --keyring RING --location REGION --purpose encryption",
 			"azure": "az disk-encryption-set create --name SET --resource-group GROUP --key-url URL",
 			"linux": "cryptsetup luksFormat /dev/DEVICE",
@@ -106,8 +108,9 @@ var recommendations = []recommendation{
 			"kubernetes": "kubectl -n logging get daemonset",
 			"gcp":        "gcloud logging sinks create central storage.googleapis.com/BUCKET --log-filter='logName:cloudaudit.googleapis.com'",
 			"aws":        "aws cloudtrail create-trail --name org-trail --s3-bucket-name BUCKET --is-multi-region-trail",
-			"azure":      "az monitor diagnostic-settings create --name central --resource RESOURCE --workspace WORKSPACE --logs '[{\"category\":\"Administrative\",\"enabled\":true}]'",
-			"linux":      "systemctl enable --now rsyslog",
+			"azure": "az monitor diagnostic-settings create --name central --resource RESOURCE --workspace WORKSPACE --logs " +
+				"'[{\"category\":\"Administrative\",\"enabled\":true}]'",
+			"linux": "systemctl enable --now rsyslog",
 		},
 		"MON-02",
 	},
@@ -245,7 +248,8 @@ var recommendations = []recommendation{
 		1,
 		[]string{"Set the screen lock by policy for all devices"},
 		map[string]string{
-			"windows": "reg add 'HKLM\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Policies\\System' /v InactivityTimeoutSecs /t REG_DWORD /d 600 /f",
+			"windows": "reg add 'HKLM\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Policies\\System' /v InactivityTimeoutSecs " +
+				"/t REG_DWORD /d 600 /f",
 		},
 		"IAC-24",
 	},

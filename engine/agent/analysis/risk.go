@@ -197,7 +197,8 @@ func financialImpact(b, d parsedText, band string, signs *Indicators) string {
 		}
 	}
 	return fmt.Sprintf(
-		"No figure was given, so none is invented. At %s urgency, ask the business for the cost of a day without the service and of telling those concerned.",
+		"No figure was given, so none is invented. At %s urgency, ask the business for the cost of a day without the service "+
+			"and of telling those concerned.",
 		band,
 	)
 }

@@ -41,7 +41,8 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadCSV(t *testing.T) {
-	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\nQ2;Second;;;\n"
+	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\n" +
+		"Q2;Second;;;\n"
 	set, err := custom.ReadFile("/tmp/ACME Questions 2026.csv", []byte(table), custom.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -132,8 +132,11 @@ func TestProfile(t *testing.T) {
 		imports      string
 		requirements string
 	}{
-		"SCF controls":       {`[{"href": "catalog.json", "include-controls": [{"with-ids": ["iac-06", "GOV-01"]}]}]`, "GOV-01 IAC-06"},
-		"by pattern":         {`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "iac-0[67]"}]}], "exclude-controls": [{"with-ids": ["iac-07"]}]}]`, "IAC-06"},
+		"SCF controls": {`[{"href": "catalog.json", "include-controls": [{"with-ids": ["iac-06", "GOV-01"]}]}]`, "GOV-01 IAC-06"},
+		"by pattern": {
+			`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "iac-0[67]"}]}], "exclude-controls": [{"with-ids": ["iac-07"]}]}]`,
+			"IAC-06",
+		},
 		"of a framework":     {`[{"href": "#iso-27001-2022", "include-controls": [{"with-ids": ["A.5.1", "A.8.5"]}]}]`, "A.5.1 A.8.5"},
 		"through a resource": {`[{"href": "#11111111-1111-4111-8111-111111111111", "include-controls": [{"with-ids": ["A.5.1"]}]}]`, "A.5.1"},
 	} {
@@ -205,29 +208,81 @@ func TestRefused(t *testing.T) {
 			{"uuid": "44444444-4444-4444-8444-444444444444", "rlinks": [{"href": "#11111111-1111-4111-8111-111111111111"}]}]}}}`
 	}
 	for name, c := range map[string]struct{ doc, place, says string }{
-		"it is empty":                {"", "", "it is empty"},
-		"a list":                     {"[]", "", "not OSCAL"},
-		"another model":              {`{"system-security-plan": {}}`, "", "no OSCAL catalog"},
-		"10,000 deep":                {`{"catalog":` + strings.Repeat(`{"groups":[`, 10000), "catalog", "nested"},
-		"no metadata":                {`{"catalog": {}}`, "catalog.metadata.oscal-version", "has no OSCAL version"},
-		"no such version":            {strings.Replace(`{"catalog": {`+head+`}}`, "1.2.2", "9.9.9", 1), "catalog.metadata.oscal-version", "9.9.9"},
-		"against the schema":         {`{"catalog": {` + head + `, "controls": [{"id": "gov-01"}]}}`, "catalog.controls[0]", "title"},
-		"an unknown field":           {`{"catalog": {` + head + `, "kontrols": []}}`, "catalog", "kontrols"},
-		"a bad token":                {`{"catalog": {` + head + `, "controls": [{"id": "1 2", "title": "x"}]}}`, "catalog.controls[0].id", "match"},
-		"no control":                 {`{"catalog": {` + head + `}}`, "catalog", "no control"},
-		"a control twice":            {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "GOV-01", "title": "x"}]}}`, "catalog.controls[1].id", "twice"},
-		"two kinds":                  {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "ac-1", "title": "x"}]}}`, "catalog.controls[1].id", "one kind"},
-		"a link to nothing":          {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x", "links": [{"href": "#x", "rel": "maps-to"}]}]}}`, "catalog.controls[0].links[0]", "no framework x in the back matter"},
-		"imports itself":             {profile(`[{"href": "#3f2b1c1e-6a54-4c5e-9d1f-0c8e6a1b2c3d", "include-all": {}}]`), "profile.imports[0].href", "back to itself"},
-		"a cycle":                    {profile(`[{"href": "#11111111-1111-4111-8111-111111111111", "include-all": {}}]`), "profile.imports[0].href", "back to itself"},
-		"imports what is not there":  {profile(`[{"href": "moon.json", "include-all": {}}]`), "profile.imports[0].href", "not a framework"},
-		"selects what is not there":  {profile(`[{"href": "#iso-27001-2022", "include-controls": [{"with-ids": ["A.5.1", "A.99"]}]}]`), "profile.imports[0].include-controls[0].with-ids[1]", `"A.99"`},
-		"selects nothing":            {profile(`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "zzz*"}]}]}]`), "profile.imports", "the profile selects nothing"},
-		"a name that is taken":       {strings.Replace(profile(`[{"href": "scf.json", "include-all": {}}]`), "Yard baseline", "NIST CSF v2.0", 1), "profile.metadata.title", "nist-csf-2.0"},
-		"maps to unknown controls":   {strings.Replace(mapping, `"iac-06"`, `"iac-99"`, 1), "mapping-collection.mappings[0].maps[0].targets[0].id-ref", "iac-99"},
-		"maps no SCF control":        {strings.Replace(mapping, `"iac-06"`, `"x-1"`, 1), "mapping-collection.mappings[0]", "neither side"},
-		"an unknown relationship":    {strings.Replace(mapping, `subset-of`, `cousin-of`, 1), "mapping-collection.mappings[0].maps[0].relationship", "cousin-of"},
-		"a requirement's text alone": {`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}], "back-matter": {"resources": [{"uuid": "11111111-1111-4111-8111-111111111111", "title": "F", "props": [{"name": "type", "value": "framework"}, {"name": "requirement-title", "value": "x", "group": "r9"}]}]}}}`, "catalog.back-matter.resources[0].props[1]", "no requirement"},
+		"it is empty":   {"", "", "it is empty"},
+		"a list":        {"[]", "", "not OSCAL"},
+		"another model": {`{"system-security-plan": {}}`, "", "no OSCAL catalog"},
+		"10,000 deep":   {`{"catalog":` + strings.Repeat(`{"groups":[`, 10000), "catalog", "nested"},
+		"no metadata":   {`{"catalog": {}}`, "catalog.metadata.oscal-version", "has no OSCAL version"},
+		"no such version": {
+			strings.Replace(`{"catalog": {`+head+`}}`, "1.2.2", "9.9.9", 1),
+			"catalog.metadata.oscal-version",
+			"9.9.9",
+		},
+		"against the schema": {`{"catalog": {` + head + `, "controls": [{"id": "gov-01"}]}}`, "catalog.controls[0]", "title"},
+		"an unknown field":   {`{"catalog": {` + head + `, "kontrols": []}}`, "catalog", "kontrols"},
+		"a bad token": {
+			`{"catalog": {` + head + `, "controls": [{"id": "1 2", "title": "x"}]}}`,
+			"catalog.controls[0].id",
+			"match",
+		},
+		"no control": {`{"catalog": {` + head + `}}`, "catalog", "no control"},
+		"a control twice": {
+			`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "GOV-01", "title": "x"}]}}`,
+			"catalog.controls[1].id",
+			"twice",
+		},
+		"two kinds": {
+			`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}, {"id": "ac-1", "title": "x"}]}}`,
+			"catalog.controls[1].id",
+			"one kind",
+		},
+		"a link to nothing": {
+			`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x", "links": [{"href": "#x", "rel": "maps-to"}]}]}}`,
+			"catalog.controls[0].links[0]",
+			"no framework x in the back matter",
+		},
+		"imports itself": {
+			profile(`[{"href": "#3f2b1c1e-6a54-4c5e-9d1f-0c8e6a1b2c3d", "include-all": {}}]`),
+			"profile.imports[0].href",
+			"back to itself",
+		},
+		"a cycle": {
+			profile(`[{"href": "#11111111-1111-4111-8111-111111111111", "include-all": {}}]`),
+			"profile.imports[0].href",
+			"back to itself",
+		},
+		"imports what is not there": {profile(`[{"href": "moon.json", "include-all": {}}]`), "profile.imports[0].href", "not a framework"},
+		"selects what is not there": {
+			profile(`[{"href": "#iso-27001-2022", "include-controls": [{"with-ids": ["A.5.1", "A.99"]}]}]`),
+			"profile.imports[0].include-controls[0].with-ids[1]",
+			`"A.99"`,
+		},
+		"selects nothing": {
+			profile(`[{"href": "scf.json", "include-controls": [{"matching": [{"pattern": "zzz*"}]}]}]`),
+			"profile.imports",
+			"the profile selects nothing",
+		},
+		"a name that is taken": {
+			strings.Replace(profile(`[{"href": "scf.json", "include-all": {}}]`), "Yard baseline", "NIST CSF v2.0", 1),
+			"profile.metadata.title",
+			"nist-csf-2.0",
+		},
+		"maps to unknown controls": {
+			strings.Replace(mapping, `"iac-06"`, `"iac-99"`, 1),
+			"mapping-collection.mappings[0].maps[0].targets[0].id-ref",
+			"iac-99",
+		},
+		"maps no SCF control": {strings.Replace(mapping, `"iac-06"`, `"x-1"`, 1), "mapping-collection.mappings[0]", "neither side"},
+		"an unknown relationship": {
+			strings.Replace(mapping, `subset-of`, `cousin-of`, 1),
+			"mapping-collection.mappings[0].maps[0].relationship",
+			"cousin-of",
+		},
+		"a requirement's text alone": {
+			`{"catalog": {` + head + `, "controls": [{"id": "gov-01", "title": "x"}], "back-matter": {"resources": [{"uuid": "11111111-1111-4111-8111-111111111111", "title": "F", "props": [{"name": "type", "value": "framework"}, {"name": "requirement-title", "value": "x", "group": "r9"}]}]}}}`,
+			"catalog.back-matter.resources[0].props[1]",
+			"no requirement",
+		},
 	} {
 		_, err := oscal.Read([]byte(c.doc), load(t))
 		var at *structured.PathError

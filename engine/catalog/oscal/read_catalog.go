@@ -420,7 +420,8 @@ func findFramework(src *scf.Source, ref string) (int, bool) {
 	for i := range src.Frameworks {
 		f := &src.Frameworks[i]
 		if ref != "" &&
-			(f.Code == ref || f.Code == slug || strings.EqualFold(f.Name, ref) || strings.EqualFold(f.Title, ref) || slices.Contains(f.Aliases, slug)) {
+			(f.Code == ref || f.Code == slug || strings.EqualFold(f.Name, ref) || strings.EqualFold(f.Title, ref) ||
+				slices.Contains(f.Aliases, slug)) {
 			return i, true
 		}
 	}

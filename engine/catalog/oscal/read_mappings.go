@@ -60,7 +60,8 @@ type mapItem struct {
 // catalogRelationships are those of OSCAL in the words of the catalog: how the requirement
 // stands to the control.
 var catalogRelationships = map[string]string{
-	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset", "intersects-with": "intersects", "no-relationship": "none",
+	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset",
+	"intersects-with": "intersects", "no-relationship": "none",
 	"equal": "equal", "equivalent": "equal", "subset": "subset", "superset": "superset", "intersects": "intersects", "none": "none",
 }
 

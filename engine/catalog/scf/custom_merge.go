@@ -117,8 +117,17 @@ func (m *customMerge) addControl(b *api.CustomControlBody) {
 		m.src.Domains = append(m.src.Domains, Domain{Code: prefix, Name: name})
 	}
 	c := Control{
-		Code: b.Code, Title: b.Title, Description: b.Description, Question: stringOrEmpty(b.Question), Weight: NoWeight,
-		Applicability: b.Applicability, CSFFunction: stringOrEmpty(b.CSFFunction), Cadence: stringOrEmpty(b.Cadence), Traits: b.Traits, Tags: b.Tags, Owner: m.organizationID,
+		Code:          b.Code,
+		Title:         b.Title,
+		Description:   b.Description,
+		Question:      stringOrEmpty(b.Question),
+		Weight:        NoWeight,
+		Applicability: b.Applicability,
+		CSFFunction:   stringOrEmpty(b.CSFFunction),
+		Cadence:       stringOrEmpty(b.Cadence),
+		Traits:        b.Traits,
+		Tags:          b.Tags,
+		Owner:         m.organizationID,
 	}
 	if b.Weight != nil {
 		c.Weight = *b.Weight
@@ -144,8 +153,13 @@ func (m *customMerge) addFramework(b *api.CustomFrameworkBody) {
 		code += "-custom"
 	}
 	f := Framework{
-		Code: code, Name: b.Name, Title: stringOrEmpty(b.Title), Publisher: stringOrEmpty(b.Publisher), Jurisdiction: stringOrEmpty(b.Jurisdiction),
-		SourceURL: stringOrEmpty(b.SourceURL), Owner: m.organizationID,
+		Code:         code,
+		Name:         b.Name,
+		Title:        stringOrEmpty(b.Title),
+		Publisher:    stringOrEmpty(b.Publisher),
+		Jurisdiction: stringOrEmpty(b.Jurisdiction),
+		SourceURL:    stringOrEmpty(b.SourceURL),
+		Owner:        m.organizationID,
 	}
 	number := len(m.src.Frameworks)
 	codes := make(map[string]int, len(b.Requirements))

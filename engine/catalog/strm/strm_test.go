@@ -19,7 +19,8 @@ func table(rows ...string) []Line {
 	return out
 }
 
-const columns = "FDE #|FDE Name|Focal Document Element (FDE) Description|STRM\nRationale|STRM\nRelationship|SCF Control|SCF #|SCF Control Description|Strength of\nRelationship\n(optional)|Notes\n(optional)"
+const columns = "FDE #|FDE Name|Focal Document Element (FDE) Description|STRM\nRationale|STRM\n" +
+	"Relationship|SCF Control|SCF #|SCF Control Description|Strength of\nRelationship\n(optional)|Notes\n(optional)"
 
 func read(t *testing.T, rows ...string) *Document {
 	t.Helper()
@@ -34,7 +35,8 @@ func TestRead(t *testing.T) {
 	doc := read(
 		t,
 		"NIST IR 8477-Based Set Theory Relationship Mapping (STRM) Focal Document:|Moon Base Act (2030)",
-		"Reference document: Secure Controls Framework (SCF) version 2031.1 Focal Document URL: https://example.org Published STRM URL: https://example.org/strm/scf-strm-moon-base-act-2030.pdf",
+		"Reference document: Secure Controls Framework (SCF) version 2031.1 Focal Document URL: https://example.org Published "+
+			"STRM URL: https://example.org/strm/scf-strm-moon-base-act-2030.pdf",
 		columns,
 		"§ 1|Air|There is air.|Functional|Subset Of|Who|GOV-01|…|10|",
 		"§ 1|Air|There is air.|Functional|Instersects With|Who|IAC-06\nNET-03|…|5|none",
@@ -59,7 +61,8 @@ func TestRead(t *testing.T) {
 		}
 	}
 	want := []string{
-		"§ 1|Air|There is air.", "GOV-01 subset k functional", "IAC-06 intersects f functional", "NET-03 intersects f functional", "NET-04 intersects d functional",
+		"§ 1|Air|There is air.", "GOV-01 subset k functional", "IAC-06 intersects f functional",
+		"NET-03 intersects f functional", "NET-04 intersects d functional",
 		"§ 2||", "§ 3||Those who come from far away show papers.", "GOV-02 superset ` functional", "§ 4||x", "§ 5||x",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -82,7 +85,11 @@ func warned(t *testing.T, warnings []api.ImportWarning, words string) {
 
 // The header is spelled in many ways, other sheets stand before and after.
 func TestHeaders(t *testing.T) {
-	for _, h := range []string{"FDE#|STRM Relationship|SCF #", "CMMC FDE#|▪ STRM Relationship|Legecy SCF #|SCF # (2026.3)", "FDE #|SCF #|STRM\nRelationship"} {
+	for _, h := range []string{
+		"FDE#|STRM Relationship|SCF #",
+		"CMMC FDE#|▪ STRM Relationship|Legecy SCF #|SCF # (2026.3)",
+		"FDE #|SCF #|STRM\nRelationship",
+	} {
 		doc, err := Read([][]Line{table("Read me"), table(h, "1|Equal|GOV-01|GOV-01")})
 		if err != nil {
 			t.Errorf("%q: %v", h, err)
@@ -154,13 +161,25 @@ func TestLay(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	if want := []string{"GOV-01 1", "GOV-01 Article 1 equal functional m.pdf", "GOV-02 Article 10", "IAC-06 Article 2 subset functional: mostly m.pdf", "IAC-06 Article 11"}; !reflect.DeepEqual(
+	if want := []string{
+		"GOV-01 1",
+		"GOV-01 Article 1 equal functional m.pdf",
+		"GOV-02 Article 10",
+		"IAC-06 Article 2 subset functional: mostly m.pdf",
+		"IAC-06 Article 11",
+	}; !reflect.DeepEqual(
 		got,
 		want,
 	) {
 		t.Errorf("%q", got)
 	}
-	for _, words := range []string{"not related by the document", "ZZZ-01 is not a control", "the workbook does not; added", "were added: Article 2", "Article 11: the workbook maps it to IAC-06, the document does not"} {
+	for _, words := range []string{
+		"not related by the document",
+		"ZZZ-01 is not a control",
+		"the workbook does not; added",
+		"were added: Article 2",
+		"Article 11: the workbook maps it to IAC-06, the document does not",
+	} {
 		warned(t, warnings, words)
 	}
 	again, record, _ := Apply(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})

@@ -199,9 +199,23 @@ func (r *catalogReader) readControls() error {
 
 func (r *catalogReader) toControl(c *control, place string) (scf.Control, error) {
 	out := scf.Control{
-		Code: c.Code, Title: c.Title, Description: c.Description, Question: c.Question, Weight: scf.NoWeight,
-		Applicability: c.Applicability, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: toPairs(c.Solutions), Risks: c.Risks,
-		Threats: c.Threats, Baselines: c.Baselines, SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: toPairs(c.Extra),
+		Code:          c.Code,
+		Title:         c.Title,
+		Description:   c.Description,
+		Question:      c.Question,
+		Weight:        scf.NoWeight,
+		Applicability: c.Applicability,
+		CSFFunction:   c.CSFFunction,
+		Cadence:       c.Cadence,
+		Solutions:     toPairs(c.Solutions),
+		Risks:         c.Risks,
+		Threats:       c.Threats,
+		Baselines:     c.Baselines,
+		SCRMTiers:     c.SCRMTiers,
+		Traits:        c.Traits,
+		Tags:          c.Tags,
+		Errata:        c.Errata,
+		Extra:         toPairs(c.Extra),
 	}
 	if c.Weight != nil {
 		out.Weight = *c.Weight

@@ -61,7 +61,8 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	}
 	if again, err := structured.WriteCatalog(&scf.Source{
 		Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
-		Controls: got.Controls, Frameworks: got.Frameworks, Mappings: got.Mappings, Evidence: got.Evidence, Risks: got.Risks, Threats: got.Threats,
+		Controls: got.Controls, Frameworks: got.Frameworks, Mappings: got.Mappings, Evidence: got.Evidence,
+		Risks: got.Risks, Threats: got.Threats,
 		Principles: got.Principles,
 	}); err != nil || !bytes.Equal(again, written) {
 		t.Errorf("written again it differs, %v", err)

@@ -71,8 +71,16 @@ func fromHazards(all []scf.Hazard) []hazard {
 
 func fromFramework(f *scf.Framework) framework {
 	out := framework{
-		Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL, Column: f.Column,
-		Aliases: f.Aliases, Includes: f.Includes, Requirements: make([]requirement, 0, len(f.Requirements)),
+		Code:         f.Code,
+		Name:         f.Name,
+		Publisher:    f.Publisher,
+		Jurisdiction: f.Jurisdiction,
+		Title:        f.Title,
+		SourceURL:    f.SourceURL,
+		Column:       f.Column,
+		Aliases:      f.Aliases,
+		Includes:     f.Includes,
+		Requirements: make([]requirement, 0, len(f.Requirements)),
 	}
 	for _, r := range f.Requirements {
 		out.Requirements = append(out.Requirements, requirement(r))
@@ -82,9 +90,22 @@ func fromFramework(f *scf.Framework) framework {
 
 func fromControl(c *scf.Control, evidenceIDs []string) control {
 	out := control{
-		Code: c.Code, Title: c.Title, Description: c.Description, Question: c.Question, Applicability: c.Applicability,
-		CSFFunction: c.CSFFunction, Cadence: c.Cadence, Solutions: fromPairs(c.Solutions), Risks: c.Risks, Threats: c.Threats, Baselines: c.Baselines,
-		SCRMTiers: c.SCRMTiers, Traits: c.Traits, Tags: c.Tags, Errata: c.Errata, Extra: fromPairs(c.Extra),
+		Code:          c.Code,
+		Title:         c.Title,
+		Description:   c.Description,
+		Question:      c.Question,
+		Applicability: c.Applicability,
+		CSFFunction:   c.CSFFunction,
+		Cadence:       c.Cadence,
+		Solutions:     fromPairs(c.Solutions),
+		Risks:         c.Risks,
+		Threats:       c.Threats,
+		Baselines:     c.Baselines,
+		SCRMTiers:     c.SCRMTiers,
+		Traits:        c.Traits,
+		Tags:          c.Tags,
+		Errata:        c.Errata,
+		Extra:         fromPairs(c.Extra),
 	}
 	if c.Weight != scf.NoWeight {
 		out.Weight = &c.Weight

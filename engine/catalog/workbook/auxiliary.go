@@ -122,8 +122,14 @@ func (im *importer) readSources(t *auxiliaryTable) {
 		im.sources = append(im.sources, focalDocument{
 			slug: scf.Slug(
 				header,
-			), code: scf.FrameworkCode(header), column: header, id: strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))), geography: t.trimmedCell(row, geography), publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
-			title: scf.CollapseSpaces(t.trimmedCell(row, title)), url: t.trimmedCell(row, url),
+			),
+			code:      scf.FrameworkCode(header),
+			column:    header,
+			id:        strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))),
+			geography: t.trimmedCell(row, geography),
+			publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
+			title:     scf.CollapseSpaces(t.trimmedCell(row, title)),
+			url:       t.trimmedCell(row, url),
 		})
 	}
 }

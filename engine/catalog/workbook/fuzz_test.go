@@ -59,7 +59,14 @@ func FuzzHeader(f *testing.F) {
 
 // FuzzCells takes any text for a crosswalk cell.
 func FuzzCells(f *testing.F) {
-	for _, c := range []string{"5.1 \n5.10\n5.1", "AC-2 (1)\r\nA&A-03", "11.2, 11.2.2 11.2.3", "Section 3(1)(b)", "\u00a0\n", "5.0999999999999996"} {
+	for _, c := range []string{
+		"5.1 \n5.10\n5.1",
+		"AC-2 (1)\r\nA&A-03",
+		"11.2, 11.2.2 11.2.3",
+		"Section 3(1)(b)",
+		"\u00a0\n",
+		"5.0999999999999996",
+	} {
 		f.Add(c)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

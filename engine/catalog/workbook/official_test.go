@@ -96,12 +96,15 @@ func TestOfficialCounts(t *testing.T) {
 
 func TestFrameworksKeepTheirCodes(t *testing.T) {
 	for file, codes := range map[string]string{
-		"scf-2018.1.xlsx": "soc2-tsc soc2-tsc-2016 cis-7 iso-27001-2013 iso-27002-2013 nist-800-53-r4 nist-csf-1.1 pci-dss-3.2 gdpr hipaa fedramp-moderate",
+		"scf-2018.1.xlsx": "soc2-tsc soc2-tsc-2016 cis-7 iso-27001-2013 iso-27002-2013 nist-800-53-r4 nist-csf-1.1 " +
+			"pci-dss-3.2 gdpr hipaa fedramp-moderate",
 		"scf-2020.3.xlsx": "soc2-tsc cis-7.1 nist-csf-1.1 pci-dss-3.2 gdpr hipaa ccpa cmmc-1.0 lgpd fedramp-moderate fedramp-moderate-2",
 		"scf-2022.3.xlsx": "soc2-tsc cis-8.0 iso-27001-2013 iso-27001-2022 iso-27002-2022 nist-csf-1.1 nist-800-53-r4 nist-800-53-r5 " +
 			"nist-800-53-r5-low nist-800-171-r2 pci-dss-3.2 pci-dss-4.0 gdpr uk-gdpr hipaa ccpa lgpd cmmc-2.0-level-1 cmmc-2.0-level-2",
-		"scf-2026.1.1-like.xlsx": "soc2-tsc cis-8.1 cis-8.1-ig1 iso-27001-2022 iso-27002-2022 iso-42001 nist-csf-2.0 nist-800-53-r4 nist-800-53-r5 " +
-			"nist-800-53-r5-low nist-800-171-r2 nist-800-171-r3 pci-dss-4.0.1 gdpr hipaa dora nis2 lgpd cmmc-2.0-level-2 ccpa nist-ai-rmf-1.0 eu-ai-act",
+		"scf-2026.1.1-like.xlsx": "soc2-tsc cis-8.1 cis-8.1-ig1 iso-27001-2022 iso-27002-2022 iso-42001 nist-csf-2.0 " +
+			"nist-800-53-r4 nist-800-53-r5 " +
+			"nist-800-53-r5-low nist-800-171-r2 nist-800-171-r3 pci-dss-4.0.1 gdpr hipaa dora nis2 lgpd cmmc-2.0-level-2 ccpa " +
+			"nist-ai-rmf-1.0 eu-ai-act",
 	} {
 		src := official(t, file)
 		for _, code := range strings.Fields(codes) {
@@ -234,9 +237,15 @@ func TestSearchByCode(t *testing.T) {
 	for file, asks := range map[string]map[string]string{
 		"scf-2022.3.xlsx": {
 			"A.5.17": "iso-27002-2022 5.17", "iso 27002 2022 5.17": "iso-27002-2022 5.17", "iso-27001-2022:A.5.17": "iso-27002-2022 5.17",
-			"nist 800-53 r5 ac-02": "nist-800-53-r5 AC-2", "gdpr article 32.1": "gdpr Art 32.1", "iso 27001 2022 5.17": "iso-27002-2022 5.17", "A.9.2.1": "iso-27002-2013 9.2.1",
+			"nist 800-53 r5 ac-02": "nist-800-53-r5 AC-2", "gdpr article 32.1": "gdpr Art 32.1",
+			"iso 27001 2022 5.17": "iso-27002-2022 5.17", "A.9.2.1": "iso-27002-2013 9.2.1",
 		},
-		"scf-2026.1.1-like.xlsx": {"A.5.17": "iso-27002-2022 5.17", "nis2 21.2(a)": "nis2 Article 21.2(a)", "NIS2 art 21.2.a": "nis2 Article 21.2(a)", "pci dss 8.3.1": "pci-dss-4.0.1 8.3.1"},
+		"scf-2026.1.1-like.xlsx": {
+			"A.5.17":          "iso-27002-2022 5.17",
+			"nis2 21.2(a)":    "nis2 Article 21.2(a)",
+			"NIS2 art 21.2.a": "nis2 Article 21.2(a)",
+			"pci dss 8.3.1":   "pci-dss-4.0.1 8.3.1",
+		},
 	} {
 		s := open(t, file)
 		for ask, want := range asks {

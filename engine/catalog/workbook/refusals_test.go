@@ -58,7 +58,14 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"nothing", nil, ErrNotWorkbook, "", "", "not an .xlsx workbook"},
 		{"text", []byte("SCF Domain,SCF Control"), ErrNotWorkbook, "", "", "not an .xlsx workbook"},
-		{"rows without controls", build(t, grid{"SCF 2022.3", slices.Concat(good.rows, slices.Repeat([][]any{{}, {"a"}}, 30))}), ErrTooManyRows, "SCF 2022.3", "", "rows"},
+		{
+			"rows without controls",
+			build(t, grid{"SCF 2022.3", slices.Concat(good.rows, slices.Repeat([][]any{{}, {"a"}}, 30))}),
+			ErrTooManyRows,
+			"SCF 2022.3",
+			"",
+			"rows",
+		},
 		{"password", cfb, ErrNotWorkbook, "", "", "protected by a password"},
 		{"another archive", rezip(t, build(t, good), func(name string, body []byte) []byte {
 			if name == "xl/workbook.xml" {
@@ -82,7 +89,14 @@ func TestRefusals(t *testing.T) {
 		{"a far row", edited(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="4"`, `<row r="1000000"`, 1)
 		}), ErrTooManyRows, "SCF 2022.3", "", "1000000 rows"},
-		{"too many cells", build(t, good, grid{"x", slices.Repeat([][]any{slices.Repeat([]any{1}, 50)}, 40)}), ErrTooManyCells, "x", "", "more than 1000 cells"},
+		{
+			"too many cells",
+			build(t, good, grid{"x", slices.Repeat([][]any{slices.Repeat([]any{1}, 50)}, 40)}),
+			ErrTooManyCells,
+			"x",
+			"",
+			"more than 1000 cells",
+		},
 		{"too many texts", rezip(t, build(t, good), func(name string, body []byte) []byte {
 			if strings.HasSuffix(name, "sharedStrings.xml") {
 				return []byte("<sst>" + strings.Repeat("<si/>", 1100) + "</sst>")
@@ -96,8 +110,16 @@ func TestRefusals(t *testing.T) {
 			return body
 		}), ErrTooLarge, "", "", "xl/styles.xml"},
 		{
-			"too many columns", build(t, grid{"SCF 2022.3", [][]any{append(slices.Clone(good.rows[0]), make([]any, 90)...), {}}}, grid{"x", [][]any{slices.Repeat([]any{"y"}, 90)}}),
-			ErrTooManyColumns, "x", "CL1", "90 columns",
+			"too many columns",
+			build(
+				t,
+				grid{"SCF 2022.3", [][]any{append(slices.Clone(good.rows[0]), make([]any, 90)...), {}}},
+				grid{"x", [][]any{slices.Repeat([]any{"y"}, 90)}},
+			),
+			ErrTooManyColumns,
+			"x",
+			"CL1",
+			"90 columns",
 		},
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
 		{

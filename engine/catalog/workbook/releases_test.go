@@ -64,7 +64,14 @@ var (
 
 func levels(format string) []string {
 	var out []string
-	for i, name := range []string{"Not Performed", "Performed Informally", "Planned & Tracked", "Well Defined", "Quantitatively Controlled", "Continuously Improving"} {
+	for i, name := range []string{
+		"Not Performed",
+		"Performed Informally",
+		"Planned & Tracked",
+		"Well Defined",
+		"Quantitatively Controlled",
+		"Continuously Improving",
+	} {
 		out = append(out, fmt.Sprintf(format, i, name))
 	}
 	return out
@@ -124,7 +131,9 @@ var releases = []release{
 		"pci-dss-3.2", 34, 0,
 	},
 	{
-		"2023.2", "SCF 2023.2", joined(
+		"2023.2",
+		"SCF 2023.2",
+		joined(
 			oldFront,
 			"Evidence Request List (ERL) #",
 			"SCF Control Question",
@@ -148,7 +157,9 @@ var releases = []release{
 			risks,
 			"Errata\n2023.2",
 		),
-		"soc2-tsc soc2-tsc-points-of-focus nist-ai-rmf-1.0 itar-part-120-limited govramp-low-plus saudi-arabia-sama-csf-1.0 dora japan-appi", 30, 0,
+		"soc2-tsc soc2-tsc-points-of-focus nist-ai-rmf-1.0 itar-part-120-limited govramp-low-plus saudi-arabia-sama-csf-1.0 dora japan-appi",
+		30,
+		0,
 	},
 	{
 		"2024.2", "SCF 2024.2", joined(
@@ -269,8 +280,20 @@ var releases = []release{
 	},
 	// Nobody has seen these headers before.
 	{
-		"2031.1", "SCF 2031.1", joined(oldFront[:4], "Relative Control Weighting", "Moon Base Act\n2030", "Mars\nOrdinance 7", "ISO\n27001\n2022", "Colony Law", "Notes of the reviewer"),
-		"moon-base-act-2030 mars-ordinance-7 iso-27001-2022 colony-law", 6, 1,
+		"2031.1",
+		"SCF 2031.1",
+		joined(
+			oldFront[:4],
+			"Relative Control Weighting",
+			"Moon Base Act\n2030",
+			"Mars\nOrdinance 7",
+			"ISO\n27001\n2022",
+			"Colony Law",
+			"Notes of the reviewer",
+		),
+		"moon-base-act-2030 mars-ordinance-7 iso-27001-2022 colony-law",
+		6,
+		1,
 	},
 }
 

@@ -310,7 +310,11 @@ func TestAuxiliarySheets(t *testing.T) {
 		what      string
 		got, want any
 	}{
-		{"domain", src.Domains[0], scf.Domain{Code: "IAC", Name: "Access", Principle: "Let in who should be.", Intent: "So that nobody else is in."}},
+		{
+			"domain",
+			src.Domains[0],
+			scf.Domain{Code: "IAC", Name: "Access", Principle: "Let in who should be.", Intent: "So that nobody else is in."},
+		},
 		{"domains", len(src.Domains), 2},
 		{"evidence both ways", src.Controls[0].Evidence, []int{0, 3, 2}},
 		{"evidence of the main sheet", src.Controls[1].Evidence, []int{1}},
@@ -320,9 +324,14 @@ func TestAuxiliarySheets(t *testing.T) {
 			Rigor: 2, Applicability: []string{"technology"}, Origins: []string{"A", "B"},
 		}}},
 		{"compensating", src.Controls[0].Compensating, []scf.CompensatingControl{
-			{Control: "IAC-06", Name: "Second factor", Justification: "Fewer get in."}, {Control: "NET-03", Name: "Edges", Justification: "Far away."},
+			{Control: "IAC-06", Name: "Second factor", Justification: "Fewer get in."},
+			{Control: "NET-03", Name: "Edges", Justification: "Far away."},
 		}},
-		{"principle", src.Principles, []scf.Principle{{Number: "1.10", Name: "Notice", Description: "Tell people.", Controls: []string{"IAC-01", "NET-03"}}}},
+		{
+			"principle",
+			src.Principles,
+			[]scf.Principle{{Number: "1.10", Name: "Notice", Description: "Tell people.", Controls: []string{"IAC-01", "NET-03"}}},
+		},
 		{"risks", src.Risks, []scf.Hazard{
 			{Code: "R-AC-1", Group: "Access", Title: "Nobody answers", Description: "None.", CSFFunction: "protect"},
 			{Code: "R-AC-2", Group: "Access", Title: "All answer", Description: "All.", CSFFunction: "detect"},

@@ -282,7 +282,13 @@ func FuzzSentences(f *testing.F) {
 
 func TestCells(t *testing.T) {
 	for _, tt := range []struct{ a, b, want string }{
-		{"A1:C1", "B2:D9", "A1:D9"}, {"", "B2", "B2"}, {"B2", "", "B2"}, {"AA10", "Z3", "Z3:AA10"}, {"B2", "B2", "B2"}, {"?", "A1", "A1"}, {"XFD1048576", "A1", "A1:XFD1048576"},
+		{"A1:C1", "B2:D9", "A1:D9"},
+		{"", "B2", "B2"},
+		{"B2", "", "B2"},
+		{"AA10", "Z3", "Z3:AA10"},
+		{"B2", "B2", "B2"},
+		{"?", "A1", "A1"},
+		{"XFD1048576", "A1", "A1:XFD1048576"},
 	} {
 		if got := unionCellRanges(tt.a, tt.b); got != tt.want {
 			t.Errorf("spanCells(%q, %q) = %q, want %q", tt.a, tt.b, got, tt.want)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-const clause = "All privileged accounts are reviewed every quarter by the owner of the system, who confirms in writing that each account is still needed and removes those that are not within five working days of the review."
+const clause = "All privileged accounts are reviewed every quarter by the owner of the system, who confirms in writing " +
+	"that each account is still needed and removes those that are not within five working days of the review."
 
 func TestEarliest(t *testing.T) {
 	edited := strings.Replace(clause, "five working days", "ten working days", 1)
@@ -17,7 +18,8 @@ func TestEarliest(t *testing.T) {
 		{1, "Scope. " + edited},
 		{
 			1,
-			"Backups are written to a second site each night and restored once a month by the operations team, which keeps a record of each restore and of what failed.",
+			"Backups are written to a second site each night and restored once a month by the operations team, which keeps a " +
+				"record of each restore and of what failed.",
 		},
 		{2, strings.ToUpper(clause)},
 		{2, "Short words that are the same."},

@@ -67,7 +67,10 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%s %q %q: what one file says of itself is not the archive's", doc.MIME, doc.Version, doc.Title)
 	}
 	warned := strings.Join(doc.Warnings, "\n")
-	for _, want := range []string{"tool.exe: skipped: the file type can't be read: it is a Windows program", "empty.txt: skipped: the document is empty"} {
+	for _, want := range []string{
+		"tool.exe: skipped: the file type can't be read: it is a Windows program",
+		"empty.txt: skipped: the document is empty",
+	} {
 		if !strings.Contains(warned, want) {
 			t.Errorf("no warning %q in\n%s", want, warned)
 		}
@@ -101,15 +104,18 @@ func TestArchiveRefuses(t *testing.T) {
 		raw  []byte
 		want error
 	}{
-		"empty":          {packed(t), ErrEmpty},
-		"folders only":   {packed(t, "a/", "", "b/", ""), ErrEmpty},
-		"nothing read":   {packed(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), ErrUnsupported},
-		"too many":       {packed(t, many...), ErrTooLarge},
-		"nested":         {nested, ErrTooLarge},
-		"protected":      {encryptedZip(t), ErrEncrypted},
-		"bomb":           {packed(t, "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
-		"two bombs":      {packed(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
-		"too much text":  {packed(t, "a.txt", strings.Repeat("word and\n\n", 2<<20), "b.txt", strings.Repeat("and word\n\n", 2<<20)), ErrTooLarge},
+		"empty":        {packed(t), ErrEmpty},
+		"folders only": {packed(t, "a/", "", "b/", ""), ErrEmpty},
+		"nothing read": {packed(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), ErrUnsupported},
+		"too many":     {packed(t, many...), ErrTooLarge},
+		"nested":       {nested, ErrTooLarge},
+		"protected":    {encryptedZip(t), ErrEncrypted},
+		"bomb":         {packed(t, "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
+		"two bombs":    {packed(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
+		"too much text": {
+			packed(t, "a.txt", strings.Repeat("word and\n\n", 2<<20), "b.txt", strings.Repeat("and word\n\n", 2<<20)),
+			ErrTooLarge,
+		},
 		"directory lies": {bytes.Replace(packed(t, "a.txt", "x"), []byte("PK\x01\x02"), []byte("PK\x01\x09"), 1), ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {

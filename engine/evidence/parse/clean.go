@@ -54,7 +54,8 @@ func stripInvisible(s string) string {
 			return r
 		case r == '\r' || r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029':
 			return '\n'
-		case r == '\u00ad' || r == '\ufeff' || r == '\u2060' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069':
+		case r == '\u00ad' || r == '\ufeff' || r == '\u2060' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' ||
+			r >= '\u2066' && r <= '\u2069':
 			return -1
 		case r >= 0xE0000 && r <= 0xE007F: // tag characters: invisible ASCII
 			return -1

@@ -19,7 +19,8 @@ var (
 // months maps the first letters of month names in the detected languages; the longest match wins.
 var months = map[string]time.Month{
 	"january": 1, "january.": 1, "januar": 1, "jänner": 1, "janvier": 1, "enero": 1, "janeiro": 1, "gennaio": 1, "januari": 1, "jan": 1,
-	"february": 2, "februar": 2, "février": 2, "febrero": 2, "fevereiro": 2, "febbraio": 2, "februari": 2, "feb": 2, "fév": 2, "févr": 2, "fev": 2,
+	"february": 2, "februar": 2, "février": 2, "febrero": 2, "fevereiro": 2, "febbraio": 2, "februari": 2,
+	"feb": 2, "fév": 2, "févr": 2, "fev": 2,
 	"march": 3, "märz": 3, "mars": 3, "marzo": 3, "março": 3, "maart": 3, "mar": 3, "mär": 3, "mrt": 3, "mrz": 3,
 	"april": 4, "avril": 4, "abril": 4, "aprile": 4, "apr": 4, "avr": 4, "abr": 4,
 	"may": 5, "mai": 5, "mayo": 5, "maio": 5, "maggio": 5, "mei": 5, "mag": 5,
@@ -29,7 +30,8 @@ var months = map[string]time.Month{
 	"september": 9, "septembre": 9, "septiembre": 9, "setembro": 9, "settembre": 9, "sep": 9, "sept": 9, "set": 9,
 	"october": 10, "oktober": 10, "octobre": 10, "octubre": 10, "outubro": 10, "ottobre": 10, "oct": 10, "okt": 10, "out": 10, "ott": 10,
 	"november": 11, "novembre": 11, "noviembre": 11, "novembro": 11, "nov": 11,
-	"december": 12, "dezember": 12, "décembre": 12, "diciembre": 12, "dezembro": 12, "dicembre": 12, "dec": 12, "dez": 12, "déc": 12, "dic": 12,
+	"december": 12, "dezember": 12, "décembre": 12, "diciembre": 12, "dezembro": 12, "dicembre": 12,
+	"dec": 12, "dez": 12, "déc": 12, "dic": 12,
 }
 
 // parseDate finds the first date in a short text. ambiguous is set if day and month can't be

@@ -94,7 +94,13 @@ func TestDocx(t *testing.T) {
 			cell(para("", "Admin")+para("", "root")),
 			cell(para("", "all")+`<w:tbl>`+row(cell(para("", "in")), cell(para("", "ner")))+`</w:tbl>`),
 		) + `</w:tbl>` +
-		`<w:p><w:r><mc:AlternateContent><mc:Choice><w:txbxContent>` + para("", "Boxed.") + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` + para("", "Twice.") + `</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><w:r><w:lastRenderedPageBreak/><w:t>After.</w:t></w:r></w:p>`
+		`<w:p><w:r><mc:AlternateContent><mc:Choice><w:txbxContent>` + para(
+		"",
+		"Boxed.",
+	) + `</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>` + para(
+		"",
+		"Twice.",
+	) + `</w:txbxContent></mc:Fallback></mc:AlternateContent></w:r><w:r><w:lastRenderedPageBreak/><w:t>After.</w:t></w:r></w:p>`
 	doc := read(t, "a.docx", docx(t, body, map[string]string{
 		"word/footnotes.xml": `<w:footnotes ` + wordNS + `><w:footnote w:id="2">` + para(
 			"",
@@ -233,13 +239,33 @@ func TestDocxRefuses(t *testing.T) {
 		"broken xml":    {docx(t, "<w:p><w:r></w:p>", nil), ErrDamaged},
 		"deep xml":      {docx(t, strings.Repeat("<w:sdt>", 5000)+para("", "x")+strings.Repeat("</w:sdt>", 5000), nil), ErrDamaged},
 		"deep deletion": {docx(t, strings.Repeat("<w:del>", 5000)+strings.Repeat("</w:del>", 5000), nil), ErrDamaged},
-		"own entities":  {docx(t, "", map[string]string{"word/document.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document ` + wordNS + `><w:body>` + para("", "&b;") + `</w:body></w:document>`}), ErrDamaged},
-		"outside file":  {docx(t, "", map[string]string{"word/document.xml": `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><w:document ` + wordNS + `><w:body>` + para("", "&a;") + `</w:body></w:document>`}), ErrDamaged},
-		"no text":       {docx(t, para("", ""), nil), ErrEmpty},
-		"bomb":          {bomb(t, 300<<20), ErrTooLarge},
-		"dense bomb":    {bomb(t, 64<<20), ErrTooLarge},
-		"lying size":    {lyingZip(t), ErrDamaged},
-		"many parts":    {manyParts(t), ErrTooLarge},
+		"own entities": {
+			docx(
+				t,
+				"",
+				map[string]string{"word/document.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document ` + wordNS + `><w:body>` + para(
+					"",
+					"&b;",
+				) + `</w:body></w:document>`},
+			),
+			ErrDamaged,
+		},
+		"outside file": {
+			docx(
+				t,
+				"",
+				map[string]string{"word/document.xml": `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><w:document ` + wordNS + `><w:body>` + para(
+					"",
+					"&a;",
+				) + `</w:body></w:document>`},
+			),
+			ErrDamaged,
+		},
+		"no text":    {docx(t, para("", ""), nil), ErrEmpty},
+		"bomb":       {bomb(t, 300<<20), ErrTooLarge},
+		"dense bomb": {bomb(t, 64<<20), ErrTooLarge},
+		"lying size": {lyingZip(t), ErrDamaged},
+		"many parts": {manyParts(t), ErrTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := readErr(t, Options{}, "a.docx", tt.raw); !errors.Is(err, tt.want) {

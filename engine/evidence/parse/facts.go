@@ -27,9 +27,14 @@ const (
 // without a colon.
 var factKeys = map[factKind][]string{
 	factEffective: {
-		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from", "in force from", "in force since", "date of effect", "entry into force", "policy effective date", "start date", "go-live date",
-		"gültig ab", "gültig seit", "inkrafttreten", "in kraft seit", "in kraft ab", "en vigueur", "date d'entrée en vigueur", "date d'effet", "entrée en vigueur", "fecha de entrada en vigor", "fecha de vigencia", "vigente desde", "en vigor desde",
-		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore", "in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds",
+		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from",
+		"in force from", "in force since", "date of effect", "entry into force", "policy effective date",
+		"start date", "go-live date",
+		"gültig ab", "gültig seit", "inkrafttreten", "in kraft seit", "in kraft ab", "en vigueur",
+		"date d'entrée en vigueur", "date d'effet", "entrée en vigueur", "fecha de entrada en vigor",
+		"fecha de vigencia", "vigente desde", "en vigor desde",
+		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore",
+		"in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds",
 	},
 	factApproved: {
 		"approved",
@@ -48,8 +53,15 @@ var factKeys = map[factKind][]string{
 		"goedgekeurd op",
 	},
 	factRevised: {
-		"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date", "issue date", "date issued", "issued", "publication date", "published", "release date", "revision date", "last revised", "revised", "last reviewed", "last review", "last review date", "review date", "date of last review", "version date", "date of version",
-		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum", "dernière mise à jour", "date de publication", "date de révision", "última actualización", "última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização", "data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt", "laatste wijziging",
+		"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date",
+		"issue date", "date issued", "issued", "publication date", "published", "release date",
+		"revision date", "last revised", "revised", "last reviewed", "last review", "last review date",
+		"review date", "date of last review", "version date", "date of version",
+		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum",
+		"dernière mise à jour", "date de publication", "date de révision", "última actualización",
+		"última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização",
+		"data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt",
+		"laatste wijziging",
 	},
 	factVersion: {
 		"version",
@@ -76,8 +88,12 @@ var factKeys = map[factKind][]string{
 		"release",
 	},
 	factOwner: {
-		"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by", "responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible", "accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich", "verantwortlicher", "inhaber",
-		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento", "proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar",
+		"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by",
+		"responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible",
+		"accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich",
+		"verantwortlicher", "inhaber",
+		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento",
+		"proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar",
 	},
 	factApprovedBy: {
 		"approved by",
@@ -250,7 +266,11 @@ func (f *factCollector) scanLine(s string) {
 			continue
 		}
 		lower := strings.ToLower(part)
-		for _, lead := range []string{"version ", "effective date ", "effective from ", "effective as of ", "effective ", "last updated on ", "last updated ", "approved by ", "gültig ab ", "stand ", "en vigueur depuis le ", "rev. ", "revision "} {
+		for _, lead := range []string{
+			"version ", "effective date ", "effective from ", "effective as of ",
+			"effective ", "last updated on ", "last updated ", "approved by ", "gültig ab ", "stand ",
+			"en vigueur depuis le ", "rev. ", "revision ",
+		} {
 			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
 				value := part[len(part)-len(rest):]
 				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
@@ -377,7 +397,12 @@ func (f *factCollector) scanMastheads(blocks []Block) {
 			for _, one := range []struct {
 				key string
 				in  *lazyregexp.Regexp
-			}{{"version", versionPattern}, {"effective", effectivePattern}, {"approval date", approvedOnPattern}, {"approved by", approvedByPattern}} {
+			}{
+				{"version", versionPattern},
+				{"effective", effectivePattern},
+				{"approval date", approvedOnPattern},
+				{"approved by", approvedByPattern},
+			} {
 				if m := one.in.FindStringSubmatch(line); m != nil {
 					value := m[1]
 					if one.in == approvedByPattern {

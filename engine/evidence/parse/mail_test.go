@@ -124,16 +124,25 @@ func TestMailRefuses(t *testing.T) {
 		text string
 		want error
 	}{
-		"nested":    {nest, ErrTooLarge},
-		"encrypted": {head + "Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nAAAA\n", ErrEncrypted},
-		"pgp":       {head + "Content-Type: multipart/encrypted; boundary=b\n\n--b\nContent-Type: application/octet-stream\n\nx\n--b--\n", ErrEncrypted},
+		"nested": {nest, ErrTooLarge},
+		"encrypted": {
+			head + "Content-Type: application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m\nContent-Transfer-Encoding: base64\n\nAAAA\n",
+			ErrEncrypted,
+		},
+		"pgp": {
+			head + "Content-Type: multipart/encrypted; boundary=b\n\n--b\nContent-Type: application/octet-stream\n\nx\n--b--\n",
+			ErrEncrypted,
+		},
 	} {
 		if err := readErr(t, Options{}, "m.eml", crlf(tt.text)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)
 		}
 	}
 	// Four lines that look like fields make no mail; neither does a policy's head.
-	for _, text := range []string{"From: here\nTo: there\nIt is far.\n\nText", "Version: 1\nOwner: CISO\nDate: today\nSubject: Access\n\nText"} {
+	for _, text := range []string{
+		"From: here\nTo: there\nIt is far.\n\nText",
+		"Version: 1\nOwner: CISO\nDate: today\nSubject: Access\n\nText",
+	} {
 		if doc := read(t, "a.txt", []byte(text)); doc.MIME != "text/plain" {
 			t.Errorf("%q is %s", text, doc.MIME)
 		}
@@ -213,7 +222,8 @@ func FuzzMail(f *testing.F) {
 		"m.eml",
 		string(mailWith(f)),
 		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: text/html; charset=utf-7\n\n<p>+AGE-\n",
-		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Transfer-Encoding: base64\n\n!!!\n--x\n--x--",
+		"From: a\nTo: b\nSubject: c\nDate: d\nContent-Type: multipart/mixed; boundary=x\n\n--x\nContent-Transfer-Encoding: base64\n\n"+
+			"!!!\n--x\n--x--",
 	)
 }
 

@@ -27,9 +27,15 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	web, disk := server.URL+"/x", "file://"+secret
-	rels := fmt.Sprintf(`<Relationships><Relationship Id="r1" Type="http://s/image" Target="%s" TargetMode="External"/>
+	rels := fmt.Sprintf(
+		`<Relationships><Relationship Id="r1" Type="http://s/image" Target="%s" TargetMode="External"/>
 		<Relationship Id="r2" Type="http://s/attachedTemplate" Target="%s" TargetMode="External"/>
-		<Relationship Id="r3" Type="http://s/footnotes" Target="%s" TargetMode="External"/><Relationship Id="r4" Type="http://s/oleObject" Target="../../../..%s"/></Relationships>`, web, disk, disk, secret)
+		<Relationship Id="r3" Type="http://s/footnotes" Target="%s" TargetMode="External"/><Relationship Id="r4" Type="http://s/oleObject" Target="../../../..%s"/></Relationships>`,
+		web,
+		disk,
+		disk,
+		secret,
+	)
 	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
 	word := docx(t, para("", "Words."), map[string]string{
 		"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
@@ -41,7 +47,12 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"macro.docx": docx(t, para("", "Words."), map[string]string{
 			"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
-			"[Content_Types].xml": strings.Replace(docxTypes, "vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml", "vnd.ms-word.document.macroEnabled.main+xml", 1),
+			"[Content_Types].xml": strings.Replace(
+				docxTypes,
+				"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+				"vnd.ms-word.document.macroEnabled.main+xml",
+				1,
+			),
 		}),
 		"entity.docx": word,
 		"formula.xlsx": workbook(t, func(x *excelize.File) {
@@ -57,7 +68,10 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 		"list.csv":  []byte("a,b\nWords.,=cmd|' /c touch " + made + "'!A0\n=WEBSERVICE(\"" + web + "\"),1\n"),
 		"data.yaml": []byte("a: Words.\nb: !!python/object/apply:os.system ['touch " + made + "']\nc: !include " + secret + "\n"),
 		"data.json": []byte(`{"$ref": "` + disk + `", "a": "Words."}`),
-		"mail.eml":  []byte("From: a@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>Words.</p><img src=\"" + web + "\">\r\n--b\r\nContent-Type: message/external-body; access-type=URL; URL=\"" + web + "\"\r\n\r\nContent-Type: text/plain\r\n\r\n--b--\r\n"),
+		"mail.eml": []byte("From: a@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" +
+			"--b\r\nContent-Type: text/html\r\n\r\n" +
+			"<p>Words.</p><img src=\"" + web + "\">\r\n--b\r\nContent-Type: message/external-body; " +
+			"access-type=URL; URL=\"" + web + "\"\r\n\r\nContent-Type: text/plain\r\n\r\n--b--\r\n"),
 		"link.pdf": pdf(t, func(p *fpdf.Fpdf) {
 			p.AddPage()
 			p.SetJavascript(`this.submitForm("` + web + `"); app.launchURL("` + web + `");`)

@@ -132,15 +132,29 @@ func TestODFRefuses(t *testing.T) {
 		raw  []byte
 		want error
 	}{
-		"encrypted":   {odf(t, "text", "", map[string]string{"META-INF/manifest.xml": `<manifest:encryption-data/>`, "content.xml": "\x01\x02"}), ErrEncrypted},
-		"no content":  {zipOf(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.text"}), ErrDamaged},
-		"a drawing":   {zipOf(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.graphics"}), ErrUnsupported},
-		"a book":      {zipOf(t, map[string]string{"mimetype": "application/epub+zip"}), ErrUnsupported},
-		"no text":     {odf(t, "text", "<text:p/>", nil), ErrEmpty},
-		"broken":      {odf(t, "text", "<text:p></text:h>", nil), ErrDamaged},
-		"deep":        {odf(t, "text", strings.Repeat("<text:list>", 3000)+strings.Repeat("</text:list>", 3000), nil), ErrDamaged},
-		"entities":    {odf(t, "text", "<text:p>&lol;</text:p>", nil), ErrDamaged},
-		"many filled": {odf(t, "spreadsheet", strings.Repeat(`<table:table table:name="x"><table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="16384"><text:p>full of words to fill</text:p></table:table-cell></table:table-row></table:table>`, 20), nil), ErrTooLarge},
+		"encrypted": {
+			odf(t, "text", "", map[string]string{"META-INF/manifest.xml": `<manifest:encryption-data/>`, "content.xml": "\x01\x02"}),
+			ErrEncrypted,
+		},
+		"no content": {zipOf(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.text"}), ErrDamaged},
+		"a drawing":  {zipOf(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.graphics"}), ErrUnsupported},
+		"a book":     {zipOf(t, map[string]string{"mimetype": "application/epub+zip"}), ErrUnsupported},
+		"no text":    {odf(t, "text", "<text:p/>", nil), ErrEmpty},
+		"broken":     {odf(t, "text", "<text:p></text:h>", nil), ErrDamaged},
+		"deep":       {odf(t, "text", strings.Repeat("<text:list>", 3000)+strings.Repeat("</text:list>", 3000), nil), ErrDamaged},
+		"entities":   {odf(t, "text", "<text:p>&lol;</text:p>", nil), ErrDamaged},
+		"many filled": {
+			odf(
+				t,
+				"spreadsheet",
+				strings.Repeat(
+					`<table:table table:name="x"><table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="16384"><text:p>full of words to fill</text:p></table:table-cell></table:table-row></table:table>`,
+					20,
+				),
+				nil,
+			),
+			ErrTooLarge,
+		},
 	} {
 		if err := readErr(t, Options{}, "a.odt", tt.raw); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)

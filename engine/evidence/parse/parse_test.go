@@ -145,7 +145,13 @@ Access is *given* by
 	if doc.Title != "Access policy" || doc.Owner != "CISO" || !reflect.DeepEqual(doc.EffectiveDate, date(2026, 1, 12)) {
 		t.Errorf("facts %q %q %v", doc.Title, doc.Owner, doc.EffectiveDate)
 	}
-	for i, want := range map[int]api.Locator{0: {LineStart: 7, LineEnd: 7}, 1: {LineStart: 9, LineEnd: 10}, 4: {LineStart: 15, LineEnd: 15}, 7: {LineStart: 22, LineEnd: 22}, 9: {LineStart: 26, LineEnd: 27}} {
+	for i, want := range map[int]api.Locator{
+		0: {LineStart: 7, LineEnd: 7},
+		1: {LineStart: 9, LineEnd: 10},
+		4: {LineStart: 15, LineEnd: 15},
+		7: {LineStart: 22, LineEnd: 22},
+		9: {LineStart: 26, LineEnd: 27},
+	} {
 		if got := doc.Blocks[i].Locator; got != want {
 			t.Errorf("%q stands at %+v, want %+v", doc.Blocks[i].Text, got, want)
 		}
@@ -162,7 +168,8 @@ func TestPlain(t *testing.T) {
 		t,
 		"policy.txt",
 		[]byte(
-			"Backup Policy\n=============\n\nEffective date: 3 March 2026\n\n1. PURPOSE\n\nBackups are made so that infor-\nmation survives, end-to-\nend.\n\n2. RULES\n\n- daily copies\n  kept for a month\n- a test:\n    a) each quarter\n",
+			"Backup Policy\n=============\n\nEffective date: 3 March 2026\n\n1. PURPOSE\n\nBackups are made so that infor-\n"+
+				"mation survives, end-to-\nend.\n\n2. RULES\n\n- daily copies\n  kept for a month\n- a test:\n    a) each quarter\n",
 		),
 	)
 	same(t, outline(doc.Blocks), `
@@ -289,12 +296,13 @@ func TestDecode(t *testing.T) {
 
 func TestLanguage(t *testing.T) {
 	for want, text := range map[string]string{
-		"en":  "The owner of the asset must review the rights of all users and shall record that this is done.",
-		"de":  "Der Eigentümer muss die Rechte aller Nutzer prüfen und die Ergebnisse werden mit dem Datum für das Audit notiert.",
-		"fr":  "Le responsable doit vérifier les droits des utilisateurs et les résultats sont conservés dans le registre pour une année.",
-		"es":  "El responsable debe revisar los derechos de los usuarios y los resultados se guardan en el registro para la auditoría con fecha.",
-		"pt":  "O responsável deve rever os direitos dos utilizadores e os resultados são guardados para a auditoria, não ao acaso.",
-		"it":  "Il responsabile deve verificare i diritti degli utenti e gli esiti sono conservati nel registro per una revisione della direzione.",
+		"en": "The owner of the asset must review the rights of all users and shall record that this is done.",
+		"de": "Der Eigentümer muss die Rechte aller Nutzer prüfen und die Ergebnisse werden mit dem Datum für das Audit notiert.",
+		"fr": "Le responsable doit vérifier les droits des utilisateurs et les résultats sont conservés dans le registre pour une année.",
+		"es": "El responsable debe revisar los derechos de los usuarios y los resultados se guardan en el registro para la auditoría con fecha.",
+		"pt": "O responsável deve rever os direitos dos utilizadores e os resultados são guardados para a auditoria, não ao acaso.",
+		"it": "Il responsabile deve verificare i diritti degli utenti e gli esiti sono conservati nel registro per una " +
+			"revisione della direzione.",
 		"nl":  "De eigenaar moet de rechten van alle gebruikers nakijken en de uitkomsten worden met het register voor een audit bewaard.",
 		"pl":  "Właściciel zasobu musi przeglądać uprawnienia oraz zapisuje wyniki w rejestrze, które są przechowywane przez rok dla audytu.",
 		"sv":  "Ägaren måste granska behörigheter för alla användare och resultaten ska sparas i registret till nästa revision.",
@@ -325,36 +333,105 @@ func TestFacts(t *testing.T) {
 		file, text string
 		want       facts
 	}{
-		"a rule is nobody":      {"p.txt", "Policy\n\nVersion: 1.2\n\nApproved by: the CIO must approve the change plan\n\nText.", facts{nil, "1.2", "", ""}},
-		"lines":                 {"p.txt", "Policy\n\nVersion: 1.2\n\nEffective Date: January 5th, 2026\n\nOwner: Jane Doe, CISO\n\nApproved by: The Board\n\nText.", facts{date(2026, 1, 5), "1.2", "Jane Doe, CISO", "The Board"}},
-		"one line":              {"p.txt", "Version: v2.0 Owner: CISO Effective Date: 2026-02-03\n\nText follows here.", facts{date(2026, 2, 3), "2.0", "CISO", ""}},
-		"bars":                  {"p.txt", "Version 3.1 | Effective 1 May 2026 | Owner: IT\n\nText follows.", facts{date(2026, 5, 1), "3.1", "IT", ""}},
-		"bold markdown":         {"p.md", "# P\n\n**Version:** 4\n\n**Policy owner:** Head of IT\n", facts{nil, "4", "Head of IT", ""}},
-		"table":                 {"p.md", "# P\n\n| Document owner | CIO |\n|---|---|\n| Version | 1.0 |\n| Approved by | CEO |\n| Effective date | 12.01.2026 |\n", facts{date(2026, 1, 12), "1.0", "CIO", "CEO"}},
-		"wide table":            {"p.md", "# P\n\n| Version | 1.0 | Owner | CIO |\n|---|---|---|---|\n| Approver | CEO | Effective date | 2026/01/12 |\n", facts{date(2026, 1, 12), "1.0", "CIO", "CEO"}},
-		"history":               {"p.md", "# P\n\n| Version | Date | Change |\n|---|---|---|\n| 1.0 | 2024-01-01 | first |\n| 1.1 | 2025-06-30 | second |\n", facts{date(2025, 6, 30), "1.1", "", ""}},
-		"history upward":        {"p.md", "# P\n\n| Version | Date | Change |\n|---|---|---|\n| 1.1 | 2025-06-30 | second |\n| 1.0 | 2024-01-01 | first |\n", facts{date(2025, 6, 30), "1.1", "", ""}},
-		"german":                {"p.txt", "Gültig ab: 3. März 2026\n\nVersion: 2\n\nVerantwortlich: Frau Weber\n\nFreigegeben durch: Herr Klein\n\nText.", facts{date(2026, 3, 3), "2", "Frau Weber", "Herr Klein"}},
-		"french":                {"p.txt", "Date d'entrée en vigueur : 1er août 2025\n\nPropriétaire : DSI\n\nTexte.", facts{date(2025, 8, 1), "", "DSI", ""}},
-		"effective wins":        {"p.txt", "Last updated: 2026-05-05\n\nEffective date: 2026-04-04\n\nText.", facts{date(2026, 4, 4), "", "", ""}},
-		"us date":               {"p.txt", "Effective date: 3/27/2026\n\nText.", facts{date(2026, 3, 27), "", "", ""}},
-		"ambiguous":             {"p.txt", "Effective date: 3/4/2026\n\nText.", facts{}},
-		"template":              {"p.txt", "Version: [x.y]\n\nOwner: TBD\n\nEffective date: <date>\n\nText.", facts{}},
-		"no such day":           {"p.txt", "Effective date: 2026-02-30\n\nText.", facts{}},
-		"sentence":              {"p.md", "# P\n\nVersion 3.1, in force since 2 March 2026. Approved by Odile Fenwright, managing director. Next review: March 2027.\n", facts{date(2026, 3, 2), "3.1", "", "Odile Fenwright, managing director"}},
-		"code and version":      {"p.md", "# P\n\nProcedure OPS-12, version 2, in force, 8 June 2026. Written by Bram Oyelaran.\n", facts{date(2026, 6, 8), "2", "", ""}},
-		"code and date":         {"p.md", "# P\n\nPolicy VH-1, in force since 16 November 2026. Approved by Dr. O. Fenwright on 3 November 2026.\n", facts{date(2026, 11, 16), "", "", "Dr. O. Fenwright"}},
-		"validity":              {"p.txt", "HOUSE RULES\nReference TH-4. Valid from 11 May 2026. Owner: Bram Oyelaran\n\n1. Getting in\nThe gate is shut.", facts{date(2026, 5, 11), "", "Bram Oyelaran", ""}},
-		"draft":                 {"p.md", "# Plan\n\nDRAFT 0.4 – not yet approved – for discussion in the circle\n", facts{nil, "0.4", "", ""}},
-		"owner's sentence":      {"p.md", "# P\n\nVersion 1.3. Owner: Plant Manager. Approved by the works council.\n", facts{nil, "1.3", "Plant Manager", "the works council"}},
+		"a rule is nobody": {
+			"p.txt",
+			"Policy\n\nVersion: 1.2\n\nApproved by: the CIO must approve the change plan\n\nText.",
+			facts{nil, "1.2", "", ""},
+		},
+		"lines": {
+			"p.txt",
+			"Policy\n\nVersion: 1.2\n\nEffective Date: January 5th, 2026\n\nOwner: Jane Doe, CISO\n\nApproved by: The Board\n\nText.",
+			facts{date(2026, 1, 5), "1.2", "Jane Doe, CISO", "The Board"},
+		},
+		"one line": {
+			"p.txt",
+			"Version: v2.0 Owner: CISO Effective Date: 2026-02-03\n\nText follows here.",
+			facts{date(2026, 2, 3), "2.0", "CISO", ""},
+		},
+		"bars": {
+			"p.txt",
+			"Version 3.1 | Effective 1 May 2026 | Owner: IT\n\nText follows.",
+			facts{date(2026, 5, 1), "3.1", "IT", ""},
+		},
+		"bold markdown": {"p.md", "# P\n\n**Version:** 4\n\n**Policy owner:** Head of IT\n", facts{nil, "4", "Head of IT", ""}},
+		"table": {
+			"p.md",
+			"# P\n\n| Document owner | CIO |\n|---|---|\n| Version | 1.0 |\n| Approved by | CEO |\n| Effective date | 12.01.2026 |\n",
+			facts{date(2026, 1, 12), "1.0", "CIO", "CEO"},
+		},
+		"wide table": {
+			"p.md",
+			"# P\n\n| Version | 1.0 | Owner | CIO |\n|---|---|---|---|\n| Approver | CEO | Effective date | 2026/01/12 |\n",
+			facts{date(2026, 1, 12), "1.0", "CIO", "CEO"},
+		},
+		"history": {
+			"p.md",
+			"# P\n\n| Version | Date | Change |\n|---|---|---|\n| 1.0 | 2024-01-01 | first |\n| 1.1 | 2025-06-30 | second |\n",
+			facts{date(2025, 6, 30), "1.1", "", ""},
+		},
+		"history upward": {
+			"p.md",
+			"# P\n\n| Version | Date | Change |\n|---|---|---|\n| 1.1 | 2025-06-30 | second |\n| 1.0 | 2024-01-01 | first |\n",
+			facts{date(2025, 6, 30), "1.1", "", ""},
+		},
+		"german": {
+			"p.txt",
+			"Gültig ab: 3. März 2026\n\nVersion: 2\n\nVerantwortlich: Frau Weber\n\nFreigegeben durch: Herr Klein\n\nText.",
+			facts{date(2026, 3, 3), "2", "Frau Weber", "Herr Klein"},
+		},
+		"french": {
+			"p.txt",
+			"Date d'entrée en vigueur : 1er août 2025\n\nPropriétaire : DSI\n\nTexte.",
+			facts{date(2025, 8, 1), "", "DSI", ""},
+		},
+		"effective wins": {
+			"p.txt",
+			"Last updated: 2026-05-05\n\nEffective date: 2026-04-04\n\nText.",
+			facts{date(2026, 4, 4), "", "", ""},
+		},
+		"us date":     {"p.txt", "Effective date: 3/27/2026\n\nText.", facts{date(2026, 3, 27), "", "", ""}},
+		"ambiguous":   {"p.txt", "Effective date: 3/4/2026\n\nText.", facts{}},
+		"template":    {"p.txt", "Version: [x.y]\n\nOwner: TBD\n\nEffective date: <date>\n\nText.", facts{}},
+		"no such day": {"p.txt", "Effective date: 2026-02-30\n\nText.", facts{}},
+		"sentence": {
+			"p.md",
+			"# P\n\nVersion 3.1, in force since 2 March 2026. Approved by Odile Fenwright, managing director. Next review: March 2027.\n",
+			facts{date(2026, 3, 2), "3.1", "", "Odile Fenwright, managing director"},
+		},
+		"code and version": {
+			"p.md",
+			"# P\n\nProcedure OPS-12, version 2, in force, 8 June 2026. Written by Bram Oyelaran.\n",
+			facts{date(2026, 6, 8), "2", "", ""},
+		},
+		"code and date": {
+			"p.md",
+			"# P\n\nPolicy VH-1, in force since 16 November 2026. Approved by Dr. O. Fenwright on 3 November 2026.\n",
+			facts{date(2026, 11, 16), "", "", "Dr. O. Fenwright"},
+		},
+		"validity": {
+			"p.txt",
+			"HOUSE RULES\nReference TH-4. Valid from 11 May 2026. Owner: Bram Oyelaran\n\n1. Getting in\nThe gate is shut.",
+			facts{date(2026, 5, 11), "", "Bram Oyelaran", ""},
+		},
+		"draft": {"p.md", "# Plan\n\nDRAFT 0.4 – not yet approved – for discussion in the circle\n", facts{nil, "0.4", "", ""}},
+		"owner's sentence": {
+			"p.md",
+			"# P\n\nVersion 1.3. Owner: Plant Manager. Approved by the works council.\n",
+			facts{nil, "1.3", "Plant Manager", "the works council"},
+		},
 		"owner with a title":    {"p.txt", "Owner: Dr. J. Roe, M. Eng. Klein\n\nText.", facts{nil, "", "Dr. J. Roe, M. Eng. Klein", ""}},
 		"owner in capitals":     {"p.txt", "Owner: CISO. To be reviewed in May\n\nText.", facts{nil, "", "CISO", ""}},
 		"owner and a dot":       {"p.txt", "Owner: Head of IT · Approved: Board\n\nText.", facts{nil, "", "Head of IT", "Board"}},
 		"approval alone":        {"p.md", "# P\n\nApproved by the board on 3 May 2026.\n", facts{date(2026, 5, 3), "", "", "the board"}},
 		"end of validity":       {"p.md", "# P\n\nVersion 2, valid until 3 May 2027.\n", facts{nil, "2", "", ""}},
 		"keys before sentences": {"p.md", "# P\n\nVersion 2, in force since 2 March 2026.\n\nVersion: 3\n", facts{date(2026, 3, 2), "3", "", ""}},
-		"sentences of others":   {"p.md", "# P\n\nEvery supplier sends us version 2 of its report, in force since 2 March 2024, which is approved by Ann Roe.\n\nPolicy exceptions are in force, 3 May 2025 being the last.\n", facts{}},
-		"prose is no key":       {"p.txt", "The owner: whoever made it. Version control is used.\n\nText.", facts{}},
+		"sentences of others": {
+			"p.md",
+			"# P\n\nEvery supplier sends us version 2 of its report, in force since 2 March 2024, which is approved by Ann Roe.\n\n" +
+				"Policy exceptions are in force, 3 May 2025 being the last.\n",
+			facts{},
+		},
+		"prose is no key": {"p.txt", "The owner: whoever made it. Version control is used.\n\nText.", facts{}},
 	} {
 		d := read(t, tt.file, []byte(tt.text))
 		if got := (facts{d.EffectiveDate, d.Version, d.Owner, d.ApprovedBy}); !reflect.DeepEqual(got, tt.want) {
@@ -371,16 +448,21 @@ func TestReadRefuses(t *testing.T) {
 		opt  Options
 		want error
 	}{
-		"nothing":           {"a.txt", nil, Options{}, ErrEmpty},
-		"only space":        {"a.md", []byte(" \n\t\n"), Options{}, ErrEmpty},
-		"only markup":       {"a.html", []byte("<!doctype html><html><body><p></p></body></html>"), Options{}, ErrEmpty},
-		"program as docx":   {"a.docx", []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"), Options{}, ErrUnsupported},
-		"elf":               {"a.txt", []byte("\x7fELF\x02\x01\x01"), Options{}, ErrUnsupported},
-		"noise":             {"a.txt", bytes.Repeat([]byte{1, 2, 3, 0x80, 5, 0x91, 7, 8}, 100), Options{}, ErrUnsupported},
-		"picture":           {"a.pdf", []byte("\x89PNG\r\n\x1a\n0000"), Options{}, ErrNoTextLayer},
-		"other office":      {"a.vsdx", zipOf(t, map[string]string{"[Content_Types].xml": "visio"}), Options{}, ErrUnsupported},
-		"broken zip":        {"a.docx", []byte("PK\x03\x04 and then nothing"), Options{}, ErrDamaged},
-		"locked office":     {"a.docx", cfbtest.BuildFile(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}), Options{}, ErrEncrypted},
+		"nothing":         {"a.txt", nil, Options{}, ErrEmpty},
+		"only space":      {"a.md", []byte(" \n\t\n"), Options{}, ErrEmpty},
+		"only markup":     {"a.html", []byte("<!doctype html><html><body><p></p></body></html>"), Options{}, ErrEmpty},
+		"program as docx": {"a.docx", []byte("MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"), Options{}, ErrUnsupported},
+		"elf":             {"a.txt", []byte("\x7fELF\x02\x01\x01"), Options{}, ErrUnsupported},
+		"noise":           {"a.txt", bytes.Repeat([]byte{1, 2, 3, 0x80, 5, 0x91, 7, 8}, 100), Options{}, ErrUnsupported},
+		"picture":         {"a.pdf", []byte("\x89PNG\r\n\x1a\n0000"), Options{}, ErrNoTextLayer},
+		"other office":    {"a.vsdx", zipOf(t, map[string]string{"[Content_Types].xml": "visio"}), Options{}, ErrUnsupported},
+		"broken zip":      {"a.docx", []byte("PK\x03\x04 and then nothing"), Options{}, ErrDamaged},
+		"locked office": {
+			"a.docx",
+			cfbtest.BuildFile(map[string]string{"EncryptedPackage": "x", "EncryptionInfo": "y"}),
+			Options{},
+			ErrEncrypted,
+		},
 		"old word":          {"a.doc", cfbtest.BuildFile(map[string]string{"WordDocument": "x"}), Options{}, ErrUnsupported},
 		"old excel":         {"a.xlsx", cfbtest.BuildFile(map[string]string{"Workbook": "x"}), Options{}, ErrUnsupported},
 		"old slides":        {"a.ppt", cfbtest.BuildFile(map[string]string{"PowerPoint Document": "x"}), Options{}, ErrUnsupported},

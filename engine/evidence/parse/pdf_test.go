@@ -36,7 +36,8 @@ func pdf(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 	return buf.Bytes()
 }
 
-const lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer needed. The review is recorded with its date and its result, and kept for two years. "
+const lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer " +
+	"needed. The review is recorded with its date and its result, and kept for two years. "
 
 func TestPDF(t *testing.T) { onEachEngine(t, testPDF) }
 
@@ -128,7 +129,12 @@ func testPDFLooseTable(t *testing.T, e testEngine) {
 		p.AddPage()
 		p.MultiCell(0, 6, lorem, "", "L", false)
 		p.Ln(5)
-		for _, row := range [][]string{{"Asset", "Owner", "Class"}, {"Mail", "IT", "high"}, {"Laptop", "Staff", "low"}, {"Door", "Facility", "low"}} {
+		for _, row := range [][]string{
+			{"Asset", "Owner", "Class"},
+			{"Mail", "IT", "high"},
+			{"Laptop", "Staff", "low"},
+			{"Door", "Facility", "low"},
+		} {
 			for _, c := range row {
 				p.CellFormat(45, 7, c, "", 0, "L", false, 0, "")
 			}
@@ -266,7 +272,11 @@ func testPDFRefuses(t *testing.T, e testEngine) {
 		})
 	}
 	// Protected against change only: it opens for everyone.
-	if doc := e.read(t, "a.pdf", pdf(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage(); p.Text(20, 20, "readable words") })); doc.Blocks[0].Text != "readable words" {
+	if doc := e.read(
+		t,
+		"a.pdf",
+		pdf(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage(); p.Text(20, 20, "readable words") }),
+	); doc.Blocks[0].Text != "readable words" {
 		t.Errorf("got %s", outline(doc.Blocks))
 	}
 }
@@ -289,18 +299,21 @@ func testPDFBombs(t *testing.T, e testEngine) {
 	var sb strings.Builder
 	sb.WriteString("%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n")
 	sb.WriteString(
-		"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</F 10 0 R>>>>/Contents 4 0 R>> endobj\n4 0 obj <</Length 5>> stream\n/F Do\nendstream endobj\n",
+		"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</XObject<</F 10 0 R>>>>/Contents 4 0 R>> endobj\n" +
+			"4 0 obj <</Length 5>> stream\n/F Do\nendstream endobj\n",
 	)
 	for i := 10; i < 50; i++ {
 		fmt.Fprintf(
 			&sb,
-			"%d 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F %d 0 R>>>>/Length 11>> stream\n/F Do /F Do\nendstream endobj\n",
+			"%d 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F %d 0 R>>>>/Length 11>> stream\n/F Do /F Do\n"+
+				"endstream endobj\n",
 			i,
 			i+1,
 		)
 	}
 	sb.WriteString(
-		"50 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F 50 0 R>>>>/Length 5>> stream\n/F Do\nendstream endobj\ntrailer <</Root 1 0 R/Size 51>>\n%%EOF",
+		"50 0 obj <</Type/XObject/Subtype/Form/BBox[0 0 600 800]/Resources<</XObject<</F 50 0 R>>>>/Length 5>> stream\n/F Do\n" +
+			"endstream endobj\ntrailer <</Root 1 0 R/Size 51>>\n%%EOF",
 	)
 	r := e.reader(t, Options{Timeout: 5 * time.Second})
 	raw := []byte(sb.String())

@@ -237,7 +237,11 @@ func (m *pdfModule) outline() (map[string]int, error) {
 	seen := map[uint64]bool{}
 	var visit func(parent uint64, level int)
 	visit = func(parent uint64, level int) {
-		for mark := m.call("FPDFBookmark_GetFirstChild", m.doc, parent); mark != 0 && m.err == nil; mark = m.call("FPDFBookmark_GetNextSibling", m.doc, mark) {
+		for mark := m.call(
+			"FPDFBookmark_GetFirstChild",
+			m.doc,
+			parent,
+		); mark != 0 && m.err == nil; mark = m.call("FPDFBookmark_GetNextSibling", m.doc, mark) {
 			if seen[mark] || len(seen) >= maxBookmarks {
 				return
 			}

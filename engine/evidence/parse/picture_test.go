@@ -88,7 +88,12 @@ func TestPictures(t *testing.T) {
 	if doc.MIME != "image/png" || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "OCR") {
 		t.Errorf("%s %q", doc.MIME, doc.Warnings)
 	}
-	if doc, err = readWith(t, eye{func([]byte) (string, error) { return "one\n\ftwo\n\f", nil }}, "fax.tif", []byte("II*\x00rest")); err != nil ||
+	if doc, err = readWith(
+		t,
+		eye{func([]byte) (string, error) { return "one\n\ftwo\n\f", nil }},
+		"fax.tif",
+		[]byte("II*\x00rest"),
+	); err != nil ||
 		doc.PageCount != 2 ||
 		doc.Blocks[1].Locator.Page != 2 {
 		t.Errorf("%+v %v", doc, err)
@@ -204,8 +209,11 @@ func TestStampedScan(t *testing.T) {
 		warn string
 	}{
 		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
-		"fails":         {eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "Page 1: no memory. Page 1: an image with a few words of text; only these were read."},
-		"no program":    {nil, "Page 1: an image with a few words of text; only these were read: " + installOCRHint + "."},
+		"fails": {
+			eye{func([]byte) (string, error) { return "", errors.New("no memory") }},
+			"Page 1: no memory. Page 1: an image with a few words of text; only these were read.",
+		},
+		"no program": {nil, "Page 1: an image with a few words of text; only these were read: " + installOCRHint + "."},
 	} {
 		doc, err := readWith(t, tt.o, "a.pdf", raw)
 		if err != nil {
@@ -227,7 +235,8 @@ func TestTesseract(t *testing.T) {
 	if err != nil || tess == nil {
 		t.Fatalf("%v, %v", tess, err)
 	}
-	const text = "Access Control Policy\n\nAccess to systems is granted by role and reviewed each quarter by the owner of the system. Accounts of leavers are disabled on the day they leave."
+	const text = "Access Control Policy\n\nAccess to systems is granted by role and reviewed each quarter by the owner of " +
+		"the system. Accounts of leavers are disabled on the day they leave."
 	doc, err := readWith(t, tess, "a.pdf", scannedPDF(t, scan(t, text)))
 	if err != nil {
 		t.Fatal(err)

@@ -103,7 +103,8 @@ func (p *plainReader) readNext() {
 		return
 	}
 	if checkboxPattern.MatchString(line) && len(line) < 4*maxBlockBytes {
-		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" && !startsItem(p.lines[p.pos]); {
+		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" &&
+			!startsItem(p.lines[p.pos]); {
 			p.pos++
 		}
 		p.b.addBlock(
@@ -121,7 +122,8 @@ func (p *plainReader) readNext() {
 			p.pos++
 			text := []string{m[3]}
 			// Lines indented deeper than the marker belong to the item.
-			for p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" && !listMarkPattern.MatchString(p.lines[p.pos]) {
+			for p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" &&
+				!listMarkPattern.MatchString(p.lines[p.pos]) {
 				text = append(text, p.lines[p.pos])
 				p.pos++
 			}
@@ -138,7 +140,8 @@ func (p *plainReader) readNext() {
 		}
 	}
 	p.pos++
-	for p.pos < len(p.lines) && strings.TrimSpace(p.lines[p.pos]) != "" && len(p.lines[p.pos]) < 4*maxBlockBytes && !startsItem(p.lines[p.pos]) {
+	for p.pos < len(p.lines) && strings.TrimSpace(p.lines[p.pos]) != "" && len(p.lines[p.pos]) < 4*maxBlockBytes &&
+		!startsItem(p.lines[p.pos]) {
 		p.pos++
 	}
 	p.b.addBlock(Block{Kind: Paragraph, Text: joinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})

@@ -235,7 +235,8 @@ func (r *rstReader) readParagraph() {
 	column := indentWidth(r.lineAt(start))
 	if m := listMarkPattern.FindStringSubmatch(r.lineAt(start)); m != nil {
 		text := []string{m[3]}
-		for r.pos++; r.pos < len(r.lines) && indentWidth(r.lineAt(r.pos)) > column && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)); r.pos++ {
+		for r.pos++; r.pos < len(r.lines) && indentWidth(r.lineAt(r.pos)) > column && strings.TrimSpace(r.lineAt(r.pos)) != "" &&
+			!listMarkPattern.MatchString(r.lineAt(r.pos)); r.pos++ {
 			text = append(text, r.lineAt(r.pos))
 		}
 		r.b.addBlock(
@@ -249,7 +250,8 @@ func (r *rstReader) readParagraph() {
 		)
 		return
 	}
-	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)) && !strings.HasPrefix(r.lineAt(r.pos), ".. "); r.pos++ {
+	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)) &&
+		!strings.HasPrefix(r.lineAt(r.pos), ".. "); r.pos++ {
 		if c, _ := parseRuleLine(r.lineAt(r.pos)); c != 0 {
 			break
 		}

@@ -165,7 +165,8 @@ func (r *rtfReader) readControl() {
 		return
 	}
 	start := r.at
-	for r.at < len(r.raw) && r.at-start < maxRTFWord && r.raw[r.at] >= 'a' && r.raw[r.at] <= 'z' || r.at < len(r.raw) && r.raw[r.at] >= 'A' && r.raw[r.at] <= 'Z' && r.at-start < maxRTFWord {
+	for r.at < len(r.raw) && r.at-start < maxRTFWord && r.raw[r.at] >= 'a' && r.raw[r.at] <= 'z' ||
+		r.at < len(r.raw) && r.raw[r.at] >= 'A' && r.raw[r.at] <= 'Z' && r.at-start < maxRTFWord {
 		r.at++
 	}
 	word := string(r.raw[start:r.at])

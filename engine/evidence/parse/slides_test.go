@@ -189,7 +189,8 @@ func FuzzPptx(f *testing.F) {
 	f.Add(`<a:tc/></a:tr><a:tr/>`, `<p:sp/>`)
 	f.Fuzz(func(t *testing.T, tree, notes string) {
 		check(t, "a.pptx", pptx(t, []string{tree}, map[string]string{
-			"ppt/slides/_rels/slide1.xml.rels": `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="n.xml"/></Relationships>`, "ppt/slides/n.xml": notes,
+			"ppt/slides/_rels/slide1.xml.rels": `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="n.xml"/></Relationships>`,
+			"ppt/slides/n.xml":                 notes,
 		}))
 	})
 }

@@ -168,9 +168,19 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 		return slices.ContainsFunc(kinds, func(k string) bool { return strings.Contains(types, k) })
 	}
 	switch {
-	case has("wordprocessingml.document.main", "ms-word.document.macroEnabled.main", "wordprocessingml.template.main", "ms-word.template.macroEnabledTemplate.main"):
+	case has(
+		"wordprocessingml.document.main",
+		"ms-word.document.macroEnabled.main",
+		"wordprocessingml.template.main",
+		"ms-word.template.macroEnabledTemplate.main",
+	):
 		return formatDocx, nil
-	case has("spreadsheetml.sheet.main", "ms-excel.sheet.macroEnabled.main", "spreadsheetml.template.main", "ms-excel.template.macroEnabled.main"):
+	case has(
+		"spreadsheetml.sheet.main",
+		"ms-excel.sheet.macroEnabled.main",
+		"spreadsheetml.template.main",
+		"ms-excel.template.macroEnabled.main",
+	):
 		return formatXlsx, nil
 	case has("presentationml.presentation.main", "presentationml.slideshow.main", "presentationml.template.main",
 		"ms-powerpoint.presentation.macroEnabled.main", "ms-powerpoint.slideshow.macroEnabled.main", "ms-powerpoint.template.macroEnabled.main"):

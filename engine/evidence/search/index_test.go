@@ -124,8 +124,13 @@ func TestFiltersAndThreshold(t *testing.T) {
 	var all []Passage
 	for i := range 60 {
 		all = append(all, Passage{
-			ID: fmt.Sprintf("p%02d", i), DocumentID: fmt.Sprintf("d%d", i%5), AssessmentID: fmt.Sprintf("a%d", i%2),
-			Category: []string{"policy", "log", "record"}[i%3], Date: []string{"2024-05-01", "2025-05-01", ""}[i%3], Text: "backup text", Vector: []float32{1, float32(i) / 100},
+			ID:           fmt.Sprintf("p%02d", i),
+			DocumentID:   fmt.Sprintf("d%d", i%5),
+			AssessmentID: fmt.Sprintf("a%d", i%2),
+			Category:     []string{"policy", "log", "record"}[i%3],
+			Date:         []string{"2024-05-01", "2025-05-01", ""}[i%3],
+			Text:         "backup text",
+			Vector:       []float32{1, float32(i) / 100},
 		})
 	}
 	fill(t, x, all...)
@@ -169,7 +174,8 @@ func TestFiltersAndThreshold(t *testing.T) {
 
 func TestSameTextIsFolded(t *testing.T) {
 	x := New(Options{})
-	text := "Backups of every production database are made each night, kept for thirty days at another site and restored for a test each quarter, version "
+	text := "Backups of every production database are made each night, kept for thirty days at another site and restored " +
+		"for a test each quarter, version "
 	v := []float32{1, 0}
 	fill(t, x, Passage{ID: "a", Text: text + "3", Vector: v}, Passage{ID: "b", Text: text + "4", Vector: v},
 		Passage{ID: "c", Text: strings.ToUpper(text) + "B-17", Vector: v}, Passage{ID: "d", Text: "Backups are on tape.", Vector: v})
@@ -237,7 +243,8 @@ func TestRefusals(t *testing.T) {
 }
 
 var vocabulary = strings.Fields(
-	"access review backup restore log event vendor contract key rotate firewall zone staff train incident report patch server asset list risk owner policy board cloud tenant code merge test deploy",
+	"access review backup restore log event vendor contract key rotate firewall zone staff train incident report patch " +
+		"server asset list risk owner policy board cloud tenant code merge test deploy",
 )
 
 func random(rng *rand.Rand, id string, dims int) Passage {

@@ -68,7 +68,12 @@ func TestLoadIsAsPut(t *testing.T) {
 		same := func(when string) {
 			t.Helper()
 			for _, p := range all[:40] {
-				for _, q := range []Query{{Text: p.Text, Vector: p.Vector}, {Text: p.Text}, {Text: `"section 3"`, DocumentIDs: []string{"d3", "d4"}}, {Text: p.Text, Category: "c2", Deduplicate: true, TopK: 3}} {
+				for _, q := range []Query{
+					{Text: p.Text, Vector: p.Vector},
+					{Text: p.Text},
+					{Text: `"section 3"`, DocumentIDs: []string{"d3", "d4"}},
+					{Text: p.Text, Category: "c2", Deduplicate: true, TopK: 3},
+				} {
 					if a, b := find(t, want, q), find(t, got, q); !reflect.DeepEqual(a, b) {
 						t.Fatalf("%s, %q: loaded finds %v, put finds %v", when, q.Text, b, a)
 					}
@@ -97,7 +102,11 @@ func TestPackForm(t *testing.T) {
 		},
 		Passage{ID: "b", Text: "Résumé of 30 backups"},
 	)
-	if got := fmt.Sprintf("%d %x", packVersion, sha256.Sum256(p.Data)); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
+	if got := fmt.Sprintf(
+		"%d %x",
+		packVersion,
+		sha256.Sum256(p.Data),
+	); got != "1 a25b89dbc94f1a009c2444cd9f79bad20f6c2ab765f3d2b7b9142f2efac405b0" {
 		t.Errorf("form and bytes are %s", got)
 	}
 }
@@ -105,7 +114,12 @@ func TestPackForm(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	one := packed(t, "d", Passage{ID: "a", Text: "x", Vector: []float32{1, 0}})
 	other := packed(t, "e", Passage{ID: "b", Text: "x", Vector: []float32{1, 0, 0}})
-	for name, packs := range map[string][]Packed{"an id twice": {one, one}, "vectors of two sizes": {one, other}, "nothing": {{}}, "cut": {{Data: one.Data[:9]}}} {
+	for name, packs := range map[string][]Packed{
+		"an id twice":          {one, one},
+		"vectors of two sizes": {one, other},
+		"nothing":              {{}},
+		"cut":                  {{Data: one.Data[:9]}},
+	} {
 		if err := New(Options{}).Load(inTurn(packs...)); !errors.Is(err, ErrPack) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -25,7 +25,9 @@ func shaped(texts []string) [][]float32 {
 	return out
 }
 
-const standingWords = "access accounts are reviewed every quarter by owners backups restored tested logs kept protected incidents reported within hours suppliers assessed before contracts keys rotated data encrypted at rest staff trained yearly visitors escorted patches applied risks accepted changes approved"
+const standingWords = "access accounts are reviewed every quarter by owners backups restored tested logs kept protected " +
+	"incidents reported within hours suppliers assessed before contracts keys rotated data encrypted at rest staff trained " +
+	"yearly visitors escorted patches applied risks accepted changes approved"
 
 func written(rng *rand.Rand, n int) string {
 	all := strings.Fields(standingWords)

@@ -57,7 +57,10 @@ func newHouse(t testing.TB) *house {
 	}
 	t.Cleanup(func() { _ = h.db.Close() })
 	err = h.db.Update(t.Context(), func(tx *store.Tx) error {
-		if err := store.Organizations.Insert(tx, &api.Organization{Record: api.Record{ID: ours}, Name: "Acme", Slug: "acme", Status: "active"}); err != nil {
+		if err := store.Organizations.Insert(
+			tx,
+			&api.Organization{Record: api.Record{ID: ours}, Name: "Acme", Slug: "acme", Status: "active"},
+		); err != nil {
 			return err
 		}
 		if err := store.Users.Insert(tx, &api.User{Record: api.Record{ID: "u-ada"}, Email: "ada@acme.example", Status: "active"}); err != nil {
@@ -72,8 +75,12 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	post := mail.New(mail.Options{
-		DB: h.db, Clock: now, Logger: slog.New(slog.DiscardHandler), Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
-		Seal: func(s string) ([]byte, error) { return []byte(s), nil }, Open: func(b []byte) (string, error) { return string(b), nil },
+		DB:     h.db,
+		Clock:  now,
+		Logger: slog.New(slog.DiscardHandler),
+		Server: &mail.Server{Host: "127.0.0.1", Port: 1, From: netmail.Address{Address: "grc@acme.example"}},
+		Seal:   func(s string) ([]byte, error) { return []byte(s), nil },
+		Open:   func(b []byte) (string, error) { return string(b), nil },
 	})
 	h.Service = alert.New(alert.Options{
 		DB: h.db, Logger: slog.New(slog.DiscardHandler), Mail: post, ZeroWhenAbsent: []string{"organization_open_findings"},

@@ -145,7 +145,13 @@ func (h *house) approved(items int) {
 				POAMCode: fmt.Sprintf(
 					"POAM-%03d",
 					n+1,
-				), Weakness: fmt.Sprintf("No second factor <%d>", n), CorrectiveAction: "Turn on the second factor, @all *now*", Severity: api.SeverityHigh, Effort: "small", DueDate: "2027-01-31", Status: "open",
+				),
+				Weakness:           fmt.Sprintf("No second factor <%d>", n),
+				CorrectiveAction:   "Turn on the second factor, @all *now*",
+				Severity:           api.SeverityHigh,
+				Effort:             "small",
+				DueDate:            "2027-01-31",
+				Status:             "open",
 				AcceptanceCriteria: []string{"It is on"},
 			}
 			i.ID, i.OrganizationID, i.AssessmentID, i.VersionID, i.ControlCode, i.Revision = tx.NewID(), org, harbor, h.plan.ID, fmt.Sprintf(

@@ -47,9 +47,27 @@ func TestRefused(t *testing.T) {
 		{"generic", config{"url": "https://acme.example", "headers": config{"A b": "x"}}, nil, nil, "not a valid header name"},
 		{"generic", config{"url": "https://acme.example", "headers": "x"}, nil, nil, "object"},
 		{"generic", config{"url": "https://acme.example"}, secrets{"bad header": "x"}, nil, "not a valid header name"},
-		{"s3", config{"endpoint": "https://s3.example", "bucket": "B"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, nil, "config.bucket"},
-		{"s3", config{"endpoint": "https://s3.example", "bucket": "acme", "prefix": "/x"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, nil, "config.prefix"},
-		{"s3", config{"endpoint": "https://s3.example", "bucket": "acme"}, secrets{"access_key_id": "a", "secret_access_key": "b"}, []string{"soa.approved"}, "assessment.closed and report.ready"},
+		{
+			"s3",
+			config{"endpoint": "https://s3.example", "bucket": "B"},
+			secrets{"access_key_id": "a", "secret_access_key": "b"},
+			nil,
+			"config.bucket",
+		},
+		{
+			"s3",
+			config{"endpoint": "https://s3.example", "bucket": "acme", "prefix": "/x"},
+			secrets{"access_key_id": "a", "secret_access_key": "b"},
+			nil,
+			"config.prefix",
+		},
+		{
+			"s3",
+			config{"endpoint": "https://s3.example", "bucket": "acme"},
+			secrets{"access_key_id": "a", "secret_access_key": "b"},
+			[]string{"soa.approved"},
+			"assessment.closed and report.ready",
+		},
 		{"jira", jiraConfig, nil, nil, "secrets.token"},
 		{"jira", jiraConfig, secrets{"token": "t"}, []string{"soa.approved"}, "does not receive events"},
 		{"jira", config{"url": "https://j.example", "project": "OPS"}, secrets{"token": "t"}, nil, "config.email"},
@@ -64,7 +82,13 @@ func TestRefused(t *testing.T) {
 		{"smtp", config{"host": "10.0.0.5", "from": "ada@acme.example"}, nil, nil, "private network"},
 		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "port": 70000}, nil, nil, "65535"},
 		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "username": "ada"}, nil, nil, "set together"},
-		{"smtp", config{"host": "mail.acme.example", "from": "ada@acme.example", "username": "ada", "tls": "none"}, secrets{"password": "p"}, nil, "starttls or tls"},
+		{
+			"smtp",
+			config{"host": "mail.acme.example", "from": "ada@acme.example", "username": "ada", "tls": "none"},
+			secrets{"password": "p"},
+			nil,
+			"starttls or tls",
+		},
 	} {
 		_, err := h.make(c.kind, c.config, c.secrets, c.events...)
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(said(err), c.want) {

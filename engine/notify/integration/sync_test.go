@@ -315,7 +315,15 @@ func TestSyncHostile(t *testing.T) {
 		before := h.items()[0]
 		for name, answer := range map[string]func(w http.ResponseWriter){
 			"the secrets": func(w http.ResponseWriter) {
-				d.say(w, 401, jsonObject{"message": "t0ken-github", "errorMessages": []string{"t0ken-jira\x1b[31m\nx"}, "error": jsonObject{"message": "t0ken-snow"}})
+				d.say(
+					w,
+					401,
+					jsonObject{
+						"message":       "t0ken-github",
+						"errorMessages": []string{"t0ken-jira\x1b[31m\nx"},
+						"error":         jsonObject{"message": "t0ken-snow"},
+					},
+				)
 			},
 			"no JSON":      func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>login</html>")) },
 			"other JSON":   func(w http.ResponseWriter) { _, _ = w.Write([]byte(`[[{"id": {}}]]`)) },

@@ -101,7 +101,12 @@ func (h *house) service(address, password string) *mail.Service {
 		h.t.Fatal(err)
 	}
 	return mail.New(mail.Options{
-		DB: h.db, Clock: h.now, Logger: slog.New(slog.NewTextHandler(&h.log, nil)), Server: to, Roots: h.server.Roots, PublicURL: "https://grc.acme.example/",
+		DB:        h.db,
+		Clock:     h.now,
+		Logger:    slog.New(slog.NewTextHandler(&h.log, nil)),
+		Server:    to,
+		Roots:     h.server.Roots,
+		PublicURL: "https://grc.acme.example/",
 		Seal: func(s string) ([]byte, error) {
 			return []byte("sealed:" + base64.StdEncoding.EncodeToString([]byte(s))), nil
 		},
@@ -419,8 +424,20 @@ func TestSilence(t *testing.T) {
 func TestInjection(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	for _, to := range []string{
-		"", "ben", "ben@", "@acme.example", "ben@acme.example\r\nBcc: x@y.example", "ben@acme.example\nDATA", "\"a b\"@acme.example", "<ben@acme.example> SIZE=1",
-		"ben@acme.example, cleo@acme.example", "ben@acme.example\x00", "-oQ/tmp@acme.example", strings.Repeat("b", 300) + "@acme.example", "\"x\\\r\\\nRCPT\"@acme.example", "ben@acme.example>\u2028",
+		"",
+		"ben",
+		"ben@",
+		"@acme.example",
+		"ben@acme.example\r\nBcc: x@y.example",
+		"ben@acme.example\nDATA",
+		"\"a b\"@acme.example",
+		"<ben@acme.example> SIZE=1",
+		"ben@acme.example, cleo@acme.example",
+		"ben@acme.example\x00",
+		"-oQ/tmp@acme.example",
+		strings.Repeat("b", 300) + "@acme.example",
+		"\"x\\\r\\\nRCPT\"@acme.example",
+		"ben@acme.example>\u2028",
 	} {
 		if _, err := h.post([]string{to}, "Hello", "There."); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%q: %v", to, err)
@@ -598,7 +615,12 @@ func TestDigest(t *testing.T) {
 		!strings.Contains(parts["text/plain"], "/unsubscribe?token=") {
 		t.Errorf("%v", m.Header)
 	}
-	for _, bad := range []string{"", "x", strings.Repeat("a", 2000), base64.RawURLEncoding.EncodeToString([]byte("sealed:" + base64.StdEncoding.EncodeToString([]byte("u-ada"))))} {
+	for _, bad := range []string{
+		"",
+		"x",
+		strings.Repeat("a", 2000),
+		base64.RawURLEncoding.EncodeToString([]byte("sealed:" + base64.StdEncoding.EncodeToString([]byte("u-ada")))),
+	} {
 		if err := h.Unsubscribe(t.Context(), bad); !api.IsCode(err, api.CodeUnauthorized) {
 			t.Errorf("%q: %v", bad, err)
 		}

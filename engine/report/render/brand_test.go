@@ -107,7 +107,14 @@ func TestBrandedReports(t *testing.T) {
 		Logo:   logo,
 	}
 	page := string(write(t, s, TemplateExecutiveSummary, FormatHTML))
-	for _, want := range []string{"--accent:#7a1f5c", "--band:#00aa88", "Nord Consulting &lt;confidential&gt;", "Prepared by Nord", "data:image/png;base64," + base64.StdEncoding.EncodeToString(logo)[:40], "img-src data:"} {
+	for _, want := range []string{
+		"--accent:#7a1f5c",
+		"--band:#00aa88",
+		"Nord Consulting &lt;confidential&gt;",
+		"Prepared by Nord",
+		"data:image/png;base64," + base64.StdEncoding.EncodeToString(logo)[:40],
+		"img-src data:",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

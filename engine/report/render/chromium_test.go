@@ -13,7 +13,10 @@ func TestHTMLInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
 	s := sample(40)
 	s.Brand = Brand{Footer: "Acme", Logo: picturePNG(t, 64, 32)}
-	for name, page := range map[string][]byte{"many": write(t, s, TemplateFull, FormatHTML), "hostile": write(t, hostile(), TemplateFull, FormatHTML)} {
+	for name, page := range map[string][]byte{
+		"many":    write(t, s, TemplateFull, FormatHTML),
+		"hostile": write(t, hostile(), TemplateFull, FormatHTML),
+	} {
 		b.OpenHTML(page)
 		for _, url := range b.RequestedURLs {
 			if !strings.HasPrefix(url, "file://") && !strings.HasPrefix(url, "data:image/png") {

@@ -117,7 +117,10 @@ func (b *templateBudget) functions() map[string]any {
 			for i, x := range all {
 				texts[i] = fmt.Sprint(x)
 			}
-			if err := fits(append(append([]any{}, all...), strings.Repeat(between[:min(len(between), 100)], min(len(all), maxTemplateText/100)))); err != nil {
+			if err := fits(append(
+				append([]any{}, all...),
+				strings.Repeat(between[:min(len(between), 100)], min(len(all), maxTemplateText/100)),
+			)); err != nil {
 				return "", err
 			}
 			return bounded(strings.Join(texts, between), nil)
@@ -200,7 +203,10 @@ func guardList(l *syntax.ListNode, markdown bool) error {
 		switch n := n.(type) {
 		case *syntax.ActionNode:
 			if markdown && len(n.Pipe.Decl) == 0 {
-				n.Pipe.Cmds = append(n.Pipe.Cmds, &syntax.CommandNode{NodeType: syntax.NodeCommand, Pos: n.Pos, Args: []syntax.Node{syntax.NewIdentifier(mdName).SetPos(n.Pos)}})
+				n.Pipe.Cmds = append(
+					n.Pipe.Cmds,
+					&syntax.CommandNode{NodeType: syntax.NodeCommand, Pos: n.Pos, Args: []syntax.Node{syntax.NewIdentifier(mdName).SetPos(n.Pos)}},
+				)
 			}
 		case *syntax.IfNode:
 			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))

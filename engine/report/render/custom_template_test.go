@@ -22,11 +22,23 @@ func TestOwnTemplate(t *testing.T) {
 	s := sample(4)
 	s.Organization.Name = `Ardent <b>Freight</b> & *Sons*`
 	for _, tc := range []struct{ format, source, want string }{
-		{FormatHTML, `<h1 title="{{.organization.name}}">{{.organization.name}}</h1>`, `<h1 title="Ardent &lt;b&gt;Freight&lt;/b&gt; &amp; *Sons*">Ardent &lt;b&gt;Freight&lt;/b&gt; &amp; *Sons*</h1>`},
-		{FormatHTML, `<a href="{{.organization.name}}">x</a><script>var a = {{.organization.name}};</script>`, `<a href="Ardent%20%3cb%3eFreight`},
+		{
+			FormatHTML,
+			`<h1 title="{{.organization.name}}">{{.organization.name}}</h1>`,
+			`<h1 title="Ardent &lt;b&gt;Freight&lt;/b&gt; &amp; *Sons*">Ardent &lt;b&gt;Freight&lt;/b&gt; &amp; *Sons*</h1>`,
+		},
+		{
+			FormatHTML,
+			`<a href="{{.organization.name}}">x</a><script>var a = {{.organization.name}};</script>`,
+			`<a href="Ardent%20%3cb%3eFreight`,
+		},
 		{FormatMarkdown, `# {{.organization.name}}`, `# Ardent \<b\>Freight\</b\> \& \*Sons\*`},
 		{FormatMarkdown, `{{range .soa.items}}{{if eq .implementation_status "implemented"}}{{.control_code}};{{end}}{{end}}`, `AST-01;`},
-		{FormatMarkdown, `{{len .soa.items}} {{range .maturity.items}}{{if ge .target_level 3}}{{label "not_evidenced"}} {{end}}{{end}}`, `4 Not evidenced`},
+		{
+			FormatMarkdown,
+			`{{len .soa.items}} {{range .maturity.items}}{{if ge .target_level 3}}{{label "not_evidenced"}} {{end}}{{end}}`,
+			`4 Not evidenced`,
+		},
 		{FormatMarkdown, `{{range $code, $name := .domains}}{{$code}} {{end}}`, "AST BCD"},
 		{FormatMarkdown, `{{define "row"}}[{{.control_code}}]{{end}}{{range .gap_analysis.items}}{{template "row" .}}{{end}}`, `[`},
 		{FormatMarkdown, `{{join .draft_reasons ", "}}{{with index . "no such field"}}never{{end}}ok`, "ok"},
@@ -43,15 +55,31 @@ func TestOwnTemplate(t *testing.T) {
 func TestOwnTemplateIsBounded(t *testing.T) {
 	s := sample(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
-		"a loop":                {FormatHTML, "\n{{range 2000000000}}{{end}}", "look for a loop that runs too long"},
-		"loops in loops":        {FormatMarkdown, `{{range 100000}}{{range 100000}}{{range 100000}}{{end}}{{end}}{{end}}`, "look for a loop that runs too long"},
-		"itself":                {FormatHTML, `{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 levels deep"},
-		"one another":           {FormatMarkdown, `{{define "a"}}{{template "b" .}}{{end}}{{define "b"}}{{template "a" .}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 levels deep"},
-		"output":                {FormatHTML, `{{range 1000000}}0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789{{end}}`, "prints more than"},
-		"a text that doubles":   {FormatMarkdown, `{{$x := "0123456789"}}{{range 64}}{{$x = print $x $x}}{{end}}`, "text longer than"},
-		"a width":               {FormatMarkdown, `{{printf "%999999999d" 1}}`, "limited to three digits"},
-		"a width given":         {FormatMarkdown, `{{printf "%*d" 999999999 1}}`, "limited to three digits"},
-		"many long texts":       {FormatMarkdown, `{{range 20000000}}{{$x := printf "%900d%900d%900d" 1 1 1}}{{end}}`, "look for a loop that runs too long"},
+		"a loop": {FormatHTML, "\n{{range 2000000000}}{{end}}", "look for a loop that runs too long"},
+		"loops in loops": {
+			FormatMarkdown,
+			`{{range 100000}}{{range 100000}}{{range 100000}}{{end}}{{end}}{{end}}`,
+			"look for a loop that runs too long",
+		},
+		"itself": {FormatHTML, `{{define "a"}}{{template "a" .}}{{end}}{{template "a" .}}`, "more than 100 levels deep"},
+		"one another": {
+			FormatMarkdown,
+			`{{define "a"}}{{template "b" .}}{{end}}{{define "b"}}{{template "a" .}}{{template "a" .}}{{end}}{{template "a" .}}`,
+			"more than 100 levels deep",
+		},
+		"output": {
+			FormatHTML,
+			`{{range 1000000}}0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789{{end}}`,
+			"prints more than",
+		},
+		"a text that doubles": {FormatMarkdown, `{{$x := "0123456789"}}{{range 64}}{{$x = print $x $x}}{{end}}`, "text longer than"},
+		"a width":             {FormatMarkdown, `{{printf "%999999999d" 1}}`, "limited to three digits"},
+		"a width given":       {FormatMarkdown, `{{printf "%*d" 999999999 1}}`, "limited to three digits"},
+		"many long texts": {
+			FormatMarkdown,
+			`{{range 20000000}}{{$x := printf "%900d%900d%900d" 1 1 1}}{{end}}`,
+			"look for a loop that runs too long",
+		},
 		"a list":                {FormatMarkdown, `{{.}}`, "lists and records can't be printed"},
 		"a call that is none":   {FormatHTML, `{{readFile "/etc/passwd"}}`, `function "readFile" not defined`},
 		"marked as safe":        {FormatMarkdown, `{{.organization.name | html}}`, "remove this function"},
@@ -72,14 +100,24 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Write(ctx, &bytes.Buffer{}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`}); !errors.Is(
+	if err := Write(
+		ctx,
+		&bytes.Buffer{},
+		s,
+		Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`},
+	); !errors.Is(
 		err,
 		context.Canceled,
 	) {
 		t.Errorf("a caller who has gone: %v", err)
 	}
 	full := errors.New("no space left on device")
-	if err := Write(t.Context(), failing{full}, s, Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`}); !errors.Is(
+	if err := Write(
+		t.Context(),
+		failing{full},
+		s,
+		Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`},
+	); !errors.Is(
 		err,
 		full,
 	) {
@@ -93,7 +131,12 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // Whatever a template is, writing by it ends with a report or with a refusal.
 func FuzzOwnTemplate(f *testing.F) {
-	for _, s := range []string{`{{range .soa.items}}{{.control_code}}{{end}}`, `{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, `{{range 99999}}{{print 1 2}}{{end}}`, `<a href="{{.title}}">`, `{{$x := .title}}{{range 9}}{{$x = printf "%s%s" $x $x}}{{end}}`, `{{break}}`, `{{with .scope}}{{.title}}{{else}}-{{end}}`} {
+	for _, s := range []string{
+		`{{range .soa.items}}{{.control_code}}{{end}}`,
+		`{{define "a"}}{{template "a"}}{{end}}{{template "a"}}`, `{{range 99999}}{{print 1 2}}{{end}}`,
+		`<a href="{{.title}}">`, `{{$x := .title}}{{range 9}}{{$x = printf "%s%s" $x $x}}{{end}}`,
+		`{{break}}`, `{{with .scope}}{{.title}}{{else}}-{{end}}`,
+	} {
 		f.Add(s, true)
 		f.Add(s, false)
 	}

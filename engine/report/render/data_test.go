@@ -29,8 +29,10 @@ func TestReportDataIsDocumented(t *testing.T) {
 func renderReportDataDoc() string {
 	var b strings.Builder
 	b.WriteString(
-		"# Report data\n\nWhat `report create --format json` writes and a [template of your own](reports.md#your-own-templates) is given. Lists are never null; a part that the\n" +
-			"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from the program's types.\n",
+		"# Report data\n\nWhat `report create --format json` writes and a [template of your " +
+			"own](reports.md#your-own-templates) is given. Lists are never null; a part that the\n" +
+			"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from " +
+			"the program's types.\n",
 	)
 	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[jsonReport]()}
 	for len(queue) > 0 {

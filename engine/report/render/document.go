@@ -238,8 +238,14 @@ func evidenceBlocks(all []api.Evidence) []block {
 	q := quotes{}
 	for _, e := range all {
 		q.Items = append(q.Items, quote{
-			Text: e.Quote, Document: orDefault(e.DocumentTitle, e.Filename), Place: formatLocator(e.Locator), Headings: strings.Join(e.HeadingPath, " › "),
-			Stance: humanize(e.Stance), Supports: e.Supports, SHA256: e.SHA256, Score: fmt.Sprintf("%.2f", e.Score),
+			Text:     e.Quote,
+			Document: orDefault(e.DocumentTitle, e.Filename),
+			Place:    formatLocator(e.Locator),
+			Headings: strings.Join(e.HeadingPath, " › "),
+			Stance:   humanize(e.Stance),
+			Supports: e.Supports,
+			SHA256:   e.SHA256,
+			Score:    fmt.Sprintf("%.2f", e.Score),
 		})
 	}
 	return []block{q}

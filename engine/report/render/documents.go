@@ -104,8 +104,14 @@ func (v *reportData) documentsSection() []block {
 			detail = []block{f}
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			name, plainCell(orDefault(displayLabel(d.Category), "–")), userCell(orDefault(d.DocVersion, "–")), noBreakCell(orDefault(dateOrEmpty(d.EffectiveDate), "–")), plainCell(pages),
-			plainCell(formatSize(d.SizeBytes)), badgeCell(class, displayLabel(string(d.Status))), monoCell(d.SHA256),
+			name,
+			plainCell(orDefault(displayLabel(d.Category), "–")),
+			userCell(orDefault(d.DocVersion, "–")),
+			noBreakCell(orDefault(dateOrEmpty(d.EffectiveDate), "–")),
+			plainCell(pages),
+			plainCell(formatSize(d.SizeBytes)),
+			badgeCell(class, displayLabel(string(d.Status))),
+			monoCell(d.SHA256),
 		}, Detail: detail})
 	}
 	return append(out, t)

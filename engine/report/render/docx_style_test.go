@@ -50,7 +50,13 @@ func TestOwnStyles(t *testing.T) {
 	}
 	parts := docxPartsOf(t, b.Bytes())
 	styles, body := parts["word/styles.xml"], parts["word/document.xml"]
-	for _, want := range []string{`w:styleId="berschrift1"`, "ABCDEF", `w:styleId="Fact_"`, `w:styleId="TableText"`, `<w:basedOn w:val="Standard"/>`} {
+	for _, want := range []string{
+		`w:styleId="berschrift1"`,
+		"ABCDEF",
+		`w:styleId="Fact_"`,
+		`w:styleId="TableText"`,
+		`<w:basedOn w:val="Standard"/>`,
+	} {
 		if !strings.Contains(styles, want) {
 			t.Errorf("the styles lack %s", want)
 		}
@@ -71,13 +77,22 @@ func TestOwnStyles(t *testing.T) {
 		file []byte
 		want string
 	}{
-		"no zip":     {[]byte("text"), "is not a DOCX"},
-		"no styles":  {styleFile(t, map[string]string{"a": "b"}), "word/styles.xml"},
-		"entities":   {styleFile(t, map[string]string{"word/styles.xml": `<!DOCTYPE x [<!ENTITY a "b">]>` + germanStyles[21:]}), "declares entities"},
+		"no zip":    {[]byte("text"), "is not a DOCX"},
+		"no styles": {styleFile(t, map[string]string{"a": "b"}), "word/styles.xml"},
+		"entities": {
+			styleFile(t, map[string]string{"word/styles.xml": `<!DOCTYPE x [<!ENTITY a "b">]>` + germanStyles[21:]}),
+			"declares entities",
+		},
 		"not closed": {styleFile(t, map[string]string{"word/styles.xml": strings.TrimSuffix(germanStyles, "</w:styles>")}), "can't be read"},
-		"outside":    {styleFile(t, map[string]string{"word/styles.xml": germanStyles, "word/theme/theme1.xml": `<a xmlns:r="` + nsRelations + `" r:embed="rId1"/>`}), "refers to other parts"},
-		"a bomb":     {styleFile(t, map[string]string{"word/styles.xml": strings.Repeat(" ", maxStylePart+1)}), "too large"},
-		"too large":  {make([]byte, api.MaxStyleBytes+1), "the maximum is"},
+		"outside": {
+			styleFile(
+				t,
+				map[string]string{"word/styles.xml": germanStyles, "word/theme/theme1.xml": `<a xmlns:r="` + nsRelations + `" r:embed="rId1"/>`},
+			),
+			"refers to other parts",
+		},
+		"a bomb":    {styleFile(t, map[string]string{"word/styles.xml": strings.Repeat(" ", maxStylePart+1)}), "too large"},
+		"too large": {make([]byte, api.MaxStyleBytes+1), "the maximum is"},
 	} {
 		err := Write(t.Context(), &bytes.Buffer{}, sample(1), Request{Template: TemplateSoA, Format: FormatDOCX, Style: tc.file})
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {

@@ -109,7 +109,11 @@ func TestDOCXMarksDrafts(t *testing.T) {
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")
 	}
-	for part, want := range map[string]string{"word/footer1.xml": " NUMPAGES ", "word/document.xml": ` TOC \o`, "docProps/core.xml": "<dcterms:created xsi:type=\"dcterms:W3CDTF\">2026-11-20T09:30:00Z<"} {
+	for part, want := range map[string]string{
+		"word/footer1.xml":  " NUMPAGES ",
+		"word/document.xml": ` TOC \o`,
+		"docProps/core.xml": "<dcterms:created xsi:type=\"dcterms:W3CDTF\">2026-11-20T09:30:00Z<",
+	} {
 		if !strings.Contains(parts[part], want) {
 			t.Errorf("%s lacks %q", part, want)
 		}
@@ -128,7 +132,12 @@ func TestDOCXDirections(t *testing.T) {
 	if over, ends := strings.Count(body, "\u202e"), strings.Count(body, "\u202c"); over == 0 || over != ends {
 		t.Errorf("%d marks of direction, %d ends", over, ends)
 	}
-	for s, want := range map[string]string{"a\u202eb": "a\u202eb\u202c", "\u2067x\u2069": "\u2067x\u2069", "\u2066\u202dx": "\u2066\u202dx\u202c\u2069", "plain": "plain"} {
+	for s, want := range map[string]string{
+		"a\u202eb":      "a\u202eb\u202c",
+		"\u2067x\u2069": "\u2067x\u2069",
+		"\u2066\u202dx": "\u2066\u202dx\u202c\u2069",
+		"plain":         "plain",
+	} {
 		if got := closeDirectionMarks(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}

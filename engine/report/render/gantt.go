@@ -74,7 +74,12 @@ func (v *reportData) ganttBlocks() []block {
 		{
 			Name:  "Item",
 			Width: 4,
-		}, {Name: "Control", Width: 7}, {Name: "Severity", Width: 4}, {Name: "In plan since", Width: 4}, {Name: "Due", Width: 4}, {Name: "Milestones", Width: 9},
+		},
+		{Name: "Control", Width: 7},
+		{Name: "Severity", Width: 4},
+		{Name: "In plan since", Width: 4},
+		{Name: "Due", Width: 4},
+		{Name: "Milestones", Width: 9},
 	}}
 	for _, r := range rows {
 		var stones []string
@@ -87,7 +92,10 @@ func (v *reportData) ganttBlocks() []block {
 			badgeCell(
 				string(r.item.Severity),
 				displayLabel(string(r.item.Severity)),
-			), noBreakCell(formatDate(&r.from)), noBreakCell(string(r.item.CurrentDueDate())), proseCell(orDefault(strings.Join(stones, "\n"), "none")),
+			),
+			noBreakCell(formatDate(&r.from)),
+			noBreakCell(string(r.item.CurrentDueDate())),
+			proseCell(orDefault(strings.Join(stones, "\n"), "none")),
 		}})
 	}
 	return []block{t, v.ganttChart(rows)}

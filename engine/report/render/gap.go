@@ -126,7 +126,12 @@ func (v *reportData) findingIndexTable() table {
 		{
 			Name:  "Severity",
 			Width: 4,
-		}, {Name: "Control", Width: 9}, {Name: "Result", Width: 4}, {Name: "Gap type", Width: 5}, {Name: "Owner", Width: 7}, {Name: "Due", Width: 4},
+		},
+		{Name: "Control", Width: 9},
+		{Name: "Result", Width: 4},
+		{Name: "Gap type", Width: 5},
+		{Name: "Owner", Width: 7},
+		{Name: "Due", Width: 4},
 	}}
 	for i := range v.Findings {
 		f := &v.Findings[i]

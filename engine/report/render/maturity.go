@@ -136,7 +136,12 @@ func (v *reportData) scoreTable(domain string, from, to int) table {
 		{
 			Name:  "Control",
 			Width: 8,
-		}, {Name: "Level", Width: 6}, {Name: "Target", Width: 3, Number: true}, {Name: "Previous", Width: 3, Number: true}, {Name: "Weight", Width: 3, Number: true}, {Name: "Confidence", Width: 4, Number: true},
+		},
+		{Name: "Level", Width: 6},
+		{Name: "Target", Width: 3, Number: true},
+		{Name: "Previous", Width: 3, Number: true},
+		{Name: "Weight", Width: 3, Number: true},
+		{Name: "Confidence", Width: 4, Number: true},
 	}}
 	for i := from; i < to; i++ {
 		s := &v.Scores[i]

@@ -89,7 +89,11 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 		UUID: w.uuidFor(
 			"poam-item",
 			it.ID,
-		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "No weakness is specified."), Props: optionalList(p), Remarks: stringOrEmpty(it.Comments),
+		),
+		Title:        itemTitle(&it.Item),
+		Description:  orDefault(it.Weakness, "No weakness is specified."),
+		Props:        optionalList(p),
+		Remarks:      stringOrEmpty(it.Comments),
 		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}},
 	}
 }
@@ -111,10 +115,16 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 	return models.Risk{
 		UUID: w.planRiskUUID(
 			it,
-		), Title: itemTitle(&it.Item), Description: orDefault(it.Weakness, "No weakness is specified."), Statement: orDefault(it.Weakness, "No weakness is specified."),
+		),
+		Title:       itemTitle(&it.Item),
+		Description: orDefault(it.Weakness, "No weakness is specified."),
+		Statement:   orDefault(it.Weakness, "No weakness is specified."),
 		Status: riskStatus(
 			it.Status,
-		), Deadline: parseOptionalDate(it.CurrentDueDate()), Characterizations: w.severityFacet(it.Severity), Remediations: &[]models.Response{w.remediationResponse(it)},
+		),
+		Deadline:          parseOptionalDate(it.CurrentDueDate()),
+		Characterizations: w.severityFacet(it.Severity),
+		Remediations:      &[]models.Response{w.remediationResponse(it)},
 	}
 }
 

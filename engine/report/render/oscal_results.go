@@ -29,8 +29,12 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 		return nil, emptyDocumentError("no control has been assessed")
 	}
 	r := models.Result{
-		UUID: w.uuidFor("result", version.ID), Title: oneLine(w.title, "Results"), Start: w.clampTime(version.CreatedAt),
-		Description: w.Assessment.Description, ReviewedControls: controls.toReviewedControls(), LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}},
+		UUID:             w.uuidFor("result", version.ID),
+		Title:            oneLine(w.title, "Results"),
+		Start:            w.clampTime(version.CreatedAt),
+		Description:      w.Assessment.Description,
+		ReviewedControls: controls.toReviewedControls(),
+		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}},
 	}
 	if r.Description == "" {
 		r.Description = "Results of the assessment “" + w.Assessment.Name + "”."
@@ -158,7 +162,12 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 		for _, l := range []struct {
 			name   string
 			values []string
-		}{{"business-unit", w.Scope.BusinessUnits}, {"location", w.Scope.Locations}, {"system", w.Scope.Systems}, {"exclusion", w.Scope.Exclusions}} {
+		}{
+			{"business-unit", w.Scope.BusinessUnits},
+			{"location", w.Scope.Locations},
+			{"system", w.Scope.Systems},
+			{"exclusion", w.Scope.Exclusions},
+		} {
 			p.addAll(l.name, l.values)
 		}
 		system.Title, system.Props = oneLine(w.Scope.Title, system.Title), optionalList(p)
@@ -265,7 +274,12 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 	return models.Finding{
 		UUID: w.findingUUID(
 			f.ID,
-		), Title: itemTitle(&f.Item), Description: orDefault(f.Condition, "The control has a gap."), Props: optionalList(p), Origins: w.toolOrigins(), Remarks: stringOrEmpty(f.Note),
+		),
+		Title:       itemTitle(&f.Item),
+		Description: orDefault(f.Condition, "The control has a gap."),
+		Props:       optionalList(p),
+		Origins:     w.toolOrigins(),
+		Remarks:     stringOrEmpty(f.Note),
 		Target: models.FindingTarget{
 			Type: "statement-id", TargetId: oscal.StatementID(f.ControlCode), Title: oneLine(f.ControlTitle, "not specified"), Status: state,
 			ImplementationStatus: toImplementationStatus(f.Status),
@@ -287,7 +301,11 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	return models.Finding{
 		UUID: w.findingUUID(
 			it.ID,
-		), Title: itemTitle(&it.Item), Description: orDefault(it.Reason, "The control is implemented."), Props: optionalList(p), Origins: w.toolOrigins(),
+		),
+		Title:       itemTitle(&it.Item),
+		Description: orDefault(it.Reason, "The control is implemented."),
+		Props:       optionalList(p),
+		Origins:     w.toolOrigins(),
 		Target: models.FindingTarget{
 			Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not specified"),
 			Status: models.ObjectiveStatus{
@@ -326,8 +344,13 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	r := models.Risk{
 		UUID: w.riskUUID(
 			f.ID,
-		), Title: itemTitle(&f.Item), Description: orDefault(f.Effect, "No effect of the gap is specified."), Statement: orDefault(f.Condition, "The control has a gap."),
-		Status: "open", Origins: w.toolOrigins(), Characterizations: w.severityFacet(f.Severity),
+		),
+		Title:               itemTitle(&f.Item),
+		Description:         orDefault(f.Effect, "No effect of the gap is specified."),
+		Statement:           orDefault(f.Condition, "The control has a gap."),
+		Status:              "open",
+		Origins:             w.toolOrigins(),
+		Characterizations:   w.severityFacet(f.Severity),
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
 	}
 	if f.DueDate != nil {

@@ -38,7 +38,13 @@ func tellable(s *Source, template string) bool {
 // to what is in it.
 func TestOSCALIsWhole(t *testing.T) {
 	for name, s := range sources() {
-		for template, model := range map[string]string{TemplateFull: "assessment-results", TemplateGapAnalysis: "assessment-results", TemplateSoA: "component-definition", TemplatePOAM: "plan-of-action-and-milestones", TemplateAssessmentPlan: "assessment-plan"} {
+		for template, model := range map[string]string{
+			TemplateFull:           "assessment-results",
+			TemplateGapAnalysis:    "assessment-results",
+			TemplateSoA:            "component-definition",
+			TemplatePOAM:           "plan-of-action-and-milestones",
+			TemplateAssessmentPlan: "assessment-plan",
+		} {
 			if !tellable(s, template) {
 				continue
 			}

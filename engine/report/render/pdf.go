@@ -254,7 +254,13 @@ func (p *pdfWriter) drawFrontPage() {
 		text string
 		face *face
 		size float64
-	}{{d.Organization, p.fonts.regular, 13}, {d.Title, p.fonts.bold, 27}, {d.Assessment, p.fonts.regular, 14}, {"As of " + d.AsOf, p.fonts.regular, 10}, {d.Line, p.fonts.regular, 10}} {
+	}{
+		{d.Organization, p.fonts.regular, 13},
+		{d.Title, p.fonts.bold, 27},
+		{d.Assessment, p.fonts.regular, 14},
+		{"As of " + d.AsOf, p.fonts.regular, 10},
+		{d.Line, p.fonts.regular, 10},
+	} {
 		if l.text == "" {
 			continue
 		}

@@ -124,7 +124,14 @@ func TestPDFStaysOnThePage(t *testing.T) {
 	}
 	long := strings.Repeat("x", 10_000)
 	for _, width := range []float64{6, 40, 200} {
-		for _, c := range []cell{proseCell(long), proseCell("a b\n\n  c\td"), badgeCell("high", "Very "+long), userCell("日本語のテキスト" + strings.Repeat("長", 400)), plainCell("").with(span{Text: long, Mono: true}), proseCell("👍🏽 \u202eabc\u0301")} {
+		for _, c := range []cell{
+			proseCell(long),
+			proseCell("a b\n\n  c\td"),
+			badgeCell("high", "Very "+long),
+			userCell("日本語のテキスト" + strings.Repeat("長", 400)),
+			plainCell("").with(span{Text: long, Mono: true}),
+			proseCell("👍🏽 \u202eabc\u0301"),
+		} {
 			var all strings.Builder
 			for _, l := range p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, 8, drawing.Ink}), width) {
 				if l.width > width+1 && width > 2*badgePad+8 {
@@ -151,10 +158,19 @@ func TestPDFFonts(t *testing.T) {
 		t.Errorf("what is missing is not named:\n%s", text)
 	}
 	var b bytes.Buffer
-	if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: gomedium.TTF}); err != nil {
+	if err := Write(
+		context.Background(),
+		&b,
+		s,
+		Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: gomedium.TTF},
+	); err != nil {
 		t.Fatal(err)
 	}
-	for name, font := range map[string][]byte{"no font": []byte("hello, I am no font"), "PostScript outlines": append([]byte("OTTO"), gomedium.TTF[4:]...), "cut": gomedium.TTF[:len(gomedium.TTF)/3]} {
+	for name, font := range map[string][]byte{
+		"no font":             []byte("hello, I am no font"),
+		"PostScript outlines": append([]byte("OTTO"), gomedium.TTF[4:]...),
+		"cut":                 gomedium.TTF[:len(gomedium.TTF)/3],
+	} {
 		if err := Write(context.Background(), &b, s, Request{Template: TemplateExecutiveSummary, Format: FormatPDF, Font: font}); err == nil ||
 			!strings.Contains(err.Error(), "font") {
 			t.Errorf("%s: %v", name, err)

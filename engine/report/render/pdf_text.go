@@ -42,7 +42,13 @@ func newFontSet(fallback []byte) (fontSet, error) {
 		to   **face
 		name string
 		data []byte
-	}{{&s.regular, "text", goregular.TTF}, {&s.bold, "strong", gobold.TTF}, {&s.italic, "slanted", goitalic.TTF}, {&s.mono, "code", gomono.TTF}, {&s.fallback, "other", fallback}} {
+	}{
+		{&s.regular, "text", goregular.TTF},
+		{&s.bold, "strong", gobold.TTF},
+		{&s.italic, "slanted", goitalic.TTF},
+		{&s.mono, "code", gomono.TTF},
+		{&s.fallback, "other", fallback},
+	} {
 		if len(f.data) == 0 {
 			continue
 		}

@@ -138,12 +138,35 @@ func TestDraft(t *testing.T) {
 		draft  []string
 	}{
 		{"all approved", func(*Source) {}, nil},
-		{"gap under review", func(s *Source) { s.Gap.Status = api.VersionUnderReview }, []string{TemplateExecutiveSummary, TemplateFull, TemplateGapAnalysis}},
-		{"no plan", func(s *Source) { s.POAM = nil }, []string{TemplateExecutiveSummary, TemplateFull, TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM}},
-		{"SoA changed since", func(s *Source) { s.SoA.ContentSHA256 = sha(1) }, []string{TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateAssessmentPlan}},
-		{"maturity superseded", func(s *Source) { s.Maturity.Status = api.VersionSuperseded }, []string{TemplateExecutiveSummary, TemplateFull, TemplateMaturity}},
+		{
+			"gap under review",
+			func(s *Source) { s.Gap.Status = api.VersionUnderReview },
+			[]string{TemplateExecutiveSummary, TemplateFull, TemplateGapAnalysis},
+		},
+		{
+			"no plan",
+			func(s *Source) { s.POAM = nil },
+			[]string{TemplateExecutiveSummary, TemplateFull, TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM},
+		},
+		{
+			"SoA changed since",
+			func(s *Source) { s.SoA.ContentSHA256 = sha(1) },
+			[]string{TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateAssessmentPlan},
+		},
+		{
+			"maturity superseded",
+			func(s *Source) { s.Maturity.Status = api.VersionSuperseded },
+			[]string{TemplateExecutiveSummary, TemplateFull, TemplateMaturity},
+		},
 		{"scope has no gate", func(s *Source) { s.Scope.Status = api.VersionDraft }, nil},
-		{"nothing", func(s *Source) { *s = Source{} }, []string{TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateGapAnalysis, TemplateMaturity, TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM, TemplateAssessmentPlan}},
+		{
+			"nothing",
+			func(s *Source) { *s = Source{} },
+			[]string{
+				TemplateExecutiveSummary, TemplateFull, TemplateSoA, TemplateGapAnalysis, TemplateMaturity,
+				TemplatePOAM, TemplateFedRAMPPOAM, TemplateEMASSPOAM, TemplateAssessmentPlan,
+			},
+		},
 	} {
 		s := sample(5)
 		tc.change(s)
@@ -172,7 +195,10 @@ func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
 	s := sample(5)
 	s.Gap.Status = api.VersionRejected
 	page := parse(t, write(t, s, TemplateFull, FormatHTML))
-	for id, draft := range map[string]bool{"soa": false, "coverage": false, "gap-analysis": true, "maturity": false, "poam": false, "summary": true, "documents": true, "basis": true} {
+	for id, draft := range map[string]bool{
+		"soa": false, "coverage": false, "gap-analysis": true,
+		"maturity": false, "poam": false, "summary": true, "documents": true, "basis": true,
+	} {
 		section := page.byID(id)
 		if section == nil {
 			t.Fatalf("no section %s", id)
@@ -212,7 +238,13 @@ func TestExecutiveText(t *testing.T) {
 	s := sample(66)
 	text := ExecutiveText(s)
 	golden(t, "executive.txt", []byte(text))
-	for _, want := range []string{"Yearly assessment 2026", "20 November 2026", "46.2%", "1 more could not be considered", "have each been approved"} {
+	for _, want := range []string{
+		"Yearly assessment 2026",
+		"20 November 2026",
+		"46.2%",
+		"1 more could not be considered",
+		"have each been approved",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -330,7 +362,10 @@ func TestJSONListsAreNeverNull(t *testing.T) {
 	s := sample(2)
 	s.SoAItems[0].Evidence, s.SoAItems[0].InclusionReasons, s.Documents[0].Warnings, s.Frameworks[0].Includes = nil, nil, nil, nil
 	raw := string(write(t, s, TemplateFull, FormatJSON))
-	for _, field := range []string{"evidence", "inclusion_reasons", "warnings", "includes", "missing_elements", "edited_fields", "dependencies", "heading_path"} {
+	for _, field := range []string{
+		"evidence", "inclusion_reasons", "warnings", "includes", "missing_elements",
+		"edited_fields", "dependencies", "heading_path",
+	} {
 		if strings.Contains(raw, `"`+field+`": null`) {
 			t.Errorf("%s is null", field)
 		}
@@ -371,7 +406,9 @@ func TestWriteFails(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	for in, want := range map[string]string{
-		"": "", "plain\ttext\n": "plain\ttext\n", "a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡", "a\u0085b": "a\ufffdb", "bad \xff end": "bad \ufffd end", "Łódź ελ 漢字": "Łódź ελ 漢字",
+		"": "", "plain\ttext\n": "plain\ttext\n", "a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡",
+		"a\u0085b": "a\ufffdb", "bad \xff end": "bad \ufffd end",
+		"Łódź ελ 漢字": "Łódź ελ 漢字",
 	} {
 		if got := sanitize(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -430,7 +467,11 @@ func TestOverdueIsByTheDatasDate(t *testing.T) {
 	if !v.isOverdue(it) {
 		t.Error("an open item of yesterday is not overdue")
 	}
-	for _, other := range []api.POAMItem{{Status: "open", DueDate: "2026-11-20"}, {Status: "completed", DueDate: "2020-01-01"}, {Status: "open"}} {
+	for _, other := range []api.POAMItem{
+		{Status: "open", DueDate: "2026-11-20"},
+		{Status: "completed", DueDate: "2020-01-01"},
+		{Status: "open"},
+	} {
 		if v.isOverdue(&other) {
 			t.Errorf("overdue: %+v", other)
 		}

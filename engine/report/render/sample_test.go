@@ -30,7 +30,8 @@ var sampleDomains = []struct{ code, name string }{
 }
 
 var sampleTitles = []string{
-	"Policy and ownership", "Register kept current", "Yearly review", "Access by role", "Second factor for remote access", "Logs kept and read",
+	"Policy and ownership", "Register kept current", "Yearly review", "Access by role",
+	"Second factor for remote access", "Logs kept and read",
 	"Restore tests", "Supplier checks before signing", "Keys rotated and stored apart", "Training on joining",
 }
 
@@ -105,11 +106,20 @@ func (s *Source) addDocuments() {
 		"Business continuity plan.pdf", "Training deck.pptx", "Risikobewertung äöü.pdf",
 	} {
 		d := api.Document{
-			Filename: name, Category: []string{"policy", "procedure", "register", "record"}[i%4], Title: strings.TrimSuffix(name, name[strings.LastIndex(name, "."):]),
+			Filename: name,
+			Category: []string{"policy", "procedure", "register", "record"}[i%4],
+			Title:    strings.TrimSuffix(name, name[strings.LastIndex(name, "."):]),
 			SizeBytes: int64(
 				1000 + i*i*77777,
-			), SHA256: sha(100 + i), PageCount: 4 + i*3, EffectiveDate: ptr(api.Date("2026-02-01")), DocVersion: fmt.Sprintf("%d.%d", 1+i%3, i%4),
-			Owner: "Head of IT", ApprovedBy: "Managing director", Status: api.DocumentIngested, ChunkCount: 30,
+			),
+			SHA256:        sha(100 + i),
+			PageCount:     4 + i*3,
+			EffectiveDate: ptr(api.Date("2026-02-01")),
+			DocVersion:    fmt.Sprintf("%d.%d", 1+i%3, i%4),
+			Owner:         "Head of IT",
+			ApprovedBy:    "Managing director",
+			Status:        api.DocumentIngested,
+			ChunkCount:    30,
 		}
 		d.ID = id("docu", i)
 		s.Documents = append(s.Documents, d)
@@ -133,10 +143,19 @@ func (s *Source) evidence(i int) []api.Evidence {
 		ChunkID: id(
 			"chun",
 			i,
-		), DocumentID: d.ID, DocumentTitle: d.Title, Filename: d.Filename, HeadingPath: []string{"4 Rules", "4.2 Access"},
+		),
+		DocumentID:    d.ID,
+		DocumentTitle: d.Title,
+		Filename:      d.Filename,
+		HeadingPath:   []string{"4 Rules", "4.2 Access"},
 		Locator: api.Locator{
 			Page: 1 + i%9,
-		}, Quote: texts[i%5], Score: 0.61 + float64(i%30)/100, SHA256: sha(5000 + i), Supports: "Access is reviewed at least twice a year.", Stance: "supports",
+		},
+		Quote:    texts[i%5],
+		Score:    0.61 + float64(i%30)/100,
+		SHA256:   sha(5000 + i),
+		Supports: "Access is reviewed at least twice a year.",
+		Stance:   "supports",
 	}}
 	switch i % 5 {
 	case 2:
@@ -206,11 +225,19 @@ func (s *Source) addControl(i, n int) {
 		item.RequirementCodes["eu-gdpr-2016"] = []string{fmt.Sprintf("Art %d", 24+i%11)}
 	}
 	soa := api.SoAItem{
-		Item: item, Applicability: api.Applicable, InclusionReasons: []string{"framework", "risk"}, Rationale: "Named by the framework, and the trait it needs is true.",
-		EvidenceCoverage: api.CoveragePartial, CoverageRatio: 0.5, Statements: []api.Statement{{Text: "a", Verdict: "covered"}, {Text: "b", Verdict: "missing"}},
+		Item:             item,
+		Applicability:    api.Applicable,
+		InclusionReasons: []string{"framework", "risk"},
+		Rationale:        "Named by the framework, and the trait it needs is true.",
+		EvidenceCoverage: api.CoveragePartial,
+		CoverageRatio:    0.5,
+		Statements:       []api.Statement{{Text: "a", Verdict: "covered"}, {Text: "b", Verdict: "missing"}},
 		Owner: ptr(
 			"Head of IT",
-		), Confidence: 0.72, Reason: "One of two statements is covered by an approved policy.", MissingElements: []string{"A record that the review took place."},
+		),
+		Confidence:      0.72,
+		Reason:          "One of two statements is covered by an approved policy.",
+		MissingElements: []string{"A record that the review took place."},
 	}
 	soa.ID = id("soai", i)
 	statuses := []api.Implementation{
@@ -226,7 +253,8 @@ func (s *Source) addControl(i, n int) {
 	soa.ImplementationStatus = statuses[i*5%len(statuses)]
 	switch {
 	case i%11 == 7:
-		soa.Applicability, soa.Rationale, soa.ImplementationStatus = api.NotApplicable, "No software is developed here, so there is no code to review.", api.NotAssessed
+		soa.Applicability, soa.Rationale, soa.ImplementationStatus = api.NotApplicable, "No software is developed here, so "+
+			"there is no code to review.", api.NotAssessed
 		soa.InclusionReasons, soa.MissingElements = nil, nil
 	case i%29 == 3:
 		soa.Applicability, soa.NeedsReview, soa.ImplementationStatus = api.Undecided, true, api.NotAssessed
@@ -242,8 +270,16 @@ func (s *Source) addControl(i, n int) {
 		return
 	}
 	score := api.MaturityScore{
-		Item: item, Level: i * 3 % 4, TargetLevel: 3, Weight: 1 + i%10, Criteria: "Done, but as each person sees fit.", NextCriteria: "Planned, written down and tracked.",
-		Rationale: "A policy says it, no record shows it.", Evidence: soa.Evidence, Confidence: 0.64, Assessed: len(soa.Evidence) > 0,
+		Item:         item,
+		Level:        i * 3 % 4,
+		TargetLevel:  3,
+		Weight:       1 + i%10,
+		Criteria:     "Done, but as each person sees fit.",
+		NextCriteria: "Planned, written down and tracked.",
+		Rationale:    "A policy says it, no record shows it.",
+		Evidence:     soa.Evidence,
+		Confidence:   0.64,
+		Assessed:     len(soa.Evidence) > 0,
 	}
 	score.ID = id("scor", i)
 	if i%2 == 0 {
@@ -254,11 +290,24 @@ func (s *Source) addControl(i, n int) {
 		return
 	}
 	f := api.Finding{
-		Item: item, InCatalog: true, Status: soa.ImplementationStatus, Result: api.PartiallyMet, GapType: "evidence", Severity: api.Severities[i%5], Weight: 10 - i%10,
-		SeverityReason: "weight 8 of 10, nothing shown: 8 × 1.0 = 8.0, high from 7.5 on", Condition: "The procedure asks for quarterly reviews of access. No record of a review was found.",
-		Criteria: "Access rights are reviewed at planned intervals.", Cause: "Nobody is named to keep the records.", Effect: "Rights of people who left may stay open unseen.",
-		Recommendation: "Name an owner, review all rights once now, and keep the signed list.", MissingElements: []string{"A signed list of the last review", "The interval, in the procedure"},
-		Evidence: soa.Evidence, Confidence: 0.7, Owner: ptr("Head of IT"), Source: "analysis",
+		Item:            item,
+		InCatalog:       true,
+		Status:          soa.ImplementationStatus,
+		Result:          api.PartiallyMet,
+		GapType:         "evidence",
+		Severity:        api.Severities[i%5],
+		Weight:          10 - i%10,
+		SeverityReason:  "weight 8 of 10, nothing shown: 8 × 1.0 = 8.0, high from 7.5 on",
+		Condition:       "The procedure asks for quarterly reviews of access. No record of a review was found.",
+		Criteria:        "Access rights are reviewed at planned intervals.",
+		Cause:           "Nobody is named to keep the records.",
+		Effect:          "Rights of people who left may stay open unseen.",
+		Recommendation:  "Name an owner, review all rights once now, and keep the signed list.",
+		MissingElements: []string{"A signed list of the last review", "The interval, in the procedure"},
+		Evidence:        soa.Evidence,
+		Confidence:      0.7,
+		Owner:           ptr("Head of IT"),
+		Source:          "analysis",
 	}
 	f.ID = id("find", i)
 	if f.Status == api.NotEvidenced {
@@ -266,8 +315,17 @@ func (s *Source) addControl(i, n int) {
 	}
 	s.Findings = append(s.Findings, f)
 	p := api.POAMItem{
-		Item: item, POAMCode: fmt.Sprintf("P-%04d", len(s.POAMItems)+1), FindingID: f.ID, Weakness: f.Condition, CorrectiveAction: f.Recommendation, ActionType: "collect_evidence",
-		Priority: 1 + i%5, Severity: f.Severity, Effort: []string{"small", "medium", "large"}[i%3], OwnerRole: "Head of IT", DueDate: api.DateOf(sampleTime.AddDate(0, 0, i*3%200-15)),
+		Item:             item,
+		POAMCode:         fmt.Sprintf("P-%04d", len(s.POAMItems)+1),
+		FindingID:        f.ID,
+		Weakness:         f.Condition,
+		CorrectiveAction: f.Recommendation,
+		ActionType:       "collect_evidence",
+		Priority:         1 + i%5,
+		Severity:         f.Severity,
+		Effort:           []string{"small", "medium", "large"}[i%3],
+		OwnerRole:        "Head of IT",
+		DueDate:          api.DateOf(sampleTime.AddDate(0, 0, i*3%200-15)),
 		Milestones: []api.Milestone{
 			{Title: "Owner named", DueDate: "2026-12-01", Status: "completed"},
 			{
@@ -279,7 +337,10 @@ func (s *Source) addControl(i, n int) {
 		},
 		AcceptanceCriteria: []string{
 			"The list of the last review is signed and dated.",
-		}, ExpectedEvidence: []string{"Signed list"}, TargetLevel: 3, Status: []string{"open", "in_progress", "open", "completed"}[i%4],
+		},
+		ExpectedEvidence: []string{"Signed list"},
+		TargetLevel:      3,
+		Status:           []string{"open", "in_progress", "open", "completed"}[i%4],
 	}
 	p.ID = id("plan", i)
 	if len(s.POAMItems) > 0 && i%4 == 0 {
@@ -292,10 +353,16 @@ func (s *Source) addControl(i, n int) {
 func (s *Source) addVersions() {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
 		v := api.DeliverableVersion{
-			VersionNumber: 1 + i%2, Status: api.VersionApproved, CreatedBy: "u-2", ApprovedBy: ptr("u-1"), ApprovedAt: ptr(sampleTime.Add(-time.Hour)),
+			VersionNumber: 1 + i%2,
+			Status:        api.VersionApproved,
+			CreatedBy:     "u-2",
+			ApprovedBy:    ptr("u-1"),
+			ApprovedAt:    ptr(sampleTime.Add(-time.Hour)),
 			ContentSHA256: sha(
 				200 + i,
-			), Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": sha(300)}, Method: "built-in rules, version 1",
+			),
+			Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": sha(300)},
+			Method: "built-in rules, version 1",
 		}
 		v.ID = id("vers", i)
 		a := api.Approval{
@@ -357,7 +424,8 @@ func hostile() *Source {
 	bad := []string{
 		"<script>alert(1)</script> & \"quotes\" 'and' `ticks`",
 		"=HYPERLINK(\"http://evil.example\",\"x\")",
-		"| a | b |\n|---|---|\n# heading\n- list\n1. one\n    code\n===\n[x](http://evil.example) ![i](http://evil.example/i.png) <img src=x onerror=alert(1)>",
+		"| a | b |\n|---|---|\n# heading\n- list\n1. one\n    code\n===\n" +
+			"[x](http://evil.example) ![i](http://evil.example/i.png) <img src=x onerror=alert(1)>",
 		"نص عربي \u202e من اليمين \u0000\u0007 end\x80\xff",
 		strings.Repeat("x", 10000),
 		"--><svg onload=alert(1)> ]]> {{.Title}} https://evil.example www.evil.example",

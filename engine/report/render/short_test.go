@@ -41,8 +41,16 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		f := api.Finding{
 			Item: item(
 				code,
-			), InCatalog: true, Result: api.ResultNoEvid, Status: api.NotEvidenced, Severity: api.SeverityHigh, SeverityPoints: 8 - float64(i)/10, Cause: "Cause of " + code + ".",
-			MissingElements: it.MissingElements, Evidence: said, Source: "analysis",
+			),
+			InCatalog:       true,
+			Result:          api.ResultNoEvid,
+			Status:          api.NotEvidenced,
+			Severity:        api.SeverityHigh,
+			SeverityPoints:  8 - float64(i)/10,
+			Cause:           "Cause of " + code + ".",
+			MissingElements: it.MissingElements,
+			Evidence:        said,
+			Source:          "analysis",
 		}
 		switch code {
 		case "AST-03":

@@ -128,7 +128,11 @@ func (v *reportData) topFindingsTable() table {
 			badgeCell(
 				string(f.Severity),
 				displayLabel(string(f.Severity)),
-			), v.controlCell(v.findingLink(i), f.ControlTitle), proseCell(firstSentence(f.Condition)), proseCell(firstSentence(f.Effect)), proseCell(firstSentence(f.Recommendation)),
+			),
+			v.controlCell(v.findingLink(i), f.ControlTitle),
+			proseCell(firstSentence(f.Condition)),
+			proseCell(firstSentence(f.Effect)),
+			proseCell(firstSentence(f.Recommendation)),
 		}})
 	}
 	return t
@@ -189,7 +193,11 @@ func (v *reportData) nextDueTable() table {
 			due = due.with(span{Text: " "}, span{Text: "Overdue", Badge: "critical"})
 		}
 		t.Rows = append(t.Rows, row{Cells: []cell{
-			due, {v.anchors.link("plan", it.POAMCode)}, badgeCell(string(it.Severity), displayLabel(string(it.Severity))), proseCell(firstSentence(it.CorrectiveAction)), userCell(ownerName(it)),
+			due,
+			{v.anchors.link("plan", it.POAMCode)},
+			badgeCell(string(it.Severity), displayLabel(string(it.Severity))),
+			proseCell(firstSentence(it.CorrectiveAction)),
+			userCell(ownerName(it)),
 		}})
 	}
 	return t

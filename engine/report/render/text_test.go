@@ -92,7 +92,11 @@ func TestMarkdownTablesHoldTogether(t *testing.T) {
 }
 
 func FuzzMarkdownText(f *testing.F) {
-	for _, s := range []string{"plain", "| a |", "a\n===\n", "1. x", "    code", "<b>", "[x](http://y)", "https://x.y", "www.x.y", "\\|", "`", "&lt;", "~~~\n", "- a\n- b", "\t# h", "> q", "![i](j)", "*a*", "$x$", "a\r\nb"} {
+	for _, s := range []string{
+		"plain", "| a |", "a\n===\n", "1. x", "    code", "<b>", "[x](http://y)",
+		"https://x.y", "www.x.y", "\\|", "`", "&lt;", "~~~\n", "- a\n- b", "\t# h", "> q", "![i](j)", "*a*",
+		"$x$", "a\r\nb",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -152,7 +156,10 @@ func TestCSVHoldsNoFormula(t *testing.T) {
 			}
 		}
 	}
-	for in, want := range map[string]string{"": "", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", " =1": "' =1", "'": "'"} {
+	for in, want := range map[string]string{
+		"": "", "a=b": "a=b", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1",
+		"@x": "'@x", "\tx": "'\tx", " =1": "' =1", "'": "'",
+	} {
 		if got := escapeFormula(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

@@ -130,7 +130,11 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 		t.Error("the sheet for the import is in sight")
 	}
 	cover := cells(t, f, "Cover")
-	for _, want := range []string{"Ardent Freight Ltd", s.SoA.ContentSHA256, s.POAM.ContentSHA256, "Ana Roe", "Everything in this workbook has been approved", "service gap import FILE --dry-run", "No systems were tested"} {
+	for _, want := range []string{
+		"Ardent Freight Ltd", s.SoA.ContentSHA256, s.POAM.ContentSHA256, "Ana Roe",
+		"Everything in this workbook has been approved", "service gap import FILE --dry-run",
+		"No systems were tested",
+	} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover lacks %q", want)
 		}
@@ -193,10 +197,14 @@ func TestWorkbookCanBeWorkedIn(t *testing.T) {
 }
 
 var fedrampColumns = []string{
-	"POAM ID", "Controls", "Weakness Name", "Weakness Description", "Weakness Detector Source", "Weakness Source Identifier", "Asset Identifier", "Point of Contact",
-	"Resources Required", "Overall Remediation Plan", "Original Detection Date", "Scheduled Completion Date", "Planned Milestones", "Milestone Changes", "Status Date",
-	"Vendor Dependency", "Last Vendor Check-in Date", "Vendor Dependent Product Name", "Original Risk Rating", "Adjusted Risk Rating", "Risk Adjustment", "False Positive",
-	"Operational Requirement", "Deviation Rationale", "Supporting Documents", "Comments", "Auto-Approve", "Binding Operational Directive 22-01 tracking",
+	"POAM ID", "Controls", "Weakness Name", "Weakness Description", "Weakness Detector Source",
+	"Weakness Source Identifier", "Asset Identifier", "Point of Contact",
+	"Resources Required", "Overall Remediation Plan", "Original Detection Date", "Scheduled Completion Date",
+	"Planned Milestones", "Milestone Changes", "Status Date",
+	"Vendor Dependency", "Last Vendor Check-in Date", "Vendor Dependent Product Name", "Original Risk Rating",
+	"Adjusted Risk Rating", "Risk Adjustment", "False Positive",
+	"Operational Requirement", "Deviation Rationale", "Supporting Documents", "Comments", "Auto-Approve",
+	"Binding Operational Directive 22-01 tracking",
 	"Binding Operational Directive 22-01 Due Date", "CVE", "Service Name",
 }
 
@@ -229,7 +237,13 @@ func TestFedRAMPWorkbook(t *testing.T) {
 		}
 	}
 	all := cells(t, f, "Open POA&M Items") + cells(t, f, "Closed POA&M Items")
-	for _, want := range []string{"AC-2\nAC-3", "ERP 7", "Moderate", "(2) 2027-02-01: First review signed [open]", "(2) 2026-11-10 by u-2: moved to 2027-03-01: The auditor is away."} {
+	for _, want := range []string{
+		"AC-2\nAC-3",
+		"ERP 7",
+		"Moderate",
+		"(2) 2027-02-01: First review signed [open]",
+		"(2) 2026-11-10 by u-2: moved to 2027-03-01: The auditor is away.",
+	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q", want)
 		}

@@ -43,7 +43,11 @@ func TestSplitLosesNothing(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	for in, want := range map[string]string{"a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡", "\u0085": "\ufffd", "\uffff\ufffe": "\ufffd\ufffd", "a\tb\n": "a\tb\n", "\xff": "\ufffd", "=x\ufffd": "=x\ufffd"} {
+	for in, want := range map[string]string{
+		"a\r\nb\rc": "a\nb\nc", "\x00\x07\x1b\x7f": "␀␇␛␡",
+		"\u0085": "\ufffd", "\uffff\ufffe": "\ufffd\ufffd", "a\tb\n": "a\tb\n", "\xff": "\ufffd",
+		"=x\ufffd": "=x\ufffd",
+	} {
 		if got := Sanitize(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
@@ -52,7 +56,13 @@ func TestClean(t *testing.T) {
 
 func TestSheetNames(t *testing.T) {
 	taken := []string{"Figures"}
-	for in, want := range map[string]string{"figures": "figures 2", "a/b:c": "a b c", "": "Sheet", "'quoted'": "quoted", strings.Repeat("𝔸", 40): strings.Repeat("𝔸", 15)} {
+	for in, want := range map[string]string{
+		"figures":               "figures 2",
+		"a/b:c":                 "a b c",
+		"":                      "Sheet",
+		"'quoted'":              "quoted",
+		strings.Repeat("𝔸", 40): strings.Repeat("𝔸", 15),
+	} {
 		if got := uniqueSheetName(in, taken); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}

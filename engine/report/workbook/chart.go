@@ -127,7 +127,13 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 		return fmt.Sprintf("'%s'!$%s$%d:$%s$%d", quoted, letters, r1, letters, r2)
 	}
 	ink, gap := excelize.Font{Color: "333333", Size: 9}, uint(45)
-	kind := [...]excelize.ChartType{ChartBars: excelize.Bar, ChartStacked: excelize.BarStacked, ChartLines: excelize.Line, ChartSpan: excelize.BarStacked, ChartRadar: excelize.Radar}[f.Type]
+	kind := [...]excelize.ChartType{
+		ChartBars:    excelize.Bar,
+		ChartStacked: excelize.BarStacked,
+		ChartLines:   excelize.Line,
+		ChartSpan:    excelize.BarStacked,
+		ChartRadar:   excelize.Radar,
+	}[f.Type]
 	c := &excelize.Chart{
 		Type: kind, Title: excelize.ChartTitle{Paragraph: []excelize.RichTextRun{{Text: f.Title, Font: &excelize.Font{Size: 12, Bold: true}}}},
 		Legend: excelize.ChartLegend{Position: "bottom"}, Dimension: excelize.ChartDimension{Width: 760, Height: uint(height)},

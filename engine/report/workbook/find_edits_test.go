@@ -132,26 +132,61 @@ func TestEdits(t *testing.T) {
 		{"nothing", fedramp, func(*excelize.File) error { return nil }, ""},
 		{"a text", fedramp, cell(open, "H6", "Head of IT"), `Open POA&M Items!H6 id-1 r4 owner="Head of IT" Head of IT`},
 		{"emptied", own, cell("Plan of action", "Z3", ""), `Plan of action!Z3 id-2 r4 vendor_dependency="" <nil>`},
-		{"a date as such", fedramp, cell(open, "L6", time.Date(2027, 5, 1, 0, 0, 0, 0, time.UTC)), `Open POA&M Items!L6 id-1 r4 due_date="2027-05-01" 2027-05-01`},
+		{
+			"a date as such",
+			fedramp,
+			cell(open, "L6", time.Date(2027, 5, 1, 0, 0, 0, 0, time.UTC)),
+			`Open POA&M Items!L6 id-1 r4 due_date="2027-05-01" 2027-05-01`,
+		},
 		{"a date as text", fedramp, cell(open, "L6", "2027-05-01 "), `due_date="2027-05-01"`},
-		{"no date", fedramp, cell(open, "L6", "next May"), `Open POA&M Items!L6: Scheduled Completion Date: "next May" is not a date; write it as 2027-03-31`},
+		{
+			"no date",
+			fedramp,
+			cell(open, "L6", "next May"),
+			`Open POA&M Items!L6: Scheduled Completion Date: "next May" is not a date; write it as 2027-03-31`,
+		},
 		{"a date out of the world", fedramp, cell(open, "L6", 1e300), `is not a date`},
 		{"no date at all", fedramp, cell(open, "L6", ""), `Scheduled Completion Date: it can't be empty`},
 		{"a choice in any case", own, cell("Plan of action", "M2", "IN progress"), `status="in_progress"`},
 		{"the contract's own word", own, cell("Plan of action", "M2", "risk_accepted"), `status="risk_accepted"`},
-		{"no choice", own, cell("Plan of action", "M2", "Done"), `Plan of action!M2: Status: there is no "Done"; write one of Open, In progress, Blocked, Completed, Risk accepted, Cancelled`},
+		{
+			"no choice",
+			own,
+			cell("Plan of action", "M2", "Done"),
+			`Plan of action!M2: Status: there is no "Done"; write one of Open, In progress, Blocked, Completed, Risk accepted, Cancelled`,
+		},
 		{"a profile's word", emass, cell("POA&M", "K6", "Completed"), `status="completed"`},
 		{"the same word of a profile", emass, cell("POA&M", "K7", "Ongoing"), ""},
 		{"a number", own, cell("Plan of action", "K2", 7), `priority="7" 7`},
 		{"half a number", own, cell("Plan of action", "K2", 1.5), `Plan of action!K2: Priority: "1.5" is not a whole number from 1 to 100000`},
 		{"too low a number", own, cell("Plan of action", "K2", 0), `is not a whole number`},
-		{"what is fixed", fedramp, cell(open, "S6", "Low"), `Open POA&M Items!S6: Original Risk Rating is not taken back; set the cell to what it was (it is the finding's)`},
-		{"what is not held", fedramp, cell(open, "AD6", "CVE-2026-1"), `Open POA&M Items!AD6: CVE is not held by this program; empty the cell (write it into Comments)`},
-		{"a yes that disagrees", fedramp, cell(open, "P6", "Yes"), `Open POA&M Items!P6: Vendor Dependency says Yes, and Vendor Dependent Product Name at Open POA&M Items!R6 says otherwise`},
+		{
+			"what is fixed",
+			fedramp,
+			cell(open, "S6", "Low"),
+			`Open POA&M Items!S6: Original Risk Rating is not taken back; set the cell to what it was (it is the finding's)`,
+		},
+		{
+			"what is not held",
+			fedramp,
+			cell(open, "AD6", "CVE-2026-1"),
+			`Open POA&M Items!AD6: CVE is not held by this program; empty the cell (write it into Comments)`,
+		},
+		{
+			"a yes that disagrees",
+			fedramp,
+			cell(open, "P6", "Yes"),
+			`Open POA&M Items!P6: Vendor Dependency says Yes, and Vendor Dependent Product Name at Open POA&M Items!R6 says otherwise`,
+		},
 		{"a yes that agrees", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.SetCellValue(open, "P6", "Yes"), f.SetCellValue(open, "R6", "ERP 9"))
 		}, `vendor_dependency="ERP 9"`},
-		{"a formula without a value", fedramp, func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") }, `Comments: it holds a formula without a computed value`},
+		{
+			"a formula without a value",
+			fedramp,
+			func(f *excelize.File) error { return f.SetCellFormula(open, "Z6", "A6") },
+			`Comments: it holds a formula without a computed value`,
+		},
 		{"rows above", fedramp, func(f *excelize.File) error {
 			return errors.Join(f.InsertRows(open, 1, 3), f.SetCellValue(open, "H9", "CISO"))
 		}, `Open POA&M Items!H9 id-1 r4 owner="CISO"`},
@@ -162,7 +197,12 @@ func TestEdits(t *testing.T) {
 			return errors.Join(f.SetCellValue(open, "H5", " point  of\ncontact"), f.SetCellValue(open, "H6", "CISO"))
 		}, `owner="CISO"`},
 		{"a column twice", fedramp, cell(open, "I5", "Point of Contact"), `the column "Point of Contact" appears twice`},
-		{"a row twice", fedramp, cell(open, "A7", "POAM-001"), "Open POA&M Items!A7: the item appears twice, also at Open POA&M Items!A6; remove one"},
+		{
+			"a row twice",
+			fedramp,
+			cell(open, "A7", "POAM-001"),
+			"Open POA&M Items!A7: the item appears twice, also at Open POA&M Items!A6; remove one",
+		},
 		{"a new row", fedramp, cell(open, "D30", "A new weakness"), "Open POA&M Items!A30: the row has no item key; rows can't be added here"},
 		{"a row of another plan", fedramp, cell(open, "A7", "POAM-900"), `Open POA&M Items!A7: no item "POAM-900" was exported`},
 		{"a row gone", fedramp, func(f *excelize.File) error { return f.RemoveRow(open, 6) }, ""},
@@ -227,8 +267,16 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 		edit       func(f *excelize.File) error
 	}{
 		{"without its source", "its hidden sheet \"Source\" is missing", func(f *excelize.File) error { return f.DeleteSheet(sourceSheet) }},
-		{"source of another form", "another version of this program", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "B2", "9") }},
-		{"source without a revision", "row 5 of the hidden sheet", func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") }},
+		{
+			"source of another form",
+			"another version of this program",
+			func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "B2", "9") },
+		},
+		{
+			"source without a revision",
+			"row 5 of the hidden sheet",
+			func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") },
+		},
 	} {
 		w, err := read(edited(t, good, tc.edit), DefaultLimits)
 		if err == nil {
@@ -289,7 +337,17 @@ func TestBombsAreRefused(t *testing.T) {
 		{"unpacks to too much", "unpacks to more than 1 MiB", archive(t, parts("<worksheet>"+strings.Repeat(" ", 2<<20)+"</worksheet>"))},
 		{"parts", "parts; the maximum is 10", archive(t, many)},
 		{"sheets", "4 sheets; the maximum is 3", archive(t, sheets)},
-		{"cells", "more than 100 cells", archive(t, parts("<worksheet><sheetData><row>"+strings.Repeat("<c><v>1</v></c>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row></sheetData></worksheet>"))},
+		{
+			"cells",
+			"more than 100 cells",
+			archive(
+				t,
+				parts("<worksheet><sheetData><row>"+strings.Repeat(
+					"<c><v>1</v></c>",
+					40,
+				)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row><row>"+strings.Repeat("<c/>", 40)+"</row></sheetData></worksheet>"),
+			),
+		},
 		{"columns", "more than 50 columns", archive(t, parts(`<worksheet><row r="1"><c r="ZZ1"><v>1</v></c></row></worksheet>`))},
 		{"rows backwards", "row 1 follows row 5", archive(t, parts(`<worksheet><row r="5"/><row r="1"/></worksheet>`))},
 		{"texts", "more than 100 texts", archive(t, texts)},

@@ -43,7 +43,10 @@ const (
 )
 
 func (b *Writer) styleID(l CellStyle) int {
-	return [...]int{b.styles.text, b.styles.title, b.styles.heading, b.styles.label, b.styles.lead, b.styles.strong, b.styles.mono, b.styles.head, b.styles.mark}[l]
+	return [...]int{
+		b.styles.text, b.styles.title, b.styles.heading, b.styles.label, b.styles.lead,
+		b.styles.strong, b.styles.mono, b.styles.head, b.styles.mark,
+	}[l]
 }
 
 // AddPage writes a sheet of lines with the given column widths.
@@ -82,7 +85,13 @@ func (b *Writer) addLogo(sheet string) error {
 		sheet,
 		"A1",
 		&excelize.Picture{Extension: ".png", File: b.properties.Logo, Format: &excelize.GraphicOptions{
-			AltText: "Logo", OffsetX: 4, OffsetY: 4, ScaleX: b.properties.LogoWidth / float64(cfg.Width), ScaleY: b.properties.LogoHeight / float64(cfg.Height), LockAspectRatio: true, Positioning: "oneCell",
+			AltText:         "Logo",
+			OffsetX:         4,
+			OffsetY:         4,
+			ScaleX:          b.properties.LogoWidth / float64(cfg.Width),
+			ScaleY:          b.properties.LogoHeight / float64(cfg.Height),
+			LockAspectRatio: true,
+			Positioning:     "oneCell",
 		}},
 	)
 }

@@ -46,7 +46,12 @@ var fillColors = []struct {
 	{
 		"good",
 		drawing.GoodGround,
-	}, {"fair", drawing.WarnGround}, {"bad", drawing.HeatShade(2)}, {"poor", drawing.HeatShade(1)}, {"calm", drawing.InfoGround}, {"open", drawing.Rule},
+	},
+	{"fair", drawing.WarnGround},
+	{"bad", drawing.HeatShade(2)},
+	{"poor", drawing.HeatShade(1)},
+	{"calm", drawing.InfoGround},
+	{"open", drawing.Rule},
 }
 
 func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
@@ -61,27 +66,61 @@ func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
 		id *int
 		st excelize.Style
 	}{
-		{&s.title, excelize.Style{Font: &excelize.Font{Family: family, Bold: true, Size: 16, Color: c(drawing.Accent)}, Alignment: &excelize.Alignment{Vertical: "center"}, NumFmt: asText}},
-		{&s.heading, excelize.Style{Font: &excelize.Font{Family: family, Bold: true, Size: 12, Color: c(drawing.Accent)}, Alignment: &excelize.Alignment{Vertical: "bottom"}, NumFmt: asText}},
-		{&s.label, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true}, Alignment: top(true), Border: line, NumFmt: asText}},
+		{
+			&s.title,
+			excelize.Style{
+				Font:      &excelize.Font{Family: family, Bold: true, Size: 16, Color: c(drawing.Accent)},
+				Alignment: &excelize.Alignment{Vertical: "center"},
+				NumFmt:    asText,
+			},
+		},
+		{
+			&s.heading,
+			excelize.Style{
+				Font:      &excelize.Font{Family: family, Bold: true, Size: 12, Color: c(drawing.Accent)},
+				Alignment: &excelize.Alignment{Vertical: "bottom"},
+				NumFmt:    asText,
+			},
+		},
+		{
+			&s.label,
+			excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true}, Alignment: top(true), Border: line, NumFmt: asText},
+		},
 		{&s.lead, excelize.Style{Alignment: top(true), NumFmt: asText}},
 		{&s.text, excelize.Style{Alignment: top(true), Border: line, NumFmt: asText}},
-		{&s.fixed, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Color: c(drawing.Soft)}, Alignment: top(true), Border: line, NumFmt: asText}},
-		{&s.strong, excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true}, Alignment: top(true), Border: line, NumFmt: asText}},
+		{
+			&s.fixed,
+			excelize.Style{
+				Font:      &excelize.Font{Family: family, Size: 11, Color: c(drawing.Soft)},
+				Alignment: top(true),
+				Border:    line,
+				NumFmt:    asText,
+			},
+		},
+		{
+			&s.strong,
+			excelize.Style{Font: &excelize.Font{Family: family, Size: 11, Bold: true}, Alignment: top(true), Border: line, NumFmt: asText},
+		},
 		{&s.mono, excelize.Style{Font: &excelize.Font{Family: "Consolas", Size: 9}, Alignment: top(true), Border: line, NumFmt: asText}},
 		{&s.head, excelize.Style{
-			Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Soft)}},
-			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText,
+			Font:      &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)},
+			Fill:      excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Soft)}},
+			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true},
+			NumFmt:    asText,
 		}},
 		{&s.editable, excelize.Style{
-			Font: &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Link)}},
-			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true}, NumFmt: asText,
+			Font:      &excelize.Font{Family: family, Size: 11, Bold: true, Color: c(drawing.Paper)},
+			Fill:      excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.Link)}},
+			Alignment: &excelize.Alignment{Vertical: "center", WrapText: true},
+			NumFmt:    asText,
 		}},
 		{&s.number, excelize.Style{Alignment: &excelize.Alignment{Vertical: "top", Horizontal: "right"}, Border: line}},
 		{&s.date, excelize.Style{Alignment: &excelize.Alignment{Vertical: "top", Horizontal: "left"}, Border: line, CustomNumFmt: &iso}},
 		{&s.mark, excelize.Style{
-			Font: &excelize.Font{Family: family, Bold: true, Size: 14, Color: c(drawing.Bad)}, Fill: excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.BadGround)}},
-			Alignment: top(true), NumFmt: asText,
+			Font:      &excelize.Font{Family: family, Bold: true, Size: 14, Color: c(drawing.Bad)},
+			Fill:      excelize.Fill{Type: "pattern", Pattern: 1, Color: []string{c(drawing.BadGround)}},
+			Alignment: top(true),
+			NumFmt:    asText,
 		}},
 	} {
 		id, err := f.NewStyle(&e.st)

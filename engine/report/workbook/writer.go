@@ -206,7 +206,13 @@ func (b *Writer) writeLongTexts() error {
 			return err
 		}
 		for _, r := range rows {
-			if err := put(120, b.newCell(b.styles.text, r[0]), b.newCell(b.styles.text, r[1]), b.newCell(b.styles.text, r[2]), b.newCell(b.styles.text, r[3])); err != nil {
+			if err := put(
+				120,
+				b.newCell(b.styles.text, r[0]),
+				b.newCell(b.styles.text, r[1]),
+				b.newCell(b.styles.text, r[2]),
+				b.newCell(b.styles.text, r[3]),
+			); err != nil {
 				return err
 			}
 		}
@@ -297,7 +303,13 @@ func (b *Writer) streamRows(
 		if panes.columns > 0 {
 			active = "bottomRight"
 		}
-		if err := out.SetPanes(&excelize.Panes{Freeze: true, XSplit: panes.columns, YSplit: panes.rows, TopLeftCell: cellName(panes.columns+1, panes.rows+1), ActivePane: active}); err != nil {
+		if err := out.SetPanes(&excelize.Panes{
+			Freeze:      true,
+			XSplit:      panes.columns,
+			YSplit:      panes.rows,
+			TopLeftCell: cellName(panes.columns+1, panes.rows+1),
+			ActivePane:  active,
+		}); err != nil {
 			return err
 		}
 	}

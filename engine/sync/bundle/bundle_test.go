@@ -187,12 +187,27 @@ func TestHostileManifests(t *testing.T) {
 		rest   string
 		words  string
 	}{
-		"signed by another":      {func(*bundle.Manifest) {}, other, "", "the signature is not theirs"},
-		"handed on":              {func(m *bundle.Manifest) { m.Recipient = other.Fingerprint() }, office, "", "wrote the bundle for another organization"},
-		"another organization":   {func(m *bundle.Manifest) { m.RecipientOrganization = "other" }, office, "", "wrote the bundle for another organization"},
-		"a later form":           {func(m *bundle.Manifest) { m.Format = "service-bundle/9" }, office, "", "use the same version"},
-		"a part of no kind":      {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: "program"}} }, office, "", "unknown part kind"},
-		"a name that is no hash": {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: "../../etc"}} }, office, "", "is not a SHA-256"},
+		"signed by another": {func(*bundle.Manifest) {}, other, "", "the signature is not theirs"},
+		"handed on": {
+			func(m *bundle.Manifest) { m.Recipient = other.Fingerprint() },
+			office,
+			"",
+			"wrote the bundle for another organization",
+		},
+		"another organization": {
+			func(m *bundle.Manifest) { m.RecipientOrganization = "other" },
+			office,
+			"",
+			"wrote the bundle for another organization",
+		},
+		"a later form":      {func(m *bundle.Manifest) { m.Format = "service-bundle/9" }, office, "", "use the same version"},
+		"a part of no kind": {func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: "program"}} }, office, "", "unknown part kind"},
+		"a name that is no hash": {
+			func(m *bundle.Manifest) { m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: "../../etc"}} },
+			office,
+			"",
+			"is not a SHA-256",
+		},
 		"a size below nothing": {func(m *bundle.Manifest) {
 			m.Parts = []bundle.Part{{Kind: bundle.File, SHA256: strings.Repeat("0", 64), Size: -1}}
 		}, office, "", "exceeds the limit"},
@@ -209,9 +224,19 @@ func TestHostileManifests(t *testing.T) {
 		"too many parts": {func(m *bundle.Manifest) {
 			m.Parts = make([]bundle.Part, 20_001)
 		}, office, "", "more than 20000 parts"},
-		"another part than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "two", "does not match its signed hash"},
-		"more than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "one more", "unexpected data after its end"},
-		"less than signed":         {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is truncated"},
+		"another part than signed": {
+			func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) },
+			office,
+			"two",
+			"does not match its signed hash",
+		},
+		"more than signed": {
+			func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) },
+			office,
+			"one more",
+			"unexpected data after its end",
+		},
+		"less than signed": {func(m *bundle.Manifest) { m.AddPart(bundle.File, []byte("one")) }, office, "on", "it is truncated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := good()

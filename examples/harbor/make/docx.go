@@ -131,7 +131,10 @@ func renderFooter(doc *document) string {
 func renderNumbering(lists int) string {
 	var b strings.Builder
 	b.WriteString(xml.Header + `<w:numbering ` + docxNamespaces + `>`)
-	for id, level := range []string{`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`, `<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`} {
+	for id, level := range []string{
+		`<w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>`,
+		`<w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/>`,
+	} {
 		fmt.Fprintf(
 			&b,
 			`<w:abstractNum w:abstractNumId="%d"><w:multiLevelType w:val="singleLevel"/><w:lvl w:ilvl="0"><w:start w:val="1"/>%s`+

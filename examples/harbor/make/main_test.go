@@ -100,7 +100,8 @@ func TestMakeAllRefuses(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	doc, err := parseDocument(
-		"---\ntitle: T\nauthor: A\ndate: 2026-01-02\n---\n# One\ntext\nof two lines\n\n- a\n  more\n- b\n\n1. x\n| h | i |\n| --- | --- |\n| c |  |\n",
+		"---\ntitle: T\nauthor: A\ndate: 2026-01-02\n---\n# One\ntext\nof two lines\n\n- a\n  more\n- b\n\n1. x\n| h | i |\n" +
+			"| --- | --- |\n| c |  |\n",
 	)
 	if err != nil {
 		t.Fatal(err)

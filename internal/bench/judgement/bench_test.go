@@ -37,7 +37,8 @@ func TestJudgementFloors(t *testing.T) {
 	}
 	for _, s := range append(r.Sets, r.All) {
 		t.Logf(
-			"%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, disturbed %.4f of %d; %v",
+			"%-10s kappa %.3f, equal %.3f; evidenced P %.3f R %.3f; missing P %.3f R %.3f; detected %.3f, emptied %.3f of %d, "+
+				"disturbed %.4f of %d; %v",
 			s.Name,
 			s.Kappa,
 			s.Agreement,

@@ -37,7 +37,8 @@ func TestFiveThousandDocuments(t *testing.T) {
 	folder := fstest.MapFS{
 		"access.md": {
 			Data: []byte(
-				"# Access policy\n\nVersion 2, approved by the managing director on 2026-02-01.\n\nMulti-factor authentication is required for all remote access, for every privileged account and for cloud applications.\n",
+				"# Access policy\n\nVersion 2, approved by the managing director on 2026-02-01.\n\n" +
+					"Multi-factor authentication is required for all remote access, for every privileged account and for cloud applications.\n",
 			),
 		},
 	}

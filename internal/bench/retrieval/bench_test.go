@@ -19,11 +19,13 @@ func tiny() fstest.MapFS {
 	files := map[string]string{
 		"train/controls.jsonl": `{"id":"K-1","title":"Backups","description":"Copies of data are made and restored in tests.","question":"Are copies of data made?","methods":"Nightly copies of data\nRestore tests","maturity":[[1,0]]}
 {"id":"K-2","title":"Visitors","description":"Guests are escorted through the building.","question":"Are guests escorted?","methods":"","maturity":[]}`,
-		"train/maturity_lines.jsonl":     `{"id":0,"text":"Copies of data are made when somebody thinks of it."}`,
-		"train/crosswalk_codes.tsv":      "framework\trequirement_id\tcontrol\tgrade\nf\t1\tK-1\t3\nf\t2\tK-2\t3",
-		"train/requirements_open.jsonl":  `{"framework":"f","id":"1","text":"Data can be brought back after a loss.","controls":{"K-1":3}}`,
-		"A/queries.jsonl":                "{\"id\":\"q1\",\"framework\":\"f\",\"text\":\"backups of data\"}\n{\"id\":\"q2\",\"framework\":\"g\",\"text\":\"nobody walks alone as a guest\"}\n",
-		"A/corpus.jsonl":                 "{\"id\":\"K-1\",\"title\":\"Backups\",\"text\":\"Copies of data are made.\"}\n\n{\"id\":\"K-2\",\"title\":\"Visitors\",\"text\":\"Guests are escorted.\"}",
+		"train/maturity_lines.jsonl":    `{"id":0,"text":"Copies of data are made when somebody thinks of it."}`,
+		"train/crosswalk_codes.tsv":     "framework\trequirement_id\tcontrol\tgrade\nf\t1\tK-1\t3\nf\t2\tK-2\t3",
+		"train/requirements_open.jsonl": `{"framework":"f","id":"1","text":"Data can be brought back after a loss.","controls":{"K-1":3}}`,
+		"A/queries.jsonl": "{\"id\":\"q1\",\"framework\":\"f\",\"text\":\"backups of data\"}\n" +
+			"{\"id\":\"q2\",\"framework\":\"g\",\"text\":\"nobody walks alone as a guest\"}\n",
+		"A/corpus.jsonl": "{\"id\":\"K-1\",\"title\":\"Backups\",\"text\":\"Copies of data are made.\"}\n\n" +
+			"{\"id\":\"K-2\",\"title\":\"Visitors\",\"text\":\"Guests are escorted.\"}",
 		"A/qrels.tsv":                    "query_id\tdoc_id\tgrade\nq1\tK-1\t3\nq2\tK-2\t1",
 		"B/queries.jsonl":                `{"id":"K-1","title":"Backups","text":"Backups. Copies of data are made."}`,
 		"B/corpus.jsonl":                 `{"id":"p1","heading":"Backup","text":"We copy our data every night."}`,

@@ -107,9 +107,17 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 
 func newSpan(s *tracepb.Span, resource map[string]string) Span {
 	out := Span{
-		Name: s.Name, TraceID: hex.EncodeToString(s.TraceId), ID: hex.EncodeToString(s.SpanId), ParentID: hex.EncodeToString(s.ParentSpanId),
-		Kind: strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")), Attrs: attrsAsText(s.Attributes), Resource: resource,
-		Failed: s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR, Message: s.Status.GetMessage(), Events: len(s.Events), Nanos: s.EndTimeUnixNano - s.StartTimeUnixNano,
+		Name:     s.Name,
+		TraceID:  hex.EncodeToString(s.TraceId),
+		ID:       hex.EncodeToString(s.SpanId),
+		ParentID: hex.EncodeToString(s.ParentSpanId),
+		Kind:     strings.ToLower(strings.TrimPrefix(s.Kind.String(), "SPAN_KIND_")),
+		Attrs:    attrsAsText(s.Attributes),
+		Resource: resource,
+		Failed:   s.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR,
+		Message:  s.Status.GetMessage(),
+		Events:   len(s.Events),
+		Nanos:    s.EndTimeUnixNano - s.StartTimeUnixNano,
 	}
 	for _, l := range s.Links {
 		out.Links = append(out.Links, hex.EncodeToString(l.TraceId)+"-"+hex.EncodeToString(l.SpanId))

@@ -112,7 +112,14 @@ func TestTroubles(t *testing.T) {
 		{"of two sizes", "ollama", answer(`{"embeddings":[[1,2],[1,2,3]]}`), ErrInvalidResponse, 1, "not 2"},
 		{"of no size", "ollama", answer(`{"embeddings":[[],[]]}`), ErrInvalidResponse, 1, "0 numbers"},
 		{"number too large", "ollama", answer(`{"embeddings":[[1e38,2],[1e999,3]]}`), ErrUnavailable, 3, "1e999"},
-		{"one twice", "openai", answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "unexpected embeddings"},
+		{
+			"one twice",
+			"openai",
+			answer(`{"data":[{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}]}`),
+			ErrInvalidResponse,
+			1,
+			"unexpected embeddings",
+		},
 		{"outside", "openai", answer(`{"data":[{"index":7,"embedding":[1,2]}]}`), ErrInvalidResponse, 1, "unexpected embeddings"},
 		{"no JSON", "openai", answer(`<html>`), ErrUnavailable, 3, "not JSON"},
 		{"a redirect", "openai", func(_ int64, w http.ResponseWriter, r *http.Request) bool {
