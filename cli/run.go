@@ -420,7 +420,7 @@ func (a *app) summarizeGate(ctx context.Context, id string, g api.Gate) string {
 	}
 	switch g {
 	case api.GateSoA:
-		return fmt.Sprintf("%d controls: %s", s.Controls, formatStatusCounts(s))
+		return fmt.Sprintf("%d controls, of which %s", s.Controls, formatStatusCounts(s))
 	case api.GateGapAnalysis:
 		return "findings: " + formatCounts(s.FindingsBySeverity, api.Severities)
 	case api.GateMaturity:

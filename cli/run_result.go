@@ -122,7 +122,7 @@ func (o *runResult) summaryFields() []print.Field {
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
-			print.Field{Name: "controls", Value: fmt.Sprintf("%d: %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
+			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
 			print.Field{Name: "coverage", Value: formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
 	}
 	if o.Summary.MaturityAvg != nil {

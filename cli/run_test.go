@@ -36,7 +36,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		4,
 		`created assessment "Acme 2026"`,
 		"the Statement of Applicability awaits a decision by an owner or admin",
-		"8 controls: 8 apply",
+		"8 controls, of which 8 apply",
 		"service soa show",
 		"service soa approve",
 		"service soa reject --reason",
