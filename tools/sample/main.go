@@ -171,7 +171,7 @@ func comments(fset *token.FileSet, file *ast.File, path string) []item {
 }
 
 var (
-	word     = regexp.MustCompile(`[A-Za-z]{2,}`)
+	word = regexp.MustCompile(`[A-Za-z]{2,}`)
 	// Lists of words have none of these.
 	sentence = regexp.MustCompile(`(?i)\b(the|an?|is|are|be|to|of|in|for|and|or|not|no|with|by|from|this|that|it|can't|on|at|its)\b`)
 	notProse = regexp.MustCompile(`\(\?|\[\^|\\[bsdw]|\)\?|\$\{|</|/>|xmlns|^\W*$`)
