@@ -25,7 +25,7 @@ recorded.`,
 
 func (a *app) agentList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the agents", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the agents",
 		Long: "Lists the nine agents in the order in which they run.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := call(cmd.Context(), a, api.ListAgents, &api.Paging{})
@@ -38,11 +38,7 @@ func (a *app) agentList() *cobra.Command {
 					rows = append(rows, []string{x.ID, x.Role, strings.Join(x.NeedsApprovalFor, ", ")})
 				}
 				p.Table(
-					[]print.Column{
-						{Title: "agent", NoShrink: true},
-						{Title: "what it does", Wrap: true},
-						{Title: "needs approval of", Optional: true},
-					},
+					[]print.Column{fixed("agent"), wrapped("what it does"), optional(column("needs approval of"))},
 					rows,
 				)
 			})
@@ -54,7 +50,7 @@ func (a *app) agentRun() *cobra.Command {
 	var input string
 	var catalogOnly, noWait bool
 	cmd := &cobra.Command{
-		Use: "run AGENT", Short: "Start an agent and wait for the result", Args: requireArgs(1, 1),
+		Use: "run AGENT", Short: "Start an agent and wait for the result",
 		Long: `Starts an agent on the current assessment, waits for it to finish and shows its
 proposals. --no-wait returns as soon as a server has started it. --no-assessment runs an
 agent that needs no assessment.`,
@@ -181,17 +177,14 @@ func formatProposals(all []map[string]any) []string {
 
 func renderAgentRun(p *print.Page, r *api.AgentRun) {
 	p.Fields(
-		print.Field{Name: "agent", Value: r.AgentID},
-		print.Field{Name: "status", Value: r.Status},
-		print.Field{Name: "model", Value: r.Model},
-		print.Field{Name: "prompt or rules", Value: r.PromptVersion},
-		print.Field{Name: "tokens", Value: formatTokens(r.Tokens)},
-		print.Field{
-			Name:  "created",
-			Value: formatTime(r.CreatedAt),
-		},
-		print.Field{Name: "error", Value: orEmpty(r.Error)},
-		print.Field{Name: "id", Value: r.ID},
+		field("agent", r.AgentID),
+		field("status", r.Status),
+		field("model", r.Model),
+		field("prompt or rules", r.PromptVersion),
+		field("tokens", formatTokens(r.Tokens)),
+		field("created", formatTime(r.CreatedAt)),
+		field("error", orEmpty(r.Error)),
+		field("id", r.ID),
 	)
 }
 
@@ -206,7 +199,7 @@ func (a *app) agentRuns() *cobra.Command {
 	var in api.AgentRunsInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "runs", Short: "List runs, newest first", Args: requireArgs(0, 0),
+		Use: "runs", Short: "List runs, newest first",
 		Long: "Lists the organization's runs, including analyses, newest first.", Example: "  service agent runs --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
@@ -224,11 +217,11 @@ func (a *app) agentRuns() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "created", NoShrink: true},
-						{Title: "agent", NoShrink: true},
-						{Title: "status"},
-						{Title: "model", Optional: true},
-						{Title: "id", NoShrink: true},
+						fixed("created"),
+						fixed("agent"),
+						column("status"),
+						optional(column("model")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -244,7 +237,7 @@ func (a *app) agentRuns() *cobra.Command {
 
 func (a *app) agentWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch RUN", Short: "Watch a run until it ends", Args: requireArgs(1, 1),
+		Use: "watch RUN", Short: "Watch a run until it ends",
 		Long: "Reports the steps of a run as they happen, and its proposals at the end.", Example: "  service agent watch RUN",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.followAgentRun(cmd.Context(), args[0]) },
 	}
@@ -252,7 +245,7 @@ func (a *app) agentWatch() *cobra.Command {
 
 func (a *app) agentShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show RUN", Short: "Show a run and its proposals", Args: requireArgs(1, 1),
+		Use: "show RUN", Short: "Show a run and its proposals",
 		Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.GetAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
@@ -266,7 +259,7 @@ func (a *app) agentShow() *cobra.Command {
 
 func (a *app) agentSteps() *cobra.Command {
 	return &cobra.Command{
-		Use: "steps RUN", Short: "List the steps of a run", Args: requireArgs(1, 1),
+		Use: "steps RUN", Short: "List the steps of a run",
 		Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
@@ -287,13 +280,7 @@ func (a *app) agentSteps() *cobra.Command {
 					rows = append(rows, []string{fmt.Sprint(s.Index), s.Kind, s.Name, fmt.Sprintf("%d ms", s.DurationMS), string(out)})
 				}
 				p.Table(
-					[]print.Column{
-						{Title: "", AlignRight: true},
-						{Title: "kind"},
-						{Title: "name", NoShrink: true},
-						{Title: "took", AlignRight: true},
-						{Title: "output"},
-					},
+					[]print.Column{number(""), column("kind"), fixed("name"), number("took"), column("output")},
 					rows,
 				)
 			})
@@ -304,9 +291,9 @@ func (a *app) agentSteps() *cobra.Command {
 func (a *app) agentComplete() *cobra.Command {
 	var summary string
 	cmd := &cobra.Command{
-		Use:     "complete RUN",
-		Short:   "Complete a run manually",
-		Args:    requireArgs(1, 1),
+		Use:   "complete RUN",
+		Short: "Complete a run manually",
+
 		Long:    "Ends a run with a person's result instead of the agent's.",
 		Example: "  service agent complete RUN --summary 'Done in a workshop.'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -330,7 +317,7 @@ func (a *app) agentComplete() *cobra.Command {
 
 func (a *app) agentCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel RUN", Short: "Cancel a run", Args: requireArgs(1, 1),
+		Use: "cancel RUN", Short: "Cancel a run",
 		Long: "Cancels a run. Anything it has already drafted is kept as a draft.", Example: "  service agent cancel RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := call(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]})

@@ -69,28 +69,22 @@ func (a *app) printAlert(r *api.AlertRule) error {
 			value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 		}
 		p.Fields(
-			print.Field{Name: "name", Value: r.Name},
-			print.Field{Name: "when", Value: formatCondition(r)},
-			print.Field{Name: "for", Value: (time.Duration(r.WindowSeconds) * time.Second).String()},
-			print.Field{
-				Name:  "notifies",
-				Value: strings.Join(r.Channels, ", "),
-			},
-			print.Field{Name: "enabled", Value: yesNo(r.Enabled)},
-			print.Field{Name: "state", Value: r.State},
-			print.Field{
-				Name:  "value",
-				Value: value,
-			},
-			print.Field{Name: "evaluated", Value: formatTimePtr(r.LastEvaluatedAt)},
-			print.Field{Name: "id", Value: r.ID},
+			field("name", r.Name),
+			field("when", formatCondition(r)),
+			field("for", (time.Duration(r.WindowSeconds)*time.Second).String()),
+			field("notifies", strings.Join(r.Channels, ", ")),
+			field("enabled", yesNo(r.Enabled)),
+			field("state", r.State),
+			field("value", value),
+			field("evaluated", formatTimePtr(r.LastEvaluatedAt)),
+			field("id", r.ID),
 		)
 	})
 }
 
 func (a *app) alertList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the alert rules and their states", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the alert rules and their states",
 		Long:    "Lists the rules. A running daemon evaluates each rule every 30 seconds.",
 		Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,12 +109,12 @@ func (a *app) alertList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "name"},
-						{Title: "state", NoShrink: true},
-						{Title: "when"},
-						{Title: "value", AlignRight: true},
-						{Title: "notifies", Optional: true},
-						{Title: "id", NoShrink: true, Optional: true},
+						column("name"),
+						fixed("state"),
+						column("when"),
+						number("value"),
+						optional(column("notifies")),
+						optional(fixed("id")),
 					},
 					rows,
 				)
@@ -140,7 +134,7 @@ func (a *app) alertCreate() *cobra.Command {
 	var when string
 	var window time.Duration
 	cmd := &cobra.Command{
-		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Create an alert rule", Args: requireArgs(1, 1),
+		Use: "create NAME --when 'METRIC > NUMBER'", Short: "Create an alert rule",
 		Long: `Creates a rule. Useful metrics: organization_overdue_poam_items, organization_stale_documents,
 organization_open_findings{severity=critical}, organization_failed_workflows,
 organization_pending_approvals. Channels: email (owners and admins), email:ADDRESS, webhook.`,
@@ -177,7 +171,7 @@ func (a *app) alertUpdate() *cobra.Command {
 	var channels []string
 	var enable, disable bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change, disable or enable an alert rule", Args: requireArgs(1, 1),
+		Use: "update ID", Short: "Change, disable or enable an alert rule",
 		Long:    "Changes only the settings given as flags. A new --when resets the state to ok.",
 		Example: "  service alert update ID --when 'organization_overdue_poam_items > 5'\n  service alert update ID --disable",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -226,7 +220,7 @@ func (a *app) alertUpdate() *cobra.Command {
 
 func (a *app) alertDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID", Short: "Delete an alert rule", Args: requireArgs(1, 1),
+		Use: "delete ID", Short: "Delete an alert rule",
 		Long: "Deletes a rule. To disable it temporarily, use `service alert update ID --disable`.", Example: "  service alert delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.DeleteAlert, &api.AlertInput{AlertID: args[0]}); err != nil {

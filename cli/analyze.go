@@ -135,7 +135,7 @@ func newAnalysisCommand[I, O any](
 	values := make([]string, len(fields))
 	var file, batch string
 	cmd := &cobra.Command{
-		Use: name, Short: short, Args: requireArgs(0, 0), Example: example,
+		Use: name, Short: short, Example: example,
 		Long: short + ".\nPass the texts as flags, the longest with --file, or many cases with --batch.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if batch != "" {
@@ -326,7 +326,7 @@ func renderObject(p *print.Page, v reflect.Value) {
 			lists = append(lists, f)
 			continue
 		}
-		short = append(short, print.Field{Name: humanize(jsonFieldName(f)), Value: fmt.Sprint(x.Interface())})
+		short = append(short, field(humanize(jsonFieldName(f)), fmt.Sprint(x.Interface())))
 	}
 	p.Fields(short...)
 	for _, f := range lists {

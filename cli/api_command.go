@@ -196,7 +196,7 @@ type operationInfo struct {
 func (a *app) apiList() *cobra.Command {
 	var q string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the operations of the API", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the operations of the API",
 		Long:    "Lists every operation with its method, path, permission and summary.",
 		Example: "  service api list --query approval\n  service api list -o json",
 		RunE: func(*cobra.Command, []string) error {
@@ -221,11 +221,11 @@ func (a *app) apiList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "operation", NoShrink: true},
-						{Title: "method", NoShrink: true},
-						{Title: "path", NoShrink: true},
-						{Title: "permission", Optional: true},
-						{Title: "summary"},
+						fixed("operation"),
+						fixed("method"),
+						fixed("path"),
+						optional(column("permission")),
+						column("summary"),
 					},
 					rows,
 				)

@@ -31,7 +31,7 @@ func (a *app) listKeys(ctx context.Context) (*api.List[api.APIKey], error) {
 
 func (a *app) keyList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the API keys, without their secrets", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the API keys, without their secrets",
 		Long: "Lists the organization's API keys, including revoked and expired ones.",
 		Example: "  service key list\n" +
 			"  service key list --jq '.data[] | select(.status == \"active\") | .name'",
@@ -57,13 +57,13 @@ func (a *app) keyList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "key", NoShrink: true},
-					{Title: "status", NoShrink: true},
-					{Title: "scopes"},
-					{Title: "last used", Optional: true},
-					{Title: "expires", Optional: true},
-					{Title: "secret", Optional: true},
-					{Title: "id", NoShrink: true, Optional: true},
+					fixed("key"),
+					fixed("status"),
+					column("scopes"),
+					optional(column("last used")),
+					optional(column("expires")),
+					optional(column("secret")),
+					optional(fixed("id")),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No API keys yet. Create one with `%s`.", a.commandLine("key create NAME --scope '*'"))
 			})
@@ -85,7 +85,7 @@ func (a *app) keyCreate() *cobra.Command {
 	var scopes []string
 	var expires string
 	cmd := &cobra.Command{
-		Use: "create NAME --scope SCOPE", Short: "Create an API key; its secret is printed once", Args: requireArgs(1, 1),
+		Use: "create NAME --scope SCOPE", Short: "Create an API key; its secret is printed once",
 		Long: `Creates an API key for you in the current organization and prints its secret to stdout.
 The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + ` lists yours.`,
 		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n" +
@@ -183,7 +183,7 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 func (a *app) keyRotate() *cobra.Command {
 	var grace string
 	cmd := &cobra.Command{
-		Use: "rotate KEY", Short: "Give a key a new secret, printed once", Args: requireArgs(1, 1),
+		Use: "rotate KEY", Short: "Give a key a new secret, printed once",
 		Long: `Gives a key, specified by id or name, a new secret and prints it to stdout once. The old
 secret stops working immediately, or after the --grace period of up to seven days.`,
 		Example: "  service key rotate ci > key.txt\n  service key rotate ci --grace 24h > key.txt",
@@ -222,7 +222,7 @@ secret stops working immediately, or after the --grace period of up to seven day
 func (a *app) keyRevoke() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "revoke KEY", Short: "Revoke a key immediately", Args: requireArgs(1, 1),
+		Use: "revoke KEY", Short: "Revoke a key immediately",
 		Long:    "Revokes a key, specified by id or name. Programs that use it stop working. This cannot be undone.",
 		Example: "  service key revoke ci --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

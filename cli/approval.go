@@ -28,7 +28,7 @@ func (a *app) approvalList() *cobra.Command {
 	var status, gate string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the approvals of the assessment, newest first", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the approvals of the assessment, newest first",
 		Long:    "Lists pending and decided approvals, newest first.",
 		Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,14 +83,14 @@ func (a *app) approvalList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "gate", NoShrink: true},
-					{Title: "version", AlignRight: true},
-					{Title: "status", NoShrink: true},
-					{Title: "requested", Optional: true},
-					{Title: "decided by"},
-					{Title: "decided", Optional: true},
-					{Title: "reason", Optional: true},
-					{Title: "id", NoShrink: true},
+					fixed("gate"),
+					number("version"),
+					fixed("status"),
+					optional(column("requested")),
+					column("decided by"),
+					optional(column("decided")),
+					optional(column("reason")),
+					fixed("id"),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No approvals match.")
 			})
@@ -104,7 +104,7 @@ func (a *app) approvalList() *cobra.Command {
 
 func (a *app) approvalShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an approval", Args: requireArgs(1, 1),
+		Use: "show ID", Short: "Show an approval",
 		Long:    "Shows an approval: its deliverable, the hash of the content, and who decided what.",
 		Example: "  service approval show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,13 +134,13 @@ func renderApproval(p *print.Page, one *api.Approval) {
 		may = joinFirst(append([]string{"owners", "admins"}, formatDelegates(one)...), 12)
 	}
 	p.Fields(
-		print.Field{Name: "requested by", Value: one.RequestedBy.Name + ", " + formatTime(one.RequestedAt)},
-		print.Field{Name: "decided by", Value: decided},
-		print.Field{Name: "may decide", Value: may},
-		print.Field{Name: "reason", Value: orEmpty(one.Reason)},
-		print.Field{Name: "content", Value: "sha256 " + one.TargetSHA256},
-		print.Field{Name: "version", Value: one.TargetID},
-		print.Field{Name: "id", Value: one.ID},
+		field("requested by", one.RequestedBy.Name+", "+formatTime(one.RequestedAt)),
+		field("decided by", decided),
+		field("may decide", may),
+		field("reason", orEmpty(one.Reason)),
+		field("content", "sha256 "+one.TargetSHA256),
+		field("version", one.TargetID),
+		field("id", one.ID),
 	)
 	for _, w := range one.Warnings {
 		p.Item(0, "%s", w)
@@ -150,7 +150,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 func (a *app) approvalApprove() *cobra.Command {
 	var comment, content string
 	cmd := &cobra.Command{
-		Use: "approve ID", Short: "Approve a pending approval", Args: requireArgs(1, 1),
+		Use: "approve ID", Short: "Approve a pending approval",
 		Long:    "Approves the deliverable version in your name.",
 		Example: "  service approval approve ID --comment 'Reviewed with IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -165,7 +165,7 @@ func (a *app) approvalApprove() *cobra.Command {
 func (a *app) approvalReject() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "reject ID --reason REASON", Short: "Reject a pending approval, with a reason", Args: requireArgs(1, 1),
+		Use: "reject ID --reason REASON", Short: "Reject a pending approval, with a reason",
 		Long: "Rejects the deliverable version. An assessment at this gate goes back to the draft state.\n" +
 			"The reason is for the person who has to fix it.",
 		Example: "  service approval reject ID --reason 'The server room is missing'",
@@ -179,7 +179,7 @@ func (a *app) approvalReject() *cobra.Command {
 func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 	var comment, content string
 	cmd := &cobra.Command{
-		Use: "approve", Short: "Approve the version under review", Args: requireArgs(0, 0),
+		Use: "approve", Short: "Approve the version under review",
 		Long: fmt.Sprintf(
 			"Approves the %s that is under review, with exactly its current\ncontent, in your name. Owners and admins can approve.",
 			g.Title(),
@@ -205,7 +205,7 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason", Args: requireArgs(0, 0),
+		Use: "reject --reason REASON", Short: "Reject the version under review, with a reason",
 		Long: fmt.Sprintf(
 			"Rejects the %s that is under review. An assessment\nat this gate goes back to the draft state; one that has passed it keeps its state.",
 			g.Title(),

@@ -45,7 +45,7 @@ func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 func (a *app) artifactDiff() *cobra.Command {
 	in := &api.ArtifactDiffInput{}
 	cmd := &cobra.Command{
-		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report", Args: requireArgs(1, 1),
+		Use: "diff ID|TYPE", Short: "Compare two versions of a deliverable or report",
 		Long: `Shows line by line how two versions differ: + added, - removed, ~ changed. By default it
 compares the current version with the previous one. Specify a report by template and
 format; only text formats can be compared.`,
@@ -96,7 +96,7 @@ const maxDiffLineWidth = 240
 
 func (a *app) artifactList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the artifacts of the assessment", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the artifacts of the assessment",
 		Long: "Lists the artifacts of the assessment.", Example: "  service artifact list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
@@ -124,11 +124,11 @@ func (a *app) artifactList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "type", NoShrink: true},
-						{Title: "title", Optional: true},
-						{Title: "version", AlignRight: true},
-						{Title: "changed", NoShrink: true, Optional: true},
-						{Title: "id", NoShrink: true},
+						fixed("type"),
+						optional(column("title")),
+						number("version"),
+						optional(fixed("changed")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -140,7 +140,7 @@ func (a *app) artifactList() *cobra.Command {
 
 func (a *app) artifactShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an artifact's versions", Args: requireArgs(1, 1),
+		Use: "show ID", Short: "Show an artifact's versions",
 		Long: "Lists the versions of an artifact with their content hashes.", Example: "  service artifact show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ArtifactInput{ArtifactID: args[0]}
@@ -171,12 +171,12 @@ func (a *app) artifactShow() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "version", AlignRight: true, NoShrink: true},
-						{Title: "status", NoShrink: true},
-						{Title: "replaces", AlignRight: true},
-						{Title: "created", NoShrink: true, Optional: true},
-						{Title: "sha256"},
-						{Title: "record", NoShrink: true},
+						fixedNumber("version"),
+						fixed("status"),
+						number("replaces"),
+						optional(fixed("created")),
+						column("sha256"),
+						fixed("record"),
 					},
 					rows,
 				)

@@ -38,7 +38,7 @@ func (a *app) assessList() *cobra.Command {
 	var state, q string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List assessments, newest first", Args: requireArgs(0, 0),
+		Use: "list", Short: "List assessments, newest first",
 		Long:    "Lists assessments; * marks the one that commands use by default.",
 		Example: "  service assess list\n  service assess list --state soa_under_review -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,15 +76,15 @@ func (a *app) assessList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: ""},
-					{Title: "name"},
-					{Title: "state"},
-					{Title: "progress", AlignRight: true},
-					{Title: "frameworks", Optional: true},
-					{Title: "documents", AlignRight: true, Optional: true},
-					{Title: "gaps", AlignRight: true, Optional: true},
-					{Title: "changed", NoShrink: true, Optional: true},
-					{Title: "id", NoShrink: true},
+					column(""),
+					column("name"),
+					column("state"),
+					number("progress"),
+					optional(column("frameworks")),
+					optional(number("documents")),
+					optional(number("gaps")),
+					optional(fixed("changed")),
+					fixed("id"),
 				}, rows)
 				a.textIfEmpty(
 					p,
@@ -104,7 +104,7 @@ func (a *app) assessList() *cobra.Command {
 
 func (a *app) assessShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [ID|NAME]", Short: "Show an assessment's details", Args: requireArgs(0, 1),
+		Use: "show [ID|NAME]", Short: "Show an assessment's details",
 		ValidArgsFunction: a.completeAssessments(),
 		Long:              "Shows an assessment's description, state and number of records.",
 		Example:           "  service assess show\n  service assess show \"Acme 2026\" -o yaml",
@@ -122,32 +122,26 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 	p.Title("%s", one.Name)
 	c := one.Counts
 	p.Fields(
-		print.Field{Name: "description", Value: one.Description},
-		print.Field{Name: "state", Value: fmt.Sprintf("%s (%d %%)", one.State, one.Progress)},
-		print.Field{Name: "frameworks", Value: strings.Join(one.Frameworks, ", ")},
-		print.Field{Name: "due", Value: string(orEmpty(one.DueDate))},
-		print.Field{Name: "contains", Value: strings.Join([]string{
+		field("description", one.Description),
+		field("state", fmt.Sprintf("%s (%d %%)", one.State, one.Progress)),
+		field("frameworks", strings.Join(one.Frameworks, ", ")),
+		field("due", string(orEmpty(one.DueDate))),
+		field("contains", strings.Join([]string{
 			pluralize(c.Documents, "document", "documents"), pluralize(c.Chunks, "passage", "passages"),
 			pluralize(c.SoAItems, "SoA item", "SoA items"), pluralize(c.Findings, "finding", "findings"),
 			pluralize(c.POAMItems, "POA&M item", "POA&M items"),
-		}, ", ")},
-		print.Field{
-			Name:  "created",
-			Value: joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy),
-		},
-		print.Field{Name: "changed", Value: formatTime(one.UpdatedAt)},
-		print.Field{
-			Name:  "closed",
-			Value: formatTimePtr(one.ClosedAt),
-		},
-		print.Field{Name: "catalog", Value: one.SCFVersionID},
-		print.Field{Name: "id", Value: one.ID},
+		}, ", ")),
+		field("created", joinNonEmpty(formatTime(one.CreatedAt), one.CreatedBy)),
+		field("changed", formatTime(one.UpdatedAt)),
+		field("closed", formatTimePtr(one.ClosedAt)),
+		field("catalog", one.SCFVersionID),
+		field("id", one.ID),
 	)
 }
 
 func (a *app) assessStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status [ID|NAME]", Short: "Show an assessment's progress and next step", Args: requireArgs(0, 1),
+		Use: "status [ID|NAME]", Short: "Show an assessment's progress and next step",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Shows lifecycle states and the four approval gates, what blocks the next transition, and\n" +
 			"the command to continue with.",
@@ -243,7 +237,7 @@ func reviewGate(s api.State) api.Gate {
 
 func (a *app) assessSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps", Args: requireArgs(0, 1),
+		Use: "summary [ID|NAME]", Short: "Show an assessment's totals and worst gaps",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Shows coverage, maturity, gaps by severity, and the worst gaps with their evidence.\n" +
 			"-o json prints the totals.",
@@ -276,7 +270,7 @@ const defaultEventLimit = 50
 func (a *app) assessTimeline() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "timeline [ID|NAME]", Short: "List an assessment's events, newest first", Args: requireArgs(0, 1),
+		Use: "timeline [ID|NAME]", Short: "List an assessment's events, newest first",
 		ValidArgsFunction: a.completeAssessments(),
 		Long:              "Lists an assessment's events with their actors, newest first.",
 		Example:           "  service assess timeline\n  service assess timeline --limit 0 -o csv",
@@ -302,7 +296,7 @@ func (a *app) assessTimeline() *cobra.Command {
 				for _, e := range all.Data {
 					rows = append(rows, []string{formatTime(e.At), e.Actor.Name, e.Type, e.Summary})
 				}
-				p.Table([]print.Column{{Title: "at", NoShrink: true}, {Title: "who"}, {Title: "type"}, {Title: "what", Wrap: true}}, rows)
+				p.Table([]print.Column{fixed("at"), column("who"), column("type"), wrapped("what")}, rows)
 			})
 		},
 	}
@@ -314,7 +308,7 @@ func (a *app) assessCreate() *cobra.Command {
 	var in api.CreateAssessmentInput
 	var due string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create an empty assessment", Args: requireArgs(1, 1),
+		Use: "create NAME", Short: "Create an empty assessment",
 		Long:    "Creates an assessment without documents. `service assess run DIR` creates one and runs it.",
 		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -340,7 +334,7 @@ func (a *app) assessUpdate() *cobra.Command {
 	var name, description, due string
 	var frameworks []string
 	cmd := &cobra.Command{
-		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or due date", Args: requireArgs(0, 1),
+		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or due date",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Changes the fields given as flags. Frameworks are locked once the Statement of\n" +
 			"Applicability has been drafted.",
@@ -372,7 +366,7 @@ func (a *app) assessUpdate() *cobra.Command {
 
 func (a *app) assessUse() *cobra.Command {
 	return &cobra.Command{
-		Use: "use ID|NAME", Short: "Select the assessment that commands use by default", Args: requireArgs(1, 1),
+		Use: "use ID|NAME", Short: "Select the assessment that commands use by default",
 		ValidArgsFunction: a.completeAssessments(),
 		Long:              "Selects the assessment for commands without --assessment.",
 		Example:           "  service assess use \"Acme 2026\"",
@@ -390,7 +384,7 @@ func (a *app) assessUse() *cobra.Command {
 func (a *app) assessTransition() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "transition STATE", Short: "Move to the next state", Args: requireArgs(1, 1),
+		Use: "transition STATE", Short: "Move to the next state",
 		Long: "Moves the assessment to its next state and does the work of that step.\n" +
 			"`service assess run` makes every transition up to the next gate.",
 		Example: "  service assess transition documents_uploaded",
@@ -409,7 +403,7 @@ func (a *app) assessTransition() *cobra.Command {
 func (a *app) assessClose() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "close", Short: "Close the assessment", Args: requireArgs(0, 0),
+		Use: "close", Short: "Close the assessment",
 		Long:    "Closes the assessment after its reports are written. A closed assessment can't be changed.",
 		Example: "  service assess close --reason 'Handed to the board'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -424,7 +418,7 @@ func (a *app) assessExport() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export [ID|NAME]", Short: "Save the assessment as one verifiable archive", Args: requireArgs(0, 1),
+		Use: "export [ID|NAME]", Short: "Save the assessment as one verifiable archive",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Saves every version, document, report and decision with the organization's audit trail\n" +
 			"and a signed manifest of hashes. `service verify` checks the archive offline.",
@@ -472,7 +466,7 @@ func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
 func (a *app) assessDelete() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "delete ID|NAME", Short: "Delete an assessment and everything in it", Args: requireArgs(1, 1),
+		Use: "delete ID|NAME", Short: "Delete an assessment and everything in it",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: "Deletes an assessment with its documents, deliverables and reports. It can only be\n" +
 			"restored from a backup. Only owners can delete assessments.",

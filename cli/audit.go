@@ -21,7 +21,7 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) auditVerify() *cobra.Command {
 	var file, head string
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Verify the integrity of the audit trail", Args: requireArgs(0, 0),
+		Use: "verify", Short: "Verify the integrity of the audit trail",
 		Long: `Follows the chain from its first record and reports the first one that was changed,
 removed, inserted or moved. With --file it checks an export, without a server; with --head
 it also checks that the chain still contains a previously saved head.
@@ -56,9 +56,9 @@ The exit code is 1 if verification fails.`,
 				}
 				p.Text("The chain is broken: record %d was %s.", v.Problem.Sequence, v.Problem.Kind)
 				p.Fields(
-					print.Field{Name: "reason", Value: v.Problem.Message},
-					print.Field{Name: "record", Value: v.Problem.RecordID},
-					print.Field{Name: "intact records", Value: fmt.Sprint(v.Records)},
+					field("reason", v.Problem.Message),
+					field("record", v.Problem.RecordID),
+					field("intact records", fmt.Sprint(v.Records)),
 				)
 			})
 			if err == nil && !v.OK {
@@ -74,7 +74,7 @@ The exit code is 1 if verification fails.`,
 
 func (a *app) auditHead() *cobra.Command {
 	return &cobra.Command{
-		Use: "head", Short: "Print the signed head of the audit trail", Args: requireArgs(0, 0),
+		Use: "head", Short: "Print the signed head of the audit trail",
 		Long: "Prints the number and hash of the last record, signed with the installation's key. Store it\n" +
 			"outside this system to prove later that earlier records have not been changed.",
 		Example: "  service audit head -o json > head-2026-11.json",
@@ -85,15 +85,12 @@ func (a *app) auditHead() *cobra.Command {
 			}
 			return a.out.Print(h, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "record", Value: fmt.Sprint(h.Sequence)},
-					print.Field{Name: "hash", Value: h.Hash},
-					print.Field{Name: "written", Value: formatTime(h.At)},
-					print.Field{
-						Name:  "key",
-						Value: h.KeyID,
-					},
-					print.Field{Name: "public key", Value: h.PublicKey},
-					print.Field{Name: "signature", Value: h.Signature},
+					field("record", fmt.Sprint(h.Sequence)),
+					field("hash", h.Hash),
+					field("written", formatTime(h.At)),
+					field("key", h.KeyID),
+					field("public key", h.PublicKey),
+					field("signature", h.Signature),
 				)
 			})
 		},
@@ -105,7 +102,7 @@ func (a *app) auditExport() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export", Short: "Save the audit trail as JSON lines", Args: requireArgs(0, 0),
+		Use: "export", Short: "Save the audit trail as JSON lines",
 		Long: "Saves audit events as JSON lines, oldest first. Without filters it exports the whole\n" +
 			"chain, which `service audit verify --file` can check. --out - writes to stdout.",
 		Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
@@ -135,7 +132,7 @@ func (a *app) auditList() *cobra.Command {
 	var in api.AuditInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List audit events, newest first", Args: requireArgs(0, 0),
+		Use: "list", Short: "List audit events, newest first",
 		Long:    "Lists the organization's audit events, newest first. Multiple filters must all match.",
 		Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -167,12 +164,12 @@ func (a *app) auditList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "no", AlignRight: true, NoShrink: true},
-						{Title: "at", NoShrink: true},
-						{Title: "who"},
-						{Title: "action"},
-						{Title: "what"},
-						{Title: "outcome", NoShrink: true},
+						fixedNumber("no"),
+						fixed("at"),
+						column("who"),
+						column("action"),
+						column("what"),
+						fixed("outcome"),
 					},
 					rows,
 				)

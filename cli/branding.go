@@ -26,7 +26,7 @@ func (a *app) brandingCommand() *cobra.Command {
 
 func (a *app) brandingShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the report branding", Args: requireArgs(0, 0),
+		Use: "show", Short: "Show the report branding",
 		Long: "Shows the logo, colors, title line and footer of the organization's reports.", Example: "  service report branding show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, err := a.fetchBranding(cmd.Context())
@@ -66,18 +66,18 @@ func renderBranding(p *print.Page, b *api.Branding) {
 		}
 	}
 	p.Fields(
-		print.Field{Name: "logo", Value: logo},
-		print.Field{Name: "color", Value: orBuiltIn(b.Accent)},
-		print.Field{Name: "second color", Value: orBuiltIn(b.Band)},
-		print.Field{Name: "title line", Value: none(b.Line)},
-		print.Field{Name: "footer", Value: none(b.Footer)},
+		field("logo", logo),
+		field("color", orBuiltIn(b.Accent)),
+		field("second color", orBuiltIn(b.Band)),
+		field("title line", none(b.Line)),
+		field("footer", none(b.Footer)),
 	)
 }
 
 func (a *app) brandingSet() *cobra.Command {
 	var logo, accent, band, line, footer string
 	cmd := &cobra.Command{
-		Use: "set", Short: "Set the report branding", Args: requireArgs(0, 0),
+		Use: "set", Short: "Set the report branding",
 		Long: `Changes only the settings given as flags. An empty value restores the default.
 The logo is a PNG or JPEG; the color must be dark enough to be readable on white.`,
 		Example: "  service report branding set --logo logo.png --colour '#123456'\n  service report branding set --footer ''",
@@ -159,7 +159,7 @@ func readSmallFile(path string, maxBytes int64, purpose string) ([]byte, error) 
 
 func (a *app) brandingReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset", Short: "Restore the default branding", Args: requireArgs(0, 0),
+		Use: "reset", Short: "Restore the default branding",
 		Long: "Removes the logo, colors, title line and footer. Existing reports keep theirs.", Example: "  service report branding reset",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			org, err := a.currentOrganization(cmd.Context())

@@ -33,7 +33,7 @@ the full SCF from its workbook, available free of charge at securecontrolsframew
 
 func (a *app) catalogVersions() *cobra.Command {
 	return &cobra.Command{
-		Use: "versions", Short: "List the catalog versions", Args: requireArgs(0, 0),
+		Use: "versions", Short: "List the catalog versions",
 		Long: "Lists the imported catalog versions and the built-in starter catalog.", Example: "  service catalog versions",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
@@ -63,16 +63,16 @@ func (a *app) catalogVersions() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "version", NoShrink: true},
-					{Title: "status", NoShrink: true},
-					{Title: "starter"},
-					{Title: "controls", AlignRight: true},
-					{Title: "domains", AlignRight: true, Optional: true},
-					{Title: "frameworks", AlignRight: true},
-					{Title: "requirements", AlignRight: true},
-					{Title: "mappings", AlignRight: true},
-					{Title: "imported", NoShrink: true, Optional: true},
-					{Title: "from", Optional: true},
+					fixed("version"),
+					fixed("status"),
+					column("starter"),
+					number("controls"),
+					optional(number("domains")),
+					number("frameworks"),
+					number("requirements"),
+					number("mappings"),
+					optional(fixed("imported")),
+					optional(column("from")),
 				}, rows)
 			})
 		},
@@ -81,7 +81,7 @@ func (a *app) catalogVersions() *cobra.Command {
 
 func (a *app) catalogDomains(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "domains", Short: "List the domains", Args: requireArgs(0, 0),
+		Use: "domains", Short: "List the domains",
 		Long: "Lists the domains (families of controls). Control codes begin with the domain's code.", Example: "  service catalog domains",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
@@ -95,15 +95,7 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 				for _, d := range all.Data {
 					rows = append(rows, []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)})
 				}
-				p.Table(
-					[]print.Column{
-						{Title: "domain", NoShrink: true},
-						{Title: "name", NoShrink: true},
-						{Title: "controls", AlignRight: true},
-						{Title: "principle", Wrap: true},
-					},
-					rows,
-				)
+				p.Table([]print.Column{fixed("domain"), fixed("name"), number("controls"), wrapped("principle")}, rows)
 			})
 		},
 	}
@@ -130,11 +122,11 @@ func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFla
 		}
 		p.Table(
 			[]print.Column{
-				{Title: "control", NoShrink: true},
-				{Title: "title"},
-				{Title: "weight", AlignRight: true, Optional: true},
-				{Title: "function", Optional: true},
-				{Title: "description"},
+				fixed("control"),
+				column("title"),
+				optional(number("weight")),
+				optional(column("function")),
+				column("description"),
 			},
 			rows,
 		)
@@ -146,7 +138,7 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 	var in api.ControlsInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "controls", Short: "List controls", Args: requireArgs(0, 0),
+		Use: "controls", Short: "List controls",
 		Long:    "Lists controls by code. Multiple filters must all match.",
 		Example: "  service catalog controls --domain IAC\n  service catalog controls --framework pci-dss-4.0.1 -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -165,7 +157,7 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 func (a *app) catalogSearch(version *string) *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "search WORDS", Short: "Find controls by words or requirement codes", Args: requireArgs(1, -1),
+		Use: "search WORD…", Short: "Find controls by words or requirement codes",
 		Long:    "Finds controls by words in their text and by requirement codes, best match first.",
 		Example: "  service catalog search multi-factor authentication\n  service catalog search A.5.17",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,7 +170,7 @@ func (a *app) catalogSearch(version *string) *cobra.Command {
 
 func (a *app) catalogShow(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "show CONTROL", Short: "Show a control in full, with its mappings", Args: requireArgs(1, 1),
+		Use: "show CONTROL", Short: "Show a control in full, with its mappings",
 		ValidArgsFunction: a.completeControls(),
 		Long: "Shows a control with its question, assessment objectives, maturity levels and mapped\n" +
 			"requirements.",
@@ -223,21 +215,15 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 	}
 	p.Blank()
 	p.Fields(
-		print.Field{Name: "question", Value: orEmpty(c.Question)},
-		print.Field{Name: "domain", Value: c.DomainCode},
-		print.Field{Name: "weight", Value: weight},
-		print.Field{
-			Name:  "applies to",
-			Value: strings.Join(c.Applicability, ", "),
-		},
-		print.Field{Name: "function", Value: orEmpty(c.CSFFunction)},
-		print.Field{Name: "cadence", Value: orEmpty(c.Cadence)},
-		print.Field{
-			Name:  "applies only if",
-			Value: strings.Join(c.Traits, ", "),
-		},
-		print.Field{Name: "tags", Value: strings.Join(c.Tags, ", ")},
-		print.Field{Name: "id", Value: c.ID},
+		field("question", orEmpty(c.Question)),
+		field("domain", c.DomainCode),
+		field("weight", weight),
+		field("applies to", strings.Join(c.Applicability, ", ")),
+		field("function", orEmpty(c.CSFFunction)),
+		field("cadence", orEmpty(c.Cadence)),
+		field("applies only if", strings.Join(c.Traits, ", ")),
+		field("tags", strings.Join(c.Tags, ", ")),
+		field("id", c.ID),
 	)
 	var objectives, requests, levels []string
 	for _, o := range c.AssessmentObjectives {
@@ -271,7 +257,7 @@ func (a *app) catalogImport() *cobra.Command {
 	var label, aliases string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import the SCF workbook or a JSON catalog", Args: requireArgs(1, 1),
+		Use: "import FILE", Short: "Import the SCF workbook or a JSON catalog",
 		Long: `Imports an SCF workbook (.xlsx), or a JSON catalog in the service's own format or in
 OSCAL, as a new catalog version and makes it the active one. The import either succeeds
 as a whole or changes nothing. Assessments keep the version they were created with.
@@ -332,20 +318,17 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 	p.Title("%s: %s", title, r.Status)
 	s := r.Statistics
 	p.Fields(
-		print.Field{Name: "controls", Value: fmt.Sprint(s.Controls)},
-		print.Field{Name: "domains", Value: fmt.Sprint(s.Domains)},
-		print.Field{Name: "frameworks", Value: fmt.Sprint(s.Frameworks)},
-		print.Field{Name: "requirements", Value: fmt.Sprint(s.Requirements)},
-		print.Field{Name: "mappings", Value: fmt.Sprint(s.Mappings)},
-		print.Field{Name: "sheets", Value: numberOrEmpty(s.Sheets)},
-		print.Field{Name: "columns", Value: formatColumnCounts(s)},
-		print.Field{
-			Name:  "objectives",
-			Value: numberOrEmpty(s.AssessmentObjectives),
-		},
-		print.Field{Name: "evidence requests", Value: numberOrEmpty(s.EvidenceRequests)},
-		print.Field{Name: "error", Value: orEmpty(r.Error)},
-		print.Field{Name: "run", Value: r.ID},
+		field("controls", fmt.Sprint(s.Controls)),
+		field("domains", fmt.Sprint(s.Domains)),
+		field("frameworks", fmt.Sprint(s.Frameworks)),
+		field("requirements", fmt.Sprint(s.Requirements)),
+		field("mappings", fmt.Sprint(s.Mappings)),
+		field("sheets", numberOrEmpty(s.Sheets)),
+		field("columns", formatColumnCounts(s)),
+		field("objectives", numberOrEmpty(s.AssessmentObjectives)),
+		field("evidence requests", numberOrEmpty(s.EvidenceRequests)),
+		field("error", orEmpty(r.Error)),
+		field("run", r.ID),
 	)
 	renderMappingDocuments(p, r.Documents)
 	if d := r.Diff; d != nil {
@@ -370,7 +353,7 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 
 func (a *app) catalogRuns() *cobra.Command {
 	return &cobra.Command{
-		Use: "runs [ID]", Short: "List the imports, or show one", Args: requireArgs(0, 1),
+		Use: "runs [ID]", Short: "List the imports, or show one",
 		Long:    "Lists the imports, newest first; with an id, shows one import with its warnings.",
 		Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -405,13 +388,13 @@ func (a *app) catalogRuns() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "at", NoShrink: true},
-						{Title: "status", NoShrink: true},
-						{Title: "dry run", Optional: true},
-						{Title: "file"},
-						{Title: "controls", AlignRight: true},
-						{Title: "warnings", AlignRight: true, Optional: true},
-						{Title: "id", NoShrink: true},
+						fixed("at"),
+						fixed("status"),
+						optional(column("dry run")),
+						column("file"),
+						number("controls"),
+						optional(number("warnings")),
+						fixed("id"),
 					},
 					rows,
 				)

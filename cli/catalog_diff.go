@@ -12,7 +12,7 @@ import (
 
 func (a *app) catalogDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff OLDER NEWER", Short: "Compare two catalog versions", Args: requireArgs(2, 2),
+		Use: "diff OLDER NEWER", Short: "Compare two catalog versions",
 		ValidArgsFunction: a.completeVersions(),
 		Long: `Shows what changed from one catalog version to another: controls added, removed, renamed,
 reworded and reweighted, frameworks added, removed or replaced by a newer edition, and
@@ -48,7 +48,7 @@ func renderCatalogDiff(p *print.Page, d *api.CatalogDiff) {
 		for _, c := range list {
 			rows = append(rows, []string{c.Code, c.Title})
 		}
-		p.Table([]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}}, rows)
+		p.Table([]print.Column{fixed("control"), column("title")}, rows)
 	}
 	renderRefs("Added controls", d.Added)
 	renderRefs("Removed controls", d.Removed)
@@ -102,15 +102,7 @@ func renderChangedControls(p *print.Page, list []api.ControlChange) {
 		}
 		rows = append(rows, []string{c.Code, strings.Join(what, ", "), weight, title})
 	}
-	p.Table(
-		[]print.Column{
-			{Title: "control", NoShrink: true},
-			{Title: "change", NoShrink: true},
-			{Title: "weight", NoShrink: true},
-			{Title: "title"},
-		},
-		rows,
-	)
+	p.Table([]print.Column{fixed("control"), fixed("change"), fixed("weight"), column("title")}, rows)
 }
 
 func formatIntOrDash(n *int) string {
@@ -136,10 +128,7 @@ func renderFrameworkDiff(p *print.Page, d *api.CatalogDiff) {
 	for _, code := range d.FrameworksAdded {
 		rows = append(rows, []string{code, "added", ""})
 	}
-	p.Table(
-		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "change", NoShrink: true}, {Title: "newer edition", NoShrink: true}},
-		rows,
-	)
+	p.Table([]print.Column{fixed("framework"), fixed("change"), fixed("newer edition")}, rows)
 }
 
 // renderMappingDiff prints counts by framework, because there are thousands of mappings.
@@ -164,8 +153,5 @@ func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 	for _, code := range sortedKeys(byFramework) {
 		rows = append(rows, []string{code, fmt.Sprint(byFramework[code].gained), fmt.Sprint(byFramework[code].lost)})
 	}
-	p.Table(
-		[]print.Column{{Title: "framework", NoShrink: true}, {Title: "added", AlignRight: true}, {Title: "removed", AlignRight: true}},
-		rows,
-	)
+	p.Table([]print.Column{fixed("framework"), number("added"), number("removed")}, rows)
 }

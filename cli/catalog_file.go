@@ -67,7 +67,7 @@ func (a *app) catalogExport(version *string) *cobra.Command {
 	var format, model, framework, out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "export", Short: "Save a catalog version as JSON", Args: requireArgs(0, 0),
+		Use: "export", Short: "Save a catalog version as JSON",
 		Long: `Saves a catalog version as a JSON file that ` + "`catalog import`" + ` accepts: in the service's own
 format, or as OSCAL: the catalog, a profile of the controls mapped to a framework
 (--model profile --framework CODE), or the crosswalk (--model mapping-collection). A catalog

@@ -32,7 +32,7 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "check [DIR|ASSESSMENT]", Short: "Check evidence against a policy and fail if it falls short", Args: requireArgs(0, 1),
+		Use: "check [DIR|ASSESSMENT]", Short: "Check evidence against a policy and fail if it falls short",
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Checks a folder of evidence, or an assessment on a server or in the data folder, against
 a policy. The exit code is the verdict: 0 if the check passes, 1 if it fails, 4 if only an

@@ -15,7 +15,7 @@ import (
 func (a *app) checkDiff() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved", Args: requireArgs(2, 2),
+		Use: "diff A B", Short: "Show which gaps were opened, closed, worsened or improved",
 		Long: `Compares A (before) with B (after). Each is a folder of evidence, a file written by a
 check (-o json=FILE, or a baseline), or an assessment. Both must use the same catalog and
 frameworks.

@@ -25,7 +25,7 @@ func (a *app) commentAdd() *cobra.Command {
 	in := &api.AddCommentInput{}
 	var gate string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Comment on a deliverable, an item or an approval", Args: requireArgs(1, 1),
+		Use: "add TEXT", Short: "Comment on a deliverable, an item or an approval",
 		Long: `Comments on the newest version of a deliverable, on one of its items with --item, on an
 approval with --approval, or replies to another comment with --reply-to.`,
 		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n" +
@@ -65,7 +65,7 @@ func (a *app) commentList() *cobra.Command {
 	var gate string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List comments, oldest first", Args: requireArgs(0, 0),
+		Use: "list", Short: "List comments, oldest first",
 		Long:    "Lists comments on the assessment's deliverables, oldest first.",
 		Example: "  service comment list\n  service comment list --gate soa --item IAC-06",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -50,7 +50,7 @@ var secretSettings = map[string]bool{"token": true}
 func (a *app) configShow() *cobra.Command {
 	var origin, all bool
 	cmd := &cobra.Command{
-		Use: "show", Short: "Show all settings and, with --origin, their source", Args: requireArgs(0, 0),
+		Use: "show", Short: "Show all settings and, with --origin, their source",
 		Long: `Shows the effective value of every setting. With --origin it also shows the source: a
 flag, a variable, the selected context, the configuration file, or the default. Secrets
 are never shown, only whether they are set. Other environment variables are listed if
@@ -65,9 +65,9 @@ they are set; with --all, unset ones as well.`,
 			}
 			out.Data = a.effectiveSettings(cmd, all)
 			return a.out.Print(out, func(p *print.Page) {
-				columns := []print.Column{{Title: "setting", NoShrink: true}, {Title: "value", Wrap: true}}
+				columns := []print.Column{fixed("setting"), wrapped("value")}
 				if origin {
-					columns = append(columns, print.Column{Title: "origin", NoShrink: true}, print.Column{Title: "source"})
+					columns = append(columns, fixed("origin"), column("source"))
 				}
 				var rows [][]string
 				for _, s := range out.Data {
@@ -204,7 +204,7 @@ type location struct {
 func (a *app) configPath() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "path", Short: "Print the path of the configuration file", Args: requireArgs(0, 0),
+		Use: "path", Short: "Print the path of the configuration file",
 		Long: `Prints the path of the configuration file, whether it exists or not. With --all, or with
 -o json or yaml, also the paths of the contexts, their secrets, the data folder, the
 socket, the saved state and the cache.`,
@@ -238,10 +238,7 @@ socket, the saved state and the cache.`,
 				for _, l := range out.Data {
 					rows = append(rows, []string{l.What, l.Path, yesNo(l.Exists)})
 				}
-				p.Table(
-					[]print.Column{{Title: "what", NoShrink: true}, {Title: "path", NoShrink: true}, {Title: "exists", NoShrink: true}},
-					rows,
-				)
+				p.Table([]print.Column{fixed("what"), fixed("path"), fixed("exists")}, rows)
 			})
 		},
 	}

@@ -26,7 +26,7 @@ func newContextView(c *contexts.Context, current string) contextView {
 
 func (a *app) useCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use [NAME]", Short: "Switch the server or organization that commands use", Args: requireArgs(0, 1),
+		Use: "use [NAME]", Short: "Switch the server or organization that commands use",
 		ValidArgsFunction: a.completeContexts(),
 		Long: `Selects the context that commands use; ` + "`local`" + ` is the data folder on this machine. With
 --org, switches the organization within a context, by id, slug or name. Without either,
@@ -177,9 +177,9 @@ the configuration file, without secrets.`,
 
 func (a *app) contextList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the contexts and mark the selected one",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List the contexts and mark the selected one",
+
 		Long:    "Lists the contexts; * marks the selected one.",
 		Example: "  service context list\n  service context list -o json --jq '.data[].name'",
 		RunE:    func(*cobra.Command, []string) error { return a.printContexts() },
@@ -210,12 +210,12 @@ func (a *app) printContexts() error {
 		rows = append(rows, []string{formatCurrentMark(used == contexts.Local), contexts.Local, a.describeLocalTarget(), "", "", ""})
 		p.Table(
 			[]print.Column{
-				{Title: ""},
-				{Title: "context", NoShrink: true},
-				{Title: "server"},
-				{Title: "organization"},
-				{Title: "user", Optional: true},
-				{Title: "signed in", NoShrink: true},
+				column(""),
+				fixed("context"),
+				column("server"),
+				column("organization"),
+				optional(column("user")),
+				fixed("signed in"),
 			},
 			rows,
 		)
@@ -258,7 +258,7 @@ func (a *app) describeSignIn(c *contexts.Context) string {
 
 func (a *app) contextShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [NAME]", Short: "Show a context", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "show [NAME]", Short: "Show a context", ValidArgsFunction: a.completeContexts(),
 		Long:    "Shows a context, by default the selected one. `service whoami` queries its server.",
 		Example: "  service context show\n  service context show work",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -277,20 +277,14 @@ func (a *app) contextShow() *cobra.Command {
 					http = "allowed, unencrypted"
 				}
 				p.Fields(
-					print.Field{Name: "server", Value: c.Server},
-					print.Field{Name: "organization", Value: joinNonEmpty(c.Organization, "("+c.OrganizationID+")")},
-					print.Field{
-						Name:  "user",
-						Value: c.User,
-					},
-					print.Field{Name: "credential", Value: string(c.Credential)},
-					print.Field{Name: "signed in", Value: a.describeSignIn(c)},
-					print.Field{
-						Name:  "secret stored in",
-						Value: secretLocationNames[c.SecretLocation],
-					},
-					print.Field{Name: "authority", Value: c.CA},
-					print.Field{Name: "plain http", Value: http},
+					field("server", c.Server),
+					field("organization", joinNonEmpty(c.Organization, "("+c.OrganizationID+")")),
+					field("user", c.User),
+					field("credential", string(c.Credential)),
+					field("signed in", a.describeSignIn(c)),
+					field("secret stored in", secretLocationNames[c.SecretLocation]),
+					field("authority", c.CA),
+					field("plain http", http),
 				)
 			})
 		},
@@ -299,7 +293,7 @@ func (a *app) contextShow() *cobra.Command {
 
 func (a *app) contextRename() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename NAME NEW-NAME", Short: "Rename a context", Args: requireArgs(2, 2),
+		Use: "rename NAME NEW-NAME", Short: "Rename a context",
 		ValidArgsFunction: a.completeContexts(),
 		Long:              "Renames a context and moves its secret.", Example: "  service context rename grc.acme.example work",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -352,7 +346,7 @@ func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string
 func (a *app) contextDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "delete NAME", Short: "Sign out and delete a context", Args: requireArgs(1, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "delete NAME", Short: "Sign out and delete a context", ValidArgsFunction: a.completeContexts(),
 		Long: "Ends the context's session on the server and deletes the context locally.", Example: "  service context delete work --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := a.findContext(args)

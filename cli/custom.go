@@ -40,7 +40,7 @@ func (a *app) customImport(noun string) *cobra.Command {
 	var in api.ImportCustomInput
 	var replace, dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Import your own frameworks and controls from a file", Args: requireArgs(1, 1),
+		Use: "import FILE", Short: "Import your own frameworks and controls from a file",
 		Long: `Imports your organization's frameworks and controls from YAML, JSON or CSV; a file may
 contain both. The import either succeeds as a whole or changes nothing. Each entry must
 map to existing controls. Existing entries that differ are replaced only with --replace.`,
@@ -80,21 +80,12 @@ func renderCustomImport(p *print.Page, result *api.CustomImport) {
 	for _, c := range result.Controls {
 		rows = append(rows, []string{"control", c.Code, c.Name, c.Action, ""})
 	}
-	p.Table(
-		[]print.Column{
-			{Title: "what", NoShrink: true},
-			{Title: "code", NoShrink: true},
-			{Title: "name"},
-			{Title: "", NoShrink: true},
-			{Title: "requirements", AlignRight: true},
-		},
-		rows,
-	)
+	p.Table([]print.Column{fixed("what"), fixed("code"), column("name"), fixed(""), number("requirements")}, rows)
 }
 
 func (a *app) customFrameworkList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List your own frameworks", Args: requireArgs(0, 0),
+		Use: "list", Short: "List your own frameworks",
 		Long: "Lists your organization's frameworks. `catalog frameworks` lists all frameworks.", Example: "  service framework list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomFramework], error) {
@@ -120,12 +111,12 @@ func (a *app) customFrameworkList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "framework", NoShrink: true},
-						{Title: "name"},
-						{Title: "requirements", AlignRight: true},
-						{Title: "not in the catalog"},
-						{Title: "changed", NoShrink: true},
-						{Title: "by"},
+						fixed("framework"),
+						column("name"),
+						number("requirements"),
+						column("not in the catalog"),
+						fixed("changed"),
+						column("by"),
 					},
 					rows,
 				)
@@ -137,7 +128,7 @@ func (a *app) customFrameworkList() *cobra.Command {
 
 func (a *app) customFrameworkShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show CODE", Short: "Show one of your own frameworks", Args: requireArgs(1, 1),
+		Use: "show CODE", Short: "Show one of your own frameworks",
 		Long: "Shows one of your organization's frameworks with its requirements and their controls.\n" +
 			"`framework import` accepts the YAML and JSON output.",
 		Example: "  service framework show yard-rules\n  service framework show yard-rules -o yaml > yard-rules.yaml",
@@ -149,13 +140,10 @@ func (a *app) customFrameworkShow() *cobra.Command {
 			return a.out.Print(f, func(p *print.Page) {
 				p.Title("%s  %s", f.Code, f.Name)
 				p.Fields(
-					print.Field{Name: "title", Value: orEmpty(f.Title)},
-					print.Field{Name: "publisher", Value: orEmpty(f.Publisher)},
-					print.Field{
-						Name:  "not in the catalog",
-						Value: strings.Join(f.Unresolved, ", "),
-					},
-					print.Field{Name: "changed", Value: joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)},
+					field("title", orEmpty(f.Title)),
+					field("publisher", orEmpty(f.Publisher)),
+					field("not in the catalog", strings.Join(f.Unresolved, ", ")),
+					field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
 				)
 				var rows [][]string
 				for _, r := range f.Requirements {
@@ -166,7 +154,7 @@ func (a *app) customFrameworkShow() *cobra.Command {
 					rows = append(rows, []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")})
 				}
 				p.Blank()
-				p.Table([]print.Column{{Title: "requirement", NoShrink: true}, {Title: "title"}, {Title: "controls", Wrap: true}}, rows)
+				p.Table([]print.Column{fixed("requirement"), column("title"), wrapped("controls")}, rows)
 			})
 		},
 	}
@@ -174,9 +162,9 @@ func (a *app) customFrameworkShow() *cobra.Command {
 
 func (a *app) customFrameworkDelete() *cobra.Command {
 	return &cobra.Command{
-		Use:     "delete CODE",
-		Short:   "Delete one of your own frameworks",
-		Args:    requireArgs(1, 1),
+		Use:   "delete CODE",
+		Short: "Delete one of your own frameworks",
+
 		Long:    "Deletes one of your organization's frameworks. Assessments that use it keep their copy.",
 		Example: "  service framework delete yard-rules",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -191,7 +179,7 @@ func (a *app) customFrameworkDelete() *cobra.Command {
 
 func (a *app) customControlList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List your own controls", Args: requireArgs(0, 0),
+		Use: "list", Short: "List your own controls",
 		Long: "Lists your organization's controls. `catalog controls` lists all controls.", Example: "  service control list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomControl], error) {
@@ -217,12 +205,12 @@ func (a *app) customControlList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "control", NoShrink: true},
-						{Title: "title"},
-						{Title: "linked to"},
-						{Title: "not in the catalog"},
-						{Title: "changed", NoShrink: true},
-						{Title: "by"},
+						fixed("control"),
+						column("title"),
+						column("linked to"),
+						column("not in the catalog"),
+						fixed("changed"),
+						column("by"),
 					},
 					rows,
 				)
@@ -234,7 +222,7 @@ func (a *app) customControlList() *cobra.Command {
 
 func (a *app) customControlShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show CODE", Short: "Show one of your own controls as you wrote it", Args: requireArgs(1, 1),
+		Use: "show CODE", Short: "Show one of your own controls as you wrote it",
 		Long: "Shows one of your organization's controls as you defined it. `catalog show` shows it with\n" +
 			"all mapped requirements.",
 		Example: "  service control show YARD-01",
@@ -248,14 +236,11 @@ func (a *app) customControlShow() *cobra.Command {
 				p.Text("%s", c.Description)
 				p.Blank()
 				p.Fields(
-					print.Field{Name: "linked to", Value: strings.Join(c.Controls, ", ")},
-					print.Field{Name: "evidence to request", Value: strings.Join(c.Evidence, "; ")},
-					print.Field{
-						Name:  "assessment objectives",
-						Value: strings.Join(c.Objectives, "; "),
-					},
-					print.Field{Name: "not in the catalog", Value: strings.Join(c.Unresolved, ", ")},
-					print.Field{Name: "changed", Value: joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)},
+					field("linked to", strings.Join(c.Controls, ", ")),
+					field("evidence to request", strings.Join(c.Evidence, "; ")),
+					field("assessment objectives", strings.Join(c.Objectives, "; ")),
+					field("not in the catalog", strings.Join(c.Unresolved, ", ")),
+					field("changed", joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)),
 				)
 			})
 		},
@@ -264,7 +249,7 @@ func (a *app) customControlShow() *cobra.Command {
 
 func (a *app) customControlDelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete CODE", Short: "Delete one of your own controls", Args: requireArgs(1, 1),
+		Use: "delete CODE", Short: "Delete one of your own controls",
 		Long: "Deletes one of your organization's controls, unless one of your frameworks uses it.\n" +
 			"Assessments that use it keep their copy.",
 		Example: "  service control delete YARD-01",

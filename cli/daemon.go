@@ -107,7 +107,7 @@ var multiValueSettings = map[string]bool{"listen": true, "web-origin": true, "tr
 
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network", Args: requireArgs(0, 0),
+		Use: "daemon", Aliases: []string{"serve"}, Short: "Serve the data folder over the network",
 		Long: `Serves the data folder over HTTP to signed-in users and to programs with an API key,
 until it is stopped. Commands on the same folder keep working: they connect to it.
 

@@ -37,7 +37,7 @@ const (
 func (a *app) daemonInit() *cobra.Command {
 	var in api.NewOrganizationInput
 	cmd := &cobra.Command{
-		Use: "init", Short: "Create the first organization, its owner and an API key", Args: requireArgs(0, 0),
+		Use: "init", Short: "Create the first organization, its owner and an API key",
 		Long: `Creates the first organization, its owner, who is also the platform admin, and an API key
 with all the owner's permissions, including approvals. The password and the key are shown
 only once. The command works on the data folder, whether a daemon is running or not.
@@ -166,9 +166,9 @@ func renderInitResult(p *print.Page, i *initResult) {
 		return
 	}
 	p.Title("Organization %s", i.Organization.Name)
-	p.Fields(print.Field{Name: "id", Value: i.Organization.ID}, print.Field{Name: "slug", Value: i.Organization.Slug},
-		print.Field{Name: "owner", Value: i.Owner.Email}, print.Field{Name: "password", Value: formatSecret(i.OwnerPassword)},
-		print.Field{Name: "API key", Value: formatSecret(i.APIKey)})
+	p.Fields(field("id", i.Organization.ID), field("slug", i.Organization.Slug),
+		field("owner", i.Owner.Email), field("password", formatSecret(i.OwnerPassword)),
+		field("API key", formatSecret(i.APIKey)))
 	p.Blank()
 	p.Text("Save the password and the key now; they won't be shown again.")
 	where := i.SignIn

@@ -19,7 +19,7 @@ type logLevelStatus struct {
 
 func (a *app) daemonLogLevel() *cobra.Command {
 	return &cobra.Command{
-		Use: "log-level [LEVEL]", Short: "Show or change a running daemon's log level", Args: requireArgs(0, 1),
+		Use: "log-level [LEVEL]", Short: "Show or change a running daemon's log level",
 		ValidArgs: logLevels,
 		Long: `Shows the log level of the daemon on the data folder, or changes it immediately: debug,
 info, warn or error. The change uses the folder's own socket, which only its user can

@@ -39,7 +39,7 @@ const daemonTimeout = 10 * time.Second
 
 func (a *app) daemonStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show whether a daemon is running, and its health", Args: requireArgs(0, 0),
+		Use: "status", Short: "Show whether a daemon is running, and its health",
 		Long: `Shows whether a daemon is running on the data folder, or at the address of --server, and
 the results of its health checks. The exit code is 0 if it is running, otherwise 1. A
 server shows more details to an authenticated client.`,
@@ -141,7 +141,7 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 		return // the error says why
 	}
 	var fields []print.Field
-	add := func(name, value string) { fields = append(fields, print.Field{Name: name, Value: value}) }
+	add := func(name, value string) { fields = append(fields, field(name, value)) }
 	if s.Process != nil {
 		add("listening on", strings.Join(s.Process.Listen, ", "))
 		add("process", strconv.Itoa(s.Process.PID))
@@ -178,5 +178,5 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 		}
 		rows = append(rows, []string{c.Name, state, c.Detail})
 	}
-	p.Table([]print.Column{{Title: "check", NoShrink: true}, {Title: "state", NoShrink: true}, {Title: "detail"}}, rows)
+	p.Table([]print.Column{fixed("check"), fixed("state"), column("detail")}, rows)
 }

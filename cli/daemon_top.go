@@ -82,7 +82,7 @@ func (a *app) daemonTop() *cobra.Command {
 	var printOnce bool
 	interval := defaultTopInterval
 	cmd := &cobra.Command{
-		Use: "top", Short: "Monitor a running daemon", Args: requireArgs(0, 0),
+		Use: "top", Short: "Monitor a running daemon",
 		Long: `Shows requests by operation (rate, errors, latency), queues, sizes and model calls,
 refreshed until Ctrl-C. With --once it prints them once, for scripts; rates are then the
 average since the daemon started.
@@ -279,53 +279,38 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 	p.Title("Daemon activity at %s, up for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(
-		print.Field{
-			Name: "requests",
-			Value: fmt.Sprintf(
-				"%s/s, %d total, %d in progress; %d errors, %d rejected, %d of them rate-limited",
-				formatDecimal(r.PerSecond),
-				r.Total,
-				r.InFlight,
-				r.Errors,
-				r.Refused,
-				r.RateLimited,
-			),
-		},
-		print.Field{
-			Name:  "documents",
-			Value: fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck),
-		},
-		print.Field{
-			Name: "waiting",
-			Value: fmt.Sprintf(
-				"%s, %s, %s",
-				pluralize(q.WorkflowsLive, "workflow run", "workflow runs"),
-				pluralize(q.MailsQueued, "email", "emails"),
-				pluralize(q.DeliveriesWaiting, "delivery", "deliveries"),
-			),
-		},
-		print.Field{
-			Name: "sizes",
-			Value: fmt.Sprintf(
-				"store %s, memory %s, disk free %s; %s of %s in search",
-				formatSize(s.StoreBytes),
-				formatSize(s.ResidentBytes),
-				formatSize(s.DiskFreeBytes),
-				pluralize(s.SearchPassages, "passage", "passages"),
-				pluralize(s.SearchIndexes, "assessment", "assessments"),
-			),
-		},
-		print.Field{
-			Name: "model",
-			Value: fmt.Sprintf(
-				"%d answered, %d failed; %s s, %d tokens in, %d out",
-				m.Answered,
-				m.Failed,
-				formatDecimal(m.Seconds),
-				m.PromptTokens,
-				m.CompletionTokens,
-			),
-		},
+		field("requests", fmt.Sprintf(
+			"%s/s, %d total, %d in progress; %d errors, %d rejected, %d of them rate-limited",
+			formatDecimal(r.PerSecond),
+			r.Total,
+			r.InFlight,
+			r.Errors,
+			r.Refused,
+			r.RateLimited,
+		)),
+		field("documents", fmt.Sprintf("%d waiting, %d being read, %d stuck", q.DocumentsWaiting, q.DocumentsReading, q.DocumentsStuck)),
+		field("waiting", fmt.Sprintf(
+			"%s, %s, %s",
+			pluralize(q.WorkflowsLive, "workflow run", "workflow runs"),
+			pluralize(q.MailsQueued, "email", "emails"),
+			pluralize(q.DeliveriesWaiting, "delivery", "deliveries"),
+		)),
+		field("sizes", fmt.Sprintf(
+			"store %s, memory %s, disk free %s; %s of %s in search",
+			formatSize(s.StoreBytes),
+			formatSize(s.ResidentBytes),
+			formatSize(s.DiskFreeBytes),
+			pluralize(s.SearchPassages, "passage", "passages"),
+			pluralize(s.SearchIndexes, "assessment", "assessments"),
+		)),
+		field("model", fmt.Sprintf(
+			"%d answered, %d failed; %s s, %d tokens in, %d out",
+			m.Answered,
+			m.Failed,
+			formatDecimal(m.Seconds),
+			m.PromptTokens,
+			m.CompletionTokens,
+		)),
 	)
 	p.Blank()
 	var lines [][]string
@@ -344,13 +329,13 @@ func renderTop(p *print.Page, t *daemonActivity, rows int) {
 		)
 	}
 	p.Table([]print.Column{
-		{Title: "operation", NoShrink: true},
-		{Title: "per s", AlignRight: true, NoShrink: true},
-		{Title: "requests", AlignRight: true, NoShrink: true},
-		{Title: "errors", AlignRight: true, NoShrink: true},
-		{Title: "rejected", AlignRight: true, Optional: true},
-		{Title: "p50 ms", AlignRight: true, NoShrink: true},
-		{Title: "p95 ms", AlignRight: true, NoShrink: true},
+		fixed("operation"),
+		fixedNumber("per s"),
+		fixedNumber("requests"),
+		fixedNumber("errors"),
+		optional(number("rejected")),
+		fixedNumber("p50 ms"),
+		fixedNumber("p95 ms"),
 	}, lines)
 	if more := len(t.Operations) - rows; more > 0 {
 		p.Text("and %d more", more)

@@ -57,7 +57,7 @@ func (a *app) approvalDelegate() *cobra.Command {
 	var gates []string
 	var everywhere bool
 	cmd := &cobra.Command{
-		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date", Args: requireArgs(1, 1),
+		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date",
 		Long: `Lets a member, specified by email address or name, decide for you at the gates of the
 assessment, or with --everywhere, of every assessment. The delegation ends at --until, with
 ` + "`service approval revoke`" + `, or when you lose the right to decide. Decisions record both names.`,
@@ -132,7 +132,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "delegations", Short: "List who decides for whom, newest first", Args: requireArgs(0, 0),
+		Use: "delegations", Short: "List who decides for whom, newest first",
 		Long:    "Lists the organization's approval delegations, including ended ones.",
 		Example: "  service approval delegations\n  service approval delegations --status active",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -172,14 +172,14 @@ func (a *app) approvalDelegations() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "who decides", NoShrink: true},
-					{Title: "for", NoShrink: true},
-					{Title: "status", NoShrink: true},
-					{Title: "gates"},
-					{Title: "in", Optional: true},
-					{Title: "until"},
-					{Title: "reason", Optional: true},
-					{Title: "id", NoShrink: true},
+					fixed("who decides"),
+					fixed("for"),
+					fixed("status"),
+					column("gates"),
+					optional(column("in")),
+					column("until"),
+					optional(column("reason")),
+					fixed("id"),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No delegations.")
 			})
@@ -192,9 +192,9 @@ func (a *app) approvalDelegations() *cobra.Command {
 
 func (a *app) approvalRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke ID",
-		Short:   "End a delegation immediately",
-		Args:    requireArgs(1, 1),
+		Use:   "revoke ID",
+		Short: "End a delegation immediately",
+
 		Long:    "Ends a delegation. Decisions already made remain valid.",
 		Example: "  service approval delegations --status active\n  service approval revoke ID",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -67,7 +67,7 @@ func (d deliverable[V]) commands(a *app) []*cobra.Command {
 
 func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "versions", Short: "List the versions, newest first", Args: requireArgs(0, 0),
+		Use: "versions", Short: "List the versions, newest first",
 		Long: fmt.Sprintf(
 			"Lists the versions of the %s, newest first. An approved version never changes;\nediting it creates the next version.",
 			d.gate.Title(),
@@ -107,13 +107,13 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "version", AlignRight: true, NoShrink: true},
-					{Title: "status", NoShrink: true},
-					{Title: "items", AlignRight: true},
-					{Title: "created", NoShrink: true, Optional: true},
-					{Title: "approved by", Optional: true},
-					{Title: "method", Optional: true},
-					{Title: "id", NoShrink: true},
+					fixedNumber("version"),
+					fixed("status"),
+					number("items"),
+					optional(fixed("created")),
+					optional(column("approved by")),
+					optional(column("method")),
+					fixed("id"),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.commandLine("assess run"))
 			})
@@ -123,7 +123,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "draft", Short: "Draft the first or the next version", Args: requireArgs(0, 0),
+		Use: "draft", Short: "Draft the first or the next version",
 		Long: fmt.Sprintf(
 			"Drafts the %s from the evidence. `service assess run` includes this step; use\nthis command to draft from scratch.",
 			d.gate.Title(),
@@ -143,7 +143,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "submit", Short: "Submit the newest version for review", Args: requireArgs(0, 0),
+		Use: "submit", Short: "Submit the newest version for review",
 		Long: fmt.Sprintf(
 			"Submits the newest version of the %s for review and requests approval\nof its current content from an owner or admin.",
 			d.gate.Title(),
@@ -166,7 +166,7 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "regenerate", Short: "Draft again, keeping manual edits", Args: requireArgs(0, 0),
+		Use: "regenerate", Short: "Draft again, keeping manual edits",
 		Long: fmt.Sprintf(
 			"Drafts the %s again as the next version, from the current evidence\n"+
 				"and the approved versions it is based on. Manual edits are kept and listed.",
@@ -274,12 +274,12 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, more ...print.Field) {
 	p.Title("%s, version %d: %s", capitalize(g.Title()), h.VersionNumber, humanize(h.Status))
 	p.Fields(append([]print.Field{
-		{Name: "created", Value: formatTime(h.CreatedAt)},
-		{Name: "method", Value: h.Method},
-		{Name: "submitted", Value: formatTimePtr(h.SubmittedAt)},
-		{Name: "approved", Value: formatByline(h.ApprovedAt, h.ApprovedBy)},
-		{Name: "items", Value: fmt.Sprint(h.ItemCount)},
-		{Name: "content", Value: "sha256 " + h.ContentSHA256},
+		field("created", formatTime(h.CreatedAt)),
+		field("method", h.Method),
+		field("submitted", formatTimePtr(h.SubmittedAt)),
+		field("approved", formatByline(h.ApprovedAt, h.ApprovedBy)),
+		field("items", fmt.Sprint(h.ItemCount)),
+		field("content", "sha256 "+h.ContentSHA256),
 	}, more...)...)
 }
 
@@ -311,8 +311,8 @@ func renderItem(p *print.Page, i *api.Item, more ...print.Field) {
 	if i.EditedBy != nil {
 		edited = joinNonEmpty(*i.EditedBy, "("+joinFirst(i.EditedFields, 20)+")")
 	}
-	p.Fields(append(append([]print.Field{{Name: "requirements", Value: formatRequirements(i.RequirementCodes)}}, more...),
-		print.Field{Name: "edited by", Value: edited}, print.Field{Name: "id", Value: i.ID})...)
+	p.Fields(append(append([]print.Field{field("requirements", formatRequirements(i.RequirementCodes))}, more...),
+		field("edited by", edited), field("id", i.ID))...)
 }
 
 // renderEvidence prints the passages that support an item.

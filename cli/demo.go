@@ -21,7 +21,7 @@ const (
 func (a *app) demoCommand() *cobra.Command {
 	dir := "."
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Run a complete assessment of an example company", Args: requireArgs(0, 0),
+		Use: "demo", Short: "Run a complete assessment of an example company",
 		Long: `Assesses Harborquill Cargo, a fictional company, against ISO/IEC 27001:2022: reads its
 documents, drafts the scope, Statement of Applicability, gap analysis, maturity assessment
 and plan, and writes report.html and report.json. The demo approves each of the four gates

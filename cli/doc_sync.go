@@ -284,7 +284,7 @@ func (a *app) docSync() *cobra.Command {
 	var category string
 	var remove, sure bool
 	cmd := &cobra.Command{
-		Use: "sync DIR…", Short: "Import the changes in a folder", Args: requireArgs(1, -1),
+		Use: "sync DIR…", Short: "Import the changes in a folder",
 		Long: `Compares a folder with the documents imported from it: new files are added, changed files
 become new versions of their documents, and renamed or moved files are recognized.
 Unchanged passages keep their ids, so drafts based on them remain valid. Items based on
@@ -384,7 +384,7 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		}
 	}
 	if len(rows) > 0 {
-		p.Table([]print.Column{{Title: "change"}, {Title: "file"}, {Title: "status"}, {Title: "id", NoShrink: true}}, rows)
+		p.Table([]print.Column{column("change"), column("file"), column("status"), fixed("id")}, rows)
 	} else {
 		p.Text("Nothing changed.")
 	}

@@ -69,7 +69,7 @@ const examineTimeout = 45 * time.Second
 func (a *app) doctorCommand() *cobra.Command {
 	var strict bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check the installation and suggest fixes", Args: requireArgs(0, 0),
+		Use: "doctor", Short: "Check the installation and suggest fixes",
 		Long: `Checks what is configured, reachable and writable: settings, contexts and keyring; the
 server with its certificate, credential and clock; the data folder with its daemon and
 catalog; free disk space, the model, and the programs for OCR. It changes nothing and
@@ -126,11 +126,7 @@ func (a *app) renderDoctorReport(p *print.Page, d *doctorReport) {
 		}
 	}
 	p.Table(
-		[]print.Column{
-			{Title: "part", NoShrink: true},
-			{Title: "state", NoShrink: true, Style: styleForState},
-			{Title: "details", Wrap: true},
-		},
+		[]print.Column{fixed("part"), {Title: "state", NoShrink: true, Style: styleForState}, wrapped("details")},
 		rows,
 	)
 }

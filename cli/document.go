@@ -70,7 +70,7 @@ func (a *app) docAdd() *cobra.Command {
 	var category string
 	var noWait bool
 	cmd := &cobra.Command{
-		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read", Args: requireArgs(1, -1),
+		Use: "add FILE|DIR…", Short: "Add documents and wait until they are read",
 		Long: `Adds files, and all files in folders, to the assessment. Files with known content are not
 added again. Files that can't be added are listed; the others are still added.`,
 		Example: "  service doc add access-policy.docx\n  service doc add ./more --category record --no-wait",
@@ -147,12 +147,12 @@ func renderDocumentTable(p *print.Page, docs []api.Document) {
 	}
 	p.Table(
 		[]print.Column{
-			{Title: "file"},
-			{Title: "category", Optional: true},
-			{Title: "size", AlignRight: true, Optional: true},
-			{Title: "passages", AlignRight: true, Optional: true},
-			{Title: "status"},
-			{Title: "id", NoShrink: true},
+			column("file"),
+			optional(column("category")),
+			optional(number("size")),
+			optional(number("passages")),
+			column("status"),
+			fixed("id"),
 		},
 		rows,
 	)
@@ -163,7 +163,7 @@ func (a *app) docList() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the documents", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the documents",
 		Long:    "Lists the documents of the assessment, with the error for any that could not be read.",
 		Example: "  service doc list\n  service doc list --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -204,7 +204,7 @@ func (a *app) docList() *cobra.Command {
 
 func (a *app) docShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show DOCUMENT", Short: "Show a document's details", Args: requireArgs(1, 1),
+		Use: "show DOCUMENT", Short: "Show a document's details",
 		Long: "Shows a document's metadata and any warnings from reading it.", Example: "  service doc show access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
@@ -223,42 +223,30 @@ func renderDocument(p *print.Page, d *api.Document) {
 	}
 	p.Title("%s", d.Filename)
 	p.Fields(
-		print.Field{Name: "path", Value: d.Path},
-		print.Field{Name: "title", Value: d.Title},
-		print.Field{Name: "category", Value: d.Category},
-		print.Field{Name: "version", Value: d.DocVersion},
-		print.Field{
-			Name:  "effective",
-			Value: string(orEmpty(d.EffectiveDate)),
-		},
-		print.Field{Name: "owner", Value: d.Owner},
-		print.Field{Name: "approved by", Value: d.ApprovedBy},
-		print.Field{
-			Name:  "language",
-			Value: d.Language,
-		},
-		print.Field{Name: "pages", Value: pages},
-		print.Field{Name: "size", Value: formatSize(d.SizeBytes)},
-		print.Field{Name: "type", Value: d.MIMEType},
-		print.Field{
-			Name:  "status",
-			Value: humanize(d.Status),
-		},
-		print.Field{Name: "error", Value: orEmpty(d.Error)},
-		print.Field{Name: "warnings", Value: strings.Join(d.Warnings, "\n")},
-		print.Field{
-			Name:  "passages",
-			Value: fmt.Sprint(d.ChunkCount),
-		},
-		print.Field{Name: "added", Value: joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)},
-		print.Field{Name: "sha256", Value: d.SHA256},
-		print.Field{Name: "id", Value: d.ID},
+		field("path", d.Path),
+		field("title", d.Title),
+		field("category", d.Category),
+		field("version", d.DocVersion),
+		field("effective", string(orEmpty(d.EffectiveDate))),
+		field("owner", d.Owner),
+		field("approved by", d.ApprovedBy),
+		field("language", d.Language),
+		field("pages", pages),
+		field("size", formatSize(d.SizeBytes)),
+		field("type", d.MIMEType),
+		field("status", humanize(d.Status)),
+		field("error", orEmpty(d.Error)),
+		field("warnings", strings.Join(d.Warnings, "\n")),
+		field("passages", fmt.Sprint(d.ChunkCount)),
+		field("added", joinNonEmpty(formatTime(d.CreatedAt), d.UploadedBy)),
+		field("sha256", d.SHA256),
+		field("id", d.ID),
 	)
 }
 
 func (a *app) docStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status DOCUMENT", Short: "Show a document's processing status", Args: requireArgs(1, 1),
+		Use: "status DOCUMENT", Short: "Show a document's processing status",
 		Long: "Shows a document's processing stage: parse, chunk, embed, index, done.", Example: "  service doc status access-policy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])
@@ -271,11 +259,11 @@ func (a *app) docStatus() *cobra.Command {
 			}
 			return a.out.Print(s, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "file", Value: d.Filename},
-					print.Field{Name: "status", Value: humanize(s.Status)},
-					print.Field{Name: "stage", Value: fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)},
-					print.Field{Name: "passages", Value: fmt.Sprint(s.ChunkCount)},
-					print.Field{Name: "error", Value: orEmpty(s.Error)},
+					field("file", d.Filename),
+					field("status", humanize(s.Status)),
+					field("stage", fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)),
+					field("passages", fmt.Sprint(s.ChunkCount)),
+					field("error", orEmpty(s.Error)),
 				)
 			})
 		},
@@ -285,7 +273,7 @@ func (a *app) docStatus() *cobra.Command {
 func (a *app) docChunks() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document", Args: requireArgs(1, 1),
+		Use: "chunks DOCUMENT", Aliases: []string{"passages"}, Short: "Show the passages of a document",
 		Long:    "Shows a document's passages in order, each with its location.",
 		Example: "  service doc chunks access-policy.docx\n  service doc chunks risk-register.xlsx --limit 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -366,7 +354,7 @@ func (a *app) docDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "download DOCUMENT", Short: "Save the original file", Args: requireArgs(1, 1),
+		Use: "download DOCUMENT", Short: "Save the original file",
 		Long:    "Saves the original file. Existing files are only overwritten with --force.",
 		Example: "  service doc download access-policy.docx --out copy.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -389,9 +377,9 @@ func (a *app) docDownload() *cobra.Command {
 func (a *app) docDelete() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use:     "delete DOCUMENT",
-		Short:   "Delete a document and its passages",
-		Args:    requireArgs(1, 1),
+		Use:   "delete DOCUMENT",
+		Short: "Delete a document and its passages",
+
 		Long:    "Deletes a document and its passages. Drafts keep the quotes taken from them.",
 		Example: "  service doc delete old-policy.docx --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -415,7 +403,7 @@ func (a *app) docDelete() *cobra.Command {
 
 func (a *app) docReprocess() *cobra.Command {
 	return &cobra.Command{
-		Use: "reprocess DOCUMENT", Short: "Read a document again", Args: requireArgs(1, 1),
+		Use: "reprocess DOCUMENT", Short: "Read a document again",
 		Long: "Reads a document again, for example after an update of the program.", Example: "  service doc reprocess scan.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.findDocument(cmd.Context(), args[0])

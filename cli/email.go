@@ -105,18 +105,18 @@ otherwise give a subject and a text file. Check the outcome with "service email 
 func (a *app) printEmail(e *api.Email) error {
 	return a.out.Print(e, func(p *print.Page) {
 		p.Fields(
-			print.Field{Name: "subject", Value: e.Subject},
-			print.Field{Name: "status", Value: e.Status},
-			print.Field{Name: "attempts", Value: fmt.Sprint(e.Attempts)},
-			print.Field{Name: "next", Value: formatTimePtr(e.NextAttemptAt)},
-			print.Field{Name: "id", Value: e.ID},
+			field("subject", e.Subject),
+			field("status", e.Status),
+			field("attempts", fmt.Sprint(e.Attempts)),
+			field("next", formatTimePtr(e.NextAttemptAt)),
+			field("id", e.ID),
 		)
 		p.Blank()
 		var rows [][]string
 		for _, r := range e.Recipients {
 			rows = append(rows, []string{r.Address, r.Status, orEmpty(r.Error)})
 		}
-		p.Table([]print.Column{{Title: "to", NoShrink: true}, {Title: "status", NoShrink: true}, {Title: "error"}}, rows)
+		p.Table([]print.Column{fixed("to"), fixed("status"), column("error")}, rows)
 	})
 }
 
@@ -124,7 +124,7 @@ func (a *app) emailList() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Short: "List emails and their delivery status, newest first", Args: requireArgs(0, 0),
+		Use: "list", Short: "List emails and their delivery status, newest first",
 		Long: "Lists the emails of the last 30 days. \"sent\" means accepted by the mail server, \"bounced\"\n" +
 			"means that it rejected an address. Queued emails are retried for about a day.",
 		Example: "  service email list --status bounced",
@@ -148,12 +148,12 @@ func (a *app) emailList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "to"},
-						{Title: "subject"},
-						{Title: "status", NoShrink: true},
-						{Title: "error", Optional: true},
-						{Title: "created", NoShrink: true, Optional: true},
-						{Title: "id", NoShrink: true, Optional: true},
+						column("to"),
+						column("subject"),
+						fixed("status"),
+						optional(column("error")),
+						optional(fixed("created")),
+						optional(fixed("id")),
 					},
 					rows,
 				)
@@ -168,7 +168,7 @@ func (a *app) emailList() *cobra.Command {
 
 func (a *app) emailShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show ID", Short: "Show an email's delivery status for each address", Args: requireArgs(1, 1),
+		Use: "show ID", Short: "Show an email's delivery status for each address",
 		Long: "Shows an email's status for each address. Its text is not kept after sending.", Example: "  service email show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := call(cmd.Context(), a, api.GetEmail, &api.EmailInput{EmailID: args[0]})
@@ -183,7 +183,7 @@ func (a *app) emailShow() *cobra.Command {
 func (a *app) emailPreferences() *cobra.Command {
 	var digest, noDigest, approvals, noApprovals bool
 	cmd := &cobra.Command{
-		Use: "preferences", Short: "Show or change which automatic emails you receive", Args: requireArgs(0, 0),
+		Use: "preferences", Short: "Show or change which automatic emails you receive",
 		Long: "The digest is sent once a day while remediations are overdue. Approval emails cover decisions\n" +
 			"waiting for you and decisions on your requests. Preferences apply to all your organizations.",
 		Example: "  service email preferences\n  service email preferences --no-digest",
@@ -206,7 +206,7 @@ func (a *app) emailPreferences() *cobra.Command {
 				return err
 			}
 			return a.out.Print(p, func(page *print.Page) {
-				page.Fields(print.Field{Name: "digest", Value: yesNo(p.Digest)}, print.Field{Name: "approvals", Value: yesNo(p.Approvals)})
+				page.Fields(field("digest", yesNo(p.Digest)), field("approvals", yesNo(p.Approvals)))
 			})
 		},
 	}
@@ -234,7 +234,7 @@ without sending or saving anything.`,
 
 func (a *app) templateList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the templates and their variables", Args: requireArgs(0, 0),
+		Use: "list", Short: "List the templates and their variables",
 		Long: "Lists the email templates and whether the organization has customized them.", Example: "  service email template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EmailTemplate], error) {
@@ -248,7 +248,7 @@ func (a *app) templateList() *cobra.Command {
 				for _, t := range all.Data {
 					rows = append(rows, []string{t.ID, t.Subject, yesNo(t.Custom), strings.Join(t.Variables, ", ")})
 				}
-				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "subject"}, {Title: "custom"}, {Title: "variables"}}, rows)
+				p.Table([]print.Column{fixed("template"), column("subject"), column("custom"), column("variables")}, rows)
 			})
 		},
 	}
@@ -264,7 +264,7 @@ func renderMessage(p *print.Page, subject, text string) {
 func (a *app) templateShow() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
-		Use: "show TEMPLATE", Short: "Show the current template", Args: requireArgs(1, 1),
+		Use: "show TEMPLATE", Short: "Show the current template",
 		Long: "Shows the subject and text with their variables; with --html, the HTML version.",
 		Example: "  service email template show approval_request\n" +
 			"  service email template show approval_request --html > request.html",
@@ -280,8 +280,8 @@ func (a *app) templateShow() *cobra.Command {
 				}
 				renderMessage(p, t.Subject, t.Text)
 				p.Fields(
-					print.Field{Name: "variables", Value: strings.Join(t.Variables, ", ")},
-					print.Field{Name: "custom", Value: yesNo(t.Custom)},
+					field("variables", strings.Join(t.Variables, ", ")),
+					field("custom", yesNo(t.Custom)),
 				)
 			})
 		},
@@ -305,7 +305,7 @@ func (a *app) templatePreview() *cobra.Command {
 	var variables []string
 	var html bool
 	cmd := &cobra.Command{
-		Use: "preview TEMPLATE", Short: "Preview the email that a template produces", Args: requireArgs(1, 1),
+		Use: "preview TEMPLATE", Short: "Preview the email that a template produces",
 		Long: "Renders the current template, or the one in the flags, with example values and the given\n" +
 			"variables. Errors in the template are reported. Nothing is sent or saved.",
 		Example: "  service email template preview report_ready --var assessment=\"Acme 2026\"\n" +
@@ -348,7 +348,7 @@ func (a *app) templatePreview() *cobra.Command {
 func (a *app) templateSet() *cobra.Command {
 	var w templateFlags
 	cmd := &cobra.Command{
-		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a built-in template", Args: requireArgs(1, 1),
+		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a built-in template",
 		Long: "Replaces the template. Without --html-file, these emails are plain text. Invalid templates are\n" +
 			"rejected with the line of the error.",
 		Example: "  service email template set member_invite --subject \"Join us\" --text-file in.txt --html-file in.html",
@@ -379,7 +379,7 @@ func (a *app) templateSet() *cobra.Command {
 
 func (a *app) templateReset() *cobra.Command {
 	return &cobra.Command{
-		Use: "reset TEMPLATE", Short: "Restore the built-in template", Args: requireArgs(1, 1),
+		Use: "reset TEMPLATE", Short: "Restore the built-in template",
 		Long: "Removes the organization's own template.", Example: "  service email template reset member_invite",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := call(cmd.Context(), a, api.ResetEmailTemplate, &api.TemplateInput{TemplateID: args[0]}); err != nil {

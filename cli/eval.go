@@ -72,7 +72,7 @@ var trainingSets = []string{"workbook", "open"}
 func (a *app) evalRetrieval() *cobra.Command {
 	var o RetrievalOptions
 	cmd := &cobra.Command{
-		Use: "retrieval --bench DIR", Short: "Measure search quality against relevance judgments", Args: requireArgs(0, 0),
+		Use: "retrieval --bench DIR", Short: "Measure search quality against relevance judgments",
 		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
 with the product's search, and prints its metrics next to those of keyword search (BM25)
 and the embedder alone. Results are reproducible for the same folder.
@@ -157,8 +157,8 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 		learned += " and " + pluralize(r.Pairs, "requirement text", "requirement texts")
 	}
 	p.Fields(
-		print.Field{Name: "embedder", Value: fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)},
-		print.Field{Name: "trained on", Value: learned},
+		field("embedder", fmt.Sprintf("%s, %d words and pairs", r.Embedder, r.Terms)),
+		field("trained on", learned),
 	)
 	var rows [][]string
 	for _, t := range r.Tasks {
@@ -174,9 +174,9 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 			rows = append(rows, row)
 		}
 	}
-	columns := []print.Column{{Title: "BENCHMARK", NoShrink: true}, {Title: "RANKED BY", NoShrink: true}}
+	columns := []print.Column{fixed("BENCHMARK"), fixed("RANKED BY")}
 	for _, t := range []string{"nDCG@10", "R@10", "MRR", "S@1", "S@5", "S@10"} {
-		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
+		columns = append(columns, fixedNumber(t))
 	}
 	p.Blank()
 	p.Table(columns, rows)

@@ -22,7 +22,7 @@ type AnalysisScore struct {
 
 func (a *app) evalAnalyses() *cobra.Command {
 	return &cobra.Command{
-		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases", Args: requireArgs(0, 0),
+		Use: "analyses", Short: "Measure the built-in analyses on their labeled cases",
 		Long: `Runs the built-in rules of the seven analyses on this build's labeled cases and prints how
 many labels they meet. Cases and rules were written by the same people, so the figures
 detect regressions rather than predict results on other texts.`,
@@ -51,11 +51,11 @@ detect regressions rather than predict results on other texts.`,
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "analysis", NoShrink: true},
-						{Title: "cases", AlignRight: true},
-						{Title: "all labels met", AlignRight: true},
-						{Title: "labels met", AlignRight: true},
-						{Title: "held out", AlignRight: true},
+						fixed("analysis"),
+						number("cases"),
+						number("all labels met"),
+						number("labels met"),
+						number("held out"),
 					},
 					rows,
 				)

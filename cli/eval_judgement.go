@@ -90,7 +90,7 @@ func (a *app) evalJudgement() *cobra.Command {
 	o := JudgementOptions{Ablate: true}
 	var today string
 	cmd := &cobra.Command{
-		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with human labels", Args: requireArgs(0, 0),
+		Use: "judgement [--set DIR]", Short: "Measure how well the rules agree with human labels",
 		Long: `Judges labeled documents with the product's rules and prints how well the verdicts agree
 with the labels: precision and recall of "evidenced", Cohen's kappa, a confusion table,
 the effect of removing single documents, and how many negated, planned or blank passages
@@ -158,16 +158,16 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		controls = "of " + filepath.Clean(o.Workbook)
 	}
 	p.Fields(
-		print.Field{Name: "rules", Value: r.Rules},
-		print.Field{Name: "controls", Value: controls},
-		print.Field{Name: "judged on", Value: string(r.Today)},
+		field("rules", r.Rules),
+		field("controls", controls),
+		field("judged on", string(r.Today)),
 	)
-	columns := []print.Column{{Title: "COMPANY", NoShrink: true}}
+	columns := []print.Column{fixed("COMPANY")}
 	for _, t := range []string{
 		"DOCS", "CONTROLS", "KAPPA", "AGREE", "EVIDENCED P", "R", "MISSING P", "R",
 		"DETECTED", "EMPTIED", "DISTURBED",
 	} {
-		columns = append(columns, print.Column{Title: t, AlignRight: true, NoShrink: true})
+		columns = append(columns, fixedNumber(t))
 	}
 	var rows [][]string
 	for _, s := range r.Sets {
@@ -236,11 +236,11 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 	}
 	p.Title("Verdicts that differ from the label: %s", s.Name)
 	p.Table([]print.Column{
-		{Title: "CONTROL", NoShrink: true},
-		{Title: "LABELED", NoShrink: true},
-		{Title: "JUDGED", NoShrink: true},
-		{Title: "MISSING ONLY BY RULES"},
-		{Title: "MISSING ONLY BY LABEL"},
+		fixed("CONTROL"),
+		fixed("LABELED"),
+		fixed("JUDGED"),
+		column("MISSING ONLY BY RULES"),
+		column("MISSING ONLY BY LABEL"),
 	}, rows)
 }
 
@@ -250,9 +250,9 @@ func formatNumbers(all []int) string {
 
 // renderConfusionTable prints a row for each label and a column for each verdict of the rules.
 func renderConfusionTable(p *print.Page, r *JudgementReport, s JudgedSet) {
-	columns := []print.Column{{Title: "LABELED", NoShrink: true}}
+	columns := []print.Column{fixed("LABELED")}
 	for _, v := range r.Verdicts {
-		columns = append(columns, print.Column{Title: strings.ToUpper(strings.ReplaceAll(v, "_", " ")), AlignRight: true, NoShrink: true})
+		columns = append(columns, fixedNumber(strings.ToUpper(strings.ReplaceAll(v, "_", " "))))
 	}
 	var rows [][]string
 	for i, counts := range s.Confusion {

@@ -13,7 +13,7 @@ import (
 // soaExplain returns the command that explains an item of the Statement of Applicability.
 func (a *app) soaExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|ITEM", Short: "Explain an item's status", Args: requireArgs(1, 1),
+		Use: "explain CONTROL|ITEM", Short: "Explain an item's status",
 		Long: `Explains an item step by step: why the control is included, what it requires, what the
 documents state about each requirement and how that is scored, the resulting status, the
 confidence of the rules, and manual changes.`,
@@ -110,7 +110,7 @@ func renderManualEdits(p *print.Page, i *api.Item) {
 // gapExplain returns the command that explains a finding.
 func (a *app) gapExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|FINDING", Short: "Explain a finding and its severity", Args: requireArgs(1, 1),
+		Use: "explain CONTROL|FINDING", Short: "Explain a finding and its severity",
 		Long: `Shows what is required, what was found, what is missing, how the severity was determined,
 which controls could compensate, and manual changes.`,
 		Example:           "  service gap explain CFG-02",
@@ -161,7 +161,7 @@ which controls could compensate, and manual changes.`,
 // maturityExplain returns the command that explains a maturity level.
 func (a *app) maturityExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain CONTROL|SCORE", Short: "Explain a maturity level", Args: requireArgs(1, 1),
+		Use: "explain CONTROL|SCORE", Short: "Explain a maturity level",
 		Long: "Explains a control's level: what the level requires, the evidence, and what the next level\n" +
 			"requires. Levels are cumulative: level 4 includes level 3.",
 		Example:           "  service maturity explain IAC-17",

@@ -14,7 +14,7 @@ import (
 func (a *app) catalogFrameworks(version *string) *cobra.Command {
 	var in api.FrameworksInput
 	cmd := &cobra.Command{
-		Use: "frameworks", Short: "List the frameworks", Args: requireArgs(0, 0),
+		Use: "frameworks", Short: "List the frameworks",
 		Long: "Lists the laws, standards and contracts that the catalog maps to its controls. Use the code\n" +
 			"with --framework.",
 		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
@@ -41,11 +41,11 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "framework", NoShrink: true},
-						{Title: "name"},
-						{Title: "jurisdiction"},
-						{Title: "requirements", AlignRight: true},
-						{Title: "mappings", AlignRight: true},
+						fixed("framework"),
+						column("name"),
+						column("jurisdiction"),
+						number("requirements"),
+						number("mappings"),
 					},
 					rows,
 				)
@@ -59,9 +59,9 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 
 func (a *app) catalogRequirements(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use:               "requirements FRAMEWORK",
-		Short:             "List the requirements of a framework",
-		Args:              requireArgs(1, 1),
+		Use:   "requirements FRAMEWORK",
+		Short: "List the requirements of a framework",
+
 		ValidArgsFunction: a.completeFrameworks(),
 		Long:              "Lists a framework's requirements in order, with their text if the catalog has it.",
 		Example:           "  service catalog requirements iso-27001-2022",
@@ -82,7 +82,7 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 				for _, r := range all.Data {
 					rows = append(rows, []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)})
 				}
-				p.Table([]print.Column{{Title: "requirement", NoShrink: true}, {Title: "title"}, {Title: "text"}}, rows)
+				p.Table([]print.Column{fixed("requirement"), column("title"), column("text")}, rows)
 			})
 		},
 	}
@@ -124,9 +124,9 @@ func (a *app) withFrameworkHint(err error) error {
 
 func (a *app) catalogCoverage(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use:               "coverage FRAMEWORK",
-		Short:             "Show how much of a framework the catalog covers",
-		Args:              requireArgs(1, 1),
+		Use:   "coverage FRAMEWORK",
+		Short: "Show how much of a framework the catalog covers",
+
 		ValidArgsFunction: a.completeFrameworks(),
 		Long:              "Shows how many of a framework's requirements have at least one control, by domain.",
 		Example:           "  service catalog coverage nist-csf-2.0",
@@ -161,11 +161,11 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "domain", NoShrink: true},
-						{Title: "name"},
-						{Title: "controls", AlignRight: true},
-						{Title: "requirements", AlignRight: true},
-						{Title: "mappings", AlignRight: true},
+						fixed("domain"),
+						column("name"),
+						number("controls"),
+						number("requirements"),
+						number("mappings"),
 					},
 					rows,
 				)
@@ -176,9 +176,9 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 
 func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use:               "crosswalk FRAMEWORK [TARGET]",
-		Short:             "Show a framework's controls, or join two frameworks",
-		Args:              requireArgs(1, 2),
+		Use:   "crosswalk FRAMEWORK [TARGET]",
+		Short: "Show a framework's controls, or join two frameworks",
+
 		ValidArgsFunction: a.completeFrameworks(),
 		Long: "With one framework, lists its controls and the requirements mapped to each. With two, maps\n" +
 			"their requirements to each other through shared controls.",
@@ -198,21 +198,14 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					for _, x := range c.Controls {
 						rows = append(rows, []string{x.ControlCode, x.ControlTitle, strings.Join(x.RequirementCodes, ", ")})
 					}
-					p.Table(
-						[]print.Column{{Title: "control", NoShrink: true}, {Title: "title"}, {Title: c.Framework.Code, Wrap: true}},
-						rows,
-					)
+					p.Table([]print.Column{fixed("control"), column("title"), wrapped(c.Framework.Code)}, rows)
 					return
 				}
 				for _, x := range c.Pairs {
 					rows = append(rows, []string{x.RequirementCode, x.TargetRequirementCode, strings.Join(x.ControlCodes, ", ")})
 				}
 				p.Table(
-					[]print.Column{
-						{Title: c.Framework.Code, NoShrink: true},
-						{Title: c.Target.Code, NoShrink: true},
-						{Title: "through the controls", Wrap: true},
-					},
+					[]print.Column{fixed(c.Framework.Code), fixed(c.Target.Code), wrapped("through the controls")},
 					rows,
 				)
 				a.textIfEmpty(p, len(rows), "The frameworks share no controls.")

@@ -119,7 +119,7 @@ func (a *app) explainNoFinding(ctx context.Context, control string) error {
 
 func (a *app) gapShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence", Args: requireArgs(0, 1),
+		Use: "show [CONTROL|FINDING]", Short: "Show the newest version, or one finding with its evidence",
 		Long:              "Shows the newest version with its totals; with a control's code, that control's\nfinding in full.",
 		Example:           "  service gap show\n  service gap show BCD-11",
 		ValidArgsFunction: a.completeControls(),
@@ -166,16 +166,13 @@ func formatAssessedCount(s *api.GapSummary) string {
 
 func gapSummaryFields(s *api.GapSummary) []print.Field {
 	return []print.Field{
-		{Name: "controls assessed", Value: formatAssessedCount(s)},
-		{Name: "findings", Value: fmt.Sprint(s.Findings)},
-		{
-			Name:  "results",
-			Value: formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic}),
-		},
-		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
-		{Name: "by type", Value: formatCounts(s.ByType, sortedKeys(s.ByType))},
-		{Name: "compliance", Value: formatPercentWithFormula(s.CompliancePct, s.ComplianceFormula)},
-		{Name: "conformity", Value: joinNonEmpty(humanize(s.Conformity), formatPercentWithFormula(s.ConformityPct, s.ConformityFormula))},
+		field("controls assessed", formatAssessedCount(s)),
+		field("findings", fmt.Sprint(s.Findings)),
+		field("results", formatCounts(s.ByResult, []api.Result{api.Met, api.PartiallyMet, api.NotMet, api.ResultNoEvid, api.ResultNotApplic})),
+		field("by severity", formatCounts(s.BySeverity, api.Severities)),
+		field("by type", formatCounts(s.ByType, sortedKeys(s.ByType))),
+		field("compliance", formatPercentWithFormula(s.CompliancePct, s.ComplianceFormula)),
+		field("conformity", joinNonEmpty(humanize(s.Conformity), formatPercentWithFormula(s.ConformityPct, s.ConformityFormula))),
 	}
 }
 
@@ -184,32 +181,20 @@ func renderFinding(p *print.Page, f *api.Finding) {
 		p,
 		&f.Item,
 		print.Field{Name: "severity", Value: string(f.Severity), Style: severityStyle(string(f.Severity))},
-		print.Field{Name: "why", Value: f.SeverityReason},
-		print.Field{
-			Name:  "result",
-			Value: humanize(f.Result),
-		},
-		print.Field{Name: "status", Value: humanize(f.Status)},
-		print.Field{Name: "type", Value: humanize(f.GapType)},
-		print.Field{
-			Name:  "condition",
-			Value: f.Condition,
-		},
-		print.Field{Name: "criteria", Value: f.Criteria},
-		print.Field{Name: "cause", Value: f.Cause},
-		print.Field{Name: "effect", Value: f.Effect},
-		print.Field{Name: "recommendation", Value: f.Recommendation},
-		print.Field{
-			Name:  "owner",
-			Value: orEmpty(f.Owner),
-		},
-		print.Field{Name: "due", Value: string(orEmpty(f.DueDate))},
-		print.Field{Name: "note", Value: orEmpty(f.Note)},
-		print.Field{
-			Name:  "confidence",
-			Value: print.FormatConfidence(f.Confidence, f.IsOverruled()),
-		},
-		print.Field{Name: "source", Value: f.Source},
+		field("why", f.SeverityReason),
+		field("result", humanize(f.Result)),
+		field("status", humanize(f.Status)),
+		field("type", humanize(f.GapType)),
+		field("condition", f.Condition),
+		field("criteria", f.Criteria),
+		field("cause", f.Cause),
+		field("effect", f.Effect),
+		field("recommendation", f.Recommendation),
+		field("owner", orEmpty(f.Owner)),
+		field("due", string(orEmpty(f.DueDate))),
+		field("note", orEmpty(f.Note)),
+		field("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled())),
+		field("source", f.Source),
 	)
 	renderMissing(p, f.MissingElements)
 	renderEvidence(p, f.Evidence)
@@ -220,7 +205,7 @@ func (a *app) gapList() *cobra.Command {
 	var filter api.FindingFilter
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first", Args: requireArgs(0, 0),
+		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first",
 		Long:    "Lists the findings of the newest version, worst first. Multiple filters must all match.",
 		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -257,13 +242,13 @@ func (a *app) gapList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "control", NoShrink: true},
+					fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
-					{Title: "status"},
-					{Title: "title"},
-					{Title: "missing", Optional: true},
-					{Title: "quotes", AlignRight: true, Optional: true},
-					{Title: "owner", Optional: true},
+					column("status"),
+					column("title"),
+					optional(column("missing")),
+					optional(number("quotes")),
+					optional(column("owner")),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No findings match.")
 			})
@@ -312,7 +297,7 @@ func (t *findingFields) validate() error {
 func (a *app) gapAdd() *cobra.Command {
 	var t findingFields
 	cmd := &cobra.Command{
-		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap manually", Args: requireArgs(1, 1),
+		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap manually",
 		Long: "Adds a finding that the analysis did not make. A code that is not in the catalog is accepted\n" +
 			"and marked. To close a finding added by mistake and remove it from planning, use its id:\n" +
 			"`service gap edit ID --status implemented`.",
@@ -349,7 +334,7 @@ func (a *app) gapEdit() *cobra.Command {
 	var t findingFields
 	var reset []string
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|FINDING", Short: "Change a finding", Args: requireArgs(1, 1),
+		Use: "edit CONTROL|FINDING", Short: "Change a finding",
 		Long: "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\n" +
 			"finding; `service soa edit` sets the control's status.",
 		Example: "  service gap edit BCD-11 --severity medium --note 'Tested in October'\n" +
@@ -451,21 +436,12 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 	for _, c := range s.Changes {
 		rows = append(rows, []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)})
 	}
-	p.Table(
-		[]print.Column{
-			{Title: "change", NoShrink: true},
-			{Title: "control", NoShrink: true},
-			{Title: "before"},
-			{Title: "now"},
-			{Title: "why", NoShrink: true},
-		},
-		rows,
-	)
+	p.Table([]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")}, rows)
 }
 
 func (a *app) gapSummary() *cobra.Command {
 	return &cobra.Command{
-		Use: "summary", Short: "Show totals for the newest version", Args: requireArgs(0, 0),
+		Use: "summary", Short: "Show totals for the newest version",
 		Long: "Counts the findings of the newest version by result, severity, type and domain. Lists\n" +
 			"findings opened, closed, worsened or improved since the previous version, and whether\n" +
 			"evidence, the catalog, a manual edit or a rule caused the change.",
@@ -494,7 +470,7 @@ func (a *app) gapSummary() *cobra.Command {
 					rows = append(rows, []string{d, fmt.Sprint(s.ByDomain[d])})
 				}
 				p.Title("By domain")
-				p.Table([]print.Column{{Title: "domain"}, {Title: "findings", AlignRight: true}}, rows)
+				p.Table([]print.Column{column("domain"), number("findings")}, rows)
 				renderGapChanges(p, s)
 			})
 		},

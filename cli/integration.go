@@ -46,9 +46,9 @@ func integrationTypeNames() (out []string) {
 
 func (a *app) integrationTypes() *cobra.Command {
 	return &cobra.Command{
-		Use:     "types [TYPE]",
-		Short:   "List the integration types, or the settings of one",
-		Args:    requireArgs(0, 1),
+		Use:   "types [TYPE]",
+		Short: "List the integration types, or the settings of one",
+
 		Long:    "Lists the supported integration types; with TYPE, its settings and secrets.",
 		Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ func (a *app) integrationTypes() *cobra.Command {
 					for _, t := range api.IntegrationTypes {
 						rows = append(rows, []string{t.Type, t.Doc})
 					}
-					p.Table([]print.Column{{Title: "type", NoShrink: true}, {Title: "description"}}, rows)
+					p.Table([]print.Column{fixed("type"), column("description")}, rows)
 				})
 			}
 			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
@@ -88,7 +88,7 @@ func (a *app) integrationTypes() *cobra.Command {
 				if t.FreeSecrets {
 					rows = append(rows, []string{"--secret HEADER", "text", "", "a header with a secret value, e.g. Authorization"})
 				}
-				p.Table([]print.Column{{Title: "flag", NoShrink: true}, {Title: "kind"}, {Title: "required"}, {Title: "description"}}, rows)
+				p.Table([]print.Column{fixed("flag"), column("kind"), column("required"), column("description")}, rows)
 			})
 		},
 	}
@@ -96,9 +96,9 @@ func (a *app) integrationTypes() *cobra.Command {
 
 func (a *app) integrationList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List integrations, without their secrets",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List integrations, without their secrets",
+
 		Long:    "Lists the organization's integrations with the result of the last attempt.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -118,12 +118,12 @@ func (a *app) integrationList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "name", NoShrink: true},
-						{Title: "type", NoShrink: true},
-						{Title: "enabled", NoShrink: true},
-						{Title: "last status"},
-						{Title: "at", Optional: true},
-						{Title: "id", NoShrink: true},
+						fixed("name"),
+						fixed("type"),
+						fixed("enabled"),
+						column("last status"),
+						optional(column("at")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -135,25 +135,25 @@ func (a *app) integrationList() *cobra.Command {
 
 func (a *app) printIntegration(r *api.Integration) error {
 	return a.out.Print(r, func(p *print.Page) {
-		fields := []print.Field{{Name: "name", Value: r.Name}, {Name: "type", Value: r.Type}, {Name: "enabled", Value: yesNo(r.Enabled)}}
+		fields := []print.Field{field("name", r.Name), field("type", r.Type), field("enabled", yesNo(r.Enabled))}
 		for _, name := range sortedKeys(r.Config) {
-			fields = append(fields, print.Field{Name: name, Value: formatSetting(r.Config[name])})
+			fields = append(fields, field(name, formatSetting(r.Config[name])))
 		}
 		secrets := "none"
 		if len(r.SecretsSet) > 0 {
 			secrets = strings.Join(r.SecretsSet, ", ")
 		}
-		fields = append(fields, print.Field{Name: "secrets", Value: secrets})
+		fields = append(fields, field("secrets", secrets))
 		if t, _ := api.FindIntegrationType(r.Type); t.Events == nil || len(t.Events) > 0 {
-			fields = append(fields, print.Field{Name: "events", Value: formatEvents(r.Events)})
+			fields = append(fields, field("events", formatEvents(r.Events)))
 		}
 		if r.SyncedAt != nil {
-			fields = append(fields, print.Field{Name: "synced", Value: formatTimePtr(r.SyncedAt)})
+			fields = append(fields, field("synced", formatTimePtr(r.SyncedAt)))
 		}
 		if r.LastStatus != nil {
-			fields = append(fields, print.Field{Name: "last status", Value: *r.LastStatus + ", " + formatTimePtr(r.LastStatusAt)})
+			fields = append(fields, field("last status", *r.LastStatus+", "+formatTimePtr(r.LastStatusAt)))
 		}
-		p.Fields(append(fields, print.Field{Name: "id", Value: r.ID})...)
+		p.Fields(append(fields, field("id", r.ID))...)
 	})
 }
 
@@ -178,9 +178,9 @@ func formatSetting(v any) string {
 
 func (a *app) integrationShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show an integration, without its secrets",
-		Args:    requireArgs(1, 1),
+		Use:   "show ID",
+		Short: "Show an integration, without its secrets",
+
 		Long:    "Shows an integration's settings and the names of its secrets.",
 		Example: "  service integration show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -316,7 +316,7 @@ func (a *app) integrationCreate() *cobra.Command {
 	var f integrationFlags
 	var paused bool
 	cmd := &cobra.Command{
-		Use: "create TYPE --name NAME", Short: "Create an integration", Args: requireArgs(1, 1),
+		Use: "create TYPE --name NAME", Short: "Create an integration",
 		Long: `Creates an integration: slack, teams, jira, github, servicenow, s3, smtp or generic. For the settings
 of a type, see "service integration types TYPE". Secrets are prompted for, read from stdin (one per
 line), or read from files; they can't be displayed again.`,
@@ -366,7 +366,7 @@ func (a *app) integrationUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change, pause or resume an integration", Args: requireArgs(1, 1),
+		Use: "update ID", Short: "Change, pause or resume an integration",
 		Long: "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\n" +
 			"sends what is queued. If the address changes, the secrets must be set again.",
 		Example: "  service integration update ID --enable\n  service integration update ID --secret token\n" +
@@ -419,7 +419,7 @@ func (a *app) integrationDelete() *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID",
 		Short: "Delete an integration; issues in the other tool are kept",
-		Args:  requireArgs(1, 1),
+
 		Long: "Deletes an integration with its secrets, its queued deliveries and the links between plan items\n" +
 			"and issues. Issues and files in the other tool are kept.",
 		Example: "  service integration delete ID",
@@ -435,7 +435,7 @@ func (a *app) integrationDelete() *cobra.Command {
 
 func (a *app) integrationTest() *cobra.Command {
 	return &cobra.Command{
-		Use: "test ID", Short: "Test an integration", Args: requireArgs(1, 1),
+		Use: "test ID", Short: "Test an integration",
 		Long:    "Signs in and, depending on the type, sends a test message or writes a test file. This may\ntake 20 seconds.",
 		Example: "  service integration test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -445,9 +445,9 @@ func (a *app) integrationTest() *cobra.Command {
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "works", Value: yesNo(got.OK)},
-					print.Field{Name: "result", Value: got.Message},
-					print.Field{Name: "took", Value: fmt.Sprintf("%d ms", got.DurationMS)},
+					field("works", yesNo(got.OK)),
+					field("result", got.Message),
+					field("took", fmt.Sprintf("%d ms", got.DurationMS)),
 				)
 			}); err != nil || got.OK {
 				return err
@@ -465,9 +465,9 @@ func (a *app) integrationDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use:     "deliveries ID",
-		Short:   "List deliveries, newest first",
-		Args:    requireArgs(1, 1),
+		Use:   "deliveries ID",
+		Short: "List deliveries, newest first",
+
 		Long:    "Lists deliveries of the last 30 days; use -o json to see each attempt.",
 		Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,7 +13,7 @@ var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "go
 
 func (a *app) integrationSync() *cobra.Command {
 	return &cobra.Command{
-		Use: "sync ID", Short: "Sync the plan and its issues now", Args: requireArgs(1, 1),
+		Use: "sync ID", Short: "Sync the plan and its issues now",
 		Long: "Creates issues for plan items without one, syncs changes both ways, and reports items changed\n" +
 			"on both sides. The daemon also does this automatically every few minutes.",
 		Example: "  service integration sync ID",
@@ -24,12 +24,12 @@ func (a *app) integrationSync() *cobra.Command {
 			}
 			if err := a.out.Print(got, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "items with an issue", Value: fmt.Sprint(got.Links)},
-					print.Field{Name: "issues created", Value: fmt.Sprint(got.Created)},
-					print.Field{Name: "issues changed", Value: fmt.Sprint(got.Pushed)},
-					print.Field{Name: "items changed", Value: fmt.Sprint(got.Pulled)},
-					print.Field{Name: "conflicts", Value: fmt.Sprint(got.Conflicts)},
-					print.Field{Name: "failed", Value: fmt.Sprint(got.Failed)},
+					field("items with an issue", fmt.Sprint(got.Links)),
+					field("issues created", fmt.Sprint(got.Created)),
+					field("issues changed", fmt.Sprint(got.Pushed)),
+					field("items changed", fmt.Sprint(got.Pulled)),
+					field("conflicts", fmt.Sprint(got.Conflicts)),
+					field("failed", fmt.Sprint(got.Failed)),
 				)
 			}); err != nil {
 				return err
@@ -81,15 +81,15 @@ func (a *app) printIssueLinks(all []api.IssueLink) error {
 		}
 		p.Table(
 			[]print.Column{
-				{Title: "item", NoShrink: true},
-				{Title: "control"},
-				{Title: "issue", NoShrink: true},
-				{Title: "status", NoShrink: true},
-				{Title: "plan"},
-				{Title: "in tracker"},
-				{Title: "message"},
-				{Title: "address", Optional: true},
-				{Title: "id", NoShrink: true, Optional: true},
+				fixed("item"),
+				column("control"),
+				fixed("issue"),
+				fixed("status"),
+				column("plan"),
+				column("in tracker"),
+				column("message"),
+				optional(column("address")),
+				optional(fixed("id")),
 			},
 			rows,
 		)
@@ -101,9 +101,9 @@ func (a *app) integrationLinks() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use:     "links ID",
-		Short:   "List plan items with their issues",
-		Args:    requireArgs(1, 1),
+		Use:   "links ID",
+		Short: "List plan items with their issues",
+
 		Long:    "Lists plan items and their issues: the state on each side, and why they differ.",
 		Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -133,9 +133,9 @@ func (a *app) integrationLinks() *cobra.Command {
 func (a *app) integrationResolve() *cobra.Command {
 	in := &api.ResolveIssueLinkInput{}
 	cmd := &cobra.Command{
-		Use:     "resolve ID LINK --keep plan|issue",
-		Short:   "Resolve a conflict by choosing a side",
-		Args:    requireArgs(2, 2),
+		Use:   "resolve ID LINK --keep plan|issue",
+		Short: "Resolve a conflict by choosing a side",
+
 		Long:    "If plan item and issue both changed, chooses which one to keep; the other is updated at once.",
 		Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ catalog, or your own model (SERVICE_EMBEDDER).`,
 
 func (a *app) kbStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the embedder in use and its progress", Args: requireArgs(0, 0),
+		Use: "status", Short: "Show the embedder in use and its progress",
 		Long: `Shows the configured embedder, the one answering now, and how many passages have
 vectors from the configured one.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
@@ -47,15 +47,12 @@ vectors from the configured one.`,
 					away = *s.Away
 				}
 				p.Fields(
-					print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)},
-					print.Field{Name: "answered by", Value: served},
-					print.Field{Name: "unavailable", Value: away},
-					print.Field{Name: "state", Value: state},
-					print.Field{
-						Name:  "passages",
-						Value: fmt.Sprintf("%d of %d", s.Embedded, s.Total),
-					},
-					print.Field{Name: "failed", Value: countOrEmpty(s.Failed, "document", "documents")},
+					field("embedder", embedderLabel(s.Embedder)),
+					field("answered by", served),
+					field("unavailable", away),
+					field("state", state),
+					field("passages", fmt.Sprintf("%d of %d", s.Embedded, s.Total)),
+					field("failed", countOrEmpty(s.Failed, "document", "documents")),
 				)
 			})
 		},
@@ -64,7 +61,7 @@ vectors from the configured one.`,
 
 func (a *app) kbStats() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Count documents, passages and vectors", Args: requireArgs(0, 0),
+		Use: "stats", Short: "Count documents, passages and vectors",
 		Long:    "Counts the contents of the organization's knowledge base, across all assessments.",
 		Example: "  service kb stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -82,13 +79,10 @@ func (a *app) kbStats() *cobra.Command {
 					documents += " (" + strings.Join(states, ", ") + ")"
 				}
 				p.Fields(
-					print.Field{Name: "documents", Value: documents},
-					print.Field{Name: "passages", Value: fmt.Sprint(s.Chunks)},
-					print.Field{
-						Name:  "vectors",
-						Value: formatVectorCount(s),
-					},
-					print.Field{Name: "embedder", Value: embedderLabel(s.Embedder)},
+					field("documents", documents),
+					field("passages", fmt.Sprint(s.Chunks)),
+					field("vectors", formatVectorCount(s)),
+					field("embedder", embedderLabel(s.Embedder)),
 				)
 			})
 		},

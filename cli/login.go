@@ -27,7 +27,7 @@ type loginOptions struct {
 func (a *app) loginCommand() *cobra.Command {
 	var o loginOptions
 	cmd := &cobra.Command{
-		Use: "login [URL]", Short: "Sign in to a server", Args: requireArgs(0, 1),
+		Use: "login [URL]", Short: "Sign in to a server",
 		Long: `Signs in to a server and makes it the one commands use: every command then works
 there as it does offline. Prompts for e-mail address and password, or uses an API key
 (--token-stdin) or an invitation or password link (--link).
@@ -134,10 +134,10 @@ func (a *app) renderLogin(p *print.Page, c *contexts.Context, role *api.Role) {
 		until += ", extended with each use"
 	}
 	p.Fields(
-		print.Field{Name: "context", Value: c.Name},
-		print.Field{Name: "organization", Value: formatOrganization(c.Organization, role)},
-		print.Field{Name: "until", Value: until},
-		print.Field{Name: "secret stored", Value: secretLocationNames[c.SecretLocation]},
+		field("context", c.Name),
+		field("organization", formatOrganization(c.Organization, role)),
+		field("until", until),
+		field("secret stored", secretLocationNames[c.SecretLocation]),
 	)
 	if c.Organization == "" {
 		p.Text("You don't belong to an organization there yet; ask an owner or admin to invite you.")

@@ -10,7 +10,7 @@ import (
 
 func (a *app) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout [NAME]", Short: "Sign out of a server", Args: requireArgs(0, 1), ValidArgsFunction: a.completeContexts(),
+		Use: "logout [NAME]", Short: "Sign out of a server", ValidArgsFunction: a.completeContexts(),
 		Long: `Ends a context's session on its server and deletes its secret here. The context
 is kept; sign in again with ` + "`service login`" + `. An API key is only deleted here: it stays valid
 until ` + "`service key revoke`" + `.`,
@@ -55,7 +55,7 @@ func (a *app) removeSecret(c *contexts.Context) error {
 func (a *app) passwordCommand() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
-		Use: "password", Short: "Change your password on the server", Args: requireArgs(0, 0),
+		Use: "password", Short: "Change your password on the server",
 		Long: `Changes your sign-in password (at least 12 characters). All your other sessions
 end. With --password-stdin, the first line of stdin is the current password,
 the second the new one.`,

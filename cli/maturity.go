@@ -74,7 +74,7 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 
 func (a *app) maturityShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|SCORE]", Short: "Show the newest version, or one score with its evidence", Args: requireArgs(0, 1),
+		Use: "show [CONTROL|SCORE]", Short: "Show the newest version, or one score with its evidence",
 		Long:              "Shows the newest version with its means by domain; with a control's code, that\ncontrol's score in full.",
 		Example:           "  service maturity show\n  service maturity show IAC-06",
 		ValidArgsFunction: a.completeControls(),
@@ -128,21 +128,15 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 	renderItem(
 		p,
 		&s.Item,
-		print.Field{
-			Name:  "level",
-			Value: formatLevel(s.Level),
-		},
-		print.Field{Name: "target", Value: formatLevel(s.TargetLevel)},
-		print.Field{Name: "previous", Value: previous},
-		print.Field{Name: "assessed", Value: yesNo(s.Assessed)},
-		print.Field{Name: "reason", Value: s.Rationale},
-		print.Field{Name: "this level requires", Value: s.Criteria},
-		print.Field{Name: "next level requires", Value: s.NextCriteria},
-		print.Field{
-			Name:  "note",
-			Value: orEmpty(s.Note),
-		},
-		print.Field{Name: "confidence", Value: print.FormatConfidence(s.Confidence, s.IsOverruled())},
+		field("level", formatLevel(s.Level)),
+		field("target", formatLevel(s.TargetLevel)),
+		field("previous", previous),
+		field("assessed", yesNo(s.Assessed)),
+		field("reason", s.Rationale),
+		field("this level requires", s.Criteria),
+		field("next level requires", s.NextCriteria),
+		field("note", orEmpty(s.Note)),
+		field("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled())),
 	)
 	renderEvidence(p, s.Evidence)
 }
@@ -173,13 +167,13 @@ func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
 	}
 	p.Table(
 		[]print.Column{
-			{Title: "domain", NoShrink: true},
-			{Title: "name"},
-			{Title: "assessed", AlignRight: true},
-			{Title: "mean", AlignRight: true},
-			{Title: "weighted", AlignRight: true},
-			{Title: "lowest", AlignRight: true},
-			{Title: "target", AlignRight: true},
+			fixed("domain"),
+			column("name"),
+			number("assessed"),
+			number("mean"),
+			number("weighted"),
+			number("lowest"),
+			number("target"),
 		},
 		rows,
 	)
@@ -193,7 +187,7 @@ func (a *app) maturityList() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"scores", "items"},
 		Short:   "List the scores",
-		Args:    requireArgs(0, 0),
+
 		Long:    "Lists the scores of the newest version, one line per control.",
 		Example: "  service maturity list --below-target\n  service maturity list --domain IAC -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -224,12 +218,12 @@ func (a *app) maturityList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "control", NoShrink: true},
-						{Title: "title"},
-						{Title: "level", AlignRight: true},
-						{Title: "target", AlignRight: true},
-						{Title: "quotes", AlignRight: true, Optional: true},
-						{Title: "reason", Optional: true},
+						fixed("control"),
+						column("title"),
+						number("level"),
+						number("target"),
+						optional(number("quotes")),
+						optional(column("reason")),
 					},
 					rows,
 				)
@@ -250,7 +244,7 @@ func (a *app) maturityEdit() *cobra.Command {
 	var lvl, target int
 	var rationale, note string
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|SCORE", Short: "Change a score", Args: requireArgs(1, 1),
+		Use: "edit CONTROL|SCORE", Short: "Change a score",
 		Long: "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
 		Example: "  service maturity edit IAC-06 --level 3 --rationale 'Reviewed every quarter'\n" +
 			"  service maturity edit IAC-06 --target 4",
@@ -287,9 +281,9 @@ func (a *app) maturityEdit() *cobra.Command {
 
 func (a *app) maturitySummary() *cobra.Command {
 	return &cobra.Command{
-		Use:     "summary",
-		Short:   "Summarize the newest version by domain",
-		Args:    requireArgs(0, 0),
+		Use:   "summary",
+		Short: "Summarize the newest version by domain",
+
 		Long:    "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.",
 		Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -13,7 +13,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var write bool
 	var only []string
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)", Args: requireArgs(0, 0),
+		Use: "mcp", Short: "Serve operations as tools to an AI assistant (MCP)",
 		Long: `Serves the operations you are allowed to use to a Model Context
 Protocol client over stdin and stdout until the input ends. The client starts it, you don't run it
 by hand. Without --write, it is read-only. Approvals, credentials and user management are

@@ -49,9 +49,9 @@ func (a *app) memberList() *cobra.Command {
 	var role string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the members",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List the members",
+
 		Long:    "Lists the organization's members and pending invitations by e-mail address.",
 		Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -74,12 +74,12 @@ func (a *app) memberList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "e-mail", NoShrink: true},
-						{Title: "name"},
-						{Title: "role", NoShrink: true},
-						{Title: "status", NoShrink: true},
-						{Title: "since", Optional: true},
-						{Title: "id", NoShrink: true, Optional: true},
+						fixed("e-mail"),
+						column("name"),
+						fixed("role"),
+						fixed("status"),
+						optional(column("since")),
+						optional(fixed("id")),
 					},
 					rows,
 				)
@@ -98,7 +98,7 @@ func (a *app) memberList() *cobra.Command {
 func (a *app) memberInvite() *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
-		Use: "invite EMAIL", Short: "Invite a user and print the one-time link to send them", Args: requireArgs(1, 1),
+		Use: "invite EMAIL", Short: "Invite a user and print the one-time link to send them",
 		Long: `Invites a user to the organization and prints a single-use link, valid for a week. It
 won't be shown again: send it over a private channel. The user opens it in a browser
 or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link and revokes the old one.`,
@@ -183,7 +183,7 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 func (a *app) memberUpdate() *cobra.Command {
 	var role, status string
 	cmd := &cobra.Command{
-		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member", Args: requireArgs(1, 1),
+		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member",
 		Long:    "Changes a member, given by e-mail address, name or id. A suspended member stays in the\norganization but has no access.",
 		Example: "  service member update bo@acme.example --role admin\n  service member update bo@acme.example --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -217,9 +217,9 @@ func (a *app) memberUpdate() *cobra.Command {
 func (a *app) memberRemove() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use:     "remove MEMBER",
-		Short:   "Remove a member or withdraw an invitation",
-		Args:    requireArgs(1, 1),
+		Use:   "remove MEMBER",
+		Short: "Remove a member or withdraw an invitation",
+
 		Long:    "Removes a member, given by e-mail address, name or id. Their past actions stay recorded\nunder their name.",
 		Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -17,9 +17,9 @@ const maxReviewShown = 15
 func (a *app) assessMigrate() *cobra.Command {
 	var body api.MigrateBody
 	cmd := &cobra.Command{
-		Use:               "migrate [ID|NAME]",
-		Short:             "Move an assessment to another catalog version",
-		Args:              requireArgs(0, 1),
+		Use:   "migrate [ID|NAME]",
+		Short: "Move an assessment to another catalog version",
+
 		ValidArgsFunction: a.completeAssessments(),
 		Long: `Moves an assessment to another catalog version and to the current state of your custom
 frameworks and controls. It drafts the next version of every existing deliverable; approved
@@ -63,12 +63,9 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	}
 	p.Title("%s", title)
 	p.Fields(
-		print.Field{
-			Name:  "controls",
-			Value: fmt.Sprintf("%d before, %d after, %d unchanged", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged),
-		},
-		print.Field{Name: "decisions", Value: fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsLeft))},
-		print.Field{Name: "dropped", Value: strings.Join(m.DecisionsLeft, ", ")},
+		field("controls", fmt.Sprintf("%d before, %d after, %d unchanged", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged)),
+		field("decisions", fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsLeft))),
+		field("dropped", strings.Join(m.DecisionsLeft, ", ")),
 	)
 	for _, f := range m.Frameworks {
 		switch f.Status {

@@ -35,7 +35,7 @@ nine agents draft by rules; the model comments on their drafts.`,
 func (a *app) modelUse() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
-		Use: "use MODEL", Short: "Select a model, or builtin", Args: requireArgs(1, 1),
+		Use: "use MODEL", Short: "Select a model, or builtin",
 		Long: `Selects the model for this data folder: ollama/NAME, openai/NAME with --url, or
 builtin for the rules. Restart a running daemon to apply the change. A token
 for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
@@ -58,7 +58,7 @@ for the server is read from SERVICE_MODEL_TOKEN and never stored.`,
 
 func (a *app) modelStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show the model in use and whether it is available", Args: requireArgs(0, 0),
+		Use: "status", Short: "Show the model in use and whether it is available",
 		Long: "Asks the model's server whether the model in use is available.", Example: "  service model status",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if a.ModelStatus == nil {
@@ -76,7 +76,7 @@ func (a *app) modelStatus() *cobra.Command {
 func (a *app) modelPull() *cobra.Command {
 	var server string
 	cmd := &cobra.Command{
-		Use: "pull [MODEL]", Short: "Download a model with ollama", Args: requireArgs(0, 1),
+		Use: "pull [MODEL]", Short: "Download a model with ollama",
 		Long: `Makes the ollama server download a model (default: the one in use). Interrupted downloads
 are resumed. To use the model, run service model use afterwards.`,
 		Example: "  service model pull ollama/qwen3:8b\n  service model pull",
@@ -111,15 +111,12 @@ are resumed. To use the model, run service model use afterwards.`,
 func renderModelStatus(p *print.Page, s *ModelStatus) {
 	ready := yesNo(s.Ready)
 	p.Fields(
-		print.Field{Name: "model", Value: s.Model},
-		print.Field{Name: "server", Value: s.Server},
-		print.Field{Name: "ready", Value: ready},
-		print.Field{
-			Name:  "digest",
-			Value: s.Digest,
-		},
-		print.Field{Name: "problem", Value: s.Problem},
-		print.Field{Name: "available", Value: strings.Join(s.Available, ", ")},
+		field("model", s.Model),
+		field("server", s.Server),
+		field("ready", ready),
+		field("digest", s.Digest),
+		field("problem", s.Problem),
+		field("available", strings.Join(s.Available, ", ")),
 	)
 	if !s.Ready {
 		p.Text(

@@ -25,7 +25,7 @@ func (a *app) orgList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List your organizations and mark the active one",
-		Args:  requireArgs(0, 0),
+
 		Long: "Lists the organizations you belong to, with your role; * marks the current one.\n" +
 			"With --all, a platform admin sees every organization on the server.",
 		Example: "  service org list\n  service org list --all",
@@ -50,12 +50,12 @@ func (a *app) orgList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: ""},
-						{Title: "organization"},
-						{Title: "slug", NoShrink: true},
-						{Title: "your role", NoShrink: true},
-						{Title: "status", Optional: true},
-						{Title: "id", NoShrink: true, Optional: true},
+						column(""),
+						column("organization"),
+						fixed("slug"),
+						fixed("your role"),
+						optional(column("status")),
+						optional(fixed("id")),
 					},
 					rows,
 				)
@@ -84,11 +84,11 @@ func (a *app) printTenants(ctx context.Context) error {
 		}
 		p.Table(
 			[]print.Column{
-				{Title: "organization"},
-				{Title: "slug", NoShrink: true},
-				{Title: "status", NoShrink: true},
-				{Title: "created", Optional: true},
-				{Title: "id", NoShrink: true},
+				column("organization"),
+				fixed("slug"),
+				fixed("status"),
+				optional(column("created")),
+				fixed("id"),
 			},
 			rows,
 		)
@@ -131,18 +131,18 @@ func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organiz
 func renderOrganization(p *print.Page, o *api.Organization) {
 	p.Title("%s", o.Name)
 	p.Fields(
-		print.Field{Name: "slug", Value: o.Slug},
-		print.Field{Name: "status", Value: o.Status},
-		print.Field{Name: "created", Value: formatTime(o.CreatedAt)},
-		print.Field{Name: "id", Value: o.ID},
+		field("slug", o.Slug),
+		field("status", o.Status),
+		field("created", formatTime(o.CreatedAt)),
+		field("id", o.ID),
 	)
 }
 
 func (a *app) orgShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show [ORG]",
-		Short:   "Show an organization",
-		Args:    requireArgs(0, 1),
+		Use:   "show [ORG]",
+		Short: "Show an organization",
+
 		Long:    "Shows an organization by id, slug or name; default: the current one.",
 		Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -159,7 +159,7 @@ func (a *app) orgCreate() *cobra.Command {
 	in := &api.NewOrganizationInput{}
 	owner := &in.Body.Owner
 	cmd := &cobra.Command{
-		Use: "create NAME --owner EMAIL", Short: "Create an organization with its owner", Args: requireArgs(1, 1),
+		Use: "create NAME --owner EMAIL", Short: "Create an organization with its owner",
 		Long: `Creates an organization. An owner who is new to the server gets a password, which is
 shown only once; they change it with ` + "`service password`" + `. Requires a platform admin.`,
 		Example: "  service org create 'Acme Europe' --owner ada@acme.example --owner-name 'Ada Lovelace'\n" +
@@ -180,9 +180,9 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 					key = made.APIKey.Key
 				}
 				p.Fields(
-					print.Field{Name: "owner", Value: made.Owner.Email},
-					print.Field{Name: "password", Value: orEmpty(made.OwnerPassword)},
-					print.Field{Name: "api key", Value: key},
+					field("owner", made.Owner.Email),
+					field("password", orEmpty(made.OwnerPassword)),
+					field("api key", key),
 				)
 				if key != "" || made.OwnerPassword != nil {
 					p.Text("These secrets won't be shown again.")
@@ -202,7 +202,7 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 func (a *app) orgUpdate() *cobra.Command {
 	var name, slug, status string
 	cmd := &cobra.Command{
-		Use: "update [ORG]", Short: "Change an organization's name, slug or status", Args: requireArgs(0, 1),
+		Use: "update [ORG]", Short: "Change an organization's name, slug or status",
 		Long:    "Changes an organization (default: the current one). Only a platform admin\ncan suspend and reactivate one.",
 		Example: "  service org update --name 'Acme Europe SE'\n  service org update acme-europe --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -238,7 +238,7 @@ func (a *app) orgUse() *cobra.Command {
 	return &cobra.Command{
 		Use:   "use ORG",
 		Short: "Choose the current organization",
-		Args:  requireArgs(1, 1),
+
 		Long: "Makes one of your organizations current, by id, slug or name; same as `service use --org`.\n" +
 			"To override it for a single command, use --org.",
 		Example: "  service org use acme-europe",

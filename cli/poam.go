@@ -90,9 +90,9 @@ func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, erro
 
 func (a *app) poamShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show [POAM|CONTROL|ITEM]",
-		Short:   "Show the newest version, or one item",
-		Args:    requireArgs(0, 1),
+		Use:   "show [POAM|CONTROL|ITEM]",
+		Short: "Show the newest version, or one item",
+
 		Long:    "Shows the newest version with its totals; with an item's code or a control's, that\nitem in full.",
 		Example: "  service poam show\n  service poam show POAM-001",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -134,20 +134,20 @@ func poamSummaryFields(s *api.POAMSummary) []print.Field {
 		due = ""
 	}
 	fields := []print.Field{
-		{Name: "open", Value: fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)},
-		{Name: "by status", Value: formatCounts(s.ByStatus, poamStatuses)},
-		{Name: "by severity", Value: formatCounts(s.BySeverity, api.Severities)},
-		{Name: "by effort", Value: formatCounts(s.ByEffort, efforts)},
-		{Name: "due", Value: due},
-		{Name: "expired risk acceptances", Value: joinFirst(s.ExpiredAcceptances, 10)},
-		{Name: "due after 180 days", Value: joinFirst(s.BeyondHalfYear, 10)},
+		field("open", fmt.Sprintf("%d of %d, %d overdue", s.Open, s.Items, s.Overdue)),
+		field("by status", formatCounts(s.ByStatus, poamStatuses)),
+		field("by severity", formatCounts(s.BySeverity, api.Severities)),
+		field("by effort", formatCounts(s.ByEffort, efforts)),
+		field("due", due),
+		field("expired risk acceptances", joinFirst(s.ExpiredAcceptances, 10)),
+		field("due after 180 days", joinFirst(s.BeyondHalfYear, 10)),
 	}
 	if c := s.CMMC; c != nil {
 		allowed := "a plan of action is allowed"
 		if !c.Eligible {
 			allowed = "a plan of action is not allowed: " + joinFirst(c.Blocking, 5)
 		}
-		fields = append(fields, print.Field{Name: "CMMC level 2 (32 CFR 170.21)", Value: c.Formula + "; " + allowed})
+		fields = append(fields, field("CMMC level 2 (32 CFR 170.21)", c.Formula+"; "+allowed))
 	}
 	return fields
 }
@@ -162,42 +162,30 @@ func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 		rows = append(rows, []string{string(b.Date), fmt.Sprint(b.Due), fmt.Sprint(b.Open)})
 	}
 	p.Blank()
-	p.Table(
-		[]print.Column{{Title: "date", NoShrink: true}, {Title: "due", AlignRight: true}, {Title: "open after", AlignRight: true}},
-		rows,
-	)
+	p.Table([]print.Column{fixed("date"), number("due"), number("open after")}, rows)
 }
 
 func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 	renderItem(
 		p,
 		&i.Item,
-		print.Field{
-			Name:  "code",
-			Value: i.POAMCode,
-		},
-		print.Field{Name: "also closes", Value: joinFirst(i.AlsoCloses, 20)},
-		print.Field{Name: "weakness", Value: i.Weakness},
-		print.Field{Name: "to do", Value: i.CorrectiveAction},
+		field("code", i.POAMCode),
+		field("also closes", joinFirst(i.AlsoCloses, 20)),
+		field("weakness", i.Weakness),
+		field("to do", i.CorrectiveAction),
 		print.Field{Name: "severity", Value: string(i.Severity), Style: severityStyle(string(i.Severity))},
-		print.Field{Name: "priority", Value: fmt.Sprint(i.Priority)},
-		print.Field{Name: "effort", Value: humanize(i.Effort)},
-		print.Field{
-			Name:  "status",
-			Value: humanize(i.Status),
-		},
-		print.Field{Name: "risk accepted until", Value: string(orEmpty(i.RiskAcceptedUntil))},
-		print.Field{
-			Name:  "owner",
-			Value: orEmpty(i.Owner),
-		},
-		print.Field{Name: "role", Value: i.OwnerRole},
-		print.Field{Name: "due", Value: string(i.DueDate)},
-		print.Field{Name: "moved to", Value: formatLastDueDateChange(i.DueChanges)},
-		print.Field{Name: "after", Value: strings.Join(i.Dependencies, ", ")},
-		print.Field{Name: "resources", Value: orEmpty(i.Resources)},
-		print.Field{Name: "vendor", Value: orEmpty(i.VendorDependency)},
-		print.Field{Name: "comments", Value: orEmpty(i.Comments)},
+		field("priority", fmt.Sprint(i.Priority)),
+		field("effort", humanize(i.Effort)),
+		field("status", humanize(i.Status)),
+		field("risk accepted until", string(orEmpty(i.RiskAcceptedUntil))),
+		field("owner", orEmpty(i.Owner)),
+		field("role", i.OwnerRole),
+		field("due", string(i.DueDate)),
+		field("moved to", formatLastDueDateChange(i.DueChanges)),
+		field("after", strings.Join(i.Dependencies, ", ")),
+		field("resources", orEmpty(i.Resources)),
+		field("vendor", orEmpty(i.VendorDependency)),
+		field("comments", orEmpty(i.Comments)),
 	)
 	if i.FindingID == "" {
 		p.Text("The gap analysis no longer has this gap; the item is kept as a record of the work.")
@@ -238,7 +226,7 @@ func (a *app) poamList() *cobra.Command {
 		Use:     "list",
 		Aliases: []string{"items"},
 		Short:   "List the items by priority",
-		Args:    requireArgs(0, 0),
+
 		Long: "Lists the items of the newest version in working order: most severe first, but\n" +
 			"prerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.",
 		Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
@@ -281,14 +269,14 @@ func (a *app) poamList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "code", NoShrink: true},
-					{Title: "control", NoShrink: true},
+					fixed("code"),
+					fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
-					{Title: "to do"},
-					{Title: "owner", Optional: true},
-					{Title: "due", NoShrink: true},
-					{Title: "effort", Optional: true},
-					{Title: "status", Optional: true},
+					column("to do"),
+					optional(column("owner")),
+					fixed("due"),
+					optional(column("effort")),
+					optional(column("status")),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "%s", none)
 			})
@@ -359,7 +347,7 @@ func (a *app) poamEdit() *cobra.Command {
 	var action, effort, owner, resources, due, status, until, vendor, comments string
 	var priority int
 	cmd := &cobra.Command{
-		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
+		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item",
 		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
 			"next to them. Milestones keep their dates; change them with a workbook\n" +
 			"(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
@@ -511,7 +499,7 @@ func (a *app) poamSummary() *cobra.Command {
 	return &cobra.Command{
 		Use:   "summary",
 		Short: "Summarize the newest version",
-		Args:  requireArgs(0, 0),
+
 		Long: "Counts the items of the newest version by status, severity and effort, lists expired\n" +
 			"risk acceptances and items due after 180 days, and shows how many items remain open at\n" +
 			"each date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.",

@@ -71,7 +71,7 @@ func (a *app) listHazards(ctx context.Context, version, kind string) (*api.List[
 func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 	one := strings.TrimSuffix(kind, "s")
 	return &cobra.Command{
-		Use: kind, Short: "List the " + one + " catalog", Args: requireArgs(0, 0), Example: "  service catalog " + kind,
+		Use: kind, Short: "List the " + one + " catalog", Example: "  service catalog " + kind,
 		Long: "Lists the " + one + " catalog of a version, if it has one. `catalog show` lists the\n" + kind + " of a control.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.listHazards(cmd.Context(), *version, kind)
@@ -85,11 +85,11 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: one, NoShrink: true},
-						{Title: "group", Optional: true},
-						{Title: "title"},
-						{Title: "function", Optional: true},
-						{Title: "description"},
+						fixed(one),
+						optional(column("group")),
+						column("title"),
+						optional(column("function")),
+						column("description"),
 					},
 					rows,
 				)
@@ -101,9 +101,9 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 
 func (a *app) catalogEvidence(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use:     "evidence",
-		Short:   "List evidence requests",
-		Args:    requireArgs(0, 0),
+		Use:   "evidence",
+		Short: "List evidence requests",
+
 		Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
 		Long:    "Lists the evidence requests of a version, each with the controls it supports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,12 +124,7 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)})
 				}
 				p.Table(
-					[]print.Column{
-						{Title: "request", NoShrink: true},
-						{Title: "artifact"},
-						{Title: "area", Optional: true},
-						{Title: "controls"},
-					},
+					[]print.Column{fixed("request"), column("artifact"), optional(column("area")), column("controls")},
 					rows,
 				)
 				a.textIfEmpty(p, len(rows), "This version lists no evidence requests.")
@@ -140,7 +135,7 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 
 func (a *app) catalogPrinciples(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "principles", Short: "List the privacy management principles", Args: requireArgs(0, 0), Example: "  service catalog principles",
+		Use: "principles", Short: "List the privacy management principles", Example: "  service catalog principles",
 		Long: "Lists the privacy management principles of a version, each with its controls. The\n" +
 			"principle of each domain is listed by `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -162,10 +157,10 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "#", NoShrink: true},
-						{Title: "principle"},
-						{Title: "controls"},
-						{Title: "description", Optional: true},
+						fixed("#"),
+						column("principle"),
+						column("controls"),
+						optional(column("description")),
 					},
 					rows,
 				)
@@ -177,7 +172,7 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 
 func (a *app) catalogRequirement(version *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to", Args: requireArgs(1, 1),
+		Use: "requirement CODE", Short: "Show a requirement and the controls it maps to",
 		Long: `Shows which controls cover a requirement. If a relationship mapping document (STRM) was
 applied to the version, it also shows how the requirement relates to each, from the requirement's
 side: equal, subset, superset or intersects, with a strength from 0 to 10. If several
@@ -252,11 +247,11 @@ func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mappi
 	}
 	p.Table(
 		[]print.Column{
-			{Title: title, NoShrink: true},
-			{Title: "relationship", NoShrink: true},
-			{Title: "strength", AlignRight: true},
-			{Title: "rationale"},
-			{Title: "source", Optional: true},
+			fixed(title),
+			fixed("relationship"),
+			number("strength"),
+			column("rationale"),
+			optional(column("source")),
 		},
 		rows,
 	)
@@ -307,11 +302,11 @@ func renderControlDetails(p *print.Page, c *api.Control) {
 		list []string
 	}{{"baselines", c.Baselines}, {"supply chain tiers", c.SCRMTiers}, {"errata", c.Errata}} {
 		if len(f.list) > 0 {
-			more = append(more, print.Field{Name: f.name, Value: strings.Join(f.list, ", ")})
+			more = append(more, field(f.name, strings.Join(f.list, ", ")))
 		}
 	}
 	for _, name := range sortedKeys(c.Extra) {
-		more = append(more, print.Field{Name: name, Value: c.Extra[name]})
+		more = append(more, field(name, c.Extra[name]))
 	}
 	if len(more) > 0 {
 		p.Title("Other details")
@@ -343,7 +338,7 @@ func renderControlMappings(p *print.Page, maps []api.Mapping) {
 	p.Title("Requirements")
 	var fields []print.Field
 	for _, f := range sortedKeys(codes) {
-		fields = append(fields, print.Field{Name: f, Value: strings.Join(codes[f], ", ")})
+		fields = append(fields, field(f, strings.Join(codes[f], ", ")))
 	}
 	p.Fields(fields...)
 	if len(related) > 0 {

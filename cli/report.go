@@ -61,7 +61,7 @@ func (a *app) reportCreate() *cobra.Command {
 	var out, layout, style string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "create --template T --format F", Short: "Create a report", Args: requireArgs(0, 0),
+		Use: "create --template T --format F", Short: "Create a report",
 		Long: "Creates a report and, with --out, saves it. Without --format, the file extension\ndecides the format.",
 		Example: "  service report create --template executive_summary --format html --out board.html\n" +
 			"  service report create --template soa --out soa.csv",
@@ -281,30 +281,24 @@ func formatApprovalStatus(r *api.Report) string {
 func renderReport(p *print.Page, r *api.Report) {
 	p.Title("%s", r.Title)
 	p.Fields(
-		print.Field{Name: "template", Value: humanize(r.Template)},
-		print.Field{Name: "format", Value: r.Format},
-		print.Field{Name: "status", Value: r.Status},
-		print.Field{
-			Name:  "approval",
-			Value: formatApprovalStatus(r),
-		},
-		print.Field{Name: "file", Value: r.Filename + ", " + formatSize(r.SizeBytes)},
-		print.Field{Name: "sha256", Value: r.SHA256},
-		print.Field{
-			Name:  "created",
-			Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy),
-		},
-		print.Field{Name: "error", Value: orEmpty(r.Error)},
-		print.Field{Name: "id", Value: r.ID},
+		field("template", humanize(r.Template)),
+		field("format", r.Format),
+		field("status", r.Status),
+		field("approval", formatApprovalStatus(r)),
+		field("file", r.Filename+", "+formatSize(r.SizeBytes)),
+		field("sha256", r.SHA256),
+		field("created", joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)),
+		field("error", orEmpty(r.Error)),
+		field("id", r.ID),
 	)
 }
 
 func (a *app) reportList() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the reports of the assessment",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List the reports of the assessment",
+
 		Long:    "Lists the assessment's reports, newest first.",
 		Example: "  service report list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -343,14 +337,14 @@ func (a *app) reportList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "created", NoShrink: true, Optional: true},
-						{Title: "template"},
-						{Title: "format", Optional: true},
-						{Title: "status"},
-						{Title: "draft"},
-						{Title: "size", AlignRight: true, Optional: true},
-						{Title: "title", Optional: true},
-						{Title: "id", NoShrink: true},
+						optional(fixed("created")),
+						column("template"),
+						optional(column("format")),
+						column("status"),
+						column("draft"),
+						optional(number("size")),
+						optional(column("title")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -364,9 +358,9 @@ func (a *app) reportList() *cobra.Command {
 
 func (a *app) reportShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show a report's record",
-		Args:    requireArgs(1, 1),
+		Use:   "show ID",
+		Short: "Show a report's record",
+
 		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
 		Example: "  service report show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -383,9 +377,9 @@ func (a *app) reportDownload() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
-		Use:     "download ID",
-		Short:   "Save a report to a file",
-		Args:    requireArgs(1, 1),
+		Use:   "download ID",
+		Short: "Save a report to a file",
+
 		Long:    "Saves a report under its own name or the one given with --out. Existing files are\noverwritten only with --force.",
 		Example: "  service report download ID\n  service report download ID --out board.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -415,9 +409,9 @@ func downloadPath(requested, filename, id string) string {
 
 func (a *app) reportTemplates() *cobra.Command {
 	return &cobra.Command{
-		Use:     "templates",
-		Short:   "List report templates",
-		Args:    requireArgs(0, 0),
+		Use:   "templates",
+		Short: "List report templates",
+
 		Long:    "Lists the report templates and what each contains.",
 		Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
@@ -426,7 +420,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				for _, t := range reportTemplates {
 					rows = append(rows, []string{t.Name, t.Summary})
 				}
-				p.Table([]print.Column{{Title: "template", NoShrink: true}, {Title: "contents", Wrap: true}}, rows)
+				p.Table([]print.Column{fixed("template"), wrapped("contents")}, rows)
 				p.Blank()
 				p.Text(
 					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for " +

@@ -15,7 +15,7 @@ import (
 
 func (a *app) reportVerify() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify FILE|ID", Short: "Verify that a file is an unmodified report", Args: requireArgs(1, 1),
+		Use: "verify FILE|ID", Short: "Verify that a file is an unmodified report",
 		Long: `Checks whether a file is, byte for byte, a report that the service created for your
 organization, and shows the assessment and versions it was made from. If those are still
 current, the report is created again and compared. Exits with 1 if the file is
@@ -76,23 +76,23 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		p.Text("%s %s", mark, v.Message)
 		p.Blank()
 		fields := []print.Field{
-			{Name: "report", Value: r.Title},
-			{Name: "template", Value: humanize(r.Template) + " as " + r.Format},
-			{Name: "approval", Value: formatApprovalStatus(r)},
-			{Name: "created", Value: joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)},
-			{Name: "sha256", Value: r.SHA256},
+			field("report", r.Title),
+			field("template", humanize(r.Template)+" as "+r.Format),
+			field("approval", formatApprovalStatus(r)),
+			field("created", joinNonEmpty(formatTime(r.CreatedAt), r.CreatedBy)),
+			field("sha256", r.SHA256),
 		}
 		for _, name := range sortedKeys(r.Sources) {
-			fields = append(fields, print.Field{Name: humanize(name), Value: r.Sources[name]})
+			fields = append(fields, field(humanize(name), r.Sources[name]))
 		}
-		p.Fields(append(fields, print.Field{Name: "id", Value: r.ID})...)
+		p.Fields(append(fields, field("id", r.ID))...)
 		if len(v.Changed) > 0 {
 			p.Blank()
 			var rows [][]string
 			for _, c := range v.Changed {
 				rows = append(rows, []string{humanize(c.Name), orEmpty(c.Was), orEmpty(c.Is)})
 			}
-			p.Table([]print.Column{{Title: "changed since", NoShrink: true}, {Title: "was", Wrap: true}, {Title: "is", Wrap: true}}, rows)
+			p.Table([]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")}, rows)
 		}
 	})
 	if err != nil || v.OK {

@@ -122,6 +122,7 @@ It works offline on a local data folder, or on a server (service login).`,
 	help := a.helpCommand()
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
+	setArgCounts(root)
 	a.registerCompletions(root)
 	a.configureHelp(root)
 	return root
@@ -150,7 +151,7 @@ func unknownCommandError(cmd *cobra.Command, word string) error {
 // helpCommand returns the help command. Unlike cobra's own, it fails for unknown commands.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Show help for a command or topic",
+		Use: "help [COMMAND…]", Short: "Show help for a command or topic",
 		Long:    "Shows the help of a command or a topic.",
 		Example: "  service help assess run\n  service help exit-codes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -180,6 +181,33 @@ func (a *app) configureHelp(root *cobra.Command) {
 		}
 		page(cmd, args)
 	})
+}
+
+// setArgCounts makes each command check that it gets as many arguments as its usage line names.
+func setArgCounts(cmd *cobra.Command) {
+	if cmd.Args == nil && cmd.Runnable() {
+		cmd.Args = requireArgs(countArgs(cmd.Use))
+	}
+	for _, c := range cmd.Commands() {
+		setArgCounts(c)
+	}
+}
+
+// countArgs returns how many arguments a usage line allows, for example 1 and 2 for "signal NAME [ID]".
+// An ellipsis means any number, so maxArgs is negative. Flags end the arguments.
+func countArgs(use string) (minArgs, maxArgs int) {
+	for _, word := range strings.Fields(use)[1:] {
+		if strings.HasPrefix(strings.TrimPrefix(word, "["), "-") {
+			break
+		}
+		if maxArgs++; !strings.HasPrefix(word, "[") {
+			minArgs++
+		}
+		if strings.Contains(word, "…") || strings.Contains(word, "...") {
+			return minArgs, -1
+		}
+	}
+	return minArgs, maxArgs
 }
 
 // requireArgs checks the number of arguments of a command; a negative maxArgs means no limit.

@@ -114,28 +114,25 @@ func (o *runResult) summaryFields() []print.Field {
 		frameworks = "none (the whole catalog)"
 	}
 	fields := []print.Field{
-		{Name: "frameworks", Value: frameworks},
-		{
-			Name:  "documents",
-			Value: fmt.Sprintf("%d of %d read, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages")),
-		},
+		field("frameworks", frameworks),
+		field("documents", fmt.Sprintf("%d of %d read, %s", read, len(o.Documents), pluralize(o.Assessment.Counts.Chunks, "passage", "passages"))),
 	}
 	if o.Summary.Controls > 0 {
 		fields = append(fields,
-			print.Field{Name: "controls", Value: fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))},
-			print.Field{Name: "coverage", Value: formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)})
+			field("controls", fmt.Sprintf("%d, of which %s", o.Summary.Controls, formatStatusCounts(o.Summary))),
+			field("coverage", formatPercentWithFormula(o.Summary.CompliancePct, o.Summary.ComplianceFormula)))
 	}
 	if o.Summary.MaturityAvg != nil {
-		fields = append(fields, print.Field{Name: "maturity", Value: formatScore(o.Summary.MaturityAvg) + " of 5 on average"})
+		fields = append(fields, field("maturity", formatScore(o.Summary.MaturityAvg)+" of 5 on average"))
 	}
 	if o.Assessment.State.HasReached(api.StateGapAnalysisDrafted) {
-		fields = append(fields, print.Field{Name: "gaps", Value: formatCounts(o.Summary.FindingsBySeverity, api.Severities)})
+		fields = append(fields, field("gaps", formatCounts(o.Summary.FindingsBySeverity, api.Severities)))
 	}
 	if o.Assessment.State.HasReached(api.StatePOAMDrafted) {
-		fields = append(fields, print.Field{Name: "plan", Value: pluralize(o.Summary.OpenPOAMItems, "open item", "open items")})
+		fields = append(fields, field("plan", pluralize(o.Summary.OpenPOAMItems, "open item", "open items")))
 	}
-	return append(fields, print.Field{Name: "time taken", Value: print.FormatElapsed(time.Duration(o.Seconds * float64(time.Second)))},
-		print.Field{Name: "id", Value: o.Assessment.ID})
+	return append(fields, field("time taken", print.FormatElapsed(time.Duration(o.Seconds*float64(time.Second)))),
+		field("id", o.Assessment.ID))
 }
 
 // maxUnreadShown is the maximum number of unread documents listed.

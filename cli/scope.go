@@ -45,9 +45,9 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 
 func (a *app) scopeShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show",
-		Short:   "Show the scope with its traits",
-		Args:    requireArgs(0, 0),
+		Use:   "show",
+		Short: "Show the scope with its traits",
+
 		Long:    "Shows the scope of the assessment, and each trait with its source.",
 		Example: "  service scope show\n  service scope show -o yaml > scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,25 +64,19 @@ func renderScope(p *print.Page, s *api.Scope) {
 	p.Title("%s, version %d: %s", s.Title, s.VersionNumber, humanize(s.Status))
 	lines := func(l []string) string { return strings.Join(l, "\n") }
 	p.Fields(
-		print.Field{Name: "description", Value: s.Description},
-		print.Field{Name: "business units", Value: lines(s.BusinessUnits)},
-		print.Field{Name: "processes", Value: lines(s.Processes)},
-		print.Field{
-			Name:  "systems",
-			Value: lines(s.Systems),
-		},
-		print.Field{Name: "locations", Value: lines(s.Locations)},
-		print.Field{Name: "legal entities", Value: lines(s.LegalEntities)},
-		print.Field{
-			Name:  "data types",
-			Value: lines(s.DataTypes),
-		},
-		print.Field{Name: "third parties", Value: lines(s.ThirdParties)},
-		print.Field{Name: "exclusions", Value: lines(s.Exclusions)},
-		print.Field{Name: "assumptions", Value: lines(s.Assumptions)},
-		print.Field{Name: "constraints", Value: lines(s.Constraints)},
-		print.Field{Name: "approved", Value: formatByline(s.ApprovedAt, s.ApprovedBy)},
-		print.Field{Name: "id", Value: s.ID},
+		field("description", s.Description),
+		field("business units", lines(s.BusinessUnits)),
+		field("processes", lines(s.Processes)),
+		field("systems", lines(s.Systems)),
+		field("locations", lines(s.Locations)),
+		field("legal entities", lines(s.LegalEntities)),
+		field("data types", lines(s.DataTypes)),
+		field("third parties", lines(s.ThirdParties)),
+		field("exclusions", lines(s.Exclusions)),
+		field("assumptions", lines(s.Assumptions)),
+		field("constraints", lines(s.Constraints)),
+		field("approved", formatByline(s.ApprovedAt, s.ApprovedBy)),
+		field("id", s.ID),
 	)
 	p.Title("Traits")
 	var rows [][]string
@@ -101,10 +95,7 @@ func renderScope(p *print.Page, s *api.Scope) {
 			rows = append(rows, []string{n, t.Value, t.Source, why})
 		}
 	}
-	p.Table(
-		[]print.Column{{Title: "trait", NoShrink: true}, {Title: "value", NoShrink: true}, {Title: "from"}, {Title: "why", Wrap: true}},
-		rows,
-	)
+	p.Table([]print.Column{fixed("trait"), fixed("value"), column("from"), wrapped("why")}, rows)
 }
 
 func (a *app) scopeSet() *cobra.Command {
@@ -128,7 +119,7 @@ func (a *app) scopeSet() *cobra.Command {
 		{"constraint", "a constraint", nil, &body.Constraints},
 	}
 	cmd := &cobra.Command{
-		Use: "set", Short: "Create or change the scope", Args: requireArgs(0, 0),
+		Use: "set", Short: "Create or change the scope",
 		Long: `Sets the given fields; the others are unchanged. A given list replaces the existing
 one: repeat its flag for several entries. With -f, the fields come from a
 YAML or JSON file with the names of the API (- for stdin); flags take precedence. A trait
@@ -343,9 +334,9 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 
 func (a *app) scopeSubmit() *cobra.Command {
 	return &cobra.Command{
-		Use:     "submit",
-		Short:   "Submit the scope for review",
-		Args:    requireArgs(0, 0),
+		Use:   "submit",
+		Short: "Submit the scope for review",
+
 		Long:    "Submits the scope for review. The lifecycle has no approval gate for it, but it can be approved.",
 		Example: "  service scope submit",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -359,9 +350,9 @@ func (a *app) scopeSubmit() *cobra.Command {
 func (a *app) scopeApprove() *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
-		Use:     "approve",
-		Short:   "Approve the scope",
-		Args:    requireArgs(0, 0),
+		Use:   "approve",
+		Short: "Approve the scope",
+
 		Long:    "Approves the scope under review. Requires the role owner or admin.",
 		Example: "  service scope submit && service scope approve",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,7 +15,7 @@ func (a *app) searchCommand() *cobra.Command {
 	var everywhere bool
 	var doc, from, to string
 	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Find passages by meaning", Args: requireArgs(1, -1),
+		Use: "search QUERY…", Short: "Find passages by meaning",
 		Long: `Finds the passages that answer a question, by meaning and by words, each with its
 document and location. The score ranges from 0 to 1 and is comparable across sets of documents.
 Codes such as IAC-06, rare names and "quoted phrases" rank first. Near-duplicate passages

@@ -26,15 +26,12 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 			old = strings.Join(k.OldKeyIDs, ", ")
 		}
 		p.Fields(
-			print.Field{Name: "stored in", Value: k.Place},
-			print.Field{Name: "key", Value: k.KeyID},
-			print.Field{Name: "old keys", Value: old},
-			print.Field{Name: "secrets using it", Value: fmt.Sprint(k.Sealed)},
-			print.Field{
-				Name:  "secrets using old keys",
-				Value: fmt.Sprint(k.SealedOld),
-			},
-			print.Field{Name: "can't be decrypted", Value: fmt.Sprint(len(k.Unreadable))},
+			field("stored in", k.Place),
+			field("key", k.KeyID),
+			field("old keys", old),
+			field("secrets using it", fmt.Sprint(k.Sealed)),
+			field("secrets using old keys", fmt.Sprint(k.SealedOld)),
+			field("can't be decrypted", fmt.Sprint(len(k.Unreadable))),
 		)
 		for _, what := range k.Unreadable {
 			p.Text("%s: set its secret again", what)
@@ -44,7 +41,7 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 
 func (a *app) secretShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted", Args: requireArgs(0, 0),
+		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted",
 		Long:    "Shows where the keys are stored and how many secrets use them, never the keys\nthemselves. Requires a platform admin.",
 		Example: "  service secret show",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,7 +58,7 @@ func (a *app) secretRotate() *cobra.Command {
 	in := &api.RotateSecretKeyInput{}
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "rotate", Short: "Re-encrypt all secrets with a new key", Args: requireArgs(0, 0),
+		Use: "rotate", Short: "Re-encrypt all secrets with a new key",
 		Long: `Creates a new key and re-encrypts the secrets of all webhooks and integrations. The old key
 is kept, so that an interrupted rotation can continue and older copies of the database
 stay readable; --forget deletes it. To change a key in SERVICE_SECRET_KEY,

@@ -109,7 +109,7 @@ func (e *requirementNotControlError) Error() string {
 
 func (a *app) soaShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence", Args: requireArgs(0, 1),
+		Use: "show [CONTROL|ITEM]", Short: "Show the newest version, or one control's item with its evidence",
 		Long: "Shows the newest version with its totals; with a control's code, that control's item\n" +
 			"in full: the reasons, each requirement's verdict, and the quoted passages; with a\n" +
 			"framework requirement's code, the items of the controls that cover it.",
@@ -162,12 +162,9 @@ func (a *app) soaShow() *cobra.Command {
 					p,
 					api.GateSoA,
 					&v.DeliverableVersion,
-					print.Field{Name: "applicability", Value: formatCounts(applicable, applicabilities)},
-					print.Field{Name: "of the applicable", Value: formatCounts(status, implementations)},
-					print.Field{
-						Name:  "needs review",
-						Value: pluralize(review, "item", "items") + " (`" + a.commandLine("soa items --needs-review") + "`)",
-					},
+					field("applicability", formatCounts(applicable, applicabilities)),
+					field("of the applicable", formatCounts(status, implementations)),
+					field("needs review", pluralize(review, "item", "items")+" (`"+a.commandLine("soa items --needs-review")+"`)"),
 				)
 				talk(p)
 				a.renderVersionActions(p, api.GateSoA, v.Status)
@@ -178,15 +175,15 @@ func (a *app) soaShow() *cobra.Command {
 
 func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	renderItem(p, &i.Item,
-		print.Field{Name: "applicability", Value: humanize(i.Applicability)},
-		print.Field{Name: "rationale", Value: i.Rationale},
-		print.Field{Name: "status", Value: humanize(i.ImplementationStatus)},
-		print.Field{Name: "reason", Value: i.Reason},
-		print.Field{Name: "evidence", Value: print.FormatCoverage(i)},
-		print.Field{Name: "owner", Value: orEmpty(i.Owner)},
-		print.Field{Name: "note", Value: orEmpty(i.Note)},
-		print.Field{Name: "confidence", Value: print.FormatConfidence(i.Confidence, i.IsOverruled())},
-		print.Field{Name: "needs review", Value: yesNo(i.NeedsReview)})
+		field("applicability", humanize(i.Applicability)),
+		field("rationale", i.Rationale),
+		field("status", humanize(i.ImplementationStatus)),
+		field("reason", i.Reason),
+		field("evidence", print.FormatCoverage(i)),
+		field("owner", orEmpty(i.Owner)),
+		field("note", orEmpty(i.Note)),
+		field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled())),
+		field("needs review", yesNo(i.NeedsReview)))
 	if len(i.Statements) > 0 {
 		p.Title("Requirements of the control")
 		for _, s := range i.Statements {
@@ -218,13 +215,13 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 	}
 	p.Table(
 		[]print.Column{
-			{Title: "control", NoShrink: true},
-			{Title: "title"},
-			{Title: "applicability"},
-			{Title: "status"},
-			{Title: "evidence", Optional: true},
-			{Title: "quotes", AlignRight: true, Optional: true},
-			{Title: "owner", Optional: true},
+			fixed("control"),
+			column("title"),
+			column("applicability"),
+			column("status"),
+			optional(column("evidence")),
+			optional(number("quotes")),
+			optional(column("owner")),
 		},
 		rows,
 	)
@@ -236,7 +233,7 @@ func (a *app) soaItems() *cobra.Command {
 	var review bool
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version", Args: requireArgs(0, 0),
+		Use: "items", Aliases: []string{"list"}, Short: "List the items of the newest version",
 		Long: "Lists one line per control. Filters are combined: an item must match all of them.",
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
@@ -285,7 +282,7 @@ func (a *app) soaEdit() *cobra.Command {
 	var reasons, reset []string
 	var reviewed bool
 	cmd := &cobra.Command{
-		Use: "edit CONTROL|ITEM", Short: "Change an item", Args: requireArgs(1, 1),
+		Use: "edit CONTROL|ITEM", Short: "Change an item",
 		Long: `Changes the given fields of a control's item. Regenerating keeps manual changes. Setting a
 status, an applicability or --reviewed marks the item as reviewed;
 an owner or a note doesn't. Editing an approved version creates
@@ -349,7 +346,7 @@ the next one; editing one under review voids the pending approval.`,
 
 func (a *app) soaRefresh() *cobra.Command {
 	return &cobra.Command{
-		Use: "refresh", Short: "Search for evidence again", Args: requireArgs(0, 0),
+		Use: "refresh", Short: "Search for evidence again",
 		Long:    "Searches the current documents for evidence of each item, without changing\nmanual decisions. Use it after adding documents.",
 		Example: "  service doc add new-policy.docx\n  service soa refresh",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -392,7 +389,7 @@ func groupIssues(all []api.ValidationIssue) (rows [][]string) {
 
 func (a *app) soaValidate() *cobra.Command {
 	return &cobra.Command{
-		Use: "validate", Short: "Check the newest version against the rules for submission", Args: requireArgs(0, 0),
+		Use: "validate", Short: "Check the newest version against the rules for submission",
 		Long: "Lists what prevents submitting the newest version: undecided items, exclusions\n" +
 			"without a rationale. Exits with 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
@@ -407,15 +404,7 @@ func (a *app) soaValidate() *cobra.Command {
 			}
 			if err := a.out.Print(v, func(p *print.Page) {
 				rows := groupIssues(v.Issues)
-				p.Table(
-					[]print.Column{
-						{Title: "severity", NoShrink: true},
-						{Title: "rule", NoShrink: true},
-						{Title: "message", Wrap: true},
-						{Title: "controls", Wrap: true},
-					},
-					rows,
-				)
+				p.Table([]print.Column{fixed("severity"), fixed("rule"), wrapped("message"), wrapped("controls")}, rows)
 				a.textIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()

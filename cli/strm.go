@@ -18,7 +18,7 @@ func (a *app) catalogImportSTRM(version *string) *cobra.Command {
 	var framework string
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import-strm FILE...", Short: "Import relationship mapping documents (STRM) into the catalog", Args: requireArgs(1, -1),
+		Use: "import-strm FILE...", Short: "Import relationship mapping documents (STRM) into the catalog",
 		Long: `Reads set theory relationship mapping (STRM) documents, PDF or .xlsx, and applies them to a
 catalog version: how each requirement relates to a control, how strongly and why, and what
 its text. The result is a revision of that version, which new assessments use;
@@ -123,14 +123,14 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 		})
 	}
 	p.Table([]print.Column{
-		{Title: "framework", NoShrink: true},
-		{Title: "elements", AlignRight: true},
-		{Title: "related", AlignRight: true},
-		{Title: "confirmed", AlignRight: true},
-		{Title: "added", AlignRight: true},
-		{Title: "unnamed", AlignRight: true},
-		{Title: "texts", AlignRight: true, Optional: true},
-		{Title: "new requirements", AlignRight: true, Optional: true},
-		{Title: "file", Optional: true},
+		fixed("framework"),
+		number("elements"),
+		number("related"),
+		number("confirmed"),
+		number("added"),
+		number("unnamed"),
+		optional(number("texts")),
+		optional(number("new requirements")),
+		optional(column("file")),
 	}, rows)
 }

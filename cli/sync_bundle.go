@@ -17,7 +17,7 @@ import (
 func (a *app) syncKey() *cobra.Command {
 	var replace, sure bool
 	cmd := &cobra.Command{
-		Use: "key", Short: "Show the public key for exchanging bundles", Args: requireArgs(0, 0),
+		Use: "key", Short: "Show the public key for exchanging bundles",
 		Long: `Shows the organization's public key and its fingerprint; creates the key on first use.
 Send the key to the other party and compare the fingerprint by phone. The private
 key is stored like other secrets (` + "`service secret show`" + `).`,
@@ -36,9 +36,9 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 			}
 			return a.out.Print(k, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "organization", Value: k.Name},
-					print.Field{Name: "fingerprint", Value: k.Fingerprint},
-					print.Field{Name: "created", Value: formatTime(k.CreatedAt)},
+					field("organization", k.Name),
+					field("fingerprint", k.Fingerprint),
+					field("created", formatTime(k.CreatedAt)),
 				)
 				p.Text("%s", k.Key)
 			})
@@ -54,7 +54,7 @@ func (a *app) syncTrust() *cobra.Command {
 	var sure bool
 	var fingerprint string
 	cmd := &cobra.Command{
-		Use: "trust KEY|FILE", Short: "Trust another party's key to exchange bundles with it", Args: requireArgs(1, 1),
+		Use: "trust KEY|FILE", Short: "Trust another party's key to exchange bundles with it",
 		Long: `Trusts a key that the other party got from ` + "`service sync key`" + `. Compare the fingerprint with
 them first by phone, or pass it with --fingerprint. If this is the assessment's remote,
 its changes are applied as you, or as the account given with --as.`,
@@ -114,7 +114,7 @@ func readPeerKey(arg string) (string, error) {
 func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "peers", Short: "List trusted keys", Args: requireArgs(0, 0),
+		Use: "peers", Short: "List trusted keys",
 		Long: "Lists the trusted keys and the accounts their changes are applied as.", Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.SyncPeer], error) {
@@ -131,11 +131,11 @@ func (a *app) syncPeers() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "name"},
-						{Title: "as"},
-						{Title: "fingerprint"},
-						{Title: "trusted", Optional: true},
-						{Title: "id", NoShrink: true},
+						column("name"),
+						column("as"),
+						column("fingerprint"),
+						optional(column("trusted")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -171,9 +171,9 @@ func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
 func (a *app) syncDistrust() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
-		Use:     "distrust PEER",
-		Short:   "Stop trusting a key",
-		Args:    requireArgs(1, 1),
+		Use:   "distrust PEER",
+		Short: "Stop trusting a key",
+
 		Long:    "Stops accepting and writing bundles for that key. Data already imported is kept.",
 		Example: "  service sync distrust adas-laptop --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -197,7 +197,7 @@ func (a *app) syncWriteBundle() *cobra.Command {
 	var to string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file", Args: requireArgs(1, 1),
+		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file",
 		Long: `Writes a file with everything the other side lacks of the assessment, as far as known
 here, signed with this organization's key and encrypted for the recipient's key. Transfer
 it by any means; the other side imports it with ` + "`service sync take`" + ` and replies with a bundle.
@@ -239,7 +239,7 @@ A clone's changes count as sent once the reply is imported; until then they are 
 func (a *app) syncApplyBundle() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use: "take FILE", Short: "Import a bundle signed by a trusted key", Args: requireArgs(1, 1),
+		Use: "take FILE", Short: "Import a bundle signed by a trusted key",
 		Long: `Imports a bundle: on the remote, the clone's changes are applied as the account its key
 is trusted for; on a clone, the remote's changes are merged and its own sent changes are
 marked as received. The first bundle of an assessment creates a clone of it. A bundle

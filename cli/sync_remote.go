@@ -355,7 +355,7 @@ func hostname() string {
 func (a *app) syncClone() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
-		Use: "clone URL ASSESSMENT", Short: "Clone an assessment from a server to work offline", Args: requireArgs(2, 2),
+		Use: "clone URL ASSESSMENT", Short: "Clone an assessment from a server to work offline",
 		Long: `Copies an assessment from a server you are signed in to into the local data folder:
 documents, passages, scope, deliverables, decisions, comments and events. Work on it as on
 any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same command again.`,
@@ -440,7 +440,7 @@ func (a *app) attachClone(
 func (a *app) syncPublish() *cobra.Command {
 	var withCatalog bool
 	cmd := &cobra.Command{
-		Use: "publish URL", Short: "Publish a local assessment to a server", Args: requireArgs(1, 1),
+		Use: "publish URL", Short: "Publish a local assessment to a server",
 		Long: `Publishes an assessment created in this data folder to a server, which is its remote from
 now on; the one here is a clone of it. Its moves and decisions are made again there, as
 you, as far as the rules there let you.`,
@@ -492,7 +492,7 @@ func (a *app) publishAssessment(ctx context.Context, remote *client.Client, serv
 
 func (a *app) syncStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show unsent changes, conflicts and clones", Args: requireArgs(0, 0),
+		Use: "status", Short: "Show unsent changes, conflicts and clones",
 		Long: "For a clone, shows its unsent changes; for a remote, its clones and how far they are\n" +
 			"behind; for both, the number of open conflicts.",
 		Example: "  service sync status\n  service sync status -o json",
@@ -543,7 +543,7 @@ func (a *app) syncConflicts() *cobra.Command {
 	var all bool
 	var l listFlags
 	cmd := &cobra.Command{
-		Use: "conflicts", Short: "List conflicts, with both values", Args: requireArgs(0, 0),
+		Use: "conflicts", Short: "List conflicts, with both values",
 		Long: "Lists the open conflicts of the assessment, newest first: the common base, the\n" +
 			"remote's value and the clone's value, each with author and time.",
 		Example: "  service sync conflicts\n  service sync conflicts --all -o json",
@@ -604,7 +604,7 @@ func renderConflict(p *print.Page, c *api.SyncConflict) {
 func (a *app) syncResolve() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
-		Use: "resolve CONFLICT", Short: "Resolve a conflict", Args: requireArgs(1, 1),
+		Use: "resolve CONFLICT", Short: "Resolve a conflict",
 		Long: "Resolves a conflict: --take home keeps the remote's value, --take clone the clone's value,\n" +
 			"--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
 		Example: "  service sync resolve ID --take clone\n  service sync resolve ID --value 'Head of IT'",
@@ -671,7 +671,7 @@ func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*a
 func (a *app) syncForget() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "forget", Short: "Stop syncing an assessment; its data is kept", Args: requireArgs(0, 0),
+		Use: "forget", Short: "Stop syncing an assessment; its data is kept",
 		Long:    "Stops syncing the assessment. A clone keeps its unsent changes locally; the clones of a\nremote can no longer push changes.",
 		Example: "  service sync forget --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -36,7 +36,7 @@ type TerminalOptions struct {
 func (a *app) terminalCommand() *cobra.Command {
 	var mouse bool
 	cmd := &cobra.Command{
-		Use: "tui [ID|NAME]", Short: "Browse and review in the terminal", Args: requireArgs(0, 1), ValidArgsFunction: a.completeAssessments(),
+		Use: "tui [ID|NAME]", Short: "Browse and review in the terminal", ValidArgsFunction: a.completeAssessments(),
 		Long: `Opens the terminal interface: the status of an assessment and the review of its
 Statement of Applicability, gaps, maturity and plan, item by item or many at once.
 ? shows every key. ` + "`service`" + ` alone does the same.`,

@@ -89,7 +89,7 @@ func (a *app) upgradeCheck() *cobra.Command {
 	var address string
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "check", Short: "Compare this version with the newest release", Args: requireArgs(0, 0),
+		Use: "check", Short: "Compare this version with the newest release",
 		Long: `Queries the releases address for the newest release and compares it. It sends nothing but the
 request. The address is that of --url, else of SERVICE_RELEASES_URL or releases-url in the
 configuration file, else the one this build was made with: it answers a release, or a list
@@ -294,23 +294,23 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	default:
 		p.Title("This is %s; no newer version is available", u.Current)
 	}
-	fields := []print.Field{{Name: "released", Value: formatTimePtr(u.PublishedAt)}, {Name: "notes", Value: u.Page}}
+	fields := []print.Field{field("released", formatTimePtr(u.PublishedAt)), field("notes", u.Page)}
 	if u.Archive != nil {
 		fields = append(
 			fields,
-			print.Field{Name: "file for this system", Value: u.Archive.URL},
-			print.Field{Name: "size", Value: formatSize(u.Archive.Size)},
-			print.Field{Name: "SHA-256", Value: orElse(u.Archive.SHA256, "not published")},
+			field("file for this system", u.Archive.URL),
+			field("size", formatSize(u.Archive.Size)),
+			field("SHA-256", orElse(u.Archive.SHA256, "not published")),
 		)
 	} else {
-		fields = append(fields, print.Field{Name: "file for this system", Value: "none for " + runtime.GOOS + " on " + runtime.GOARCH})
+		fields = append(fields, field("file for this system", "none for "+runtime.GOOS+" on "+runtime.GOARCH))
 	}
 	fields = append(
 		fields,
-		print.Field{Name: "checksums", Value: orElse(u.Checksums, "none")},
-		print.Field{Name: "signature", Value: orElse(u.Signature, "none: the release is not signed")},
-		print.Field{Name: "SBOM", Value: u.SBOM},
-		print.Field{Name: "provenance", Value: u.Provenance},
+		field("checksums", orElse(u.Checksums, "none")),
+		field("signature", orElse(u.Signature, "none: the release is not signed")),
+		field("SBOM", u.SBOM),
+		field("provenance", u.Provenance),
 	)
 	p.Fields(fields...)
 	if !orEmpty(u.Newer) && u.Newer != nil {

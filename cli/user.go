@@ -24,9 +24,9 @@ func (a *app) userList() *cobra.Command {
 	var in api.UsersInput
 	var l listFlags
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List all users",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List all users",
+
 		Long:    "Lists the users of all organizations.",
 		Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,13 +54,13 @@ func (a *app) userList() *cobra.Command {
 					)
 				}
 				p.Table([]print.Column{
-					{Title: "e-mail", NoShrink: true},
-					{Title: "name"},
-					{Title: "status", NoShrink: true},
-					{Title: "platform admin", NoShrink: true},
-					{Title: "signed in", Optional: true},
-					{Title: "reason", Optional: true},
-					{Title: "id", NoShrink: true, Optional: true},
+					fixed("e-mail"),
+					column("name"),
+					fixed("status"),
+					fixed("platform admin"),
+					optional(column("signed in")),
+					optional(column("reason")),
+					optional(fixed("id")),
 				}, rows)
 				a.textIfEmpty(p, len(rows), "No matching users.")
 			})
@@ -101,7 +101,7 @@ func (a *app) userBan() *cobra.Command {
 	var in api.BanUserInput
 	var sure bool
 	cmd := &cobra.Command{
-		Use: "ban USER --reason REASON", Short: "Ban a user from the whole server", Args: requireArgs(1, 1),
+		Use: "ban USER --reason REASON", Short: "Ban a user from the whole server",
 		Long: "Ends a user's sessions, links and API keys at once, in every organization. The ban can be\n" +
 			"lifted; ended sessions and keys are not restored.",
 		Example: "  service user ban bo@acme.example --reason 'left the company' --yes",
@@ -130,7 +130,7 @@ func (a *app) userBan() *cobra.Command {
 
 func (a *app) userUnban() *cobra.Command {
 	return &cobra.Command{
-		Use: "unban USER", Short: "Lift a user's ban", Args: requireArgs(1, 1),
+		Use: "unban USER", Short: "Lift a user's ban",
 		Long: "Lets a banned user sign in again. Ended sessions and API keys are not restored.", Example: "  service user unban bo@acme.example",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := a.findUser(cmd.Context(), args[0])
@@ -147,7 +147,7 @@ func (a *app) userUnban() *cobra.Command {
 
 func (a *app) userLink() *cobra.Command {
 	return &cobra.Command{
-		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password", Args: requireArgs(1, 1),
+		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password",
 		Long: `Creates a single-use link, valid for a day, for a user who lost their password. It
 won't be shown again. The user opens it in a browser, or run ` + "`service login --link LINK`" + `.`,
 		Example: "  service user password-link bo@acme.example",

@@ -28,7 +28,7 @@ type CheckedItem struct {
 func (a *app) verifyCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
-		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder", Args: requireArgs(1, 1),
+		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder",
 		Long: `Checks an archive of ` + "`service assess export`" + ` by itself: the signature, the hash of each file,
 the audit chain, and that each approval is of exactly the content that is there. It
 reads nothing else, so whoever gets the archive can do it.
@@ -60,9 +60,9 @@ func (a *app) printVerification(v *Verification, key string) error {
 	err := a.out.Print(v, func(p *print.Page) {
 		var fields []print.Field
 		for _, one := range v.Properties {
-			fields = append(fields, print.Field{Name: one[0], Value: one[1]})
+			fields = append(fields, field(one[0], one[1]))
 		}
-		p.Fields(append(fields, print.Field{Name: "signed by key", Value: v.KeyID})...)
+		p.Fields(append(fields, field("signed by key", v.KeyID))...)
 		p.Blank()
 		for _, c := range v.Findings {
 			mark := "✗"

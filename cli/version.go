@@ -8,7 +8,7 @@ import (
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the program's version", Args: requireArgs(0, 0),
+		Use: "version", Short: "Print the program's version",
 		Long:    "Prints the version of this program. `service --version` prints it in one line.",
 		Example: "  service version\n  service version -o json --jq .version",
 		RunE: func(*cobra.Command, []string) error {
@@ -22,7 +22,7 @@ func (a *app) versionCommand() *cobra.Command {
 
 func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish|powershell", Short: "Write a completion script for a shell", Args: requireArgs(1, 1),
+		Use: "completion bash|zsh|fish|powershell", Short: "Write a completion script for a shell",
 		Long: `Writes a script that completes commands, flags, control codes, frameworks and
 assessments with the Tab key. Load it once per session, or put it where your shell
 looks for completions.`,

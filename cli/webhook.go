@@ -34,9 +34,9 @@ scheme. Failed deliveries are retried for about a day.`,
 
 func (a *app) webhookList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the webhooks, without their secrets",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List the webhooks, without their secrets",
+
 		Long:    "Lists the organization's webhooks. One that keeps failing is paused (not enabled).",
 		Example: "  service webhook list\n  service webhook list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,11 +57,11 @@ func (a *app) webhookList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "url"},
-						{Title: "enabled", NoShrink: true},
-						{Title: "events"},
-						{Title: "description", Optional: true},
-						{Title: "id", NoShrink: true},
+						column("url"),
+						fixed("enabled"),
+						column("events"),
+						optional(column("description")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -89,7 +89,7 @@ func (a *app) printWebhookSecret(w *api.NewWebhook, words string) error {
 func (a *app) webhookCreate() *cobra.Command {
 	in := &api.CreateWebhookInput{}
 	cmd := &cobra.Command{
-		Use: "create URL", Short: "Create a webhook; its secret is printed once", Args: requireArgs(1, 1),
+		Use: "create URL", Short: "Create a webhook; its secret is printed once",
 		Long: "Creates a webhook and prints its secret to stdout, once. Without --event it receives\nall events.",
 		Example: "  service webhook create https://hooks.acme.example/service > secret.txt\n" +
 			"  service webhook create https://hooks.acme.example/soa --event soa.approved,soa.rejected",
@@ -115,7 +115,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 	var events []string
 	var enable, disable, all bool
 	cmd := &cobra.Command{
-		Use: "update ID", Short: "Change, pause or resume a webhook", Args: requireArgs(1, 1),
+		Use: "update ID", Short: "Change, pause or resume a webhook",
 		Long:    "Changes only what you specify. --enable resumes a paused webhook and sends what is queued.",
 		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -142,9 +142,9 @@ func (a *app) webhookUpdate() *cobra.Command {
 			}
 			return a.out.Print(w, func(p *print.Page) {
 				p.Fields(
-					print.Field{Name: "url", Value: w.URL},
-					print.Field{Name: "enabled", Value: yesNo(w.Enabled)},
-					print.Field{Name: "events", Value: formatEvents(w.Events)},
+					field("url", w.URL),
+					field("enabled", yesNo(w.Enabled)),
+					field("events", formatEvents(w.Events)),
 				)
 			})
 		},
@@ -162,9 +162,9 @@ func (a *app) webhookUpdate() *cobra.Command {
 
 func (a *app) webhookDelete() *cobra.Command {
 	return &cobra.Command{
-		Use:     "delete ID",
-		Short:   "Delete a webhook and its queued deliveries",
-		Args:    requireArgs(1, 1),
+		Use:   "delete ID",
+		Short: "Delete a webhook and its queued deliveries",
+
 		Long:    "Deletes a webhook with its deliveries. To pause it instead, use `service webhook update ID --disable`.",
 		Example: "  service webhook delete ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -179,7 +179,7 @@ func (a *app) webhookDelete() *cobra.Command {
 
 func (a *app) webhookRotate() *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate ID", Short: "Rotate a webhook's secret; the old one stays valid for a day", Args: requireArgs(1, 1),
+		Use: "rotate ID", Short: "Rotate a webhook's secret; the old one stays valid for a day",
 		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
 		Example: "  service webhook rotate ID > secret.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -194,7 +194,7 @@ func (a *app) webhookRotate() *cobra.Command {
 
 func (a *app) webhookTest() *cobra.Command {
 	return &cobra.Command{
-		Use: "test ID", Short: "Send a test event", Args: requireArgs(1, 1),
+		Use: "test ID", Short: "Send a test event",
 		Long:    "Sends an event of the type webhook.test, once, even if it is paused, and shows the response\nreceived within 20 seconds.",
 		Example: "  service webhook test ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -279,13 +279,13 @@ func (a *app) printDeliveries(all []api.Delivery) error {
 		}
 		p.Table(
 			[]print.Column{
-				{Title: "event", NoShrink: true},
-				{Title: "status", NoShrink: true},
-				{Title: "attempts"},
-				{Title: "answer"},
-				{Title: "error"},
-				{Title: "next", Optional: true},
-				{Title: "id", NoShrink: true, Optional: true},
+				fixed("event"),
+				fixed("status"),
+				column("attempts"),
+				column("answer"),
+				column("error"),
+				optional(column("next")),
+				optional(fixed("id")),
 			},
 			rows,
 		)
@@ -297,7 +297,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 	var status string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "deliveries ID", Short: "List deliveries, newest first", Args: requireArgs(1, 1),
+		Use: "deliveries ID", Short: "List deliveries, newest first",
 		Long: "Lists deliveries; use -o json to see each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
@@ -321,7 +321,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 
 func (a *app) webhookRedeliver() *cobra.Command {
 	return &cobra.Command{
-		Use: "redeliver ID DELIVERY", Short: "Redeliver an event with its original id", Args: requireArgs(2, 2),
+		Use: "redeliver ID DELIVERY", Short: "Redeliver an event with its original id",
 		Long: "Sends an event again, restarting its attempts.", Example: "  service webhook redeliver ID DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := call(

@@ -22,9 +22,9 @@ type whoamiResult struct {
 
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "whoami",
-		Short:   "Show who you are, where, and your permissions",
-		Args:    requireArgs(0, 0),
+		Use:   "whoami",
+		Short: "Show who you are, where, and your permissions",
+
 		Long:    "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.",
 		Example: "  service whoami\n  service whoami --jq .role",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -92,16 +92,13 @@ func (a *app) renderWhoami(p *print.Page, w *whoamiResult) {
 		permissions = append(permissions, string(one))
 	}
 	p.Fields(
-		print.Field{Name: "user", Value: name},
-		print.Field{Name: "at", Value: where},
-		print.Field{Name: "context", Value: orEmpty(w.Context)},
-		print.Field{
-			Name:  "organization",
-			Value: formatOrganization(orEmpty(w.Organization), w.Role),
-		},
-		print.Field{Name: "platform admin", Value: admin},
-		print.Field{Name: "until", Value: until},
-		print.Field{Name: "permissions", Value: strings.Join(permissions, ", ")},
+		field("user", name),
+		field("at", where),
+		field("context", orEmpty(w.Context)),
+		field("organization", formatOrganization(orEmpty(w.Organization), w.Role)),
+		field("platform admin", admin),
+		field("until", until),
+		field("permissions", strings.Join(permissions, ", ")),
 	)
 	if w.Organization == nil {
 		p.Text("You don't belong to an organization here; ask an owner or admin to invite you.")

@@ -125,7 +125,7 @@ type itemEdit[I any] struct {
 func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "import FILE.xlsx", Short: "Import changes from a workbook", Args: requireArgs(1, 1),
+		Use: "import FILE.xlsx", Short: "Import changes from a workbook",
 		Long: fmt.Sprintf(`Imports the changes made in a workbook exported with 'report create --format xlsx': what
 stands under its blue heads. --dry-run lists each change first. Nothing is changed where
 a cell can't be taken, or where an item was changed here since the export; each such
@@ -424,16 +424,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 			},
 		)
 	}
-	p.Table(
-		[]print.Column{
-			{Title: "cell", NoShrink: true},
-			{Title: "item", NoShrink: true},
-			{Title: "field", NoShrink: true},
-			{Title: "from", Wrap: true},
-			{Title: "to", Wrap: true},
-		},
-		rows,
-	)
+	p.Table([]print.Column{fixed("cell"), fixed("item"), fixed("field"), wrapped("from"), wrapped("to")}, rows)
 	a.textIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Skipped: %s.", n)

@@ -35,7 +35,7 @@ func (a *app) workflowStart() *cobra.Command {
 	var detach bool
 	var startAt string
 	cmd := &cobra.Command{
-		Use: "start [TYPE]", Short: "Start a workflow and follow it", Args: requireArgs(0, 1),
+		Use: "start [TYPE]", Short: "Start a workflow and follow it",
 		Long: `Starts a workflow (default: full_assessment) over the assessment and follows it until it
 waits for a person or ends: exit code 4 where it waits for an approval, 3 where it failed.
 With --detach it returns at once. Where no daemon serves the data folder, a workflow goes
@@ -84,9 +84,9 @@ func (a *app) workflowList() *cobra.Command {
 	var status string
 	var l listFlags
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the workflow runs of the assessment, newest first",
-		Args:    requireArgs(0, 0),
+		Use:   "list",
+		Short: "List the workflow runs of the assessment, newest first",
+
 		Long:    "Lists workflow runs with their progress and what they are waiting for.",
 		Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -127,13 +127,13 @@ func (a *app) workflowList() *cobra.Command {
 				}
 				p.Table(
 					[]print.Column{
-						{Title: "workflow", NoShrink: true},
-						{Title: "status"},
-						{Title: "done", AlignRight: true},
-						{Title: "step", Optional: true},
-						{Title: "started", Optional: true},
-						{Title: "waits for", Optional: true},
-						{Title: "id", NoShrink: true},
+						fixed("workflow"),
+						column("status"),
+						number("done"),
+						optional(column("step")),
+						optional(column("started")),
+						optional(column("waits for")),
+						fixed("id"),
 					},
 					rows,
 				)
@@ -177,7 +177,7 @@ func (a *app) newRunCommand(
 	do func(ctx context.Context, id string) (*api.WorkflowRun, error),
 ) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " [ID]", Short: short, Long: long, Example: example, Args: requireArgs(0, 1),
+		Use: use + " [ID]", Short: short, Long: long, Example: example,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
 			if err != nil {
@@ -219,7 +219,7 @@ func (a *app) workflowCancel() *cobra.Command {
 func (a *app) workflowResume() *cobra.Command {
 	var detach bool
 	cmd := &cobra.Command{
-		Use: "resume [ID]", Short: "Resume a failed or waiting run and follow it", Args: requireArgs(0, 1),
+		Use: "resume [ID]", Short: "Resume a failed or waiting run and follow it",
 		Long:    "Resumes a failed run at the failed step and rechecks a waiting run now.\nCancelled and completed runs cannot be resumed.",
 		Example: "  service workflow resume\n  service workflow resume ID --detach",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -244,7 +244,7 @@ func (a *app) workflowResume() *cobra.Command {
 func (a *app) workflowSignal() *cobra.Command {
 	var payload string
 	cmd := &cobra.Command{
-		Use: "signal NAME [ID]", Short: "Send a signal to a run", Args: requireArgs(1, 2),
+		Use: "signal NAME [ID]", Short: "Send a signal to a run",
 		Long:    "A waiting run rechecks whether it can continue. A signal is not a decision:\nit doesn't approve anything.",
 		Example: "  service workflow signal go_on\n  service workflow signal mended --payload '{\"by\": \"IT\"}'",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -272,7 +272,7 @@ func (a *app) workflowSignal() *cobra.Command {
 
 func (a *app) workflowWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch [ID]", Short: "Watch a workflow run until it waits or ends", Args: requireArgs(0, 1),
+		Use: "watch [ID]", Short: "Watch a workflow run until it waits or ends",
 		Long:    "Shows a run (default: the newest) step by step. Exits with 4 if it awaits\nan approval, 3 if it failed.",
 		Example: "  service workflow watch",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -449,15 +449,12 @@ func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 		begins = formatTime(*run.NotBefore)
 	}
 	p.Fields(
-		print.Field{Name: "waits for", Value: orEmpty(run.WaitingFor)},
-		print.Field{Name: "approval", Value: orEmpty(run.ApprovalID)},
-		print.Field{Name: "not before", Value: begins},
-		print.Field{
-			Name:  "error",
-			Value: orEmpty(run.Error),
-		},
-		print.Field{Name: "started", Value: joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)},
-		print.Field{Name: "ended", Value: formatTimePtr(run.CompletedAt)},
-		print.Field{Name: "id", Value: run.ID},
+		field("waits for", orEmpty(run.WaitingFor)),
+		field("approval", orEmpty(run.ApprovalID)),
+		field("not before", begins),
+		field("error", orEmpty(run.Error)),
+		field("started", joinNonEmpty(formatTime(run.CreatedAt), run.StartedBy.Name)),
+		field("ended", formatTimePtr(run.CompletedAt)),
+		field("id", run.ID),
 	)
 }
