@@ -405,7 +405,7 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 	if len(data) > maxCustomFile {
 		return nil, api.Invalid("file", "the file is over the limit of %d MiB", maxCustomFile>>20)
 	}
-	set, err := custom.ReadFile(in.File.Filename, data, custom.Options{Code: in.Code, Name: in.Name})
+	set, err := custom.ReadSet(in.File.Filename, data, custom.SetOptions{Code: in.Code, Name: in.Name})
 	if err != nil {
 		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
 	}

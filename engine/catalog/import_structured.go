@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/engine/catalog/oscal"
 	"github.com/scf-service/service/engine/catalog/scf"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/store"
 )
@@ -62,7 +62,7 @@ func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began t
 	if b.Label == "" {
 		return nil, nil
 	}
-	sum, err := structured.Inspect(b.Source)
+	sum, err := custom.Inspect(b.Source)
 	if err != nil {
 		return nil, nil //nolint:nilerr // reading it reports the error with its place
 	}
@@ -108,7 +108,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	var err error
 	switch format {
 	case api.FormatService:
-		src, err = structured.ReadCatalog(b.Source)
+		src, err = custom.ReadCatalog(b.Source)
 	case api.FormatOSCAL:
 		var active *scf.Snapshot
 		if active, err = s.Snapshot(ctx, ""); err != nil {
@@ -118,7 +118,7 @@ func (s *Service) readStructured(ctx context.Context, b *api.ImportSource) (*scf
 	default:
 		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
-	var at *structured.PathError
+	var at *custom.PathError
 	if errors.As(err, &at) {
 		return nil, api.Invalid(strings.TrimSuffix("source."+at.Path, "."), "%s", at.Error()).WithCause(err)
 	}
@@ -168,14 +168,14 @@ func (s *Service) Export(ctx context.Context, _ api.Caller, in *api.ExportCatalo
 	name := format
 	switch format {
 	case api.FormatService:
-		data, err = structured.WriteCatalog(snap.Source())
+		data, err = custom.WriteCatalog(snap.Source())
 	case api.FormatOSCAL:
 		data, err = exportOSCAL(snap, in)
 		name = strings.TrimPrefix(in.Model+"."+format, ".")
 	default:
 		return nil, api.Invalid("format", "unknown format %q; use service or oscal", format)
 	}
-	var at *structured.PathError
+	var at *custom.PathError
 	if errors.As(err, &at) {
 		return nil, api.Invalid("model", "catalog %s can't be expressed in OSCAL: %s", snap.Version().Label, at.Error()).WithCause(err)
 	}

@@ -42,7 +42,7 @@ engine/notify/delivery → engine/audit store api internal/netguard internal/sec
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
 engine/archive    → engine/assessment engine/audit store api
 engine/report     → engine/report/render engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
-engine/report/render → engine/report/workbook engine/report/drawing engine/catalog/oscal engine/catalog/structured engine/catalog/scf api internal/lazyregexp
+engine/report/render → engine/report/workbook engine/report/drawing engine/catalog/oscal engine/catalog/custom engine/catalog/scf api internal/lazyregexp
 engine/report/workbook → engine/report/drawing api internal/lazyregexp
 engine/report/drawing →
 
@@ -66,10 +66,9 @@ engine/evidence/ocr → internal/lazyregexp
 engine/evidence/dedup →
 
 engine/judge/criteria → engine/catalog/starter internal/controltext
-engine/catalog    → engine/catalog/starter engine/catalog/workbook engine/catalog/strm engine/catalog/custom engine/catalog/oscal engine/catalog/structured engine/catalog/scf engine/audit store api internal/lazyregexp
-engine/catalog/oscal → engine/catalog/structured engine/catalog/scf api internal/lazyregexp
-engine/catalog/custom → engine/catalog/structured engine/catalog/scf api internal/lazyregexp
-engine/catalog/structured → engine/catalog/scf api
+engine/catalog    → engine/catalog/starter engine/catalog/workbook engine/catalog/strm engine/catalog/custom engine/catalog/oscal engine/catalog/scf engine/audit store api internal/lazyregexp
+engine/catalog/oscal → engine/catalog/custom engine/catalog/scf api internal/lazyregexp
+engine/catalog/custom → engine/catalog/scf api internal/lazyregexp
 engine/catalog/starter → engine/catalog/scf api
 engine/catalog/workbook → engine/catalog/scf api internal/lazyregexp
 engine/catalog/strm → engine/catalog/scf api internal/lazyregexp
@@ -207,7 +206,7 @@ var homes = map[string][]string{
 	"github.com/owenrumney/go-sarif/v3":     {"engine/check"},
 	"github.com/philippgille/chromem-go":    {"engine/evidence/search"},
 	"github.com/prometheus/client_golang":   {"daemon", "cmd/service"},
-	"github.com/santhosh-tekuri/jsonschema": {"engine/catalog/structured", "engine/catalog/oscal", "daemon", "engine/agent"},
+	"github.com/santhosh-tekuri/jsonschema": {"engine/catalog/custom", "engine/catalog/oscal", "daemon", "engine/agent"},
 	"github.com/spf13/cobra":                {"cli", "cmd/service", "packaging"},
 	"github.com/spf13/viper":                {"cli", "cmd/service"},
 	"github.com/tetratelabs/wazero":         {"engine/evidence/parse"},

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/engine/catalog/scf"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -98,9 +98,9 @@ type (
 
 // Read takes a document. Base is the catalog that a profile, a mapping collection or a
 // catalog of other controls is laid onto; it is not changed. Errors that are of the
-// document are *structured.PlaceError.
+// document are *custom.PlaceError.
 func Read(data []byte, base *scf.Source) (*scf.Source, error) {
-	sum, err := structured.Inspect(data)
+	sum, err := custom.Inspect(data)
 	if err != nil {
 		return nil, err
 	}
@@ -126,12 +126,12 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 		return nil, err
 	}
 	src.SHA256, src.Filename = sum, ""
-	src.Statistics = structured.CountRecords(src)
+	src.Statistics = custom.CountRecords(src)
 	return src, nil
 }
 
 func pathErrorf(place, format string, args ...any) error {
-	return &structured.PathError{Path: place, Message: fmt.Sprintf(format, args...)}
+	return &custom.PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
 // propValue is the value of a property; where it would not fit there, it stands in the remarks.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/engine/catalog/oscal"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/catalog/starter"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/engine/catalog/workbook"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
@@ -59,8 +59,8 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	if bytes.Equal(encoded(t, got), want) {
 		return
 	}
-	a, _ := structured.WriteCatalog(src)
-	b, _ := structured.WriteCatalog(got)
+	a, _ := custom.WriteCatalog(src)
+	b, _ := custom.WriteCatalog(got)
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			t.Fatalf(
@@ -285,7 +285,7 @@ func TestRefused(t *testing.T) {
 		},
 	} {
 		_, err := oscal.Read([]byte(c.doc), load(t))
-		var at *structured.PathError
+		var at *custom.PathError
 		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) ||
 			len(err.Error()) > 900 {
 			t.Errorf("%s: %v; want %q at %q", name, err, c.says, c.place)

@@ -9,12 +9,12 @@ import (
 	"github.com/defenseunicorns/go-oscal/src/pkg/validation"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/scf-service/service/engine/catalog/structured"
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // Validate holds a document with one of the models in it against the schema of the OSCAL
-// version that it names. What doesn't fit is a *structured.PlaceError.
+// version that it names. What doesn't fit is a *custom.PlaceError.
 func Validate(data []byte, model string) error { return validateModels(data, model) }
 
 func validateModels(data []byte, models ...string) error {
@@ -48,7 +48,7 @@ func validateModels(data []byte, models ...string) error {
 	err = v.Validate()
 	var misfit *jsonschema.ValidationError
 	if errors.As(err, &misfit) {
-		return structured.FirstSchemaError(modelError(misfit, model))
+		return custom.FirstSchemaError(modelError(misfit, model))
 	}
 	if err != nil {
 		return fmt.Errorf("validating the document against the OSCAL schema: %w", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/engine/catalog/oscal"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -86,7 +86,7 @@ func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte
 		return nil, err
 	}
 	err := oscal.Validate(b.Bytes(), model)
-	var at *structured.PathError
+	var at *custom.PathError
 	if errors.As(err, &at) {
 		return nil, api.Invalid(
 			"format",

@@ -1,6 +1,3 @@
-// Package custom reads frameworks and controls that an organization wrote down itself:
-// YAML, JSON or CSV. It tells what a file says, with the line of what is wrong; whether
-// that can stand beside a catalog is not known here.
 package custom
 
 import (
@@ -17,7 +14,6 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -27,15 +23,15 @@ type Set struct {
 	Controls   []api.CustomControlBody
 }
 
-// Options are what a CSV file does not say of itself.
-type Options struct {
+// SetOptions are what a CSV file does not say of itself.
+type SetOptions struct {
 	// Code and Name of the framework; made from the file's name where they are empty.
 	Code, Name string
 }
 
-// ReadFile takes a file, whole or not at all. Its form is seen by its content; the name only
+// ReadSet takes a file, whole or not at all. Its form is seen by its content; the name only
 // tells CSV from YAML where both could be meant.
-func ReadFile(filename string, data []byte, o Options) (*Set, error) {
+func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
 		return nil, errors.New("it is not UTF-8; save it as UTF-8")
@@ -50,7 +46,7 @@ func ReadFile(filename string, data []byte, o Options) (*Set, error) {
 	case len(head) == 0:
 		return nil, errors.New("it is empty")
 	case head[0] == '{' || head[0] == '[':
-		if _, err := structured.Inspect(data); err != nil {
+		if _, err := Inspect(data); err != nil {
 			return nil, err
 		}
 		set, err = readYAML(data)
@@ -69,7 +65,7 @@ func ReadFile(filename string, data []byte, o Options) (*Set, error) {
 }
 
 // withDefaultsFrom fills in what the options leave open, from the file's name.
-func (o Options) withDefaultsFrom(filename string) Options {
+func (o SetOptions) withDefaultsFrom(filename string) SetOptions {
 	base := strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename))
 	if o.Name == "" {
 		o.Name = strings.TrimSpace(base)
@@ -146,11 +142,8 @@ type controlEntry struct {
 	ignoredFields `yaml:",inline"`
 }
 
-// maxNodes and maxNesting bound what a YAML file may unfold to.
-const (
-	maxNodes   = 500_000
-	maxNesting = 24
-)
+// maxNodes is the maximum number of values in a YAML file.
+const maxNodes = 500_000
 
 // readYAML reads YAML, and JSON, which is nearly a part of it.
 func readYAML(data []byte) (*Set, error) {
@@ -219,13 +212,6 @@ func checkNode(n *yaml.Node, depth int, nodes *int) error {
 		}
 	}
 	return nil
-}
-
-func truncate(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }
 
 var goTypeNames = lazyregexp.New(` in type custom\.\w+| into custom\.\w+`)

@@ -104,7 +104,7 @@ func (t *csvTable) nextRow() error {
 	}
 }
 
-func readCSV(data []byte, o Options) (*Set, error) {
+func readCSV(data []byte, o SetOptions) (*Set, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma, r.FieldsPerRecord, r.TrimLeadingSpace = detectSeparator(bytes.TrimLeft(data, "\r\n \t")), -1, true
 	t := &csvTable{reader: r, columns: map[string]int{}}
@@ -196,7 +196,7 @@ func nilIfEmpty(s string) *string {
 }
 
 // requirementRowReader takes rows of requirements; several rows of one requirement add up.
-func (t *csvTable) requirementRowReader(o Options) func(*Set) error {
+func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 	at, lines := map[string]int{}, map[string]int{}
 	return func(out *Set) error {
 		if len(out.Frameworks) == 0 {

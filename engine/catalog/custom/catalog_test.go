@@ -1,4 +1,4 @@
-package structured_test
+package custom_test
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/catalog/starter"
-	"github.com/scf-service/service/engine/catalog/structured"
 	"github.com/scf-service/service/engine/catalog/workbook"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
@@ -48,18 +48,18 @@ func encoded(t *testing.T, src *scf.Source) []byte {
 func roundTrip(t *testing.T, src *scf.Source) {
 	t.Helper()
 	want := encoded(t, src)
-	written, err := structured.WriteCatalog(src)
+	written, err := custom.WriteCatalog(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := structured.ReadCatalog(written)
+	got, err := custom.ReadCatalog(written)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum, err := structured.Inspect(written); err != nil || got.SHA256 != sum {
+	if sum, err := custom.Inspect(written); err != nil || got.SHA256 != sum {
 		t.Errorf("the hash is %s, %v", sum, err)
 	}
-	if again, err := structured.WriteCatalog(&scf.Source{
+	if again, err := custom.WriteCatalog(&scf.Source{
 		Label: got.Label, Filename: src.Filename, SHA256: src.SHA256, IsStarter: got.IsStarter, Domains: got.Domains,
 		Controls: got.Controls, Frameworks: got.Frameworks, Mappings: got.Mappings, Evidence: got.Evidence,
 		Risks: got.Risks, Threats: got.Threats,
@@ -79,7 +79,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	roundTrip(t, src)
-	mine, err := structured.ReadCatalog([]byte(small))
+	mine, err := custom.ReadCatalog([]byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestRoundTripOfficial(t *testing.T) {
 	}
 }
 
-func TestRead(t *testing.T) {
-	src, err := structured.ReadCatalog([]byte(small))
+func TestReadCatalog(t *testing.T) {
+	src, err := custom.ReadCatalog([]byte(small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestHash(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"a":["<b>","\u00e9\n", 1.5, true, null], "c": {}}`), &loose); err != nil {
 		t.Fatal(err)
 	}
-	one, err := structured.Inspect([]byte(`{"a":["\u003cb\u003e","é\n",1.5,true,null],"c":{}}`))
+	one, err := custom.Inspect([]byte(`{"a":["\u003cb\u003e","é\n",1.5,true,null],"c":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +131,10 @@ func TestHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if two, err := structured.Inspect(pretty); err != nil || two != one {
+	if two, err := custom.Inspect(pretty); err != nil || two != one {
 		t.Errorf("%s, %v; want %s", two, err, one)
 	}
-	if other, _ := structured.Inspect([]byte(`{"a":["<b>","é\n",1.5,true,null,[]],"c":{}}`)); other == one {
+	if other, _ := custom.Inspect([]byte(`{"a":["<b>","é\n",1.5,true,null,[]],"c":{}}`)); other == one {
 		t.Error("another document has the same hash")
 	}
 }
@@ -147,7 +147,7 @@ func change(from, to string) string {
 	return strings.Replace(small, from, to, 1)
 }
 
-func TestRefused(t *testing.T) {
+func TestRejectedCatalogs(t *testing.T) {
 	for name, c := range map[string]struct{ doc, place, says string }{
 		"nothing":               {"", "", "it is empty"},
 		"not JSON":              {"hello", "", "not JSON"},
@@ -179,8 +179,8 @@ func TestRefused(t *testing.T) {
 		"no such relationship":  {change(`"subset"`, `"cousin"`), "controls[1].relations[0].relationship", "one of"},
 		"maturity beyond level": {change(`{"3"`, `{"6"`), "controls[1].maturity", "6"},
 	} {
-		_, err := structured.ReadCatalog([]byte(c.doc))
-		var at *structured.PathError
+		_, err := custom.ReadCatalog([]byte(c.doc))
+		var at *custom.PathError
 		if !errors.As(err, &at) || !strings.HasPrefix(at.Path, c.place) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v; want %q at %q", name, err, c.says, c.place)
 		}
@@ -191,14 +191,14 @@ func TestRefused(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	src, err := structured.ReadCatalog([]byte(change(`"weight": 10`, `"compensating_controls": [{"control_code": "ZZZ-01"}]`)))
+	src, err := custom.ReadCatalog([]byte(change(`"weight": 10`, `"compensating_controls": [{"control_code": "ZZZ-01"}]`)))
 	if err != nil || len(src.Warnings) != 1 || src.Warnings[0].Cell != "controls[0].compensating_controls[0]" {
 		t.Errorf("%+v, %v", src, err)
 	}
 }
 
 // What is read can be indexed, and written and read again.
-func FuzzRead(f *testing.F) {
+func FuzzReadCatalog(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
 	f.Add(
@@ -207,18 +207,18 @@ func FuzzRead(f *testing.F) {
 		),
 	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		src, err := structured.ReadCatalog(data)
+		src, err := custom.ReadCatalog(data)
 		if err != nil {
 			return
 		}
 		if _, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000"}); err != nil {
 			t.Fatalf("what was read contradicts itself: %v", err)
 		}
-		written, err := structured.WriteCatalog(src)
+		written, err := custom.WriteCatalog(src)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := structured.ReadCatalog(written); err != nil {
+		if _, err := custom.ReadCatalog(written); err != nil {
 			t.Fatalf("what was written can't be read: %v", err)
 		}
 	})
@@ -229,13 +229,13 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	data, err := structured.WriteCatalog(src)
+	data, err := custom.WriteCatalog(src)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := structured.ReadCatalog(data); err != nil {
+		if _, err := custom.ReadCatalog(data); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package structured
+package custom
 
 import (
 	"bytes"

@@ -21,8 +21,8 @@ controls:
   - {code: yard-01, title: Whistles, description: Blown., maturity: {3: Always blown.}, requirements: {iso-27001-2022: [A.5.1]}}
 `
 
-func TestRead(t *testing.T) {
-	set, err := custom.ReadFile("yard.yaml", []byte(both), custom.Options{})
+func TestReadSet(t *testing.T) {
+	set, err := custom.ReadSet("yard.yaml", []byte(both), custom.SetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	json := `{"code": "yard-rules", "name": "Yard", "is_custom": true, "requirements": [{"code": "1", "text": "Do \"it\"\nnow"}], "requirement_count": 1, "unresolved": []}`
-	if set, err = custom.ReadFile("x.json", []byte(json), custom.Options{}); err != nil ||
+	if set, err = custom.ReadSet("x.json", []byte(json), custom.SetOptions{}); err != nil ||
 		*set.Frameworks[0].Requirements[0].Text != "Do \"it\"\nnow" {
 		t.Errorf("%+v, %v", set, err)
 	}
@@ -43,7 +43,7 @@ func TestRead(t *testing.T) {
 func TestReadCSV(t *testing.T) {
 	table := "\xef\xbb\xbfRequirement;Title;Controls;Relationship;Strength\nQ1;First;IAC-06, GOV-01;;\n;;;;\nQ1;;IAC-07;Subset;5\n" +
 		"Q2;Second;;;\n"
-	set, err := custom.ReadFile("/tmp/ACME Questions 2026.csv", []byte(table), custom.Options{})
+	set, err := custom.ReadSet("/tmp/ACME Questions 2026.csv", []byte(table), custom.SetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func TestReadCSV(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	table = "control\ttitle\tdescription\tweight\nyard-01\tWhistles\tBlown, loudly\t7\n"
-	if set, err = custom.ReadFile("pasted", []byte(table), custom.Options{}); err != nil || *set.Controls[0].Weight != 7 {
+	if set, err = custom.ReadSet("pasted", []byte(table), custom.SetOptions{}); err != nil || *set.Controls[0].Weight != 7 {
 		t.Errorf("%+v, %v", set, err)
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRejectedSets(t *testing.T) {
 	for name, c := range map[string]struct{ file, data, says string }{
 		"nothing":             {"x.yaml", " \n", "it is empty"},
 		"not UTF-8":           {"x.csv", "requirement\n\xff", "UTF-8"},
@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 		"a strength of words": {"x.csv", "requirement,controls,strength\n1,IAC-06,strong\n", `line 2: the strength "strong"`},
 		"only a header":       {"x.csv", "requirement,title\n", "no framework"},
 	} {
-		_, err := custom.ReadFile(c.file, []byte(c.data), custom.Options{})
+		_, err := custom.ReadSet(c.file, []byte(c.data), custom.SetOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 500 {
 			t.Errorf("%s: %v; want %q", name, err, c.says)
 		}
@@ -109,13 +109,13 @@ func deep(n int) string {
 	return b.String()
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadSet(f *testing.F) {
 	f.Add("x.yaml", []byte(both))
 	f.Add("x.json", []byte(`{"frameworks": [{"code": "a", "name": "b", "requirements": [{"code": "1"}]}]}`))
 	f.Add("x.csv", []byte("requirement;title;controls\n1;One;IAC-06\n"))
 	f.Add("x.csv", []byte("control,title,description\nA-1,\"a\nb\",c\n"))
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		set, err := custom.ReadFile(name, data, custom.Options{})
+		set, err := custom.ReadSet(name, data, custom.SetOptions{})
 		if err == nil && len(set.Frameworks)+len(set.Controls) == 0 {
 			t.Fatal("nothing was read, and nothing said")
 		}

@@ -1,25 +1,26 @@
-// Package structured reads and writes a whole catalog as one JSON document, in the
-// service's own form (schema.json, explained in docs/your-own-catalog.md). What is
-// written and read again is the same catalog.
+// Package custom reads what an organization wrote itself: a whole catalog as one JSON
+// document (ReadCatalog; schema.json describes the format, docs/your-own-catalog.md
+// explains it), or single frameworks and controls in YAML, JSON or CSV (ReadSet).
+// WriteCatalog writes a catalog that ReadCatalog reads back unchanged.
 //
-// A document is hostile input: it is looked through for what no reader should meet,
-// then held against the schema, then against itself. It is taken whole or refused with
-// the place of what is wrong. The package knows no store and makes no text of its own.
-package structured
+// Every file is treated as hostile input: it is accepted whole or rejected with the
+// place of the first error. Whether a set fits the catalog in use is checked by the
+// caller.
+package custom
 
-// The format's name and number, as a document says them.
+// Format and FormatVersion identify the format in every catalog document.
 const (
 	Format        = "service-catalog"
 	FormatVersion = 1
 )
 
-// catalogDocument is the JSON form. Order is kept: domains, controls and frameworks are listed
-// as the catalog lists them.
+// catalogDocument is the JSON form of a catalog. Domains, controls and frameworks keep the
+// catalog's order.
 type catalogDocument struct {
 	Format        string `json:"format"`
 	FormatVersion int    `json:"format_version"`
 	Label         string `json:"label"`
-	// Origin tells where the catalog came from; it is not read again, but for the mark of the starter.
+	// Origin states where the catalog came from. Reading uses only IsStarter.
 	Origin     *documentOrigin   `json:"origin,omitempty"`
 	Domains    []domain          `json:"domains"`
 	Evidence   []evidenceRequest `json:"evidence_requests,omitempty"`
@@ -43,7 +44,7 @@ type domain struct {
 	Intent    string `json:"intent,omitempty"`
 }
 
-// evidenceRequest is an evidence request; controls name it by ID, which means nothing else.
+// evidenceRequest is an evidence request. Its ID only serves controls to refer to it.
 type evidenceRequest struct {
 	ID          string `json:"id"`
 	Code        string `json:"code,omitempty"`
@@ -110,11 +111,11 @@ type control struct {
 	Extra         []namedText           `json:"extra,omitempty"`
 	// Mappings are requirement codes by framework code.
 	Mappings map[string][]string `json:"mappings,omitempty"`
-	// Relations are mappings of which the source says more.
+	// Relations are mappings with details, such as strength and rationale.
 	Relations []relation `json:"relations,omitempty"`
 }
 
-// namedText is a text with the name of its size or column; a list keeps their order.
+// namedText is a text with the organization size or workbook column it belongs to.
 type namedText struct {
 	Name string `json:"name"`
 	Text string `json:"text,omitempty"`
