@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/web"
 )
 
 // What can be read can be asked for its headers alone, with the same answer and no body.
@@ -39,7 +40,7 @@ func TestHead(t *testing.T) {
 		"/health":             http.StatusTemporaryRedirect,
 		"/api/v1/health":      http.StatusOK,
 		daemon.OpenAPIPath:    http.StatusOK,
-		daemon.DocsPath:       http.StatusOK,
+		web.DocsPath:          http.StatusOK,
 		"/link":               http.StatusOK,
 		"/api/v1/assessments": http.StatusUnauthorized,
 		"/api/v1/nope":        http.StatusNotFound,
@@ -57,7 +58,7 @@ func TestHead(t *testing.T) {
 			t.Errorf("%s is %q by GET and %q by HEAD", path, a, b)
 		}
 	}
-	if root, _ := ask(http.MethodGet, "/"); root.Header.Get("Location") != daemon.DocsPath {
+	if root, _ := ask(http.MethodGet, "/"); root.Header.Get("Location") != web.DocsPath {
 		t.Errorf("/ leads to %q", root.Header.Get("Location"))
 	}
 }

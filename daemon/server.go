@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/internal/tracing"
+	"github.com/scf-service/service/web"
 )
 
 // Options are the dependencies of a server.
@@ -89,13 +90,10 @@ func New(o Options) (*Server, error) {
 	})
 	// Users also open the address that the daemon prints in browsers.
 	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, DocsPath, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, web.DocsPath, http.StatusTemporaryRedirect)
 	})
 	s.mux.Get("/metrics", s.serveMetrics)
-	s.mountLinkPage()
-	s.mountApprovalPage()
-	s.mux.Get(unsubscribePath, s.serveUnsubscribePage)
-	s.mux.Post(unsubscribePath, s.handleUnsubscribe)
+	web.Register(s.mux, web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
 	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
 	return s, s.checkAllBound()
 }

@@ -24,7 +24,9 @@ mcp               → internal/linereader client api
 cli/contexts      → internal/lazyregexp
 cli/print         → api
 
-daemon            → engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
+daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
+
+web               → api
 
 engine/enginetest → engine engine/notify/mail engine/notify store internal/testutil internal/secretbox
 internal/testutil → engine/evidence/parse internal/tracing

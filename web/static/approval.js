@@ -1,7 +1,7 @@
 "use strict";
 
-// The page of a decision: shows what waits, to somebody who is signed in and may see it, and
-// takes a yes or a no. Addresses are relative, so that it works below a proxy's path too.
+// The page of an approval: shows what is waiting to a signed-in user who may see it, and approves or
+// rejects it. Addresses are relative, so that it works below a proxy's path too.
 (() => {
   const at = (id) => document.getElementById(id);
   const id = decodeURIComponent(location.hash.slice(1));
@@ -17,7 +17,7 @@
   const complain = (message) => { at("error").textContent = message; };
   const sentence = (s) => s.charAt(0).toUpperCase() + s.slice(1) + (/[.!?]$/.test(s) ? "" : ".");
 
-  // ask calls an operation; what is thrown is a sentence for people, with the status.
+  // ask calls an operation and returns the reply; it throws an error with a message for the user and the status.
   const ask = async (method, path, body) => {
     let answer;
     try {
@@ -26,24 +26,24 @@
       if (organization) headers["x-service-tenant-id"] = organization;
       answer = await fetch(path, { method, credentials: "same-origin", cache: "no-store", headers, body: body ? JSON.stringify(body) : undefined });
     } catch {
-      throw new Error("The service does not answer. Look whether you are connected, and try again.");
+      throw new Error("The service does not respond. Check your connection and try again.");
     }
-    const said = await answer.json().catch(() => ({}));
+    const reply = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      const error = new Error(sentence((said.error && said.error.message) || "The service answered " + answer.status + "."));
+      const error = new Error(sentence((reply.error && reply.error.message) || "The service replied with status " + answer.status + "."));
       error.status = answer.status;
       throw error;
     }
-    return said;
+    return reply;
   };
 
   const askToSignIn = () => {
-    heading("Sign in", "A decision waits. It is shown to those who may see it.");
+    heading("Sign in", "A decision is waiting. Sign in to see it.");
     at("signing").hidden = false;
     at("email").focus();
   };
 
-  // find looks in each of the person's organizations: the link does not name one.
+  // find looks in each of the user's organizations, because the link does not name one.
   const find = async () => {
     const all = await ask("GET", "api/v1/organizations?limit=100");
     for (const o of all.data) {
@@ -55,7 +55,7 @@
       }
     }
     organization = undefined;
-    throw new Error("There is no such decision in your organizations.");
+    throw new Error("None of your organizations has this decision.");
   };
 
   const show = async () => {
@@ -63,21 +63,21 @@
     approval = await find();
     const assessment = await ask("GET", "api/v1/assessments/" + encodeURIComponent(approval.assessment_id));
     const what = gates[approval.gate] || approval.gate;
-    at("what").textContent = "Version " + approval.version_number + " of the " + what + ", asked for by " + approval.requested_by.name + " on " + new Date(approval.requested_at).toLocaleString() + ".";
-    at("hash").textContent = "The decision is for the content with the SHA-256 " + approval.target_sha256 + ". Read it before you decide, for instance with:";
+    at("what").textContent = "Version " + approval.version_number + " of the " + what + ", requested by " + approval.requested_by.name + " on " + new Date(approval.requested_at).toLocaleString() + ".";
+    at("hash").textContent = "The decision applies to the content with SHA-256 " + approval.target_sha256 + ". Read it before you decide, for example with:";
     const names = { soa: "soa", gap_analysis: "gap", maturity: "maturity", poam: "poam" };
     at("command").textContent = "service --server " + location.href.replace(/\/approval[^/]*$/, "") + " " + (names[approval.gate] || "approval") + " show --assessment " + approval.assessment_id;
     at("facts").hidden = false;
     const waits = approval.status === "pending";
     at("deciding").hidden = !waits;
-    heading(assessment.name, waits ? "The " + what + " waits for a decision." : "The " + what + " is " + approval.status + (approval.decided_by ? ", by " + approval.decided_by.name : "") + ".");
+    heading(assessment.name, waits ? "The " + what + " is waiting for a decision." : "The " + what + " is " + approval.status + (approval.decided_by ? " by " + approval.decided_by.name : "") + ".");
   };
 
   const decide = async (verb) => {
     const reason = at("reason").value.trim();
     if (verb === "reject" && !reason) {
       at("reason").focus();
-      return complain("Say why: whoever has to mend it reads the reason.");
+      return complain("Give a reason, so that the author knows what to correct.");
     }
     complain("");
     const body = { content_sha256: approval.target_sha256 };
@@ -94,12 +94,12 @@
   };
 
   const open = async () => {
-    if (!id) return heading("This link is not complete", "Copy all of it, with what stands behind the # sign.");
+    if (!id) return heading("This link is incomplete", "Copy the whole link, including the part after the # sign.");
     try {
       await show();
     } catch (error) {
       if (error.status === 401) return askToSignIn();
-      heading("This can't be shown", error.message);
+      heading("This decision can't be shown", error.message);
     }
   };
 
@@ -114,7 +114,7 @@
     at("signing").reset();
     open();
   });
-  // Enter in the comment decides nothing: who types a reason may mean either.
+  // Pressing Enter in the comment does not decide: a comment can go with either decision.
   at("deciding").addEventListener("submit", (event) => event.preventDefault());
   at("approve").addEventListener("click", () => decide("approve"));
   at("reject").addEventListener("click", () => decide("reject"));

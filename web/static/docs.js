@@ -1,5 +1,5 @@
-// Reads the OpenAPI document and shows its operations. Texts of the document are
-// put in as text, never as markup.
+// Loads the OpenAPI document and shows its operations. Texts from the document are
+// inserted as text, never as markup.
 'use strict';
 
 const make = (tag, props = {}, ...children) => {
@@ -21,7 +21,7 @@ const follow = (o) => {
   return o;
 };
 
-// words puts `code` and **strong** of a text into elements.
+// words converts `code` and **strong** in a text to elements.
 const words = (text) => {
   const out = [];
   for (const part of text.split(/(`[^`]+`|\*\*[^*]+\*\*)/)) {
@@ -33,7 +33,7 @@ const words = (text) => {
 };
 const paragraphs = (text) => text.split(/\n\n+/).map((p) => make('p', {}, ...words(p)));
 
-// typeOf says a schema in a few words.
+// typeOf describes a schema in a few words.
 const typeOf = (s) => {
   if (!s) return '';
   if (s.$ref) return s.$ref.split('/').pop();
@@ -50,7 +50,7 @@ const typeOf = (s) => {
   return t;
 };
 
-// fieldsOf is the table of an object's fields; those of objects within it open on demand.
+// fieldsOf returns the table of an object's fields; the fields of nested objects open on demand.
 const fieldsOf = (schema, depth = 0) => {
   const s = follow(schema);
   if (s && s.items && !s.properties) return fieldsOf(s.items, depth);
@@ -97,7 +97,7 @@ const showResponses = (op) => Object.entries(op.responses).map(([status, r]) => 
   return box;
 });
 
-// tryIt is the form that sends a request and shows what comes back.
+// tryIt returns the form that sends a request and shows the response.
 const tryIt = (path, method, op) => {
   const id = (name) => op.operationId + '-' + name;
   const inputs = {};
@@ -161,10 +161,10 @@ const tryIt = (path, method, op) => {
       }
       answer.replaceChildren(
         make('h4', {}, res.status + ' ' + res.statusText + ' · ' + took + ' ms · ' + method + ' ' + url),
-        make('pre', { tabIndex: 0, 'aria-label': 'headers of the answer' }, [...res.headers].map(([k, v]) => k + ': ' + v).join('\n')),
-        make('pre', { tabIndex: 0, 'aria-label': 'body of the answer' }, shown.slice(0, 200000)));
+        make('pre', { tabIndex: 0, 'aria-label': 'response headers' }, [...res.headers].map(([k, v]) => k + ': ' + v).join('\n')),
+        make('pre', { tabIndex: 0, 'aria-label': 'response body' }, shown.slice(0, 200000)));
     } catch (e) {
-      answer.replaceChildren(make('p', {}, 'The request did not come through: ' + e.message));
+      answer.replaceChildren(make('p', {}, 'The request failed: ' + e.message));
     }
   });
   return [el, answer];
@@ -222,7 +222,7 @@ const show = () => {
   open();
 };
 
-// open unfolds the operation that the address names.
+// open expands the operation named in the address.
 const open = () => {
   const box = $(decodeURIComponent(location.hash.slice(1)));
   if (!box || box.tagName !== 'DETAILS') return;
@@ -233,4 +233,4 @@ const open = () => {
 
 $('who').addEventListener('submit', (event) => event.preventDefault());
 fetch('/api/v1/openapi.json').then((r) => r.json()).then((d) => { doc = d; show(); })
-  .catch((e) => { $('main').replaceChildren(make('p', { role: 'alert' }, 'The document could not be read: ' + e.message)); });
+  .catch((e) => { $('main').replaceChildren(make('p', { role: 'alert' }, 'The document could not be loaded: ' + e.message)); });

@@ -1,12 +1,12 @@
 "use strict";
 
-// The page of a one-time link: says what the link is for, takes a name and a password,
-// and uses the link up. Addresses are relative, so that it works below a proxy's path too.
+// The page of a one-time link: shows the purpose of the link, asks for a name and a password,
+// and accepts the link. Addresses are relative, so that it works below a proxy's path too.
 (() => {
   const at = (id) => document.getElementById(id);
   const token = decodeURIComponent(location.hash.slice(1));
   const roles = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" };
-  const shortest = 12;
+  const minPasswordLength = 12;
   let link;
 
   const heading = (title, text) => {
@@ -16,7 +16,7 @@
     at("title").focus();
   };
 
-  // ask posts JSON; what is thrown is a sentence for people.
+  // ask posts JSON and returns the reply; it throws an error with a message for the user.
   const ask = async (path, body) => {
     let answer;
     try {
@@ -25,15 +25,15 @@
         headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
       });
     } catch {
-      throw new Error("The service does not answer. Look whether you are connected, and try again.");
+      throw new Error("The service does not respond. Check your connection and try again.");
     }
-    const said = await answer.json().catch(() => ({}));
+    const reply = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      const error = new Error(sentence((said.error && said.error.message) || "The service answered " + answer.status + "."));
-      error.field = said.error && said.error.details && said.error.details[0] && said.error.details[0].field;
+      const error = new Error(sentence((reply.error && reply.error.message) || "The service replied with status " + answer.status + "."));
+      error.field = reply.error && reply.error.details && reply.error.details[0] && reply.error.details[0].field;
       throw error;
     }
-    return said;
+    return reply;
   };
 
   const sentence = (s) => s.charAt(0).toUpperCase() + s.slice(1) + (/[.!?]$/.test(s) ? "" : ".");
@@ -49,18 +49,18 @@
     const invited = link.purpose === "invite";
     const until = new Date(link.expires_at).toLocaleString();
     if (invited) {
-      heading("Join " + link.organization, "You are invited to be " + (roles[link.role] || link.role) + " of " + link.organization + ". The link is good once, until " + until + ".");
+      heading("Join " + link.organization, "You are invited to join " + link.organization + " as " + (roles[link.role] || link.role) + ". This single-use link expires " + until + ".");
     } else {
-      heading("Set a new password", "For " + link.email + ". The link is good once, until " + until + ". Your other sessions end.");
+      heading("Set a new password", "For " + link.email + ". This single-use link expires " + until + ". You will be signed out everywhere else.");
     }
     at("email").value = link.email;
     at("naming").hidden = !invited || !link.needs_password;
     at("repeating").hidden = !link.needs_password;
     at("password").autocomplete = link.needs_password ? "new-password" : "current-password";
-    at("password-label").textContent = link.needs_password ? "New password" : "Your password here";
+    at("password-label").textContent = link.needs_password ? "New password" : "Your password";
     at("password-hint").textContent = link.needs_password
-      ? "At least " + shortest + " characters; a sentence of four words is easy to keep."
-      : "You have an account already. Its password shows that it is you who joins.";
+      ? "At least " + minPasswordLength + " characters; four random words are easy to remember."
+      : "You already have an account. Enter its password to confirm that it is you.";
     at("send").textContent = invited ? "Join" : "Set the password";
     at("form").hidden = false;
   };
@@ -68,14 +68,14 @@
   const send = async (event) => {
     event.preventDefault();
     const password = at("password").value;
-    if (link.needs_password && [...password].length < shortest) {
-      return complain("The password has fewer than " + shortest + " characters.", "password");
+    if (link.needs_password && [...password].length < minPasswordLength) {
+      return complain("The password must have at least " + minPasswordLength + " characters.", "password");
     }
     if (link.needs_password && password !== at("again").value) {
-      return complain("The two passwords differ.", "again", "password");
+      return complain("The passwords don't match.", "again", "password");
     }
     if (!password) {
-      return complain("The password is missing.", "password");
+      return complain("Enter a password.", "password");
     }
     complain("");
     at("send").disabled = true;
@@ -90,17 +90,17 @@
     } finally {
       at("send").disabled = false;
     }
-    history.replaceState(null, "", location.pathname); // the token is used up
+    history.replaceState(null, "", location.pathname); // the token can't be used again
     at("form").reset();
     at("form").hidden = true;
     at("command").textContent = "service login " + location.origin + location.pathname.replace(/\/link$/, "");
     at("done").hidden = false;
-    heading(link.purpose === "invite" ? "Welcome to " + link.organization : "The new password is set", "");
+    heading(link.purpose === "invite" ? "Welcome to " + link.organization : "Your new password is set", "");
   };
 
   const open = async () => {
     if (!token) {
-      heading("This link is not complete", "Copy all of it, with what stands behind the # sign.");
+      heading("This link is incomplete", "Copy the whole link, including the part after the # sign.");
       return;
     }
     try {
@@ -116,7 +116,7 @@
   at("show").addEventListener("change", () => {
     for (const id of ["password", "again"]) at(id).type = at("show").checked ? "text" : "password";
   });
-  // Another link pasted into the same page is another page.
+  // A different link pasted into the address bar opens that link.
   addEventListener("hashchange", () => { if (location.hash) location.reload(); });
   open();
 })();

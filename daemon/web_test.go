@@ -1,12 +1,14 @@
 package daemon_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
@@ -56,7 +58,7 @@ func TestApprovalPageInABrowser(t *testing.T) {
 	p := g.owner.must("GET", g.path(api.GetApproval.Path), nil)
 	text := b.EvaluateText("document.body.innerText")
 	for _, want := range []string{
-		"waits for a decision",
+		"is waiting for a decision",
 		p.str("target_sha256"),
 		"service --server " + s.URL + " soa show --assessment " + p.str("assessment_id"),
 	} {
@@ -70,7 +72,7 @@ func TestApprovalPageInABrowser(t *testing.T) {
 	b.EvaluateText(`document.getElementById("reason").focus()`)
 	b.Press("Enter", 13)
 	b.EvaluateText(`document.getElementById("reject").click()`)
-	b.WaitFor(`document.getElementById("error").textContent.startsWith("Say why")`)
+	b.WaitFor(`document.getElementById("error").textContent.startsWith("Give a reason")`)
 	looks("no-reason")
 	if got := status(); got != "pending" {
 		t.Fatalf("it is %s by an Enter, or without a reason", got)
@@ -86,5 +88,58 @@ func TestApprovalPageInABrowser(t *testing.T) {
 		if !strings.HasPrefix(url, s.URL+"/") && !strings.HasPrefix(url, "data:") {
 			t.Errorf("it asked for %s", url)
 		}
+	}
+}
+
+// What the page's script does: it looks at the link, and uses it up, at the addresses
+// that the script names; the invitation's path leads to the page.
+func TestLinkPageWorks(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	owner, _ := w.organization("Acme", "a@acme.example")
+	invited := owner.must(
+		"POST",
+		"/api/v1/organizations/"+owner.org+"/members/invite",
+		map[string]any{"email": "n@acme.example", "role": "member"},
+	)
+	path, token, ok := strings.Cut(invited.str("invite_path"), "#")
+	if !ok || path != "/link" || token != invited.str("invite_token") {
+		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
+	}
+	script := who{w: w}.must("GET", "/link/page.js", nil).text
+	for _, op := range []*api.Operation{api.GetLink.Operation, api.AcceptLink.Operation} {
+		if !strings.Contains(script, `"`+strings.TrimPrefix(op.Path, "/")+`"`) {
+			t.Errorf("the script does not call %s", op.Path)
+		}
+	}
+	seen := who{w: w}.must("POST", api.GetLink.Path, map[string]any{"token": token})
+	for _, field := range []string{"purpose", "email", "organization", "role", "expires_at"} {
+		if seen.str(field) == "" || !strings.Contains(script, "link."+field) {
+			t.Errorf("%s is %q in the answer, or is not used by the script", field, seen.str(field))
+		}
+	}
+	who{w: w}.must("POST", api.AcceptLink.Path, map[string]any{"token": token, "name": "Nia", "password": goodPassword})
+	if again := (who{w: w}).do("POST", api.GetLink.Path, map[string]any{"token": token}); again.status != http.StatusUnauthorized {
+		t.Errorf("a used link answers %d", again.status)
+	}
+}
+
+// The script of the approval page calls operations that exist, and an invalid token unsubscribes nobody.
+func TestPagesOfEmails(t *testing.T) {
+	w := newWorld(t, daemon.Options{})
+	script := who{w: w}.must("GET", "/approval/page.js", nil).text
+	for _, op := range []*api.Operation{api.ListOrganizations.Operation, api.GetApproval.Operation, api.GetAssessment.Operation, api.SignIn.Operation} {
+		path, _, _ := strings.Cut(strings.TrimPrefix(op.Path, "/"), "{")
+		if !strings.Contains(script, `"`+path) {
+			t.Errorf("the script does not call %s", op.Path)
+		}
+	}
+	if refused := (who{w: w}).do(
+		"POST",
+		"/unsubscribe?token=abc",
+		"List-Unsubscribe=One-Click",
+		"Content-Type",
+		"application/x-www-form-urlencoded",
+	); refused.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", refused.status, refused.text)
 	}
 }
