@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the arrows into .golangci.yml")
+var update = flag.Bool("update", false, "write the import rules into .golangci.yml")
 
 const (
-	arrowsBegin = "        # arrows: made from internal/layout/rooms_test.go by `go test ./internal/layout -update`\n"
-	arrowsEnd   = "        # end of the arrows\n"
+	rulesBegin = "        # import rules: generated from internal/layout/rooms_test.go by `go test ./internal/layout -update`\n"
+	rulesEnd   = "        # end of the import rules\n"
 )
 
 // depguard is the picture as rules of the linter, so that editors show a wrong
@@ -43,7 +43,7 @@ func depguard(rs []room) string {
 		}
 		b.WriteString("          deny:\n" +
 			"            - pkg: " + modulePath + "\n" +
-			"              desc: arrows point down only, see ARCHITECTURE.md\n")
+			"              desc: imports point down only, see ARCHITECTURE.md\n")
 	}
 	return b.String()
 }
@@ -54,19 +54,19 @@ func TestLinterHasTheSameArrows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, begun := strings.Cut(string(text), arrowsBegin)
-	have, after, ended := strings.Cut(rest, arrowsEnd)
+	before, rest, begun := strings.Cut(string(text), rulesBegin)
+	have, after, ended := strings.Cut(rest, rulesEnd)
 	if !begun || !ended {
-		t.Fatalf(".golangci.yml lacks the lines\n%s%s", arrowsBegin, arrowsEnd)
+		t.Fatalf(".golangci.yml lacks the lines\n%s%s", rulesBegin, rulesEnd)
 	}
 	want := depguard(rooms(t))
 	if have == want {
 		return
 	}
 	if !*update {
-		t.Fatal("the arrows in .golangci.yml are not those of rooms_test.go: run `go test ./internal/layout -update`")
+		t.Fatal("the import rules in .golangci.yml differ from rooms_test.go: run `go test ./internal/layout -update`")
 	}
-	if err := os.WriteFile(file, []byte(before+arrowsBegin+want+arrowsEnd+after), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(before+rulesBegin+want+rulesEnd+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the daemon's user, and tells systemd of the unit. The daemon is not started: whether this
-# machine is to serve, whoever installs decides.
+# Creates the daemon's user and reloads systemd. The daemon is not started: the administrator
+# decides whether this machine should serve.
 set -e
 root="${DPKG_ROOT:-}"
 case "${1:-}" in abort-*) exit 0 ;; esac # a removal or upgrade that did not come about

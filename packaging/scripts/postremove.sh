@@ -1,5 +1,5 @@
 #!/bin/sh
-# The data folder stays, also on purge: it holds evidence and decisions, and no package knows
+# The data folder stays, even on purge: it holds evidence and approvals, and a package can't know
 # whether there is another copy.
 set -e
 if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops the daemon where the package goes, not where a newer one takes its place.
+# Stops the daemon when the package is removed, not when it is upgraded.
 set -e
 case "${1:-}" in upgrade | 1) exit 0 ;; esac
 if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then
