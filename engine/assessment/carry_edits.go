@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
 
@@ -173,9 +174,9 @@ func carryEdits[V, I any](k deliverableType[V, I], d *draft[I], previous []I, co
 // itemKey identifies an item within its version.
 type itemKey struct{ control, discriminator string }
 
-// matchItems returns, for each current item, the previous item that is the same line, or nil. Each
-// previous item is used once: first those added manually, then items without an origin by their
-// content, then the rule-generated item of the control.
+// matchItems returns, for each current item, the previous item that is the same line, or nil:
+// first those added manually, then items without an origin by their content, then the
+// rule-generated item of the control.
 func (k deliverableType[V, I]) matchItems(current, previous []I) []*I {
 	origin := func(i *I) string {
 		if k.originKey == nil {
@@ -183,35 +184,17 @@ func (k deliverableType[V, I]) matchItems(current, previous []I) []*I {
 		}
 		return k.originKey(i)
 	}
-	out, used := make([]*I, len(current)), make([]bool, len(previous))
-	for _, keyOf := range []func(i *I, old bool) (string, bool){
-		func(i *I, _ bool) (string, bool) { o := origin(i); return o, o != "" },
-		func(i *I, old bool) (string, bool) {
-			if k.legacyKey == nil || old && origin(i) != "" {
-				return "", false
-			}
-			return k.legacyKey(i), true
+	return merge.Match(current, previous,
+		func(i *I, _ bool) (itemKey, bool) {
+			return itemKey{k.item(i).ControlCode, origin(i)}, origin(i) != ""
 		},
-		func(i *I, _ bool) (string, bool) { return "", origin(i) == "" },
-	} {
-		previousByKey, currentByKey := map[itemKey][]int{}, map[itemKey][]int{}
-		for n := range previous {
-			if b, ok := keyOf(&previous[n], true); ok && !used[n] {
-				r := itemKey{k.item(&previous[n]).ControlCode, b}
-				previousByKey[r] = append(previousByKey[r], n)
+		func(i *I, isPrevious bool) (itemKey, bool) {
+			if k.legacyKey == nil || isPrevious && origin(i) != "" {
+				return itemKey{}, false
 			}
-		}
-		for n := range current {
-			if b, ok := keyOf(&current[n], false); ok && out[n] == nil {
-				r := itemKey{k.item(&current[n]).ControlCode, b}
-				currentByKey[r] = append(currentByKey[r], n)
-			}
-		}
-		for r, at := range currentByKey {
-			if old := previousByKey[r]; len(at) == 1 && len(old) == 1 {
-				out[at[0]], used[old[0]] = &previous[old[0]], true
-			}
-		}
-	}
-	return out
+			return itemKey{k.item(i).ControlCode, k.legacyKey(i)}, true
+		},
+		func(i *I, _ bool) (itemKey, bool) {
+			return itemKey{k.item(i).ControlCode, ""}, origin(i) == ""
+		})
 }

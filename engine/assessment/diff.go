@@ -1,26 +1,17 @@
 package assessment
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
-
-// ignoredFields lists record fields that aren't content.
-var ignoredFields = []string{
-	"id", "created_at", "updated_at", "organization_id", "assessment_id", "version_id", "revision",
-	"control_id", "control_title", "domain_code",
-	"edited_by", "edited_fields", "finding_id", "control_code", "status_label", "version_number", "created_by",
-	"approved_at", "approved_by", "submitted_at",
-}
 
 // DiffArtifact compares two versions of a deliverable, line by line.
 func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.ArtifactDiffInput) (*api.ArtifactDiff, error) {
@@ -52,7 +43,7 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 		if err != nil {
 			return err
 		}
-		fillDiff(out, from, to)
+		merge.DiffRecords(out, from, to)
 		return nil
 	})
 	if err == nil && written[0] != "" {
@@ -60,9 +51,6 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 	}
 	return out, err
 }
-
-// recordsByKey holds the content of a version: records by identifying key.
-type recordsByKey map[string]map[string]any
 
 // artifactRecordID returns the ID of the record behind a version of an artifact.
 func artifactRecordID(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (string, error) {
@@ -78,7 +66,7 @@ func artifactRecordID(tx *store.Tx, art *api.Artifact, number int, field string,
 }
 
 // readVersionRecords reads a version of an artifact.
-func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (recordsByKey, error) {
+func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (merge.Records, error) {
 	record, err := artifactRecordID(tx, art, number, field, hash)
 	if err != nil {
 		return nil, err
@@ -97,155 +85,68 @@ func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field strin
 	if err != nil {
 		return nil, store.ToNotFound(err, "content of scope version", fmt.Sprint(number))
 	}
-	fields, err := toFieldMap(sc)
-	return recordsByKey{"": fields}, err
+	out := merge.Records{}
+	return out, out.Add("", sc)
 }
 
-func toFieldMap(record any) (out map[string]any, err error) {
-	b, err := json.Marshal(record)
-	if err == nil {
-		err = json.Unmarshal(b, &out)
-	}
-	for _, f := range ignoredFields {
-		delete(out, f)
-	}
-	return out, err
-}
-
-func readItemRecords[V, I any](tx *store.Tx, k deliverableType[V, I], org, version string) (recordsByKey, error) {
+func readItemRecords[V, I any](tx *store.Tx, k deliverableType[V, I], org, version string) (merge.Records, error) {
 	items, err := k.readItems(tx, org, version)
 	if err != nil {
 		return nil, err
 	}
-	out := recordsByKey{}
+	out := merge.Records{}
 	for n := range items {
 		code := k.item(&items[n]).ControlCode
 		k.clearIDs(&items[n])
-		fields, err := toFieldMap(items[n])
-		if err != nil {
+		if err := out.Add(code, items[n]); err != nil {
 			return nil, err
 		}
-		key := code
-		for again := 2; out[key] != nil; again++ { // a control can have several records
-			key = fmt.Sprintf("%s (%d)", code, again)
-		}
-		out[key] = fields
 	}
 	return out, nil
 }
 
-// fillDiff fills in the lines of a diff, by control and field.
-func fillDiff(out *api.ArtifactDiff, from, to recordsByKey) {
-	names := slices.Collect(maps.Keys(from))
-	for name := range to {
-		if from[name] == nil {
-			names = append(names, name)
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(scf.CompareNatural(a, b), strings.Compare(a, b)) })
-	for _, name := range names {
-		before, after := from[name], to[name]
-		switch {
-		case before == nil:
-			out.Added++
-			out.Lines = append(
-				out.Lines,
-				api.DiffLine{
-					Change: "added",
-					Item:   name,
-					To:     summarizeFields(after),
-					Text:   joinNonEmpty("+", name, summarizeFields(after)),
-				},
-			)
-		case after == nil:
-			out.Removed++
-			out.Lines = append(
-				out.Lines,
-				api.DiffLine{
-					Change: "removed",
-					Item:   name,
-					From:   summarizeFields(before),
-					Text:   joinNonEmpty("-", name, summarizeFields(before)),
-				},
-			)
-		default:
-			if lines := diffFields(name, before, after); len(lines) > 0 {
-				out.Changed++
-				out.Lines = append(out.Lines, lines...)
-			}
-		}
-	}
-}
+const maxDiffText = 8 << 20 // maximum size of each compared report, in bytes
 
-func diffFields(name string, before, after map[string]any) (lines []api.DiffLine) {
-	fields := map[string]bool{}
-	for f := range before {
-		fields[f] = true
-	}
-	for f := range after {
-		fields[f] = true
-	}
-	for _, f := range slices.Sorted(maps.Keys(fields)) {
-		a, b := formatValue(before[f]), formatValue(after[f])
-		if a == b {
-			continue
-		}
-		lines = append(lines, api.DiffLine{
-			Change: "changed", Item: name, Field: f, From: a, To: b,
-			Text: joinNonEmpty("~", name, fmt.Sprintf("%s: %s → %s", strings.ReplaceAll(f, "_", " "), orPlaceholder(a), orPlaceholder(b))),
+// textFormats lists the text-based report formats.
+var textFormats = []string{"html", "md", "csv", "json", "oscal"}
+
+// diffReports compares two reports line by line.
+func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.ArtifactDiff, from, to string) error {
+	var texts [2]string
+	for n, id := range []string{from, to} {
+		var r api.Report
+		err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+			r, err = store.Reports.Get(tx, by.OrganizationID, id)
+			return store.ToNotFound(err, "report", id)
 		})
-	}
-	return lines
-}
-
-func joinNonEmpty(mark, name, words string) string {
-	return strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{mark, name, words}, func(s string) bool { return s == "" }), " "))
-}
-
-func orPlaceholder(s string) string {
-	if s == "" {
-		return "(nothing)"
-	}
-	return s
-}
-
-// summarizeFields returns a short summary of an item from its most important fields.
-func summarizeFields(fields map[string]any) string {
-	var out []string
-	for _, f := range []string{"applicability", "implementation_status", "severity", "status", "level", "condition", "weakness"} {
-		if s := formatValue(fields[f]); s != "" {
-			out = append(out, s)
+		if err != nil {
+			return err
+		}
+		if r.Template == "audit_package" {
+			return api.Conflict("an audit package is a zip and can't be compared line by line; compare the reports in it")
+		}
+		if !slices.Contains(textFormats, r.Format) {
+			return api.Conflict("%s reports are binary; choose one of %s", r.Format, strings.Join(textFormats, ", "))
+		}
+		if r.SizeBytes > maxDiffText {
+			return api.Conflict("%s is too large to compare: %d bytes; the maximum is %d", r.Filename, r.SizeBytes, maxDiffText)
+		}
+		if texts[n], err = s.readBlobText(r.SHA256); err != nil {
+			return fmt.Errorf("reading %s: %w", r.Filename, err)
 		}
 	}
-	return strings.Join(out, ", ")
+	merge.DiffText(out, texts[0], texts[1])
+	return nil
 }
 
-// formatValue formats a value for display: lists are joined, evidence is shown by its quotes.
-func formatValue(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	case []any:
-		parts := make([]string, len(v))
-		for i, one := range v {
-			parts[i] = formatValue(one)
-		}
-		return strings.Join(parts, "; ")
-	case map[string]any:
-		if quote, ok := v["quote"].(string); ok {
-			return fmt.Sprintf("%q (%s)", quote, formatValue(v["filename"]))
-		}
-		var parts []string
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if s := formatValue(v[key]); s != "" {
-				parts = append(parts, key+" "+s)
-			}
-		}
-		return strings.Join(parts, ", ")
+func (s *Service) readBlobText(blob string) (string, error) {
+	f, _, err := s.db.Blobs().Open(blob)
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprint(v)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxDiffText))
+	return string(text), err
 }
 
 // ContentHash returns the content hash of a gate's items in exported form: JSON, sorted by control

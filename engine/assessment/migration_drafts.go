@@ -65,7 +65,10 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		}
 		items = d.soa.items
 		for n := range items {
-			items[n].NeedsReview = items[n].NeedsReview || m.needsReview[items[n].ControlCode]
+			items[n].NeedsReview = items[n].NeedsReview || slices.ContainsFunc(
+				m.result.Review,
+				func(r api.MigrationReview) bool { return r.ControlCode == items[n].ControlCode },
+			)
 		}
 	}
 	if existing.gap {

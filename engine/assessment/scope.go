@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/store"
@@ -457,9 +458,9 @@ func ApplyScopeChanges(
 	tx *store.Tx,
 	by api.Caller,
 	assessment, id string,
-	changes map[string]FieldChange,
+	changes map[string]merge.Change,
 	protected []string,
-) ([]FieldConflict, *api.Scope, error) {
+) ([]merge.Conflict, *api.Scope, error) {
 	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
 	if errors.Is(err, store.ErrNotFound) {
 		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
@@ -471,15 +472,15 @@ func ApplyScopeChanges(
 	if err != nil {
 		return nil, nil, err
 	}
-	fields, err := FieldsFromRecord(&sc)
+	fields, err := merge.FieldsFromRecord(&sc)
 	if err != nil {
 		return nil, nil, err
 	}
-	merged, conflicts := MergeFields(fields, changes, protected)
+	merged, conflicts := merge.Fields(fields, changes, protected)
 	if len(merged) == 0 && sc.Revision > 0 {
 		return conflicts, &sc, nil
 	}
-	if err := FillRecord(fields, &sc); err != nil {
+	if err := merge.FillRecord(fields, &sc); err != nil {
 		return nil, nil, err
 	}
 	if err := validateScope(&sc); err != nil {

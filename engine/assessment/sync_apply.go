@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/store"
 )
@@ -15,12 +16,30 @@ import (
 // Changes made to a copy of an assessment elsewhere are applied here under the same rules as local
 // changes. Violations are returned as API errors, and nothing is written then.
 
+// protectedItemFields lists item fields that a merge never changes, because they identify the item
+// or are set by the rules.
+var protectedItemFields = []string{
+	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
+	"control_id", "control_code", "control_title", "domain_code", "edited_by",
+}
+
+// derivedFields lists fields set by the rules along with others; they differ only if those do.
+var derivedFields = []string{"reason", "needs_review", "edited_fields"}
+
+// derivedLevelFields lists fields derived from the level of a maturity score. In findings, users
+// write the criteria.
+var derivedLevelFields = []string{"criteria", "next_criteria"}
+
+func isDerivedField(gate api.Gate, field string) bool {
+	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
+}
+
 // syncApplier applies synced changes to one of the four deliverables.
 type syncApplier interface {
-	applyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]FieldChange) ([]FieldConflict, error)
+	applyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]merge.Change) ([]merge.Conflict, error)
 	addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
 	addVersion(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) (clash bool, err error)
-	removeItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*FieldConflict, error)
+	removeItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*merge.Conflict, error)
 	rehashVersion(tx *store.Tx, org, version string) error
 	submitVersion(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error
 	recordVersion(tx *store.Tx, by api.Caller, assessment, version string) error
@@ -54,8 +73,8 @@ func ApplyItemChanges(
 	assessment string,
 	gate api.Gate,
 	id string,
-	changes map[string]FieldChange,
-) ([]FieldConflict, error) {
+	changes map[string]merge.Change,
+) ([]merge.Conflict, error) {
 	r, err := syncApplierFor(gate)
 	if err != nil {
 		return nil, err
@@ -80,7 +99,7 @@ func DeleteSyncedItem(
 	gate api.Gate,
 	id string,
 	base map[string]json.RawMessage,
-) (*FieldConflict, error) {
+) (*merge.Conflict, error) {
 	r, err := syncApplierFor(gate)
 	if err != nil {
 		return nil, err
@@ -240,8 +259,8 @@ func (r deliverableSync[V, I]) applyChanges(
 	tx *store.Tx,
 	by api.Caller,
 	assessment, id string,
-	changes map[string]FieldChange,
-) ([]FieldConflict, error) {
+	changes map[string]merge.Change,
+) ([]merge.Conflict, error) {
 	org := by.OrganizationID
 	item, err := r.items.Get(tx, org, id)
 	if err == nil && r.deliverableType.item(&item).AssessmentID != assessment {
@@ -261,12 +280,12 @@ func (r deliverableSync[V, I]) applyChanges(
 	if err != nil {
 		return nil, err
 	}
-	fields, err := FieldsFromRecord(&target)
+	fields, err := merge.FieldsFromRecord(&target)
 	if err != nil {
 		return nil, err
 	}
-	merged, conflicts := MergeFields(fields, changes, protectedItemFields)
-	conflicts = slices.DeleteFunc(conflicts, func(c FieldConflict) bool { return isDerivedField(r.gate, c.Field) })
+	merged, conflicts := merge.Fields(fields, changes, protectedItemFields)
+	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isDerivedField(r.gate, c.Field) })
 	for n := range conflicts {
 		conflicts[n].RecordID, conflicts[n].Label = r.deliverableType.item(&target).ID, r.deliverableType.item(&target).ControlCode
 	}
@@ -274,7 +293,7 @@ func (r deliverableSync[V, I]) applyChanges(
 		return conflicts, nil
 	}
 	var tried I
-	if err := FillRecord(fields, &tried); err != nil {
+	if err := merge.FillRecord(fields, &tried); err != nil {
 		return nil, err
 	}
 	if err := r.validateItem(&tried); err != nil {
@@ -308,7 +327,7 @@ func (r deliverableSync[V, I]) applyChanges(
 
 func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {
 	var i I
-	if err := FillRecord(fields, &i); err != nil {
+	if err := merge.FillRecord(fields, &i); err != nil {
 		return err
 	}
 	it := r.deliverableType.item(&i)
@@ -346,7 +365,7 @@ func (r deliverableSync[V, I]) removeItem(
 	by api.Caller,
 	assessment, id string,
 	base map[string]json.RawMessage,
-) (*FieldConflict, error) {
+) (*merge.Conflict, error) {
 	org := by.OrganizationID
 	i, err := r.items.Get(tx, org, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -371,13 +390,13 @@ func (r deliverableSync[V, I]) removeItem(
 			displayStatus(head.Status),
 		)
 	}
-	fields, err := FieldsFromRecord(&i)
+	fields, err := merge.FieldsFromRecord(&i)
 	if err != nil {
 		return nil, err
 	}
 	for name, was := range base {
-		if !slices.Contains(protectedItemFields, name) && !equalJSON(fields[name], was) {
-			return &FieldConflict{RecordID: id, Label: it.ControlCode, Field: name, Base: was, Here: fields[name]}, nil
+		if !slices.Contains(protectedItemFields, name) && !merge.EqualJSON(fields[name], was) {
+			return &merge.Conflict{RecordID: id, Label: it.ControlCode, Field: name, Base: was, Here: fields[name]}, nil
 		}
 	}
 	if err := r.items.Delete(tx, org, id); err != nil {
@@ -401,7 +420,7 @@ func (r deliverableSync[V, I]) addVersion(
 		return false, err
 	}
 	var v V
-	if err := FillRecord(fields, &v); err != nil {
+	if err := merge.FillRecord(fields, &v); err != nil {
 		return false, err
 	}
 	head := r.version(&v)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/store"
 )
@@ -120,17 +121,17 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		return api.Conflict("the assessment is closed")
 	}
 	changes := maps.Clone(l.Fields)
-	maps.DeleteFunc(changes, func(name string, _ assessment.FieldChange) bool {
+	maps.DeleteFunc(changes, func(name string, _ merge.Change) bool {
 		return !slices.Contains(assessmentEditableFields, name)
 	})
-	f, err := assessment.FieldsFromRecord(&a)
+	f, err := merge.FieldsFromRecord(&a)
 	if err != nil {
 		return err
 	}
-	merged, conflicts := assessment.MergeFields(f, changes, nil)
+	merged, conflicts := merge.Fields(f, changes, nil)
 	if len(merged) > 0 {
 		var next api.Assessment
-		if err := assessment.FillRecord(f, &next); err != nil {
+		if err := merge.FillRecord(f, &next); err != nil {
 			return err
 		}
 		if next.Name == "" || len(next.Name) > 200 || len(next.Description) > 10_000 {
@@ -163,7 +164,7 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 	}
 	f["organization_id"], _ = json.Marshal(r.target.org)
 	var a api.Assessment
-	if err := assessment.FillRecord(f, &a); err != nil {
+	if err := merge.FillRecord(f, &a); err != nil {
 		return err
 	}
 	if a.Name == "" || len(a.Name) > 200 || len(a.Description) > 10_000 || slices.Contains(a.FrameworkIDs, "") {
@@ -200,7 +201,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	case l.Op == opDelete:
 		return r.deleteDocument(tx, t, l, &old)
 	}
-	f, err := assessment.FieldsFromRecord(&old)
+	f, err := merge.FieldsFromRecord(&old)
 	if err != nil {
 		return err
 	}
@@ -228,14 +229,14 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			return err
 		} else if old, err = store.Documents.Get(tx, org, old.ID); err != nil {
 			return err
-		} else if f, err = assessment.FieldsFromRecord(&old); err != nil {
+		} else if f, err = merge.FieldsFromRecord(&old); err != nil {
 			return err
 		}
 	}
-	merged, conflicts := assessment.MergeFields(f, changes, t.readOnlyFields)
+	merged, conflicts := merge.Fields(f, changes, t.readOnlyFields)
 	if len(merged) > 0 {
 		var next store.Document
-		if err := assessment.FillRecord(f, &next); err != nil {
+		if err := merge.FillRecord(f, &next); err != nil {
 			return err
 		}
 		next.UpdatedAt = tx.Now()
@@ -306,7 +307,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 	if err := r.by.Require("document:delete"); err != nil {
 		return err
 	}
-	f, err := assessment.FieldsFromRecord(old)
+	f, err := merge.FieldsFromRecord(old)
 	if err != nil {
 		return err
 	}
@@ -328,9 +329,9 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	changes := maps.Clone(l.Fields)
 	if l.Op == opInsert {
-		changes = map[string]assessment.FieldChange{}
+		changes = map[string]merge.Change{}
 		for name, v := range l.Record {
-			changes[name] = assessment.FieldChange{To: v}
+			changes[name] = merge.Change{To: v}
 		}
 	} else if l.Op != opEdit {
 		return api.Conflict("a scope cannot be deleted")
@@ -356,7 +357,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	f := maps.Clone(l.Record)
 	f["organization_id"], _ = json.Marshal(r.target.org)
 	var c api.Comment
-	if err := assessment.FillRecord(f, &c); err != nil {
+	if err := merge.FillRecord(f, &c); err != nil {
 		return err
 	}
 	if there, err := store.Comments.Has(tx, r.target.org, c.ID); err != nil || there {
@@ -600,7 +601,7 @@ func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field stri
 	return s
 }
 
-func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []assessment.FieldConflict, id, label string) error {
+func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []merge.Conflict, id, label string) error {
 	for _, c := range conflicts {
 		c.RecordID, c.Label = cmp.Or(c.RecordID, id), cmp.Or(c.Label, label)
 		key := l.Key

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
 
@@ -212,19 +212,19 @@ func (t *table) fillEdit(change *orderedChange, current, base fields, exists boo
 	case base == nil:
 		change.line.Op, change.line.Record = opInsert, current
 	default:
-		changed := map[string]assessment.FieldChange{}
+		changed := map[string]merge.Change{}
 		for name, v := range current {
 			if !bytes.Equal(v, base[name]) {
-				changed[name] = assessment.FieldChange{From: base[name], To: v}
+				changed[name] = merge.Change{From: base[name], To: v}
 			}
 		}
 		for name, v := range base {
 			if _, ok := current[name]; !ok {
-				changed[name] = assessment.FieldChange{From: v}
+				changed[name] = merge.Change{From: v}
 			}
 		}
 		if t.name == store.Assessments.Name() {
-			maps.DeleteFunc(changed, func(name string, _ assessment.FieldChange) bool {
+			maps.DeleteFunc(changed, func(name string, _ merge.Change) bool {
 				return !slices.Contains(assessmentEditableFields, name)
 			})
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
@@ -525,7 +526,7 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	arrival := t.docs[stringFromJSON(l.Record["id"])]
 	var doc store.Document
 	next["organization_id"] = stringToJSON(t.target.org)
-	if err := assessment.FillRecord(next, &doc); err != nil {
+	if err := merge.FillRecord(next, &doc); err != nil {
 		return err
 	}
 	doc.Embedder, doc.Stage = arrival.Document.Embedder, "done"
@@ -580,7 +581,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err := errors.Join(tab.remove(tx, org, key), saveBase(tx, org, id, tab.name, key, nil)); err != nil {
 			return err
 		}
-		f, err := assessment.FieldsFromRecord(&old)
+		f, err := merge.FieldsFromRecord(&old)
 		if err != nil {
 			return err
 		}

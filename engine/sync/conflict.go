@@ -13,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/store"
 )
@@ -161,8 +162,8 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		}
 		to, from = in.Body.Value, f[c.Field]
 	}
-	changes := map[string]assessment.FieldChange{c.Field: {From: from, To: to}}
-	var left []assessment.FieldConflict
+	changes := map[string]merge.Change{c.Field: {From: from, To: to}}
+	var left []merge.Conflict
 	switch {
 	case t.kind == itemTable:
 		left, err = assessment.ApplyItemChanges(tx, by, c.AssessmentID, t.gate, c.RecordID, changes)
@@ -170,7 +171,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		left, _, err = assessment.ApplyScopeChanges(tx, by, c.AssessmentID, c.RecordID, changes, t.readOnlyFields)
 	default:
 		var merged []string
-		if merged, left = assessment.MergeFields(f, changes, t.readOnlyFields); len(merged) > 0 {
+		if merged, left = merge.Fields(f, changes, t.readOnlyFields); len(merged) > 0 {
 			err = t.put(tx, by.OrganizationID, f)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
 
@@ -181,7 +181,7 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 	fit := *l
 	if l.Op == opEdit {
 		fit.Fields = maps.Clone(l.Fields)
-		fit.Fields[name] = assessment.FieldChange{From: l.Fields[name].From, To: out.remaining}
+		fit.Fields[name] = merge.Change{From: l.Fields[name].From, To: out.remaining}
 	} else {
 		fit.Record = maps.Clone(l.Record)
 		fit.Record[name] = out.remaining

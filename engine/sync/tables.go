@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
 
@@ -63,12 +63,12 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 		if err != nil {
 			return nil, false, err
 		}
-		f, err := assessment.FieldsFromRecord(&r)
+		f, err := merge.FieldsFromRecord(&r)
 		return f, true, err
 	}
 	fill := func(org string, f fields) (r R, err error) {
 		f["organization_id"], _ = json.Marshal(org)
-		return r, assessment.FillRecord(f, &r)
+		return r, merge.FillRecord(f, &r)
 	}
 	def.put = func(tx *store.Tx, org string, f fields) error {
 		r, err := fill(org, f)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/assessment"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/store"
 )
 
@@ -62,15 +62,15 @@ type fileHeader struct {
 
 // changeLine is one change.
 type changeLine struct {
-	Op       string                            `json:"op"`
-	Table    string                            `json:"table,omitempty"`
-	Key      []byte                            `json:"key,omitempty"`
-	Sequence int64                             `json:"sequence,omitempty"`
-	Record   fields                            `json:"record,omitempty"`
-	Fields   map[string]assessment.FieldChange `json:"fields,omitempty"`
-	Chunks   []api.Chunk                       `json:"chunks,omitempty"`
-	By       string                            `json:"by,omitempty"`
-	At       time.Time                         `json:"at,omitzero"`
+	Op       string                  `json:"op"`
+	Table    string                  `json:"table,omitempty"`
+	Key      []byte                  `json:"key,omitempty"`
+	Sequence int64                   `json:"sequence,omitempty"`
+	Record   fields                  `json:"record,omitempty"`
+	Fields   map[string]merge.Change `json:"fields,omitempty"`
+	Chunks   []api.Chunk             `json:"chunks,omitempty"`
+	By       string                  `json:"by,omitempty"`
+	At       time.Time               `json:"at,omitzero"`
 
 	Gate     api.Gate           `json:"gate,omitempty"`
 	Version  string             `json:"version,omitempty"`

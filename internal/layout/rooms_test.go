@@ -35,7 +35,7 @@ engine            → lower
 
 engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
 
-engine/sync       → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
 engine/workflow   → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
 engine/notify/alert → engine/notify/mail engine/catalog/scf engine/audit store api
 engine/notify     → engine/notify/integration engine/notify/delivery engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp internal/editdistance
@@ -49,7 +49,8 @@ engine/report/workbook → engine/report/drawing api internal/lazyregexp
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/assessment → engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/assessment/merge → engine/catalog/scf api
 engine/check      → engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
 engine/judge      → engine/judge/criteria api internal/lazyregexp internal/vecmath
 engine/agent/analysis → api internal/lazyregexp

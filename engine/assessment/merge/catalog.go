@@ -1,0 +1,166 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+)
+
+// Catalog is a catalog version as an assessment uses it.
+type Catalog struct {
+	Snapshot *scf.Snapshot
+	// Controls are those of the assessment's frameworks; Codes are the requirements each of them
+	// covers, by control code.
+	Controls []api.Control
+	Codes    map[string]api.RequirementCodes
+}
+
+// MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. Refs
+// are the IDs of those found and not dropped.
+func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string) (frameworks []api.MigratedFramework, refs []string) {
+	for n, code := range a.Frameworks {
+		f := api.MigratedFramework{Code: code, Status: "kept"}
+		old, err := from.Framework(a.FrameworkIDs[n])
+		found, notFound := findFramework(to, code, err == nil && old.IsCustom)
+		switch {
+		case slices.Contains(dropped, code):
+			f.Status = "dropped"
+		case notFound != nil:
+			why := notFound.Error()
+			f.Status, f.Message = "gone", &why
+		default:
+			f.ToCode = &found.Code
+			if found.Code != code {
+				f.Status = "renamed"
+			}
+			refs = append(refs, found.ID)
+		}
+		frameworks = append(frameworks, f)
+	}
+	return frameworks, refs
+}
+
+// findFramework looks up a framework by code. A custom framework stays custom, even if a release
+// has the same code.
+func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, error) {
+	f, err := in.Framework(code)
+	if custom && (err != nil || !f.IsCustom) {
+		if f, err := in.Framework(code + "-custom"); err == nil && f.IsCustom {
+			return f, nil
+		}
+		return f, &scf.NotFoundError{Kind: "framework", Ref: code}
+	}
+	return f, err
+}
+
+// CompareCatalogs compares the controls of an assessment in two catalog versions and fills in m:
+// the controls to review, and which of the controls with user edits (decided) remain. The
+// frameworks in m must be known.
+func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]bool) {
+	m.ControlsBefore, m.ControlsAfter = len(from.Controls), len(to.Controls)
+	changed := map[string]api.ControlChange{}
+	for _, c := range scf.Diff(from.Snapshot, to.Snapshot).Changed {
+		changed[c.Code] = c
+	}
+	before := map[string]bool{}
+	for _, c := range from.Controls {
+		before[c.Code] = true
+	}
+	remains := map[string]bool{}
+	for _, c := range to.Controls {
+		remains[c.Code] = true
+		r := api.MigrationReview{ControlCode: c.Code, Title: c.Title, Decided: decided[c.Code]}
+		if !before[c.Code] {
+			r.Reasons, r.Gained = []string{api.ReviewNew}, to.Codes[c.Code]
+		} else {
+			r.Reasons = reviewReasons(changed[c.Code])
+			codesBefore := renameFrameworks(from.Codes[c.Code], m.Frameworks)
+			r.Gained, r.Lost = missingCodes(to.Codes[c.Code], codesBefore), missingCodes(codesBefore, to.Codes[c.Code])
+			if len(r.Gained)+len(r.Lost) > 0 {
+				r.Reasons = append(r.Reasons, api.ReviewRequirements)
+			}
+		}
+		if len(r.Reasons) == 0 {
+			m.ControlsUnchanged++
+			continue
+		}
+		m.Review = append(m.Review, r)
+	}
+	for _, c := range from.Controls {
+		if remains[c.Code] {
+			continue
+		}
+		reason := api.ReviewGone
+		if _, err := to.Snapshot.Control(c.Code); err == nil {
+			reason = api.ReviewUnmapped
+		}
+		m.Review = append(m.Review, api.MigrationReview{
+			ControlCode: c.Code, Title: c.Title, Reasons: []string{reason}, Lost: from.Codes[c.Code], Decided: decided[c.Code],
+		})
+	}
+	slices.SortFunc(m.Review, func(a, b api.MigrationReview) int { return scf.CompareNatural(a.ControlCode, b.ControlCode) })
+	for code := range decided {
+		if remains[code] {
+			m.DecisionsKept = append(m.DecisionsKept, code)
+		} else {
+			m.DecisionsLeft = append(m.DecisionsLeft, code)
+		}
+	}
+	slices.SortFunc(m.DecisionsKept, scf.CompareNatural)
+	slices.SortFunc(m.DecisionsLeft, scf.CompareNatural)
+}
+
+func reviewReasons(c api.ControlChange) (reasons []string) {
+	for _, r := range []struct {
+		applies bool
+		reason  string
+	}{
+		{c.Renamed, api.ReviewRenamed},
+		{c.Reworded, api.ReviewReworded},
+		{c.Reweighted, api.ReviewReweighted},
+		{c.Deprecated, api.ReviewDeprecated},
+	} {
+		if r.applies {
+			reasons = append(reasons, r.reason)
+		}
+	}
+	return reasons
+}
+
+// renameFrameworks returns requirement codes under the frameworks' new codes.
+func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFramework) api.RequirementCodes {
+	renamed := api.RequirementCodes{}
+	for code, requirements := range codes {
+		for _, f := range frameworks {
+			if f.Code == code && f.ToCode != nil {
+				code = *f.ToCode
+				break
+			}
+		}
+		renamed[code] = append(renamed[code], requirements...)
+	}
+	return renamed
+}
+
+// missingCodes returns the requirement codes of a that b lacks, or nil. Spelling differences don't
+// count.
+func missingCodes(a, b api.RequirementCodes) api.RequirementCodes {
+	var missing api.RequirementCodes
+	for framework, codes := range a {
+		has := map[string]bool{}
+		for _, c := range b[framework] {
+			has[scf.NormalizeCode(c)] = true
+		}
+		for _, c := range codes {
+			if has[scf.NormalizeCode(c)] {
+				continue
+			}
+			if missing == nil {
+				missing = api.RequirementCodes{}
+			}
+			missing[framework] = append(missing[framework], c)
+		}
+	}
+	return missing
+}
