@@ -36,6 +36,9 @@ type Paging struct {
 	Cursor string `query:"cursor" doc:"The next_cursor of the previous page; opaque."`
 }
 
+// SetPaging sets the page to request. Inputs that embed a Paging inherit it.
+func (p *Paging) SetPaging(to Paging) { *p = to }
+
 // Record holds the fields common to all records.
 type Record struct {
 	ID        string    `json:"id" doc:"UUIDv7."`

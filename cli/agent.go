@@ -33,13 +33,13 @@ func (a *app) agentList() *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, x := range all.Data {
-					rows = append(rows, []string{x.ID, x.Role, strings.Join(x.NeedsApprovalFor, ", ")})
-				}
-				p.Table(
+				printTable(
+					p,
+					all.Data,
 					[]print.Column{fixed("agent"), wrapped("what it does"), optional(column("needs approval of"))},
-					rows,
+					func(x api.Agent) []string {
+						return []string{x.ID, x.Role, strings.Join(x.NeedsApprovalFor, ", ")}
+					},
 				)
 			})
 		},
@@ -202,31 +202,15 @@ func (a *app) agentRuns() *cobra.Command {
 		Use: "runs", Short: "List runs, newest first",
 		Long: "Lists the organization's runs, including analyses, newest first.", Example: "  service agent runs --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AgentRun], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListAgentRuns, &in)
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListAgentRuns, &in, l)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(rows, []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID})
-				}
-				p.Table(
-					[]print.Column{
-						fixed("created"),
-						fixed("agent"),
-						column("status"),
-						optional(column("model")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No runs yet. Start an agent with `%s`.", a.commandLine("agent run AGENT"))
-			})
+			return printList(a, all, []print.Column{
+				fixed("created"), fixed("agent"), column("status"), optional(column("model")), fixed("id"),
+			}, func(r api.AgentRun) []string {
+				return []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID}
+			}, "No runs yet. Start an agent with `%s`.", a.commandLine("agent run AGENT"))
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only runs that are pending, running, completed, failed or cancelled")
@@ -262,28 +246,31 @@ func (a *app) agentSteps() *cobra.Command {
 		Use: "steps RUN", Short: "List the steps of a run",
 		Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AgentStep], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListAgentRunSteps,
-					&api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}, Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListAgentRunSteps,
+				&api.AgentStepsInput{AgentRunInput: api.AgentRunInput{AgentRunID: args[0]}},
+			)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, s := range all.Data {
+			return printList(
+				a,
+				all,
+				[]print.Column{number(""), column("kind"), fixed("name"), number("took"), column("output")},
+				func(s api.AgentStep) []string {
 					out, _ := json.Marshal(s.Output)
-					rows = append(rows, []string{fmt.Sprint(s.Index), s.Kind, s.Name, fmt.Sprintf("%d ms", s.DurationMS), string(out)})
-				}
-				p.Table(
-					[]print.Column{number(""), column("kind"), fixed("name"), number("took"), column("output")},
-					rows,
-				)
-			})
+					return []string{
+						fmt.Sprint(s.Index),
+						s.Kind,
+						s.Name,
+						fmt.Sprintf("%d ms", s.DurationMS),
+						string(out),
+					}
+				},
+				"",
+			)
 		},
 	}
 }

@@ -88,43 +88,24 @@ func (a *app) alertList() *cobra.Command {
 		Long:    "Lists the rules. A running daemon evaluates each rule every 30 seconds.",
 		Example: "  service alert list\n  service alert list --jq '.data[] | select(.state==\"firing\")'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.AlertRule], error) {
-				return call(cmd.Context(), a, api.ListAlerts, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListAlerts, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					value := ""
-					if r.Value != nil {
-						value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
-					}
-					state := r.State
-					if !r.Enabled {
-						state = "off"
-					}
-					rows = append(rows, []string{r.Name, state, formatCondition(&r), value, strings.Join(r.Channels, ", "), r.ID})
+			return printList(a, all, []print.Column{
+				column("name"), fixed("state"), column("when"), number("value"), optional(column("notifies")),
+				optional(fixed("id")),
+			}, func(r api.AlertRule) []string {
+				value := ""
+				if r.Value != nil {
+					value = strconv.FormatFloat(*r.Value, 'f', -1, 64)
 				}
-				p.Table(
-					[]print.Column{
-						column("name"),
-						fixed("state"),
-						column("when"),
-						number("value"),
-						optional(column("notifies")),
-						optional(fixed("id")),
-					},
-					rows,
-				)
-				a.textIfEmpty(
-					p,
-					len(rows),
-					"No alert rules yet. Create one with `%s`.",
-					a.commandLine("alert create NAME --when 'METRIC > NUMBER'"),
-				)
-			})
+				state := r.State
+				if !r.Enabled {
+					state = "off"
+				}
+				return []string{r.Name, state, formatCondition(&r), value, strings.Join(r.Channels, ", "), r.ID}
+			}, "No alert rules yet. Create one with `%s`.", a.commandLine("alert create NAME --when 'METRIC > NUMBER'"))
 		},
 	}
 }

@@ -215,21 +215,13 @@ func (a *app) apiList() *cobra.Command {
 				}
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, l := range all {
-					rows = append(rows, []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary})
-				}
-				p.Table(
-					[]print.Column{
-						fixed("operation"),
-						fixed("method"),
-						fixed("path"),
-						optional(column("permission")),
-						column("summary"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No operations match.")
+				printTable(p, all, []print.Column{
+					fixed("operation"), fixed("method"), fixed("path"), optional(column("permission")),
+					column("summary"),
+				}, func(l operationInfo) []string {
+					return []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary}
+				})
+				textIfEmpty(p, len(all), "No operations match.")
 			})
 		},
 	}

@@ -26,7 +26,7 @@ listed explicitly.`,
 }
 
 func (a *app) listKeys(ctx context.Context) (*api.List[api.APIKey], error) {
-	return collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.APIKey], error) { return call(ctx, a, api.ListAPIKeys, &p) })
+	return fetchAll(ctx, a, api.ListAPIKeys, &api.Paging{})
 }
 
 func (a *app) keyList() *cobra.Command {
@@ -41,31 +41,21 @@ func (a *app) keyList() *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, k := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							k.Name,
-							k.Status,
-							strings.Join(k.Scopes, ", "),
-							formatTimePtr(k.LastUsedAt),
-							formatTimePtr(k.ExpiresAt),
-							k.MaskedKey,
-							k.ID,
-						},
-					)
-				}
-				p.Table([]print.Column{
-					fixed("key"),
-					fixed("status"),
-					column("scopes"),
-					optional(column("last used")),
-					optional(column("expires")),
-					optional(column("secret")),
-					optional(fixed("id")),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "No API keys yet. Create one with `%s`.", a.commandLine("key create NAME --scope '*'"))
+				printTable(p, all.Data, []print.Column{
+					fixed("key"), fixed("status"), column("scopes"), optional(column("last used")),
+					optional(column("expires")), optional(column("secret")), optional(fixed("id")),
+				}, func(k api.APIKey) []string {
+					return []string{
+						k.Name, k.Status, strings.Join(k.Scopes, ", "), formatTimePtr(k.LastUsedAt),
+						formatTimePtr(k.ExpiresAt), k.MaskedKey, k.ID,
+					}
+				})
+				textIfEmpty(
+					p,
+					len(all.Data),
+					"No API keys yet. Create one with `%s`.",
+					a.commandLine("key create NAME --scope '*'"),
+				)
 			})
 		},
 	}

@@ -49,51 +49,35 @@ func (a *app) approvalList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Approval], error) {
-				return call(cmd.Context(), a, api.ListApprovals, &api.ApprovalsInput{
-					AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p,
-					Status: api.ApprovalStatus(status), Gate: api.Gate(gate),
-				})
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.ListApprovals,
+				&api.ApprovalsInput{
+					AssessmentInput: api.AssessmentInput{AssessmentID: one.ID},
+					Status:          api.ApprovalStatus(status),
+					Gate:            api.Gate(gate),
+				},
+				l,
+			)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, one := range all.Data {
-					decided := ""
-					if one.DecidedBy != nil {
-						decided = formatDecider(&one)
-					} else if may := formatDelegates(&one); len(may) > 0 {
-						decided = "(delegates: " + joinFirst(may, 5) + ")"
-					}
-					rows = append(
-						rows,
-						[]string{
-							string(one.Gate),
-							fmt.Sprint(one.VersionNumber),
-							one.DisplayStatus(),
-							formatTime(one.RequestedAt),
-							decided,
-							formatTimePtr(one.DecidedAt),
-							orEmpty(one.Reason),
-							one.ID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("gate"), number("version"), fixed("status"), optional(column("requested")),
+				column("decided by"), optional(column("decided")), optional(column("reason")), fixed("id"),
+			}, func(one api.Approval) []string {
+				decided := ""
+				if one.DecidedBy != nil {
+					decided = formatDecider(&one)
+				} else if may := formatDelegates(&one); len(may) > 0 {
+					decided = "(delegates: " + joinFirst(may, 5) + ")"
 				}
-				p.Table([]print.Column{
-					fixed("gate"),
-					number("version"),
-					fixed("status"),
-					optional(column("requested")),
-					column("decided by"),
-					optional(column("decided")),
-					optional(column("reason")),
-					fixed("id"),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "No approvals match.")
-			})
+				return []string{
+					string(one.Gate), fmt.Sprint(one.VersionNumber), one.DisplayStatus(), formatTime(one.RequestedAt),
+					decided, formatTimePtr(one.DecidedAt), orEmpty(one.Reason), one.ID,
+				}
+			}, "No approvals match.")
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only approvals that are pending, approved or rejected")

@@ -103,37 +103,26 @@ func (a *app) artifactList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Artifact], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListArtifacts,
-					&api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListArtifacts,
+				&api.ArtifactsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}},
+			)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, x := range all.Data {
-					rows = append(
-						rows,
-						[]string{formatArtifactType(&x), x.Title, fmt.Sprint(x.CurrentVersion), formatTime(x.UpdatedAt), x.ID},
-					)
+			return printList(a, all, []print.Column{
+				fixed("type"), optional(column("title")), number("version"), optional(fixed("changed")), fixed("id"),
+			}, func(x api.Artifact) []string {
+				return []string{
+					formatArtifactType(&x),
+					x.Title,
+					fmt.Sprint(x.CurrentVersion),
+					formatTime(x.UpdatedAt),
+					x.ID,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("type"),
-						optional(column("title")),
-						number("version"),
-						optional(fixed("changed")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No artifacts yet.")
-			})
+			}, "No artifacts yet.")
 		},
 	}
 }
@@ -144,43 +133,28 @@ func (a *app) artifactShow() *cobra.Command {
 		Long: "Lists the versions of an artifact with their content hashes.", Example: "  service artifact show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := api.ArtifactInput{ArtifactID: args[0]}
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ArtifactVersion], error) {
-				return call(cmd.Context(), a, api.ListArtifactVersions, &api.ArtifactVersionsInput{ArtifactInput: in, Paging: p})
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListArtifactVersions,
+				&api.ArtifactVersionsInput{ArtifactInput: in},
+			)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, v := range all.Data {
-					supersedes := ""
-					if v.Supersedes != nil {
-						supersedes = fmt.Sprint(*v.Supersedes)
-					}
-					rows = append(
-						rows,
-						[]string{
-							fmt.Sprint(v.VersionNumber),
-							humanize(v.Status),
-							supersedes,
-							formatTime(v.CreatedAt),
-							v.ContentSHA256,
-							v.RecordID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixedNumber("version"), fixed("status"), number("replaces"), optional(fixed("created")),
+				column("sha256"), fixed("record"),
+			}, func(v api.ArtifactVersion) []string {
+				supersedes := ""
+				if v.Supersedes != nil {
+					supersedes = fmt.Sprint(*v.Supersedes)
 				}
-				p.Table(
-					[]print.Column{
-						fixedNumber("version"),
-						fixed("status"),
-						number("replaces"),
-						optional(fixed("created")),
-						column("sha256"),
-						fixed("record"),
-					},
-					rows,
-				)
-			})
+				return []string{
+					fmt.Sprint(v.VersionNumber), humanize(v.Status), supersedes, formatTime(v.CreatedAt),
+					v.ContentSHA256, v.RecordID,
+				}
+			}, "")
 		},
 	}
 }

@@ -45,9 +45,13 @@ func (a *app) assessList() *cobra.Command {
 			if err := checkOneOf("state", state, api.States()); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Assessment], error) {
-				return call(cmd.Context(), a, api.ListAssessments, &api.AssessmentsInput{Paging: p, State: api.State(state), Q: q})
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.ListAssessments,
+				&api.AssessmentsInput{State: api.State(state), Q: q},
+				l,
+			)
 			if err != nil {
 				return err
 			}
@@ -86,7 +90,7 @@ func (a *app) assessList() *cobra.Command {
 					optional(fixed("changed")),
 					fixed("id"),
 				}, rows)
-				a.textIfEmpty(
+				textIfEmpty(
 					p,
 					len(rows),
 					"No assessments yet. Create one with `%s`, or try `%s`.",
@@ -279,25 +283,25 @@ func (a *app) assessTimeline() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.TimelineEvent], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.GetTimeline,
-					&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
-				)
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.GetTimeline,
+				&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}},
+				l,
+			)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, e := range all.Data {
-					rows = append(rows, []string{formatTime(e.At), e.Actor.Name, e.Type, e.Summary})
-				}
-				p.Table([]print.Column{fixed("at"), column("who"), column("type"), wrapped("what")}, rows)
-			})
+			return printList(
+				a,
+				all,
+				[]print.Column{fixed("at"), column("who"), column("type"), wrapped("what")},
+				func(e api.TimelineEvent) []string {
+					return []string{formatTime(e.At), e.Actor.Name, e.Type, e.Summary}
+				},
+				"",
+			)
 		},
 	}
 	l.register(cmd, defaultEventLimit)

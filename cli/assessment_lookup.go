@@ -80,9 +80,7 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 
 // assessmentsByName returns the assessments with exactly this name, ignoring case, newest first.
 func (a *app) assessmentsByName(ctx context.Context, name string) (out []api.Assessment, err error) {
-	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Assessment], error) {
-		return call(ctx, a, api.ListAssessments, &api.AssessmentsInput{Paging: p, Q: name})
-	})
+	l, err := fetchAll(ctx, a, api.ListAssessments, &api.AssessmentsInput{Q: name})
 	if err != nil {
 		return nil, err
 	}

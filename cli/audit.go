@@ -139,10 +139,7 @@ func (a *app) auditList() *cobra.Command {
 			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.AuditEvent], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListAuditEvents, &in)
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListAuditEvents, &in, l)
 			if err != nil {
 				return err
 			}
@@ -174,10 +171,10 @@ func (a *app) auditList() *cobra.Command {
 					rows,
 				)
 				if hasFilterFlags(cmd) {
-					a.textIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.commandLine("audit list"))
+					textIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.commandLine("audit list"))
 					return
 				}
-				a.textIfEmpty(p, len(rows), "No events yet.")
+				textIfEmpty(p, len(rows), "No events yet.")
 			})
 		},
 	}

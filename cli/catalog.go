@@ -36,45 +36,22 @@ func (a *app) catalogVersions() *cobra.Command {
 		Use: "versions", Short: "List the catalog versions",
 		Long: "Lists the imported catalog versions and the built-in starter catalog.", Example: "  service catalog versions",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CatalogVersion], error) {
-				return call(cmd.Context(), a, api.ListVersions, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListVersions, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, v := range all.Data {
-					c := v.Counts
-					rows = append(
-						rows,
-						[]string{
-							v.Label,
-							v.Status,
-							yesNo(v.IsStarter),
-							fmt.Sprint(c.Controls),
-							fmt.Sprint(c.Domains),
-							fmt.Sprint(c.Frameworks),
-							fmt.Sprint(c.Requirements),
-							fmt.Sprint(c.Mappings),
-							formatDay(v.ImportedAt),
-							orEmpty(v.SourceFilename),
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("version"), fixed("status"), column("starter"), number("controls"), optional(number("domains")),
+				number("frameworks"), number("requirements"), number("mappings"), optional(fixed("imported")),
+				optional(column("from")),
+			}, func(v api.CatalogVersion) []string {
+				c := v.Counts
+				return []string{
+					v.Label, v.Status, yesNo(v.IsStarter), fmt.Sprint(c.Controls), fmt.Sprint(c.Domains),
+					fmt.Sprint(c.Frameworks), fmt.Sprint(c.Requirements), fmt.Sprint(c.Mappings),
+					formatDay(v.ImportedAt), orEmpty(v.SourceFilename),
 				}
-				p.Table([]print.Column{
-					fixed("version"),
-					fixed("status"),
-					column("starter"),
-					number("controls"),
-					optional(number("domains")),
-					number("frameworks"),
-					number("requirements"),
-					number("mappings"),
-					optional(fixed("imported")),
-					optional(column("from")),
-				}, rows)
-			})
+			}, "")
 		},
 	}
 }
@@ -84,54 +61,39 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 		Use: "domains", Short: "List the domains",
 		Long: "Lists the domains (families of controls). Control codes begin with the domain's code.", Example: "  service catalog domains",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Domain], error) {
-				return call(cmd.Context(), a, api.ListDomains, &api.DomainsInput{Paging: p, Version: *version})
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListDomains, &api.DomainsInput{Version: *version})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, d := range all.Data {
-					rows = append(rows, []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)})
-				}
-				p.Table([]print.Column{fixed("domain"), fixed("name"), number("controls"), wrapped("principle")}, rows)
-			})
+			return printList(
+				a,
+				all,
+				[]print.Column{fixed("domain"), fixed("name"), number("controls"), wrapped("principle")},
+				func(d api.Domain) []string {
+					return []string{d.Code, d.Name, fmt.Sprint(d.ControlCount), orEmpty(d.Principle)}
+				},
+				"",
+			)
 		},
 	}
 }
 
 // printControls prints the controls that match in.
 func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFlags) error {
-	all, err := collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Control], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListControls, &in)
-	})
+	all, err := fetchList(ctx, a, api.ListControls, &in, l)
 	if err != nil {
 		return err
 	}
-	defer a.noteMoreResults(len(all.Data), all.Pagination)
-	return a.out.Print(all, func(p *print.Page) {
-		var rows [][]string
-		for _, c := range all.Data {
-			weight := ""
-			if c.Weight != nil {
-				weight = fmt.Sprint(*c.Weight)
-			}
-			rows = append(rows, []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description})
+	return printList(a, all, []print.Column{
+		fixed("control"), column("title"), optional(number("weight")), optional(column("function")),
+		column("description"),
+	}, func(c api.Control) []string {
+		weight := ""
+		if c.Weight != nil {
+			weight = fmt.Sprint(*c.Weight)
 		}
-		p.Table(
-			[]print.Column{
-				fixed("control"),
-				column("title"),
-				optional(number("weight")),
-				optional(column("function")),
-				column("description"),
-			},
-			rows,
-		)
-		a.textIfEmpty(p, len(rows), "No controls match.")
-	})
+		return []string{c.Code, c.Title, weight, orEmpty(c.CSFFunction), c.Description}
+	}, "No controls match.")
 }
 
 func (a *app) catalogControls(version *string) *cobra.Command {
@@ -184,9 +146,12 @@ func (a *app) catalogShow(version *string) *cobra.Command {
 			if !a.out.IsHumanReadable() {
 				return a.out.Record(c)
 			}
-			maps, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
-				return call(cmd.Context(), a, api.ListControlMappings, &api.ControlMappingsInput{ControlInput: in, Paging: p})
-			})
+			maps, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListControlMappings,
+				&api.ControlMappingsInput{ControlInput: in},
+			)
 			if err != nil {
 				return err
 			}
@@ -364,42 +329,19 @@ func (a *app) catalogRuns() *cobra.Command {
 				}
 				return a.out.Print(r, func(p *print.Page) { a.renderImportRun(p, r) })
 			}
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.ImportRun], error) {
-				return call(cmd.Context(), a, api.ListImportRuns, &api.ImportRunsInput{Paging: p})
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListImportRuns, &api.ImportRunsInput{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							formatTime(r.StartedAt),
-							r.Status,
-							yesNo(r.DryRun),
-							r.SourceFilename,
-							fmt.Sprint(r.Statistics.Controls),
-							fmt.Sprint(len(r.Warnings)),
-							r.ID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("at"), fixed("status"), optional(column("dry run")), column("file"), number("controls"),
+				optional(number("warnings")), fixed("id"),
+			}, func(r api.ImportRun) []string {
+				return []string{
+					formatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename,
+					fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("at"),
-						fixed("status"),
-						optional(column("dry run")),
-						column("file"),
-						number("controls"),
-						optional(number("warnings")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No imports yet. Import a catalog with `%s`.", a.commandLine("catalog import FILE"))
-			})
+			}, "No imports yet. Import a catalog with `%s`.", a.commandLine("catalog import FILE"))
 		},
 	}
 }

@@ -44,11 +44,9 @@ func renderCatalogDiff(p *print.Page, d *api.CatalogDiff) {
 			return
 		}
 		p.Title("%s", title)
-		var rows [][]string
-		for _, c := range list {
-			rows = append(rows, []string{c.Code, c.Title})
-		}
-		p.Table([]print.Column{fixed("control"), column("title")}, rows)
+		printTable(p, list, []print.Column{fixed("control"), column("title")}, func(c api.ControlRef) []string {
+			return []string{c.Code, c.Title}
+		})
 	}
 	renderRefs("Added controls", d.Added)
 	renderRefs("Removed controls", d.Removed)
@@ -82,27 +80,30 @@ func renderChangedControls(p *print.Page, list []api.ControlChange) {
 		return
 	}
 	p.Title("Changed controls")
-	var rows [][]string
-	for _, c := range list {
-		var what []string
-		for _, w := range []struct {
-			is   bool
-			word string
-		}{{c.Renamed, "renamed"}, {c.Reworded, "reworded"}, {c.Reweighted, "reweighted"}, {c.Deprecated, "deprecated"}} {
-			if w.is {
-				what = append(what, w.word)
+	printTable(
+		p,
+		list,
+		[]print.Column{fixed("control"), fixed("change"), fixed("weight"), column("title")},
+		func(c api.ControlChange) []string {
+			var what []string
+			for _, w := range []struct {
+				is   bool
+				word string
+			}{{c.Renamed, "renamed"}, {c.Reworded, "reworded"}, {c.Reweighted, "reweighted"}, {c.Deprecated, "deprecated"}} {
+				if w.is {
+					what = append(what, w.word)
+				}
 			}
-		}
-		weight, title := "", c.ToTitle
-		if c.Reweighted {
-			weight = formatIntOrDash(c.FromWeight) + " → " + formatIntOrDash(c.ToWeight)
-		}
-		if c.Renamed {
-			title = c.FromTitle + " → " + c.ToTitle
-		}
-		rows = append(rows, []string{c.Code, strings.Join(what, ", "), weight, title})
-	}
-	p.Table([]print.Column{fixed("control"), fixed("change"), fixed("weight"), column("title")}, rows)
+			weight, title := "", c.ToTitle
+			if c.Reweighted {
+				weight = formatIntOrDash(c.FromWeight) + " → " + formatIntOrDash(c.ToWeight)
+			}
+			if c.Renamed {
+				title = c.FromTitle + " → " + c.ToTitle
+			}
+			return []string{c.Code, strings.Join(what, ", "), weight, title}
+		},
+	)
 }
 
 func formatIntOrDash(n *int) string {
@@ -149,9 +150,12 @@ func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 		return
 	}
 	p.Title("Mapping changes for controls and frameworks in both versions")
-	var rows [][]string
-	for _, code := range sortedKeys(byFramework) {
-		rows = append(rows, []string{code, fmt.Sprint(byFramework[code].gained), fmt.Sprint(byFramework[code].lost)})
-	}
-	p.Table([]print.Column{fixed("framework"), number("added"), number("removed")}, rows)
+	printTable(
+		p,
+		sortedKeys(byFramework),
+		[]print.Column{fixed("framework"), number("added"), number("removed")},
+		func(code string) []string {
+			return []string{code, fmt.Sprint(byFramework[code].gained), fmt.Sprint(byFramework[code].lost)}
+		},
+	)
 }

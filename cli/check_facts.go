@@ -77,9 +77,7 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 	} else if len(l.Data) > 0 {
 		r.Versions[api.GatePOAM] = &l.Data[0].DeliverableVersion
 	}
-	approvals, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Approval], error) {
-		return call(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: newest.AssessmentInput, Paging: p})
-	})
+	approvals, err := fetchAll(ctx, a, api.ListApprovals, &api.ApprovalsInput{AssessmentInput: newest.AssessmentInput})
 	if err != nil {
 		return nil, err
 	}

@@ -197,33 +197,45 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
-// collectPages fetches up to limit records of a list, or all if limit is 0, and returns them as one page.
-func collectPages[T any](
+// listInput is the input of a list operation: a type that embeds api.Paging.
+type listInput[I any] interface {
+	*I
+	SetPaging(api.Paging)
+}
+
+// fetchAll fetches all records of a list and returns them as one page.
+func fetchAll[I, T any, P listInput[I]](
 	ctx context.Context,
-	limit int,
-	cursor string,
-	fetchPage func(api.Paging) (*api.List[T], error),
+	a *app,
+	op api.Op[I, api.List[T]],
+	in P,
+) (*api.List[T], error) {
+	return fetchList(ctx, a, op, in, listFlags{})
+}
+
+// fetchList fetches the records of a list that l selects and returns them as one page.
+func fetchList[I, T any, P listInput[I]](
+	ctx context.Context, a *app, op api.Op[I, api.List[T]], in P, l listFlags,
 ) (*api.List[T], error) {
 	out := &api.List[T]{Data: []T{}}
-	for {
+	for cursor := l.cursor; ; cursor = *out.Pagination.NextCursor {
 		pageSize := api.MaxListLimit
-		if limit > 0 {
-			pageSize = min(pageSize, limit-len(out.Data))
+		if l.limit > 0 {
+			pageSize = min(pageSize, l.limit-len(out.Data))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l, err := fetchPage(api.Paging{Limit: pageSize, Cursor: cursor})
+		in.SetPaging(api.Paging{Limit: pageSize, Cursor: cursor})
+		page, err := call(ctx, a, op, (*I)(in))
 		if err != nil {
 			return nil, err
 		}
-		out.Data = append(out.Data, l.Data...)
-		out.Pagination = l.Pagination
-		if l.Pagination.NextCursor == nil || (limit > 0 && len(out.Data) >= limit) {
+		out.Data, out.Pagination = append(out.Data, page.Data...), page.Pagination
+		if page.Pagination.NextCursor == nil || l.limit > 0 && len(out.Data) >= l.limit {
 			out.Pagination.Limit = len(out.Data)
 			return out, nil
 		}
-		cursor = *l.Pagination.NextCursor
 	}
 }
 

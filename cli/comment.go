@@ -91,7 +91,7 @@ func (a *app) commentList() *cobra.Command {
 					}
 					renderComment(p, c, target)
 				}
-				a.textIfEmpty(p, len(all.Data), "No comments yet.")
+				textIfEmpty(p, len(all.Data), "No comments yet.")
 			})
 		},
 	}
@@ -104,10 +104,7 @@ func (a *app) commentList() *cobra.Command {
 }
 
 func (a *app) listComments(ctx context.Context, in api.CommentsInput, l listFlags) (*api.List[api.Comment], error) {
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Comment], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListComments, &in)
-	})
+	return fetchList(ctx, a, api.ListComments, &in, l)
 }
 
 // renderComment prints a comment with its author, time and target.

@@ -32,9 +32,7 @@ func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([
 
 func (a *app) completeControls() cobra.CompletionFunc {
 	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Control], error) {
-			return call(ctx, a, api.ListControls, &api.ControlsInput{Paging: p})
-		})
+		l, err := fetchAll(ctx, a, api.ListControls, &api.ControlsInput{})
 		if err != nil {
 			return nil, err
 		}
@@ -47,9 +45,7 @@ func (a *app) completeControls() cobra.CompletionFunc {
 
 func (a *app) completeFrameworks() cobra.CompletionFunc {
 	return a.newCompleter(func(ctx context.Context, _ string) (out []string, err error) {
-		l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
-			return call(ctx, a, api.ListFrameworks, &api.FrameworksInput{Paging: p})
-		})
+		l, err := fetchAll(ctx, a, api.ListFrameworks, &api.FrameworksInput{})
 		if err != nil {
 			return nil, err
 		}

@@ -69,11 +69,9 @@ they are set; with --all, unset ones as well.`,
 				if origin {
 					columns = append(columns, fixed("origin"), column("source"))
 				}
-				var rows [][]string
-				for _, s := range out.Data {
-					rows = append(rows, []string{s.Key, s.Value, s.Origin, s.Source})
-				}
-				p.Table(columns, rows)
+				printTable(p, out.Data, columns, func(s effectiveSetting) []string {
+					return []string{s.Key, s.Value, s.Origin, s.Source}
+				})
 			})
 		},
 	}
@@ -234,11 +232,14 @@ socket, the saved state and the cache.`,
 					p.Raw(file)
 					return
 				}
-				var rows [][]string
-				for _, l := range out.Data {
-					rows = append(rows, []string{l.What, l.Path, yesNo(l.Exists)})
-				}
-				p.Table([]print.Column{fixed("what"), fixed("path"), fixed("exists")}, rows)
+				printTable(
+					p,
+					out.Data,
+					[]print.Column{fixed("what"), fixed("path"), fixed("exists")},
+					func(l location) []string {
+						return []string{l.What, l.Path, yesNo(l.Exists)}
+					},
+				)
 			})
 		},
 	}

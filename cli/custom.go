@@ -88,40 +88,19 @@ func (a *app) customFrameworkList() *cobra.Command {
 		Use: "list", Short: "List your own frameworks",
 		Long: "Lists your organization's frameworks. `catalog frameworks` lists all frameworks.", Example: "  service framework list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomFramework], error) {
-				return call(cmd.Context(), a, api.ListCustomFrameworks, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListCustomFrameworks, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, f := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							f.Code,
-							f.Name,
-							fmt.Sprint(f.RequirementCount),
-							strings.Join(f.Unresolved, ", "),
-							formatDay(f.UpdatedAt),
-							f.UpdatedBy,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("framework"), column("name"), number("requirements"), column("not in the catalog"),
+				fixed("changed"), column("by"),
+			}, func(f api.CustomFramework) []string {
+				return []string{
+					f.Code, f.Name, fmt.Sprint(f.RequirementCount), strings.Join(f.Unresolved, ", "),
+					formatDay(f.UpdatedAt), f.UpdatedBy,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("framework"),
-						column("name"),
-						number("requirements"),
-						column("not in the catalog"),
-						fixed("changed"),
-						column("by"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "You have no custom frameworks. Add one with `%s`.", a.commandLine("framework import FILE"))
-			})
+			}, "You have no custom frameworks. Add one with `%s`.", a.commandLine("framework import FILE"))
 		},
 	}
 }
@@ -145,16 +124,19 @@ func (a *app) customFrameworkShow() *cobra.Command {
 					field("not in the catalog", strings.Join(f.Unresolved, ", ")),
 					field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
 				)
-				var rows [][]string
-				for _, r := range f.Requirements {
-					controls := append([]string{}, r.Controls...)
-					for _, x := range r.Relations {
-						controls = append(controls, joinNonEmpty(x.Control, x.Relationship))
-					}
-					rows = append(rows, []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")})
-				}
 				p.Blank()
-				p.Table([]print.Column{fixed("requirement"), column("title"), wrapped("controls")}, rows)
+				printTable(
+					p,
+					f.Requirements,
+					[]print.Column{fixed("requirement"), column("title"), wrapped("controls")},
+					func(r api.CustomRequirement) []string {
+						controls := append([]string{}, r.Controls...)
+						for _, x := range r.Relations {
+							controls = append(controls, joinNonEmpty(x.Control, x.Relationship))
+						}
+						return []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")}
+					},
+				)
 			})
 		},
 	}
@@ -182,40 +164,19 @@ func (a *app) customControlList() *cobra.Command {
 		Use: "list", Short: "List your own controls",
 		Long: "Lists your organization's controls. `catalog controls` lists all controls.", Example: "  service control list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.CustomControl], error) {
-				return call(cmd.Context(), a, api.ListCustomControls, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListCustomControls, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, c := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							c.Code,
-							c.Title,
-							strings.Join(c.Controls, ", "),
-							strings.Join(c.Unresolved, ", "),
-							formatDay(c.UpdatedAt),
-							c.UpdatedBy,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("control"), column("title"), column("linked to"), column("not in the catalog"),
+				fixed("changed"), column("by"),
+			}, func(c api.CustomControl) []string {
+				return []string{
+					c.Code, c.Title, strings.Join(c.Controls, ", "), strings.Join(c.Unresolved, ", "),
+					formatDay(c.UpdatedAt), c.UpdatedBy,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("control"),
-						column("title"),
-						column("linked to"),
-						column("not in the catalog"),
-						fixed("changed"),
-						column("by"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "You have no custom controls. Add some with `%s`.", a.commandLine("control import FILE"))
-			})
+			}, "You have no custom controls. Add some with `%s`.", a.commandLine("control import FILE"))
 		},
 	}
 }

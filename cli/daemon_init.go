@@ -111,12 +111,7 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 // readInitState reads the existing organizations and admins of the data folder.
 func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
-	organizations, err := collectPages(
-		ctx,
-		0,
-		"",
-		func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) },
-	)
+	organizations, err := fetchAll(ctx, a, api.ListTenants, &api.Paging{})
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +124,7 @@ func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	users, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
-		return call(ctx, a, api.ListUsers, &api.UsersInput{Paging: p})
-	})
+	users, err := fetchAll(ctx, a, api.ListUsers, &api.UsersInput{})
 	if err != nil {
 		return nil, err
 	}

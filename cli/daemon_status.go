@@ -170,13 +170,16 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 		return
 	}
 	p.Blank()
-	var rows [][]string
-	for _, c := range s.Health.Checks {
-		state := "ok"
-		if !c.OK {
-			state = "FAILED"
-		}
-		rows = append(rows, []string{c.Name, state, c.Detail})
-	}
-	p.Table([]print.Column{fixed("check"), fixed("state"), column("detail")}, rows)
+	printTable(
+		p,
+		s.Health.Checks,
+		[]print.Column{fixed("check"), fixed("state"), column("detail")},
+		func(c api.HealthCheck) []string {
+			state := "ok"
+			if !c.OK {
+				state = "FAILED"
+			}
+			return []string{c.Name, state, c.Detail}
+		},
+	)
 }

@@ -158,7 +158,7 @@ func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivi
 func (a *app) sampleTop(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Metric], error) { return call(ctx, a, api.ListMetrics, &p) })
+	all, err := fetchAll(ctx, a, api.ListMetrics, &api.Paging{})
 	if err != nil {
 		return nil, err
 	}

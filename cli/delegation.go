@@ -139,50 +139,33 @@ func (a *app) approvalDelegations() *cobra.Command {
 			if err := checkOneOf("status", status, api.DelegationStatus("").Values()); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Delegation], error) {
-				return call(cmd.Context(), a, api.ListDelegations, &api.DelegationsInput{Paging: p, Status: api.DelegationStatus(status)})
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.ListDelegations,
+				&api.DelegationsInput{Status: api.DelegationStatus(status)},
+				l,
+			)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, d := range all.Data {
-					where := "every assessment"
-					if d.AssessmentID != nil {
-						where = *d.AssessmentID
-					}
-					why := d.Reason
-					if d.EndReason != nil {
-						why = *d.EndReason
-					}
-					rows = append(
-						rows,
-						[]string{
-							d.DelegateName,
-							d.DelegatorName,
-							string(d.Status),
-							joinGates(d.Gates),
-							where,
-							formatTime(d.ExpiresAt),
-							why,
-							d.ID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("who decides"), fixed("for"), fixed("status"), column("gates"), optional(column("in")),
+				column("until"), optional(column("reason")), fixed("id"),
+			}, func(d api.Delegation) []string {
+				where := "every assessment"
+				if d.AssessmentID != nil {
+					where = *d.AssessmentID
 				}
-				p.Table([]print.Column{
-					fixed("who decides"),
-					fixed("for"),
-					fixed("status"),
-					column("gates"),
-					optional(column("in")),
-					column("until"),
-					optional(column("reason")),
-					fixed("id"),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "No delegations.")
-			})
+				why := d.Reason
+				if d.EndReason != nil {
+					why = *d.EndReason
+				}
+				return []string{
+					d.DelegateName, d.DelegatorName, string(d.Status), joinGates(d.Gates), where,
+					formatTime(d.ExpiresAt), why, d.ID,
+				}
+			}, "No delegations.")
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only delegations that are active, expired, revoked or void")

@@ -78,14 +78,12 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[V], error) {
-				return call(
-					cmd.Context(),
-					a,
-					d.listOp,
-					&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
-				)
-			})
+			l, err := fetchAll(
+				cmd.Context(),
+				a,
+				d.listOp,
+				&api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}},
+			)
 			if err != nil {
 				return err
 			}
@@ -115,7 +113,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 					optional(column("method")),
 					fixed("id"),
 				}, rows)
-				a.textIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.commandLine("assess run"))
+				textIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.commandLine("assess run"))
 			})
 		},
 	}

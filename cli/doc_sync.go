@@ -260,14 +260,12 @@ func (a *app) reportMissing(s *docSyncResult) {
 
 // evidenceChangesSince returns the timeline's summaries of items whose evidence changed since then.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
-	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.TimelineEvent], error) {
-		return call(
-			ctx,
-			a,
-			api.GetTimeline,
-			&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p, Type: "evidence.changed"},
-		)
-	})
+	l, err := fetchAll(
+		ctx,
+		a,
+		api.GetTimeline,
+		&api.TimelineInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Type: "evidence.changed"},
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -34,14 +34,12 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 	if err != nil {
 		return nil, err
 	}
-	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
-		return call(
-			ctx,
-			a,
-			api.ListDocuments,
-			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p, Q: ref},
-		)
-	})
+	l, err := fetchAll(
+		ctx,
+		a,
+		api.ListDocuments,
+		&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Q: ref},
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -135,27 +133,18 @@ added again. Files that can't be added are listed; the others are still added.`,
 }
 
 func renderDocumentTable(p *print.Page, docs []api.Document) {
-	var rows [][]string
-	for _, d := range docs {
+	printTable(p, docs, []print.Column{
+		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")),
+		column("status"), fixed("id"),
+	}, func(d api.Document) []string {
 		status := humanize(d.Status)
 		if d.Error != nil {
 			status += ": " + *d.Error
 		} else if len(d.Warnings) > 0 {
 			status += ", " + pluralize(len(d.Warnings), "warning", "warnings")
 		}
-		rows = append(rows, []string{d.Filename, d.Category, formatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID})
-	}
-	p.Table(
-		[]print.Column{
-			column("file"),
-			optional(column("category")),
-			optional(number("size")),
-			optional(number("passages")),
-			column("status"),
-			fixed("id"),
-		},
-		rows,
-	)
+		return []string{d.Filename, d.Category, formatSize(d.SizeBytes), fmt.Sprint(d.ChunkCount), status, d.ID}
+	})
 }
 
 func (a *app) docList() *cobra.Command {
@@ -175,10 +164,7 @@ func (a *app) docList() *cobra.Command {
 				return err
 			}
 			in.AssessmentID, in.Status = one.ID, api.DocumentState(status)
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Document], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListDocuments, &in)
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListDocuments, &in, l)
 			if err != nil {
 				return err
 			}
@@ -186,10 +172,10 @@ func (a *app) docList() *cobra.Command {
 			return a.out.Print(all, func(p *print.Page) {
 				renderDocumentTable(p, all.Data)
 				if hasFilterFlags(cmd) {
-					a.textIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.commandLine("doc list"))
+					textIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.commandLine("doc list"))
 					return
 				}
-				a.textIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.commandLine("doc add FILE"))
+				textIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.commandLine("doc add FILE"))
 			})
 		},
 	}
@@ -281,14 +267,13 @@ func (a *app) docChunks() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Chunk], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListDocumentChunks,
-					&api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}, Paging: p},
-				)
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.ListDocumentChunks,
+				&api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: d.ID}},
+				l,
+			)
 			if err != nil {
 				return err
 			}
@@ -305,7 +290,7 @@ func (a *app) docChunks() *cobra.Command {
 					}
 					p.Indent(2, "%s", c.Text)
 				}
-				a.textIfEmpty(
+				textIfEmpty(
 					p,
 					len(all.Data),
 					"The document has no passages; `%s` shows why.",

@@ -112,57 +112,50 @@ func (a *app) printEmail(e *api.Email) error {
 			field("id", e.ID),
 		)
 		p.Blank()
-		var rows [][]string
-		for _, r := range e.Recipients {
-			rows = append(rows, []string{r.Address, r.Status, orEmpty(r.Error)})
-		}
-		p.Table([]print.Column{fixed("to"), fixed("status"), column("error")}, rows)
+		printTable(
+			p,
+			e.Recipients,
+			[]print.Column{fixed("to"), fixed("status"), column("error")},
+			func(r api.EmailRecipient) []string {
+				return []string{r.Address, r.Status, orEmpty(r.Error)}
+			},
+		)
 	})
 }
 
 func (a *app) emailList() *cobra.Command {
-	var status string
-	var limit int
+	var in api.EmailsInput
+	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List emails and their delivery status, newest first",
 		Long: "Lists the emails of the last 30 days. \"sent\" means accepted by the mail server, \"bounced\"\n" +
 			"means that it rejected an address. Queued emails are retried for about a day.",
 		Example: "  service email list --status bounced",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
+			if err := checkOneOf("status", in.Status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Email], error) {
-				return call(cmd.Context(), a, api.ListEmails, &api.EmailsInput{Paging: p, Status: status})
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListEmails, &in, l)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, e := range all.Data {
-					rows = append(
-						rows,
-						[]string{strings.Join(e.To, ", "), e.Subject, e.Status, orEmpty(e.Error), formatTime(e.CreatedAt), e.ID},
-					)
+			return printList(a, all, []print.Column{
+				column("to"), column("subject"), fixed("status"), optional(column("error")),
+				optional(fixed("created")), optional(fixed("id")),
+			}, func(e api.Email) []string {
+				return []string{
+					strings.Join(e.To, ", "),
+					e.Subject,
+					e.Status,
+					orEmpty(e.Error),
+					formatTime(e.CreatedAt),
+					e.ID,
 				}
-				p.Table(
-					[]print.Column{
-						column("to"),
-						column("subject"),
-						fixed("status"),
-						optional(column("error")),
-						optional(fixed("created")),
-						optional(fixed("id")),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No emails.")
-			})
+			}, "No emails.")
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only emails that are queued, sent, failed or bounced")
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 means all")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only emails that are queued, sent, failed or bounced")
+	l.register(cmd, defaultEventLimit)
 	return cmd
 }
 
@@ -237,19 +230,19 @@ func (a *app) templateList() *cobra.Command {
 		Use: "list", Short: "List the templates and their variables",
 		Long: "Lists the email templates and whether the organization has customized them.", Example: "  service email template list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EmailTemplate], error) {
-				return call(cmd.Context(), a, api.ListEmailTemplates, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListEmailTemplates, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, t := range all.Data {
-					rows = append(rows, []string{t.ID, t.Subject, yesNo(t.Custom), strings.Join(t.Variables, ", ")})
-				}
-				p.Table([]print.Column{fixed("template"), column("subject"), column("custom"), column("variables")}, rows)
-			})
+			return printList(
+				a,
+				all,
+				[]print.Column{fixed("template"), column("subject"), column("custom"), column("variables")},
+				func(t api.EmailTemplate) []string {
+					return []string{t.ID, t.Subject, yesNo(t.Custom), strings.Join(t.Variables, ", ")}
+				},
+				"",
+			)
 		},
 	}
 }

@@ -36,29 +36,16 @@ detect regressions rather than predict results on other texts.`,
 				return runtimeError("%w", err)
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, s := range all {
-					rows = append(
-						rows,
-						[]string{
-							s.Analysis,
-							fmt.Sprint(s.Cases),
-							fmt.Sprint(s.FullyMet),
-							fmt.Sprintf("%.3f", float64(s.Met)/float64(max(1, s.Labels))),
-							fmt.Sprintf("%d of %d", s.HeldOutMet, s.HeldOut),
-						},
-					)
-				}
-				p.Table(
-					[]print.Column{
-						fixed("analysis"),
-						number("cases"),
-						number("all labels met"),
-						number("labels met"),
-						number("held out"),
-					},
-					rows,
-				)
+				printTable(p, all, []print.Column{
+					fixed("analysis"), number("cases"), number("all labels met"), number("labels met"),
+					number("held out"),
+				}, func(s AnalysisScore) []string {
+					return []string{
+						s.Analysis, fmt.Sprint(s.Cases), fmt.Sprint(s.FullyMet),
+						fmt.Sprintf("%.3f", float64(s.Met)/float64(max(1, s.Labels))),
+						fmt.Sprintf("%d of %d", s.HeldOutMet, s.HeldOut),
+					}
+				})
 			})
 		},
 	}

@@ -169,8 +169,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 	} {
 		columns = append(columns, fixedNumber(t))
 	}
-	var rows [][]string
-	for _, s := range r.Sets {
+	p.Blank()
+	printTable(p, r.Sets, columns, func(s JudgedSet) []string {
 		row := []string{s.Name, fmt.Sprint(s.Documents), fmt.Sprint(s.Controls)}
 		for _, f := range []float64{s.Kappa, s.Agreement, s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall} {
 			row = append(row, fmt.Sprintf("%.2f", f))
@@ -181,10 +181,8 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 				without[i] = fmt.Sprintf("%.1f %%", 100*f)
 			}
 		}
-		rows = append(rows, append(row, without...))
-	}
-	p.Blank()
-	p.Table(columns, rows)
+		return append(row, without...)
+	})
 	if o.Ablate {
 		p.Blank()
 		p.Text(
@@ -221,27 +219,16 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 	if len(s.Different) == 0 {
 		return
 	}
-	var rows [][]string
-	for _, d := range s.Different {
-		rows = append(
-			rows,
-			[]string{
-				d.Control,
-				humanize(d.Labelled),
-				humanize(d.Judged),
-				formatNumbers(d.MissingInRulesOnly),
-				formatNumbers(d.MissingInLabelOnly),
-			},
-		)
-	}
 	p.Title("Verdicts that differ from the label: %s", s.Name)
-	p.Table([]print.Column{
-		fixed("CONTROL"),
-		fixed("LABELED"),
-		fixed("JUDGED"),
-		column("MISSING ONLY BY RULES"),
+	printTable(p, s.Different, []print.Column{
+		fixed("CONTROL"), fixed("LABELED"), fixed("JUDGED"), column("MISSING ONLY BY RULES"),
 		column("MISSING ONLY BY LABEL"),
-	}, rows)
+	}, func(d JudgedDifference) []string {
+		return []string{
+			d.Control, humanize(d.Labelled), humanize(d.Judged), formatNumbers(d.MissingInRulesOnly),
+			formatNumbers(d.MissingInLabelOnly),
+		}
+	})
 }
 
 func formatNumbers(all []int) string {

@@ -20,37 +20,26 @@ func (a *app) catalogFrameworks(version *string) *cobra.Command {
 		Example: "  service catalog frameworks\n  service catalog frameworks --query iso",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in.Version = *version
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Framework], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListFrameworks, &in)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListFrameworks, &in)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, f := range all.Data {
-					name := f.Name
-					if f.IsCustom {
-						name += " (your own)"
-					}
-					rows = append(
-						rows,
-						[]string{f.Code, name, orEmpty(f.Jurisdiction), fmt.Sprint(f.RequirementCount), fmt.Sprint(f.MappingCount)},
-					)
+			return printList(a, all, []print.Column{
+				fixed("framework"), column("name"), column("jurisdiction"), number("requirements"),
+				number("mappings"),
+			}, func(f api.Framework) []string {
+				name := f.Name
+				if f.IsCustom {
+					name += " (your own)"
 				}
-				p.Table(
-					[]print.Column{
-						fixed("framework"),
-						column("name"),
-						column("jurisdiction"),
-						number("requirements"),
-						number("mappings"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No frameworks match.")
-			})
+				return []string{
+					f.Code,
+					name,
+					orEmpty(f.Jurisdiction),
+					fmt.Sprint(f.RequirementCount),
+					fmt.Sprint(f.MappingCount),
+				}
+			}, "No frameworks match.")
 		},
 	}
 	cmd.Flags().StringVar(&in.Q, "query", "", "only frameworks with this text in the code or name")
@@ -66,24 +55,24 @@ func (a *app) catalogRequirements(version *string) *cobra.Command {
 		Long:              "Lists a framework's requirements in order, with their text if the catalog has it.",
 		Example:           "  service catalog requirements iso-27001-2022",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListRequirements,
-					&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}, Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListRequirements,
+				&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: args[0], Version: *version}},
+			)
 			if err != nil {
 				return a.withFrameworkHint(err)
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(rows, []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)})
-				}
-				p.Table([]print.Column{fixed("requirement"), column("title"), column("text")}, rows)
-			})
+			return printList(
+				a,
+				all,
+				[]print.Column{fixed("requirement"), column("title"), column("text")},
+				func(r api.Requirement) []string {
+					return []string{r.Code, orEmpty(r.Title), orEmpty(r.Text)}
+				},
+				"",
+			)
 		},
 	}
 }
@@ -146,29 +135,14 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 					c.MappingCount,
 				)
 				p.Blank()
-				var rows [][]string
-				for _, d := range c.ByDomain {
-					rows = append(
-						rows,
-						[]string{
-							d.DomainCode,
-							d.DomainName,
-							fmt.Sprint(d.ControlCount),
-							fmt.Sprint(d.RequirementCount),
-							fmt.Sprint(d.MappingCount),
-						},
-					)
-				}
-				p.Table(
-					[]print.Column{
-						fixed("domain"),
-						column("name"),
-						number("controls"),
-						number("requirements"),
-						number("mappings"),
-					},
-					rows,
-				)
+				printTable(p, c.ByDomain, []print.Column{
+					fixed("domain"), column("name"), number("controls"), number("requirements"), number("mappings"),
+				}, func(d api.DomainCoverage) []string {
+					return []string{
+						d.DomainCode, d.DomainName, fmt.Sprint(d.ControlCount), fmt.Sprint(d.RequirementCount),
+						fmt.Sprint(d.MappingCount),
+					}
+				})
 			})
 		},
 	}
@@ -208,7 +182,7 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					[]print.Column{fixed(c.Framework.Code), fixed(c.Target.Code), wrapped("through the controls")},
 					rows,
 				)
-				a.textIfEmpty(p, len(rows), "The frameworks share no controls.")
+				textIfEmpty(p, len(rows), "The frameworks share no controls.")
 			})
 		},
 	}

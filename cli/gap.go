@@ -36,15 +36,19 @@ evidence was found, not that the control is missing.`,
 	}, gapVersions.commands(a)...)...)
 }
 
-func (a *app) listFindings(ctx context.Context, version string, filter api.FindingFilter, l listFlags) (*api.List[api.Finding], error) {
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Finding], error) {
-		return call(
-			ctx,
-			a,
-			api.ListFindings,
-			&api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, Paging: p, FindingFilter: filter},
-		)
-	})
+func (a *app) listFindings(
+	ctx context.Context,
+	version string,
+	filter api.FindingFilter,
+	l listFlags,
+) (*api.List[api.Finding], error) {
+	return fetchList(
+		ctx,
+		a,
+		api.ListFindings,
+		&api.FindingsInput{GapInput: api.GapInput{GapVersionID: version}, FindingFilter: filter},
+		l,
+	)
 }
 
 func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error) {
@@ -226,22 +230,7 @@ func (a *app) gapList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, f := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							f.ControlCode,
-							string(f.Severity),
-							humanize(f.Status),
-							f.ControlTitle,
-							joinFirst(f.MissingElements, 2),
-							fmt.Sprint(len(f.Evidence)),
-							orEmpty(f.Owner),
-						},
-					)
-				}
-				p.Table([]print.Column{
+				printTable(p, all.Data, []print.Column{
 					fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
 					column("status"),
@@ -249,8 +238,13 @@ func (a *app) gapList() *cobra.Command {
 					optional(column("missing")),
 					optional(number("quotes")),
 					optional(column("owner")),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "No findings match.")
+				}, func(f api.Finding) []string {
+					return []string{
+						f.ControlCode, string(f.Severity), humanize(f.Status), f.ControlTitle,
+						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner),
+					}
+				})
+				textIfEmpty(p, len(all.Data), "No findings match.")
 			})
 		},
 	}
@@ -432,11 +426,14 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 		p.Text("Nothing changed.")
 		return
 	}
-	var rows [][]string
-	for _, c := range s.Changes {
-		rows = append(rows, []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)})
-	}
-	p.Table([]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")}, rows)
+	printTable(
+		p,
+		s.Changes,
+		[]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")},
+		func(c api.GapChange) []string {
+			return []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)}
+		},
+	)
 }
 
 func (a *app) gapSummary() *cobra.Command {
@@ -465,12 +462,15 @@ func (a *app) gapSummary() *cobra.Command {
 						a.commandLine("soa edit CONTROL --status …"),
 					)
 				}
-				var rows [][]string
-				for _, d := range sortedKeys(s.ByDomain) {
-					rows = append(rows, []string{d, fmt.Sprint(s.ByDomain[d])})
-				}
 				p.Title("By domain")
-				p.Table([]print.Column{column("domain"), number("findings")}, rows)
+				printTable(
+					p,
+					sortedKeys(s.ByDomain),
+					[]print.Column{column("domain"), number("findings")},
+					func(d string) []string {
+						return []string{d, fmt.Sprint(s.ByDomain[d])}
+					},
+				)
 				renderGapChanges(p, s)
 			})
 		},

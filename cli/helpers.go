@@ -73,9 +73,9 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	return strings.Join(parts, ", ")
 }
 
-// textIfEmpty prints a text if n, the length of a list, is 0.
-func (a *app) textIfEmpty(p *print.Page, n int, format string, args ...any) {
-	if n == 0 {
+// textIfEmpty prints a text, if there is one, if n, the length of a list, is 0.
+func textIfEmpty(p *print.Page, n int, format string, args ...any) {
+	if n == 0 && format != "" {
 		p.Text(format, args...)
 	}
 }

@@ -54,11 +54,14 @@ func (a *app) integrationTypes() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.out.Page(func(p *print.Page) {
-					var rows [][]string
-					for _, t := range api.IntegrationTypes {
-						rows = append(rows, []string{t.Type, t.Doc})
-					}
-					p.Table([]print.Column{fixed("type"), column("description")}, rows)
+					printTable(
+						p,
+						api.IntegrationTypes,
+						[]print.Column{fixed("type"), column("description")},
+						func(t api.IntegrationType) []string {
+							return []string{t.Type, t.Doc}
+						},
+					)
 				})
 			}
 			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
@@ -102,33 +105,23 @@ func (a *app) integrationList() *cobra.Command {
 		Long:    "Lists the organization's integrations with the result of the last attempt.",
 		Example: "  service integration list\n  service integration list -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Integration], error) {
-				return call(cmd.Context(), a, api.ListIntegrations, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListIntegrations, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(
-						rows,
-						[]string{r.Name, r.Type, yesNo(r.Enabled), orEmpty(r.LastStatus), formatTimePtr(r.LastStatusAt), r.ID},
-					)
+			return printList(a, all, []print.Column{
+				fixed("name"), fixed("type"), fixed("enabled"), column("last status"), optional(column("at")),
+				fixed("id"),
+			}, func(r api.Integration) []string {
+				return []string{
+					r.Name,
+					r.Type,
+					yesNo(r.Enabled),
+					orEmpty(r.LastStatus),
+					formatTimePtr(r.LastStatusAt),
+					r.ID,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("name"),
-						fixed("type"),
-						fixed("enabled"),
-						column("last status"),
-						optional(column("at")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No integrations yet; create one with `%s`.", a.commandLine("integration create TYPE"))
-			})
+			}, "No integrations yet; create one with `%s`.", a.commandLine("integration create TYPE"))
 		},
 	}
 }
@@ -462,8 +455,8 @@ func (a *app) integrationTest() *cobra.Command {
 }
 
 func (a *app) integrationDeliveries() *cobra.Command {
-	var status string
-	var limit int
+	var in api.IntegrationDeliveriesInput
+	var l listFlags
 	cmd := &cobra.Command{
 		Use:   "deliveries ID",
 		Short: "List deliveries, newest first",
@@ -471,25 +464,15 @@ func (a *app) integrationDeliveries() *cobra.Command {
 		Long:    "Lists deliveries of the last 30 days; use -o json to see each attempt.",
 		Example: "  service integration deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListIntegrationDeliveries,
-					&api.IntegrationDeliveriesInput{
-						IntegrationInput: api.IntegrationInput{IntegrationID: args[0]},
-						Paging:           p,
-						Status:           status,
-					},
-				)
-			})
+			in.IntegrationID = args[0]
+			all, err := fetchList(cmd.Context(), a, api.ListIntegrationDeliveries, &in, l)
 			if err != nil {
 				return err
 			}
-			return a.printDeliveries(all.Data)
+			return a.printDeliveries(all)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only with this status: pending, delivered, retrying or failed")
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 for all")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	l.register(cmd, defaultEventLimit)
 	return cmd
 }

@@ -59,46 +59,21 @@ func formatIssueSide(s *api.IssueSide) string {
 	return text
 }
 
-func (a *app) printIssueLinks(all []api.IssueLink) error {
-	return a.out.Print(&api.List[api.IssueLink]{Data: all}, func(p *print.Page) {
-		var rows [][]string
-		for _, l := range all {
-			here := l.Here
-			rows = append(
-				rows,
-				[]string{
-					l.POAMCode,
-					l.ControlCode,
-					l.IssueKey,
-					humanize(l.Status),
-					formatIssueSide(&here),
-					formatIssueSide(l.There),
-					orEmpty(l.Message),
-					l.IssueURL,
-					l.ID,
-				},
-			)
+func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
+	columns := []print.Column{
+		fixed("item"), column("control"), fixed("issue"), fixed("status"), column("plan"), column("in tracker"),
+		column("message"), optional(column("address")), optional(fixed("id")),
+	}
+	return printList(a, list, columns, func(l api.IssueLink) []string {
+		return []string{
+			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&l.Here),
+			formatIssueSide(l.There), orEmpty(l.Message), l.IssueURL, l.ID,
 		}
-		p.Table(
-			[]print.Column{
-				fixed("item"),
-				column("control"),
-				fixed("issue"),
-				fixed("status"),
-				column("plan"),
-				column("in tracker"),
-				column("message"),
-				optional(column("address")),
-				optional(fixed("id")),
-			},
-			rows,
-		)
-		a.textIfEmpty(p, len(rows), "No plan items have issues.")
-	})
+	}, "No plan items have issues.")
 }
 
 func (a *app) integrationLinks() *cobra.Command {
-	var status string
+	var in api.IssueLinksInput
 	var l listFlags
 	cmd := &cobra.Command{
 		Use:   "links ID",
@@ -107,25 +82,19 @@ func (a *app) integrationLinks() *cobra.Command {
 		Long:    "Lists plan items and their issues: the state on each side, and why they differ.",
 		Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("status", status, issueLinkStatuses); status != "" && err != nil {
+			if err := checkOneOf("status", in.Status, issueLinkStatuses); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.IssueLink], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListIssueLinks,
-					&api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}, Paging: p, Status: status},
-				)
-			})
+			in.IntegrationID = args[0]
+			all, err := fetchList(cmd.Context(), a, api.ListIssueLinks, &in, l)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.printIssueLinks(all.Data)
+			return a.printIssueLinks(all)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only with this status: creating, linked, conflict, failed, gone or dropped")
+	cmd.Flags().
+		StringVar(&in.Status, "status", "", "only with this status: creating, linked, conflict, failed, gone or dropped")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -147,7 +116,7 @@ func (a *app) integrationResolve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printIssueLinks([]api.IssueLink{*l})
+			return a.printIssueLinks(&api.List[api.IssueLink]{Data: []api.IssueLink{*l}})
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "the side to keep: plan or issue")

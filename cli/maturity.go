@@ -39,11 +39,12 @@ improving) based on the evidence, with reasons and the requirements of the next 
 	}, maturityVersions.commands(a)...)...)
 }
 
-func (a *app) listScores(ctx context.Context, in api.MaturityScoresInput, l listFlags) (*api.List[api.MaturityScore], error) {
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.MaturityScore], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListMaturityScores, &in)
-	})
+func (a *app) listScores(
+	ctx context.Context,
+	in api.MaturityScoresInput,
+	l listFlags,
+) (*api.List[api.MaturityScore], error) {
+	return fetchList(ctx, a, api.ListMaturityScores, &in, l)
 }
 
 func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, error) {
@@ -142,8 +143,10 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 }
 
 func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
-	var rows [][]string
-	for _, d := range append(s.Domains, s.Overall) {
+	printTable(p, append(s.Domains, s.Overall), []print.Column{
+		fixed("domain"), column("name"), number("assessed"), number("mean"), number("weighted"), number("lowest"),
+		number("target"),
+	}, func(d api.DomainMaturity) []string {
 		code := d.DomainCode
 		if code == "" {
 			code = "all"
@@ -152,31 +155,11 @@ func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
 		if d.Minimum != nil {
 			lowest = strconv.Itoa(*d.Minimum)
 		}
-		rows = append(
-			rows,
-			[]string{
-				code,
-				d.DomainName,
-				fmt.Sprintf("%d of %d", d.Assessed, d.Controls),
-				formatScore(d.Mean),
-				formatScore(d.WeightedMean),
-				lowest,
-				formatScore(d.TargetMean),
-			},
-		)
-	}
-	p.Table(
-		[]print.Column{
-			fixed("domain"),
-			column("name"),
-			number("assessed"),
-			number("mean"),
-			number("weighted"),
-			number("lowest"),
-			number("target"),
-		},
-		rows,
-	)
+		return []string{
+			code, d.DomainName, fmt.Sprintf("%d of %d", d.Assessed, d.Controls), formatScore(d.Mean),
+			formatScore(d.WeightedMean), lowest, formatScore(d.TargetMean),
+		}
+	})
 }
 
 func (a *app) maturityList() *cobra.Command {
@@ -205,29 +188,24 @@ func (a *app) maturityList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, s := range all.Data {
+				printTable(p, all.Data, []print.Column{
+					fixed("control"), column("title"), number("level"), number("target"), optional(number("quotes")),
+					optional(column("reason")),
+				}, func(s api.MaturityScore) []string {
 					lvl := strconv.Itoa(s.Level)
 					if !s.Assessed {
 						lvl = "not assessed"
 					}
-					rows = append(
-						rows,
-						[]string{s.ControlCode, s.ControlTitle, lvl, strconv.Itoa(s.TargetLevel), fmt.Sprint(len(s.Evidence)), s.Rationale},
-					)
-				}
-				p.Table(
-					[]print.Column{
-						fixed("control"),
-						column("title"),
-						number("level"),
-						number("target"),
-						optional(number("quotes")),
-						optional(column("reason")),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No matching scores.")
+					return []string{
+						s.ControlCode,
+						s.ControlTitle,
+						lvl,
+						strconv.Itoa(s.TargetLevel),
+						fmt.Sprint(len(s.Evidence)),
+						s.Rationale,
+					}
+				})
+				textIfEmpty(p, len(all.Data), "No matching scores.")
 			})
 		},
 	}

@@ -38,10 +38,7 @@ func (a *app) listMembers(ctx context.Context, in api.OrgMembersInput, l listFla
 	if in.OrgInput, err = a.currentOrganization(ctx); err != nil {
 		return nil, err
 	}
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.Member], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListMembers, &in)
-	})
+	return fetchList(ctx, a, api.ListMembers, &in, l)
 }
 
 func (a *app) memberList() *cobra.Command {
@@ -68,22 +65,13 @@ func (a *app) memberList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, m := range all.Data {
-					rows = append(rows, []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID})
-				}
-				p.Table(
-					[]print.Column{
-						fixed("e-mail"),
-						column("name"),
-						fixed("role"),
-						fixed("status"),
-						optional(column("since")),
-						optional(fixed("id")),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No matching members.")
+				printTable(p, all.Data, []print.Column{
+					fixed("e-mail"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
+					optional(fixed("id")),
+				}, func(m api.Member) []string {
+					return []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID}
+				})
+				textIfEmpty(p, len(all.Data), "No matching members.")
 			})
 		},
 	}

@@ -33,9 +33,7 @@ func (a *app) orgList() *cobra.Command {
 			if everyone {
 				return a.printTenants(cmd.Context())
 			}
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.MyOrganization], error) {
-				return call(cmd.Context(), a, api.ListMyOrganizations, &p)
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListMyOrganizations, &api.Paging{})
 			if err != nil {
 				return err
 			}
@@ -44,22 +42,17 @@ func (a *app) orgList() *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, o := range all.Data {
-					rows = append(rows, []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID})
-				}
-				p.Table(
-					[]print.Column{
-						column(""),
-						column("organization"),
-						fixed("slug"),
-						fixed("your role"),
-						optional(column("status")),
-						optional(fixed("id")),
-					},
-					rows,
+				printTable(p, all.Data, []print.Column{
+					column(""), column("organization"), fixed("slug"), fixed("your role"), optional(column("status")),
+					optional(fixed("id")),
+				}, func(o api.MyOrganization) []string {
+					return []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID}
+				})
+				textIfEmpty(
+					p,
+					len(all.Data),
+					"You don't belong to an organization; ask an owner or admin to invite you.",
 				)
-				a.textIfEmpty(p, len(rows), "You don't belong to an organization; ask an owner or admin to invite you.")
 			})
 		},
 	}
@@ -68,31 +61,15 @@ func (a *app) orgList() *cobra.Command {
 }
 
 func (a *app) printTenants(ctx context.Context) error {
-	all, err := collectPages(
-		ctx,
-		0,
-		"",
-		func(p api.Paging) (*api.List[api.Organization], error) { return call(ctx, a, api.ListTenants, &p) },
-	)
+	all, err := fetchAll(ctx, a, api.ListTenants, &api.Paging{})
 	if err != nil {
 		return err
 	}
-	return a.out.Print(all, func(p *print.Page) {
-		var rows [][]string
-		for _, o := range all.Data {
-			rows = append(rows, []string{o.Name, o.Slug, o.Status, formatDay(o.CreatedAt), o.ID})
-		}
-		p.Table(
-			[]print.Column{
-				column("organization"),
-				fixed("slug"),
-				fixed("status"),
-				optional(column("created")),
-				fixed("id"),
-			},
-			rows,
-		)
-	})
+	return printList(a, all, []print.Column{
+		column("organization"), fixed("slug"), fixed("status"), optional(column("created")), fixed("id"),
+	}, func(o api.Organization) []string {
+		return []string{o.Name, o.Slug, o.Status, formatDay(o.CreatedAt), o.ID}
+	}, "")
 }
 
 // findOrganization returns the organization given as argument, or the current one if there is none.
@@ -111,9 +88,7 @@ func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organiz
 	if uuidPattern.MatchString(args[0]) {
 		return call(ctx, a, api.GetOrganization, &api.OrganizationInput{OrganizationID: args[0]})
 	}
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Organization], error) {
-		return call(ctx, a, api.ListOrganizations, &p)
-	})
+	all, err := fetchAll(ctx, a, api.ListOrganizations, &api.Paging{})
 	if err != nil {
 		return nil, err
 	}

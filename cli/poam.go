@@ -50,10 +50,7 @@ later changes are recorded next to them.`,
 }
 
 func (a *app) listPOAMItems(ctx context.Context, in api.POAMItemsInput, l listFlags) (*api.List[api.POAMItem], error) {
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.POAMItem], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListPOAMItems, &in)
-	})
+	return fetchList(ctx, a, api.ListPOAMItems, &in, l)
 }
 
 // findPOAMItem returns the item of the newest version with the given code, id or control.
@@ -157,12 +154,15 @@ func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 	if len(s.BurnDown) == 0 {
 		return
 	}
-	var rows [][]string
-	for _, b := range s.BurnDown {
-		rows = append(rows, []string{string(b.Date), fmt.Sprint(b.Due), fmt.Sprint(b.Open)})
-	}
 	p.Blank()
-	p.Table([]print.Column{fixed("date"), number("due"), number("open after")}, rows)
+	printTable(
+		p,
+		s.BurnDown,
+		[]print.Column{fixed("date"), number("due"), number("open after")},
+		func(b api.BurnDown) []string {
+			return []string{string(b.Date), fmt.Sprint(b.Due), fmt.Sprint(b.Open)}
+		},
+	)
 }
 
 func renderPOAMItem(p *print.Page, i *api.POAMItem) {
@@ -252,33 +252,21 @@ func (a *app) poamList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, i := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							i.POAMCode,
-							i.ControlCode,
-							string(i.Severity),
-							i.CorrectiveAction,
-							orEmpty(i.Owner),
-							string(i.CurrentDueDate()),
-							humanize(i.Effort),
-							humanize(i.Status),
-						},
-					)
-				}
-				p.Table([]print.Column{
-					fixed("code"),
-					fixed("control"),
+				printTable(p, all.Data, []print.Column{
+					fixed("code"), fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
 					column("to do"),
 					optional(column("owner")),
 					fixed("due"),
 					optional(column("effort")),
 					optional(column("status")),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "%s", none)
+				}, func(i api.POAMItem) []string {
+					return []string{
+						i.POAMCode, i.ControlCode, string(i.Severity), i.CorrectiveAction, orEmpty(i.Owner),
+						string(i.CurrentDueDate()), humanize(i.Effort), humanize(i.Status),
+					}
+				})
+				textIfEmpty(p, len(all.Data), "%s", none)
 			})
 		},
 	}

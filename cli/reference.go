@@ -63,9 +63,7 @@ func (a *app) listHazards(ctx context.Context, version, kind string) (*api.List[
 	if kind == "threats" {
 		op = api.ListVersionThreats
 	}
-	return collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Hazard], error) {
-		return call(ctx, a, op, &api.VersionListInput{VersionInput: versionInputFor(version), Paging: p})
-	})
+	return fetchAll(ctx, a, op, &api.VersionListInput{VersionInput: versionInputFor(version)})
 }
 
 func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
@@ -79,21 +77,13 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, h := range all.Data {
-					rows = append(rows, []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)})
-				}
-				p.Table(
-					[]print.Column{
-						fixed(one),
-						optional(column("group")),
-						column("title"),
-						optional(column("function")),
-						column("description"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "This version has no %s catalog.", one)
+				printTable(p, all.Data, []print.Column{
+					fixed(one), optional(column("group")), column("title"), optional(column("function")),
+					column("description"),
+				}, func(h api.Hazard) []string {
+					return []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)}
+				})
+				textIfEmpty(p, len(all.Data), "This version has no %s catalog.", one)
 			})
 		},
 	}
@@ -107,28 +97,24 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 		Example: "  service catalog evidence\n  service catalog evidence --jq '.data[] | select(.control_codes | index(\"IAC-06\")) | .code'",
 		Long:    "Lists the evidence requests of a version, each with the controls it supports.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.EvidenceItem], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListVersionEvidence,
-					&api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListVersionEvidence,
+				&api.VersionListInput{VersionInput: versionInputFor(*version)},
+			)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, e := range all.Data {
-					rows = append(rows, []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)})
-				}
-				p.Table(
-					[]print.Column{fixed("request"), column("artifact"), optional(column("area")), column("controls")},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "This version lists no evidence requests.")
-			})
+			return printList(
+				a,
+				all,
+				[]print.Column{fixed("request"), column("artifact"), optional(column("area")), column("controls")},
+				func(e api.EvidenceItem) []string {
+					return []string{orEmpty(e.Code), e.Artifact, orEmpty(e.Area), joinFirst(e.ControlCodes, 6)}
+				},
+				"This version lists no evidence requests.",
+			)
 		},
 	}
 }
@@ -139,33 +125,20 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 		Long: "Lists the privacy management principles of a version, each with its controls. The\n" +
 			"principle of each domain is listed by `catalog domains`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Principle], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListVersionPrinciples,
-					&api.VersionListInput{VersionInput: versionInputFor(*version), Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListVersionPrinciples,
+				&api.VersionListInput{VersionInput: versionInputFor(*version)},
+			)
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, e := range all.Data {
-					rows = append(rows, []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orEmpty(e.Description)})
-				}
-				p.Table(
-					[]print.Column{
-						fixed("#"),
-						column("principle"),
-						column("controls"),
-						optional(column("description")),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "This version has no privacy management principles.")
-			})
+			return printList(a, all, []print.Column{
+				fixed("#"), column("principle"), column("controls"), optional(column("description")),
+			}, func(e api.Principle) []string {
+				return []string{e.Number, e.Name, joinFirst(e.ControlCodes, 6), orEmpty(e.Description)}
+			}, "This version has no privacy management principles.")
 		},
 	}
 }
@@ -179,14 +152,12 @@ side: equal, subset, superset or intersects, with a strength from 0 to 10. If se
 frameworks use the code, prefix it with the framework.`,
 		Example: "  service catalog requirement iso-27001-2022:A.5.17\n  service catalog requirement 'nis2:Article 21.1' -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Mapping], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListRequirementMappings,
-					&api.RequirementMappingsInput{RequirementID: args[0], Version: *version, Paging: p},
-				)
-			})
+			all, err := fetchAll(
+				cmd.Context(),
+				a,
+				api.ListRequirementMappings,
+				&api.RequirementMappingsInput{RequirementID: args[0], Version: *version},
+			)
 			if err != nil {
 				return err
 			}
@@ -208,7 +179,7 @@ frameworks use the code, prefix it with the framework.`,
 					}
 				}
 				renderMappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
-				a.textIfEmpty(p, len(all.Data), "No controls cover this requirement.")
+				textIfEmpty(p, len(all.Data), "No controls cover this requirement.")
 			})
 		},
 	}
@@ -216,14 +187,12 @@ frameworks use the code, prefix it with the framework.`,
 
 // findRequirement returns the requirement of a mapping, or nil if its framework doesn't list it.
 func (a *app) findRequirement(ctx context.Context, version string, m *api.Mapping) (*api.Requirement, error) {
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Requirement], error) {
-		return call(
-			ctx,
-			a,
-			api.ListRequirements,
-			&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}, Paging: p},
-		)
-	})
+	all, err := fetchAll(
+		ctx,
+		a,
+		api.ListRequirements,
+		&api.RequirementsInput{FrameworkInput: api.FrameworkInput{FrameworkID: m.FrameworkCode, Version: version}},
+	)
 	if err != nil {
 		return nil, err
 	}

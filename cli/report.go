@@ -306,50 +306,25 @@ func (a *app) reportList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.Report], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListReports,
-					&api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Paging: p},
-				)
-			})
+			all, err := fetchList(
+				cmd.Context(),
+				a,
+				api.ListReports,
+				&api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}},
+				l,
+			)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							formatTime(r.CreatedAt),
-							humanize(r.Template),
-							r.Format,
-							r.Status,
-							yesNo(r.Draft),
-							formatSize(r.SizeBytes),
-							r.Title,
-							r.ID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				optional(fixed("created")), column("template"), optional(column("format")), column("status"),
+				column("draft"), optional(number("size")), optional(column("title")), fixed("id"),
+			}, func(r api.Report) []string {
+				return []string{
+					formatTime(r.CreatedAt), humanize(r.Template), r.Format, r.Status, yesNo(r.Draft),
+					formatSize(r.SizeBytes), r.Title, r.ID,
 				}
-				p.Table(
-					[]print.Column{
-						optional(fixed("created")),
-						column("template"),
-						optional(column("format")),
-						column("status"),
-						column("draft"),
-						optional(number("size")),
-						optional(column("title")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No reports yet; create one with `%s`.", a.commandLine("report create"))
-			})
+			}, "No reports yet; create one with `%s`.", a.commandLine("report create"))
 		},
 	}
 	l.register(cmd, 0)
@@ -416,11 +391,14 @@ func (a *app) reportTemplates() *cobra.Command {
 		Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
 			return a.out.Print(reportTemplates, func(p *print.Page) {
-				var rows [][]string
-				for _, t := range reportTemplates {
-					rows = append(rows, []string{t.Name, t.Summary})
-				}
-				p.Table([]print.Column{fixed("template"), wrapped("contents")}, rows)
+				printTable(
+					p,
+					reportTemplates,
+					[]print.Column{fixed("template"), wrapped("contents")},
+					func(t reportTemplate) []string {
+						return []string{t.Name, t.Summary}
+					},
+				)
 				p.Blank()
 				p.Text(
 					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for " +

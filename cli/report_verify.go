@@ -88,11 +88,14 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		p.Fields(append(fields, field("id", r.ID))...)
 		if len(v.Changed) > 0 {
 			p.Blank()
-			var rows [][]string
-			for _, c := range v.Changed {
-				rows = append(rows, []string{humanize(c.Name), orEmpty(c.Was), orEmpty(c.Is)})
-			}
-			p.Table([]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")}, rows)
+			printTable(
+				p,
+				v.Changed,
+				[]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")},
+				func(c api.SourceChange) []string {
+					return []string{humanize(c.Name), orEmpty(c.Was), orEmpty(c.Is)}
+				},
+			)
 		}
 	})
 	if err != nil || v.OK {

@@ -64,7 +64,7 @@ are shown once.`,
 						p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
 					}
 				}
-				a.textIfEmpty(p, len(ans.Data), "No matching passages.")
+				textIfEmpty(p, len(ans.Data), "No matching passages.")
 			})
 		},
 	}

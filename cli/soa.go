@@ -55,10 +55,7 @@ analyzed only after an owner or admin has approved it.`,
 
 // listSoAItems returns the items of a version.
 func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlags) (*api.List[api.SoAItem], error) {
-	return collectPages(ctx, l.limit, l.cursor, func(p api.Paging) (*api.List[api.SoAItem], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListSoAItems, &in)
-	})
+	return fetchList(ctx, a, api.ListSoAItems, &in, l)
 }
 
 // findSoAItem returns the item of the newest version with the given control code or id. If ref is a
@@ -198,33 +195,15 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 }
 
 func renderSoATable(p *print.Page, items []api.SoAItem) {
-	var rows [][]string
-	for _, i := range items {
-		rows = append(
-			rows,
-			[]string{
-				i.ControlCode,
-				i.ControlTitle,
-				humanize(i.Applicability),
-				humanize(i.ImplementationStatus),
-				humanize(i.EvidenceCoverage),
-				fmt.Sprint(len(i.Evidence)),
-				orEmpty(i.Owner),
-			},
-		)
-	}
-	p.Table(
-		[]print.Column{
-			fixed("control"),
-			column("title"),
-			column("applicability"),
-			column("status"),
-			optional(column("evidence")),
-			optional(number("quotes")),
-			optional(column("owner")),
-		},
-		rows,
-	)
+	printTable(p, items, []print.Column{
+		fixed("control"), column("title"), column("applicability"), column("status"), optional(column("evidence")),
+		optional(number("quotes")), optional(column("owner")),
+	}, func(i api.SoAItem) []string {
+		return []string{
+			i.ControlCode, i.ControlTitle, humanize(i.Applicability), humanize(i.ImplementationStatus),
+			humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner),
+		}
+	})
 }
 
 func (a *app) soaItems() *cobra.Command {
@@ -259,7 +238,7 @@ func (a *app) soaItems() *cobra.Command {
 			defer a.noteMoreResults(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
 				renderSoATable(p, items.Data)
-				a.textIfEmpty(p, len(items.Data), "No matching items.")
+				textIfEmpty(p, len(items.Data), "No matching items.")
 			})
 		},
 	}
@@ -405,7 +384,7 @@ func (a *app) soaValidate() *cobra.Command {
 			if err := a.out.Print(v, func(p *print.Page) {
 				rows := groupIssues(v.Issues)
 				p.Table([]print.Column{fixed("severity"), fixed("rule"), wrapped("message"), wrapped("controls")}, rows)
-				a.textIfEmpty(p, len(rows), "No issues found.")
+				textIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()
 					p.Text("%s, %s.", pluralize(v.Errors, "error", "errors"), pluralize(v.Warnings, "warning", "warnings"))

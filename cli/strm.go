@@ -115,22 +115,14 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 		return
 	}
 	p.Title("%s", pluralize(len(list), "document", "documents"))
-	var rows [][]string
-	for _, d := range list {
-		rows = append(rows, []string{
-			d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed), fmt.Sprint(d.MappingsAdded),
-			fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded), fmt.Sprint(d.RequirementsAdded), d.Filename,
-		})
-	}
-	p.Table([]print.Column{
-		fixed("framework"),
-		number("elements"),
-		number("related"),
-		number("confirmed"),
-		number("added"),
-		number("unnamed"),
-		optional(number("texts")),
-		optional(number("new requirements")),
-		optional(column("file")),
-	}, rows)
+	printTable(p, list, []print.Column{
+		fixed("framework"), number("elements"), number("related"), number("confirmed"), number("added"),
+		number("unnamed"), optional(number("texts")), optional(number("new requirements")), optional(column("file")),
+	}, func(d api.MappingDocument) []string {
+		return []string{
+			d.FrameworkCode, fmt.Sprint(d.Elements), fmt.Sprint(d.Related), fmt.Sprint(d.MappingsConfirmed),
+			fmt.Sprint(d.MappingsAdded), fmt.Sprint(d.MappingsUnnamed), fmt.Sprint(d.RequirementsWorded),
+			fmt.Sprint(d.RequirementsAdded), d.Filename,
+		}
+	})
 }

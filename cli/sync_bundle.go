@@ -117,30 +117,15 @@ func (a *app) syncPeers() *cobra.Command {
 		Use: "peers", Short: "List trusted keys",
 		Long: "Lists the trusted keys and the accounts their changes are applied as.", Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			got, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.SyncPeer], error) {
-				return call(cmd.Context(), a, api.ListSyncPeers, &p)
-			})
+			got, err := fetchList(cmd.Context(), a, api.ListSyncPeers, &api.Paging{}, l)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(got.Data), got.Pagination)
-			return a.out.Print(got, func(p *print.Page) {
-				var rows [][]string
-				for _, one := range got.Data {
-					rows = append(rows, []string{one.Name, one.UserName, one.Fingerprint, formatTime(one.CreatedAt), one.ID})
-				}
-				p.Table(
-					[]print.Column{
-						column("name"),
-						column("as"),
-						column("fingerprint"),
-						optional(column("trusted")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No trusted keys.")
-			})
+			return printList(a, got, []print.Column{
+				column("name"), column("as"), column("fingerprint"), optional(column("trusted")), fixed("id"),
+			}, func(one api.SyncPeer) []string {
+				return []string{one.Name, one.UserName, one.Fingerprint, formatTime(one.CreatedAt), one.ID}
+			}, "No trusted keys.")
 		},
 	}
 	l.register(cmd, 0)
@@ -149,7 +134,7 @@ func (a *app) syncPeers() *cobra.Command {
 
 // findPeer returns the trusted key with the given name, id or fingerprint.
 func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.SyncPeer], error) { return call(ctx, a, api.ListSyncPeers, &p) })
+	all, err := fetchAll(ctx, a, api.ListSyncPeers, &api.Paging{})
 	if err != nil {
 		return nil, err
 	}

@@ -556,10 +556,7 @@ func (a *app) syncConflicts() *cobra.Command {
 			if !all {
 				in.Status = "open"
 			}
-			got, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.SyncConflict], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListSyncConflicts, in)
-			})
+			got, err := fetchList(cmd.Context(), a, api.ListSyncConflicts, in, l)
 			if err != nil {
 				return err
 			}
@@ -568,7 +565,7 @@ func (a *app) syncConflicts() *cobra.Command {
 				for i := range got.Data {
 					renderConflict(p, &got.Data[i])
 				}
-				a.textIfEmpty(p, len(got.Data), "No conflicts.")
+				textIfEmpty(p, len(got.Data), "No conflicts.")
 			})
 		},
 	}

@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/scf-service/service/cli/print"
+import (
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/cli/print"
+)
 
 func field(name, value string) print.Field { return print.Field{Name: name, Value: value} }
 
@@ -20,4 +23,24 @@ func fixedNumber(title string) print.Column {
 func optional(c print.Column) print.Column {
 	c.Optional = true
 	return c
+}
+
+// printList prints the records of a list, as a table for people. If there are none, it prints
+// emptyText instead, which may be empty.
+func printList[T any](
+	a *app, list *api.List[T], columns []print.Column, row func(T) []string, emptyText string, args ...any,
+) error {
+	defer a.noteMoreResults(len(list.Data), list.Pagination)
+	return a.out.Print(list, func(p *print.Page) {
+		printTable(p, list.Data, columns, row)
+		textIfEmpty(p, len(list.Data), emptyText, args...)
+	})
+}
+
+func printTable[T any](p *print.Page, records []T, columns []print.Column, row func(T) []string) {
+	rows := make([][]string, len(records))
+	for i, r := range records {
+		rows[i] = row(r)
+	}
+	p.Table(columns, rows)
 }

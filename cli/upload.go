@@ -143,14 +143,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // listDocuments returns all documents of an assessment.
 func (a *app) listDocuments(ctx context.Context, assessment string) ([]api.Document, error) {
-	l, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.Document], error) {
-		return call(
-			ctx,
-			a,
-			api.ListDocuments,
-			&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Paging: p},
-		)
-	})
+	l, err := fetchAll(
+		ctx,
+		a,
+		api.ListDocuments,
+		&api.DocumentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}},
+	)
 	if err != nil {
 		return nil, err
 	}

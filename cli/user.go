@@ -33,37 +33,28 @@ func (a *app) userList() *cobra.Command {
 			if err := checkOneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.User], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListUsers, &in)
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListUsers, &in, l)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, u := range all.Data {
-					admin := ""
-					if u.PlatformAdmin {
-						admin = "yes"
-					}
-					rows = append(
-						rows,
-						[]string{u.Email, u.Name, u.Status, admin, formatTimePtr(u.LastSignInAt), orEmpty(u.BanReason), u.ID},
-					)
+			return printList(a, all, []print.Column{
+				fixed("e-mail"), column("name"), fixed("status"), fixed("platform admin"),
+				optional(column("signed in")), optional(column("reason")), optional(fixed("id")),
+			}, func(u api.User) []string {
+				admin := ""
+				if u.PlatformAdmin {
+					admin = "yes"
 				}
-				p.Table([]print.Column{
-					fixed("e-mail"),
-					column("name"),
-					fixed("status"),
-					fixed("platform admin"),
-					optional(column("signed in")),
-					optional(column("reason")),
-					optional(fixed("id")),
-				}, rows)
-				a.textIfEmpty(p, len(rows), "No matching users.")
-			})
+				return []string{
+					u.Email,
+					u.Name,
+					u.Status,
+					admin,
+					formatTimePtr(u.LastSignInAt),
+					orEmpty(u.BanReason),
+					u.ID,
+				}
+			}, "No matching users.")
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only this status: active, banned or invited")
@@ -78,10 +69,7 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 	if uuidPattern.MatchString(ref) {
 		in.Q = ""
 	}
-	all, err := collectPages(ctx, 0, "", func(p api.Paging) (*api.List[api.User], error) {
-		in.Paging = p
-		return call(ctx, a, api.ListUsers, &in)
-	})
+	all, err := fetchAll(ctx, a, api.ListUsers, &in)
 	if err != nil {
 		return nil, err
 	}

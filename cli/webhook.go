@@ -44,29 +44,15 @@ func (a *app) webhookList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := collectPages(cmd.Context(), 0, "", func(p api.Paging) (*api.List[api.Webhook], error) {
-				return call(cmd.Context(), a, api.ListWebhooks, &api.OrgListInput{OrgInput: org, Paging: p})
-			})
+			all, err := fetchAll(cmd.Context(), a, api.ListWebhooks, &api.OrgListInput{OrgInput: org})
 			if err != nil {
 				return err
 			}
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, w := range all.Data {
-					rows = append(rows, []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID})
-				}
-				p.Table(
-					[]print.Column{
-						column("url"),
-						fixed("enabled"),
-						column("events"),
-						optional(column("description")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No webhooks yet; create one with `%s`.", a.commandLine("webhook create URL"))
-			})
+			return printList(a, all, []print.Column{
+				column("url"), fixed("enabled"), column("events"), optional(column("description")), fixed("id"),
+			}, func(w api.Webhook) []string {
+				return []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID}
+			}, "No webhooks yet; create one with `%s`.", a.commandLine("webhook create URL"))
 		},
 	}
 }
@@ -206,7 +192,7 @@ func (a *app) webhookTest() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.printDeliveries([]api.Delivery{*done}); err != nil {
+			if err := a.printDeliveries(&api.List[api.Delivery]{Data: []api.Delivery{*done}}); err != nil {
 				return err
 			}
 			if done.Status == "failed" {
@@ -256,66 +242,40 @@ func lastAttemptError(d *api.Delivery) string {
 	return ""
 }
 
-func (a *app) printDeliveries(all []api.Delivery) error {
-	return a.out.Print(&api.List[api.Delivery]{Data: all}, func(p *print.Page) {
-		var rows [][]string
-		for _, d := range all {
-			code := ""
-			if n := len(d.Attempts); n > 0 && d.Attempts[n-1].HTTPStatus > 0 {
-				code = fmt.Sprint(d.Attempts[n-1].HTTPStatus)
-			}
-			rows = append(
-				rows,
-				[]string{
-					d.EventType,
-					d.Status,
-					fmt.Sprint(len(d.Attempts)),
-					code,
-					lastAttemptError(&d),
-					formatTimePtr(d.NextAttemptAt),
-					d.ID,
-				},
-			)
+func (a *app) printDeliveries(list *api.List[api.Delivery]) error {
+	columns := []print.Column{
+		fixed("event"), fixed("status"), column("attempts"), column("answer"), column("error"),
+		optional(column("next")), optional(fixed("id")),
+	}
+	return printList(a, list, columns, func(d api.Delivery) []string {
+		code := ""
+		if n := len(d.Attempts); n > 0 && d.Attempts[n-1].HTTPStatus > 0 {
+			code = fmt.Sprint(d.Attempts[n-1].HTTPStatus)
 		}
-		p.Table(
-			[]print.Column{
-				fixed("event"),
-				fixed("status"),
-				column("attempts"),
-				column("answer"),
-				column("error"),
-				optional(column("next")),
-				optional(fixed("id")),
-			},
-			rows,
-		)
-		a.textIfEmpty(p, len(rows), "No deliveries yet.")
-	})
+		return []string{
+			d.EventType, d.Status, fmt.Sprint(len(d.Attempts)), code, lastAttemptError(&d),
+			formatTimePtr(d.NextAttemptAt), d.ID,
+		}
+	}, "No deliveries yet.")
 }
 
 func (a *app) webhookDeliveries() *cobra.Command {
-	var status string
-	var limit int
+	var in api.DeliveriesInput
+	var l listFlags
 	cmd := &cobra.Command{
 		Use: "deliveries ID", Short: "List deliveries, newest first",
 		Long: "Lists deliveries; use -o json to see each attempt.", Example: "  service webhook deliveries ID --status failed",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := collectPages(cmd.Context(), limit, "", func(p api.Paging) (*api.List[api.Delivery], error) {
-				return call(
-					cmd.Context(),
-					a,
-					api.ListDeliveries,
-					&api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}, Paging: p, Status: status},
-				)
-			})
+			in.WebhookID = args[0]
+			all, err := fetchList(cmd.Context(), a, api.ListDeliveries, &in, l)
 			if err != nil {
 				return err
 			}
-			return a.printDeliveries(all.Data)
+			return a.printDeliveries(all)
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only with this status: pending, delivered, retrying or failed")
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to print; 0 for all")
+	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
+	l.register(cmd, defaultEventLimit)
 	return cmd
 }
 
@@ -333,7 +293,7 @@ func (a *app) webhookRedeliver() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printDeliveries([]api.Delivery{*d})
+			return a.printDeliveries(&api.List[api.Delivery]{Data: []api.Delivery{*d}})
 		},
 	}
 }

@@ -425,7 +425,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 		)
 	}
 	p.Table([]print.Column{fixed("cell"), fixed("item"), fixed("field"), wrapped("from"), wrapped("to")}, rows)
-	a.textIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
+	textIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Skipped: %s.", n)
 	}

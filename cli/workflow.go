@@ -101,44 +101,19 @@ func (a *app) workflowList() *cobra.Command {
 				return err
 			}
 			in.AssessmentID, in.Status = one.ID, api.RunStatus(status)
-			all, err := collectPages(cmd.Context(), l.limit, l.cursor, func(p api.Paging) (*api.List[api.WorkflowRun], error) {
-				in.Paging = p
-				return call(cmd.Context(), a, api.ListWorkflows, &in)
-			})
+			all, err := fetchList(cmd.Context(), a, api.ListWorkflows, &in, l)
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, r := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							r.WorkflowType,
-							humanize(r.Status),
-							fmt.Sprintf("%d %%", r.Progress),
-							humanize(r.CurrentStep),
-							formatTime(r.CreatedAt),
-							orEmpty(r.WaitingFor) + orEmpty(r.Error),
-							r.ID,
-						},
-					)
+			return printList(a, all, []print.Column{
+				fixed("workflow"), column("status"), number("done"), optional(column("step")),
+				optional(column("started")), optional(column("waits for")), fixed("id"),
+			}, func(r api.WorkflowRun) []string {
+				return []string{
+					r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), humanize(r.CurrentStep),
+					formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
 				}
-				p.Table(
-					[]print.Column{
-						fixed("workflow"),
-						column("status"),
-						number("done"),
-						optional(column("step")),
-						optional(column("started")),
-						optional(column("waits for")),
-						fixed("id"),
-					},
-					rows,
-				)
-				a.textIfEmpty(p, len(rows), "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
-			})
+			}, "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "", "only runs with this status")
