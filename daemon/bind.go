@@ -9,8 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
+	"sync"
 
 	"github.com/scf-service/service/api"
 )
@@ -56,25 +55,8 @@ func (s *Server) checkAllBound() error {
 	return nil
 }
 
-// registerDescription returns the initial OpenAPI description of the operation.
-func (s *Server) registerDescription(op *api.Operation) *huma.Operation {
-	desc := &huma.Operation{
-		OperationID:      op.ID,
-		Method:           op.Method,
-		Path:             op.Path,
-		SkipValidateBody: op.MaxBody > 0,
-		Responses:        map[string]*huma.Response{},
-	}
-	s.descriptions[op.ID] = desc
-	return desc
-}
-
 func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
-	desc := s.registerDescription(op)
-	if op.Out != reflect.TypeFor[api.None]() {
-		desc.Responses[itoa(op.Status)] = s.newJSONResponse(op)
-	}
-	s.mountWithInput(op, desc, func(w http.ResponseWriter, r *http.Request, in any) {
+	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
 			s.failOperation(w, r, op, err)
@@ -89,14 +71,8 @@ func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 	})
 }
 
-func (s *Server) newJSONResponse(op *api.Operation) *huma.Response {
-	return &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{
-		"application/json": {Schema: s.schemas.Schema(op.Out, true, op.Out.Name())},
-	}}
-}
-
 func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
-	s.mountWithInput(op, s.registerDescription(op), func(w http.ResponseWriter, r *http.Request, in any) {
+	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
 			s.failOperation(w, r, op, err)
@@ -112,12 +88,18 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	})
 }
 
-// mountWithInput mounts an operation whose input is read before it runs.
-func (s *Server) mountWithInput(op *api.Operation, desc *huma.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
-	reader := newInput(s.schemas, desc, op.In, op.Out)
+// mountWithInput mounts an operation whose input is read before it runs. The schemas of the input are
+// built on first use: a command calls few operations, and building all of them takes longer than
+// everything else at start.
+func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
+	reader := sync.OnceValue(func() *inputReader {
+		schemas := newSchemas()
+		defer markNullable(schemas)
+		return newInput(schemas, op)
+	})
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
 		in := reflect.New(op.In)
-		if err := reader.decode(r, requestFrom(r.Context()).body, in.Elem()); err != nil {
+		if err := reader().decode(r, requestFrom(r.Context()).body, in.Elem()); err != nil {
 			s.failOperation(w, r, op, err)
 			return
 		}
@@ -136,7 +118,7 @@ func (s *Server) auditExport(ctx context.Context, op *api.Operation, f *api.File
 
 // bindEvents serves an operation with a streaming response, flushing each part.
 func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
-	s.mountWithInput(op, s.registerDescription(op), func(w http.ResponseWriter, r *http.Request, in any) {
+	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
 			s.failOperation(w, r, op, err)

@@ -12,10 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 // serveContent serves ranges if the file can seek, otherwise the whole file.
@@ -104,16 +101,6 @@ func saveUploadFile(part io.Reader) (*uploadFile, error) {
 func (s *uploadFile) discard() {
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())
-}
-
-var pathParameterPattern = lazyregexp.New(`\{([^}]+)\}`)
-
-func declarePathParameters(op *api.Operation) []*huma.Param {
-	var out []*huma.Param
-	for _, m := range pathParameterPattern.FindAllStringSubmatch(op.Path, -1) {
-		out = append(out, &huma.Param{Name: m[1], In: "path", Required: true, Schema: &huma.Schema{Type: "string"}})
-	}
-	return out
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -82,36 +82,33 @@ func findNameFields(t reflect.Type, path []string, index []int) (out []nameField
 	return out
 }
 
-// newInput reads the tags and adds their meaning to desc. It panics for types that can't be
-// parameters.
-func newInput(schemas huma.Registry, desc *huma.Operation, t, record reflect.Type) *inputReader {
-	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: !desc.SkipValidateBody}
+// newInput reads the tags of op.In and adds the schemas of its fields to schemas. It panics for types
+// that can't be parameters.
+func newInput(schemas huma.Registry, op *api.Operation) *inputReader {
+	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody == 0}
+	t := op.In
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
 			continue
 		}
 		if f.Name == "Body" {
-			in.declareBody(desc, t, f)
+			in.declareBody(op, f)
 			continue
 		}
 		for _, where := range []string{"path", "query", "header", "cookie"} {
 			if name := f.Tag.Get(where); name != "" {
-				in.declareParameter(
-					desc,
-					f,
-					parameter{
-						in:          where,
-						name:        name,
-						required:    where == "path" || f.Tag.Get("required") == "true",
-						defaultText: f.Tag.Get("default"),
-						field:       f.Index,
-					},
-				)
+				in.declareParameter(op, f, parameter{
+					in:          where,
+					name:        name,
+					required:    where == "path" || f.Tag.Get("required") == "true",
+					defaultText: f.Tag.Get("default"),
+					field:       f.Index,
+				})
 			}
 		}
 	}
 	if in.validated && in.bodyField != nil {
-		in.collectFieldHints(desc.Method, record)
+		in.collectFieldHints(op.Method, op.Out)
 	}
 	return in
 }
@@ -138,40 +135,33 @@ func (in *inputReader) collectFieldHints(method string, record reflect.Type) {
 	}
 }
 
-func (in *inputReader) declareParameter(desc *huma.Operation, f reflect.StructField, p parameter) {
+func (in *inputReader) declareParameter(op *api.Operation, f reflect.StructField, p parameter) {
 	switch {
 	case f.Type.Kind() == reflect.String, f.Type.Kind() == reflect.Int, f.Type == reflect.TypeFor[[]string]():
 	default:
-		panic(fmt.Sprintf("daemon: %s: the parameter %s can't be a %s", desc.OperationID, p.name, f.Type))
+		panic(fmt.Sprintf("daemon: %s: the parameter %s can't be a %s", op.ID, p.name, f.Type))
 	}
 	p.schema, p.isList = huma.SchemaFromField(in.schemas, f, ""), f.Type.Kind() == reflect.Slice
-	described := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: p.schema}
 	if p.in == "query" {
 		in.queryParams[p.name] = p.isList
-		described.Explode = new(bool) // a list is one value, with commas
 	}
 	in.params = append(in.params, p)
-	desc.Parameters = append(desc.Parameters, described)
 }
 
-func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f reflect.StructField) {
-	hint := t.Name() + f.Name
-	if t.Name() == "" {
-		hint = desc.OperationID + "Request"
+func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
+	hint := op.In.Name() + f.Name
+	if op.In.Name() == "" {
+		hint = op.ID + "Request"
 	}
 	in.bodyField, in.bodyOptional = f.Index, f.Type.Kind() == reflect.Pointer
 	in.schema = huma.SchemaFromField(in.schemas, f, hint)
 	in.schema.PrecomputeMessages()
-	desc.RequestBody = &huma.RequestBody{
-		Required: !in.bodyOptional,
-		Content:  map[string]*huma.MediaType{"application/json": {Schema: in.schema}},
-	}
 	if f.Type.Kind() != reflect.Struct {
 		return
 	}
 	in.nameFields = findNameFields(f.Type, []string{"body"}, f.Index)
 	// Creating a record treats null as absent. In an update, null would be ambiguous.
-	if desc.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
+	if op.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
 		for _, b := range reflect.VisibleFields(f.Type) {
 			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptional(b.Type) {
 				in.notNullable = append(in.notNullable, key)
@@ -182,7 +172,7 @@ func (in *inputReader) declareBody(desc *huma.Operation, t reflect.Type, f refle
 		if text, ok := b.Tag.Lookup("default"); ok {
 			v := reflect.New(b.Type)
 			if err := json.Unmarshal([]byte(text), v.Interface()); err != nil {
-				panic(fmt.Sprintf("daemon: %s: the default of %s: %v", desc.OperationID, b.Name, err))
+				panic(fmt.Sprintf("daemon: %s: the default of %s: %v", op.ID, b.Name, err))
 			}
 			in.defaults = append(in.defaults, defaultValue{append(slices.Clone(f.Index), b.Index...), v.Elem()})
 		}

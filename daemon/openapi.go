@@ -16,8 +16,18 @@ import (
 )
 
 // buildOpenAPI returns the OpenAPI document, combining huma's schemas with the declarations of the
-// operations. It only reads shared state and does not modify it.
+// operations.
 func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
+	schemas := newSchemas()
+	schemas.Schema(errorEnvelope, true, "")
+	inputs := map[string]*inputReader{}
+	for _, op := range api.Operations() {
+		inputs[op.ID] = newInput(schemas, op)
+		if returnsJSON(op) {
+			schemas.Schema(op.Out, true, op.Out.Name())
+		}
+	}
+	markNullable(schemas)
 	doc := &huma.OpenAPI{
 		OpenAPI:           "3.1.0",
 		JSONSchemaDialect: "https://spec.openapis.org/oas/3.1/dialect/base",
@@ -30,12 +40,12 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas: publishedSchemas(s.schemas), SecuritySchemes: securitySchemes,
-			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: s.errorResponses(),
+			Schemas: publishedSchemas(schemas), SecuritySchemes: securitySchemes,
+			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: errorResponses(),
 		},
 	}
 	for _, op := range api.Operations() {
-		o, err := s.describeOperation(op, s.descriptions[op.ID])
+		o, err := describeOperation(op, inputs[op.ID], schemas)
 		if err != nil {
 			return nil, fmt.Errorf("describing %s: %w", op.ID, err)
 		}
@@ -44,11 +54,15 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 	return doc, nil
 }
 
-// describeOperation completes huma's description of an operation.
-func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*huma.Operation, error) {
+func returnsJSON(op *api.Operation) bool {
+	return (op.Form == api.JSON || op.Form == api.Upload) && op.Out != reflect.TypeFor[api.None]()
+}
+
+// describeOperation returns the description of an operation whose schemas are in the registry.
+func describeOperation(op *api.Operation, in *inputReader, schemas huma.Registry) (*huma.Operation, error) {
 	o := &huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: operationDescription(op),
-		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": s.errorCodes(op)},
+		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": errorCodes(op)},
 	}
 	if op.Permission != "" {
 		o.Extensions["x-service-permission"] = string(op.Permission)
@@ -61,31 +75,18 @@ func (s *Server) describeOperation(op *api.Operation, from *huma.Operation) (*hu
 	} else {
 		o.Security = []map[string][]string{{schemeKey: {}}, {schemeSession: {}}}
 	}
-	for _, p := range from.Parameters {
-		c := *p
-		c.Schema = publishedSchema(p.Schema)
-		if p.In == "path" || p.In == "query" {
-			c.Example = exampleParameter(op, p.Name)
-		}
-		if p.In == "query" && p.Name == "sort" {
-			names := sortFieldNames(op)
-			c.Description = "Sort order: `" + strings.Join(names, "`, `") + "`, separated by commas; prefix a field with - for descending."
-			c.Example = "-" + names[0]
-		}
-		if p.Name == "If-Match" {
-			c.Example = `"3"`
-		}
-		if p.In != "cookie" { // the session's cookie is a security scheme
-			o.Parameters = append(o.Parameters, &c)
+	for _, p := range in.params {
+		if p.in != "cookie" { // the session's cookie is a security scheme
+			o.Parameters = append(o.Parameters, describeParameter(op, p))
 		}
 	}
 	for _, name := range sharedParameterNames(op) {
 		o.Parameters = append(o.Parameters, &huma.Param{Ref: "#/components/parameters/" + name})
 	}
-	if err := describeRequest(o, op, from); err != nil {
+	if err := describeRequest(o, op, in); err != nil {
 		return nil, err
 	}
-	return o, s.describeResponses(o, op, from)
+	return o, describeResponses(o, op, schemas)
 }
 
 // sortFieldNames returns the fields that a list can be sorted by.
@@ -116,23 +117,55 @@ func sharedParameterNames(op *api.Operation) []string {
 	return names
 }
 
-func describeRequest(o *huma.Operation, op *api.Operation, from *huma.Operation) error {
-	if from.RequestBody == nil {
-		return nil
+func describeParameter(op *api.Operation, p parameter) *huma.Param {
+	out := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: publishedSchema(p.schema)}
+	if p.in == "path" || p.in == "query" {
+		out.Example = exampleParameter(op, p.name)
 	}
-	body := &huma.RequestBody{Required: from.RequestBody.Required, Content: map[string]*huma.MediaType{}}
-	for kind, m := range from.RequestBody.Content {
-		example, err := exampleRequest(op)
-		if err != nil {
-			return err
-		}
-		body.Content[kind] = &huma.MediaType{Schema: publishedSchema(m.Schema), Example: example}
+	if p.in == "query" {
+		out.Explode = new(bool) // a list is one value, with commas
 	}
-	o.RequestBody = body
-	return nil
+	if p.in == "query" && p.name == "sort" {
+		names := sortFieldNames(op)
+		out.Description = "Sort order: `" + strings.Join(names, "`, `") + "`, separated by commas; prefix a field with - for descending."
+		out.Example = "-" + names[0]
+	}
+	if p.name == "If-Match" {
+		out.Example = `"3"`
+	}
+	return out
 }
 
-func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *huma.Operation) error {
+func describeRequest(o *huma.Operation, op *api.Operation, in *inputReader) error {
+	contentType, schema := "application/json", in.schema
+	if op.Form == api.Upload {
+		contentType, schema = "multipart/form-data", uploadSchema(op.In)
+	}
+	if schema == nil {
+		return nil
+	}
+	example, err := exampleRequest(op)
+	o.RequestBody = &huma.RequestBody{
+		Required: !in.bodyOptional,
+		Content:  map[string]*huma.MediaType{contentType: {Schema: publishedSchema(schema), Example: example}},
+	}
+	return err
+}
+
+func uploadSchema(in reflect.Type) *huma.Schema {
+	schema := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{}, Required: []string{"file"}}
+	for i := range in.NumField() {
+		f := in.Field(i)
+		if name := f.Tag.Get("form"); name == "file" {
+			schema.Properties[name] = &huma.Schema{Type: "string", Format: "binary"}
+		} else if name != "" {
+			schema.Properties[name] = &huma.Schema{Type: "string", Description: f.Tag.Get("doc")}
+		}
+	}
+	return schema
+}
+
+func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Registry) error {
 	ok := &huma.Response{Description: successDescription(op), Headers: responseHeaders(op, op.Status)}
 	switch {
 	case op.Form == api.Markup:
@@ -147,13 +180,13 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 		}}
 	case op.Form == api.Download:
 		ok.Content = map[string]*huma.MediaType{"*/*": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
-	case op.Out != reflect.TypeFor[api.None]():
+	case returnsJSON(op):
 		example, err := exampleResponse(op)
 		if err != nil {
 			return err
 		}
-		declared := from.Responses[strconv.Itoa(op.Status)].Content["application/json"]
-		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: publishedSchema(declared.Schema), Example: example}}
+		schema := schemas.Schema(op.Out, true, op.Out.Name())
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: publishedSchema(schema), Example: example}}
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
@@ -179,7 +212,7 @@ func (s *Server) describeResponses(o *huma.Operation, op *api.Operation, from *h
 			Content:     ok.Content,
 		}
 	}
-	for status, codes := range groupByStatus(s.errorCodes(op)) {
+	for status, codes := range groupByStatus(errorCodes(op)) {
 		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(codes)}
 	}
 	return nil
@@ -212,7 +245,7 @@ func headerRefs(names []string) map[string]*huma.Header {
 }
 
 // errorCodes returns the possible error codes of an operation, in the order of the checks.
-func (s *Server) errorCodes(op *api.Operation) []api.ErrorCode {
+func errorCodes(op *api.Operation) []api.ErrorCode {
 	var out []api.ErrorCode
 	// A public operation with input takes a password or a single-use link.
 	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
@@ -267,10 +300,10 @@ func responseName(codes []api.ErrorCode) string {
 }
 
 // errorResponses returns the shared responses: one for each combination of codes with one status.
-func (s *Server) errorResponses() map[string]*huma.Response {
+func errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
-		for status, codes := range groupByStatus(s.errorCodes(op)) {
+		for status, codes := range groupByStatus(errorCodes(op)) {
 			name := responseName(codes)
 			if out[name] != nil {
 				continue

@@ -23,8 +23,6 @@ type openAPIDocuments struct{ json, yaml web.Asset }
 
 // mountOpenAPI serves the document.
 func (s *Server) mountOpenAPI() {
-	s.schemas.Schema(errorEnvelope, true, "")
-	markNullable(s.schemas)
 	s.documents = sync.OnceValues(s.buildDocuments)
 	s.mux.Get(OpenAPIPath, s.serveDocument(func(d openAPIDocuments) web.Asset { return d.json }))
 	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d openAPIDocuments) web.Asset { return d.yaml }))

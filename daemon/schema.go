@@ -8,8 +8,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// registerTypes registers the contract's string types with huma, for both validation and OpenAPI.
-func registerTypes(schemas huma.Registry) {
+// newSchemas returns a registry that knows the contract's string types, for validation and OpenAPI.
+func newSchemas() huma.Registry {
+	schemas := huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[string]](), reflect.TypeFor[*string]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Opt[api.Date]](), reflect.TypeFor[*dateSchema]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[api.Date](), reflect.TypeFor[dateSchema]())
@@ -27,6 +28,7 @@ func registerTypes(schemas huma.Registry) {
 	registerEnum[api.Role](schemas)
 	registerEnum[api.ActorType](schemas)
 	registerEnum[api.ErrorCode](schemas)
+	return schemas
 }
 
 type dateSchema string

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
@@ -43,7 +42,6 @@ type Server struct {
 	clock   func() time.Time
 	newID   func() string
 	mux     *chi.Mux
-	schemas huma.Registry
 	limiter *rateLimiter
 	metrics *metrics
 	tracer  *tracing.Tracer
@@ -54,8 +52,6 @@ type Server struct {
 
 	// boundOperations are the operations with a method.
 	boundOperations map[string]bool
-	// descriptions holds the huma description of each operation, by ID.
-	descriptions map[string]*huma.Operation
 	// documents returns the OpenAPI document, which is built on first use.
 	documents func() (openAPIDocuments, error)
 }
@@ -64,8 +60,8 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
-		mux: chi.NewMux(), boundOperations: map[string]bool{}, descriptions: map[string]*huma.Operation{},
-		schemas: huma.NewMapRegistry(schemaPrefix, huma.DefaultSchemaNamer), limiter: newRateLimiter(o.Clock, o.RateLimits),
+		mux: chi.NewMux(), boundOperations: map[string]bool{},
+		limiter: newRateLimiter(o.Clock, o.RateLimits),
 		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
@@ -81,7 +77,6 @@ func New(o Options) (*Server, error) {
 	s.mux.Use(s.assignTraceID, s.logAndRecover, s.limitBodyTime, s.rejectMalformed, s.handleCORS, middleware.GetHead)
 	s.mux.NotFound(s.serveUnknownRoute)
 	s.mux.MethodNotAllowed(s.serveUnknownRoute)
-	registerTypes(s.schemas)
 	s.bindOperations()
 	s.mountOpenAPI()
 	// Load balancers check the root, without an API version.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 
 	"github.com/scf-service/service/api"
@@ -26,12 +25,6 @@ const maxFormField = 64 << 10
 // bindUpload serves a multipart upload: the file is streamed to the engine and never held in
 // memory. Fields may come before or after the file.
 func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
-	desc := s.registerDescription(op)
-	desc.Parameters = declarePathParameters(op)
-	desc.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		"multipart/form-data": {Schema: uploadSchema(op.In)},
-	}}
-	desc.Responses[itoa(op.Status)] = s.newJSONResponse(op)
 	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
 		in, upload, fingerprint, err := readUploadForm(w, r, op.In)
 		if err != nil {
@@ -199,17 +192,4 @@ func formFields(v reflect.Value) map[string]string {
 		}
 	}
 	return out
-}
-
-func uploadSchema(in reflect.Type) *huma.Schema {
-	schema := &huma.Schema{Type: "object", Properties: map[string]*huma.Schema{}, Required: []string{"file"}}
-	for i := range in.NumField() {
-		f := in.Field(i)
-		if name := f.Tag.Get("form"); name == "file" {
-			schema.Properties[name] = &huma.Schema{Type: "string", Format: "binary"}
-		} else if name != "" {
-			schema.Properties[name] = &huma.Schema{Type: "string", Description: f.Tag.Get("doc")}
-		}
-	}
-	return schema
 }
