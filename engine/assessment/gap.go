@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -63,7 +64,7 @@ func (s *Service) draftGapFrom(
 		if err != nil {
 			return f, false, err
 		}
-		f, falls = judge.DraftFinding(c, *i, statusByControl)
+		f, falls = plan.DraftFinding(c, *i, statusByControl)
 		f.Item, f.InCatalog, f.Source = copyControlFields(i.Item), true, "analysis"
 		return f, falls, nil
 	})
@@ -72,7 +73,7 @@ func (s *Service) draftGapFrom(
 		for n := range d.items {
 			f := &d.items[n]
 			if line := itemsByControl[f.ControlCode]; line != nil && f.Source != sourceManual && f.IsManual("status") {
-				judge.ApplyStatusOverride(f, *line, cmp.Or(judge.StatusOverriddenBy(f.Cause), stringOrEmpty(f.EditedBy)))
+				plan.ApplyStatusOverride(f, *line, cmp.Or(plan.StatusOverriddenBy(f.Cause), stringOrEmpty(f.EditedBy)))
 			}
 		}
 	}
@@ -271,7 +272,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			i.Result = resultForStatus(i.Status)
 		}
 		if soaItem != nil {
-			judge.ApplyStatusOverride(i, *soaItem, by.Actor.Name)
+			plan.ApplyStatusOverride(i, *soaItem, by.Actor.Name)
 		}
 		assignField(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
@@ -398,7 +399,7 @@ func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGa
 		if _, codes, err := frameworkControls(snap, &a); err == nil {
 			f.RequirementCodes = codes[c.Code]
 		}
-		_, f.SeverityPoints, _ = judge.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
+		_, f.SeverityPoints, _ = plan.RateSeverity(f.Weight, 1, f.RequirementCodes.Count(), f.Status)
 	case !errors.As(err, &missing):
 		return nil, err
 	case !isValidCustomCode(f.ControlCode):
@@ -564,7 +565,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		for _, i := range items {
 			switch {
 			case !i.Applicability.IsApplicable():
-			case !judge.IsAssessed(&i):
+			case !plan.IsAssessed(&i):
 				out.NotAssessed++
 			default:
 				out.Controls++
@@ -573,9 +574,9 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 				}
 			}
 		}
-		out.CompliancePct, out.ComplianceFormula = judge.CompliancePercent(items)
+		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
 		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, controlsDifferingFromSoA(items, found)...)
-		c := judge.RateConformity(items, func(code string) int { return weights[code] })
+		c := plan.RateConformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Percent, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)
 		return nil

@@ -2,7 +2,7 @@ package assessment
 
 import (
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -23,7 +23,7 @@ func fillGapChanges(tx *store.Tx, org string, v *api.GapVersion, findings []api.
 		if err != nil {
 			return err
 		}
-		out.SinceVersion, out.Changes = was.VersionNumber, judge.CompareFindings(before, findings, causes)
+		out.SinceVersion, out.Changes = was.VersionNumber, plan.CompareFindings(before, findings, causes)
 		return nil
 	}
 	return nil

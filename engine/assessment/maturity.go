@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -45,7 +46,7 @@ func (s *Service) draftMaturityFrom(
 		if err != nil {
 			return score, false, err
 		}
-		score = judge.RateMaturity(c, *i, defaultTargetLevel)
+		score = plan.RateMaturity(c, *i, defaultTargetLevel)
 		score.Item = copyControlFields(i.Item)
 		return score, true, nil
 	})
@@ -61,7 +62,7 @@ func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.
 	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
-			judge.SetLevelCriteria(to, c)
+			plan.SetLevelCriteria(to, c)
 		}
 	})
 	levelsChanged := len(d.items) != len(previous.items)
@@ -178,10 +179,10 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		if b.Level != nil {
 			i.Assessed = true
 			if control != nil {
-				judge.SetLevelCriteria(i, *control)
+				plan.SetLevelCriteria(i, *control)
 			}
 			if b.Rationale == nil {
-				i.Rationale = judge.SetByReason(by.Actor.Name)
+				i.Rationale = plan.SetByReason(by.Actor.Name)
 			}
 		}
 		assignField(&f, "target_level", &i.TargetLevel, b.TargetLevel)
@@ -190,7 +191,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.MaturityScore, field string) {
 			copyScoreField(to, from, field)
 			if control != nil && field == "level" {
-				judge.SetLevelCriteria(to, *control)
+				plan.SetLevelCriteria(to, *control)
 			}
 		})
 	})

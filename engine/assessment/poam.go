@@ -11,6 +11,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -82,7 +83,7 @@ func (s *Service) draftPOAMFrom(
 		if err != nil {
 			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
-		item = judge.DraftPOAMItem(c, *f, targets[f.ControlCode], judge.Options{Today: today})
+		item = plan.DraftPOAMItem(c, *f, targets[f.ControlCode], today)
 		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.Origin()
 		return item, true, nil
 	})
@@ -95,8 +96,8 @@ func (s *Service) draftPOAMFrom(
 			old.lastApproved,
 			d.items,
 		)
-		d.items = judge.OrderItems(
-			judge.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
+		d.items = plan.OrderItems(
+			plan.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
 			today,
 		)
 		matches := carryEdits(poam, d, old.items, copyPOAMField)
@@ -132,7 +133,7 @@ func (s *Service) draftPOAMFrom(
 
 // maturityTargets returns the maturity goals by control, with their version, or nothing if there is
 // no maturity assessment.
-func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]judge.MaturityGoal, *api.MaturityVersion, error) {
+func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[string]plan.MaturityGoal, *api.MaturityVersion, error) {
 	var scores []api.MaturityScore
 	var v api.MaturityVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
@@ -144,9 +145,9 @@ func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[s
 		}
 		return err
 	})
-	out := make(map[string]judge.MaturityGoal, len(scores))
+	out := make(map[string]plan.MaturityGoal, len(scores))
 	for _, m := range scores {
-		out[m.ControlCode] = judge.MaturityGoal{Target: m.TargetLevel, Current: m.Level, Rated: true}
+		out[m.ControlCode] = plan.MaturityGoal{Target: m.TargetLevel, Current: m.Level, Rated: true}
 	}
 	return out, &v, err
 }
@@ -187,7 +188,7 @@ func carryPOAMCodes(items []api.POAMItem, matches []*api.POAMItem, previous *pre
 func findingsWithManualAction(findings []api.Finding) map[string]bool {
 	out := map[string]bool{}
 	for n := range findings {
-		if judge.HasManualRecommendation(&findings[n]) {
+		if plan.HasManualRecommendation(&findings[n]) {
 			out[findings[n].ID] = true
 		}
 	}
@@ -303,7 +304,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		cmp.Or(in.Sort, "priority,poam_code"),
 		poamOrder,
 		func(i *api.POAMItem) bool {
-			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || judge.ClosesControl(i, in.ControlCode)) &&
+			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
 				(in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 				(in.Priority == 0 || i.Priority == in.Priority) &&
 				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&

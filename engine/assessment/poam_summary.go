@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -31,7 +31,7 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 		}
 		fillPOAMCounts(out, items, today)
 		statement, err := soaItemsForPOAM(tx, by.OrganizationID, &v)
-		out.CMMC = judge.CheckCMMC(statement, items, today)
+		out.CMMC = plan.CheckCMMC(statement, items, today)
 		return err
 	})
 	return out, err

@@ -14,6 +14,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -252,7 +253,7 @@ func (s *Service) draftSoAItems(
 var reviewFields = []string{"applicability", "implementation_status", "needs_review"}
 
 func copySoAField(to, from *api.SoAItem, field string) {
-	if slices.Contains(reviewFields, field) && (judge.IsAssessed(from) || !judge.IsAssessed(to)) {
+	if slices.Contains(reviewFields, field) && (plan.IsAssessed(from) || !plan.IsAssessed(to)) {
 		to.NeedsReview = from.NeedsReview
 	}
 	switch field {
@@ -408,7 +409,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
 		}
 		if b.ImplementationStatus != nil {
-			i.Reason = judge.SetByReason(by.Actor.Name)
+			i.Reason = plan.SetByReason(by.Actor.Name)
 		}
 		if wasExcluded && i.Applicability.IsApplicable() && b.Rationale == nil { // the old rationale explained the exclusion
 			i.Rationale = judge.ManualInclusionReason(by.Actor.Name)

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -49,7 +49,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 			return nil, err
 		}
 		countSoA(out, items)
-		out.CompliancePct, out.ComplianceFormula = judge.CompliancePercent(items)
+		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
 	}
 	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 				}
 			}
 		}
-		if pct, formula := judge.CompliancePercent(items); pct != nil {
+		if pct, formula := plan.CompliancePercent(items); pct != nil {
 			out.CompliancePct, out.ComplianceFormula = *pct, formula
 		}
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 )
 
 // MaxRecordBytes is the maximum size of files that the program writes and reads back: baselines,
@@ -231,7 +231,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 }
 
 func compareGaps(before, after *Baseline) []api.GapChange {
-	out := judge.CompareFindings(before.toFindings(), after.toFindings(), nil)
+	out := plan.CompareFindings(before.toFindings(), after.toFindings(), nil)
 	for i := range out {
 		out[i].Why = []string{} // baselines do not record reasons
 	}

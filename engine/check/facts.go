@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/plan"
 )
 
 // Facts holds the assessment results that a policy can refer to.
@@ -377,7 +377,7 @@ func (f *Facts) coveragePercent() (*float64, string) {
 	for i, c := range f.Controls {
 		items[i].Applicability, items[i].ImplementationStatus = c.Applicability, c.Status
 	}
-	return judge.CompliancePercent(items)
+	return plan.CompliancePercent(items)
 }
 
 // meanMaturity returns the average of the rated levels, or nil if there are none.

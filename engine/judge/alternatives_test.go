@@ -11,17 +11,17 @@ func TestAlternatives(t *testing.T) {
 		{
 			"Real-time or behavior-based scanning is active.",
 			"Antivirus: Defender is installed on all computers, signatures update daily, real-time protection is on.",
-			[]string{verdictPartial, verdictCovered},
+			[]string{VerdictPartial, VerdictCovered},
 		},
 		{
 			"Real-time or behavior-based scanning is active.",
 			"Behavior-based scanning for malware is active on all laptops.",
-			[]string{verdictPartial, verdictCovered},
+			[]string{VerdictPartial, VerdictCovered},
 		},
 		{
 			"Real-time or behavior-based scanning is active.",
 			"Antivirus: real-time protection is not on.",
-			[]string{verdictDenied, verdictMissing},
+			[]string{VerdictDenied, VerdictMissing},
 		},
 	} {
 		v := judge(t, control("Protection against malware", tc.statement), policy(tc.text)).Statements[0]

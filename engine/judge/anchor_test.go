@@ -34,7 +34,7 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 		j := judge(t, c, policy(text))
 		said := false
 		for _, s := range j.Statements {
-			said = said || s.Verdict == verdictCovered || s.Verdict == verdictPartial
+			said = said || s.Verdict == VerdictCovered || s.Verdict == VerdictPartial
 		}
 		if said != want {
 			t.Errorf("%q: said %v: %+v", text, said, j.Statements)
@@ -55,11 +55,11 @@ func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
 func asksForApproval(t *testing.T, d *preparedStatement) {
 	t.Helper()
 	for text, want := range map[string]string{
-		"Key escrow by the owner is approved.": verdictCovered, "Key escrow by the owner is signed off.": verdictCovered,
-		"Key escrow is signed off by the owner.": verdictCovered, "Key escrow is released by the owner.": verdictPartial,
+		"Key escrow by the owner is approved.": VerdictCovered, "Key escrow by the owner is signed off.": VerdictCovered,
+		"Key escrow is signed off by the owner.": VerdictCovered, "Key escrow is released by the owner.": VerdictPartial,
 	} {
 		got := NewSession(nil, Options{}).judgePassage(d, retrievedPassage{candidateOf(policy(text)), 0.6})
-		if len(got) != 1 || got[0].verdict != want || want == verdictPartial && !strings.Contains(got[0].reason, "approve, sign off") {
+		if len(got) != 1 || got[0].verdict != want || want == VerdictPartial && !strings.Contains(got[0].reason, "approve, sign off") {
 			t.Errorf("%q: %+v, want %s", text, got, want)
 		}
 	}

@@ -63,17 +63,17 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	}
 	switch {
 	case len(yes) > 0:
-		return api.Applicable, "The organization " + joinWithAnd(yes) + "."
+		return api.Applicable, "The organization " + JoinAnd(yes) + "."
 	case len(unknown) > 0:
-		return api.Applicable, "Included by default: it isn't known whether the organization " + joinWithOr(
+		return api.Applicable, "Included by default: it isn't known whether the organization " + JoinOr(
 			unknown,
 		) + ". Set the trait in the scope to decide."
 	case len(read) > 0:
-		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + joinWithOr(
+		return api.Applicable, "Included by default: documents suggest that the organization doesn't match “" + JoinOr(
 			read,
 		) + "”, but no user has confirmed it. Set the trait in the scope to decide."
 	}
-	return api.NotApplicable, "It applies only to an organization that " + joinWithOr(said) + "; a user stated that this one doesn't."
+	return api.NotApplicable, "It applies only to an organization that " + JoinOr(said) + "; a user stated that this one doesn't."
 }
 
 // continuityDomain is the domain whose sites may be operated by a provider.
@@ -84,11 +84,4 @@ func formatTraitReason(t api.Trait) string {
 		return ""
 	}
 	return " " + strings.TrimRight(t.Reason, ".") + "."
-}
-
-func joinWithOr(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

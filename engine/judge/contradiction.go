@@ -6,58 +6,55 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// contradictionKind classifies a contradiction.
-type contradictionKind int
+// Contradiction classifies how evidence contradicts itself.
+type Contradiction int
 
 const (
-	noContradiction contradictionKind = iota
-	betweenPassages                   // documents disagree: one is wrong, or they cover different things
-	withinDocument                    // a document disagrees with itself
-	ruleNotFollowed                   // a rule exists, but records show that it isn't followed
+	NoContradiction Contradiction = iota
+	BetweenPassages               // documents disagree: one is wrong, or they cover different things
+	WithinDocument                // a document disagrees with itself
+	RuleNotFollowed               // a rule exists, but records show that it isn't followed
 )
 
-// contradictionTexts holds the texts for each kind: the reason of an SoA line (with a count of
-// statements), the note on each missing element, the likely cause and the advice.
-var contradictionTexts = map[contradictionKind]struct{ reason, note, cause, advice string }{
-	betweenPassages: {
-		"Passages contradict each other on %s; decide which is correct.", "passages contradict each other",
-		"Cause unknown. One document may have been updated and another not, or they cover different things; see the quotes.",
-		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+// contradictionTexts holds, for each kind, the reason of an SoA line (with a count of requirements)
+// and the note on a missing element.
+var contradictionTexts = map[Contradiction]struct{ reason, note string }{
+	BetweenPassages: {
+		"Passages contradict each other on %s; decide which is correct.",
+		"passages contradict each other",
 	},
-	withinDocument: {
-		"A document contradicts itself on %s; decide what is correct.", "a document contradicts itself",
-		"Cause unknown. The document may be inconsistent; see the quotes.",
-		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+	WithinDocument: {
+		"A document contradicts itself on %s; decide what is correct.",
+		"a document contradicts itself",
 	},
-	ruleNotFollowed: {
-		"The rule exists, but records show that it isn't followed for %s; confirm with the owner.", "records show that it isn't followed",
-		"The rule is documented but not, or not always, followed. The records don't show why; ask the owner.",
-		"Find out why it failed in the recorded cases, fix the cause, and show with new records that it works.",
+	RuleNotFollowed: {
+		"The rule exists, but records show that it isn't followed for %s; confirm with the owner.",
+		"records show that it isn't followed",
 	},
 }
 
 // contradictionFromReason derives the kind from a statement's reason.
-func contradictionFromReason(reason string) contradictionKind {
+func contradictionFromReason(reason string) Contradiction {
 	switch {
 	case strings.HasPrefix(reason, selfContradictionPrefix):
-		return withinDocument
+		return WithinDocument
 	case strings.HasPrefix(reason, notFollowedPrefix):
-		return ruleNotFollowed
+		return RuleNotFollowed
 	}
-	return betweenPassages
+	return BetweenPassages
 }
 
-// classifyContradictions returns the common kind of a line's contradictions, or betweenPassages if
+// ClassifyContradictions returns the common kind of a line's contradictions, or BetweenPassages if
 // they differ.
-func classifyContradictions(statements []api.Statement) contradictionKind {
-	kind := noContradiction
+func ClassifyContradictions(statements []api.Statement) Contradiction {
+	kind := NoContradiction
 	for _, st := range statements {
 		switch next := contradictionFromReason(st.Reason); {
-		case st.Verdict != verdictConflicting:
-		case kind == noContradiction:
+		case st.Verdict != VerdictConflicting:
+		case kind == NoContradiction:
 			kind = next
 		case kind != next:
-			return betweenPassages
+			return BetweenPassages
 		}
 	}
 	return kind

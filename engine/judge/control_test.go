@@ -86,7 +86,7 @@ func check(t *testing.T, j Judgement, ps []Passage) {
 	t.Helper()
 	for _, e := range j.Evidence {
 		i := slices.IndexFunc(ps, func(p Passage) bool { return p.ChunkID == e.ChunkID })
-		if i < 0 || !strings.Contains(collapseSpace(ps[i].Text), e.Quote) {
+		if i < 0 || !strings.Contains(CollapseSpace(ps[i].Text), e.Quote) {
 			t.Errorf("the quote %q is not in the passage it names", e.Quote)
 		}
 		if e.Supports == "" || e.Stance == "" {
@@ -167,7 +167,7 @@ func TestConflictingFigures(t *testing.T) {
 	a := policy("Audit logs are retained for a defined period of 90 days.")
 	b := passage("standard", "Audit logs are retained for a defined period of 30 days.")
 	j := judge(t, c, a, b)
-	if j.Statements[0].Verdict != verdictConflicting || j.Implementation == api.Implemented {
+	if j.Statements[0].Verdict != VerdictConflicting || j.Implementation == api.Implemented {
 		t.Errorf("%s: %+v", j.Implementation, j.Statements)
 	}
 }
@@ -291,13 +291,13 @@ func TestStatements(t *testing.T) {
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
 		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partly met": formatDegrees(
-			map[string]int{verdictCovered: 2, verdictPartial: 2},
+			map[string]int{VerdictCovered: 2, VerdictPartial: 2},
 			3,
 			0,
 			5,
 		),
-		"Of 4 requirements: 4 partly met": formatDegrees(map[string]int{verdictPartial: 4}, 0, 0, 4),
-		"Of 1 requirement: 1 nearly met":  formatDegrees(map[string]int{verdictPartial: 1}, 1, 0, 1),
+		"Of 4 requirements: 4 partly met": formatDegrees(map[string]int{VerdictPartial: 4}, 0, 0, 4),
+		"Of 1 requirement: 1 nearly met":  formatDegrees(map[string]int{VerdictPartial: 1}, 1, 0, 1),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

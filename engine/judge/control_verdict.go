@@ -21,11 +21,11 @@ func (f *statementVerdict) credit() float64 {
 
 func (f *statementVerdict) baseCredit() float64 {
 	switch {
-	case f.verdict == verdictCovered:
+	case f.verdict == VerdictCovered:
 		return 1
-	case f.verdict == verdictPartial && f.nearlyFull:
+	case f.verdict == VerdictPartial && f.nearlyFull:
 		return 0.75
-	case f.verdict == verdictPartial || f.verdict == verdictConflicting:
+	case f.verdict == VerdictPartial || f.verdict == VerdictConflicting:
 		return 0.5
 	}
 	return 0
@@ -45,7 +45,7 @@ const (
 func minCount(share float64, n int) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
 
 const (
-	minStrongRatio  = 0.8
+	MinStrongRatio  = 0.8
 	minPartialRatio = 0.4
 )
 
@@ -59,7 +59,7 @@ const (
 
 func coverageLevel(ratio float64) api.EvidenceCoverage {
 	switch {
-	case ratio >= minStrongRatio:
+	case ratio >= MinStrongRatio:
 		return api.CoverageStrong
 	case ratio >= minPartialRatio:
 		return api.CoveragePartial
@@ -80,7 +80,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	for i := range verdicts {
 		f := &verdicts[i]
 		n[f.verdict]++
-		if f.verdict == verdictPlanned && f.basis.namesTopic {
+		if f.verdict == VerdictPlanned && f.basis.namesTopic {
 			announced++
 		}
 		f.classifyEvidence(s)
@@ -110,7 +110,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		j.Statements = append(j.Statements, st)
 		for _, r := range f.quoted {
 			e := r.toEvidence(f.statement.text)
-			if f.verdict == verdictConflicting && (r.verdict == verdictDenied || r.recordsFailure) {
+			if f.verdict == VerdictConflicting && (r.verdict == VerdictDenied || r.recordsFailure) {
 				e.Stance = "conflicts"
 			}
 			j.Evidence = append(j.Evidence, e)
@@ -127,24 +127,24 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	j.Coverage = coverageLevel(j.Ratio)
 	j.Operation = operated > 0
 	asksOperation := requiresOperation(c, verdicts)
-	bearing := n[verdictCovered] + n[verdictPartial] + n[verdictConflicting]
+	bearing := n[VerdictCovered] + n[VerdictPartial] + n[VerdictConflicting]
 	switch {
-	case about > 0 && total >= float64(n[verdictDenied]) && (j.Ratio >= minEvidenceRatio || n[verdictCovered] > 0 && strong > 1):
+	case about > 0 && total >= float64(n[VerdictDenied]) && (j.Ratio >= minEvidenceRatio || n[VerdictCovered] > 0 && strong > 1):
 		j.Implementation, j.Reason = api.PartiallyImplemented, ""
-		clean := n[verdictDenied]+n[verdictConflicting]+n[verdictPlanned] == 0
+		clean := n[VerdictDenied]+n[VerdictConflicting]+n[VerdictPlanned] == 0
 		switch {
-		case n[verdictConflicting] > 0:
+		case n[VerdictConflicting] > 0:
 			j.Reason = fmt.Sprintf(
-				contradictionTexts[classifyContradictions(j.Statements)].reason,
-				formatStatementCount(n[verdictConflicting], len(verdicts)),
+				contradictionTexts[ClassifyContradictions(j.Statements)].reason,
+				formatStatementCount(n[VerdictConflicting], len(verdicts)),
 			)
 		case !clean:
 			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
-		case n[verdictMissing]+n[verdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
+		case n[VerdictMissing]+n[VerdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
 			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
-				formatDegrees(n, strong, n[verdictMissing]+n[verdictTemplate], len(verdicts)))
+				formatDegrees(n, strong, n[VerdictMissing]+n[VerdictTemplate], len(verdicts)))
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) ||
-			n[verdictCovered] < minCount(minFullShare, len(verdicts)):
+			n[VerdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
 				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
 				formatDegrees(n, strong, 0, len(verdicts)),
@@ -161,8 +161,8 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 			j.Reason = "Policies require part of it, but no record shows it being done, and no procedure states who does it and when."
 		default:
 			j.Implementation = api.Implemented
-			j.Reason = fmt.Sprintf("The evidence fully covers %s", formatStatementCount(n[verdictCovered], len(verdicts)))
-			if rest := strong - n[verdictCovered]; rest > 0 {
+			j.Reason = fmt.Sprintf("The evidence fully covers %s", formatStatementCount(n[VerdictCovered], len(verdicts)))
+			if rest := strong - n[VerdictCovered]; rest > 0 {
 				j.Reason += fmt.Sprintf(" and nearly covers %d more", rest)
 			}
 			switch {
@@ -176,25 +176,25 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 				j.Reason += "."
 			}
 		}
-	case announced > 0 || 2*n[verdictPlanned] >= len(verdicts) && n[verdictPlanned] > 0:
+	case announced > 0 || 2*n[VerdictPlanned] >= len(verdicts) && n[VerdictPlanned] > 0:
 		j.Implementation = api.Planned
 		j.Reason = "Planned, not yet done: " + formatVerdictCounts(n, len(verdicts)) + "."
-	case n[verdictCovered] > 0 && total > float64(n[verdictDenied]) && n[verdictDenied] > 0:
+	case n[VerdictCovered] > 0 && total > float64(n[VerdictDenied]) && n[VerdictDenied] > 0:
 		// The positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
 		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
-	case n[verdictDenied] > 0:
+	case n[VerdictDenied] > 0:
 		j.Implementation = api.NotImplemented
 		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
 	default:
 		j.Implementation = api.NotEvidenced
 		switch {
-		case n[verdictTemplate] > 0:
+		case n[VerdictTemplate] > 0:
 			j.Reason = "Only a template with unfilled blanks covers it; a template is not evidence."
-		case n[verdictPlanned] > 0:
+		case n[VerdictPlanned] > 0:
 			j.Reason = fmt.Sprintf(
 				"A plan for something else mentions %s; nothing shows that this control is planned.",
-				formatStatementCount(n[verdictPlanned], len(verdicts)),
+				formatStatementCount(n[VerdictPlanned], len(verdicts)),
 			)
 		case total > 0:
 			j.Reason = "A passage touches on it, but not enough to be evidence of the control."
@@ -213,14 +213,14 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 func formatDenied(all []statementVerdict) string {
 	var names []string
 	for i := range all {
-		if all[i].verdict == verdictDenied {
+		if all[i].verdict == VerdictDenied {
 			names = append(names, shortQuote(strings.TrimRight(all[i].statement.text, ".")))
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return " Stated as not done: " + joinWithAnd(names) + "."
+	return " Stated as not done: " + JoinAnd(names) + "."
 }
 
 // stanceRank orders stances by their importance to the reader.
@@ -252,10 +252,10 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 // classifyEvidence records which kinds of documents support a statement.
 func (f *statementVerdict) classifyEvidence(s *Session) {
 	for _, r := range f.quoted {
-		if r.verdict != verdictCovered && r.verdict != verdictPartial {
+		if r.verdict != VerdictCovered && r.verdict != VerdictPartial {
 			continue
 		}
-		f.nearlyFull = f.nearlyFull || f.verdict == verdictCovered || f.verdict == verdictPartial && r.nearlyFull
+		f.nearlyFull = f.nearlyFull || f.verdict == VerdictCovered || f.verdict == VerdictPartial && r.nearlyFull
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
 			r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
 		cur := &r.passage.sentences[r.sentenceIndex]
@@ -276,30 +276,6 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 	}
 }
 
-// missingElement describes what is missing from a statement, or returns "".
-func (f *statementVerdict) missingElement() string {
-	ended := strings.TrimRight(f.statement.text, ".")
-	switch f.verdict {
-	case verdictCovered:
-		return ""
-	case verdictMissing:
-		return f.statement.text
-	case verdictPartial:
-		why := strings.TrimRight(f.reason, ".")
-		if f.basis == nil || !strings.HasPrefix(why, f.basis.documentName()) {
-			why = lowercaseFirst(why)
-		}
-		return ended + " (in part: " + why + ")"
-	case verdictConflicting:
-		return ended + " (" + contradictionTexts[contradictionFromReason(f.reason)].note + ")"
-	case verdictPlanned:
-		return ended + " (planned only)"
-	case verdictDenied:
-		return ended + " (the documents state the opposite)"
-	}
-	return ended + " (only in a template)"
-}
-
 // lowercaseFirst lowercases the first letter so that a sentence can follow a colon. Acronyms, names
 // with inner capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
 func lowercaseFirst(s string) string {
@@ -309,14 +285,6 @@ func lowercaseFirst(s string) string {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
-}
-
-// formatCount returns a count with its noun, pluralized.
-func formatCount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func formatStatementCount(n, total int) string {
@@ -334,12 +302,12 @@ func formatStatementCount(n, total int) string {
 func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
-		formatCount(total, "requirement"),
+		Count(total, "requirement"),
 		joinAmounts(
 			[]amount{
-				{n[verdictCovered], "fully met"},
-				{strong - n[verdictCovered], "nearly met"},
-				{n[verdictPartial] - strong + n[verdictCovered], "partly met"},
+				{n[VerdictCovered], "fully met"},
+				{strong - n[VerdictCovered], "nearly met"},
+				{n[VerdictPartial] - strong + n[VerdictCovered], "partly met"},
 				{without, "without evidence"},
 			},
 		),
@@ -347,14 +315,14 @@ func formatDegrees(n map[string]int, strong, without, total int) string {
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", formatCount(total, "requirement"), joinAmounts([]amount{
-		{n[verdictCovered], "fully met"},
-		{n[verdictPartial], "partly met"},
-		{n[verdictConflicting], "contradicted"},
-		{n[verdictPlanned], "planned"},
-		{n[verdictDenied], "stated as not done"},
-		{n[verdictTemplate], "only in a template"},
-		{n[verdictMissing], "without evidence"},
+	return fmt.Sprintf("of %s, %s", Count(total, "requirement"), joinAmounts([]amount{
+		{n[VerdictCovered], "fully met"},
+		{n[VerdictPartial], "partly met"},
+		{n[VerdictConflicting], "contradicted"},
+		{n[VerdictPlanned], "planned"},
+		{n[VerdictDenied], "stated as not done"},
+		{n[VerdictTemplate], "only in a template"},
+		{n[VerdictMissing], "without evidence"},
 	}))
 }
 
@@ -371,7 +339,7 @@ func joinAmounts(all []amount) string {
 			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.words))
 		}
 	}
-	return joinWithAnd(parts)
+	return JoinAnd(parts)
 }
 
 var (

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -267,7 +268,7 @@ func (s *stance) limitOtherDenials(words []word) {
 			first++
 		}
 		if o := wordAt(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
-			s.limit = firstNonEmpty(s.limit, o+" not")
+			s.limit = cmp.Or(s.limit, o+" not")
 		}
 	}
 }
@@ -280,7 +281,7 @@ func (s *stance) limitLateActions(words []word) {
 			continue
 		}
 		if prev := wordAt(words, i-1); isParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
-			s.limit = firstNonEmpty(s.limit, "late")
+			s.limit = cmp.Or(s.limit, "late")
 			return
 		}
 	}
@@ -486,10 +487,10 @@ func (s *Session) judgeDenial(
 		return r, false // "not looked at again after signing" doesn't deny what comes before it
 	}
 	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
-		return decideAs(verdictDenied, "The evidence shows that it was still present.")
+		return decideAs(VerdictDenied, "The evidence shows that it was still present.")
 	}
 	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
-		return decideAs(verdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
+		return decideAs(VerdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m.withoutWording())
 	if reasonSuffix == "" && !cur.isTableRow && !cur.answersNo && !m.deniesOutright &&
@@ -503,15 +504,15 @@ func (s *Session) judgeDenial(
 		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
 		}
-		return decideAs(verdictPartial, "Stated as not done, but something related is done instead.")
+		return decideAs(VerdictPartial, "Stated as not done, but something related is done instead.")
 	}
 	if m.deniesOutright && m.ownWeight >= minOwnWeight {
 		r.coverage = max(r.coverage, coverDenied)
-		return decideAs(verdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
+		return decideAs(VerdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
 		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
-		return decideAs(verdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
+		return decideAs(VerdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
 	}
 	return r, false
 }

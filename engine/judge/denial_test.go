@@ -60,7 +60,7 @@ func TestDenialSupportsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := j.Statements[0]; v.Verdict != verdictDenied && v.Verdict != verdictMissing {
+			if v := j.Statements[0]; v.Verdict != VerdictDenied && v.Verdict != VerdictMissing {
 				t.Errorf("embedder %v: %q says of %q: %s (%s)", m != nil, tc.text, tc.statement, v.Verdict, v.Reason)
 			}
 		}
@@ -74,7 +74,7 @@ func TestAffirmedBesideADenial(t *testing.T) {
 		{"Laptops are encrypted.", "Devices: laptops are encrypted, phones are not encrypted."},
 	} {
 		j := judge(t, control("Backups and devices", tc.statement), policy(tc.text))
-		if v := j.Statements[0]; v.Verdict != verdictCovered {
+		if v := j.Statements[0]; v.Verdict != VerdictCovered {
 			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
 		}
 	}
@@ -91,10 +91,10 @@ func TestNothingFoundClaimsNoMore(t *testing.T) {
 func TestDeniedOutright(t *testing.T) {
 	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
 	holds(t, c, map[string]string{
-		"Penetration test: never done.":                         verdictDenied,
-		"There is no penetration test.":                         verdictDenied,
-		"We have never done penetration tests.":                 verdictDenied,
-		"No penetration test found critical holes in the wiki.": verdictMissing,
+		"Penetration test: never done.":                         VerdictDenied,
+		"There is no penetration test.":                         VerdictDenied,
+		"We have never done penetration tests.":                 VerdictDenied,
+		"No penetration test found critical holes in the wiki.": VerdictMissing,
 	})
 }
 
@@ -155,7 +155,7 @@ func TestNoDenial(t *testing.T) {
 		},
 	} {
 		j := judge(t, control(tc.title, tc.statement), policy(tc.text))
-		if v := j.Statements[0]; v.Verdict == verdictDenied || v.Verdict == verdictConflicting {
+		if v := j.Statements[0]; v.Verdict == VerdictDenied || v.Verdict == VerdictConflicting {
 			t.Errorf("%q says of %q: %s (%s)", tc.text, tc.statement, v.Verdict, v.Reason)
 		}
 	}
@@ -165,9 +165,9 @@ func TestNoDenial(t *testing.T) {
 func TestExceptionsAreNotTheRule(t *testing.T) {
 	const statement = "Exceptions from multi-factor authentication are documented and approved."
 	holds(t, control("Multi-factor authentication", statement), map[string]string{
-		"Multi-factor authentication is required for all remote access and is documented.":    verdictMissing,
-		"Exceptions from multi-factor authentication are documented and approved.":            verdictCovered,
-		"MFA is required for remote access, this is documented, and no contractor is exempt.": verdictMissing,
+		"Multi-factor authentication is required for all remote access and is documented.":    VerdictMissing,
+		"Exceptions from multi-factor authentication are documented and approved.":            VerdictCovered,
+		"MFA is required for remote access, this is documented, and no contractor is exempt.": VerdictMissing,
 	})
 }
 
@@ -221,7 +221,7 @@ func TestDenialOfADeed(t *testing.T) {
 		"- NC-3. No screening of new employees takes place. Owner: Personnel.",
 	} {
 		j := judge(t, control("Background checks", "Candidates are screened before they start."), policy(text))
-		if v := j.Statements[0]; v.Verdict != verdictDenied {
+		if v := j.Statements[0]; v.Verdict != VerdictDenied {
 			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
 		}
 	}

@@ -158,7 +158,7 @@ func (s *Session) slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *
 	for i := range verdicts {
 		r := &verdicts[i]
 		if r.passage.DocumentID == yes.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied ||
-			r.verdict != verdictCovered && r.verdict != verdictPartial {
+			r.verdict != VerdictCovered && r.verdict != VerdictPartial {
 			continue
 		}
 		cur := &r.passage.sentences[r.sentenceIndex]

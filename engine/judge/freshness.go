@@ -147,7 +147,7 @@ var datePunctuation = strings.NewReplacer(",", "", ".", " ", "/", " ")
 // parseLooseDate parses the date formats common in documents.
 func parseLooseDate(text string) (time.Time, bool) {
 	text = datePunctuation.Replace(text)
-	text = collapseSpace(text)
+	text = CollapseSpace(text)
 	if text != "" {
 		words := strings.Fields(strings.ToLower(text))
 		for i, w := range words {

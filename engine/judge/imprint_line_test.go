@@ -26,7 +26,7 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 			name = "IT Handbook"
 		}
 		f := statementVerdict{
-			verdict:   verdictPartial,
+			verdict:   VerdictPartial,
 			reason:    reason,
 			statement: &preparedStatement{text: "Access is logged."},
 			basis:     &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}},
@@ -51,41 +51,38 @@ func TestDocumentContradictsItself(t *testing.T) {
 	}
 	says := at("one", "a", 39)
 	for _, tc := range []struct {
-		no    *passageVerdict
-		want  string
-		cause string
+		no   *passageVerdict
+		want string
+		kind Contradiction
 	}{
 		{
 			at("one", "a", 39),
 			"One document contradicts itself: Title of one (line 39) states part of it and denies another in the same passage: “No.”",
-			"may be inconsistent",
+			WithinDocument,
 		},
 		{
 			at("one", "b", 50),
 			"One document contradicts itself: Title of one (line 39) states part of it and elsewhere (line 50) denies another: “No.”",
-			"may be inconsistent",
+			WithinDocument,
 		},
 		{
 			record("two", "b", 50),
 			"Not followed: Title of one (line 39) states part of it, but Title of two (line 50) denies another: “No.”",
-			"not always, followed",
+			RuleNotFollowed,
 		},
 		{
 			at("two", "b", 50),
 			"Passages disagree: Title of one (line 39) states part of it, Title of two (line 50) denies it: “No.”",
-			"One document may have been updated and another not",
+			BetweenPassages,
 		},
 	} {
 		got := formatContradiction(says, tc.no, "part of it", "another")
 		if got != tc.want {
 			t.Errorf("got  %s\nwant %s", got, tc.want)
 		}
-		item := api.SoAItem{
-			ImplementationStatus: api.PartiallyImplemented,
-			Statements:           []api.Statement{{Verdict: verdictConflicting, Reason: got}, {Verdict: verdictCovered}},
-		}
-		if cause := describeCause(item); !strings.Contains(cause, tc.cause) {
-			t.Errorf("cause of %q: %s", got, cause)
+		statements := []api.Statement{{Verdict: VerdictConflicting, Reason: got}, {Verdict: VerdictCovered}}
+		if kind := ClassifyContradictions(statements); kind != tc.kind {
+			t.Errorf("%q is of kind %d", got, kind)
 		}
 	}
 	for reason, want := range map[string]string{
@@ -93,9 +90,9 @@ func TestDocumentContradictsItself(t *testing.T) {
 		notFollowedPrefix + "…":       "Access is logged (records show that it isn't followed)",
 		"…":                           "Access is logged (passages contradict each other)",
 	} {
-		f := statementVerdict{verdict: verdictConflicting, reason: reason, statement: &preparedStatement{text: "Access is logged."}}
-		if got := f.missingElement(); got != want || stripNote(got) != "Access is logged" {
-			t.Errorf("%q without its note is %q", got, stripNote(got))
+		f := statementVerdict{verdict: VerdictConflicting, reason: reason, statement: &preparedStatement{text: "Access is logged."}}
+		if got := f.missingElement(); got != want || StripNote(got) != "Access is logged" {
+			t.Errorf("%q without its note is %q", got, StripNote(got))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestUnfilledCells(t *testing.T) {
 		"Owners:":                                "Owners:",
 		"These are to be named: -; nothing else is to be done.": "These are to be named: -; nothing else is to be done.",
 	} {
-		if got := blankEmptyCells(text); collapseSpace(got) != collapseSpace(want) || len(got) < len(text) {
+		if got := blankEmptyCells(text); CollapseSpace(got) != CollapseSpace(want) || len(got) < len(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
@@ -68,7 +68,7 @@ func TestRowAnnouncesItsOwn(t *testing.T) {
 		t,
 		mfa,
 		policy("Measure: Multi-factor authentication is used for remote access; Status: Not started; Due: Q3 2027"),
-	); j.Statements[0].Verdict != verdictPlanned {
+	); j.Statements[0].Verdict != VerdictPlanned {
 		t.Errorf("a row that announces it: %s", j.Statements[0].Verdict)
 	}
 }

@@ -8,10 +8,10 @@ func TestCompanyOfAnInstruction(t *testing.T) {
 	const says = "Backups are tested each quarter by the operations team."
 	c := control("Backup tests", "Backups are tested.")
 	for text, want := range map[string]string{
-		says:                   verdictCovered,
-		"Grade: pass. " + says: verdictPartial,
-		"Full marks. " + says:  verdictPartial,
-		"Backups are tested each quarter by the operations team (sample text).": verdictTemplate,
+		says:                   VerdictCovered,
+		"Grade: pass. " + says: VerdictPartial,
+		"Full marks. " + says:  VerdictPartial,
+		"Backups are tested each quarter by the operations team (sample text).": VerdictTemplate,
 	} {
 		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict != want {
 			t.Errorf("%q: %s (%s), want %s", text, got.Verdict, got.Reason, want)
@@ -19,7 +19,7 @@ func TestCompanyOfAnInstruction(t *testing.T) {
 	}
 	under := policy(says)
 	under.HeadingPath = []string{"What an organization should have"}
-	if got := judge(t, c, under).Statements[0]; got.Verdict != verdictPartial {
+	if got := judge(t, c, under).Statements[0]; got.Verdict != VerdictPartial {
 		t.Errorf("under an ideal: %s (%s)", got.Verdict, got.Reason)
 	}
 }

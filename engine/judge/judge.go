@@ -1,14 +1,13 @@
-// Package judge drafts what users then review: verdicts on whether evidence supports each control
-// and, based on them, the Statement of Applicability, findings, maturity scores and the plan of
-// action. It uses readable rules only, no language model.
+// Package judge gives verdicts on whether evidence supports each control and drafts the Statement of
+// Applicability from them, for users to review. It uses readable rules only, no language model.
+// Package plan derives findings, maturity scores and the plan of action.
 //
 // Each statement of a control is searched for separately. A passage counts only if one of its
 // sentences states the requirement, and its form matters: a denial, a plan, a template blank or a
 // limitation is not a yes. If nothing is found, the result says so; nothing is invented.
 //
 //	control ─▶ Statements ─▶ Finder or PassageSource ─▶ sentences ─▶ overlap, stance ─▶ Judgement
-//	Judgement ─▶ DraftSoAItem ─▶ DraftFinding ─▶ DraftPOAMItem ─▶ OrderItems
-//	                 └──▶ RateMaturity
+//	Judgement ─▶ DraftSoAItem
 //
 // A sentence is scored by its words, by the wording of our criteria and, with an embedder, by its
 // meaning; verdict.go holds the thresholds for full, nearly full and partial support. The topic of

@@ -83,16 +83,16 @@ func TestNothingIsLacking(t *testing.T) {
 func TestPlainLacks(t *testing.T) {
 	logs := control("Central collection of logs", "Logs are forwarded to a central log server or SIEM.")
 	holds(t, logs, map[string]string{
-		"There is no central log server yet.":                           verdictDenied,
-		"We do not have a table tennis room.":                           verdictMissing,
-		"Logs are forwarded to a central log server, which was no rush": verdictCovered,
+		"There is no central log server yet.":                           VerdictDenied,
+		"We do not have a table tennis room.":                           VerdictMissing,
+		"Logs are forwarded to a central log server, which was no rush": VerdictCovered,
 	})
 	reviews := control("Recertification of access rights", "Access rights are reviewed by owners every quarter.")
 	rule := policy("Owners review access rights every quarter.")
 	for text, want := range map[string]string{
-		"The review of Q2 2026 was not held either, because the owner was on leave": verdictConflicting,
-		"The review of Q1 2026 was held on 31 March 2026.":                          verdictCovered,
-		"The minutes of Q1 2026 were not signed.":                                   verdictCovered,
+		"The review of Q2 2026 was not held either, because the owner was on leave": VerdictConflicting,
+		"The review of Q1 2026 was held on 31 March 2026.":                          VerdictCovered,
+		"The minutes of Q1 2026 were not signed.":                                   VerdictCovered,
 	} {
 		record := passage("record", text)
 		record.DocumentTitle = "Access rights: reviews 2026"
@@ -107,9 +107,9 @@ func TestRecordsOfFailure(t *testing.T) {
 	leavers := control("Withdrawal of access", "Access of leavers is revoked on the last day.")
 	rule := policy("Access of leavers is revoked on their last day.")
 	for text, want := range map[string]string{
-		"In September 2026 the accounts and access of 14 leavers were still active.": verdictConflicting,
-		"No accounts or access of leavers were still active in September 2026.":      verdictCovered,
-		"In September 2026 the access of 14 leavers was revoked on their last day.":  verdictCovered,
+		"In September 2026 the accounts and access of 14 leavers were still active.": VerdictConflicting,
+		"No accounts or access of leavers were still active in September 2026.":      VerdictCovered,
+		"In September 2026 the access of 14 leavers was revoked on their last day.":  VerdictCovered,
 	} {
 		if v := judge(t, leavers, rule, passage("record", text)).Statements[0]; v.Verdict != want {
 			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
@@ -118,17 +118,17 @@ func TestRecordsOfFailure(t *testing.T) {
 	training := control("Security awareness", "All employees complete security awareness training.")
 	rule = policy("All employees complete security awareness training every year.")
 	for text, want := range map[string]string{
-		"Of 212 employees, 61 completed the security awareness training.":             verdictPartial,
-		"48 % of the employees completed the security awareness training.":            verdictPartial,
-		"61 of the 212 employees completed the security awareness training in 2026.":  verdictPartial,
-		"Of 212 employees, 209 completed the security awareness training.":            verdictCovered,
-		"99 % of the employees completed the security awareness training by 30 June.": verdictCovered,
+		"Of 212 employees, 61 completed the security awareness training.":             VerdictPartial,
+		"48 % of the employees completed the security awareness training.":            VerdictPartial,
+		"61 of the 212 employees completed the security awareness training in 2026.":  VerdictPartial,
+		"Of 212 employees, 209 completed the security awareness training.":            VerdictCovered,
+		"99 % of the employees completed the security awareness training by 30 June.": VerdictCovered,
 	} {
 		j := judge(t, training, rule, passage("record", text))
 		if v := j.Statements[0]; v.Verdict != want {
 			t.Errorf("%q: %s (%s), want %s", text, v.Verdict, v.Reason, want)
 		}
-		if want == verdictPartial && j.Implementation == api.Implemented {
+		if want == VerdictPartial && j.Implementation == api.Implemented {
 			t.Errorf("%q: implemented: %s", text, j.Reason)
 		}
 	}
@@ -150,19 +150,19 @@ func TestDueDates(t *testing.T) {
 // A bare "no" denies in a column of what is done; in another it says of which kind a thing is not, and nothing else.
 func TestColumnsOfKinds(t *testing.T) {
 	holds(t, control("Supplier contracts", "Suppliers are audited."), map[string]string{
-		"Supplier: Nimbus; Contract: C-12; Audited: No":  verdictDenied,
-		"Supplier: Nimbus; Contract: C-12; Audited: Yes": verdictCovered,
+		"Supplier: Nimbus; Contract: C-12; Audited: No":  VerdictDenied,
+		"Supplier: Nimbus; Contract: C-12; Audited: Yes": VerdictCovered,
 	})
 	holds(t, control("Tests of restoring", "Restore tests are held every quarter."), map[string]string{
-		"Restore test: Q1 2026; System: ERP; Held on: not held": verdictDenied,
+		"Restore test: Q1 2026; System: ERP; Held on: not held": VerdictDenied,
 	})
 	// What failed tells nothing of what is done then; that it is not done does.
 	holds(t, control("Reporting of performance", "Missed targets lead to corrective measures."), map[string]string{
-		"Test: failover; Targets: corrective measures; Result: Target missed":              verdictMissing,
-		"Control: Missed targets lead to corrective measures; Implemented: No; Owner: Ada": verdictDenied,
+		"Test: failover; Targets: corrective measures; Result: Target missed":              VerdictMissing,
+		"Control: Missed targets lead to corrective measures; Implemented: No; Owner: Ada": VerdictDenied,
 	})
 	holds(t, control("Internet-facing systems", "Internet-facing systems are listed with their owner."), map[string]string{
-		"System: Wiki; Owner: J. Noor; Internet-facing: no": verdictMissing,
+		"System: Wiki; Owner: J. Noor; Internet-facing: no": VerdictMissing,
 	})
 }
 
@@ -196,7 +196,7 @@ func TestSafeguardsThatFailed(t *testing.T) {
 	c := control("Access reviews", "Access rights are reviewed every quarter.")
 	rule := policy("Access rights are reviewed every quarter by the owners.")
 	j := judge(t, c, rule, passage("record", "The quarterly review of access rights was skipped in Q2 2026."))
-	if v := j.Statements[0]; v.Verdict != verdictConflicting || j.Implementation == api.Implemented {
+	if v := j.Statements[0]; v.Verdict != VerdictConflicting || j.Implementation == api.Implemented {
 		t.Errorf("%s, %s: %s", j.Implementation, v.Verdict, v.Reason)
 	}
 	shown := false

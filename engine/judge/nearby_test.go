@@ -14,34 +14,34 @@ func TestWhatARuleDoesNotReach(t *testing.T) {
 			"Network segmentation",
 			"Guest networks are separated from the internal network.",
 			"This policy does not apply to guest networks.",
-			verdictMissing,
+			VerdictMissing,
 		},
 		{
 			"Incident response plan",
 			"The plan covers incidents of customers.",
 			"This plan does not cover incidents that affect customers.",
-			verdictMissing,
+			VerdictMissing,
 		},
-		{"Backups", "Backups cover laptops.", "Our backups do not cover laptops.", verdictDenied},
+		{"Backups", "Backups cover laptops.", "Our backups do not cover laptops.", VerdictDenied},
 		{
 			"Multi-factor authentication",
 			"Multi-factor authentication is required for all remote access.",
 			"Multi-factor authentication does not apply to anyone with remote access.",
-			verdictDenied,
+			VerdictDenied,
 		},
 		{
 			"Multi-factor authentication",
 			"Multi-factor authentication is required for all remote access.",
 			"Multi-factor authentication is no longer required for remote access.",
-			verdictDenied,
+			VerdictDenied,
 		},
-		{"Leavers", "Access that is no longer needed is removed.", "Access that is no longer needed is removed.", verdictCovered},
-		{"Patching", "Servers are patched.", "We do not apply patches to servers.", verdictDenied},
+		{"Leavers", "Access that is no longer needed is removed.", "Access that is no longer needed is removed.", VerdictCovered},
+		{"Patching", "Servers are patched.", "We do not apply patches to servers.", VerdictDenied},
 		{
 			"Multi-factor authentication",
 			"Multi-factor authentication is required for all remote access.",
 			"Multi-factor authentication is required for all remote access; this does not apply to guests.",
-			verdictPartial,
+			VerdictPartial,
 		},
 	} {
 		if v := judge(t, control(tc.title, tc.statement), policy(tc.text)).Statements[0]; v.Verdict != tc.want {
@@ -54,17 +54,17 @@ func TestWhatARuleDoesNotReach(t *testing.T) {
 func TestSomethingNearIsDoneInstead(t *testing.T) {
 	c := control("Background checks", "Background checks of candidates are done before they start.")
 	holds(t, c, map[string]string{
-		"We do not do criminal background checks of candidates, but we carry out reference checks before they start.": verdictPartial,
-		"We do not do background checks of candidates, but we like people.":                                           verdictDenied,
-		"Background checks of candidates are not done.":                                                               verdictDenied,
+		"We do not do criminal background checks of candidates, but we carry out reference checks before they start.": VerdictPartial,
+		"We do not do background checks of candidates, but we like people.":                                           VerdictDenied,
+		"Background checks of candidates are not done.":                                                               VerdictDenied,
 	})
 }
 
 // What is done without the thing asked for doesn't show it.
 func TestWithoutTheThing(t *testing.T) {
 	c := control("Releases", "Every release is archived with its source code.")
-	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == verdictCovered ||
-		v.Verdict == verdictPartial {
+	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == VerdictCovered ||
+		v.Verdict == VerdictPartial {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
@@ -76,7 +76,7 @@ func TestRefusedWithoutTheThing(t *testing.T) {
 		"No remote access is allowed without multi-factor authentication.",
 		"Remote access requires multi-factor authentication, and sign-in without multi-factor authentication is blocked.",
 	} {
-		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != verdictCovered {
+		if v := judge(t, c, policy(text)).Statements[0]; v.Verdict != VerdictCovered {
 			t.Errorf("%q: %s (%s)", text, v.Verdict, v.Reason)
 		}
 	}
@@ -104,7 +104,7 @@ func TestPronounsAreNotAskedFor(t *testing.T) {
 // What a document says of itself, and the licence that it is published under, are no evidence.
 func TestWordsAboutTheDocument(t *testing.T) {
 	c := control("Status of approval", "The status of approval is recorded.")
-	if v := judge(t, c, policy("Document status: Approved")).Statements[0]; v.Verdict != verdictMissing {
+	if v := judge(t, c, policy("Document status: Approved")).Statements[0]; v.Verdict != VerdictMissing {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	text := "All laptops must be encrypted by the IT team with BitLocker. Recovery keys are stored by the IT team."
@@ -150,8 +150,8 @@ func TestRulesByNumberAndGoodPlanning(t *testing.T) {
 func TestListsOfWhatIsForbidden(t *testing.T) {
 	c := control("Access to devices", "Access to devices is approved by the owner.")
 	holds(t, c, map[string]string{
-		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": verdictPartial,
-		"It is not done to:\n- have access to devices approved by the owner":                                verdictDenied,
+		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": VerdictPartial,
+		"It is not done to:\n- have access to devices approved by the owner":                                VerdictDenied,
 	})
 }
 
@@ -159,36 +159,36 @@ func TestListsOfWhatIsForbidden(t *testing.T) {
 func TestCrossedOutUntickedGivenUp(t *testing.T) {
 	c := control("Multi-factor authentication", "Multi-factor authentication is required for all remote access.")
 	holds(t, c, map[string]string{
-		"Multi-factor authentication is required for all remote access.":                                   verdictCovered,
-		"- [x] Multi-factor authentication is required for all remote access.":                             verdictCovered,
-		"- [ ] Multi-factor authentication is required for all remote access.":                             verdictTemplate,
-		"☐ Multi-factor authentication is required for all remote access.":                                 verdictTemplate,
-		"~~Multi-factor authentication is required for all remote access.~~":                               verdictMissing,
-		"~~Tokens are handed out.~~ Multi-factor authentication is required for all remote access.":        verdictCovered,
-		"System: VPN; Purpose: remote access; Owner: IT; Multi-factor authentication: FALSE":               verdictMissing,
-		"System: VPN; Multi-factor authentication required for remote access: yes; Backed up: no":          verdictCovered,
-		"System: VPN; Multi-factor authentication required for remote access: yes; Enabled: n/a":           verdictCovered,
-		"We stopped using multi-factor authentication for remote access.":                                  verdictDenied,
-		"Multi-factor authentication for remote access has been discontinued.":                             verdictDenied,
-		"Multi-factor authentication for all remote access is on hold.":                                    verdictDenied,
-		"Multi-factor authentication is rarely required for all remote access.":                            verdictPartial,
-		"For few users multi-factor authentication is required for all remote access.":                     verdictPartial,
-		"Multi-factor authentication is required for all remote access to a few systems.":                  verdictPartial,
-		"Multi-factor authentication is required for all remote access after a few minutes.":               verdictCovered,
-		"We decided against multi-factor authentication for remote access.":                                verdictDenied,
-		"In practice multi-factor authentication for remote access is often ignored.":                      verdictDenied,
-		"Multi-factor authentication is required for all remote access and alarms are not ignored.":        verdictCovered,
-		"Multi-factor authentication isn´t required for remote access.":                                    verdictDenied,
-		"Multi-factor authentication, MFA, remote access, required, all, tokens, VPN, sign-in, passwords.": verdictMissing,
-		"Use multi-factor authentication for all remote access, VPN, jump hosts, consoles, mail and chat.": verdictCovered,
+		"Multi-factor authentication is required for all remote access.":                                   VerdictCovered,
+		"- [x] Multi-factor authentication is required for all remote access.":                             VerdictCovered,
+		"- [ ] Multi-factor authentication is required for all remote access.":                             VerdictTemplate,
+		"☐ Multi-factor authentication is required for all remote access.":                                 VerdictTemplate,
+		"~~Multi-factor authentication is required for all remote access.~~":                               VerdictMissing,
+		"~~Tokens are handed out.~~ Multi-factor authentication is required for all remote access.":        VerdictCovered,
+		"System: VPN; Purpose: remote access; Owner: IT; Multi-factor authentication: FALSE":               VerdictMissing,
+		"System: VPN; Multi-factor authentication required for remote access: yes; Backed up: no":          VerdictCovered,
+		"System: VPN; Multi-factor authentication required for remote access: yes; Enabled: n/a":           VerdictCovered,
+		"We stopped using multi-factor authentication for remote access.":                                  VerdictDenied,
+		"Multi-factor authentication for remote access has been discontinued.":                             VerdictDenied,
+		"Multi-factor authentication for all remote access is on hold.":                                    VerdictDenied,
+		"Multi-factor authentication is rarely required for all remote access.":                            VerdictPartial,
+		"For few users multi-factor authentication is required for all remote access.":                     VerdictPartial,
+		"Multi-factor authentication is required for all remote access to a few systems.":                  VerdictPartial,
+		"Multi-factor authentication is required for all remote access after a few minutes.":               VerdictCovered,
+		"We decided against multi-factor authentication for remote access.":                                VerdictDenied,
+		"In practice multi-factor authentication for remote access is often ignored.":                      VerdictDenied,
+		"Multi-factor authentication is required for all remote access and alarms are not ignored.":        VerdictCovered,
+		"Multi-factor authentication isn´t required for remote access.":                                    VerdictDenied,
+		"Multi-factor authentication, MFA, remote access, required, all, tokens, VPN, sign-in, passwords.": VerdictMissing,
+		"Use multi-factor authentication for all remote access, VPN, jump hosts, consoles, mail and chat.": VerdictCovered,
 	})
 }
 
 // What something would do if it happened tells nothing of what is done.
 func TestWhatWouldHappen(t *testing.T) {
 	holds(t, control("Asset management", "Hardware and software are managed from purchase to disposal."), map[string]string{
-		"Hardware and software systems: compromise would have no adverse impact on how they are managed.": verdictMissing,
-		"Hardware and software: nobody manages them from purchase to disposal.":                           verdictDenied,
+		"Hardware and software systems: compromise would have no adverse impact on how they are managed.": VerdictMissing,
+		"Hardware and software: nobody manages them from purchase to disposal.":                           VerdictDenied,
 	})
 }
 
@@ -196,66 +196,66 @@ func TestWhatWouldHappen(t *testing.T) {
 func TestWhatANotIsOf(t *testing.T) {
 	mfa := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
 	holds(t, mfa, map[string]string{
-		"Multi-factor authentication is required for remote access and for privileged accounts and no user is exempt.": verdictCovered,
-		"Multi-factor authentication is required for remote access so that nobody can sign in with a stolen password.": verdictCovered,
-		"Remote access and privileged accounts are not protected by multi-factor authentication.":                      verdictDenied,
+		"Multi-factor authentication is required for remote access and for privileged accounts and no user is exempt.": VerdictCovered,
+		"Multi-factor authentication is required for remote access so that nobody can sign in with a stolen password.": VerdictCovered,
+		"Remote access and privileged accounts are not protected by multi-factor authentication.":                      VerdictDenied,
 	})
 	holds(t, control("Patching", "Critical security patches are installed within one month of release."), map[string]string{
 		"IT installs critical security patches within one month of release and unpatched systems " +
-			"are isolated.": verdictCovered,
+			"are isolated.": VerdictCovered,
 		"Critical security patches are installed within one month of release and products that have been discontinued are " +
-			"replaced.": verdictCovered,
+			"replaced.": VerdictCovered,
 		"Critical security patches are not installed within one month " +
-			"of release.": verdictDenied,
+			"of release.": VerdictDenied,
 	})
 	holds(t, control("Locking of devices", "Devices lock automatically after 10 minutes."), map[string]string{
-		"Devices not used for 10 minutes lock automatically.": verdictCovered,
-		"Devices do not lock automatically after 10 minutes.": verdictDenied,
+		"Devices not used for 10 minutes lock automatically.": VerdictCovered,
+		"Devices do not lock automatically after 10 minutes.": VerdictDenied,
 	})
 	holds(t, control("Host firewall", "A host firewall is enabled on laptops."), map[string]string{
-		"The host firewall is not switched on on laptops.": verdictDenied,
-		"The host firewall is switched on on laptops.":     verdictCovered,
+		"The host firewall is not switched on on laptops.": VerdictDenied,
+		"The host firewall is switched on on laptops.":     VerdictCovered,
 	})
 	holds(t, control("Host firewall", "Users cannot turn off the host firewall."), map[string]string{
-		"The host firewall is not turned on for users.":  verdictDenied,
-		"Users cannot turn off the host firewall.":       verdictCovered,
-		"The host firewall was turned off by all users.": verdictDenied,
+		"The host firewall is not turned on for users.":  VerdictDenied,
+		"Users cannot turn off the host firewall.":       VerdictCovered,
+		"The host firewall was turned off by all users.": VerdictDenied,
 	})
 	holds(t, control("Privacy requests", "Refused requests are explained and the right to complain is stated."), map[string]string{
-		"When a privacy request is refused, we explain it and name the authority to which the person may complain.": verdictCovered,
+		"When a privacy request is refused, we explain it and name the authority to which the person may complain.": VerdictCovered,
 	})
 	holds(t, control("Flaws", "Flaws in software are found and fixed."), map[string]string{
-		"We do not tell users of flaws in software.": verdictMissing,
-		"We do not fix flaws in software.":           verdictDenied,
+		"We do not tell users of flaws in software.": VerdictMissing,
+		"We do not fix flaws in software.":           VerdictDenied,
 	})
 }
 
 // A row's bare "no" is of its column; of a column of state, of the row.
 func TestRowsThatSayNo(t *testing.T) {
 	holds(t, control("Access reviews", "Access rights are reviewed by owners every quarter."), map[string]string{
-		"System: CRM; Access rights reviewed by owner every quarter: yes; Patched: no":        verdictCovered,
-		"System: CRM; Access rights reviewed by owner every quarter: yes; Approved: N. Patel": verdictCovered,
-		"System: CRM; Access rights reviewed by owner every quarter: yes; Result: None":       verdictCovered,
-		"System: CRM; Access rights reviewed by owner every quarter: yes; Privileged: no":     verdictCovered,
-		"Control: Access rights are reviewed by owners every quarter; Implemented (Y/N): N":   verdictDenied,
-		"Control: Access rights are reviewed by owners every quarter; Status: On hold":        verdictDenied,
-		"Control: Access rights are reviewed by owners every quarter; Done: ☐":                verdictTemplate,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Patched: no":        VerdictCovered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Approved: N. Patel": VerdictCovered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Result: None":       VerdictCovered,
+		"System: CRM; Access rights reviewed by owner every quarter: yes; Privileged: no":     VerdictCovered,
+		"Control: Access rights are reviewed by owners every quarter; Implemented (Y/N): N":   VerdictDenied,
+		"Control: Access rights are reviewed by owners every quarter; Status: On hold":        VerdictDenied,
+		"Control: Access rights are reviewed by owners every quarter; Done: ☐":                VerdictTemplate,
 	})
 }
 
 // May is a month; an initial ends no sentence; "after" is not "before"; an obligation is no plan.
 func TestSmallWords(t *testing.T) {
 	holds(t, control("Penetration testing", "Penetration tests are performed every year."), map[string]string{
-		"A penetration test is performed every year in May.":                  verdictCovered,
-		"Penetration tests may be performed every year.":                      verdictPartial,
-		"A penetration test by A. Smith and B. Jones is performed each year.": verdictCovered,
+		"A penetration test is performed every year in May.":                  VerdictCovered,
+		"Penetration tests may be performed every year.":                      VerdictPartial,
+		"A penetration test by A. Smith and B. Jones is performed each year.": VerdictCovered,
 	})
 	holds(t, control("Background checks", "Candidates are screened before they receive access."), map[string]string{
-		"Candidates are screened before they receive access.": verdictCovered,
-		"Candidates are screened after they receive access.":  verdictPartial,
+		"Candidates are screened before they receive access.": VerdictCovered,
+		"Candidates are screened after they receive access.":  VerdictPartial,
 	})
 	holds(t, control("Support of investigations", "Employees cooperate in risk assessments."), map[string]string{
-		"Employees are expected to cooperate in risk assessments.":      verdictCovered,
-		"Cooperation in risk assessments is expected to start in 2027.": verdictPlanned,
+		"Employees are expected to cooperate in risk assessments.":      VerdictCovered,
+		"Cooperation in risk assessments is expected to start in 2027.": VerdictPlanned,
 	})
 }

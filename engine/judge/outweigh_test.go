@@ -69,7 +69,7 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 	good := row("Ida Brandt", "Result: completed") + "\n" + row("Olu Obi", "Result: completed")
 	bad := row("Per Lund", "Result: not completed - overdue")
 	j := judge(t, c, passage("record", good+"\n"+bad))
-	if v := j.Statements[0]; v.Verdict != verdictPartial || !j.Exception || j.Implementation == api.NotImplemented {
+	if v := j.Statements[0]; v.Verdict != VerdictPartial || !j.Exception || j.Implementation == api.NotImplemented {
 		t.Errorf("%s, %s: %s", j.Implementation, v.Verdict, v.Reason)
 	}
 	shown := false
@@ -79,7 +79,7 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 	if !shown {
 		t.Errorf("the row isn't quoted: %+v", j.Evidence)
 	}
-	if j := judge(t, c, passage("record", bad)); j.Statements[0].Verdict != verdictDenied || j.Exception {
+	if j := judge(t, c, passage("record", bad)); j.Statements[0].Verdict != VerdictDenied || j.Exception {
 		t.Errorf("alone: %+v", j.Statements[0])
 	}
 	if item := DraftSoAItem(c, nil, j, Inclusion{Applicability: api.Applicable}); !item.NeedsReview {
@@ -113,8 +113,8 @@ func TestCellDeniesItsOwn(t *testing.T) {
 		cause, notes string
 		verdict      string
 	}{
-		{"exception list not reviewed", "no notice to authorities needed", verdictCovered},
-		{"relayed sign-in", "list of contacts with authorities not reviewed since 2024", verdictConflicting},
+		{"exception list not reviewed", "no notice to authorities needed", VerdictCovered},
+		{"relayed sign-in", "list of contacts with authorities not reviewed since 2024", VerdictConflicting},
 	} {
 		j := judge(t, c, rule, row(tc.cause, tc.notes))
 		if j.Statements[0].Verdict != tc.verdict {

@@ -71,7 +71,7 @@ func TestStillToBeWritten(t *testing.T) {
 func TestOnlyWhatIsNeeded(t *testing.T) {
 	c := control("Least privilege", "Users have only the rights that their tasks need.")
 	for _, text := range []string{"No user has more rights than the task needs.", "Ordinary users have no administrative rights."} {
-		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == verdictDenied {
+		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == VerdictDenied {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}
@@ -82,8 +82,8 @@ func TestLaterIsNotBefore(t *testing.T) {
 	c := control("Supplier assessment", "Suppliers are assessed before a contract is signed.")
 	first := "Each supplier is assessed before the contract is signed."
 	for later, want := range map[string]string{
-		"Suppliers are not assessed again after the contract is signed.": verdictCovered,
-		"Suppliers are not assessed before the contract is signed.":      verdictConflicting,
+		"Suppliers are not assessed again after the contract is signed.": VerdictCovered,
+		"Suppliers are not assessed before the contract is signed.":      VerdictConflicting,
 	} {
 		j := judge(t, c, policy(first), passage("record", later))
 		if got := j.Statements[0]; got.Verdict != want {
@@ -103,7 +103,7 @@ func TestPassedPromises(t *testing.T) {
 		"Encryption of laptops is planned.":               false,
 	} {
 		got := judge(t, c, policy(text)).Statements[0]
-		if got.Verdict != verdictPlanned || strings.Contains(got.Reason, "the date has passed") != want {
+		if got.Verdict != VerdictPlanned || strings.Contains(got.Reason, "the date has passed") != want {
 			t.Errorf("%q: %s (%s)", text, got.Verdict, got.Reason)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 func TestPreamblesBearNothingInFull(t *testing.T) {
 	const statement, text = "Backups are taken every day.", "Backups of all servers are taken every day."
 	for heading, want := range map[string]string{
-		"Purpose": verdictPartial, "1. Purpose and Scope": verdictPartial, "Scope of this policy": verdictPartial,
-		"Terms and definitions": verdictPartial, "Background": verdictPartial,
-		"Backups": verdictCovered, "Scope of backups": verdictCovered, "4 Rules": verdictCovered,
-		"Terms of service": verdictCovered, "Policy": verdictCovered, "": verdictCovered,
+		"Purpose": VerdictPartial, "1. Purpose and Scope": VerdictPartial, "Scope of this policy": VerdictPartial,
+		"Terms and definitions": VerdictPartial, "Background": VerdictPartial,
+		"Backups": VerdictCovered, "Scope of backups": VerdictCovered, "4 Rules": VerdictCovered,
+		"Terms of service": VerdictCovered, "Policy": VerdictCovered, "": VerdictCovered,
 	} {
 		p := policy(text)
 		if heading != "" {
@@ -32,7 +32,7 @@ func TestScopeIsSaidUnderScope(t *testing.T) {
 		t,
 		control("Scope", "The scope of the management system is confirmed every year."),
 		p,
-	).Statements[0]; v.Verdict != verdictCovered {
+	).Statements[0]; v.Verdict != VerdictCovered {
 		t.Errorf("%s (%s)", v.Verdict, v.Reason)
 	}
 }
@@ -41,18 +41,18 @@ func TestScopeIsSaidUnderScope(t *testing.T) {
 func TestManyBlanksMakeATemplate(t *testing.T) {
 	rule := policy("Backups of all servers are taken every day.")
 	for blanks, want := range map[string]string{
-		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": verdictPartial,
-		"Recovery takes [set the time].": verdictCovered,
+		"Recovery takes [set the time]. It is led by [job title]. Call [name of supplier].": VerdictPartial,
+		"Recovery takes [set the time].": VerdictCovered,
 		"Template B-3: call of the crisis team\n" +
 			"Recovery takes [set the time]. It is led by [job title]. Call [name of " +
-			"supplier].": verdictCovered, // to be copied, below a whole handbook
+			"supplier].": VerdictCovered, // to be copied, below a whole handbook
 		"See [1], [x], [the list](list.md), [a](b) and " +
-			"[c] for more.": verdictCovered,
+			"[c] for more.": VerdictCovered,
 	} {
 		form := policy(blanks)
 		form.DocumentID, form.ChunkID = rule.DocumentID, "c-2"
 		v := judge(t, control("Backups", "Backups are taken every day."), rule, form).Statements[0]
-		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "template with 3 blanks") {
+		if v.Verdict != want || (want == VerdictPartial) != strings.Contains(v.Reason, "template with 3 blanks") {
 			t.Errorf("beside %q: %s (%s), want %s", blanks, v.Verdict, v.Reason, want)
 		}
 	}
@@ -61,27 +61,27 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 // What a document says it is an example of is nobody's rule yet, and a brochure wants to sell.
 func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
 	for notice, want := range map[string]string{
-		"Example text, replace before use.":                                     verdictPartial,
-		"This document is a template.":                                          verdictPartial,
-		"Adapt this policy to your organization.":                               verdictPartial,
-		"For illustration purposes only.":                                       verdictPartial,
-		"The sample policy of the association was adapted in 2025.":             verdictCovered,
-		"Send us a sample of the text before the contract template is changed.": verdictCovered,
+		"Example text, replace before use.":                                     VerdictPartial,
+		"This document is a template.":                                          VerdictPartial,
+		"Adapt this policy to your organization.":                               VerdictPartial,
+		"For illustration purposes only.":                                       VerdictPartial,
+		"The sample policy of the association was adapted in 2025.":             VerdictCovered,
+		"Send us a sample of the text before the contract template is changed.": VerdictCovered,
 	} {
 		rule := policy("Backups of all servers are taken every day.")
 		said := policy(notice)
 		said.DocumentID, said.ChunkID = rule.DocumentID, "c-2"
 		v := judge(t, control("Backups", "Backups are taken every day."), rule, said).Statements[0]
-		if v.Verdict != want || (want == verdictPartial) != strings.Contains(v.Reason, "hasn't been adapted") {
+		if v.Verdict != want || (want == VerdictPartial) != strings.Contains(v.Reason, "hasn't been adapted") {
 			t.Errorf("beside %q: %s (%s), want %s", notice, v.Verdict, v.Reason, want)
 		}
 	}
 	for name, want := range map[string]string{
-		"brochure.pdf":          verdictPartial,
-		"Press release 2026.md": verdictPartial,
-		"whitepaper.md":         verdictPartial,
-		"release.md":            verdictCovered,
-		"papers.md":             verdictCovered,
+		"brochure.pdf":          VerdictPartial,
+		"Press release 2026.md": VerdictPartial,
+		"whitepaper.md":         VerdictPartial,
+		"release.md":            VerdictCovered,
+		"papers.md":             VerdictCovered,
 	} {
 		p := policy("Backups of all servers are taken every day.")
 		p.Filename = name

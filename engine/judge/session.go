@@ -87,7 +87,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 	}
 	found, err := s.finder.Find(ctx, query, s.options.TopK)
 	if err != nil {
-		return nil, fmt.Errorf("searching for %q: %w", shorten(query, 80), err)
+		return nil, fmt.Errorf("searching for %q: %w", Shorten(query, 80), err)
 	}
 	out := make([]retrievedPassage, 0, len(found))
 	for _, p := range found {
@@ -199,18 +199,3 @@ func ForEach(ctx context.Context, n, workers int, work func(ctx context.Context,
 	wg.Wait()
 	return context.Cause(ctx)
 }
-
-// shorten truncates s to about n bytes at a word boundary.
-func shorten(s string, n int) string {
-	s = collapseSpace(s)
-	if len(s) <= n {
-		return s
-	}
-	if i := strings.LastIndexByte(s[:n], ' '); i > n/2 {
-		return s[:i] + " …"
-	}
-	return strings.ToValidUTF8(s[:n], "") + " …"
-}
-
-// collapseSpace replaces runs of white space with a single space.
-func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -61,12 +61,12 @@ func TestSideline(t *testing.T) {
 	for _, tc := range []struct {
 		with Passage
 		want string
-	}{{denies, verdictPartial}, {apart, verdictConflicting}} {
+	}{{denies, VerdictPartial}, {apart, VerdictConflicting}} {
 		tc.with.ChunkID = "second"
 		j := judge(t, control("Key management", "Encryption keys are rotated every twelve months."), says, tc.with)
 		if got := j.Statements[0]; got.Verdict != tc.want {
 			t.Errorf("%s: %s (%s), want %s", tc.with.DocumentID, got.Verdict, got.Reason, tc.want)
-		} else if tc.want == verdictPartial && !strings.Contains(got.Reason, "part of it, or something related") {
+		} else if tc.want == VerdictPartial && !strings.Contains(got.Reason, "part of it, or something related") {
 			t.Errorf("reason: %s", got.Reason)
 		}
 	}

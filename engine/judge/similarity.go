@@ -32,10 +32,10 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 	}
 	v, err := s.options.Embedder.Embed(ctx, []string{d.text, titledText})
 	if err != nil {
-		return fmt.Errorf("embedding %q: %w", shorten(titledText, 80), err)
+		return fmt.Errorf("embedding %q: %w", Shorten(titledText, 80), err)
 	}
 	if len(v) != 2 {
-		return fmt.Errorf("embedding %q: %d vectors for 2 texts", shorten(titledText, 80), len(v))
+		return fmt.Errorf("embedding %q: %d vectors for 2 texts", Shorten(titledText, 80), len(v))
 	}
 	d.vector, d.titledVector = v[0], v[1]
 	return nil

@@ -28,15 +28,15 @@ func twoSubjects(_ context.Context, texts []string) ([][]float32, error) {
 func TestMeaningCountsBesideWords(t *testing.T) {
 	c := control("Leaving", "Accounts of leavers are disabled on the last working day.")
 	for _, tc := range []struct{ name, text, with, without string }{
-		{"said otherwise", "The directory disables the identity at 18:00 on the last day.", verdictCovered, verdictPartial},
-		{"close in meaning, denied", "Accounts are not disabled on the last day.", verdictDenied, verdictDenied},
+		{"said otherwise", "The directory disables the identity at 18:00 on the last day.", VerdictCovered, VerdictPartial},
+		{"close in meaning, denied", "Accounts are not disabled on the last day.", VerdictDenied, VerdictDenied},
 		{
 			"close in meaning, planned",
 			"From Q3 2027 the directory will be introduced that disables accounts on the last day.",
-			verdictPlanned,
-			verdictPlanned,
+			VerdictPlanned,
+			VerdictPlanned,
 		},
-		{"of something else", "The water is drained before winter by the caretaker.", verdictMissing, verdictMissing},
+		{"of something else", "The water is drained before winter by the caretaker.", VerdictMissing, VerdictMissing},
 	} {
 		for _, o := range []struct {
 			m    *Embedder
@@ -82,7 +82,7 @@ func TestRowsStandAlone(t *testing.T) {
 			"The list is checked each year",
 	)
 	j := judge(t, control("Laptop encryption", "Laptops are encrypted."), rows)
-	if v := j.Statements[0].Verdict; v == verdictDenied || v == verdictConflicting || v == verdictMissing {
+	if v := j.Statements[0].Verdict; v == VerdictDenied || v == VerdictConflicting || v == VerdictMissing {
 		t.Errorf("%s: %s", v, j.Statements[0].Reason)
 	}
 	for _, e := range j.Evidence {

@@ -45,7 +45,7 @@ const maxUnreadableConfidence = 0.3
 // DraftSoAItem drafts the SoA line of a control. The caller sets IDs, version and revision.
 func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inclusion) api.SoAItem {
 	item := api.SoAItem{
-		Item:             newItem(c, codes),
+		Item:             NewItem(c, codes),
 		Applicability:    in.Applicability,
 		InclusionReasons: inclusionReasons(c, codes, in),
 		Evidence:         []api.Evidence{},
@@ -82,18 +82,18 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 		item.Reason += fmt.Sprintf(
 			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
-			formatCount(in.DocumentCount, "document"),
+			Count(in.DocumentCount, "document"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
 	item.NeedsReview = j.Confidence < minUnreviewedConfidence || j.Implementation != api.Implemented || j.Coverage != api.CoverageStrong ||
 		c.IsMaterial ||
 		j.Exception ||
-		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == verdictConflicting })
+		slices.ContainsFunc(j.Statements, func(s api.Statement) bool { return s.Verdict == VerdictConflicting })
 	return item
 }
 
-func newItem(c api.Control, codes api.RequirementCodes) api.Item {
+func NewItem(c api.Control, codes api.RequirementCodes) api.Item {
 	if codes == nil {
 		codes = api.RequirementCodes{}
 	}
@@ -112,10 +112,10 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	if !in.Applicability.IsApplicable() {
 		return r
 	}
-	by := frameworkCodes(codes)
+	by := FrameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Required by " + joinWithAnd(by) + "."
+		r += " Required by " + JoinAnd(by) + "."
 	case in.ChosenManually:
 		r += " Added manually."
 	case in.Baseline:
@@ -124,7 +124,7 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	return strings.TrimSpace(r)
 }
 
-func frameworkCodes(codes api.RequirementCodes) []string {
+func FrameworkCodes(codes api.RequirementCodes) []string {
 	var out []string
 	for f, cs := range codes {
 		if len(cs) > 0 {
@@ -167,7 +167,7 @@ var (
 
 func inclusionReasons(c api.Control, codes api.RequirementCodes, in Inclusion) []string {
 	var legal, contractual, framework bool
-	for _, f := range frameworkCodes(codes) {
+	for _, f := range FrameworkCodes(codes) {
 		switch {
 		case matchesAnyPart(f, legalFrameworkParts):
 			legal = true

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -314,9 +315,9 @@ func readNegation(s *stance, words []word) {
 			s.prohibited |= bit
 		case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") ||
 			clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
-			s.limit = firstNonEmpty(s.limit, w.text+" except")
+			s.limit = cmp.Or(s.limit, w.text+" except")
 		case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
-			s.limit = firstNonEmpty(s.limit, "for "+next+" none") // "for the cloud provider there is none"
+			s.limit = cmp.Or(s.limit, "for "+next+" none") // "for the cloud provider there is none"
 		case w.text == "none" && auxiliaryVerbs[prev] && relativePronouns[wordAt(words, i-2)]:
 			// "A phone that has none is refused."
 		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":

@@ -143,7 +143,7 @@ func countSharedConcepts(one, other string) (n int) {
 func splitDescription(text string) []string {
 	var out []string
 	for _, sp := range splitSentences(text) {
-		s := collapseSpace(text[sp.start:sp.end])
+		s := CollapseSpace(text[sp.start:sp.end])
 		marks := enumerationPattern.FindAllStringIndex(s, -1)
 		if len(marks) < 2 || marks[0][0] == 0 {
 			out = append(out, s)
@@ -162,7 +162,7 @@ func splitDescription(text string) []string {
 }
 
 func trimStatement(s string) string {
-	s = collapseSpace(s)
+	s = CollapseSpace(s)
 	s = objectiveLabelPattern.ReplaceAllString(s, "")
 	for range 2 {
 		s = statementOpeningPattern.ReplaceAllString(s, "")
@@ -272,7 +272,7 @@ func requiredConcepts(text string, words []word) []requiredConcept {
 			firstWord: from,
 			weight:    weight,
 			isAction:  l.actions[concept],
-			name:      collapseSpace(text[words[from].start:words[to].end]),
+			name:      CollapseSpace(text[words[from].start:words[to].end]),
 		}
 		if to > from {
 			for _, w := range words[from : to+1] {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,13 +99,13 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != verdictDenied || !r.passage.sentences[r.sentenceIndex].isTableRow {
+		if r.verdict != VerdictDenied || !r.passage.sentences[r.sentenceIndex].isTableRow {
 			continue
 		}
 		if slices.ContainsFunc(hits, func(h retrievedPassage) bool {
 			return h.DocumentID == r.passage.DocumentID && hasAffirmingRow(d, h.analyzedPassage, r)
 		}) {
-			r.verdict, r.outlierRow = verdictPartial, true
+			r.verdict, r.outlierRow = VerdictPartial, true
 			r.reason = "One row in " + r.formatLocation() + " contradicts the others: " + shortQuote(r.quote) + ". Review manually."
 		}
 	}
@@ -148,7 +149,7 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 
 // isLimitedToShare reports whether a record supports the statement for only a share of cases.
 func (r *passageVerdict) isLimitedToShare() bool {
-	return r.verdict == verdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
+	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
 }
 
 // isFailureRecord reports whether a record shows that what the statement requires failed.
@@ -180,16 +181,16 @@ const maxQuotesPerVerdict = 3 // per statement and verdict
 //	partly         and denied elsewhere → conflicting
 //	denied, planned, partly, template, missing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
-	yes, part := strongestWithVerdict(verdicts, verdictCovered), strongestWithVerdict(verdicts, verdictPartial)
+	yes, part := strongestWithVerdict(verdicts, VerdictCovered), strongestWithVerdict(verdicts, VerdictPartial)
 	no, plan, blank := strongestWithVerdict(
 		verdicts,
-		verdictDenied,
+		VerdictDenied,
 	), strongestWithVerdict(
 		verdicts,
-		verdictPlanned,
+		VerdictPlanned,
 	), strongestWithVerdict(
 		verdicts,
-		verdictTemplate,
+		VerdictTemplate,
 	)
 	var odd *passageVerdict
 	if i := slices.IndexFunc(verdicts, func(r passageVerdict) bool { return r.outlierRow }); i >= 0 {
@@ -202,7 +203,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	case yes != nil && no != nil && f.statement.isMinorDenial(no, yes):
 		yes.nearlyFull = true
 		set(
-			verdictPartial,
+			VerdictPartial,
 			yes,
 			fmt.Sprintf(
 				"%s states it; part of it, or something related, is stated as not done: %s",
@@ -211,15 +212,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			),
 		)
 	case yes != nil && no != nil:
-		set(verdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
+		set(VerdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
 	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
-		set(verdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
+		set(VerdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
-		set(verdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
+		set(VerdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
 		fell := strongestMatching(verdicts, (*passageVerdict).isFailureRecord)
 		set(
-			verdictConflicting,
+			VerdictConflicting,
 			yes,
 			fmt.Sprintf(
 				notFollowedPrefix+"%s states it, but %s shows that it failed: %s",
@@ -232,7 +233,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		slow := s.slowerRecord(verdicts, yes)
 		slow.recordsFailure = true
 		set(
-			verdictConflicting,
+			VerdictConflicting,
 			yes,
 			fmt.Sprintf(
 				notFollowedPrefix+"%s states %s, but %s shows it took longer: %s",
@@ -245,7 +246,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isLimitedToShare) != nil:
 		few := strongestMatching(verdicts, (*passageVerdict).isLimitedToShare)
 		set(
-			verdictPartial,
+			VerdictPartial,
 			yes,
 			fmt.Sprintf(
 				"%s states it, but %s shows that it applies to only some: %s",
@@ -256,15 +257,15 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		)
 	case yes != nil && plan != nil && plan.coverage >= coverFull:
 		set(
-			verdictPartial,
+			VerdictPartial,
 			yes,
 			fmt.Sprintf("%s states it, but in %s it is only planned: %s", yes.formatLocation(), plan.formatLocation(), shortQuote(plan.quote)),
 		)
 	case yes != nil:
-		set(verdictCovered, yes, yes.reason)
+		set(VerdictCovered, yes, yes.reason)
 	case no != nil && part != nil && part.coverage >= coverFull && f.statement.isMinorDenial(no, part):
 		set(
-			verdictPartial,
+			VerdictPartial,
 			part,
 			fmt.Sprintf(
 				"%s states part of it; another part, or something related, is stated as not done: %s",
@@ -273,19 +274,19 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 			),
 		)
 	case no != nil && part != nil && part.coverage >= coverFull:
-		set(verdictConflicting, part, formatContradiction(part, no, "part of it", "another part"))
+		set(VerdictConflicting, part, formatContradiction(part, no, "part of it", "another part"))
 	case no != nil && plan != nil:
-		set(verdictPlanned, plan, "Stated as not done yet. "+plan.reason)
+		set(VerdictPlanned, plan, "Stated as not done yet. "+plan.reason)
 	case no != nil:
-		set(verdictDenied, no, no.reason)
+		set(VerdictDenied, no, no.reason)
 	case plan != nil && (part == nil || plan.coverage >= part.coverage-0.1):
-		set(verdictPlanned, plan, plan.reason)
+		set(VerdictPlanned, plan, plan.reason)
 	case part != nil:
-		set(verdictPartial, part, part.reason)
+		set(VerdictPartial, part, part.reason)
 	case blank != nil:
-		set(verdictTemplate, blank, blank.reason)
+		set(VerdictTemplate, blank, blank.reason)
 	default:
-		f.verdict = verdictMissing
+		f.verdict = VerdictMissing
 		f.reason = f.missingReason()
 		return
 	}
@@ -340,7 +341,7 @@ func (f *statementVerdict) missingReason() string {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
 			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
-			formatCount(f.foreignCount, "passage"),
+			Count(f.foreignCount, "passage"),
 		)
 	case f.bestCoverage > 0:
 		return "Passages touch on the topic, but none states it."
@@ -351,12 +352,12 @@ func (f *statementVerdict) missingReason() string {
 // selectQuotes selects the quotes to keep for a statement.
 func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	wanted := map[string][]string{
-		verdictCovered:     {verdictCovered},
-		verdictPartial:     {verdictCovered, verdictPartial, verdictPlanned},
-		verdictConflicting: {verdictCovered, verdictPartial, verdictDenied},
-		verdictDenied:      {verdictDenied},
-		verdictPlanned:     {verdictPlanned, verdictDenied},
-		verdictTemplate:    {verdictTemplate},
+		VerdictCovered:     {VerdictCovered},
+		VerdictPartial:     {VerdictCovered, VerdictPartial, VerdictPlanned},
+		VerdictConflicting: {VerdictCovered, VerdictPartial, VerdictDenied},
+		VerdictDenied:      {VerdictDenied},
+		VerdictPlanned:     {VerdictPlanned, VerdictDenied},
+		VerdictTemplate:    {VerdictTemplate},
 	}[f.verdict]
 	for _, v := range wanted {
 		var matching []passageVerdict
@@ -393,7 +394,7 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 	}
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != verdictCovered && r.verdict != verdictPartial || r.passage.DocumentID == yes.passage.DocumentID ||
+		if r.verdict != VerdictCovered && r.verdict != VerdictPartial || r.passage.DocumentID == yes.passage.DocumentID ||
 			r.coverage < coverPartial {
 			continue
 		}
@@ -450,14 +451,19 @@ func conceptOverlap(a, b *sentence) float64 {
 
 // documentName returns the title of the document, or its file name.
 func (r *passageVerdict) documentName() string {
-	return firstNonEmpty(r.passage.DocumentTitle, r.passage.Filename)
+	return cmp.Or(r.passage.DocumentTitle, r.passage.Filename)
 }
 
-// formatLocation returns the location of a passage for display: title, page or line, heading.
+// formatLocation returns the location of the passage for display.
 func (r *passageVerdict) formatLocation() string {
-	p, name := r.passage.Passage, r.documentName()
+	return FormatLocation(r.documentName(), r.passage.Locator, r.passage.HeadingPath)
+}
+
+// FormatLocation returns a location in a document for display: its name with page or line, and the
+// nearest heading.
+func FormatLocation(document string, l api.Locator, headings []string) string {
 	var at []string
-	switch l := p.Locator; {
+	switch {
 	case l.Page > 0:
 		at = append(at, fmt.Sprintf("page %d", l.Page))
 	case l.Sheet != "":
@@ -467,13 +473,13 @@ func (r *passageVerdict) formatLocation() string {
 	case l.LineStart > 0:
 		at = append(at, fmt.Sprintf("line %d", l.LineStart))
 	}
-	if n := len(p.HeadingPath); n > 0 && p.HeadingPath[n-1] != name {
-		at = append(at, "“"+p.HeadingPath[n-1]+"”")
+	if n := len(headings); n > 0 && headings[n-1] != document {
+		at = append(at, "“"+headings[n-1]+"”")
 	}
 	if len(at) == 0 {
-		return name
+		return document
 	}
-	return name + " (" + strings.Join(at, ", ") + ")"
+	return document + " (" + strings.Join(at, ", ") + ")"
 }
 
 // isMinorDenial reports whether a denial concerns only a part or something related: it comes from

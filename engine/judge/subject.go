@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,7 +27,7 @@ func planListNameOf(p Passage) string {
 			return m
 		}
 	}
-	return firstNonEmpty(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
+	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
 }
 
 // judgeSubject is what is said of a control as a whole: the best sentence that denies it,
@@ -80,17 +81,17 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 		sense, _ := s.compareMeaning(d, p, i)
 		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*sense), quote: p.quoteSentences(from, i)}
 		_, negated := deniesMatch(d, p, i, m)
-		ahead := firstNonEmpty(cur.findPlanWords(p, i), s.impliedPlan(p, cur))
+		ahead := cmp.Or(cur.findPlanWords(p, i), s.impliedPlan(p, cur))
 		switch {
 		case negated && !d.isProhibition() && cur.conditional == 0 && !cur.isHarmlessDenial() && !deniesOnlyObject(p.text[cur.start:cur.end]) &&
 			!d.deniesSubset(cur, p.text[cur.start:cur.end]) && !d.isOffSubject(window):
-			r.verdict, r.reason = verdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
+			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
 			if no == nil || r.coverage > no.coverage {
 				no = &r
 			}
 		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow ||
 			d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
-			r.verdict, r.namesTopic, r.reason = verdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
+			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
 			)+"."
 			if plan == nil || r.coverage > plan.coverage {
@@ -181,7 +182,7 @@ func (s *Session) impliedPlan(c *analyzedPassage, cur *sentence) string {
 func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
 	for i := range all {
-		if all[i].verdict == verdictCovered || all[i].verdict == verdictPartial && all[i].basis.coverage >= coverFull {
+		if all[i].verdict == VerdictCovered || all[i].verdict == VerdictPartial && all[i].basis.coverage >= coverFull {
 			strong++
 		}
 	}
@@ -198,11 +199,11 @@ func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	for i := range all {
 		f := &all[i]
 		switch f.verdict {
-		case verdictDenied, verdictPlanned, verdictConflicting:
+		case VerdictDenied, VerdictPlanned, VerdictConflicting:
 			continue
-		case verdictCovered:
+		case VerdictCovered:
 			continue
-		case verdictPartial:
+		case VerdictPartial:
 			if f.basis.coverage >= coverMost {
 				continue
 			}

@@ -54,7 +54,7 @@ func TestCertainThingsOfTwoDocuments(t *testing.T) {
 		control("Backup", "A backup copy is stored at a separate site."),
 		says,
 		denies,
-	).Statements[0]; got.Verdict != verdictPartial {
+	).Statements[0]; got.Verdict != VerdictPartial {
 		t.Errorf("%s (%s)", got.Verdict, got.Reason)
 	}
 }
@@ -101,7 +101,7 @@ func TestRightsTakenAway(t *testing.T) {
 		t,
 		c,
 		policy("Local administrator rights were taken away from all users in June."),
-	).Statements[0]; got.Verdict != verdictCovered {
+	).Statements[0]; got.Verdict != VerdictCovered {
 		t.Errorf("%s (%s)", got.Verdict, got.Reason)
 	}
 }

@@ -135,7 +135,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			}
 			clause := clauseMaskAt(text, m[0])
 			ev := passageVerdict{
-				verdict:       verdictCovered,
+				verdict:       VerdictCovered,
 				coverage:      candidates[i].score,
 				passage:       c,
 				sentenceIndex: k,
@@ -169,7 +169,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	case len(no) > 0:
 		return say(
 			"false",
-			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", formatCount(len(no), "passage"), traitPhrase(name)),
+			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", Count(len(no), "passage"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
@@ -177,8 +177,8 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			"true",
 			fmt.Sprintf(
 				"According to %s in %s, the organization %s.",
-				formatCount(len(yes), "passage"),
-				formatCount(len(documents), "document"),
+				Count(len(yes), "passage"),
+				Count(len(documents), "document"),
 				traitPhrase(name),
 			),
 			first(yes),

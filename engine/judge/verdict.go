@@ -1,7 +1,9 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,13 +13,13 @@ import (
 
 // Verdicts on a statement.
 const (
-	verdictCovered     = "covered"
-	verdictPartial     = "partial"
-	verdictPlanned     = "planned"
-	verdictDenied      = "denied"
-	verdictTemplate    = "template"
-	verdictConflicting = "conflicting"
-	verdictMissing     = "missing"
+	VerdictCovered     = "covered"
+	VerdictPartial     = "partial"
+	VerdictPlanned     = "planned"
+	VerdictDenied      = "denied"
+	VerdictTemplate    = "template"
+	VerdictConflicting = "conflicting"
+	VerdictMissing     = "missing"
 )
 
 // Thresholds for matching a sentence with a statement.
@@ -132,7 +134,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 }
 
 // verdictOrder is the order in which verdicts are kept.
-var verdictOrder = [...]string{verdictCovered, verdictPartial, verdictDenied, verdictPlanned, verdictTemplate}
+var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
 // isUninformative reports whether sentence i is a fragment that no list, answer or blank completes,
 // or only gives a document's status or version.
@@ -206,7 +208,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
 		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
-		return decideAs(verdictPartial, "A record shows that it failed.")
+		return decideAs(VerdictPartial, "A record shows that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
@@ -215,35 +217,35 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
 		return r, false // being off doesn't show that it can't be turned off
 	}
-	plan := firstNonEmpty(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
+	plan := cmp.Or(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
 	if plan != "" && cur.isTableRow && !d.matchesCells(c, i, m) {
 		return r, false // the row plans something else; only the column names match
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
 			d.matchesPlan(&r) {
-			return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
+			return decideAs(VerdictPlanned, s.formatPlanReason(plan, text))
 		}
 		return r, false
 	}
 	if m.offTopic {
 		return r, false // close, but about something else
 	}
-	if t := firstNonEmpty(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
+	if t := cmp.Or(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
 		if c.isUntickedStep(cur) {
-			return decideAs(verdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
+			return decideAs(VerdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
 		}
-		return decideAs(verdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
+		return decideAs(VerdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
 		if !d.matchesPlan(&r) {
 			return r, false
 		}
 		r.namesTopic = r.namesTopic && !m.offTopic
-		return decideAs(verdictPlanned, s.formatPlanReason(plan, text))
+		return decideAs(VerdictPlanned, s.formatPlanReason(plan, text))
 	}
 	if cur.conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.conditional == 0 && d.stance.conditional == 0 {
-		return decideAs(verdictPartial, "Stated only as a condition, not as a rule or a fact.")
+		return decideAs(VerdictPartial, "Stated only as a condition, not as a rule or a fact.")
 	}
 	if cur.isTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
@@ -258,21 +260,21 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 &&
 			m.missingAnchor == nil &&
 			(!m.wordingMatch.hasWording || m.wordingMatch.totalShare >= minNearlyFullWordingShare)
-		return decideAs(verdictPartial, why)
+		return decideAs(VerdictPartial, why)
 	}
 	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
-		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.missingGroup)+".")
+		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.missingGroup)+".")
 	}
 	if m.missingAnchor != nil {
-		return decideAs(verdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
+		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
 	}
 	if len(m.missedTopics) > 0 {
-		return decideAs(verdictPartial, "Related, but doesn't cover: "+joinWithAnd(m.missedTopics)+".")
+		return decideAs(VerdictPartial, "Related, but doesn't cover: "+JoinAnd(m.missedTopics)+".")
 	}
 	if why := s.limitationReason(d, c, cur, m); why != "" {
-		return decideAs(verdictPartial, why)
+		return decideAs(VerdictPartial, why)
 	}
-	return decideAs(verdictCovered, formatSupport(m))
+	return decideAs(VerdictCovered, formatSupport(m))
 }
 
 // isRelevant reports whether a window is on the control's topic, or specific enough without it.
@@ -333,14 +335,14 @@ func formatSupport(m match) string {
 	if len(m.missedConcepts) == 0 {
 		return "Supported by the passage."
 	}
-	return "Supported, although the passage doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
+	return "Supported, although the passage doesn't mention: " + JoinAnd(m.missedConcepts) + "."
 }
 
 // omissionReason returns what a related sentence leaves out of a statement, or "" if nothing.
 func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text string, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "Covers part of it, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
+		return "Covers part of it, but doesn't mention: " + JoinAnd(m.missedConcepts) + "."
 	case cover < coverFull:
 		return "Covers part of it, in general terms."
 	case m.wordingMatch.isComplete():
@@ -348,9 +350,9 @@ func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text strin
 	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
-		return "Related, but doesn't mention: " + joinWithAnd(m.missedConcepts) + "."
+		return "Related, but doesn't mention: " + JoinAnd(m.missedConcepts) + "."
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
-		return "Related, but doesn't state: " + joinWithAnd(m.missedActions) + "."
+		return "Related, but doesn't state: " + JoinAnd(m.missedActions) + "."
 	}
 	if d.hasWrongOrder(text) {
 		return "States “after” where “before” is required."
@@ -384,9 +386,9 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
 		return "According to the sentence, it happens rarely or to few."
 	case c.leadSentence(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("Permissive wording (%q), not a requirement.", firstNonEmpty(cur.hedge, c.leadSentence(cur).hedge))
+		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.hedge, c.leadSentence(cur).hedge))
 	case !d.aboutLimits && (cur.limit != "" || c.leadSentence(cur).limit != ""):
-		return fmt.Sprintf("Limited in scope: %q.", firstNonEmpty(cur.limit, c.leadSentence(cur).limit))
+		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.limit, c.leadSentence(cur).limit))
 	}
 	if why := s.staleReason(c, cur); why != "" {
 		return why
@@ -409,7 +411,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
 		return fmt.Sprintf(
 			"The passage contains a sentence that tells the reader how to judge it: %q.",
-			shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
+			Shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
 		)
 	}
 	if head := c.idealHeading(cur); head != "" {
@@ -521,7 +523,7 @@ func matchAffirmedClauses(d *preparedStatement, window, near []*sentence, c *ana
 	return m
 }
 
-func shortQuote(s string) string { return "“" + shorten(s, 120) + "”" }
+func shortQuote(s string) string { return "“" + Shorten(s, 120) + "”" }
 
 func (s *sentence) findPlanWords(c *analyzedPassage, i int) string {
 	if s.planWords != "" {
@@ -672,24 +674,6 @@ func prohibitsImplicitly(s *sentence) bool {
 	return false
 }
 
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// joinWithAnd writes words as "a, b and c".
-func joinWithAnd(words []string) string {
-	if len(words) > 5 {
-		words = append(slices.Clone(words[:5]), "more")
-	}
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
-
 // quoteSentences returns the text from one sentence to another with white space collapsed. A list
 // item comes with its lead-in if that is near.
 func (c *analyzedPassage) quoteSentences(from, to int) string {
@@ -697,19 +681,19 @@ func (c *analyzedPassage) quoteSentences(from, to int) string {
 	if lead := c.leadSentence(&c.sentences[to]); lead.start < start {
 		start = lead.start
 	}
-	return collapseSpace(c.text[start:end])
+	return CollapseSpace(c.text[start:end])
 }
 
 // toEvidence converts a verdict into an evidence entry of a deliverable.
 func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	p := r.passage.Passage
 	stanceOf := map[string]string{
-		verdictCovered:     "supports",
-		verdictPartial:     "limits",
-		verdictPlanned:     "plans",
-		verdictDenied:      "denies",
-		verdictTemplate:    "template",
-		verdictConflicting: "conflicts",
+		VerdictCovered:     "supports",
+		VerdictPartial:     "limits",
+		VerdictPlanned:     "plans",
+		VerdictDenied:      "denies",
+		VerdictTemplate:    "template",
+		VerdictConflicting: "conflicts",
 	}
 	title := p.DocumentTitle
 	if title == "" {
@@ -722,4 +706,4 @@ func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	}
 }
 
-func roundToThousandths(f float64) float64 { return float64(int(f*1000+0.5)) / 1000 }
+func roundToThousandths(f float64) float64 { return math.Round(f*1000) / 1000 }

@@ -54,24 +54,24 @@ func TestHowSentencesAreMeant(t *testing.T) {
 func TestRulesForACase(t *testing.T) {
 	c := control("Alerts", "An alert is raised when a source of logs stops sending.")
 	holds(t, c, map[string]string{
-		"An alert is raised when a source of logs stops sending.": verdictCovered,
-		"If a source of logs stops sending an alert is raised.":   verdictCovered,
+		"An alert is raised when a source of logs stops sending.": VerdictCovered,
+		"If a source of logs stops sending an alert is raised.":   VerdictCovered,
 	})
 }
 
 // What is denied is what the sentence names, not all that its heading is about.
 func TestWhatIsDenied(t *testing.T) {
 	holds(t, control("Malware protection", "Malware protection reports to a console."), map[string]string{
-		"Malware protection reports to a console. Laboratory workstations do not require it.": verdictCovered,
+		"Malware protection reports to a console. Laboratory workstations do not require it.": VerdictCovered,
 	})
 	holds(t, control("Multi-factor authentication", "Administrators use multi-factor authentication."), map[string]string{
-		"Remote access without multi-factor authentication is possible for board members.": verdictMissing,
-		"Administrators don't use multi-factor authentication.":                            verdictDenied,
+		"Remote access without multi-factor authentication is possible for board members.": VerdictMissing,
+		"Administrators don't use multi-factor authentication.":                            VerdictDenied,
 	})
 	holds(t, control("Custody", "A chain of custody is recorded."), map[string]string{
-		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": verdictCovered,
-		"It is not the case that a chain of custody is recorded.":                                        verdictDenied,
-		"A chain of custody has never been attempted.":                                                   verdictDenied,
+		"It is not the case that evidence may be altered: a chain of custody is recorded for each item.": VerdictCovered,
+		"It is not the case that a chain of custody is recorded.":                                        VerdictDenied,
+		"A chain of custody has never been attempted.":                                                   VerdictDenied,
 	})
 }
 
@@ -113,11 +113,11 @@ func TestChecklists(t *testing.T) {
 	c := control("Secrecy", "New staff sign a secrecy agreement.")
 	list := passage("procedure", "Before the first day:\n\n- [ ] New staff sign a secrecy agreement.\n- [ ] A laptop is ordered.")
 	list.Filename, list.DocumentTitle = "onboarding-checklist.md", "Onboarding checklist"
-	if v := judge(t, c, list).Statements[0]; v.Verdict != verdictPartial {
+	if v := judge(t, c, list).Statements[0]; v.Verdict != VerdictPartial {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	list.Text = "New staff sign a secrecy agreement: [ ] yes [ ] no"
-	if v := judge(t, c, list).Statements[0]; v.Verdict == verdictPartial || v.Verdict == verdictCovered {
+	if v := judge(t, c, list).Statements[0]; v.Verdict == VerdictPartial || v.Verdict == VerdictCovered {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }
@@ -125,7 +125,7 @@ func TestChecklists(t *testing.T) {
 // A note to do something later leaves no blank in what else the page says.
 func TestNotesToDo(t *testing.T) {
 	holds(t, control("Local rights", "Users have no local administrator rights."), map[string]string{
-		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": verdictCovered,
+		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": VerdictCovered,
 	})
 }
 
@@ -138,15 +138,15 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 		"Version 2.0, owner: Jo Field, approved every 6 months, next review 2027-02-02.",
 	)
 	b.DocumentID, b.ChunkID = "other", "other-1"
-	if v := judge(t, c, a, b).Statements[0]; v.Verdict == verdictConflicting {
+	if v := judge(t, c, a, b).Statements[0]; v.Verdict == VerdictConflicting {
 		t.Error(v.Reason)
 	}
 	holds(t, control("Risk assessment", "A risk assessment is carried out at least once a year."), map[string]string{
-		"A risk assessment is carried out every October.":                                   verdictCovered,
-		"A risk assessment is carried out each calendar year.":                              verdictCovered,
-		"A risk assessment is carried out not less than once in every financial year.":      verdictCovered,
-		"A risk assessment is carried out every business year.":                             verdictCovered,
-		"A risk assessment is carried out within ten business days after each acquisition.": verdictPartial,
+		"A risk assessment is carried out every October.":                                   VerdictCovered,
+		"A risk assessment is carried out each calendar year.":                              VerdictCovered,
+		"A risk assessment is carried out not less than once in every financial year.":      VerdictCovered,
+		"A risk assessment is carried out every business year.":                             VerdictCovered,
+		"A risk assessment is carried out within ten business days after each acquisition.": VerdictPartial,
 	})
 }
 
@@ -166,51 +166,51 @@ func TestHeardRightSince(t *testing.T) {
 			"policy",
 			"Suppliers return a questionnaire before signing.",
 			"No supplier is signed before Purchasing has sent the questionnaire.",
-			verdictPartial,
+			VerdictPartial,
 		},
-		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", verdictPartial},
+		{"policy", "Production data is masked before it is used for testing.", "Production data is never used for testing.", VerdictPartial},
 		{
 			"policy",
 			"Suppliers return a questionnaire before signing.",
 			"No supplier who holds our data, or who connects to our network, is signed before Purchasing has sent the questionnaire.",
-			verdictPartial,
+			VerdictPartial,
 		},
-		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", verdictMissing},
-		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", verdictDenied},
-		{"policy", "Personal data is deleted.", "Personal data is not deleted.", verdictDenied},
-		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", verdictCovered},
-		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", verdictPartial},
+		{"policy", "Restricted documents are sent encrypted.", "They are never sent by mail or chat.", VerdictMissing},
+		{"policy", "Access rights no longer needed are withdrawn.", "Access rights no longer needed are not withdrawn.", VerdictDenied},
+		{"policy", "Personal data is deleted.", "Personal data is not deleted.", VerdictDenied},
+		{"record", "Changes are approved before they are made.", "All 30 had an approval before the change was made.", VerdictCovered},
+		{"record", "Changes are approved before they are made.", "Three had started before they were approved.", VerdictPartial},
 		{
 			"record",
 			"Accounts of leavers are disabled on their last working day.",
 			"The accounts of leavers were switched off on their last working day.",
-			verdictCovered,
+			VerdictCovered,
 		},
 		{
 			"policy",
 			"A data protection officer is appointed.",
 			"Graham Penhallow was appointed in writing as data protection officer in 2019.",
-			verdictCovered,
+			VerdictCovered,
 		},
-		{"policy", "Backups are tested.", "Backups were tested in 2019.", verdictPartial},
-		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", verdictDenied},
+		{"policy", "Backups are tested.", "Backups were tested in 2019.", VerdictPartial},
+		{"record", "Water leak sensors are installed.", "A water leak sensor was talked about and put off.", VerdictDenied},
 		{
 			"policy",
 			"Firewall rules are reviewed at least every six months.",
 			"Firewall rules were meant to be reviewed every six months; the last time was in September 2024.",
-			verdictMissing,
+			VerdictMissing,
 		},
-		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", verdictPartial},
-		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", verdictCovered},
-		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", verdictPartial},
-		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", verdictCovered},
-		{"policy", "Data loss prevention is in use.", "There's no DLP.", verdictDenied},
-		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", verdictMissing},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2026.", VerdictPartial},
+		{"record", "Exceptions expire.", "The exception was approved by Ines on 2 March 2026 and runs out on 31 March 2031.", VerdictCovered},
+		{"policy", "Input is validated.", "Input is validated everywhere except the export function.", VerdictPartial},
+		{"policy", "Ports are closed by default.", "Ports are closed by default except the one of the web server.", VerdictCovered},
+		{"policy", "Data loss prevention is in use.", "There's no DLP.", VerdictDenied},
+		{"policy", "Deviations of time are monitored.", "We've no 24/7 monitoring.", VerdictMissing},
 		{
 			"report",
 			"Critical patches are installed within 14 days.",
 			"Critical patches were installed within 14 days: 71 % (target 95).",
-			verdictPartial,
+			VerdictPartial,
 		},
 	} {
 		j := judge(t, control("Control", tc.ask), passage(tc.category, tc.text))

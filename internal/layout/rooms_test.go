@@ -49,9 +49,10 @@ engine/report/workbook → engine/report/drawing api internal/lazyregexp
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
 engine/assessment/merge → engine/catalog/scf api
-engine/check      → engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
+engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
+engine/judge/plan → engine/judge api internal/lazyregexp
 engine/judge      → engine/judge/criteria api internal/lazyregexp internal/vecmath
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing

@@ -1,4 +1,4 @@
-package judge
+package plan
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -151,7 +152,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
-				joinWithAnd(e.NotAssessed),
+				judge.JoinAnd(e.NotAssessed),
 			),
 		)
 	}
@@ -180,7 +181,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	e.Formula = fmt.Sprintf(
 		"%d − points of %s not met = %d; %d ÷ %d = %.1f %%",
 		e.Of,
-		formatCount(len(e.NotMet), "requirement"),
+		judge.Count(len(e.NotMet), "requirement"),
 		e.Points,
 		e.Points,
 		e.Of,

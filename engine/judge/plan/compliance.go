@@ -1,4 +1,4 @@
-package judge
+package plan
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // IsAssessed reports whether a control applies and has been judged, by the rules or a user.
@@ -94,7 +95,7 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		good,
 		all,
 		v,
-		formatCount(len(r.DeficientMaterial), "material control"),
+		judge.Count(len(r.DeficientMaterial), "material control"),
 	)
 	v = math.Round(v*100) / 100
 	r.Percent = &v

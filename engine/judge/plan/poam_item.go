@@ -1,4 +1,4 @@
-package judge
+package plan
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // defaultTarget is the maturity level a remediation aims at by default: a consistent, documented
@@ -26,16 +27,16 @@ var dueDays = map[api.Severity]int{
 	api.SeverityCritical: 30, api.SeverityHigh: 60, api.SeverityMedium: 90, api.SeverityLow: 180, api.SeverityInformational: 180,
 }
 
-// DraftPOAMItem drafts the plan item for a finding, with dates counted from Options.Today; dates
-// stay empty if Today is unknown. OrderItems assigns codes and dependencies; the caller assigns
+// DraftPOAMItem drafts the plan item for a finding, with dates counted from today; they stay
+// empty if today is unknown. OrderItems assigns codes and dependencies; the caller assigns
 // IDs.
-func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options) api.POAMItem {
+func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.Date) api.POAMItem {
 	action := chooseActionType(fnd)
 	if !goal.Rated {
 		goal.Target = defaultTarget
 	}
 	item := api.POAMItem{
-		Item:               newItem(c, fnd.RequirementCodes),
+		Item:               judge.NewItem(c, fnd.RequirementCodes),
 		FindingID:          fnd.ID,
 		Weakness:           describeWeakness(c, fnd),
 		CorrectiveAction:   describeCorrectiveAction(c, fnd, action),
@@ -54,7 +55,7 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	if HasManualRecommendation(&fnd) {
 		item.CorrectiveAction = fnd.Recommendation
 	}
-	today, err := o.Today.Time()
+	now, err := today.Time()
 	if err != nil {
 		return item
 	}
@@ -62,14 +63,14 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, o Options)
 	if days == 0 {
 		days = dueDays[api.SeverityLow]
 	}
-	item.DueDate = workdayAfter(today, days)
-	if own, is := parseDate(fnd.DueDate); is && own.After(today) {
-		item.DueDate, days = *fnd.DueDate, int(own.Sub(today).Hours()/24) // a due date set by a user overrides the one derived from severity
+	item.DueDate = workdayAfter(now, days)
+	if due := fnd.DueDate; due != nil && daysBetween(today, *due) > 0 { // set by a user
+		item.DueDate, days = *due, daysBetween(today, *due)
 	}
 	for _, m := range milestoneTemplates[action] {
 		item.Milestones = append(
 			item.Milestones,
-			api.Milestone{Title: m.title, DueDate: workdayAfter(today, max(1, days*m.percent/100)), Status: "open"},
+			api.Milestone{Title: m.title, DueDate: workdayAfter(now, max(1, days*m.percent/100)), Status: "open"},
 		)
 	}
 	return item
@@ -162,7 +163,7 @@ func describeWeakness(c api.Control, f api.Finding) string {
 	if c.Title == c.Code { // a control that isn't in the catalog
 		name = c.Code
 	}
-	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), shorten(f.Condition, 400))
+	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), judge.Shorten(f.Condition, 400))
 }
 
 func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
@@ -176,7 +177,7 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 	if f.GapType == "governance" && action == "document" {
 		verb = "Decide what applies to %s where the documents disagree, correct them, and communicate the decision."
 	}
-	if action == "improve" && slices.ContainsFunc(f.MissingElements, isNotFollowed) {
+	if action == "improve" && slices.ContainsFunc(f.MissingElements, judge.IsNotFollowed) {
 		verb = "Find out why %s failed in the recorded cases, fix the cause, and show with new records that it works."
 	}
 	if action == "document" && len(f.MissingElements) == 0 {
@@ -190,43 +191,17 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 			if i > 0 {
 				sep = "; "
 			}
-			s += sep + strings.TrimRight(stripNote(m), ".")
+			s += sep + strings.TrimRight(judge.StripNote(m), ".")
 		}
 		s += "."
 	}
 	return s
 }
 
-// isNotFollowed reports whether a missing element carries the note that records show the rule isn't
-// followed.
-func isNotFollowed(m string) bool {
-	return strings.HasSuffix(m, "("+contradictionTexts[ruleNotFollowed].note+")")
-}
-
-// stripNote removes the bracketed note at the end of a missing element.
-func stripNote(m string) string {
-	if strings.HasSuffix(m, ")") {
-		for _, note := range []string{
-			" (in part: ",
-			" (passages contradict",
-			" (a document contradicts",
-			" (" + contradictionTexts[ruleNotFollowed].note,
-			" (planned only)",
-			" (the documents state the opposite",
-			" (only in a template)",
-		} {
-			if i := strings.LastIndex(m, note); i > 0 {
-				return m[:i]
-			}
-		}
-	}
-	return m
-}
-
 func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []string {
 	out := []string{}
 	for _, m := range f.MissingElements {
-		out = append(out, "Evidence shows: "+strings.TrimRight(stripNote(m), ".")+".")
+		out = append(out, "Evidence shows: "+strings.TrimRight(judge.StripNote(m), ".")+".")
 	}
 	if len(out) == 0 {
 		out = append(out, "Evidence shows: "+strings.TrimRight(c.Title, ".")+".")
@@ -234,7 +209,7 @@ func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []strin
 	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" &&
 		len(text) <= 300 &&
 		!noCriteriaPattern.MatchString(text) {
-		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(collapseSpace(text), ".")+".")
+		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(judge.CollapseSpace(text), ".")+".")
 	}
 	return append(out, "Verified by someone other than the owner.")
 }

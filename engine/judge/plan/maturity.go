@@ -1,11 +1,13 @@
-package judge
+package plan
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -40,7 +42,7 @@ var (
 // isn't rated: Assessed is false and the level 0.
 func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore {
 	m := api.MaturityScore{
-		Item:        newItem(c, item.RequirementCodes),
+		Item:        judge.NewItem(c, item.RequirementCodes),
 		TargetLevel: min(5, max(0, target)),
 		Weight:      controlWeight(c),
 		Evidence:    []api.Evidence{},
@@ -95,7 +97,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = roundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
+			m.Confidence = math.Round(900*m.Confidence) / 1000 // based on words, not on the metrics themselves
 		}
 	}
 	SetLevelCriteria(&m, c)

@@ -1,10 +1,11 @@
-package judge
+package plan
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // defaultWeight is used if the catalog gives a control no weight.
@@ -65,7 +66,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 		factor,
 		statusText(status),
 		extra,
-		formatCount(max(0, requirements), "requirement"),
+		judge.Count(max(0, requirements), "requirement"),
 		points,
 		minCriticalPoints,
 		minHighPoints,

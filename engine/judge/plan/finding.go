@@ -1,11 +1,13 @@
-package judge
+package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
@@ -17,7 +19,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 		return api.Finding{}, false
 	}
 	f := api.Finding{
-		Item:            newItem(c, item.RequirementCodes),
+		Item:            judge.NewItem(c, item.RequirementCodes),
 		InCatalog:       true,
 		Status:          item.ImplementationStatus,
 		Result:          resultFromStatus(item.ImplementationStatus),
@@ -37,7 +39,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 	f.Condition = describeCondition(item)
 	f.Cause = describeCause(item)
 	f.Effect = describeEffect(c, item)
-	f.Recommendation = draftRecommendation(c, f, classifyContradictions(item.Statements), implementationByCode)
+	f.Recommendation = draftRecommendation(c, f, judge.ClassifyContradictions(item.Statements), implementationByCode)
 	return f, true
 }
 
@@ -100,7 +102,7 @@ const (
 func stripNotes(missing []string) []string {
 	out := make([]string, len(missing))
 	for i, m := range missing {
-		out[i] = stripNote(m)
+		out[i] = judge.StripNote(m)
 	}
 	return out
 }
@@ -167,12 +169,12 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case item.ImplementationStatus == api.Implemented:
 		return "evidence"
-	case classifyContradictions(item.Statements) == ruleNotFollowed:
+	case judge.ClassifyContradictions(item.Statements) == judge.RuleNotFollowed:
 		return "effectiveness"
-	case n[verdictConflicting] > 0:
+	case n[judge.VerdictConflicting] > 0:
 		return "governance"
-	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[verdictDenied] > 0 ||
-		n[verdictPlanned] > 0:
+	case item.ImplementationStatus == api.NotImplemented || item.ImplementationStatus == api.Planned || n[judge.VerdictDenied] > 0 ||
+		n[judge.VerdictPlanned] > 0:
 		switch {
 		case c.DomainCode == "TPM":
 			return "contractual"
@@ -186,7 +188,7 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case c.DomainCode == "MON":
 		return "monitoring"
-	case item.CoverageRatio >= minStrongRatio:
+	case item.CoverageRatio >= judge.MinStrongRatio:
 		return "effectiveness"
 	}
 	return "documentation"
@@ -202,7 +204,7 @@ func describeCondition(item api.SoAItem) string {
 	}
 	b.WriteString(item.Reason)
 	if item.Note != nil && strings.TrimSpace(*item.Note) != "" {
-		fmt.Fprintf(&b, " Note: “%s”.", shorten(strings.TrimRight(*item.Note, ". "), 240))
+		fmt.Fprintf(&b, " Note: “%s”.", judge.Shorten(strings.TrimRight(*item.Note, ". "), 240))
 	}
 	shown := make(map[string]bool)
 	for _, e := range item.Evidence {
@@ -214,18 +216,13 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), shorten(strings.TrimRight(e.Quote, "."), 240))
+		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), judge.Shorten(strings.TrimRight(e.Quote, "."), 240))
 	}
 	return strings.TrimSpace(b.String())
 }
 
 // formatCitation returns the location of a piece of evidence followed by a verb.
 func formatCitation(e api.Evidence) string {
-	r := passageVerdict{
-		passage: &analyzedPassage{
-			Passage: Passage{DocumentTitle: e.DocumentTitle, Filename: e.Filename, Locator: e.Locator, HeadingPath: e.HeadingPath},
-		},
-	}
 	verb := map[string]string{
 		"supports":  "states",
 		"plans":     "plans",
@@ -237,13 +234,13 @@ func formatCitation(e api.Evidence) string {
 	if verb == "" {
 		verb = "states"
 	}
-	return r.formatLocation() + " " + verb
+	return judge.FormatLocation(cmp.Or(e.DocumentTitle, e.Filename), e.Locator, e.HeadingPath) + " " + verb
 }
 
 func describeCriteria(c api.Control, item api.SoAItem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(firstNonEmpty(c.Description, c.Title)))
-	for i, f := range frameworkCodes(item.RequirementCodes) {
+	fmt.Fprintf(&b, "%s %s: %s", c.Code, c.Title, strings.TrimSpace(cmp.Or(c.Description, c.Title)))
+	for i, f := range judge.FrameworkCodes(item.RequirementCodes) {
 		if i == 0 {
 			b.WriteString(" Required by")
 		} else {
@@ -258,18 +255,34 @@ func describeCriteria(c api.Control, item api.SoAItem) string {
 	return strings.TrimRight(b.String(), ".; ") + "."
 }
 
+// contradictionAdvice holds the likely cause of each kind of contradiction and what to do about it.
+var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }{
+	judge.BetweenPassages: {
+		"Cause unknown. One document may have been updated and another not, or they cover different things; see the quotes.",
+		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+	},
+	judge.WithinDocument: {
+		"Cause unknown. The document may be inconsistent; see the quotes.",
+		"Review the conflicting passages; if they do conflict, decide which is correct and fix the other.",
+	},
+	judge.RuleNotFollowed: {
+		"The rule is documented but not, or not always, followed. The records don't show why; ask the owner.",
+		"Find out why it failed in the recorded cases, fix the cause, and show with new records that it works.",
+	},
+}
+
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
 	if who := statusSetBy(item); who != "" && item.ImplementationStatus != api.Implemented {
 		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + "; ask them for the reason."
 	}
 	switch {
-	case item.ImplementationStatus == api.NotEvidenced && n[verdictTemplate] > 0:
+	case item.ImplementationStatus == api.NotEvidenced && n[judge.VerdictTemplate] > 0:
 		return "A template was adopted, but its blanks were never filled in."
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Cause unknown. The control may not be in place, or the documents provided may not cover it; ask the control's owner."
-	case n[verdictConflicting] > 0:
-		return contradictionTexts[classifyContradictions(item.Statements)].cause
+	case n[judge.VerdictConflicting] > 0:
+		return contradictionAdvice[judge.ClassifyContradictions(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided but not implemented."
 	case item.ImplementationStatus == api.NotImplemented:
@@ -278,9 +291,9 @@ func describeCause(item api.SoAItem) string {
 		return "It is done in practice but not documented as a rule."
 	case strings.HasPrefix(item.Reason, "Policies require"):
 		return "The rule is documented, but following it leaves no record, or the record was not provided."
-	case n[verdictPlanned] > 0 || n[verdictDenied] > 0:
+	case n[judge.VerdictPlanned] > 0 || n[judge.VerdictDenied] > 0:
 		return "The measure has been started but not completed everywhere."
-	case n[verdictPartial] > 0:
+	case n[judge.VerdictPartial] > 0:
 		return "The documents cover it in general or limited terms and leave parts open."
 	}
 	return "The documents don't cover all parts of the control."
@@ -306,7 +319,7 @@ func describeEffect(c api.Control, item api.SoAItem) string {
 func draftRecommendation(
 	c api.Control,
 	f api.Finding,
-	contradiction contradictionKind,
+	contradiction judge.Contradiction,
 	implementationByCode map[string]api.Implementation,
 ) string {
 	var b strings.Builder
@@ -321,8 +334,8 @@ func draftRecommendation(
 		b.WriteString("Document what is missing in an approved policy or procedure.")
 	case f.GapType == "evidence":
 		b.WriteString("Collect records that show it being done.")
-	case contradiction != noContradiction:
-		b.WriteString(contradictionTexts[contradiction].advice)
+	case contradiction != judge.NoContradiction:
+		b.WriteString(contradictionAdvice[contradiction].advice)
 	default:
 		b.WriteString("Complete the control where it falls short.")
 	}
@@ -332,7 +345,7 @@ func draftRecommendation(
 			if i > 0 {
 				b.WriteString("; ")
 			}
-			b.WriteString(strings.TrimRight(stripNote(m), "."))
+			b.WriteString(strings.TrimRight(judge.StripNote(m), "."))
 		}
 		b.WriteString(".")
 	}
@@ -340,7 +353,7 @@ func draftRecommendation(
 	case controlWeight(c) == 10:
 		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, possible compensating controls: " + joinWithOr(compensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + judge.JoinOr(compensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }

@@ -1,0 +1,53 @@
+package judge
+
+import "strings"
+
+// missingElement describes what is missing from a statement, or returns "".
+func (f *statementVerdict) missingElement() string {
+	ended := strings.TrimRight(f.statement.text, ".")
+	switch f.verdict {
+	case VerdictCovered:
+		return ""
+	case VerdictMissing:
+		return f.statement.text
+	case VerdictPartial:
+		why := strings.TrimRight(f.reason, ".")
+		if f.basis == nil || !strings.HasPrefix(why, f.basis.documentName()) {
+			why = lowercaseFirst(why)
+		}
+		return ended + " (in part: " + why + ")"
+	case VerdictConflicting:
+		return ended + " (" + contradictionTexts[contradictionFromReason(f.reason)].note + ")"
+	case VerdictPlanned:
+		return ended + " (planned only)"
+	case VerdictDenied:
+		return ended + " (the documents state the opposite)"
+	}
+	return ended + " (only in a template)"
+}
+
+// IsNotFollowed reports whether a missing element carries the note that records show the rule isn't
+// followed.
+func IsNotFollowed(m string) bool {
+	return strings.HasSuffix(m, "("+contradictionTexts[RuleNotFollowed].note+")")
+}
+
+// StripNote removes the bracketed note at the end of a missing element.
+func StripNote(m string) string {
+	if strings.HasSuffix(m, ")") {
+		for _, note := range []string{
+			" (in part: ",
+			" (passages contradict",
+			" (a document contradicts",
+			" (" + contradictionTexts[RuleNotFollowed].note,
+			" (planned only)",
+			" (the documents state the opposite",
+			" (only in a template)",
+		} {
+			if i := strings.LastIndex(m, note); i > 0 {
+				return m[:i]
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+func TestRemediation(t *testing.T) {
+	for severity, due := range map[api.Severity]api.Date{
+		api.SeverityCritical: "2026-12-18", // the 20th is a Sunday
+		api.SeverityHigh:     "2027-01-19", api.SeverityMedium: "2027-02-18", api.SeverityLow: "2027-05-19",
+	} {
+		f, _ := DraftFinding(weighted(9), soaItem(api.NotImplemented, 0), nil)
+		f.Severity = severity
+		p := DraftPOAMItem(weighted(9), f, MaturityGoal{}, today)
+		if p.DueDate != due || len(p.Milestones) == 0 || p.Milestones[len(p.Milestones)-1].DueDate != due {
+			t.Errorf("%s: due %s, %+v", severity, p.DueDate, p.Milestones)
+		}
+		if !slices.IsSortedFunc(
+			p.Milestones,
+			func(a, b api.Milestone) int { return strings.Compare(string(a.DueDate), string(b.DueDate)) },
+		) {
+			t.Errorf("milestones out of order: %+v", p.Milestones)
+		}
+		if p.OwnerRole == "" || p.Status != "open" || len(p.AcceptanceCriteria) == 0 || len(p.ExpectedEvidence) == 0 ||
+			p.ActionType != "implement" {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
+// A plan aims at the level that people want, and says its text; what has it already needs none.
+func TestRemediationAims(t *testing.T) {
+	c := weighted(9)
+	c.Maturity = map[string]string{"3": "One way holds everywhere.", "4": "Figures are watched."}
+	f := api.Finding{Status: api.PartiallyImplemented, Severity: api.SeverityHigh}
+	for aim, want := range map[MaturityGoal]string{
+		{}: "Level 3 is reached: One way holds everywhere.", {Target: 4, Current: 2, Rated: true}: "Level 4 is reached: Figures are watched.",
+		{Target: 3, Current: 3, Rated: true}: "", {Rated: true}: "",
+	} {
+		p := DraftPOAMItem(c, f, aim, today)
+		if got := strings.Join(p.AcceptanceCriteria, "\n"); want != "" && !strings.Contains(got, want) ||
+			want == "" && strings.Contains(got, "Level") {
+			t.Errorf("%+v: %q", aim, got)
+		}
+		if aim.Rated && p.TargetLevel != aim.Target {
+			t.Errorf("%+v: aims at %d", aim, p.TargetLevel)
+		}
+	}
+}
+
+// A control that the catalog lacks is named by its code, once.
+func TestRemediationOfAnotherCode(t *testing.T) {
+	p := DraftPOAMItem(
+		api.Control{Code: "SITE-1", Title: "SITE-1"},
+		api.Finding{Status: api.NotImplemented, Condition: "No fence."},
+		MaturityGoal{},
+		today,
+	)
+	if p.Weakness != "SITE-1 is not implemented. No fence." || !strings.Contains(p.CorrectiveAction, "“SITE-1”") ||
+		!strings.Contains(p.AcceptanceCriteria[0], "SITE-1") {
+		t.Errorf("%q, %q, %q", p.Weakness, p.CorrectiveAction, p.AcceptanceCriteria)
+	}
+}
