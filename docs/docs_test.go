@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program, cache = filepath.Join(dir, "bin"), testdir.Cache(filepath.Join(dir, "cache"))
-	build := exec.Command("go", "build", "-o", filepath.Join(program, "service"), "./cmd/service")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(program, "service"), "./cmd/service")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		panic(fmt.Sprintf("the program can't be built: %v\n%s", err, out))

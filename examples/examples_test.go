@@ -228,7 +228,7 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "service")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/service")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "./cmd/service")
 	cmd.Dir = ".."
 	out, err := cmd.CombinedOutput()
 	if err != nil {
