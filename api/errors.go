@@ -119,6 +119,13 @@ func NotFound(kind, id string) *Error {
 // Forbidden returns a FORBIDDEN error.
 func Forbidden(format string, args ...any) *Error { return newError(CodeForbidden, format, args...) }
 
+// NotMember returns the FORBIDDEN error for an organization that the caller is not a member of. Its
+// detail names the tenant header.
+func NotMember() *Error {
+	e := Forbidden("you are not a member of the organization in the header %s", TenantHeader)
+	return e.WithDetails(ErrorDetail{Field: TenantHeader, Message: e.Message})
+}
+
 // Unauthorized returns an UNAUTHORIZED error.
 func Unauthorized(format string, args ...any) *Error {
 	return newError(CodeUnauthorized, format, args...)

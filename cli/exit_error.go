@@ -177,7 +177,7 @@ func (a *app) hintFor(err error) string {
 		}
 		return "sign in with `service login URL`, or give an API key with --token or SERVICE_TOKEN"
 	case api.CodeForbidden:
-		if strings.Contains(e.Message, "you are not a member of the organization") {
+		if slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == api.TenantHeader }) {
 			return "`service org list` lists yours; choose one with `service use --org NAME`"
 		}
 		return "ask an owner or admin of the organization, or use another key"

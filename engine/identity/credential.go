@@ -235,7 +235,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	case p.key != nil:
 		return by, api.Unauthorized("the owner of this key is no longer a member of its organization")
 	case wanted != "":
-		return by, api.Forbidden("you are not a member of the organization in the header %s", api.TenantHeader)
+		return by, api.NotMember()
 	default:
 		return callerInDefault(tx, by, places, preferred)
 	}
