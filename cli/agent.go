@@ -28,11 +28,7 @@ func (a *app) agentList() *cobra.Command {
 		Use: "list", Short: "List the agents",
 		Long: "Lists the nine agents in the order in which they run.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := call(cmd.Context(), a, api.ListAgents, &api.Paging{})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(all, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.ListAgents, &api.Paging{}, func(p *print.Page, all *api.List[api.Agent]) {
 				printTable(
 					p,
 					all.Data,
@@ -291,11 +287,7 @@ func (a *app) agentComplete() *cobra.Command {
 					Proposals []map[string]any `json:"proposals,omitempty"`
 				}{Summary: summary}
 			}
-			r, err := call(cmd.Context(), a, api.CompleteAgentRun, &in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
+			return callAndPrint(cmd.Context(), a, api.CompleteAgentRun, &in, renderAgentRun)
 		},
 	}
 	cmd.Flags().StringVar(&summary, "summary", "", "summary of the result")
@@ -307,11 +299,7 @@ func (a *app) agentCancel() *cobra.Command {
 		Use: "cancel RUN", Short: "Cancel a run",
 		Long: "Cancels a run. Anything it has already drafted is kept as a draft.", Example: "  service agent cancel RUN",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := call(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(r, func(p *print.Page) { renderAgentRun(p, r) })
+			return callAndPrint(cmd.Context(), a, api.CancelAgentRun, &api.AgentRunInput{AgentRunID: args[0]}, renderAgentRun)
 		},
 	}
 }

@@ -57,11 +57,7 @@ format; only text formats can be compared.`,
 				return err
 			}
 			in.ArtifactID = id
-			d, err := call(cmd.Context(), a, api.DiffArtifact, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(d, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.DiffArtifact, in, func(p *print.Page, d *api.ArtifactDiff) {
 				p.Title("%s: version %d → version %d", humanize(d.Type), d.FromVersion, d.ToVersion)
 				p.Text("%d added, %d removed, %d changed", d.Added, d.Removed, d.Changed)
 				p.Blank()

@@ -155,15 +155,17 @@ func (a *app) assessStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			st, err := call(cmd.Context(), a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: one.ID})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(st, func(p *print.Page) {
-				p.Title("%s (%d %%)", one.Name, st.Progress)
-				renderLifecycle(p, st.State)
-				a.renderNextSteps(p, st)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetAssessmentStatus,
+				&api.AssessmentInput{AssessmentID: one.ID},
+				func(p *print.Page, st *api.AssessmentStatus) {
+					p.Title("%s (%d %%)", one.Name, st.Progress)
+					renderLifecycle(p, st.State)
+					a.renderNextSteps(p, st)
+				},
+			)
 		},
 	}
 }

@@ -79,11 +79,7 @@ func (a *app) auditHead() *cobra.Command {
 			"outside this system to prove later that earlier records have not been changed.",
 		Example: "  service audit head -o json > head-2026-11.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := call(cmd.Context(), a, api.GetAuditHead, &api.None{})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(h, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.GetAuditHead, &api.None{}, func(p *print.Page, h *api.AuditHead) {
 				p.Fields(
 					field("record", fmt.Sprint(h.Sequence)),
 					field("hash", h.Hash),

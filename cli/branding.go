@@ -118,11 +118,7 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 			if !changed {
 				return withHint(usageError("no setting was given"), "pass --logo, --colour, --second-colour, --line or --footer")
 			}
-			b, err := call(cmd.Context(), a, api.PutBranding, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(b, func(p *print.Page) { renderBranding(p, b) })
+			return callAndPrint(cmd.Context(), a, api.PutBranding, in, renderBranding)
 		},
 	}
 	f := cmd.Flags()

@@ -323,11 +323,13 @@ func (a *app) catalogRuns() *cobra.Command {
 		Example: "  service catalog runs\n  service catalog runs ID -o json --jq '.warnings[].message'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				r, err := call(cmd.Context(), a, api.GetImportRun, &api.ImportRunInput{ImportRunID: args[0]})
-				if err != nil {
-					return err
-				}
-				return a.out.Print(r, func(p *print.Page) { a.renderImportRun(p, r) })
+				return callAndPrint(
+					cmd.Context(),
+					a,
+					api.GetImportRun,
+					&api.ImportRunInput{ImportRunID: args[0]},
+					a.renderImportRun,
+				)
 			}
 			all, err := fetchAll(cmd.Context(), a, api.ListImportRuns, &api.ImportRunsInput{})
 			if err != nil {

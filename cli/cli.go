@@ -197,6 +197,15 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
+// callAndPrint runs an operation and prints its result, for people with render.
+func callAndPrint[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I, render func(*print.Page, *O)) error {
+	out, err := call(ctx, a, op, in)
+	if err != nil {
+		return err
+	}
+	return a.out.Print(out, func(p *print.Page) { render(p, out) })
+}
+
 // listInput is the input of a list operation: a type that embeds api.Paging.
 type listInput[I any] interface {
 	*I

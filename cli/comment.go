@@ -45,11 +45,13 @@ approval with --approval, or replies to another comment with --reply-to.`,
 				return err
 			}
 			in.AssessmentID, in.Body.Text, in.Body.Gate = one.ID, args[0], api.Gate(gate)
-			made, err := call(cmd.Context(), a, api.AddComment, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) { p.Text("Comment added. Reply with --reply-to %s.", made.ID) })
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.AddComment,
+				in,
+				func(p *print.Page, made *api.Comment) { p.Text("Comment added. Reply with --reply-to %s.", made.ID) },
+			)
 		},
 	}
 	f := cmd.Flags()

@@ -112,32 +112,34 @@ func (a *app) customFrameworkShow() *cobra.Command {
 			"`framework import` accepts the YAML and JSON output.",
 		Example: "  service framework show yard-rules\n  service framework show yard-rules -o yaml > yard-rules.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := call(cmd.Context(), a, api.GetCustomFramework, &api.CustomFrameworkInput{FrameworkCode: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(f, func(p *print.Page) {
-				p.Title("%s  %s", f.Code, f.Name)
-				p.Fields(
-					field("title", orEmpty(f.Title)),
-					field("publisher", orEmpty(f.Publisher)),
-					field("not in the catalog", strings.Join(f.Unresolved, ", ")),
-					field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
-				)
-				p.Blank()
-				printTable(
-					p,
-					f.Requirements,
-					[]print.Column{fixed("requirement"), column("title"), wrapped("controls")},
-					func(r api.CustomRequirement) []string {
-						controls := append([]string{}, r.Controls...)
-						for _, x := range r.Relations {
-							controls = append(controls, joinNonEmpty(x.Control, x.Relationship))
-						}
-						return []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")}
-					},
-				)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetCustomFramework,
+				&api.CustomFrameworkInput{FrameworkCode: args[0]},
+				func(p *print.Page, f *api.CustomFramework) {
+					p.Title("%s  %s", f.Code, f.Name)
+					p.Fields(
+						field("title", orEmpty(f.Title)),
+						field("publisher", orEmpty(f.Publisher)),
+						field("not in the catalog", strings.Join(f.Unresolved, ", ")),
+						field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
+					)
+					p.Blank()
+					printTable(
+						p,
+						f.Requirements,
+						[]print.Column{fixed("requirement"), column("title"), wrapped("controls")},
+						func(r api.CustomRequirement) []string {
+							controls := append([]string{}, r.Controls...)
+							for _, x := range r.Relations {
+								controls = append(controls, joinNonEmpty(x.Control, x.Relationship))
+							}
+							return []string{r.Code, orEmpty(r.Title), strings.Join(controls, ", ")}
+						},
+					)
+				},
+			)
 		},
 	}
 }
@@ -188,22 +190,24 @@ func (a *app) customControlShow() *cobra.Command {
 			"all mapped requirements.",
 		Example: "  service control show YARD-01",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := call(cmd.Context(), a, api.GetCustomControl, &api.CustomControlInput{ControlCode: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(c, func(p *print.Page) {
-				p.Title("%s  %s", c.Code, c.Title)
-				p.Text("%s", c.Description)
-				p.Blank()
-				p.Fields(
-					field("linked to", strings.Join(c.Controls, ", ")),
-					field("evidence to request", strings.Join(c.Evidence, "; ")),
-					field("assessment objectives", strings.Join(c.Objectives, "; ")),
-					field("not in the catalog", strings.Join(c.Unresolved, ", ")),
-					field("changed", joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)),
-				)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetCustomControl,
+				&api.CustomControlInput{ControlCode: args[0]},
+				func(p *print.Page, c *api.CustomControl) {
+					p.Title("%s  %s", c.Code, c.Title)
+					p.Text("%s", c.Description)
+					p.Blank()
+					p.Fields(
+						field("linked to", strings.Join(c.Controls, ", ")),
+						field("evidence to request", strings.Join(c.Evidence, "; ")),
+						field("assessment objectives", strings.Join(c.Objectives, "; ")),
+						field("not in the catalog", strings.Join(c.Unresolved, ", ")),
+						field("changed", joinNonEmpty(formatTime(c.UpdatedAt), c.UpdatedBy)),
+					)
+				},
+			)
 		},
 	}
 }

@@ -92,11 +92,7 @@ assessment, or with --everywhere, of every assessment. The delegation ends at --
 				return err
 			}
 			in.Body.DelegateID = who.UserID
-			made, err := call(cmd.Context(), a, api.CreateDelegation, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.CreateDelegation, in, func(p *print.Page, made *api.Delegation) {
 				where := "of this assessment"
 				if made.AssessmentID == nil {
 					where = "of every assessment"
@@ -185,11 +181,7 @@ func (a *app) approvalRevoke() *cobra.Command {
 			if _, err := call(cmd.Context(), a, api.RevokeDelegation, in); err != nil {
 				return err
 			}
-			one, err := call(cmd.Context(), a, api.GetDelegation, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(one, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.GetDelegation, in, func(p *print.Page, one *api.Delegation) {
 				p.Text("%s no longer decides for %s; the delegation is %s.", one.DelegateName, one.DelegatorName, one.Status)
 			})
 		},

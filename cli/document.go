@@ -239,19 +239,21 @@ func (a *app) docStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := call(cmd.Context(), a, api.GetDocumentStatus, &api.DocumentInput{DocumentID: d.ID})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(
-					field("file", d.Filename),
-					field("status", humanize(s.Status)),
-					field("stage", fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)),
-					field("passages", fmt.Sprint(s.ChunkCount)),
-					field("error", orEmpty(s.Error)),
-				)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetDocumentStatus,
+				&api.DocumentInput{DocumentID: d.ID},
+				func(p *print.Page, s *api.DocumentProgress) {
+					p.Fields(
+						field("file", d.Filename),
+						field("status", humanize(s.Status)),
+						field("stage", fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)),
+						field("passages", fmt.Sprint(s.ChunkCount)),
+						field("error", orEmpty(s.Error)),
+					)
+				},
+			)
 		},
 	}
 }

@@ -262,21 +262,23 @@ func (a *app) templateShow() *cobra.Command {
 		Example: "  service email template show approval_request\n" +
 			"  service email template show approval_request --html > request.html",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := call(cmd.Context(), a, api.GetEmailTemplate, &api.TemplateInput{TemplateID: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(t, func(p *print.Page) {
-				if html {
-					renderMessage(p, t.Subject, t.HTML)
-					return
-				}
-				renderMessage(p, t.Subject, t.Text)
-				p.Fields(
-					field("variables", strings.Join(t.Variables, ", ")),
-					field("custom", yesNo(t.Custom)),
-				)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetEmailTemplate,
+				&api.TemplateInput{TemplateID: args[0]},
+				func(p *print.Page, t *api.EmailTemplate) {
+					if html {
+						renderMessage(p, t.Subject, t.HTML)
+						return
+					}
+					renderMessage(p, t.Subject, t.Text)
+					p.Fields(
+						field("variables", strings.Join(t.Variables, ", ")),
+						field("custom", yesNo(t.Custom)),
+					)
+				},
+			)
 		},
 	}
 	cmd.Flags().BoolVar(&html, "html", false, "show the HTML version instead of the text")
@@ -319,11 +321,7 @@ func (a *app) templatePreview() *cobra.Command {
 			}
 			in.Body = &api.PreviewBody{}
 			in.Body.Subject, in.Body.Text, in.Body.HTML, in.Body.Variables = w.subject, text, markup, given
-			made, err := call(cmd.Context(), a, api.PreviewEmailTemplate, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.PreviewEmailTemplate, in, func(p *print.Page, made *api.EmailPreview) {
 				if html {
 					renderMessage(p, made.Subject, made.HTML)
 					return
@@ -357,11 +355,7 @@ func (a *app) templateSet() *cobra.Command {
 			if in.Body.HTML, err = a.readEmailText(w.html); err != nil {
 				return err
 			}
-			t, err := call(cmd.Context(), a, api.PutEmailTemplate, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(t, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.PutEmailTemplate, in, func(p *print.Page, t *api.EmailTemplate) {
 				p.Text("%s now uses the organization's own template.", t.ID)
 			})
 		},

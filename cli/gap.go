@@ -313,11 +313,7 @@ func (a *app) gapAdd() *cobra.Command {
 			b := &in.Body
 			b.GapType, b.Condition, b.Cause, b.Effect, b.Recommendation = t.gapType, t.condition, t.cause, t.effect, t.recommendation
 			b.Owner, b.DueDate = flagIfChanged(cmd, "owner", t.owner), flagIfChanged(cmd, "due", api.Date(t.due))
-			f, err := call(cmd.Context(), a, api.CreateGap, &in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(f, func(p *print.Page) { renderFinding(p, f) })
+			return callAndPrint(cmd.Context(), a, api.CreateGap, &in, renderFinding)
 		},
 	}
 	t.addFlags(cmd.Flags())
@@ -448,31 +444,33 @@ func (a *app) gapSummary() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := call(cmd.Context(), a, api.GetGapSummary, &api.GapInput{GapVersionID: id})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(gapSummaryFields(s)...)
-				if n := len(s.OtherwiseThanSoA); n > 0 {
-					p.Text(
-						"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
-							"differ from: %s. To change it there: `%s`.",
-						joinFirst(s.OtherwiseThanSoA, 8),
-						a.commandLine("soa edit CONTROL --status …"),
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetGapSummary,
+				&api.GapInput{GapVersionID: id},
+				func(p *print.Page, s *api.GapSummary) {
+					p.Fields(gapSummaryFields(s)...)
+					if n := len(s.OtherwiseThanSoA); n > 0 {
+						p.Text(
+							"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
+								"differ from: %s. To change it there: `%s`.",
+							joinFirst(s.OtherwiseThanSoA, 8),
+							a.commandLine("soa edit CONTROL --status …"),
+						)
+					}
+					p.Title("By domain")
+					printTable(
+						p,
+						sortedKeys(s.ByDomain),
+						[]print.Column{column("domain"), number("findings")},
+						func(d string) []string {
+							return []string{d, fmt.Sprint(s.ByDomain[d])}
+						},
 					)
-				}
-				p.Title("By domain")
-				printTable(
-					p,
-					sortedKeys(s.ByDomain),
-					[]print.Column{column("domain"), number("findings")},
-					func(d string) []string {
-						return []string{d, fmt.Sprint(s.ByDomain[d])}
-					},
-				)
-				renderGapChanges(p, s)
-			})
+					renderGapChanges(p, s)
+				},
+			)
 		},
 	}
 }

@@ -29,32 +29,34 @@ func (a *app) kbStatus() *cobra.Command {
 vectors from the configured one.`,
 		Example: "  service kb status\n  service kb status --jq .served_by",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := call(cmd.Context(), a, api.GetEmbeddingStatus, &api.None{})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				state := s.Status
-				if t := s.Training; t != nil {
-					state = fmt.Sprintf("training on catalog %s: %d%%", t.Label, t.Progress)
-				}
-				served := s.ServedBy
-				if served == s.Embedder {
-					served = ""
-				}
-				away := ""
-				if s.Away != nil {
-					away = *s.Away
-				}
-				p.Fields(
-					field("embedder", embedderLabel(s.Embedder)),
-					field("answered by", served),
-					field("unavailable", away),
-					field("state", state),
-					field("passages", fmt.Sprintf("%d of %d", s.Embedded, s.Total)),
-					field("failed", countOrEmpty(s.Failed, "document", "documents")),
-				)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetEmbeddingStatus,
+				&api.None{},
+				func(p *print.Page, s *api.EmbeddingStatus) {
+					state := s.Status
+					if t := s.Training; t != nil {
+						state = fmt.Sprintf("training on catalog %s: %d%%", t.Label, t.Progress)
+					}
+					served := s.ServedBy
+					if served == s.Embedder {
+						served = ""
+					}
+					away := ""
+					if s.Away != nil {
+						away = *s.Away
+					}
+					p.Fields(
+						field("embedder", embedderLabel(s.Embedder)),
+						field("answered by", served),
+						field("unavailable", away),
+						field("state", state),
+						field("passages", fmt.Sprintf("%d of %d", s.Embedded, s.Total)),
+						field("failed", countOrEmpty(s.Failed, "document", "documents")),
+					)
+				},
+			)
 		},
 	}
 }
@@ -65,11 +67,7 @@ func (a *app) kbStats() *cobra.Command {
 		Long:    "Counts the contents of the organization's knowledge base, across all assessments.",
 		Example: "  service kb stats",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := call(cmd.Context(), a, api.GetKBStats, &api.None{})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.GetKBStats, &api.None{}, func(p *print.Page, s *api.KBStats) {
 				var states []string
 				for _, state := range slices.Sorted(maps.Keys(s.DocumentsByStatus)) {
 					states = append(states, fmt.Sprintf("%d %s", s.DocumentsByStatus[state], state))

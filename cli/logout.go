@@ -77,11 +77,7 @@ the second the new one.`,
 					return err
 				}
 			}
-			who, err := call(cmd.Context(), a, api.ChangePassword, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(who, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.ChangePassword, in, func(p *print.Page, who *api.User) {
 				p.Text("The password of %s has been changed. Your other sessions have ended.", who.Email)
 			})
 		},

@@ -242,11 +242,7 @@ func (a *app) maturityEdit() *cobra.Command {
 			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
 			in.Body.Rationale, in.Body.Note = flagIfChanged(cmd, "rationale", rationale), optionalFlag(cmd, "note", note)
 			in.Body.Reset = reset
-			s, err := call(cmd.Context(), a, api.UpdateMaturityScore, &in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) { renderScore(p, s) })
+			return callAndPrint(cmd.Context(), a, api.UpdateMaturityScore, &in, renderScore)
 		},
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
@@ -269,22 +265,24 @@ func (a *app) maturitySummary() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := call(cmd.Context(), a, api.GetMaturitySummary, &api.MaturityInput{MaturityVersionID: id})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				renderDomainTable(p, s)
-				p.Blank()
-				for _, l := range sortedKeys(s.ByLevel) {
-					of := humanize(l)
-					if n, err := strconv.Atoi(l); err == nil {
-						of = "level " + formatLevel(n)
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetMaturitySummary,
+				&api.MaturityInput{MaturityVersionID: id},
+				func(p *print.Page, s *api.MaturitySummary) {
+					renderDomainTable(p, s)
+					p.Blank()
+					for _, l := range sortedKeys(s.ByLevel) {
+						of := humanize(l)
+						if n, err := strconv.Atoi(l); err == nil {
+							of = "level " + formatLevel(n)
+						}
+						p.Text("%s: %s", of, pluralize(s.ByLevel[l], "control", "controls"))
 					}
-					p.Text("%s: %s", of, pluralize(s.ByLevel[l], "control", "controls"))
-				}
-				p.Text("%s", s.Formula)
-			})
+					p.Text("%s", s.Formula)
+				},
+			)
 		},
 	}
 }

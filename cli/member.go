@@ -101,11 +101,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			}
 			in := &api.InviteMemberInput{OrgInput: org}
 			in.Body.Email, in.Body.Role = args[0], api.Role(role)
-			made, err := call(cmd.Context(), a, api.InviteMember, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.InviteMember, in, func(p *print.Page, made *api.NewMember) {
 				if made.Emailed {
 					p.Text("An e-mail with the link is on its way to %s.", made.Email)
 				}
@@ -190,11 +186,13 @@ func (a *app) memberUpdate() *cobra.Command {
 			}
 			in := &api.UpdateMemberInput{MemberInput: which}
 			in.Body.Role, in.Body.Status = api.Role(role), status
-			m, err := call(cmd.Context(), a, api.UpdateMember, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(m, func(p *print.Page) { p.Text("%s is now %s, %s.", m.Email, m.Role, m.Status) })
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.UpdateMember,
+				in,
+				func(p *print.Page, m *api.Member) { p.Text("%s is now %s, %s.", m.Email, m.Role, m.Status) },
+			)
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "owner, admin, member or viewer")

@@ -144,11 +144,7 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 				return withHint(usageError("no owner given"), "give the owner's e-mail address with --owner")
 			}
 			in.Body.Name = args[0]
-			made, err := call(cmd.Context(), a, api.CreateOrganization, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.CreateOrganization, in, func(p *print.Page, made *api.NewOrganization) {
 				renderOrganization(p, &made.Organization)
 				key := ""
 				if made.APIKey != nil {

@@ -497,14 +497,16 @@ func (a *app) poamSummary() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := call(cmd.Context(), a, api.GetPOAMSummary, &api.POAMInput{POAMVersionID: id})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				p.Fields(poamSummaryFields(s)...)
-				renderBurnDown(p, s)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.GetPOAMSummary,
+				&api.POAMInput{POAMVersionID: id},
+				func(p *print.Page, s *api.POAMSummary) {
+					p.Fields(poamSummaryFields(s)...)
+					renderBurnDown(p, s)
+				},
+			)
 		},
 	}
 }

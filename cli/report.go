@@ -339,11 +339,7 @@ func (a *app) reportShow() *cobra.Command {
 		Long:    "Shows what a report was made from, its hash, and whether it is a draft.",
 		Example: "  service report show ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := call(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(r, func(p *print.Page) { renderReport(p, r) })
+			return callAndPrint(cmd.Context(), a, api.GetReport, &api.ReportInput{ReportID: args[0]}, renderReport)
 		},
 	}
 }

@@ -160,25 +160,22 @@ that nobody set manually stay derived from the documents unless you change them.
 			if err := setTraits(&body, traits); err != nil {
 				return err
 			}
-			s, err := call(
+			return callAndPrint(
 				cmd.Context(),
 				a,
 				api.PutScope,
 				&api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Body: body},
+				func(p *print.Page, s *api.Scope) {
+					renderScope(p, s)
+					if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
+						p.Title("Drafts out of date")
+						p.Text(
+							"The Statement of Applicability is based on the previous scope. To regenerate it, keeping manual edits:",
+						)
+						p.Command(a.commandLine("soa regenerate"))
+					}
+				},
 			)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(s, func(p *print.Page) {
-				renderScope(p, s)
-				if one.State.HasReached(api.StateSoADrafted) && one.State != api.StateClosed {
-					p.Title("Drafts out of date")
-					p.Text(
-						"The Statement of Applicability is based on the previous scope. To regenerate it, keeping manual edits:",
-					)
-					p.Command(a.commandLine("soa regenerate"))
-				}
-			})
 		},
 	}
 	f := cmd.Flags()

@@ -47,25 +47,27 @@ are shown once.`,
 				}
 				body.AssessmentID = one.ID
 			}
-			ans, err := call(cmd.Context(), a, api.SearchKB, &api.SearchInput{Body: body})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(ans, func(p *print.Page) {
-				for i, h := range ans.Data {
-					p.Title(
-						"%d. %s  %s",
-						i+1,
-						fmt.Sprintf("%.2f", h.Score),
-						joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
-					)
-					p.Indent(3, "%s", h.Text)
-					if n := len(h.SameAs); n > 0 {
-						p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.SearchKB,
+				&api.SearchInput{Body: body},
+				func(p *print.Page, ans *api.SearchAnswer) {
+					for i, h := range ans.Data {
+						p.Title(
+							"%d. %s  %s",
+							i+1,
+							fmt.Sprintf("%.2f", h.Score),
+							joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
+						)
+						p.Indent(3, "%s", h.Text)
+						if n := len(h.SameAs); n > 0 {
+							p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
+						}
 					}
-				}
-				textIfEmpty(p, len(ans.Data), "No matching passages.")
-			})
+					textIfEmpty(p, len(ans.Data), "No matching passages.")
+				},
+			)
 		},
 	}
 	f := cmd.Flags()

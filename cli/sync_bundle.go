@@ -30,11 +30,7 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 			}
 			in := &api.MakeSyncKeyInput{}
 			in.Body.Replace = replace
-			k, err := call(cmd.Context(), a, api.GetOrCreateSyncKey, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(k, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.GetOrCreateSyncKey, in, func(p *print.Page, k *api.SyncKey) {
 				p.Fields(
 					field("organization", k.Name),
 					field("fingerprint", k.Fingerprint),
@@ -74,11 +70,7 @@ its changes are applied as you, or as the account given with --as.`,
 			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncFingerprint(key)); err != nil {
 				return err
 			}
-			p, err := call(cmd.Context(), a, api.TrustSyncPeer, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(p, func(g *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
 				g.Text("%s is now trusted; changes are applied as %s. Fingerprint: %s", p.Name, p.UserName, p.Fingerprint)
 			})
 		},

@@ -144,18 +144,20 @@ won't be shown again. The user opens it in a browser, or run ` + "`service login
 			if err != nil {
 				return err
 			}
-			made, err := call(cmd.Context(), a, api.CreatePasswordLink, &api.UserInput{UserID: u.ID})
-			if err != nil {
-				return err
-			}
-			return a.out.Print(made, func(p *print.Page) {
-				p.Text(
-					"With this link, %s can set a new password. It is single-use, expires %s and won't be shown again:",
-					u.Email,
-					formatTime(made.ExpiresAt),
-				)
-				a.renderOneTimeLink(p, made.Path)
-			})
+			return callAndPrint(
+				cmd.Context(),
+				a,
+				api.CreatePasswordLink,
+				&api.UserInput{UserID: u.ID},
+				func(p *print.Page, made *api.PasswordLink) {
+					p.Text(
+						"With this link, %s can set a new password. It is single-use, expires %s and won't be shown again:",
+						u.Email,
+						formatTime(made.ExpiresAt),
+					)
+					a.renderOneTimeLink(p, made.Path)
+				},
+			)
 		},
 	}
 }

@@ -122,11 +122,7 @@ func (a *app) webhookUpdate() *cobra.Command {
 			if enable || disable {
 				in.Body.Enabled = &enable
 			}
-			w, err := call(cmd.Context(), a, api.UpdateWebhook, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(w, func(p *print.Page) {
+			return callAndPrint(cmd.Context(), a, api.UpdateWebhook, in, func(p *print.Page, w *api.Webhook) {
 				p.Fields(
 					field("url", w.URL),
 					field("enabled", yesNo(w.Enabled)),

@@ -234,11 +234,7 @@ func (a *app) workflowSignal() *cobra.Command {
 					return usageError("--payload must be a JSON object: %v", err)
 				}
 			}
-			run, err := call(cmd.Context(), a, api.SignalWorkflow, in)
-			if err != nil {
-				return err
-			}
-			return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
+			return callAndPrint(cmd.Context(), a, api.SignalWorkflow, in, a.renderWorkflowRun)
 		},
 	}
 	cmd.Flags().StringVar(&payload, "payload", "", "a JSON object to send with the signal")
