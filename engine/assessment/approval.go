@@ -17,14 +17,7 @@ import (
 func displayStatus(s api.VersionStatus) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // ensureSubmitted submits the newest version for review unless it has been submitted.
-func ensureSubmitted[V, I any](
-	ctx context.Context,
-	s *Service,
-	by api.Caller,
-	a *api.Assessment,
-	k deliverableType[V, I],
-	check func(*store.Tx, string, *V) error,
-) error {
+func ensureSubmitted[V, I any](ctx context.Context, s *Service, by api.Caller, a *api.Assessment, k deliverableType[V, I]) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
 		if err != nil {
@@ -36,38 +29,18 @@ func ensureSubmitted[V, I any](
 		if st := k.version(&v).Status; st == api.VersionUnderReview || st == api.VersionApproved {
 			return nil
 		}
-		return submit(tx, by, a, k, &v, check)
+		return k.submit(tx, by, a, &v, "")
 	})
 }
 
-// submit puts a version under review and requests an approval bound to its content hash.
-func submit[V, I any](
-	tx *store.Tx,
-	by api.Caller,
-	a *api.Assessment,
-	k deliverableType[V, I],
-	v *V,
-	check func(*store.Tx, string, *V) error,
-) error {
-	return submitWithApprovalID(tx, by, a, k, v, check, "")
-}
-
-// submitWithApprovalID is like submit but uses the given approval ID; if empty, a new one is
-// generated.
-func submitWithApprovalID[V, I any](
-	tx *store.Tx,
-	by api.Caller,
-	a *api.Assessment,
-	k deliverableType[V, I],
-	v *V,
-	check func(*store.Tx, string, *V) error,
-	approvalID string,
-) error {
+// submit puts a version under review and requests an approval bound to its content hash. If
+// approvalID is empty, the approval gets a new ID.
+func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, approvalID string) error {
 	head := k.version(v)
 	switch head.Status {
 	case api.VersionDraft:
 	case api.VersionRejected:
-		return api.Conflict("%s", rejectedMessage(k, v))
+		return api.Conflict("%s", rejectedMessage(head, k.gate))
 	default:
 		return api.Conflict(
 			"version %d of the %s is %s and can't be submitted",
@@ -79,8 +52,12 @@ func submitWithApprovalID[V, I any](
 	if err := requireOpen(a); err != nil {
 		return err
 	}
-	if check != nil {
-		if err := check(tx, by.OrganizationID, v); err != nil {
+	if k.checkSubmittable != nil {
+		items, err := k.readItems(tx, by.OrganizationID, head.ID)
+		if err != nil {
+			return err
+		}
+		if err := k.checkSubmittable(items); err != nil {
 			return err
 		}
 	}
@@ -92,64 +69,45 @@ func submitWithApprovalID[V, I any](
 		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
 		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now,
 	}
-	if approvalID != "" {
-		approval.ID = approvalID
-	}
+	approval.ID = cmp.Or(approvalID, approval.ID)
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
-	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.versions.Put(tx, by.OrganizationID, v),
-		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersion(tx, by, v),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: string(
-				k.gate,
-			) + ".submitted", AssessmentID: a.ID, Summary: fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
-			ResourceType: string(
-				k.gate,
-			), ResourceID: head.ID, Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
+			Type: string(k.gate) + ".submitted", AssessmentID: a.ID,
+			Summary:      fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
+			ResourceType: string(k.gate), ResourceID: head.ID,
+			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
 		}),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type:         "approval.requested",
-			AssessmentID: a.ID,
-			Summary:      "approval of the " + k.gate.Title() + " was requested",
-			ResourceType: "approval",
-			ResourceID:   approval.ID,
-			Data:         map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
+			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
+			ResourceType: "approval", ResourceID: approval.ID,
+			Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
 		}))
 }
 
+// submitAndMove is like submit and also moves an assessment in the drafted state to the review.
+// Versions drafted early or corrected afterwards don't move it.
+func (k deliverableType[V, I]) submitAndMove(tx *store.Tx, by api.Caller, v *V, approvalID string) error {
+	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
+	if err != nil {
+		return err
+	}
+	if err := k.submit(tx, by, &a, v, approvalID); err != nil || a.State != k.draftedState {
+		return err
+	}
+	step, _ := a.State.Next()
+	reason := fmt.Sprintf("version %d was submitted for review", k.version(v).VersionNumber)
+	return changeState(tx, by, &a, step.To, eventSubmitted, reason, nil)
+}
+
 // submitVersion implements the operations that submit a version.
-func submitVersion[V, I any](
-	ctx context.Context,
-	s *Service,
-	by api.Caller,
-	k deliverableType[V, I],
-	id string,
-	check func(*store.Tx, string, *V) error,
-) (*V, error) {
+func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string) (*V, error) {
 	var v V
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if v, err = k.getVersion(tx, by.OrganizationID, id); err != nil {
 			return err
 		}
-		a, err := getAssessment(tx, by, k.version(&v).AssessmentID)
-		if err != nil {
-			return err
-		}
-		if err := submit(tx, by, &a, k, &v, check); err != nil {
-			return err
-		}
-		if a.State != k.draftedState {
-			return nil // drafted early, or corrected afterwards
-		}
-		step, _ := a.State.Next()
-		return changeState(
-			tx,
-			by,
-			&a,
-			step.To,
-			eventSubmitted,
-			fmt.Sprintf("version %d was submitted for review", k.version(&v).VersionNumber),
-			nil,
-		)
+		return k.submitAndMove(tx, by, &v, "")
 	})
 	return &v, err
 }
@@ -198,21 +156,9 @@ func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (api.A
 	return api.Approval{}, false, nil
 }
 
-// requireGateApproval returns nil if a person has approved exactly the current content.
-func requireGateApproval(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
-	switch gate {
-	case api.GateSoA:
-		return requireApproval(tx, by.OrganizationID, a, soa)
-	case api.GateGapAnalysis:
-		return requireApproval(tx, by.OrganizationID, a, gap)
-	case api.GateMaturity:
-		return requireApproval(tx, by.OrganizationID, a, maturity)
-	default:
-		return requireApproval(tx, by.OrganizationID, a, poam)
-	}
-}
-
-func requireApproval[V, I any](tx *store.Tx, org string, a *api.Assessment, k deliverableType[V, I]) error {
+// requireApproval returns nil if a person has approved exactly the current content.
+func (k deliverableType[V, I]) requireApproval(tx *store.Tx, a *api.Assessment) error {
+	org := a.OrganizationID
 	v, ok, err := k.newestVersion(tx, org, a.ID)
 	if err != nil {
 		return err
@@ -235,7 +181,7 @@ func requireApproval[V, I any](tx *store.Tx, org string, a *api.Assessment, k de
 		)
 	}
 	if head.Status == api.VersionRejected {
-		return api.ApprovalRequired(k.gate, approval, "%s", rejectedMessage(k, &v))
+		return api.ApprovalRequired(k.gate, approval, "%s", rejectedMessage(head, k.gate))
 	}
 	if head.Status != api.VersionApproved {
 		return api.ApprovalRequired(
@@ -438,17 +384,7 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	if p.Warnings, err = outdatedWarnings(tx, &a, p.Gate); err != nil {
 		return err
 	}
-	switch p.Gate {
-	case api.GateSoA:
-		err = applyDecision(tx, by, &a, soa, p)
-	case api.GateGapAnalysis:
-		err = applyDecision(tx, by, &a, gap, p)
-	case api.GateMaturity:
-		err = applyDecision(tx, by, &a, maturity, p)
-	default:
-		err = applyDecision(tx, by, &a, poam, p)
-	}
-	if err != nil {
+	if err := deliverables[p.Gate].applyDecision(tx, by, &a, p); err != nil {
 		return err
 	}
 	data := map[string]any{"approval_id": p.ID, "gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}
@@ -487,7 +423,8 @@ func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authors []
 	return nil
 }
 
-func applyDecision[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k deliverableType[V, I], p *api.Approval) error {
+// applyDecision applies a decision to its version, provided that the content is what was submitted.
+func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error {
 	v, err := k.getVersion(tx, by.OrganizationID, p.TargetID)
 	if err != nil {
 		return err
@@ -527,16 +464,11 @@ func applyDecision[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k d
 			}
 		}
 	}
-	return errors.Join(k.versions.Put(tx, by.OrganizationID, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+	return errors.Join(k.saveVersion(tx, by, &v),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: string(
-				k.gate,
-			) + "." + word,
-			AssessmentID: a.ID,
+			Type: string(k.gate) + "." + word, AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
-			ResourceType: string(k.gate),
-			ResourceID:   head.ID,
-			Data:         map[string]any{"content_sha256": hash},
+			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},
 		}))
 }
 
@@ -553,10 +485,7 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 	}
 	for _, v := range old {
 		k.version(&v).Status = api.VersionSuperseded
-		if err := errors.Join(
-			k.versions.Put(tx, by.OrganizationID, &v),
-			recordArtifact(tx, by, assessment, string(k.gate), k.gate.Title(), *k.version(&v)),
-		); err != nil {
+		if err := k.saveVersion(tx, by, &v); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // recordArtifact updates a deliverable's artifact and its numbered version to match the record.
-func recordArtifact(tx *store.Tx, by api.Caller, assessment, kind, title string, v api.DeliverableVersion) error {
-	org := by.OrganizationID
+func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.DeliverableVersion) error {
+	org, assessment := by.OrganizationID, v.AssessmentID
 	art, err := store.Artifacts.By("assessment").Get(tx, org, assessment, kind)
 	if errors.Is(err, store.ErrNotFound) {
 		art, err = api.Artifact{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Type: kind, Title: title}, nil

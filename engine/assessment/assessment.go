@@ -264,11 +264,10 @@ func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	if a.Counts.Chunks, err = store.Chunks.By("assessment").Count(tx, org, a.ID); err != nil {
 		return err
 	}
-	for _, c := range []struct {
-		n     *int
-		count func(*store.Tx, string, string) (int, error)
-	}{{&a.Counts.SoAItems, soa.countNewestItems}, {&a.Counts.Findings, gap.countNewestItems}, {&a.Counts.POAMItems, poam.countNewestItems}} {
-		if *c.n, err = c.count(tx, org, a.ID); err != nil {
+	for gate, n := range map[api.Gate]*int{
+		api.GateSoA: &a.Counts.SoAItems, api.GateGapAnalysis: &a.Counts.Findings, api.GatePOAM: &a.Counts.POAMItems,
+	} {
+		if *n, err = deliverables[gate].countNewestItems(tx, org, a.ID); err != nil {
 			return err
 		}
 	}
@@ -383,10 +382,14 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 		org := by.OrganizationID
 		for _, purge := range []func() error{
 			func() error { return s.evidence.Purge(tx, by, a.ID) },
-			func() error { return soa.purgeVersions(tx, org, a.ID) },
-			func() error { return gap.purgeVersions(tx, org, a.ID) },
-			func() error { return maturity.purgeVersions(tx, org, a.ID) },
-			func() error { return poam.purgeVersions(tx, org, a.ID) },
+			func() error {
+				for _, gate := range api.Gates {
+					if err := deliverables[gate].purgeVersions(tx, org, a.ID); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
 			func() error { return store.DeleteBodies(tx, org, a.ID) },
 			func() error {
 				return purgeByAssessment(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID })

@@ -84,7 +84,7 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 	if !slices.Contains(api.Gates, c.Gate) {
 		return api.Invalid("gate", "name the gate that the comment is on: %v", api.Gates)
 	}
-	head, err := newestHeader(tx, a, c.Gate)
+	head, err := deliverables[c.Gate].newestHeader(tx, a.OrganizationID, a.ID)
 	if err != nil {
 		return err
 	}
@@ -106,30 +106,25 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 	return nil
 }
 
-// findItemCode returns the control code of a version's line as stored, or "" if there is none.
-func findItemCode(tx *store.Tx, org string, gate api.Gate, version, code string) (string, error) {
-	switch gate {
-	case api.GateSoA:
-		return findControlCode(tx, org, soa, version, code)
-	case api.GateGapAnalysis:
-		return findControlCode(tx, org, gap, version, code)
-	case api.GateMaturity:
-		return findControlCode(tx, org, maturity, version, code)
-	}
-	for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {
-		if err != nil || strings.EqualFold(i.POAMCode, code) {
-			return i.POAMCode, err
+// findItemCode returns the code of a version's line as stored, or "" if there is none. ref is the
+// code of a control or plan item, or the line's ID.
+func findItemCode(tx *store.Tx, org string, gate api.Gate, version, ref string) (string, error) {
+	if gate == api.GatePOAM {
+		for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {
+			if err != nil || strings.EqualFold(i.POAMCode, ref) {
+				return i.POAMCode, err
+			}
 		}
 	}
-	return findControlCode(tx, org, poam, version, code)
+	return deliverables[gate].findControlCode(tx, org, version, ref)
 }
 
-func findControlCode[V, I any](tx *store.Tx, org string, k deliverableType[V, I], version, code string) (string, error) {
+func (k deliverableType[V, I]) findControlCode(tx *store.Tx, org, version, ref string) (string, error) {
 	for i, err := range k.items.By("version").Scan(tx, org, store.Prefix(version)) {
 		if err != nil {
 			return "", err
 		}
-		if it := k.item(&i); strings.EqualFold(it.ControlCode, code) || it.ID == code {
+		if it := k.item(&i); strings.EqualFold(it.ControlCode, ref) || it.ID == ref {
 			return it.ControlCode, nil
 		}
 	}

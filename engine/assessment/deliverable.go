@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/store"
 )
@@ -36,6 +37,8 @@ type deliverableType[V, I any] struct {
 	draftedState api.State
 	// validateItem returns an error for an item that no edit may produce.
 	validateItem func(*I) error
+	// checkSubmittable returns an error for items that can't be submitted; nil if all can.
+	checkSubmittable func([]I) error
 }
 
 var (
@@ -48,7 +51,10 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-		}, originKey: nil, legacyKey: nil, draftedState: api.StateSoADrafted, validateItem: validateSoAItem,
+		},
+		draftedState:     api.StateSoADrafted,
+		validateItem:     validateSoAItem,
+		checkSubmittable: checkSoASubmittable,
 	}
 	gap = deliverableType[api.GapVersion, api.Finding]{
 		gate:         api.GateGapAnalysis,
@@ -58,7 +64,6 @@ var (
 		item:         func(i *api.Finding) *api.Item { return &i.Item },
 		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
 		originKey:    (*api.Finding).Origin,
-		legacyKey:    nil,
 		draftedState: api.StateGapAnalysisDrafted,
 		validateItem: validateFinding,
 	}
@@ -69,8 +74,6 @@ var (
 		version:      func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.MaturityScore) *api.Item { return &i.Item },
 		clearIDs:     func(i *api.MaturityScore) { i.Evidence = evidenceWithoutIDs(i.Evidence) },
-		originKey:    nil,
-		legacyKey:    nil,
 		draftedState: api.StateMaturityAssessed,
 		validateItem: validateScore,
 	}
@@ -88,6 +91,27 @@ var (
 	}
 )
 
+// deliverables holds the four deliverables by gate.
+var deliverables = map[api.Gate]deliverable{api.GateSoA: soa, api.GateGapAnalysis: gap, api.GateMaturity: maturity, api.GatePOAM: poam}
+
+// deliverable is one of the four deliverables regardless of the types of its records.
+type deliverable interface {
+	SyncedDeliverable
+	newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error)
+	basisHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
+	getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error)
+	isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool
+	countNewestItems(tx *store.Tx, org, assessment string) (int, error)
+	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
+	readRecords(tx *store.Tx, org, version string) (merge.Records, error)
+	hashExported(items []byte) (string, error)
+	requireApproval(tx *store.Tx, a *api.Assessment) error
+	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
+	addEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
+	checkUndecided(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
+	purgeVersions(tx *store.Tx, org, assessment string) error
+}
+
 // inputPrefixes holds the key prefixes under which versions record the deliverables they are made
 // from.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
@@ -104,6 +128,33 @@ func (k deliverableType[V, I]) newestVersion(tx *store.Tx, org, assessment strin
 		return v, err == nil, err
 	}
 	return v, false, nil
+}
+
+// newestHeader returns the head of the version with the highest number, or nil if there is none.
+func (k deliverableType[V, I]) newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error) {
+	v, ok, err := k.newestVersion(tx, org, assessment)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return k.version(&v), nil
+}
+
+// readNewest returns the version with the highest number and its items, or nil if there is none.
+func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) (*V, []I, error) {
+	v, ok, err := k.newestVersion(tx, org, assessment)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	items, err := k.readItems(tx, org, k.version(&v).ID)
+	return &v, items, err
+}
+
+// saveVersion writes a version and updates its artifact.
+func (k deliverableType[V, I]) saveVersion(tx *store.Tx, by api.Caller, v *V) error {
+	return errors.Join(
+		k.versions.Put(tx, by.OrganizationID, v),
+		recordArtifact(tx, by, string(k.gate), k.gate.Title(), k.version(v)),
+	)
 }
 
 // approvedVersion returns the newest approved version; false if there is none. Versions from before
@@ -130,6 +181,21 @@ func (k deliverableType[V, I]) basisVersion(tx *store.Tx, a *api.Assessment) (V,
 		return v, ok, err
 	}
 	return k.newestVersion(tx, a.OrganizationID, a.ID)
+}
+
+// basisHeader returns the head of basisVersion, or nil if nothing has been drafted.
+func (k deliverableType[V, I]) basisHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
+	v, ok, err := k.basisVersion(tx, a)
+	if !ok || err != nil {
+		return nil, err
+	}
+	return k.version(&v), nil
+}
+
+// getHeader returns the head of a version.
+func (k deliverableType[V, I]) getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error) {
+	v, err := k.versions.Get(tx, org, version)
+	return k.version(&v), err
 }
 
 // requireBasis is like basisVersion but returns a conflict if nothing has been drafted.
@@ -170,11 +236,11 @@ func (k deliverableType[V, I]) readItems(tx *store.Tx, org, version string) (out
 }
 
 func (k deliverableType[V, I]) countNewestItems(tx *store.Tx, org, assessment string) (int, error) {
-	v, ok, err := k.newestVersion(tx, org, assessment)
-	if !ok || err != nil {
+	head, err := k.newestHeader(tx, org, assessment)
+	if head == nil {
 		return 0, err
 	}
-	return k.items.By("version").Count(tx, org, k.version(&v).ID)
+	return k.items.By("version").Count(tx, org, head.ID)
 }
 
 func (k deliverableType[V, I]) purgeVersions(tx *store.Tx, org, assessment string) error {
@@ -331,7 +397,7 @@ func (k deliverableType[V, I]) writeVersion(
 		return v, nil, err
 	}
 	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
-	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
+	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
 			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
@@ -351,7 +417,7 @@ func (k deliverableType[V, I]) supersedeVersion(tx *store.Tx, by api.Caller, a *
 		}
 	}
 	head.Status, head.UpdatedAt = api.VersionSuperseded, tx.Now()
-	return errors.Join(k.versions.Put(tx, by.OrganizationID, v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head))
+	return k.saveVersion(tx, by, v)
 }
 
 // reopenVersion withdraws a version from review because its content changes: the pending approval
@@ -362,10 +428,7 @@ func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api
 		return err
 	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionDraft, nil, nil, tx.Now()
-	if err := errors.Join(
-		k.versions.Put(tx, by.OrganizationID, v),
-		recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *head),
-	); err != nil {
+	if err := k.saveVersion(tx, by, v); err != nil {
 		return err
 	}
 	if gate, drafted, ok := a.State.ReviewGate(); ok && gate == k.gate {
@@ -443,8 +506,7 @@ func editItem[V, I any](
 		}
 		k.version(&v).UpdatedAt = tx.Now()
 		out = item
-		return errors.Join(k.versions.Put(tx, org, &v), recordArtifact(tx, by, a.ID, string(k.gate), k.gate.Title(), *k.version(&v)),
-			k.auditItemChange(tx, by, k.item(&item), fields, false))
+		return errors.Join(k.saveVersion(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, false))
 	})
 	return &out, err
 }

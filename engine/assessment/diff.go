@@ -71,15 +71,8 @@ func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field strin
 	if err != nil {
 		return nil, err
 	}
-	switch art.Type {
-	case string(api.GateSoA):
-		return readItemRecords(tx, soa, art.OrganizationID, record)
-	case string(api.GateGapAnalysis):
-		return readItemRecords(tx, gap, art.OrganizationID, record)
-	case string(api.GateMaturity):
-		return readItemRecords(tx, maturity, art.OrganizationID, record)
-	case string(api.GatePOAM):
-		return readItemRecords(tx, poam, art.OrganizationID, record)
+	if k, ok := deliverables[api.Gate(art.Type)]; ok {
+		return k.readRecords(tx, art.OrganizationID, record)
 	}
 	sc, err := store.ScopeVersions.Get(tx, art.OrganizationID, art.AssessmentID, number)
 	if err != nil {
@@ -89,7 +82,7 @@ func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field strin
 	return out, out.Add("", sc)
 }
 
-func readItemRecords[V, I any](tx *store.Tx, k deliverableType[V, I], org, version string) (merge.Records, error) {
+func (k deliverableType[V, I]) readRecords(tx *store.Tx, org, version string) (merge.Records, error) {
 	items, err := k.readItems(tx, org, version)
 	if err != nil {
 		return nil, err
@@ -152,20 +145,14 @@ func (s *Service) readBlobText(blob string) (string, error) {
 // ContentHash returns the content hash of a gate's items in exported form: JSON, sorted by control
 // code.
 func ContentHash(gate api.Gate, items []byte) (string, error) {
-	switch gate {
-	case api.GateSoA:
-		return hashExportedItems(soa, items)
-	case api.GateGapAnalysis:
-		return hashExportedItems(gap, items)
-	case api.GateMaturity:
-		return hashExportedItems(maturity, items)
-	case api.GatePOAM:
-		return hashExportedItems(poam, items)
+	k, ok := deliverables[gate]
+	if !ok {
+		return "", fmt.Errorf("there is no gate %q", gate)
 	}
-	return "", fmt.Errorf("there is no gate %q", gate)
+	return k.hashExported(items)
 }
 
-func hashExportedItems[V, I any](k deliverableType[V, I], text []byte) (string, error) {
+func (k deliverableType[V, I]) hashExported(text []byte) (string, error) {
 	var items []I
 	if err := json.Unmarshal(text, &items); err != nil {
 		return "", fmt.Errorf("the items of the %s can't be read: %w", k.gate.Title(), err)

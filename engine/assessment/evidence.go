@@ -3,6 +3,7 @@ package assessment
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 		return slices.ContainsFunc(e, func(e api.Evidence) bool { return passages[e.ChunkID] })
 	}
 	touched := map[string]bool{}
-	statement, items, err := readNewestItems(tx, soa, by.OrganizationID, assessment)
+	statement, items, err := soa.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -48,12 +49,11 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 	}
 	if marked {
 		statement.UpdatedAt = tx.Now()
-		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), store.SoAVersions.Put(tx, by.OrganizationID, statement),
-			recordArtifact(tx, by, a.ID, string(soa.gate), soa.gate.Title(), statement.DeliverableVersion)); err != nil {
+		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), soa.saveVersion(tx, by, statement)); err != nil {
 			return err
 		}
 	}
-	_, findings, err := readNewestItems(tx, gap, by.OrganizationID, assessment)
+	_, findings, err := gap.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 			touched[f.ControlCode] = true
 		}
 	}
-	_, scores, err := readNewestItems(tx, maturity, by.OrganizationID, assessment)
+	_, scores, err := maturity.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,7 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 	if len(touched) == 0 {
 		return nil
 	}
-	var codes []string
-	for code := range touched {
-		codes = append(codes, code)
-	}
-	slices.Sort(codes)
+	codes := slices.Sorted(maps.Keys(touched))
 	return audit.PublishEvent(tx, by, audit.Event{
 		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
 		Summary: fmt.Sprintf("%s changed; %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
@@ -99,15 +95,4 @@ func joinFirst(names []string, limit int) string {
 		return strings.Join(names[:limit], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
-}
-
-// readNewestItems returns the newest version of a deliverable with its items, or nil if there is no
-// version.
-func readNewestItems[V, I any](tx *store.Tx, k deliverableType[V, I], org, assessment string) (*V, []I, error) {
-	v, ok, err := k.newestVersion(tx, org, assessment)
-	if err != nil || !ok {
-		return nil, nil, err
-	}
-	items, err := k.readItems(tx, org, k.version(&v).ID)
-	return &v, items, err
 }

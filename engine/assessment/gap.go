@@ -169,7 +169,7 @@ func (s *Service) GetGap(ctx context.Context, by api.Caller, in *api.GapInput) (
 
 // SubmitGap puts a version under review.
 func (s *Service) SubmitGap(ctx context.Context, by api.Caller, in *api.GapInput) (*api.GapVersion, error) {
-	return submitVersion(ctx, s, by, gap, in.GapVersionID, nil)
+	return submitVersion(ctx, s, by, gap, in.GapVersionID)
 }
 
 // ApproveGap approves a version.
@@ -472,8 +472,7 @@ func (s *Service) addFinding(
 			return err
 		}
 		return errors.Join(
-			gap.versions.Put(tx, org, &v),
-			recordArtifact(tx, by, a.ID, string(gap.gate), gap.gate.Title(), v.DeliverableVersion),
+			gap.saveVersion(tx, by, &v),
 			audit.PublishEvent(tx, by, audit.Event{
 				Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity},

@@ -45,7 +45,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		}
 		step, _ := a.State.Next()
 		for _, gate := range requiredGates(step) {
-			if err := requireGateApproval(tx, by, &a, gate); err != nil {
+			if err := deliverables[gate].requireApproval(tx, &a); err != nil {
 				return err
 			}
 		}
@@ -189,7 +189,7 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 		if found {
 			out.PendingApprovalID = &p.ID
 		}
-		if err := requireGateApproval(tx, by, a, gate); err != nil {
+		if err := deliverables[gate].requireApproval(tx, a); err != nil {
 			var e *api.Error
 			if !errors.As(err, &e) {
 				return err
@@ -197,60 +197,41 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 			out.BlockedBy, out.BlockedGates = append(out.BlockedBy, e.Message), append(out.BlockedGates, gate)
 		}
 	}
-	for _, st := range []struct {
-		state api.State
-		why   func() (string, error)
-	}{
-		{api.StateDocumentsIngested, func() (string, error) {
-			waiting := 0
-			for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
-				if err != nil {
-					return "", err
-				}
-				if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
-					waiting++
-				}
+	if move.To == api.StateDocumentsIngested {
+		waiting := 0
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(a.ID)) {
+			if err != nil {
+				return err
 			}
-			if waiting > 0 {
-				return fmt.Sprintf("%d documents are still being read", waiting), nil
+			if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
+				waiting++
 			}
-			return "", nil
-		}},
-		{api.StateSoAUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, soa) }},
-		{api.StateGapAnalysisUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, gap) }},
-		{api.StateMaturityUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, maturity) }},
-		{api.StatePOAMUnderReview, func() (string, error) { return rejectionBlocker(tx, by, a, poam) }},
-	} {
-		if st.state != move.To {
-			continue
 		}
-		why, err := st.why()
+		switch waiting {
+		case 0:
+		case 1:
+			out.BlockedBy = append(out.BlockedBy, "1 document is still being read")
+		default:
+			out.BlockedBy = append(out.BlockedBy, fmt.Sprintf("%d documents are still being read", waiting))
+		}
+	}
+	if after, ok := move.To.Next(); ok && after.Gate != "" { // the move submits a version for review
+		head, err := deliverables[after.Gate].newestHeader(tx, by.OrganizationID, a.ID)
 		if err != nil {
 			return err
 		}
-		if why != "" {
-			out.BlockedBy = append(out.BlockedBy, why)
+		if head != nil && head.Status == api.VersionRejected {
+			out.BlockedBy = append(out.BlockedBy, rejectedMessage(head, after.Gate))
 		}
 	}
 	return nil
 }
 
-func rejectionBlocker[V, I any](tx *store.Tx, by api.Caller, a *api.Assessment, k deliverableType[V, I]) (string, error) {
-	v, ok, err := k.newestVersion(tx, by.OrganizationID, a.ID)
-	if err != nil {
-		return "", err
-	}
-	if ok && k.version(&v).Status == api.VersionRejected {
-		return rejectedMessage(k, &v), nil
-	}
-	return "", nil
-}
-
-func rejectedMessage[V, I any](k deliverableType[V, I], v *V) string {
+func rejectedMessage(head *api.DeliverableVersion, gate api.Gate) string {
 	return fmt.Sprintf(
 		"version %d of the %s was rejected: change an item or regenerate it, then submit again",
-		k.version(v).VersionNumber,
-		k.gate.Title(),
+		head.VersionNumber,
+		gate.Title(),
 	)
 }
 
@@ -316,7 +297,7 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 	case api.StateSoADrafted:
 		return nil, ensureDraft(ctx, s, by, a, soa, s.soaInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
-		if err := ensureSubmitted(ctx, s, by, a, soa, checkSoASubmittable); err != nil {
+		if err := ensureSubmitted(ctx, s, by, a, soa); err != nil {
 			return nil, err
 		}
 		return s.staleSourceWarnings(ctx, by, a)
@@ -327,15 +308,15 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 	case api.StateGapAnalysisDrafted:
 		return nil, ensureDraft(ctx, s, by, a, gap, s.inputsFromSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, gap, nil)
+		return nil, ensureSubmitted(ctx, s, by, a, gap)
 	case api.StateMaturityAssessed:
 		return nil, ensureDraft(ctx, s, by, a, maturity, s.inputsFromSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, maturity, nil)
+		return nil, ensureSubmitted(ctx, s, by, a, maturity)
 	case api.StatePOAMDrafted:
 		return nil, ensureDraft(ctx, s, by, a, poam, s.poamInputs, s.draftPOAM)
 	case api.StatePOAMUnderReview:
-		return nil, ensureSubmitted(ctx, s, by, a, poam, nil)
+		return nil, ensureSubmitted(ctx, s, by, a, poam)
 	case api.StateReportGenerated:
 		return nil, s.writeReports(ctx, by, a.ID)
 	}

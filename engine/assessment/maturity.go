@@ -220,7 +220,7 @@ func (s *Service) controlForScore(ctx context.Context, by api.Caller, scoreID st
 
 // SubmitMaturity puts a version under review.
 func (s *Service) SubmitMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
-	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID, nil)
+	return submitVersion(ctx, s, by, maturity, in.MaturityVersionID)
 }
 
 // ApproveMaturity approves a version.

@@ -129,20 +129,20 @@ func (m *migration) checkAllowed() error {
 func (s *Service) decidedControls(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
-		return errors.Join(
-			addEditedControls(tx, a, soa, out),
-			addEditedControls(tx, a, gap, out),
-			addEditedControls(tx, a, maturity, out),
-			addEditedControls(tx, a, poam, out),
-		)
+		for _, gate := range api.Gates {
+			if err := deliverables[gate].addEditedControls(tx, a, out); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-func addEditedControls[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I], out map[string]bool) error {
-	_, items, err := newestVersionWithItems(tx, a.OrganizationID, a.ID, k)
+func (k deliverableType[V, I]) addEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error {
+	_, items, err := k.readNewest(tx, a.OrganizationID, a.ID)
 	for n := range items {
 		if it := k.item(&items[n]); len(it.EditedFields) > 0 || it.EditedBy != nil {
-			out[it.ControlCode] = true
+			controls[it.ControlCode] = true
 		}
 	}
 	return err

@@ -30,23 +30,14 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	if err != nil {
 		return err
 	}
-	var existing struct{ soa, gap, maturity, poam bool }
-	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
-		for _, look := range []func() error{
-			func() error { _, existing.soa, err = soa.newestVersion(tx, by.OrganizationID, m.after.ID); return err },
-			func() error { _, existing.gap, err = gap.newestVersion(tx, by.OrganizationID, m.after.ID); return err },
-			func() error {
-				_, existing.maturity, err = maturity.newestVersion(tx, by.OrganizationID, m.after.ID)
-				return err
-			},
-			func() error {
-				_, existing.poam, err = poam.newestVersion(tx, by.OrganizationID, m.after.ID)
-				return err
-			},
-		} {
-			if err := look(); err != nil {
+	exists := map[api.Gate]bool{}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		for _, gate := range api.Gates {
+			head, err := deliverables[gate].newestHeader(tx, by.OrganizationID, m.after.ID)
+			if err != nil {
 				return err
 			}
+			exists[gate] = head != nil
 		}
 		return nil
 	})
@@ -55,7 +46,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	}
 	var d migratedDrafts
 	var items []api.SoAItem
-	if existing.soa {
+	if exists[api.GateSoA] {
 		made, err := s.draftSoAFromSession(ctx, by, &m.after, evidence.Session)
 		if err != nil {
 			return err
@@ -71,12 +62,12 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 			)
 		}
 	}
-	if existing.gap {
-		if d.gap, err = s.draftMigratedGap(ctx, m, existing.soa, items); err != nil {
+	if exists[api.GateGapAnalysis] {
+		if d.gap, err = s.draftMigratedGap(ctx, m, exists[api.GateSoA], items); err != nil {
 			return err
 		}
 	}
-	if existing.maturity {
+	if exists[api.GateMaturity] {
 		made, err := s.draftMaturityFrom(ctx, &m.after, &api.SoAVersion{}, items)
 		if err != nil {
 			return err
@@ -85,7 +76,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 			return err
 		}
 	}
-	if existing.poam {
+	if exists[api.GatePOAM] {
 		made, err := s.draftPOAMFrom(ctx, &m.after, &api.GapVersion{}, d.numberedFindings())
 		if err != nil {
 			return err

@@ -16,17 +16,17 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, look := range []func() (*api.Outdated, error){
-		func() (*api.Outdated, error) { return undecidedVersion(tx, a, soa) },
-		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, gap, soa) },
-		func() (*api.Outdated, error) { return undecidedVersion(tx, a, gap) },
-		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, maturity, soa) },
-		func() (*api.Outdated, error) { return undecidedVersion(tx, a, maturity) },
-		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, poam, gap) },
-		func() (*api.Outdated, error) { return checkBasisOutdated(tx, a, poam, maturity) },
-		func() (*api.Outdated, error) { return undecidedVersion(tx, a, poam) },
-	} {
-		o, err := look()
+	for _, gate := range api.Gates {
+		for _, basis := range directInputs[gate] {
+			o, err := checkBasisOutdated(tx, a, gate, basis)
+			if err != nil {
+				return nil, err
+			}
+			if o != nil {
+				out = append(out, *o)
+			}
+		}
+		o, err := deliverables[gate].checkUndecided(tx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -49,6 +49,13 @@ func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out [
 	return out, err
 }
 
+// directInputs lists what each gate's deliverable is made from.
+var directInputs = map[api.Gate][]api.Gate{
+	api.GateGapAnalysis: {api.GateSoA},
+	api.GateMaturity:    {api.GateSoA},
+	api.GatePOAM:        {api.GateGapAnalysis, api.GateMaturity},
+}
+
 // upstreamGates lists what each gate's deliverable is based on, directly or indirectly.
 var upstreamGates = map[api.Gate][]api.Gate{
 	api.GateGapAnalysis: {api.GateSoA},
@@ -56,9 +63,9 @@ var upstreamGates = map[api.Gate][]api.Gate{
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// undecidedVersion reports a newest version that awaits approval while the assessment continued
+// checkUndecided reports a newest version that awaits approval while the assessment continued
 // with an older one, or while a version based on it awaits a decision.
-func undecidedVersion[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I]) (*api.Outdated, error) {
+func (k deliverableType[V, I]) checkUndecided(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
 		return nil, err
@@ -102,7 +109,7 @@ func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID
 		if !slices.Contains(upstreamGates[gate], basis) {
 			continue
 		}
-		head, err := newestHeader(tx, a, gate)
+		head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
 		if err != nil {
 			return "", err
 		}
@@ -194,39 +201,29 @@ func documentsHash(docs []api.Document) (string, error) {
 
 // checkBasisOutdated compares a deliverable's newest version with the version it is based on; it
 // returns nil if that is current, or if the deliverable was started manually.
-func checkBasisOutdated[V, I, B, J any](
-	tx *store.Tx,
-	a *api.Assessment,
-	k deliverableType[V, I],
-	basis deliverableType[B, J],
-) (*api.Outdated, error) {
-	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
-	if err != nil || !ok || k.isEarlyDraft(a, k.version(&v)) {
+func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (*api.Outdated, error) {
+	head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
+	if err != nil || head == nil || deliverables[gate].isEarlyDraft(a, head) {
 		return nil, err
 	}
-	head := k.version(&v)
-	key := inputPrefixes[basis.gate]
+	key := inputPrefixes[basis]
 	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
-	b, ok, err := basis.basisVersion(tx, a)
-	if err != nil || !ok || id == "" {
+	now, err := deliverables[basis].basisHeader(tx, a)
+	if err != nil || now == nil || id == "" || hash == now.ContentSHA256 { // equal content may be in another version
 		return nil, err
-	}
-	now := basis.version(&b)
-	if hash == now.ContentSHA256 {
-		return nil, nil // same content, possibly in another version
 	}
 	was := "an older version"
-	switch old, err := basis.versions.Get(tx, a.OrganizationID, id); {
+	switch old, err := deliverables[basis].getHeader(tx, a.OrganizationID, id); {
 	case err == nil:
-		was = fmt.Sprintf("version %d", basis.version(&old).VersionNumber)
+		was = fmt.Sprintf("version %d", old.VersionNumber)
 	case !errors.Is(err, store.ErrNotFound):
 		return nil, err
 	}
-	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, k.gate.Title(), was, basis.gate.Title())
+	text := fmt.Sprintf("Version %d of the %s was made from %s of the %s", head.VersionNumber, gate.Title(), was, basis.Title())
 	if id == now.ID {
 		text += ", which has been edited since."
 	} else {
 		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
 	}
-	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "basis", Message: text}, nil
+	return &api.Outdated{Gate: gate, VersionNumber: head.VersionNumber, Reason: "basis", Message: text}, nil
 }

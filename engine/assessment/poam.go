@@ -399,7 +399,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 
 // SubmitPOAM puts a version under review.
 func (s *Service) SubmitPOAM(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMVersion, error) {
-	return submitVersion(ctx, s, by, poam, in.POAMVersionID, nil)
+	return submitVersion(ctx, s, by, poam, in.POAMVersionID)
 }
 
 // ApprovePOAM approves a version.

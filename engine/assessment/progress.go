@@ -56,7 +56,7 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 }
 
 func (st *Progress) fillGate(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
-	err := requireGateApproval(tx, by, a, gate)
+	err := deliverables[gate].requireApproval(tx, a)
 	if err == nil {
 		return nil
 	}
@@ -81,9 +81,11 @@ func returnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 		if e.EventType != eventRework && e.EventType != eventReopened {
 			return "", nil
 		}
-		status, err := newestStatus(tx, a, gateAfterDraft(a.State))
-		if err != nil || status == api.VersionUnderReview || status == api.VersionApproved {
-			return "", err
+		if gate := gateAfterDraft(a.State); gate != "" {
+			head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
+			if err != nil || head != nil && (head.Status == api.VersionUnderReview || head.Status == api.VersionApproved) {
+				return "", err
+			}
 		}
 		return e.Reason, nil
 	}
@@ -100,37 +102,6 @@ func gateAfterDraft(s api.State) api.Gate {
 	return ""
 }
 
-func newestStatus(tx *store.Tx, a *api.Assessment, gate api.Gate) (api.VersionStatus, error) {
-	head, err := newestHeader(tx, a, gate)
-	if head == nil {
-		return "", err
-	}
-	return head.Status, err
-}
-
-// newestHeader returns the newest version of a gate's deliverable, or nil if there is none.
-func newestHeader(tx *store.Tx, a *api.Assessment, gate api.Gate) (*api.DeliverableVersion, error) {
-	switch gate {
-	case api.GateSoA:
-		return newestHeaderOfType(tx, a, soa)
-	case api.GateGapAnalysis:
-		return newestHeaderOfType(tx, a, gap)
-	case api.GateMaturity:
-		return newestHeaderOfType(tx, a, maturity)
-	case api.GatePOAM:
-		return newestHeaderOfType(tx, a, poam)
-	}
-	return nil, nil
-}
-
-func newestHeaderOfType[V, I any](tx *store.Tx, a *api.Assessment, k deliverableType[V, I]) (*api.DeliverableVersion, error) {
-	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
-	if !ok || err != nil {
-		return nil, err
-	}
-	return k.version(&v), nil
-}
-
 // StateFingerprint returns a one-line summary of everything in an assessment that can let a
 // workflow continue: its state, and the newest version of each deliverable with its status. Edits
 // within a draft don't change it.
@@ -142,7 +113,7 @@ func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
 	var b strings.Builder
 	b.WriteString(string(a.State))
 	for _, gate := range api.Gates {
-		head, err := newestHeader(tx, &a, gate)
+		head, err := deliverables[gate].newestHeader(tx, org, id)
 		if err != nil {
 			return "", err
 		}

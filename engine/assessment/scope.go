@@ -371,7 +371,7 @@ func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment strin
 	return errors.Join(
 		store.Scopes.Put(tx, by.OrganizationID, sc),
 		store.ScopeVersions.Put(tx, by.OrganizationID, &kept),
-		recordArtifact(tx, by, sc.AssessmentID, "scope", "scope", version),
+		recordArtifact(tx, by, "scope", "scope", &version),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
 			ResourceType: "scope", ResourceID: sc.ID, Data: data,

@@ -85,16 +85,16 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 		}
 		d.Summary = *sum
 		d.Summary.IsStarter = d.Catalog.IsStarter
-		if d.SoA, d.SoAItems, err = newestVersionWithItems(tx, org, id, soa); err != nil {
+		if d.SoA, d.SoAItems, err = soa.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		if d.Gap, d.Findings, err = newestVersionWithItems(tx, org, id, gap); err != nil {
+		if d.Gap, d.Findings, err = gap.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		if d.Maturity, d.Scores, err = newestVersionWithItems(tx, org, id, maturity); err != nil {
+		if d.Maturity, d.Scores, err = maturity.readNewest(tx, org, id); err != nil {
 			return err
 		}
-		d.POAM, d.POAMItems, err = newestVersionWithItems(tx, org, id, poam)
+		d.POAM, d.POAMItems, err = poam.readNewest(tx, org, id)
 		return err
 	})
 	if d.Maturity != nil {
@@ -102,13 +102,4 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 		d.Levels.MaturityVersionID = d.Maturity.ID
 	}
 	return d, err
-}
-
-func newestVersionWithItems[V, I any](tx *store.Tx, org, assessment string, k deliverableType[V, I]) (*V, []I, error) {
-	v, ok, err := k.newestVersion(tx, org, assessment)
-	if err != nil || !ok {
-		return nil, nil, err
-	}
-	items, err := k.readItems(tx, org, k.version(&v).ID)
-	return &v, items, err
 }

@@ -495,7 +495,7 @@ func assignField[T any](f *changedFields, name string, dst *T, v *T) {
 
 // SubmitSoA puts a version under review.
 func (s *Service) SubmitSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (*api.SoAVersion, error) {
-	return submitVersion(ctx, s, by, soa, in.SoAVersionID, checkSoASubmittable)
+	return submitVersion(ctx, s, by, soa, in.SoAVersionID)
 }
 
 // ApproveSoA approves a version.
@@ -503,12 +503,8 @@ func (s *Service) ApproveSoA(ctx context.Context, by api.Caller, in *api.DecideS
 	return approveVersion(ctx, s, by, soa, in.SoAVersionID, in.Body)
 }
 
-// checkSoASubmittable returns an error if a version fails its validation rules.
-func checkSoASubmittable(tx *store.Tx, org string, v *api.SoAVersion) error {
-	items, err := soa.readItems(tx, org, v.ID)
-	if err != nil {
-		return err
-	}
+// checkSoASubmittable returns an error if items break validation rules.
+func checkSoASubmittable(items []api.SoAItem) error {
 	var details []api.ErrorDetail
 	for _, issue := range checkSoARules(items) {
 		if issue.Severity == "error" {

@@ -34,122 +34,31 @@ func isDerivedField(gate api.Gate, field string) bool {
 	return slices.Contains(derivedFields, field) || gate == api.GateMaturity && slices.Contains(derivedLevelFields, field)
 }
 
-// syncApplier applies synced changes to one of the four deliverables.
-type syncApplier interface {
-	applyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]merge.Change) ([]merge.Conflict, error)
-	addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
-	addVersion(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) (clash bool, err error)
-	removeItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*merge.Conflict, error)
-	rehashVersion(tx *store.Tx, org, version string) error
-	submitVersion(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error
-	recordVersion(tx *store.Tx, by api.Caller, assessment, version string) error
+// SyncedDeliverable applies changes made elsewhere to one of the four deliverables.
+type SyncedDeliverable interface {
+	// ApplyChanges applies a change to an item. A version under review is reopened and a decided
+	// one gets a next version; if there is a newer version, the change applies to its line of the
+	// same control, as a user's edit would.
+	ApplyChanges(tx *store.Tx, by api.Caller, assessment, id string, changes map[string]merge.Change) ([]merge.Conflict, error)
+	// AddItem adds an item to a draft version.
+	AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error
+	// DeleteItem deletes an item from a draft version, unless it was changed here: then it returns
+	// the conflict.
+	DeleteItem(tx *store.Tx, by api.Caller, assessment, id string, base map[string]json.RawMessage) (*merge.Conflict, error)
+	// AddVersion adds a version drafted elsewhere as a draft with the next number; it is submitted
+	// and decided on here. clash reports that its number was already in use.
+	AddVersion(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) (clash bool, err error)
+	// RehashDraft recomputes a draft version's count and hash once all its items are written.
+	RehashDraft(tx *store.Tx, org, version string) error
+	// RecordArtifact updates the artifact of a version.
+	RecordArtifact(tx *store.Tx, by api.Caller, version string) error
+	// Submit submits a version with the ID that its approval has elsewhere, provided that the
+	// content has the hash that was submitted there.
+	Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error
 }
 
-type deliverableSync[V, I any] struct {
-	deliverableType[V, I]
-	validate func(*store.Tx, string, *V) error
-}
-
-var syncAppliers = map[api.Gate]syncApplier{
-	api.GateSoA:         deliverableSync[api.SoAVersion, api.SoAItem]{soa, checkSoASubmittable},
-	api.GateGapAnalysis: deliverableSync[api.GapVersion, api.Finding]{gap, nil},
-	api.GateMaturity:    deliverableSync[api.MaturityVersion, api.MaturityScore]{maturity, nil},
-	api.GatePOAM:        deliverableSync[api.POAMVersion, api.POAMItem]{poam, nil},
-}
-
-func syncApplierFor(gate api.Gate) (syncApplier, error) {
-	if r, ok := syncAppliers[gate]; ok {
-		return r, nil
-	}
-	return nil, api.Invalid("gate", "there is no gate %q", gate)
-}
-
-// ApplyItemChanges applies a synced change to an item. A version under review is reopened and a
-// decided one gets a next version; if there is a newer version, the change applies to its line of
-// the same control, as a user's edit would.
-func ApplyItemChanges(
-	tx *store.Tx,
-	by api.Caller,
-	assessment string,
-	gate api.Gate,
-	id string,
-	changes map[string]merge.Change,
-) ([]merge.Conflict, error) {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return nil, err
-	}
-	return r.applyChanges(tx, by, assessment, id, changes)
-}
-
-// AddSyncedItem adds an item to a draft version.
-func AddSyncedItem(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, fields map[string]json.RawMessage) error {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return err
-	}
-	return r.addItem(tx, by, assessment, fields)
-}
-
-// DeleteSyncedItem removes an item from a draft version, unless it was changed here.
-func DeleteSyncedItem(
-	tx *store.Tx,
-	by api.Caller,
-	assessment string,
-	gate api.Gate,
-	id string,
-	base map[string]json.RawMessage,
-) (*merge.Conflict, error) {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return nil, err
-	}
-	return r.removeItem(tx, by, assessment, id, base)
-}
-
-// AddSyncedVersion adds a version drafted elsewhere as a draft with the next number; it is
-// submitted and decided on here. clash reports that its number was already in use.
-func AddSyncedVersion(
-	tx *store.Tx,
-	by api.Caller,
-	assessment string,
-	gate api.Gate,
-	fields map[string]json.RawMessage,
-) (clash bool, err error) {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return false, err
-	}
-	return r.addVersion(tx, by, assessment, fields)
-}
-
-// RehashVersion recomputes a version's count and hash once all its items are written.
-func RehashVersion(tx *store.Tx, org string, gate api.Gate, version string) error {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return err
-	}
-	return r.rehashVersion(tx, org, version)
-}
-
-// RecordVersionArtifact updates the artifact of a version.
-func RecordVersionArtifact(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, version string) error {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return err
-	}
-	return r.recordVersion(tx, by, assessment, version)
-}
-
-// SubmitSyncedVersion submits a version using the ID of its approval elsewhere, provided that the
-// content equals what was submitted there.
-func SubmitSyncedVersion(tx *store.Tx, by api.Caller, assessment string, gate api.Gate, version, approval, sha string) error {
-	r, err := syncApplierFor(gate)
-	if err != nil {
-		return err
-	}
-	return r.submitVersion(tx, by, assessment, version, approval, sha)
-}
+// Synced returns the deliverable of a gate, which must be one of api.Gates.
+func Synced(gate api.Gate) SyncedDeliverable { return deliverables[gate] }
 
 // ApplySyncedDecision decides on an approval as the caller, with their current rights here,
 // provided that the content equals what they decided on elsewhere.
@@ -198,7 +107,7 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 	}
 	step, _ := a.State.Next()
 	for _, gate := range requiredGates(step) {
-		if err := requireGateApproval(tx, by, &a, gate); err != nil {
+		if err := deliverables[gate].requireApproval(tx, &a); err != nil {
 			return err
 		}
 	}
@@ -223,51 +132,51 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 }
 
 // findChangeTarget returns the item that a change applies to, in a version that can be changed.
-func (r deliverableSync[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *api.Assessment, item I) (v V, target I, err error) {
+func (k deliverableType[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *api.Assessment, item I) (v V, target I, err error) {
 	org := by.OrganizationID
-	if v, err = r.getVersion(tx, org, r.deliverableType.item(&item).VersionID); err != nil {
+	if v, err = k.getVersion(tx, org, k.item(&item).VersionID); err != nil {
 		return v, item, err
 	}
-	newest, _, err := r.newestVersion(tx, org, a.ID)
-	if err != nil || r.version(&newest).ID == r.version(&v).ID {
+	newest, _, err := k.newestVersion(tx, org, a.ID)
+	if err != nil || k.version(&newest).ID == k.version(&v).ID {
 		return v, item, err
 	}
-	items, err := r.readItems(tx, org, r.version(&newest).ID)
+	items, err := k.readItems(tx, org, k.version(&newest).ID)
 	if err != nil {
 		return v, item, err
 	}
-	before, err := r.readItems(tx, org, r.version(&v).ID)
+	before, err := k.readItems(tx, org, k.version(&v).ID)
 	if err != nil {
 		return v, item, err
 	}
 	at := slices.IndexFunc(
-		r.matchItems(items, before),
-		func(i *I) bool { return i != nil && r.deliverableType.item(i).ID == r.deliverableType.item(&item).ID },
+		k.matchItems(items, before),
+		func(i *I) bool { return i != nil && k.item(i).ID == k.item(&item).ID },
 	)
 	if at < 0 {
 		return v, item, api.Conflict(
 			"version %d of the %s is no longer the newest, and the newest has no line %s",
-			r.version(&v).VersionNumber,
-			r.gate.Title(),
-			r.deliverableType.item(&item).ControlCode,
+			k.version(&v).VersionNumber,
+			k.gate.Title(),
+			k.item(&item).ControlCode,
 		)
 	}
 	return newest, items[at], nil
 }
 
-func (r deliverableSync[V, I]) applyChanges(
+func (k deliverableType[V, I]) ApplyChanges(
 	tx *store.Tx,
 	by api.Caller,
 	assessment, id string,
 	changes map[string]merge.Change,
 ) ([]merge.Conflict, error) {
 	org := by.OrganizationID
-	item, err := r.items.Get(tx, org, id)
-	if err == nil && r.deliverableType.item(&item).AssessmentID != assessment {
+	item, err := k.items.Get(tx, org, id)
+	if err == nil && k.item(&item).AssessmentID != assessment {
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return nil, store.ToNotFound(err, r.gate.Title()+" item", id)
+		return nil, store.ToNotFound(err, k.gate.Title()+" item", id)
 	}
 	a, err := getAssessment(tx, by, assessment)
 	if err != nil {
@@ -276,7 +185,7 @@ func (r deliverableSync[V, I]) applyChanges(
 	if err := requireOpen(&a); err != nil {
 		return nil, err
 	}
-	v, target, err := r.findChangeTarget(tx, by, &a, item)
+	v, target, err := k.findChangeTarget(tx, by, &a, item)
 	if err != nil {
 		return nil, err
 	}
@@ -285,9 +194,9 @@ func (r deliverableSync[V, I]) applyChanges(
 		return nil, err
 	}
 	merged, conflicts := merge.Fields(fields, changes, protectedItemFields)
-	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isDerivedField(r.gate, c.Field) })
+	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isDerivedField(k.gate, c.Field) })
 	for n := range conflicts {
-		conflicts[n].RecordID, conflicts[n].Label = r.deliverableType.item(&target).ID, r.deliverableType.item(&target).ControlCode
+		conflicts[n].RecordID, conflicts[n].Label = k.item(&target).ID, k.item(&target).ControlCode
 	}
 	if len(merged) == 0 {
 		return conflicts, nil
@@ -296,97 +205,96 @@ func (r deliverableSync[V, I]) applyChanges(
 	if err := merge.FillRecord(fields, &tried); err != nil {
 		return nil, err
 	}
-	if err := r.validateItem(&tried); err != nil {
+	if err := k.validateItem(&tried); err != nil {
 		return nil, err
 	}
-	switch head := r.version(&v); head.Status {
+	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
-		err = r.reopenVersion(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
+		err = k.reopenVersion(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
 	case api.VersionApproved, api.VersionRejected:
 		var copied I
-		if v, copied, err = r.copyToNextVersion(tx, by, &a, v, target); err == nil {
-			to := r.deliverableType.item(&tried)
-			as := *r.deliverableType.item(&copied)
+		if v, copied, err = k.copyToNextVersion(tx, by, &a, v, target); err == nil {
+			to := k.item(&tried)
+			as := *k.item(&copied)
 			to.TenantRecord, to.VersionID, to.Revision = as.TenantRecord, as.VersionID, as.Revision
 		}
 	case api.VersionSuperseded:
-		err = api.Conflict("version %d of the %s was superseded", head.VersionNumber, r.gate.Title())
+		err = api.Conflict("version %d of the %s was superseded", head.VersionNumber, k.gate.Title())
 	}
 	if err != nil {
 		return nil, err
 	}
-	it := r.deliverableType.item(&tried)
+	it := k.item(&tried)
 	it.Revision++
 	it.UpdatedAt, it.EditedBy = tx.Now(), &by.Actor.Name
-	addAuthor(r.version(&v), by)
-	r.version(&v).UpdatedAt = tx.Now()
-	return conflicts, errors.Join(r.items.Put(tx, org, &tried), r.deliverableType.recomputeHash(tx, org, &v), r.versions.Put(tx, org, &v),
-		recordArtifact(tx, by, a.ID, string(r.gate), r.gate.Title(), *r.version(&v)),
-		r.auditItemChange(tx, by, it, merged, true))
+	addAuthor(k.version(&v), by)
+	k.version(&v).UpdatedAt = tx.Now()
+	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeHash(tx, org, &v), k.saveVersion(tx, by, &v),
+		k.auditItemChange(tx, by, it, merged, true))
 }
 
-func (r deliverableSync[V, I]) addItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {
+func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment string, fields map[string]json.RawMessage) error {
 	var i I
 	if err := merge.FillRecord(fields, &i); err != nil {
 		return err
 	}
-	it := r.deliverableType.item(&i)
+	it := k.item(&i)
 	it.OrganizationID = by.OrganizationID
 	if it.AssessmentID != assessment || it.ID == "" {
 		return api.Invalid("assessment_id", "the item belongs to another assessment")
 	}
-	if err := r.validateItem(&i); err != nil {
+	if err := k.validateItem(&i); err != nil {
 		return err
 	}
-	v, err := r.getVersion(tx, by.OrganizationID, it.VersionID)
+	v, err := k.getVersion(tx, by.OrganizationID, it.VersionID)
 	if err != nil {
 		return err
 	}
-	head := r.version(&v)
+	head := k.version(&v)
 	if head.AssessmentID != assessment {
-		return api.NotFound(r.gate.Title()+" version", it.VersionID)
+		return api.NotFound(k.gate.Title()+" version", it.VersionID)
 	}
 	if head.Status != api.VersionDraft {
 		return api.Conflict(
 			"version %d of the %s is %s; lines can't be added",
 			head.VersionNumber,
-			r.gate.Title(),
+			k.gate.Title(),
 			displayStatus(head.Status),
 		)
 	}
-	if there, err := r.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
+	if there, err := k.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
 		return cmp.Or(err, alreadyExistsError(there, it.ID))
 	}
-	return r.items.Insert(tx, by.OrganizationID, &i)
+	return k.items.Insert(tx, by.OrganizationID, &i)
 }
 
-func (r deliverableSync[V, I]) removeItem(
+func (k deliverableType[V, I]) DeleteItem(
 	tx *store.Tx,
 	by api.Caller,
 	assessment, id string,
 	base map[string]json.RawMessage,
 ) (*merge.Conflict, error) {
 	org := by.OrganizationID
-	i, err := r.items.Get(tx, org, id)
+	i, err := k.items.Get(tx, org, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	it := r.deliverableType.item(&i)
+	it := k.item(&i)
 	if it.AssessmentID != assessment {
-		return nil, api.NotFound(r.gate.Title()+" item", id)
+		return nil, api.NotFound(k.gate.Title()+" item", id)
 	}
-	v, err := r.getVersion(tx, org, it.VersionID)
+	v, err := k.getVersion(tx, org, it.VersionID)
 	if err != nil {
 		return nil, err
 	}
-	if head := r.version(&v); head.Status != api.VersionDraft {
+	if head := k.version(&v); head.Status != api.VersionDraft {
 		return nil, api.Conflict(
 			"version %d of the %s is %s; lines can't be removed",
 			head.VersionNumber,
-			r.gate.Title(),
+			k.gate.Title(),
 			displayStatus(head.Status),
 		)
 	}
@@ -399,13 +307,13 @@ func (r deliverableSync[V, I]) removeItem(
 			return &merge.Conflict{RecordID: id, Label: it.ControlCode, Field: name, Base: was, Here: fields[name]}, nil
 		}
 	}
-	if err := r.items.Delete(tx, org, id); err != nil {
+	if err := k.items.Delete(tx, org, id); err != nil {
 		return nil, err
 	}
-	return nil, r.rehashVersion(tx, org, it.VersionID)
+	return nil, k.RehashDraft(tx, org, it.VersionID)
 }
 
-func (r deliverableSync[V, I]) addVersion(
+func (k deliverableType[V, I]) AddVersion(
 	tx *store.Tx,
 	by api.Caller,
 	assessment string,
@@ -423,98 +331,86 @@ func (r deliverableSync[V, I]) addVersion(
 	if err := merge.FillRecord(fields, &v); err != nil {
 		return false, err
 	}
-	head := r.version(&v)
+	head := k.version(&v)
 	if head.AssessmentID != assessment || head.ID == "" {
 		return false, api.Invalid("assessment_id", "the version belongs to another assessment")
 	}
 	head.OrganizationID, head.Status, head.CreatedBy, head.UpdatedAt = org, api.VersionDraft, by.Actor.Name, tx.Now()
 	head.SubmittedAt, head.ApprovedAt, head.ApprovedBy, head.ApprovalID = nil, nil, nil, nil
 	addAuthor(head, by)
-	old, ok, err := r.newestVersion(tx, org, a.ID)
+	old, ok, err := k.newestVersion(tx, org, a.ID)
 	if err != nil {
 		return false, err
 	}
-	if there, err := r.versions.Has(tx, org, head.ID); err != nil || there {
+	if there, err := k.versions.Has(tx, org, head.ID); err != nil || there {
 		return false, cmp.Or(err, alreadyExistsError(there, head.ID))
 	}
 	wanted := head.VersionNumber
 	head.VersionNumber = 1
 	if ok {
-		head.VersionNumber = r.version(&old).VersionNumber + 1
-		if err := r.supersedeVersion(tx, by, &a, &old); err != nil {
+		head.VersionNumber = k.version(&old).VersionNumber + 1
+		if err := k.supersedeVersion(tx, by, &a, &old); err != nil {
 			return false, err
 		}
 	}
 	return wanted != head.VersionNumber, errors.Join(
-		r.versions.Insert(tx, org, &v),
-		recordArtifact(tx, by, a.ID, string(r.gate), r.gate.Title(), *head),
+		k.versions.Insert(tx, org, &v),
+		recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: string(
-				r.gate,
-			) + ".drafted", AssessmentID: a.ID, Summary: fmt.Sprintf("synced %s version %d, drafted offline", r.gate.Title(), head.VersionNumber),
-			ResourceType: string(r.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true},
+			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
+			Summary:      fmt.Sprintf("synced %s version %d, drafted offline", k.gate.Title(), head.VersionNumber),
+			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true},
 		}),
 	)
 }
 
-func (r deliverableSync[V, I]) rehashVersion(tx *store.Tx, org, version string) error {
-	v, err := r.getVersion(tx, org, version)
-	if err != nil || r.version(&v).Status != api.VersionDraft {
+func (k deliverableType[V, I]) RehashDraft(tx *store.Tx, org, version string) error {
+	v, err := k.getVersion(tx, org, version)
+	if err != nil || k.version(&v).Status != api.VersionDraft {
 		return err
 	}
-	return errors.Join(r.deliverableType.recomputeHash(tx, org, &v), r.versions.Put(tx, org, &v))
+	return errors.Join(k.recomputeHash(tx, org, &v), k.versions.Put(tx, org, &v))
 }
 
-func (r deliverableSync[V, I]) recordVersion(tx *store.Tx, by api.Caller, assessment, version string) error {
-	v, err := r.getVersion(tx, by.OrganizationID, version)
+func (k deliverableType[V, I]) RecordArtifact(tx *store.Tx, by api.Caller, version string) error {
+	v, err := k.getVersion(tx, by.OrganizationID, version)
 	if err != nil {
 		return err
 	}
-	return recordArtifact(tx, by, assessment, string(r.gate), r.gate.Title(), *r.version(&v))
+	return recordArtifact(tx, by, string(k.gate), k.gate.Title(), k.version(&v))
 }
 
-func (r deliverableSync[V, I]) submitVersion(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error {
+func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error {
 	org := by.OrganizationID
-	v, err := r.getVersion(tx, org, version)
+	v, err := k.getVersion(tx, org, version)
 	if err != nil {
 		return err
 	}
-	a, err := getAssessment(tx, by, assessment)
-	if err != nil {
-		return err
-	}
-	head := r.version(&v)
+	head := k.version(&v)
 	if head.AssessmentID != assessment {
-		return api.NotFound(r.gate.Title()+" version", version)
+		return api.NotFound(k.gate.Title()+" version", version)
 	}
 	if head.Status != api.VersionDraft {
 		return api.Conflict(
 			"version %d of the %s is %s and can't be submitted",
 			head.VersionNumber,
-			r.gate.Title(),
+			k.gate.Title(),
 			displayStatus(head.Status),
 		)
 	}
-	if err := r.deliverableType.recomputeHash(tx, org, &v); err != nil {
+	if err := k.recomputeHash(tx, org, &v); err != nil {
 		return err
 	}
 	if head.ContentSHA256 != sha {
 		return api.Conflict(
 			"the %s has also been changed by others since it was submitted; review it and submit it again",
-			r.gate.Title(),
+			k.gate.Title(),
 		)
 	}
 	if there, err := store.Approvals.Has(tx, org, approval); err != nil || there || approval == "" {
 		return cmp.Or(err, alreadyExistsError(true, approval))
 	}
-	if err := submitWithApprovalID(tx, by, &a, r.deliverableType, &v, r.validate, approval); err != nil {
-		return err
-	}
-	if a.State != r.draftedState {
-		return nil
-	}
-	step, _ := a.State.Next()
-	return changeState(tx, by, &a, step.To, eventSubmitted, fmt.Sprintf("version %d was submitted for review", head.VersionNumber), nil)
+	return k.submitAndMove(tx, by, &v, approval)
 }
 
 func alreadyExistsError(exists bool, id string) error {
@@ -522,18 +418,4 @@ func alreadyExistsError(exists bool, id string) error {
 		return nil
 	}
 	return api.Conflict("a record %q already exists", id)
-}
-
-// SoAContentHash returns the current content hash of a Statement of Applicability version, or "" if
-// it can't be computed.
-func SoAContentHash(tx *store.Tx, org, version string) string {
-	items, err := soa.readItems(tx, org, version)
-	if err != nil {
-		return ""
-	}
-	hash, err := soa.contentHash(items)
-	if err != nil {
-		return ""
-	}
-	return hash
 }

@@ -163,7 +163,7 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 				return err
 			}
 		}
-		return assessment.RehashVersion(tx, d.by.OrganizationID, api.GateSoA, v.ID)
+		return assessment.Synced(api.GateSoA).RehashDraft(tx, d.by.OrganizationID, v.ID)
 	}))
 	return a.ID
 }

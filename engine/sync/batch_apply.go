@@ -376,7 +376,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 
 func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
 	id := stringFromJSON(l.Record["id"])
-	clash, err := assessment.AddSyncedVersion(tx, r.by, r.batch.AssessmentID, t.gate, maps.Clone(l.Record))
+	clash, err := assessment.Synced(t.gate).AddVersion(tx, r.by, r.batch.AssessmentID, maps.Clone(l.Record))
 	if err != nil {
 		r.refusedVersions[id] = true
 		return err
@@ -407,13 +407,13 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		if err := t.fillLocalFields(r.target, f, nil); err != nil {
 			return err
 		}
-		if err := assessment.AddSyncedItem(tx, r.by, r.batch.AssessmentID, t.gate, f); err != nil {
+		if err := assessment.Synced(t.gate).AddItem(tx, r.by, r.batch.AssessmentID, f); err != nil {
 			return err
 		}
 		sealed[version] = t.gate
 		return nil
 	case opDelete:
-		c, err := assessment.DeleteSyncedItem(tx, r.by, r.batch.AssessmentID, t.gate, recordIDFromKey(l.Key), l.Record)
+		c, err := assessment.Synced(t.gate).DeleteItem(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Record)
 		if err != nil || c == nil {
 			return err
 		}
@@ -423,7 +423,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		conflict.Message = c.Label + " was deleted offline but changed here"
 		return r.recordConflict(tx, conflict, false)
 	}
-	conflicts, err := assessment.ApplyItemChanges(tx, r.by, r.batch.AssessmentID, t.gate, recordIDFromKey(l.Key), l.Fields)
+	conflicts, err := assessment.Synced(t.gate).ApplyChanges(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Fields)
 	if api.IsCode(err, api.CodeNotFound) {
 		c := r.deletionConflict(t, l, nil)
 		b, failed := json.Marshal(l.Fields)
@@ -449,10 +449,10 @@ func recordIDFromKey(key []byte) string {
 // sealVersions recomputes the hashes of versions whose items are complete.
 func (r *batchApplier) sealVersions(tx *store.Tx, sealed map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(sealed)) {
-		if err := assessment.RehashVersion(tx, r.target.org, sealed[id], id); err != nil {
+		if err := assessment.Synced(sealed[id]).RehashDraft(tx, r.target.org, id); err != nil {
 			return err
 		}
-		if err := assessment.RecordVersionArtifact(tx, r.by, r.batch.AssessmentID, sealed[id], id); err != nil {
+		if err := assessment.Synced(sealed[id]).RecordArtifact(tx, r.by, id); err != nil {
 			return err
 		}
 		delete(sealed, id)
@@ -470,7 +470,7 @@ func (r *batchApplier) applyAction(tx *store.Tx, l *changeLine) error {
 			return api.Invalid("file", "unknown gate %.40q", l.Gate)
 		}
 		if err = r.by.Require(t.writePermission()); err == nil {
-			err = assessment.SubmitSyncedVersion(tx, r.by, id, l.Gate, l.Version, l.Approval, l.SHA256)
+			err = assessment.Synced(l.Gate).Submit(tx, r.by, id, l.Version, l.Approval, l.SHA256)
 		}
 	case opDecide:
 		var reason *string

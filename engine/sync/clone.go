@@ -410,7 +410,7 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 		out.Taken++
 	}
 	for _, id := range slices.Sorted(mapKeys(written)) {
-		if err := assessment.RecordVersionArtifact(tx, t.by, t.file.AssessmentID, written[id], id); err != nil {
+		if err := assessment.Synced(written[id]).RecordArtifact(tx, t.by, id); err != nil {
 			return err
 		}
 	}

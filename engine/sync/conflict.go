@@ -166,7 +166,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	var left []merge.Conflict
 	switch {
 	case t.kind == itemTable:
-		left, err = assessment.ApplyItemChanges(tx, by, c.AssessmentID, t.gate, c.RecordID, changes)
+		left, err = assessment.Synced(t.gate).ApplyChanges(tx, by, c.AssessmentID, c.RecordID, changes)
 	case t.name == store.Scopes.Name():
 		left, _, err = assessment.ApplyScopeChanges(tx, by, c.AssessmentID, c.RecordID, changes, t.readOnlyFields)
 	default:
@@ -195,7 +195,7 @@ func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, c
 	if err != nil || !there {
 		return err
 	}
-	_, err = assessment.DeleteSyncedItem(tx, by, c.AssessmentID, t.gate, c.RecordID, f)
+	_, err = assessment.Synced(t.gate).DeleteItem(tx, by, c.AssessmentID, c.RecordID, f)
 	return err
 }
 

@@ -2,6 +2,7 @@ package sync_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"slices"
@@ -393,7 +394,21 @@ func (r *run) gatesHeld(seed uint64) {
 					r.t.Errorf("seed %d: version %d is not what was approved", seed, v.VersionNumber)
 				}
 				before := v.ContentSHA256
-				sealed := assessment.SoAContentHash(tx, r.home.org, v.ID)
+				var items []api.SoAItem
+				for i, err := range store.SoAItems.By("version").Scan(tx, r.home.org, store.Prefix(v.ID)) {
+					if err != nil {
+						return err
+					}
+					items = append(items, i)
+				}
+				exported, err := json.Marshal(items)
+				if err != nil {
+					return err
+				}
+				sealed, err := assessment.ContentHash(api.GateSoA, exported)
+				if err != nil {
+					return err
+				}
 				if sealed != before {
 					r.t.Errorf(
 						"seed %d: the lines of the approved version %d have the hash %s, not %s",

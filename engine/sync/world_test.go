@@ -249,7 +249,7 @@ func begin(tx *store.Tx, org, catalog string, lines int) error {
 		}
 		errs = append(errs, store.SoAItems.Put(tx, org, &it))
 	}
-	errs = append(errs, assessment.RehashVersion(tx, org, api.GateSoA, v.ID))
+	errs = append(errs, assessment.Synced(api.GateSoA).RehashDraft(tx, org, v.ID))
 	return errors.Join(errs...)
 }
 
