@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render"
 )
 
@@ -54,12 +55,12 @@ func fileType(template, format string) (contentType, ending string) {
 // full report.
 func contentTemplate(template string) string {
 	if template == auditPackage {
-		return render.TemplateFull
+		return content.TemplateFull
 	}
 	return template
 }
 
-func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *render.Source, b api.ReportBody, w io.Writer) error {
+func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody, w io.Writer) error {
 	files := map[string][]byte{}
 	add := func(folder, template, format string) error {
 		asked, err := s.renderRequest(api.ReportBody{Template: template, Format: format})
@@ -77,7 +78,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 		files[folder+"/"+template+render.Extension(format)] = buf.Bytes()
 		return nil
 	}
-	for _, template := range render.Templates() {
+	for _, template := range content.TemplateNames() {
 		for _, one := range []struct{ folder, format string }{{"readable", b.Format}, {"tables", render.FormatCSV}} {
 			if render.CheckSupported(template, one.format) != nil {
 				continue
@@ -87,7 +88,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 			}
 		}
 	}
-	if err := add("data", render.TemplateFull, render.FormatJSON); err != nil {
+	if err := add("data", content.TemplateFull, render.FormatJSON); err != nil {
 		return err
 	}
 	files["READ-ME.txt"] = packageReadMe(src)
@@ -95,7 +96,7 @@ func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *ren
 }
 
 // packageReadMe returns the text that describes a package's contents and how to verify it.
-func packageReadMe(src *render.Source) []byte {
+func packageReadMe(src *content.Source) []byte {
 	var b strings.Builder
 	line := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	fmt.Fprintf(
@@ -106,7 +107,7 @@ func packageReadMe(src *render.Source) []byte {
 		src.AsOf.UTC().Format("2006-01-02 15:04 UTC"),
 		src.Tool,
 	)
-	if render.IsDraft(src, render.TemplateFull) {
+	if content.IsDraft(src, content.TemplateFull) {
 		b.WriteString("DRAFT: not everything in this package has been approved; see the reports.\n\n")
 	}
 	b.WriteString(`readable/         the reports

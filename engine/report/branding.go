@@ -7,7 +7,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
-	"github.com/scf-service/service/engine/report/render"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/store"
 )
 
@@ -29,13 +29,13 @@ func (s *Service) Branding(ctx context.Context, by api.Caller, _ *api.OrgInput) 
 // only its pixels are stored.
 func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBrandingInput) (*api.Branding, error) {
 	b := in.Body
-	brand := render.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
+	brand := content.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
 	if b.Logo != "" {
 		file, err := base64.StdEncoding.DecodeString(b.Logo)
 		if err != nil {
 			return nil, api.Invalid("logo", "the logo is not valid base64; encode the image file")
 		}
-		if brand.Logo, err = render.NormalizeLogo(file); err != nil {
+		if brand.Logo, err = content.NormalizeLogo(file); err != nil {
 			return nil, err
 		}
 	}
@@ -84,12 +84,12 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 }
 
 // loadBrand returns the organization's branding as package render expects it.
-func (s *Service) loadBrand(ctx context.Context, by api.Caller) (render.Brand, error) {
+func (s *Service) loadBrand(ctx context.Context, by api.Caller) (content.Brand, error) {
 	b, err := s.Branding(ctx, by, nil)
 	if err != nil {
-		return render.Brand{}, err
+		return content.Brand{}, err
 	}
-	out := render.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
+	out := content.Brand{Accent: b.Accent, Band: b.Band, Line: b.Line, Footer: b.Footer}
 	out.Logo, err = base64.StdEncoding.DecodeString(b.Logo)
 	return out, err
 }

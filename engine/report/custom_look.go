@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/render"
+	"github.com/scf-service/service/engine/report/render/usertemplate"
 )
 
 // Names under which a report's sources list the hashes of a custom template and of custom styles.
@@ -21,7 +22,7 @@ func checkCustomLook(b api.ReportBody) error {
 	case b.Layout != "" && b.Template == auditPackage:
 		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
 	case b.Layout != "":
-		if err := render.CheckTemplate(b.Layout, b.Format); err != nil {
+		if err := usertemplate.Check(b.Layout, b.Format); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/scf-service/service/engine/assessment"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/catalog"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
@@ -51,7 +52,7 @@ type Service struct{ Options }
 func New(o Options) *Service { return &Service{o} }
 
 // loadSource collects the data for a report.
-func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*render.Source, error) {
+func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*content.Source, error) {
 	d, err := s.Assessments.Snapshot(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*re
 	if err != nil {
 		return nil, err
 	}
-	src := &render.Source{
+	src := &content.Source{
 		Organization: d.Organization, Assessment: d.Assessment, Catalog: d.Catalog, Domains: map[string]string{},
 		Documents: d.Documents, Scope: d.Scope,
 		SoA: d.SoA, SoAItems: d.SoAItems, Gap: d.Gap, Findings: d.Findings, Maturity: d.Maturity, Scores: d.Scores, MaturitySummary: d.Levels,
@@ -113,7 +114,7 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id strin
 	if err != nil {
 		return err
 	}
-	sources := render.Provenance(src, "full")
+	sources := content.Provenance(src, "full")
 	for _, format := range []string{"html", "json"} {
 		have := false
 		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
@@ -188,7 +189,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 			return store.ToNotFound(err, "assessment", id)
 		}
 		if skipIfExists {
-			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, render.Provenance(src, b.Template)); err != nil ||
+			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, content.Provenance(src, b.Template)); err != nil ||
 				have {
 				return err
 			}
@@ -200,7 +201,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 			},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: addCustomLookHashes(reportSources(src, told), b), Draft: render.IsDraft(src, told), CreatedBy: by.Actor.Name,
+			Sources: addCustomLookHashes(reportSources(src, told), b), Draft: content.IsDraft(src, told), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.PublishEvent(tx, by, audit.Event{
@@ -212,7 +213,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 }
 
 // renderFile writes the contents of a report to w.
-func (s *Service) renderFile(ctx context.Context, by api.Caller, src *render.Source, b api.ReportBody, w io.Writer) error {
+func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody, w io.Writer) error {
 	if b.Template == auditPackage {
 		return s.writeAuditPackage(ctx, by, src, b, w)
 	}
@@ -238,7 +239,7 @@ func (s *Service) renderRequest(b api.ReportBody) (r render.Request, err error) 
 }
 
 // defaultTitle returns the title of a report for which the user gave none.
-func defaultTitle(src *render.Source, template string) string {
+func defaultTitle(src *content.Source, template string) string {
 	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
 }
 
@@ -323,7 +324,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		ctx,
 		&buf,
 		src,
-		render.Request{Template: render.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title},
+		render.Request{Template: content.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title},
 	); err != nil {
 		return nil, err
 	}
@@ -355,8 +356,8 @@ func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.A
 		return nil, err
 	}
 	out := &api.ExecutiveSummary{
-		AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: render.ExecutiveText(src), Summary: src.Summary,
-		Draft: render.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf,
+		AssessmentID: in.AssessmentID, Title: src.Assessment.Name, Text: content.ExecutiveText(src), Summary: src.Summary,
+		Draft: content.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf,
 	}
 	found := slices.Clone(src.Findings)
 	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.WorstFirst(&a, &b) })

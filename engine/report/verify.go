@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/render"
 	"github.com/scf-service/service/internal/lazyregexp"
 	"github.com/scf-service/service/store"
@@ -30,8 +31,8 @@ const (
 var uncomparedSources = []string{sourceAsOf, sourceAuditSequence, sourceWrittenBy, sourceTemplateHash, sourceStyleHash}
 
 // reportSources returns what a report is made from, and when and by which version it was written.
-func reportSources(src *render.Source, template string) map[string]string {
-	out := render.Provenance(src, template)
+func reportSources(src *content.Source, template string) map[string]string {
+	out := content.Provenance(src, template)
 	out[sourceAsOf] = src.AsOf.UTC().Format(time.RFC3339Nano)
 	out[sourceWrittenBy] = src.Tool
 	if src.AuditHead != nil {
@@ -107,7 +108,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
-	if out.Changed = compareSources(r.Sources, render.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
+	if out.Changed = compareSources(r.Sources, content.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
 		out.Message = "The file is authentic. Its sources have changed since, so it can't be reproduced for comparison; " +
 			"the sources it lists are those at the time of writing."
@@ -176,7 +177,7 @@ func (s *Service) storedHash(r *api.Report) (string, error) {
 }
 
 // restoreMoment sets src back to the time the report was written.
-func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *render.Source, r *api.Report) error {
+func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
 		return nil //nolint:nilerr // a report of before this was noted is compared as things are
@@ -192,7 +193,7 @@ func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *render.
 
 // rewrittenHashes returns the SHA-256 of the report when written again: with its title and, if that
 // is the default title, also without one.
-func (s *Service) rewrittenHashes(ctx context.Context, src *render.Source, r *api.Report) (sums []string, err error) {
+func (s *Service) rewrittenHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {
 		titles = []string{"", r.Title}

@@ -43,9 +43,13 @@ engine/notify/integration → engine/notify/delivery engine/audit store api inte
 engine/notify/delivery → engine/audit store api internal/netguard internal/secretbox internal/tracing internal/lazyregexp
 engine/notify/mail → engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
 engine/archive    → engine/assessment engine/audit store api
-engine/report     → engine/report/render engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
-engine/report/render → engine/report/workbook engine/report/drawing engine/catalog/oscal engine/catalog/custom engine/catalog/scf api internal/lazyregexp
-engine/report/workbook → engine/report/drawing api internal/lazyregexp
+engine/report     → engine/report/render engine/report/content engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
+engine/report/render → engine/report/content engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/oscal engine/catalog/custom api internal/lazyregexp
+engine/report/reporttest → engine/report/content api
+engine/report/content → engine/report/block engine/report/workbook engine/report/drawing engine/report/wording engine/catalog/scf api internal/lazyregexp
+engine/report/block → engine/report/drawing engine/report/wording
+engine/report/workbook → engine/report/drawing engine/report/wording api internal/lazyregexp
+engine/report/wording → api
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
@@ -11,11 +13,11 @@ import (
 // paper, and in an order that a keyboard and a screen reader can follow.
 func TestHTMLInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
-	s := sample(40)
-	s.Brand = Brand{Footer: "Acme", Logo: picturePNG(t, 64, 32)}
+	s := reporttest.Sample(40)
+	s.Brand = content.Brand{Footer: "Acme", Logo: reporttest.PNG(t, 64, 32)}
 	for name, page := range map[string][]byte{
-		"many":    write(t, s, TemplateFull, FormatHTML),
-		"hostile": write(t, hostile(), TemplateFull, FormatHTML),
+		"many":    write(t, s, content.TemplateFull, FormatHTML),
+		"hostile": write(t, reporttest.Hostile(), content.TemplateFull, FormatHTML),
 	} {
 		b.OpenHTML(page)
 		for _, url := range b.RequestedURLs {

@@ -8,18 +8,21 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/usertemplate"
+	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-func ownReport(t testing.TB, s *Source, source, format string) (string, error) {
+func ownReport(t testing.TB, s *content.Source, source, format string) (string, error) {
 	t.Helper()
 	var b bytes.Buffer
-	err := Write(t.Context(), &b, s, Request{Template: TemplateFull, Format: format, CustomTemplate: source})
+	err := Write(t.Context(), &b, s, Request{Template: content.TemplateFull, Format: format, CustomTemplate: source})
 	return b.String(), err
 }
 
 // A template sees the JSON form, compares numbers and texts, and what it prints is escaped.
 func TestOwnTemplate(t *testing.T) {
-	s := sample(4)
+	s := reporttest.Sample(4)
 	s.Organization.Name = `Ardent <b>Freight</b> & *Sons*`
 	for _, tc := range []struct{ format, source, want string }{
 		{
@@ -53,7 +56,7 @@ func TestOwnTemplate(t *testing.T) {
 
 // What does not end, grows without bound or reaches out is stopped or refused, with the line.
 func TestOwnTemplateIsBounded(t *testing.T) {
-	s := sample(8)
+	s := reporttest.Sample(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
 		"a loop": {FormatHTML, "\n{{range 2000000000}}{{end}}", "look for a loop that runs too long"},
 		"loops in loops": {
@@ -87,7 +90,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		"not closed":            {FormatHTML, "a\n{{if .title}}", "unexpected EOF"},
 		"the counter by name":   {FormatHTML, `{{if countedEnd}}{{end}}`, "uses the reserved name countedEnd"},
 		"no UTF-8":              {FormatHTML, "\xff", "UTF-8"},
-		"too long":              {FormatHTML, strings.Repeat("x", MaxTemplateBytes+1), "at most"},
+		"too long":              {FormatHTML, strings.Repeat("x", usertemplate.MaxTemplateBytes+1), "at most"},
 		"in a format it can't":  {FormatPDF, "x", "custom templates support the formats html and md"},
 		"an unsafe place in it": {FormatHTML, `<script>{{if .title}}"{{end}}</script>`, "different context"},
 	} {
@@ -104,7 +107,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		ctx,
 		&bytes.Buffer{},
 		s,
-		Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`},
+		Request{Template: content.TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}x{{end}}`},
 	); !errors.Is(
 		err,
 		context.Canceled,
@@ -116,7 +119,7 @@ func TestOwnTemplateIsBounded(t *testing.T) {
 		t.Context(),
 		failing{full},
 		s,
-		Request{Template: TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`},
+		Request{Template: content.TemplateFull, Format: FormatHTML, CustomTemplate: `{{range 100000}}0123456789{{end}}`},
 	); !errors.Is(
 		err,
 		full,
@@ -140,7 +143,7 @@ func FuzzOwnTemplate(f *testing.F) {
 		f.Add(s, true)
 		f.Add(s, false)
 	}
-	src := sample(1)
+	src := reporttest.Sample(1)
 	f.Fuzz(func(t *testing.T, source string, page bool) {
 		format := FormatMarkdown
 		if page {
@@ -150,7 +153,7 @@ func FuzzOwnTemplate(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		err := Write(t.Context(), &b, src, Request{Template: TemplateSoA, Format: format, CustomTemplate: source})
+		err := Write(t.Context(), &b, src, Request{Template: content.TemplateSoA, Format: format, CustomTemplate: source})
 		if err != nil && !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%q: %v", source, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
 )
 
 // The documentation of the data that templates are given is made from the types.
@@ -34,7 +35,7 @@ func renderReportDataDoc() string {
 			"report's template does not tell is absent; one that was not drafted yet has a null version and no items. Made from " +
 			"the program's types.\n",
 	)
-	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[jsonReport]()}
+	seen, queue := map[reflect.Type]bool{}, []reflect.Type{reflect.TypeFor[content.Data]()}
 	for len(queue) > 0 {
 		r := queue[0]
 		queue = queue[1:]
@@ -78,7 +79,7 @@ func renderReportDataDoc() string {
 }
 
 func heading2(r reflect.Type) string {
-	if r == reflect.TypeFor[jsonReport]() {
+	if r == reflect.TypeFor[content.Data]() {
 		return "The report"
 	}
 	return nameOf(r)

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
@@ -17,45 +16,26 @@ import (
 	"unicode"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
-
-// docxPartsOf are the files of a written DOCX.
-func docxPartsOf(t testing.TB, data []byte) map[string]string {
-	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[f.Name] = string(b)
-	}
-	return out
-}
 
 // Every part is well-formed, every link has its bookmark, every bookmark stands once, and
 // nothing refers to the outside.
 func TestDOCXIsSound(t *testing.T) {
 	bookmark, anchor := regexp.MustCompile(`<w:bookmarkStart w:id="(\d+)" w:name="([^"]*)"`), regexp.MustCompile(`w:anchor="([^"]*)"`)
-	for name, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatDOCX) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatDOCX) {
 				continue
 			}
-			parts := docxPartsOf(t, write(t, s, k.name, FormatDOCX))
+			parts := reporttest.Parts(t, write(t, s, k.Name, FormatDOCX))
 			for part, text := range parts {
 				if strings.HasSuffix(part, ".png") {
 					if _, err := png.Decode(strings.NewReader(text)); err != nil {
-						t.Errorf("%s, %s: %s: %v", name, k.name, part, err)
+						t.Errorf("%s, %s: %s: %v", name, k.Name, part, err)
 					}
 					continue
 				}
@@ -66,7 +46,7 @@ func TestDOCXIsSound(t *testing.T) {
 						break
 					}
 					if err != nil {
-						t.Fatalf("%s, %s: %s: %v", name, k.name, part, err)
+						t.Fatalf("%s, %s: %s: %v", name, k.Name, part, err)
 					}
 				}
 				if strings.Contains(text, "TargetMode") {
@@ -81,30 +61,30 @@ func TestDOCXIsSound(t *testing.T) {
 			body := parts["word/document.xml"]
 			for _, m := range bookmark.FindAllStringSubmatch(body, -1) {
 				if named[m[2]] || ids[m[1]] || len(m[2]) > 40 {
-					t.Errorf("%s, %s: the bookmark %s stands twice, or is too long", name, k.name, m[2])
+					t.Errorf("%s, %s: the bookmark %s stands twice, or is too long", name, k.Name, m[2])
 				}
 				named[m[2]], ids[m[1]] = true, true
 			}
 			for _, m := range anchor.FindAllStringSubmatch(body, -1) {
 				if !named[m[1]] {
-					t.Errorf("%s, %s: the link %s leads nowhere", name, k.name, m[1])
+					t.Errorf("%s, %s: the link %s leads nowhere", name, k.Name, m[1])
 				}
 			}
 			if strings.Count(body, "<w:tbl>") != strings.Count(body, "</w:tbl>") || strings.Contains(body, "</w:tbl></w:tc>") {
-				t.Errorf("%s, %s: a table ends a cell", name, k.name)
+				t.Errorf("%s, %s: a table ends a cell", name, k.Name)
 			}
 		}
 	}
 }
 
 func TestDOCXMarksDrafts(t *testing.T) {
-	s := sample(5)
-	if parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
+	s := reporttest.Sample(5)
+	if parts := reporttest.Parts(t, write(t, s, content.TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
 	}
 	s.Gap.Status = api.VersionUnderReview
-	parts := docxPartsOf(t, write(t, s, TemplateFull, FormatDOCX))
+	parts := reporttest.Parts(t, write(t, s, content.TemplateFull, FormatDOCX))
 	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")
@@ -125,22 +105,12 @@ func TestDOCXMarksDrafts(t *testing.T) {
 
 // Text from the right stands in paragraphs of its own direction, and doesn't turn the next.
 func TestDOCXDirections(t *testing.T) {
-	body := docxPartsOf(t, write(t, hostile(), TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
+	body := reporttest.Parts(t, write(t, reporttest.Hostile(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
 	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
 		t.Error("nothing is set from the right")
 	}
 	if over, ends := strings.Count(body, "\u202e"), strings.Count(body, "\u202c"); over == 0 || over != ends {
 		t.Errorf("%d marks of direction, %d ends", over, ends)
-	}
-	for s, want := range map[string]string{
-		"a\u202eb":      "a\u202eb\u202c",
-		"\u2067x\u2069": "\u2067x\u2069",
-		"\u2066\u202dx": "\u2066\u202dx\u202c\u2069",
-		"plain":         "plain",
-	} {
-		if got := closeDirectionMarks(s); got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
 	}
 }
 
@@ -169,13 +139,13 @@ func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 		pandocText(&b, tree.Blocks)
 		return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	}
-	for name, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatDOCX) || k.name != TemplateFull && name != "one control" {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatDOCX) || k.Name != content.TemplateFull && name != "one control" {
 				continue // the full report has every part
 			}
-			md := bytes.ReplaceAll(write(t, s, k.name, FormatMarkdown), []byte("<br>"), []byte(" "))
-			want, got := read("gfm", md), read("docx", write(t, s, k.name, FormatDOCX))
+			md := bytes.ReplaceAll(write(t, s, k.Name, FormatMarkdown), []byte("<br>"), []byte(" "))
+			want, got := read("gfm", md), read("docx", write(t, s, k.Name, FormatDOCX))
 			if slices.Equal(want, got) {
 				continue
 			}
@@ -184,7 +154,7 @@ func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 					t.Errorf(
 						"%s, %s: at word %d of %d and %d: Markdown %q, DOCX %q",
 						name,
-						k.name,
+						k.Name,
 						i,
 						len(want),
 						len(got),
@@ -239,8 +209,8 @@ func pandocText(b *strings.Builder, tree any) {
 }
 
 func BenchmarkDOCX(b *testing.B) {
-	s := sample(1468)
+	s := reporttest.Sample(1468)
 	for b.Loop() {
-		b.SetBytes(int64(len(write(b, s, TemplateFull, FormatDOCX))))
+		b.SetBytes(int64(len(write(b, s, content.TemplateFull, FormatDOCX))))
 	}
 }

@@ -9,7 +9,12 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/reporttest"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 // tree is a parsed page.
@@ -59,19 +64,19 @@ func (p tree) text() string {
 
 // Every page, whatever it is made from: well formed, alone, and to be read by everyone.
 func TestHTMLIsSoundAndSelfContained(t *testing.T) {
-	for name, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatHTML) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatHTML) {
 				continue
 			}
-			raw := write(t, s, k.name, FormatHTML)
+			raw := write(t, s, k.Name, FormatHTML)
 			page := parse(t, raw)
 			ids := map[string]bool{}
 			mains, captions, tables := 0, 0, 0
 			for _, n := range page.all {
 				if id := attribute(n, "id"); id != "" {
 					if ids[id] {
-						t.Errorf("%s %s: the id %s is there twice", name, k.name, id)
+						t.Errorf("%s %s: the id %s is there twice", name, k.Name, id)
 					}
 					ids[id] = true
 				}
@@ -93,7 +98,7 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 					"foreignobject",
 					"use",
 					"image":
-					t.Errorf("%s %s: there is a <%s>", name, k.name, n.Data)
+					t.Errorf("%s %s: there is a <%s>", name, k.Name, n.Data)
 				case "main":
 					mains++
 				case "table":
@@ -102,35 +107,35 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 					captions++
 				case "th":
 					if attribute(n, "scope") == "" {
-						t.Errorf("%s %s: a heading cell without a scope", name, k.name)
+						t.Errorf("%s %s: a heading cell without a scope", name, k.Name)
 					}
 				case "svg":
 					if attribute(n, "aria-hidden") == "" &&
 						(attribute(n, "role") != "img" || attribute(n, "aria-label") == "" || n.FirstChild.Data != "title") {
-						t.Errorf("%s %s: a picture without words", name, k.name)
+						t.Errorf("%s %s: a picture without words", name, k.Name)
 					}
 				}
 				for _, a := range n.Attr {
 					if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
-						t.Errorf("%s %s: <%s %s=%q>", name, k.name, n.Data, a.Key, a.Val)
+						t.Errorf("%s %s: <%s %s=%q>", name, k.Name, n.Data, a.Key, a.Val)
 					}
 				}
 			}
 			for _, n := range page.all {
 				if to := strings.TrimPrefix(attribute(n, "href"), "#"); to != "" && !ids[to] {
-					t.Errorf("%s %s: a link to %q, which is not there", name, k.name, to)
+					t.Errorf("%s %s: a link to %q, which is not there", name, k.Name, to)
 				}
 				for _, to := range strings.Fields(attribute(n, "aria-labelledby")) {
 					if !ids[to] {
-						t.Errorf("%s %s: labelled by %q, which is not there", name, k.name, to)
+						t.Errorf("%s %s: labelled by %q, which is not there", name, k.Name, to)
 					}
 				}
 			}
 			if mains != 1 || tables != captions {
-				t.Errorf("%s %s: %d main, %d tables, %d captions", name, k.name, mains, tables, captions)
+				t.Errorf("%s %s: %d main, %d tables, %d captions", name, k.Name, mains, tables, captions)
 			}
 			if bytes.Contains(raw, []byte("ZgotmplZ")) {
-				t.Errorf("%s %s: the template refused a value", name, k.name)
+				t.Errorf("%s %s: the template refused a value", name, k.Name)
 			}
 		}
 	}
@@ -138,10 +143,10 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 
 // What people and documents said is all there, whole.
 func TestHTMLShowsEveryText(t *testing.T) {
-	for name, s := range sources() {
-		text := parse(t, write(t, s, TemplateFull, FormatHTML)).text()
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		text := parse(t, write(t, s, content.TemplateFull, FormatHTML)).text()
 		has := func(what, s string) {
-			if s = sanitize(s); s != "" && !strings.Contains(text, s) {
+			if s = wording.Sanitize(s); s != "" && !strings.Contains(text, s) {
 				t.Errorf("%s: %s is not in the report: %.80q", name, what, s)
 			}
 		}
@@ -149,7 +154,7 @@ func TestHTMLShowsEveryText(t *testing.T) {
 			for _, e := range all {
 				has("a quote", e.Quote)
 				has("a hash", e.SHA256)
-				has("a place", formatLocator(e.Locator))
+				has("a place", wording.Locator(e.Locator))
 			}
 		}
 		for i := range s.SoAItems {
@@ -191,8 +196,8 @@ func TestHTMLShowsEveryText(t *testing.T) {
 }
 
 func TestStarterIsSaid(t *testing.T) {
-	s := sample(2)
-	if strings.Contains(string(write(t, s, TemplateFull, FormatHTML)), "STARTER CATALOG") {
+	s := reporttest.Sample(2)
+	if strings.Contains(string(write(t, s, content.TemplateFull, FormatHTML)), "STARTER CATALOG") {
 		t.Error("an official catalog is called the starter")
 	}
 	s.Catalog.IsStarter = true
@@ -200,36 +205,13 @@ func TestStarterIsSaid(t *testing.T) {
 		// PDF and XLSX are packed; what they say has tests of its own.
 		text := write(t, s, template, format)
 		if format == FormatDOCX {
-			text = []byte(docxPartsOf(t, text)["word/document.xml"])
+			text = []byte(reporttest.Parts(t, text)["word/document.xml"])
 		}
 		if format != FormatCSV && format != FormatPDF && format != FormatXLSX &&
 			!strings.Contains(strings.ToLower(string(text)), "starter catalog") {
 			t.Errorf("%s as %s does not say that the catalog is the starter", template, format)
 		}
 	})
-}
-
-func TestRadar(t *testing.T) {
-	var domains []api.DomainMaturity
-	for i, d := range sampleDomains {
-		m := api.DomainMaturity{DomainCode: d.code, DomainName: d.name, Controls: 10 + i, Mean: ptr(float64(i) / 3)}
-		if i == 14 {
-			m.Mean = nil // the largest, but nothing to draw
-		}
-		domains = append(domains, m)
-	}
-	shown := radarDomains(domains)
-	if len(shown) != radarAxes || shown[0].DomainCode != "CHG" || shown[11].DomainCode != "RSK" {
-		t.Errorf("radar: %+v", shown)
-	}
-	if _, ok := radarChart(domains[:2]); ok {
-		t.Error("a radar of two axes")
-	}
-	p, ok := radarChart(domains)
-	if !ok {
-		t.Fatal("no radar")
-	}
-	insideFrame(t, p.Drawing)
 }
 
 // insideFrame fails for a shape that stands outside its drawing.
@@ -272,41 +254,30 @@ func insideFrame(t *testing.T, d drawing.Drawing) {
 
 // Every picture of every source stays inside its frame and says in words what it shows.
 func TestPicturesStayInsideTheirFrames(t *testing.T) {
-	for name, s := range sources() {
-		for _, k := range templates {
-			v := newReportData(s, Request{Template: k.name, Format: FormatHTML})
-			var look func(all []block)
-			look = func(all []block) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			v := content.New(s, k.Name, "", false)
+			var look func(all []block.Block)
+			look = func(all []block.Block) {
 				for _, b := range all {
 					switch b := b.(type) {
-					case picture:
+					case block.Picture:
 						insideFrame(t, b.Drawing)
 						if b.Title == "" || b.Description == "" || len(b.Shapes) == 0 {
-							t.Errorf("%s %s: a picture without words: %q", name, k.name, b.Title)
+							t.Errorf("%s %s: a picture without words: %q", name, k.Name, b.Title)
 						}
-					case table:
-						for _, d := range b.barCharts() {
+					case block.Table:
+						for _, d := range b.BarCharts() {
 							insideFrame(t, d)
 						}
-					case card:
+					case block.Card:
 						look(b.Blocks)
 					}
 				}
 			}
-			for _, sec := range v.buildDocument().Sections {
+			for _, sec := range v.Document().Sections {
 				look(sec.Blocks)
 			}
 		}
-	}
-}
-
-func TestBar(t *testing.T) {
-	b := bar{Parts: []barPart{{"partly", 1}, {"planned", 0}, {"no such fill", 2}, {"high", -1}}, Max: 4, Mark: 9}
-	got := b.Segments()
-	if len(got) != 2 || got[0] != (barSegment{"partly", 0, 25}) || got[1] != (barSegment{"excluded", 25, 50}) || b.MarkAt() != 100 {
-		t.Errorf("segments %v, mark %v", got, b.MarkAt())
-	}
-	if empty := (&bar{Max: 0, Parts: []barPart{{"a", 1}}, Mark: -1}); len(empty.Segments()) != 0 || empty.MarkAt() != -1 {
-		t.Error("a bar of nothing has parts")
 	}
 }

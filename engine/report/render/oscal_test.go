@@ -13,9 +13,12 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/oscal"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-func writtenOSCAL(t testing.TB, s *Source, template string) (doc models.OscalModels) {
+func writtenOSCAL(t testing.TB, s *content.Source, template string) (doc models.OscalModels) {
 	t.Helper()
 	if err := json.Unmarshal(write(t, s, template, FormatOSCAL), &doc); err != nil {
 		t.Fatal(err)
@@ -24,11 +27,11 @@ func writtenOSCAL(t testing.TB, s *Source, template string) (doc models.OscalMod
 }
 
 // tellable tells whether there is anything that OSCAL's models ask for at least one of.
-func tellable(s *Source, template string) bool {
+func tellable(s *content.Source, template string) bool {
 	switch template {
-	case TemplatePOAM:
+	case content.TemplatePOAM:
 		return len(s.POAMItems) > 0
-	case TemplateSoA, TemplateAssessmentPlan:
+	case content.TemplateSoA, content.TemplateAssessmentPlan:
 		return len(s.SoAItems) > 0
 	}
 	return len(s.SoAItems)+len(s.Findings) > 0
@@ -37,13 +40,13 @@ func tellable(s *Source, template string) bool {
 // Every document holds against the official schema, names everything once, and refers only
 // to what is in it.
 func TestOSCALIsWhole(t *testing.T) {
-	for name, s := range sources() {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for template, model := range map[string]string{
-			TemplateFull:           "assessment-results",
-			TemplateGapAnalysis:    "assessment-results",
-			TemplateSoA:            "component-definition",
-			TemplatePOAM:           "plan-of-action-and-milestones",
-			TemplateAssessmentPlan: "assessment-plan",
+			content.TemplateFull:           "assessment-results",
+			content.TemplateGapAnalysis:    "assessment-results",
+			content.TemplateSoA:            "component-definition",
+			content.TemplatePOAM:           "plan-of-action-and-milestones",
+			content.TemplateAssessmentPlan: "assessment-plan",
 		} {
 			if !tellable(s, template) {
 				continue
@@ -100,8 +103,8 @@ func uuids(tree any, named map[string]int, used map[string]bool) {
 }
 
 func TestOSCALResultsTellTheAssessment(t *testing.T) {
-	s := sample(66)
-	r := writtenOSCAL(t, s, TemplateFull).AssessmentResults
+	s := reporttest.Sample(66)
+	r := writtenOSCAL(t, s, content.TemplateFull).AssessmentResults
 	result := r.Results[0]
 	in, met := 0, 0
 	for i := range s.SoAItems {
@@ -165,15 +168,15 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 }
 
 func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
-	s := sample(66)
-	plan := writtenOSCAL(t, s, TemplatePOAM).PlanOfActionAndMilestones
+	s := reporttest.Sample(66)
+	plan := writtenOSCAL(t, s, content.TemplatePOAM).PlanOfActionAndMilestones
 	if len(plan.PoamItems) != len(s.POAMItems) || len(*plan.Risks) != len(s.POAMItems) || len(*plan.Findings) == 0 {
 		t.Errorf("%d items, %d risks", len(plan.PoamItems), len(*plan.Risks))
 	}
 	if tasks := (*(*plan.Risks)[0].Remediations)[0].Tasks; tasks == nil || len(*tasks) != 2 || (*tasks)[0].Timing == nil {
 		t.Errorf("milestones: %+v", tasks)
 	}
-	soa := (*(*writtenOSCAL(t, s, TemplateSoA).ComponentDefinition.Components)[0].ControlImplementations)[0]
+	soa := (*(*writtenOSCAL(t, s, content.TemplateSoA).ComponentDefinition.Components)[0].ControlImplementations)[0]
 	if len(soa.ImplementedRequirements) != len(s.SoAItems) {
 		t.Errorf("%d requirements, want %d", len(soa.ImplementedRequirements), len(s.SoAItems))
 	}
@@ -192,7 +195,7 @@ func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
 
 // Text that is no single line is kept whole, and control characters never arrive.
 func TestOSCALKeepsHostileText(t *testing.T) {
-	text := write(t, hostile(), TemplateFull, FormatOSCAL)
+	text := write(t, reporttest.Hostile(), content.TemplateFull, FormatOSCAL)
 	for _, want := range []string{strings.Repeat("x", 10000), `<script>alert(1)</script>`, "نص عربي"} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%.40q is missing", want)
@@ -204,47 +207,31 @@ func TestOSCALKeepsHostileText(t *testing.T) {
 }
 
 func TestOSCALDraftsSaySo(t *testing.T) {
-	s := sample(5)
+	s := reporttest.Sample(5)
 	s.Gap.Status = api.VersionUnderReview
-	m := writtenOSCAL(t, s, TemplateGapAnalysis).AssessmentResults.Metadata
+	m := writtenOSCAL(t, s, content.TemplateGapAnalysis).AssessmentResults.Metadata
 	if !strings.HasPrefix(m.Title, "DRAFT: ") || !strings.Contains(m.Remarks, "under review") {
 		t.Errorf("%q, %q", m.Title, m.Remarks)
 	}
 }
 
 func TestOSCALRefusals(t *testing.T) {
-	for _, template := range []string{TemplateFull, TemplateGapAnalysis, TemplateSoA, TemplatePOAM} {
-		err := Write(context.Background(), io.Discard, &Source{}, Request{Template: template, Format: FormatOSCAL})
+	for _, template := range []string{content.TemplateFull, content.TemplateGapAnalysis, content.TemplateSoA, content.TemplatePOAM} {
+		err := Write(context.Background(), io.Discard, &content.Source{}, Request{Template: template, Format: FormatOSCAL})
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "nothing to write as OSCAL yet") {
 			t.Errorf("%s of nothing: %v", template, err)
 		}
 	}
-	for _, template := range []string{TemplateExecutiveSummary, TemplateMaturity} {
+	for _, template := range []string{content.TemplateExecutiveSummary, content.TemplateMaturity} {
 		if err := CheckSupported(template, FormatOSCAL); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%s: %v", template, err)
 		}
 	}
 }
 
-// What doesn't fit the schema is refused with the row that it is of.
-func TestOSCALErrorsNameTheRow(t *testing.T) {
-	v := newReportData(sample(66), Request{Template: TemplatePOAM, Format: FormatOSCAL})
-	w := &oscalWriter{reportData: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
-	plan, err := w.buildPOAM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan.PoamItems[3].Title = "two\nlines"
-	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
-	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "plan item "+v.POAMItems[3].POAMCode+" ") ||
-		!strings.Contains(err.Error(), "poam-items[3].title") {
-		t.Errorf("%v", err)
-	}
-}
-
 func BenchmarkOSCAL(b *testing.B) {
-	s := sample(1468)
-	for _, template := range []string{TemplateFull, TemplatePOAM, TemplateSoA} {
+	s := reporttest.Sample(1468)
+	for _, template := range []string{content.TemplateFull, content.TemplatePOAM, content.TemplateSoA} {
 		b.Run(template, func(b *testing.B) {
 			for b.Loop() {
 				b.SetBytes(int64(len(write(b, s, template, FormatOSCAL))))

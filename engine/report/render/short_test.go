@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
 )
 
 // A control that nothing was found for is a row that tells what to ask for; one that a person wrote
@@ -18,7 +20,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 			RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.9"}},
 		}
 	}
-	s := sample(3)
+	s := reporttest.Sample(3)
 	s.SoAItems, s.Findings, s.Scores, s.POAMItems = nil, nil, nil, nil
 	for i, code := range []string{"AST-01", "AST-02", "AST-03", "AST-04"} {
 		said := []api.Evidence{
@@ -27,7 +29,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 				Filename:      "a.md",
 				DocumentTitle: "Asset policy",
 				Locator:       api.Locator{LineStart: 7, LineEnd: 7},
-				SHA256:        sha(i),
+				SHA256:        reporttest.SHA(i),
 				Stance:        "limits",
 			},
 		}
@@ -54,7 +56,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		}
 		switch code {
 		case "AST-03":
-			f.EditedBy, f.Note = ptr("u-2"), ptr("Seen on site.")
+			f.EditedBy, f.Note = reporttest.Ptr("u-2"), reporttest.Ptr("Seen on site.")
 		case "AST-04":
 			it.ImplementationStatus, f.Status, f.Result = api.PartiallyImplemented, api.PartiallyImplemented, api.PartiallyMet
 		}
@@ -70,7 +72,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 			},
 		)
 	}
-	text := string(write(t, s, TemplateFull, FormatMarkdown))
+	text := string(write(t, s, content.TemplateFull, FormatMarkdown))
 	for code, full := range map[string]bool{"AST-01": false, "AST-02": false, "AST-03": true, "AST-04": true} {
 		if !strings.Contains(text, "Element of "+code) {
 			t.Errorf("%s: what is missing is not told", code)
@@ -93,12 +95,12 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 		t.Error("a level's criteria stand where none was rated, or don't where one was")
 	}
 	// Alone, each report has its passages.
-	for _, template := range []string{TemplateSoA, TemplateMaturity} {
+	for _, template := range []string{content.TemplateSoA, content.TemplateMaturity} {
 		if alone := string(write(t, s, template, FormatMarkdown)); !strings.Contains(alone, "Passage of AST-04") {
 			t.Errorf("%s alone lacks the passage", template)
 		}
 	}
-	v := newReportData(s, Request{Template: TemplateFull, Format: FormatMarkdown})
+	v := content.New(s, content.TemplateFull, "", false)
 	var order []string
 	for _, f := range v.Findings {
 		order = append(order, f.ControlCode)
@@ -110,7 +112,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 
 // A finding names what the plan does about it, by whom and when, also where one item closes several.
 func TestFindingsNameTheirPlan(t *testing.T) {
-	s := sample(3)
+	s := reporttest.Sample(3)
 	s.Findings, s.POAMItems = nil, []api.POAMItem{
 		{
 			Item:       api.Item{ControlCode: "AST-01"},
@@ -134,31 +136,11 @@ func TestFindingsNameTheirPlan(t *testing.T) {
 			},
 		)
 	}
-	text := string(write(t, s, TemplateGapAnalysis, FormatMarkdown))
+	text := string(write(t, s, content.TemplateGapAnalysis, FormatMarkdown))
 	if n := strings.Count(text, "POAM-007, due 2027-01-22, Head of IT"); n != 2 {
 		t.Errorf("the plan stands with %d findings, want 2:\n%s", n, text)
 	}
 	if n := strings.Count(text, "| Head of IT | 2027-01-22 |"); n != 2 {
 		t.Errorf("owner and date of the plan stand in %d rows of the index, want 2", n)
-	}
-}
-
-// Controls that come to a requirement of Annex A for the same reason share it.
-func TestAnnexSaysAReasonOnce(t *testing.T) {
-	r := requirementCoverage{code: "A.5.9", status: statusPartly}
-	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {
-		it := api.SoAItem{Item: api.Item{ControlCode: code}, Applicability: api.Applicable, Rationale: "It concerns every organization."}
-		if code == "AST-03" {
-			it.Rationale = "The organization has facilities."
-		}
-		r.items = append(r.items, &it)
-	}
-	v := newReportData(sample(3), Request{Template: TemplateFull, Format: FormatMarkdown})
-	var said string
-	for _, x := range v.annexTable([]requirementCoverage{r}).Rows[0].Cells[2] {
-		said += x.Text
-	}
-	if want := "AST-01, AST-02: It concerns every organization.\nAST-03: The organization has facilities."; !strings.Contains(said, want) {
-		t.Errorf("%q, want %q", said, want)
 	}
 }

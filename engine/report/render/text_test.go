@@ -14,6 +14,12 @@ import (
 	gfmast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	gmtext "github.com/yuin/goldmark/text"
+
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/markdown"
+	"github.com/scf-service/service/engine/report/reporttest"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
@@ -63,20 +69,20 @@ func inside(n ast.Node, source []byte) string {
 }
 
 func TestMarkdownIsHarmless(t *testing.T) {
-	for _, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatMarkdown) {
+	for _, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatMarkdown) {
 				continue
 			}
-			harmless(t, write(t, s, k.name, FormatMarkdown))
+			harmless(t, write(t, s, k.Name, FormatMarkdown))
 		}
 	}
 }
 
 // Each row of the source is one row of a table: no text can break out of its line.
 func TestMarkdownTablesHoldTogether(t *testing.T) {
-	s := hostile()
-	raw := write(t, s, TemplatePOAM, FormatMarkdown)
+	s := reporttest.Hostile()
+	raw := write(t, s, content.TemplatePOAM, FormatMarkdown)
 	rows := 0
 	for line := range strings.Lines(string(raw)) {
 		if strings.HasPrefix(line, "| **'") || strings.HasPrefix(line, `| **=HYPER`) || strings.HasPrefix(line, `| **\=HYPER`) {
@@ -100,8 +106,8 @@ func FuzzMarkdownText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		s = sanitize(s)
-		line := escapeMarkdown(s)
+		s = wording.Sanitize(s)
+		line := markdown.Escape(s)
 		if strings.ContainsAny(line, "\n\r") {
 			t.Fatalf("%q became more than a line: %q", s, line)
 		}
@@ -114,12 +120,12 @@ func FuzzMarkdownText(f *testing.F) {
 }
 
 func TestCSV(t *testing.T) {
-	s := sample(66)
+	s := reporttest.Sample(66)
 	counts := map[string]int{
-		TemplateSoA:         len(s.SoAItems),
-		TemplateGapAnalysis: len(s.Findings),
-		TemplateMaturity:    len(s.Scores),
-		TemplatePOAM:        len(s.POAMItems),
+		content.TemplateSoA:         len(s.SoAItems),
+		content.TemplateGapAnalysis: len(s.Findings),
+		content.TemplateMaturity:    len(s.Scores),
+		content.TemplatePOAM:        len(s.POAMItems),
 	}
 	for template, want := range counts {
 		raw := write(t, s, template, FormatCSV)
@@ -134,7 +140,7 @@ func TestCSV(t *testing.T) {
 		if lines := bytes.Count(raw, []byte("\n")); lines != bytes.Count(raw, []byte("\r\n")) {
 			t.Errorf("%s: a line does not end as RFC 4180 says", template)
 		}
-		empty := write(t, &Source{}, template, FormatCSV)
+		empty := write(t, &content.Source{}, template, FormatCSV)
 		if bytes.Count(empty, []byte("\r\n")) != 1 || !bytes.HasPrefix(empty, []byte("id,")) {
 			t.Errorf("%s of nothing: %s", template, empty)
 		}
@@ -142,8 +148,8 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVHoldsNoFormula(t *testing.T) {
-	s := hostile()
-	for _, template := range []string{TemplateSoA, TemplateGapAnalysis, TemplateMaturity, TemplatePOAM} {
+	s := reporttest.Hostile()
+	for _, template := range []string{content.TemplateSoA, content.TemplateGapAnalysis, content.TemplateMaturity, content.TemplatePOAM} {
 		rows, err := csv.NewReader(bytes.NewReader(write(t, s, template, FormatCSV))).ReadAll()
 		if err != nil {
 			t.Fatal(err)

@@ -13,10 +13,13 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
 	"github.com/scf-service/service/engine/report/workbook"
+	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-func renderWorkbook(t testing.TB, s *Source, template string) []byte {
+func renderWorkbook(t testing.TB, s *content.Source, template string) []byte {
 	t.Helper()
 	return write(t, s, template, FormatXLSX)
 }
@@ -33,19 +36,19 @@ func opened(t testing.TB, b []byte) *excelize.File {
 
 // No text of anybody's becomes a formula, each part is sound XML, and no date is of now.
 func TestWorkbookIsSound(t *testing.T) {
-	for name, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatXLSX) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatXLSX) {
 				continue
 			}
-			b := renderWorkbook(t, s, k.name)
+			b := renderWorkbook(t, s, k.Name)
 			z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 			if err != nil {
-				t.Fatalf("%s: %s: %v", name, k.name, err)
+				t.Fatalf("%s: %s: %v", name, k.Name, err)
 			}
 			for _, f := range z.File {
 				if f.Modified.Year() > 1980 || f.ModifiedDate != 33 || f.ModifiedTime != 0 {
-					t.Errorf("%s: %s: %s is dated %v", name, k.name, f.Name, f.Modified)
+					t.Errorf("%s: %s: %s is dated %v", name, k.Name, f.Name, f.Modified)
 				}
 				in, err := f.Open()
 				if err != nil {
@@ -58,10 +61,10 @@ func TestWorkbookIsSound(t *testing.T) {
 						break
 					}
 					if err != nil {
-						t.Fatalf("%s: %s: %s: %v", name, k.name, f.Name, err)
+						t.Fatalf("%s: %s: %s: %v", name, k.Name, f.Name, err)
 					}
 					if e, ok := token.(xml.StartElement); ok && e.Name.Local == "f" && strings.HasPrefix(f.Name, "xl/worksheets/") {
-						t.Errorf("%s: %s: %s has a formula", name, k.name, f.Name)
+						t.Errorf("%s: %s: %s has a formula", name, k.Name, f.Name)
 					}
 				}
 				in.Close()
@@ -72,20 +75,20 @@ func TestWorkbookIsSound(t *testing.T) {
 
 // What is exported and left alone has nothing to take back, in every layout.
 func TestUntouchedWorkbookChangesNothing(t *testing.T) {
-	for name, s := range sources() {
-		for _, k := range templates {
-			if !slices.Contains(k.formatNames(), FormatXLSX) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			if !slices.Contains(formatNames(k), FormatXLSX) {
 				continue
 			}
-			b := renderWorkbook(t, s, k.name)
+			b := renderWorkbook(t, s, k.Name)
 			book, err := workbook.Read(t.Context(), bytes.NewReader(b), int64(len(b)), workbook.DefaultLimits)
 			if err != nil {
-				t.Fatalf("%s: %s: %v", name, k.name, err)
+				t.Fatalf("%s: %s: %v", name, k.Name, err)
 			}
 			from, err := book.ReadExportInfo()
 			if err != nil {
-				if len(s.SoAItems) > 0 && k.name != TemplateExecutiveSummary {
-					t.Errorf("%s: %s: %v", name, k.name, err)
+				if len(s.SoAItems) > 0 && k.Name != content.TemplateExecutiveSummary {
+					t.Errorf("%s: %s: %v", name, k.Name, err)
 				}
 				continue
 			}
@@ -99,7 +102,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 				}
 				rows, problems, notes := book.FindEdits(from, layout)
 				if len(rows)+len(problems)+len(notes) > 0 {
-					t.Errorf("%s: %s: %s: %d rows, %v, %v", name, k.name, l, len(rows), problems, notes)
+					t.Errorf("%s: %s: %s: %d rows, %v, %v", name, k.Name, l, len(rows), problems, notes)
 				}
 			}
 		}
@@ -107,8 +110,8 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 }
 
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
-	s := sample(66)
-	f := opened(t, renderWorkbook(t, s, TemplateFull))
+	s := reporttest.Sample(66)
+	f := opened(t, renderWorkbook(t, s, content.TemplateFull))
 	want := []string{
 		"Cover",
 		"Figures",
@@ -140,12 +143,12 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 		}
 	}
 	props, err := f.GetDocProps()
-	if err != nil || props.Created != sampleTime.Format(time.RFC3339) || props.Modified != props.Created {
+	if err != nil || props.Created != reporttest.AsOf.Format(time.RFC3339) || props.Modified != props.Created {
 		t.Errorf("properties %+v, %v", props, err)
 	}
 	s.Gap.Status = "under_review"
 	s.Catalog.IsStarter = true
-	cover = cells(t, opened(t, renderWorkbook(t, s, TemplateFull)), "Cover")
+	cover = cells(t, opened(t, renderWorkbook(t, s, content.TemplateFull)), "Cover")
 	for _, want := range []string{"DRAFT. The gap analysis (version 2) is under review", "STARTER CATALOG"} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover of a draft lacks %q", want)
@@ -168,7 +171,7 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 
 // The head stays, can be filtered by, and what may be changed has its list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
-	f := opened(t, renderWorkbook(t, sample(30), TemplateSoA))
+	f := opened(t, renderWorkbook(t, reporttest.Sample(30), content.TemplateSoA))
 	const name = "Statement of Applicability"
 	panes, err := f.GetPanes(name)
 	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
@@ -209,10 +212,10 @@ var fedrampColumns = []string{
 }
 
 func TestFedRAMPWorkbook(t *testing.T) {
-	s := sample(66)
+	s := reporttest.Sample(66)
 	s.POAMItems[0].RequirementCodes = map[string][]string{"nist-800-53-r5": {"AC-2", "AC-3"}}
-	s.POAMItems[0].VendorDependency = ptr("ERP 7")
-	f := opened(t, renderWorkbook(t, s, TemplateFedRAMPPOAM))
+	s.POAMItems[0].VendorDependency = reporttest.Ptr("ERP 7")
+	f := opened(t, renderWorkbook(t, s, content.TemplateFedRAMPPOAM))
 	if got := f.GetSheetList(); !slices.Equal(got, []string{"Open POA&M Items", "Closed POA&M Items", "Cover", "Source"}) {
 		t.Fatalf("sheets %q", got)
 	}
@@ -255,10 +258,10 @@ func TestFedRAMPWorkbook(t *testing.T) {
 
 // A text that no cell can hold goes on elsewhere: nothing is cut.
 func TestLongTextsGoOn(t *testing.T) {
-	s := sample(3)
+	s := reporttest.Sample(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
-	f := opened(t, renderWorkbook(t, s, TemplateSoA))
+	f := opened(t, renderWorkbook(t, s, content.TemplateSoA))
 	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; continued in the sheet "Long texts", rows 3 to 4]`) {
 		t.Fatal("the cell does not say where it goes on")
 	}
@@ -278,9 +281,9 @@ func TestLongTextsGoOn(t *testing.T) {
 
 // BenchmarkWorkbook is everything of the largest catalog.
 func BenchmarkWorkbook(b *testing.B) {
-	s := sample(1468)
+	s := reporttest.Sample(1468)
 	b.ReportAllocs()
 	for b.Loop() {
-		renderWorkbook(b, s, TemplateFull)
+		renderWorkbook(b, s, content.TemplateFull)
 	}
 }

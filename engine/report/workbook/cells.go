@@ -42,36 +42,6 @@ func splitText(s string, maxUnits int) (parts []string) {
 	return parts
 }
 
-// Sanitize returns text that is safe to display: control characters become visible symbols, line
-// ends become \n, and invalid characters become the replacement character.
-func Sanitize(s string) string {
-	ok := utf8.ValidString(s)
-	for i := 0; ok && i < len(s); i++ {
-		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 ||
-			c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
-			ok = false
-		}
-	}
-	if ok {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\r':
-			return '\n'
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7f:
-			return 0x2421
-		case r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff:
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ReplaceAll(s, "\r\n", "\n"))
-}
-
 // normalizeText returns a value as read back from a spreadsheet, ignoring differences in line ends
 // and surrounding spaces.
 func normalizeText(s string) string {

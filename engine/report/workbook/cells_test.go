@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 func TestDatesThereAndBack(t *testing.T) {
@@ -48,7 +50,7 @@ func TestClean(t *testing.T) {
 		"\u0085": "\ufffd", "\uffff\ufffe": "\ufffd\ufffd", "a\tb\n": "a\tb\n", "\xff": "\ufffd",
 		"=x\ufffd": "=x\ufffd",
 	} {
-		if got := Sanitize(in); got != want {
+		if got := wording.Sanitize(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 // Fields returns the value of an item's field as text, by its API name; empty if unset or unknown.
@@ -65,9 +66,9 @@ func SoAFields(it *api.SoAItem) Fields {
 		case "reason":
 			return it.Reason
 		case "owner":
-			return stringOrEmpty(it.Owner)
+			return wording.OrEmpty(it.Owner)
 		case "note":
-			return stringOrEmpty(it.Note)
+			return wording.OrEmpty(it.Note)
 		case "needs_review":
 			return formatYesNo(it.NeedsReview)
 		case "evidence_coverage":
@@ -116,11 +117,11 @@ func FindingFields(it *api.Finding) Fields {
 		case "missing_elements":
 			return strings.Join(it.MissingElements, "\n")
 		case "owner":
-			return stringOrEmpty(it.Owner)
+			return wording.OrEmpty(it.Owner)
 		case "due_date":
-			return dateOrEmpty(it.DueDate)
+			return wording.OrEmpty(it.DueDate)
 		case "note":
-			return stringOrEmpty(it.Note)
+			return wording.OrEmpty(it.Note)
 		case "weight":
 			return strconv.Itoa(it.Weight)
 		case "confidence":
@@ -161,7 +162,7 @@ func ScoreFields(it *api.MaturityScore) Fields {
 		case "rationale":
 			return it.Rationale
 		case "note":
-			return stringOrEmpty(it.Note)
+			return wording.OrEmpty(it.Note)
 		case "criteria":
 			return it.Criteria
 		case "next_criteria":
@@ -198,11 +199,11 @@ func RemediationFields(it *api.POAMItem) Fields {
 		case "effort":
 			return it.Effort
 		case "owner":
-			return stringOrEmpty(it.Owner)
+			return wording.OrEmpty(it.Owner)
 		case "owner_role":
 			return it.OwnerRole
 		case "resources":
-			return stringOrEmpty(it.Resources)
+			return wording.OrEmpty(it.Resources)
 		case "due_date":
 			return string(it.CurrentDueDate())
 		case fieldMilestones:
@@ -220,30 +221,16 @@ func RemediationFields(it *api.POAMItem) Fields {
 		case "status":
 			return it.Status
 		case "risk_accepted_until":
-			return dateOrEmpty(it.RiskAcceptedUntil)
+			return wording.OrEmpty(it.RiskAcceptedUntil)
 		case "vendor_dependency":
-			return stringOrEmpty(it.VendorDependency)
+			return wording.OrEmpty(it.VendorDependency)
 		case "vendor_dependent":
-			return formatYesNo(stringOrEmpty(it.VendorDependency) != "")
+			return formatYesNo(wording.OrEmpty(it.VendorDependency) != "")
 		case "comments":
-			return stringOrEmpty(it.Comments)
+			return wording.OrEmpty(it.Comments)
 		}
 		return commonField(&it.Item, field)
 	}
-}
-
-func stringOrEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-func dateOrEmpty(d *api.Date) string {
-	if d == nil {
-		return ""
-	}
-	return string(*d)
 }
 
 func formatYesNo(b bool) string {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 // ExportInfo is the information an exported workbook contains about its origin.
@@ -107,7 +109,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 }
 
 // normalizeKey returns a key in the form used for lookups.
-func normalizeKey(s string) string { return normalizeText(Sanitize(s)) }
+func normalizeKey(s string) string { return normalizeText(wording.Sanitize(s)) }
 
 // FindEdits returns the rows of a layout that differ from the export, in workbook order. notes
 // describe what is ignored.
@@ -327,7 +329,7 @@ func (f *editFinder) cellValue(c Column, found readCell) string {
 			return s
 		}
 	}
-	return normalizeText(Sanitize(found.text))
+	return normalizeText(wording.Sanitize(found.text))
 }
 
 // checkDependentCell checks that a yes/no cell agrees with the cell it reflects.
@@ -464,7 +466,7 @@ func (c Column) expectedInput() string {
 // that is, whether nobody else has changed it.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
-		if !c.Editable || fingerprint(Sanitize(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
+		if !c.Editable || fingerprint(wording.Sanitize(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
 			continue
 		}
 		if !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.Field == c.Field && !e.WouldChange(current) }) {
@@ -481,5 +483,5 @@ func (r *ChangedRow) IsApplied(current Fields) bool {
 
 // WouldChange reports whether an edit would change the current item.
 func (e Edit) WouldChange(current Fields) bool {
-	return normalizeText(Sanitize(current(e.Field))) != e.NewValue
+	return normalizeText(wording.Sanitize(current(e.Field))) != e.NewValue
 }

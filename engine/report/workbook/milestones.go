@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -94,7 +95,7 @@ func joinLines[T fmt.Stringer](all []T) string {
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
-		out[i] = milestoneLine{number: i + 1, due: string(m.DueDate), status: m.Status, title: normalizeText(Sanitize(m.Title))}
+		out[i] = milestoneLine{number: i + 1, due: string(m.DueDate), status: m.Status, title: normalizeText(wording.Sanitize(m.Title))}
 	}
 	return out
 }
@@ -112,9 +113,9 @@ func newChangeLine(number int, c api.MilestoneChange) changeLine {
 	return changeLine{
 		number:    number,
 		changedOn: c.At,
-		changedBy: strings.Join(strings.Fields(Sanitize(c.By)), " "),
+		changedBy: strings.Join(strings.Fields(wording.Sanitize(c.By)), " "),
 		due:       string(c.DueDate),
-		reason:    normalizeText(Sanitize(c.Reason)),
+		reason:    normalizeText(wording.Sanitize(c.Reason)),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 // Properties describes a workbook.
@@ -55,8 +56,8 @@ func NewWriter(props Properties) (*Writer, error) {
 	}
 	stamp := when.UTC().Format("2006-01-02T15:04:05Z")
 	err := b.file.SetDocProps(&excelize.DocProperties{
-		Title: Sanitize(props.Title), Subject: Sanitize(props.Subject), Creator: Sanitize(props.Creator),
-		LastModifiedBy: Sanitize(props.Creator), Created: stamp, Modified: stamp,
+		Title: wording.Sanitize(props.Title), Subject: wording.Sanitize(props.Subject), Creator: wording.Sanitize(props.Creator),
+		LastModifiedBy: wording.Sanitize(props.Creator), Created: stamp, Modified: stamp,
 	})
 	if err == nil {
 		b.styles, err = newStyles(b.file, props.Theme)
@@ -102,7 +103,7 @@ func uniqueSheetName(name string, used []string) string {
 
 // fitText returns the text for a cell; text that exceeds a cell continues on a separate sheet.
 func (b *Writer) fitText(s, sheet, cell string) string {
-	s = Sanitize(s)
+	s = wording.Sanitize(s)
 	if utf16Length(s) <= maxCellUnits {
 		return s
 	}

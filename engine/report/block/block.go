@@ -1,0 +1,262 @@
+// Package block defines the parts a readable report is made of: sections of headings, paragraphs,
+// tables, quotes and pictures. Package content builds them once, and each format under render shows
+// the same blocks in its own way. All strings are plain text.
+package block
+
+import (
+	"bytes"
+	"image/png"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// Document is a complete report.
+type Document struct {
+	Title        string
+	Organization string
+	Assessment   string
+	// Draft lists what has not been approved; empty for a final report.
+	Draft    []string
+	Notices  []string
+	Facts    Facts
+	Versions Table
+	Sections []Section
+	// AsOf is Time as shown to readers.
+	AsOf  string
+	Time  time.Time
+	Tool  string
+	Theme drawing.Theme
+	// Line is shown on the title page and Footer at the bottom of each page; Logo is a PNG.
+	Line, Footer string
+	Logo         []byte
+}
+
+// Section is a chapter with its own anchor.
+type Section struct {
+	ID, Title string
+	// Approved states who approved the section's deliverable; Draft states why it is not approved.
+	// Both may be empty for content that needs no approval, such as a register.
+	Approved, Draft string
+	Blocks          []Block
+}
+
+// Block is one of the types below. Kind returns the name by which the page template distinguishes
+// them.
+type Block interface{ Kind() string }
+
+// Cell is inline text made of spans.
+type Cell []Span
+
+// Span is a run of text. At most one of the fields other than Text is set.
+type Span struct {
+	Text string
+	// Ref is the anchor of the link's target in the report.
+	Ref string
+	// Badge is the class of a status, shown as framed text and never by color alone.
+	Badge string
+	// Mono marks hashes and IDs.
+	Mono   bool
+	Strong bool
+	// NoBreak keeps text such as dates on one line.
+	NoBreak bool
+	// UserText is inline text written by users; Prose is such text that may span several lines.
+	UserText, Prose bool
+	Bar             *Bar
+}
+
+// Bar is a row of a bar chart: segments from left to right on a scale up to Max, and a marker.
+type Bar struct {
+	Label string
+	Parts []BarPart
+	Max   float64
+	// Mark is the position of the target; negative if there is none.
+	Mark float64
+}
+
+type BarPart struct {
+	Fill  string
+	Value float64
+}
+
+type (
+	// Heading is a heading within a section; a minor one is omitted from the table of contents.
+	Heading struct {
+		ID, Text string
+		Minor    bool
+	}
+	Para struct {
+		Text  Cell
+		Class string
+	}
+	List  struct{ Items []Cell }
+	Facts struct {
+		Items []Fact
+		// Tiles shows the values as large figures.
+		Tiles bool
+	}
+	Fact struct {
+		Label string
+		Value Cell
+		List  []Cell
+	}
+	Quotes struct{ Items []Quote }
+	Card   struct {
+		ID     string
+		Title  Cell
+		Blocks []Block
+	}
+	LinkList struct {
+		Label string
+		Items []Cell
+	}
+)
+
+// Quote is a passage of evidence with its location.
+type Quote struct {
+	Text, Document, Place, Headings, Stance, Supports, SHA256, Score string
+}
+
+// Table is a table with a header row. A row's detail is shown below it at full width.
+type Table struct {
+	Caption string
+	Columns []Column
+	Rows    []Row
+	// Empty is the text shown if there are no rows.
+	Empty string
+}
+
+type Column struct {
+	Name string
+	// Width is the minimum width in units of about 1.5 em; columns share the remaining space.
+	Width int
+	// Number right-aligns the column.
+	Number bool
+	// Picture marks a column of bars; formats without pictures omit it.
+	Picture bool
+	// Swatch is the fill of the matching bar segment, shown before the column's name.
+	Swatch string
+}
+
+type Row struct {
+	ID     string
+	Cells  []Cell
+	Detail []Block
+}
+
+func (Heading) Kind() string  { return "heading" }
+func (Para) Kind() string     { return "para" }
+func (List) Kind() string     { return "list" }
+func (Facts) Kind() string    { return "facts" }
+func (Quotes) Kind() string   { return "quotes" }
+func (Card) Kind() string     { return "card" }
+func (LinkList) Kind() string { return "jumps" }
+func (Table) Kind() string    { return "table" }
+
+func Text(s string) Cell                  { return Cell{{Text: s}} }
+func UserText(s string) Cell              { return Cell{{Text: s, UserText: true}} }
+func Prose(s string) Cell                 { return Cell{{Text: s, Prose: true}} }
+func NoBreak(s string) Cell               { return Cell{{Text: s, NoBreak: true}} }
+func Mono(s string) Cell                  { return Cell{{Text: s, Mono: true}} }
+func Badge(class, s string) Cell          { return Cell{{Text: s, Badge: class}} }
+func Number(n int) Cell                   { return Text(wording.Count(n)) }
+func (c Cell) With(s ...Span) Cell        { return append(c, s...) }
+func NewPara(class, text string) Para     { return Para{Text: Text(text), Class: class} }
+func (f *Facts) Add(label string, c Cell) { f.Items = append(f.Items, Fact{Label: label, Value: c}) }
+
+// AddText adds a text written by users unless it is empty.
+func (f *Facts) AddText(label, text string) {
+	if text != "" {
+		f.Add(label, Prose(text))
+	}
+}
+
+// AddList adds a list of texts written by users unless it is empty.
+func (f *Facts) AddList(label string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	l := make([]Cell, len(items))
+	for i, s := range items {
+		l[i] = Prose(s)
+	}
+	f.Items = append(f.Items, Fact{Label: label, List: l})
+}
+
+// Class returns the CSS class of the column's cells.
+func (c Column) Class() string {
+	switch {
+	case c.Number:
+		return "n"
+	case c.Picture:
+		return "pic"
+	}
+	return ""
+}
+
+// Share returns a column's share of the table's width in percent.
+func (t Table) Share(c Column) float64 {
+	return drawing.RoundTo2(100 * float64(max(c.Width, 1)) / float64(t.totalWidth()))
+}
+
+// MinWidth returns the minimum readable width of the table in rem.
+func (t Table) MinWidth() float64 { return drawing.RoundTo2(1.5 * float64(t.totalWidth())) }
+
+func (t Table) totalWidth() int {
+	sum := 0
+	for _, c := range t.Columns {
+		sum += max(c.Width, 1)
+	}
+	return sum
+}
+
+// HasRow reports whether a row has the ID.
+func (t Table) HasRow(id string) bool {
+	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.ID == id })
+}
+
+// Details reports whether any row has a detail.
+func (t Table) Details() bool {
+	for _, r := range t.Rows {
+		if len(r.Detail) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Text returns the cell's text without its style.
+func (c Cell) Text() string {
+	var b strings.Builder
+	for _, s := range c {
+		if s.Prose && b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(s.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// FitLogo returns the size at which the logo fits into a box, in the box's units.
+func (d *Document) FitLogo(maxWidth, maxHeight float64) (w, h float64) {
+	cfg, err := png.DecodeConfig(bytes.NewReader(d.Logo))
+	if err != nil || cfg.Width == 0 || cfg.Height == 0 {
+		return 0, 0
+	}
+	scale := min(maxWidth/float64(cfg.Width), maxHeight/float64(cfg.Height))
+	return float64(cfg.Width) * scale, float64(cfg.Height) * scale
+}
+
+// BadgeClass returns the badge's class without characters that are invalid in one: a severity comes
+// from the data and may be anything.
+func (s Span) BadgeClass() string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, s.Badge)
+}

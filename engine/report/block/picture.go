@@ -1,0 +1,155 @@
+package block
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// Picture is a drawing in a report; a table next to it contains the same data.
+type Picture struct{ drawing.Drawing }
+
+// Kind returns the block's name for the page template.
+func (Picture) Kind() string { return "picture" }
+
+// Wide reports whether the picture needs scrolling on a narrow page.
+func (p Picture) Wide() bool { return p.Width > 500 }
+
+// BarSegment is a segment of a bar, in percent of its width.
+type BarSegment struct {
+	Fill     drawing.ColorName
+	X, Width float64
+}
+
+// Segments returns the segments from left to right, skipping invalid and negative values.
+func (b *Bar) Segments() []BarSegment {
+	var out []BarSegment
+	x := 0.0
+	for _, p := range b.Parts {
+		w := b.percentOf(p.Value)
+		if w <= 0 {
+			continue
+		}
+		out = append(out, BarSegment{Fill: drawing.FillOrDefault(p.Fill), X: drawing.RoundTo2(x), Width: drawing.RoundTo2(w)})
+		x += w
+	}
+	return out
+}
+
+// MarkAt returns the marker's position in percent, or a negative value if there is none.
+func (b *Bar) MarkAt() float64 {
+	if b.Mark < 0 {
+		return -1
+	}
+	return drawing.RoundTo2(b.percentOf(b.Mark))
+}
+
+func (b *Bar) percentOf(v float64) float64 {
+	if !(b.Max > 0) || !(v > 0) {
+		return 0
+	}
+	return math.Min(v/b.Max, 1) * 100
+}
+
+// maxChartRows is the maximum number of bars in a picture; a longer table gets several pictures.
+const maxChartRows = 40
+
+// BarCharts draws a table's bars as separate pictures, for formats that can't show them in cells.
+func (t Table) BarCharts() (out []drawing.Drawing) {
+	at := t.BarColumn()
+	if at < 0 {
+		return nil
+	}
+	var rows []Row
+	for _, r := range t.Rows {
+		if at < len(r.Cells) && len(r.Cells[at]) > 0 && r.Cells[at][0].Bar != nil {
+			rows = append(rows, r)
+		}
+	}
+	for from := 0; from < len(rows); from += maxChartRows {
+		to := min(from+maxChartRows, len(rows))
+		title := t.Caption
+		if len(rows) > maxChartRows {
+			title += fmt.Sprintf(" (rows %d to %d)", from+1, to)
+		}
+		out = append(out, t.barChart(title, rows[from:to], at))
+	}
+	return out
+}
+
+// BarColumn returns the index of the bar column, or -1 if there is none.
+func (t Table) BarColumn() int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Picture })
+}
+
+// WithoutColumn returns the table without one of its columns.
+func (t Table) WithoutColumn(at int) Table {
+	t.Columns = slices.Delete(slices.Clone(t.Columns), at, at+1)
+	rows := slices.Clone(t.Rows)
+	for i, r := range rows {
+		if at < len(r.Cells) {
+			rows[i].Cells = slices.Delete(slices.Clone(r.Cells), at, at+1)
+		}
+	}
+	t.Rows = rows
+	return t
+}
+
+func (t Table) barChart(title string, rows []Row, at int) drawing.Drawing {
+	const left, right, step, high = 230.0, 590.0, 22.0, 14.0
+	d := drawing.Drawing{Title: title, Width: drawing.Width}
+	var descriptions []string
+	y := 6.0
+	for _, r := range rows {
+		b := r.Cells[at][0].Bar
+		descriptions = append(descriptions, b.Label)
+		d.Add(
+			drawing.FitLabel(
+				drawing.Label{
+					X:      left - 8,
+					Y:      y + 11.5,
+					Size:   drawing.LabelSize,
+					Text:   r.Cells[0].Text(),
+					Anchor: drawing.End,
+					Color:  drawing.Ink,
+				},
+				left-12,
+			),
+			drawing.Box{X: left, Y: y, W: right - left, H: high, Fill: drawing.Panel, Edge: drawing.Rule},
+		)
+		sum := 0.0
+		for _, p := range b.Parts {
+			sum += max(p.Value, 0)
+		}
+		for _, s := range b.Segments() {
+			w := (right - left) * s.Width / 100
+			d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Fill: s.Fill})
+			if s.Fill == "not-assessed" || s.Fill == "unmapped" {
+				d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Edge: drawing.Soft})
+			}
+		}
+		if m := b.MarkAt(); m >= 0 {
+			x := left + (right-left)*m/100
+			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
+		}
+		value := strconv.FormatFloat(drawing.RoundTo2(sum), 'f', -1, 64)
+		if len(b.Parts) == 0 {
+			value = "–"
+		}
+		d.Add(drawing.Label{X: right + 8, Y: y + 11.5, Size: drawing.LabelSize, Text: value, Color: drawing.Soft})
+		y += step
+	}
+	var keys []drawing.LegendKey
+	for _, c := range t.Columns {
+		if c.Swatch != "" {
+			keys = append(keys, drawing.LegendKey{Fill: drawing.FillOrDefault(c.Swatch), Name: c.Name})
+		}
+	}
+	d.Height = d.AddLegend(keys, left, y+8, right+80)
+	d.Description = strings.Join(descriptions, ". ")
+	return d
+}

@@ -1,0 +1,160 @@
+package content
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// Deliverable returns the version of a gate's deliverable, or nil if there is none.
+func (s *Source) Deliverable(g api.Gate) *api.DeliverableVersion {
+	switch {
+	case g == api.GateSoA && s.SoA != nil:
+		return &s.SoA.DeliverableVersion
+	case g == api.GateGapAnalysis && s.Gap != nil:
+		return &s.Gap.DeliverableVersion
+	case g == api.GateMaturity && s.Maturity != nil:
+		return &s.Maturity.DeliverableVersion
+	case g == api.GatePOAM && s.POAM != nil:
+		return &s.POAM.DeliverableVersion
+	}
+	return nil
+}
+
+// approvalStatus describes whether a deliverable is approved.
+type approvalStatus struct {
+	version  *api.DeliverableVersion
+	approval *api.Approval // the decision that approved it, if known
+	approved bool
+	// reason states in words what is missing; empty if approved.
+	reason string
+}
+
+// approvalStatus returns the status of a gate's deliverable. An approval counts only for the
+// content whose hash it carries: the status "approved" is ignored if the decision was on other
+// content.
+func (s *Source) approvalStatus(g api.Gate) approvalStatus {
+	v := s.Deliverable(g)
+	if v == nil {
+		return approvalStatus{reason: "The " + g.Title() + " has not been drafted yet."}
+	}
+	st := approvalStatus{version: v, approval: s.latestApproval(g, v)}
+	name := fmt.Sprintf("The %s (version %d)", g.Title(), v.VersionNumber)
+	switch {
+	case v.Status != api.VersionApproved:
+		st.reason = name + " is " + wording.Humanize(string(v.Status)) + ", not approved."
+	case st.approval != nil && st.approval.TargetSHA256 != v.ContentSHA256:
+		st.reason = name + " has changed since it was approved, so the approval no longer applies."
+	default:
+		st.approved = true
+	}
+	return st
+}
+
+// latestApproval returns the latest approval of a version, or nil if there is none.
+func (s *Source) latestApproval(g api.Gate, v *api.DeliverableVersion) *api.Approval {
+	var found *api.Approval
+	for i := range s.Approvals {
+		a := &s.Approvals[i]
+		if a.Gate != g || a.TargetID != v.ID || a.Status != api.ApprovalApproved {
+			continue
+		}
+		if found == nil || a.DecidedAt != nil && (found.DecidedAt == nil || a.DecidedAt.After(*found.DecidedAt)) {
+			found = a
+		}
+	}
+	return found
+}
+
+// draftReasons returns a sentence for each deliverable of the template that is not approved.
+func (s *Source) draftReasons(t Template) []string {
+	var out []string
+	for _, g := range t.Gates {
+		if st := s.approvalStatus(g); !st.approved {
+			out = append(out, st.reason)
+		}
+	}
+	return out
+}
+
+// outdatedMessages returns a sentence for each deliverable of the template whose inputs have
+// changed since.
+func (v *Report) outdatedMessages() (out []string) {
+	for _, o := range v.Outdated {
+		if v.Template.HasDeliverable(o.Gate) {
+			out = append(out, o.Message)
+		}
+	}
+	return out
+}
+
+// outdatedPrefix starts the notice about outdated deliverables on the first page.
+const outdatedPrefix = "NOT UP TO DATE. "
+
+// IsDraft reports whether the template shows a deliverable that is missing or not approved. The
+// scope has no gate of its own: the approval of the Statement of Applicability covers it, and its
+// status is shown next to it.
+func IsDraft(src *Source, template string) bool {
+	t, _ := FindTemplate(template)
+	return len(src.draftReasons(t)) > 0
+}
+
+// Provenance returns the IDs and hashes of the data a template is made from, by name.
+func Provenance(src *Source, template string) map[string]string {
+	t, _ := FindTemplate(template)
+	out := map[string]string{
+		"assessment_id":       src.Assessment.ID,
+		"assessment_revision": strconv.Itoa(src.Assessment.Revision),
+		"scf_version_id":      src.Catalog.ID,
+	}
+	if src.Catalog.SourceSHA256 != nil {
+		out["scf_source_sha256"] = *src.Catalog.SourceSHA256
+	}
+	for _, g := range t.Gates {
+		if v := src.Deliverable(g); v != nil {
+			out[string(g)+"_version_id"] = v.ID
+			out[string(g)+"_content_sha256"] = v.ContentSHA256
+		}
+	}
+	if t.hasSection(SectionScope) && src.Scope != nil {
+		out["scope_id"] = src.Scope.ID
+		out["scope_revision"] = strconv.Itoa(src.Scope.Revision)
+	}
+	if sum := src.Brand.SHA256(); sum != "" {
+		out["branding_sha256"] = sum
+	}
+	if len(src.Documents) > 0 {
+		out["documents_sha256"] = documentsHash(src.Documents)
+	}
+	return out
+}
+
+// documentsHash returns the SHA-256 of the documents' hashes, one per line, sorted and without
+// duplicates.
+func documentsHash(docs []api.Document) string {
+	var sums []string
+	for _, d := range docs {
+		sums = append(sums, d.SHA256)
+	}
+	slices.Sort(sums)
+	sum := sha256.Sum256([]byte(strings.Join(sums, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// approvedAt returns the time of approval, or nil if not approved.
+func approvedAt(st approvalStatus) *time.Time {
+	switch {
+	case !st.approved:
+		return nil
+	case st.approval != nil && st.approval.DecidedAt != nil:
+		return st.approval.DecidedAt
+	}
+	return st.version.ApprovedAt
+}

@@ -1,0 +1,196 @@
+// Package content decides what a report says. From a Source, the data of an assessment at one moment,
+// it builds what each template shows, in the shapes that the formats need:
+//
+//	Source ──► Report (sorted, indexed) ──► Document (sections of blocks)   PDF, HTML, DOCX, Markdown
+//	                       ├─────────────► Section, ItemFields, Charts      XLSX
+//	                       ├─────────────► Rows                             CSV
+//	                       ├─────────────► Data                             JSON, users' templates
+//	                       └─────────────► the items themselves             OSCAL
+//
+// To add a template, add an entry to Templates; to add a section, add a SectionID and a case in
+// Report.Section.
+//
+// The package makes no judgments: figures are counted from the items given or supplied by the caller.
+// All dates come from the data, so the same Source always gives the same report. Free text is shown
+// in full and never interpreted.
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// Report is a source prepared for one request: a private copy in reading order, with names,
+// anchors and indexes.
+type Report struct {
+	*Source
+	Template     Template
+	Title        string
+	DraftReasons []string
+	theme        drawing.Theme
+	// people maps IDs to names, as far as the approvals contain them.
+	people map[string]string
+	// coverage holds the requirements of each framework with their controls.
+	coverage []frameworkCoverage
+	anchors  anchors
+	// planByControl maps controls to the plan item that closes them.
+	planByControl map[string]*api.POAMItem
+	// passages maps controls to the passages that a section quotes.
+	passages map[SectionID]map[string][]api.Evidence
+	// ids holds the anchors of the items that the template shows, in order.
+	ids struct{ soa, findings, scores, plan []string }
+}
+
+// New prepares a copy of the source for a template; an empty title means the template's.
+// Control characters are replaced with visible symbols unless texts are to be kept verbatim.
+func New(src *Source, template, title string, verbatim bool) *Report {
+	edit := wording.Sanitize
+	if verbatim {
+		edit = func(s string) string { return s }
+	}
+	copied := deepCopy(*src, edit)
+	v := &Report{Source: &copied, anchors: newAnchors()}
+	v.Template, _ = FindTemplate(template)
+	v.Title = wording.OrDefault(edit(title), v.Template.Title)
+	v.DraftReasons = copied.draftReasons(v.Template)
+	v.theme, _ = copied.Brand.newTheme() // checked by Write
+	v.sortItems()
+	v.people = map[string]string{}
+	for _, a := range copied.Approvals {
+		v.people[a.RequestedBy.ID] = a.RequestedBy.Name
+		if a.DecidedBy != nil {
+			v.people[a.DecidedBy.ID] = a.DecidedBy.Name
+		}
+	}
+	v.coverage = computeCoverage(&copied)
+	v.planByControl = planItemsByControl(v.POAMItems)
+	return v
+}
+
+// sortItems sorts the items in reading order: by domain and code, findings worst first, the plan by
+// priority.
+func (v *Report) sortItems() {
+	byCode := func(a, b *api.Item) int {
+		return cmp.Or(
+			scf.CompareNatural(a.DomainCode, b.DomainCode),
+			scf.CompareNatural(a.ControlCode, b.ControlCode),
+			cmp.Compare(a.ID, b.ID),
+		)
+	}
+	slices.SortStableFunc(v.SoAItems, func(a, b api.SoAItem) int { return byCode(&a.Item, &b.Item) })
+	slices.SortStableFunc(v.Scores, func(a, b api.MaturityScore) int { return byCode(&a.Item, &b.Item) })
+	slices.SortStableFunc(v.Findings, func(a, b api.Finding) int {
+		return cmp.Or(a.CompareSeverity(&b), byCode(&a.Item, &b.Item))
+	})
+	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
+		return cmp.Or(
+			a.Priority-b.Priority,
+			cmp.Compare(a.CurrentDueDate(), b.CurrentDueDate()),
+			scf.CompareNatural(a.POAMCode, b.POAMCode),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	slices.SortStableFunc(v.Documents, func(a, b api.Document) int {
+		return cmp.Or(
+			cmp.Compare(strings.ToLower(a.Filename), strings.ToLower(b.Filename)),
+			cmp.Compare(a.SHA256, b.SHA256),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	slices.SortStableFunc(v.Approvals, func(a, b api.Approval) int {
+		return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.ID, b.ID))
+	})
+	if v.MaturitySummary != nil {
+		slices.SortStableFunc(
+			v.MaturitySummary.Domains,
+			func(a, b api.DomainMaturity) int { return scf.CompareNatural(a.DomainCode, b.DomainCode) },
+		)
+	}
+}
+
+// PersonName returns a person's name, or the ID if the name is unknown.
+func (v *Report) PersonName(id string) string { return wording.OrDefault(v.people[id], id) }
+
+func (v *Report) optionalPersonName(id *string) string { return v.PersonName(wording.OrEmpty(id)) }
+
+// domainLabel returns the domain's code and name, as in "AST, Assets".
+func (v *Report) domainLabel(code string) string {
+	switch name := v.Domains[code]; {
+	case code == "":
+		return "No domain"
+	case name == "":
+		return code
+	default:
+		return code + ", " + name
+	}
+}
+
+// requirementsCell returns codes under their frameworks' names, one framework per line.
+func (v *Report) requirementsCell(codes api.RequirementCodes) block.Cell {
+	var lines []string
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		if len(codes[code]) == 0 {
+			continue
+		}
+		name := code
+		for _, f := range v.Frameworks {
+			if f.Code == code {
+				name = wording.OrDefault(f.Name, code)
+			}
+		}
+		lines = append(lines, name+": "+strings.Join(codes[code], ", "))
+	}
+	if len(lines) == 0 {
+		return block.Text("–")
+	}
+	return block.Prose(strings.Join(lines, "\n"))
+}
+
+// anchors assigns IDs that are unique within a report and remembers what they refer to.
+type anchors struct {
+	used  map[string]bool
+	byKey map[string]string
+}
+
+func newAnchors() anchors { return anchors{used: map[string]bool{}, byKey: map[string]string{}} }
+
+// assign returns a new ID for something of a kind, such as a control's row in a table.
+func (a anchors) assign(kind, name string) string {
+	var b strings.Builder
+	b.WriteString(kind)
+	b.WriteByte('-')
+	for _, r := range strings.ToLower(name) {
+		if b.Len() > 80 {
+			break
+		}
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('-')
+		}
+	}
+	id := b.String()
+	for n := 2; a.used[id]; n++ {
+		id = fmt.Sprintf("%s-%d", b.String(), n)
+	}
+	a.used[id] = true
+	if key := kind + "\x00" + name; a.byKey[key] == "" {
+		a.byKey[key] = id
+	}
+	return id
+}
+
+// link returns a link to the first thing of a kind and name, or the plain name if the report has
+// none.
+func (a anchors) link(kind, name string) block.Span {
+	return block.Span{Text: name, Ref: a.byKey[kind+"\x00"+name]}
+}

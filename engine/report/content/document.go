@@ -1,0 +1,312 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// Document returns the report as a document whose sections follow the template's order.
+func (v *Report) Document() block.Document {
+	d := v.Cover()
+	v.assignAnchors()
+	v.indexPassages()
+	for _, p := range v.Template.Sections {
+		d.Sections = append(d.Sections, v.Section(p))
+	}
+	return d
+}
+
+// Cover returns the report's document without its sections.
+func (v *Report) Cover() block.Document {
+	d := block.Document{
+		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
+		Draft: v.DraftReasons, AsOf: wording.Time(v.AsOf), Time: v.AsOf, Tool: v.Tool,
+		Facts: v.mastheadFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+	}
+	if v.Catalog.IsStarter {
+		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)
+	}
+	if old := v.outdatedMessages(); len(old) > 0 {
+		d.Notices = append(d.Notices, outdatedPrefix+strings.Join(old, " "))
+	}
+	return d
+}
+
+// indexPassages records which passages each section quotes per control, so that later sections need
+// not repeat them.
+func (v *Report) indexPassages() {
+	v.passages = map[SectionID]map[string][]api.Evidence{SectionGap: {}, SectionSoA: {}}
+	if v.Template.hasSection(SectionGap) {
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			v.passages[SectionGap][f.ControlCode] = append(v.passages[SectionGap][f.ControlCode], f.Evidence...)
+		}
+	}
+	if v.Template.hasSection(SectionSoA) {
+		for i := range v.SoAItems {
+			v.passages[SectionSoA][v.SoAItems[i].ControlCode] = v.SoAItems[i].Evidence
+		}
+	}
+}
+
+// assignAnchors assigns an anchor to every item up front, so that links may point forward.
+func (v *Report) assignAnchors() {
+	if v.Template.hasSection(SectionSoA) {
+		for i := range v.SoAItems {
+			v.ids.soa = append(v.ids.soa, v.anchors.assign("soa", v.SoAItems[i].ControlCode))
+		}
+	}
+	if v.Template.hasSection(SectionGap) {
+		for i := range v.Findings {
+			v.ids.findings = append(v.ids.findings, v.anchors.assign("finding", wording.OrDefault(v.Findings[i].ControlCode, "none")))
+		}
+	}
+	if v.Template.hasSection(SectionMaturity) {
+		for i := range v.Scores {
+			v.ids.scores = append(v.ids.scores, v.anchors.assign("level", v.Scores[i].ControlCode))
+		}
+	}
+	if v.Template.hasSection(SectionPOAM) {
+		for i := range v.POAMItems {
+			v.ids.plan = append(v.ids.plan, v.anchors.assign("plan", v.POAMItems[i].POAMCode))
+		}
+	}
+}
+
+func (v *Report) Section(p SectionID) block.Section {
+	s := block.Section{ID: string(p)}
+	switch p {
+	case SectionSummary:
+		s.Title, s.Blocks = "Executive summary", v.summarySection()
+	case SectionScope:
+		s.Title, s.Blocks = "Scope", v.scopeSection()
+		switch {
+		case v.Scope == nil:
+		case v.Scope.Status != api.VersionApproved:
+			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, wording.Humanize(string(v.Scope.Status)))
+		default:
+			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.Date(v.Scope.ApprovedAt))
+		}
+		return s
+	case SectionCoverage:
+		s.Title, s.Blocks = "Framework coverage", v.coverageSection()
+		return v.markApproval(s, api.GateSoA)
+	case SectionSoA:
+		s.Title, s.Blocks = "Statement of Applicability", v.soaSection()
+		return v.markApproval(s, api.GateSoA)
+	case SectionGap:
+		s.Title, s.Blocks = "Gap analysis", v.gapSection()
+		return v.markApproval(s, api.GateGapAnalysis)
+	case SectionMaturity:
+		s.Title, s.Blocks = "Maturity", v.maturitySection()
+		return v.markApproval(s, api.GateMaturity)
+	case SectionPOAM:
+		s.Title, s.Blocks = "Plan of action and milestones", v.poamSection()
+		return v.markApproval(s, api.GatePOAM)
+	case SectionDocuments:
+		s.Title, s.Blocks = "Documents", v.documentsSection()
+	case SectionApprovals:
+		s.Title, s.Blocks = "Approvals", v.approvalsSection()
+	case SectionBasis:
+		s.Title, s.Blocks = "Basis and limitations", v.basisSection()
+	}
+	if len(v.DraftReasons) > 0 {
+		s.Draft = "Not everything in this report has been approved."
+	}
+	return s
+}
+
+// markApproval states at the start of a section whether its deliverable is approved.
+func (v *Report) markApproval(s block.Section, g api.Gate) block.Section {
+	st := v.approvalStatus(g)
+	if !st.approved {
+		s.Draft = st.reason
+		return s
+	}
+	s.Approved = approvalSentence(v.approverName(st), wording.Date(approvedAt(st)))
+	return s
+}
+
+func approvalSentence(by, on string) string {
+	s := "Approved"
+	if by != "" {
+		s += " by " + by
+	}
+	if on != "" {
+		s += " on " + on
+	}
+	return s + "."
+}
+
+func (v *Report) mastheadFacts() block.Facts {
+	var f block.Facts
+	f.Add("Organization", block.UserText(wording.OrDefault(v.Organization.Name, "not specified")))
+	f.Add("Assessment", block.UserText(wording.OrDefault(v.Assessment.Name, "not specified")))
+	f.AddText("About", v.Assessment.Description)
+	f.Add("State", block.Text(wording.Label(string(v.Assessment.State))))
+	if v.Assessment.DueDate != nil {
+		f.Add("Due", block.NoBreak(wording.OrEmpty(v.Assessment.DueDate)))
+	}
+	var frameworks []block.Cell
+	for _, fw := range v.Frameworks {
+		frameworks = append(frameworks, block.UserText(wording.OrDefault(fw.Name, fw.Code)).With(block.Span{Text: " "}, block.Span{Text: fw.Code, Mono: true}))
+	}
+	if len(frameworks) == 0 {
+		f.Add("Frameworks", block.Text("none selected"))
+	} else {
+		f.Items = append(f.Items, block.Fact{Label: "Frameworks", List: frameworks})
+	}
+	f.Add("Catalog", block.Text(wording.Capitalize(v.CatalogName())))
+	f.Add("Catalog SHA-256", v.catalogHashCell())
+	f.Add("As of", block.Text(wording.Time(v.AsOf)))
+	f.Add("Written by", block.UserText(wording.OrDefault(v.Tool, "not specified")))
+	return f
+}
+
+func (v *Report) catalogHashCell() block.Cell {
+	if v.Catalog.SourceSHA256 == nil {
+		return block.Text("none (the catalog has no source file)")
+	}
+	return block.Mono(*v.Catalog.SourceSHA256)
+}
+
+// versionsTable returns the table of the versions the report is based on.
+func (v *Report) versionsTable() block.Table {
+	t := block.Table{Caption: "Versions this report is based on", Columns: []block.Column{
+		{Name: "Deliverable", Width: 5},
+		{Name: "Version", Width: 3, Number: true},
+		{Name: "Status", Width: 5},
+		{Name: "Items", Width: 2, Number: true},
+		{Name: "Prepared by", Width: 4},
+		{Name: "Approved by", Width: 4},
+		{Name: "Approved on", Width: 4},
+		{Name: "Content SHA-256", Width: 7},
+	}}
+	for _, g := range v.Template.Gates {
+		st := v.approvalStatus(g)
+		name := block.Text(wording.Capitalize(g.Title()))
+		if st.version == nil {
+			t.Rows = append(
+				t.Rows,
+				block.Row{
+					Cells: []block.Cell{
+						name,
+						block.Text("–"),
+						block.Badge("draft", "Not drafted yet"),
+						block.Text("–"),
+						block.Text("–"),
+						block.Text("–"),
+						block.Text("–"),
+						block.Text("–"),
+					},
+				},
+			)
+			continue
+		}
+		status := block.Badge("approved", "Approved")
+		switch {
+		case st.approved:
+		case st.version.Status == api.VersionApproved:
+			status = block.Badge("draft", "Changed since approval")
+		default:
+			status = block.Badge("draft", wording.Label(string(st.version.Status)))
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			name, block.Number(st.version.VersionNumber), status, block.Number(v.itemCount(g)), block.UserText(v.PersonName(st.version.CreatedBy)),
+			block.UserText(
+				wording.OrDefault(v.approverName(st), "–"),
+			), block.NoBreak(wording.OrDefault(wording.Date(approvedAt(st)), "–")), block.Mono(st.version.ContentSHA256),
+		}})
+	}
+	return t
+}
+
+func (v *Report) itemCount(g api.Gate) int {
+	switch g {
+	case api.GateSoA:
+		return len(v.SoAItems)
+	case api.GateGapAnalysis:
+		return len(v.Findings)
+	case api.GateMaturity:
+		return len(v.Scores)
+	}
+	return len(v.POAMItems)
+}
+
+// evidenceBlocks returns an item's passages as quotes.
+func evidenceBlocks(all []api.Evidence) []block.Block {
+	if len(all) == 0 {
+		return nil
+	}
+	q := block.Quotes{}
+	for _, e := range all {
+		q.Items = append(q.Items, block.Quote{
+			Text:     e.Quote,
+			Document: wording.OrDefault(e.DocumentTitle, e.Filename),
+			Place:    wording.Locator(e.Locator),
+			Headings: strings.Join(e.HeadingPath, " › "),
+			Stance:   wording.Humanize(e.Stance),
+			Supports: e.Supports,
+			SHA256:   e.SHA256,
+			Score:    fmt.Sprintf("%.2f", e.Score),
+		})
+	}
+	return []block.Block{q}
+}
+
+// unquotedEvidenceBlocks returns an item's passages as quotes, except those already quoted for its
+// control in the given parts of the report.
+func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts ...SectionID) []block.Block {
+	quoted := map[string]bool{}
+	for _, p := range parts {
+		for _, e := range v.passages[p][code] {
+			quoted[e.SHA256+"\x00"+e.Quote] = true
+		}
+	}
+	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
+}
+
+// formatConfidence formats a confidence as a percentage; overridden adds that the verdict has been
+// changed by a user.
+func formatConfidence(confidence float64, overridden bool) string {
+	out := fmt.Sprintf("%.0f%%", confidence*100)
+	if overridden {
+		out += " for the automatic verdict (overridden)"
+	}
+	return out
+}
+
+// addEdits adds which fields were changed after the draft, and by whom.
+func (v *Report) addEdits(f *block.Facts, it *api.Item) {
+	if len(it.EditedFields) == 0 && it.EditedBy == nil {
+		return
+	}
+	s := "after the draft"
+	if who := v.optionalPersonName(it.EditedBy); who != "" {
+		s = "by " + who + " " + s
+	}
+	if len(it.EditedFields) > 0 {
+		names := make([]string, len(it.EditedFields))
+		for i, n := range it.EditedFields {
+			names[i] = wording.Humanize(n)
+		}
+		s += ": " + strings.Join(names, ", ")
+	}
+	f.Add("Changed", block.UserText(s))
+}
+
+// approverName returns the approver's name, or the ID if the name is unknown; "" if not approved.
+func (v *Report) approverName(st approvalStatus) string {
+	if !st.approved {
+		return ""
+	}
+	if st.approval != nil && st.approval.DecidedBy != nil {
+		return wording.OrDefault(st.approval.DecidedBy.Name, st.approval.DecidedBy.ID)
+	}
+	return v.optionalPersonName(st.version.ApprovedBy)
+}

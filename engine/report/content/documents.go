@@ -1,0 +1,168 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// removedDocuments returns the file names that items cite but that are no longer documents of the
+// assessment.
+func (v *Report) removedDocuments() (gone []string) {
+	there := make(map[string]bool, len(v.Documents))
+	for _, d := range v.Documents {
+		there[d.ID] = true
+	}
+	for i := range v.SoAItems {
+		for _, e := range v.SoAItems[i].Evidence {
+			if e.DocumentID != "" && !there[e.DocumentID] && !slices.Contains(gone, e.Filename) {
+				gone = append(gone, e.Filename)
+			}
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+func (v *Report) documentsSection() []block.Block {
+	gone := v.removedDocuments()
+	if len(v.Documents)+len(gone) == 0 {
+		return []block.Block{block.NewPara("empty", "No documents have been provided as evidence.")}
+	}
+	var lost []block.Block
+	if len(gone) > 0 {
+		lost = append(
+			lost,
+			block.NewPara(
+				"",
+				fmt.Sprintf("This report cites %s since been removed.", wording.Plural(len(gone), "document that has", "documents that have")),
+			),
+		)
+	}
+	if len(v.Documents) == 0 {
+		return lost
+	}
+	read, unread := v.partitionDocuments()
+	out := []block.Block{
+		block.NewPara("", fmt.Sprintf("%s read, %s not.", wording.Plural(read, "document was", "documents were"), wording.Count(len(unread)))),
+	}
+	out = append(out, lost...)
+	if len(unread) > 0 {
+		t := block.Table{
+			Caption: "Documents that could not be considered",
+			Columns: []block.Column{{Name: "File", Width: 5}, {Name: "Status", Width: 4}, {Name: "Why", Width: 9}},
+		}
+		for _, d := range unread {
+			why := "Processing failed; no reason was recorded."
+			if d.Status != api.DocumentFailed {
+				why = "It had not been processed yet."
+			}
+			t.Rows = append(
+				t.Rows,
+				block.Row{
+					Cells: []block.Cell{
+						block.UserText(d.Filename),
+						block.Badge("draft", wording.Label(string(d.Status))),
+						block.Prose(wording.OrDefault(wording.OrEmpty(d.Error), why)),
+					},
+				},
+			)
+		}
+		out = append(out, t)
+	}
+	t := block.Table{Caption: "Document register", Columns: []block.Column{
+		{Name: "Document", Width: 9},
+		{Name: "Kind", Width: 3},
+		{Name: "Version", Width: 3},
+		{Name: "Date", Width: 4},
+		{Name: "Pages", Width: 2, Number: true},
+		{Name: "Size", Width: 3, Number: true},
+		{Name: "Status", Width: 4},
+		{Name: "SHA-256", Width: 8},
+	}}
+	for _, d := range v.Documents {
+		name := block.UserText(wording.OrDefault(d.Title, d.Filename))
+		if d.Title != "" && d.Title != d.Filename {
+			name = name.With(block.Span{Text: " "}, block.Span{Text: d.Filename, Mono: true})
+		}
+		class := "approved"
+		if d.Status != api.DocumentIngested {
+			class = "draft"
+		}
+		pages := "–"
+		if d.PageCount > 0 {
+			pages = wording.Count(d.PageCount)
+		}
+		var f block.Facts
+		f.AddText("Owner", d.Owner)
+		f.AddText("Approved by", d.ApprovedBy)
+		f.AddList("Warnings", d.Warnings)
+		var detail []block.Block
+		if len(f.Items) > 0 {
+			detail = []block.Block{f}
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			name,
+			block.Text(wording.OrDefault(wording.Label(d.Category), "–")),
+			block.UserText(wording.OrDefault(d.DocVersion, "–")),
+			block.NoBreak(wording.OrDefault(wording.OrEmpty(d.EffectiveDate), "–")),
+			block.Text(pages),
+			block.Text(wording.Size(d.SizeBytes)),
+			block.Badge(class, wording.Label(string(d.Status))),
+			block.Mono(d.SHA256),
+		}, Detail: detail})
+	}
+	return append(out, t)
+}
+
+func (v *Report) approvalsSection() []block.Block {
+	t := block.Table{Caption: "Approval requests and decisions", Empty: "No approval has been requested yet.", Columns: []block.Column{
+		{Name: "Deliverable", Width: 4},
+		{Name: "Version", Width: 3, Number: true},
+		{Name: "Decision", Width: 4},
+		{Name: "Requested by", Width: 4},
+		{Name: "Decided by", Width: 4},
+		{Name: "Reason", Width: 6},
+		{Name: "Content SHA-256", Width: 7},
+	}}
+	for i := range v.Approvals {
+		a := &v.Approvals[i]
+		if !v.Template.HasDeliverable(a.Gate) {
+			continue
+		}
+		class, by, on := "draft", "–", wording.Date(a.DecidedAt)
+		if a.Status == api.ApprovalApproved {
+			class = "approved"
+		}
+		if a.DecidedBy != nil {
+			by = ActorName(*a.DecidedBy)
+			if a.Delegation != nil {
+				by += " for " + a.Delegation.DelegatorName
+			}
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.Text(wording.Capitalize(a.Gate.Title())), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),
+			block.UserText(
+				ActorName(a.RequestedBy),
+			).With(
+				block.Span{Text: " "},
+				block.Span{Text: wording.Date(&a.RequestedAt), NoBreak: true},
+			), block.UserText(by).With(block.Span{Text: " "}, block.Span{Text: on, NoBreak: true}),
+			block.Prose(wording.OrDefault(wording.OrEmpty(a.Reason), "–")), block.Mono(a.TargetSHA256),
+		}})
+	}
+	return []block.Block{block.NewPara("", "An approval applies only to the content with the hash shown."), t}
+}
+
+// ActorName returns the name of who acted, noting if it was an API key.
+func ActorName(a api.Actor) string {
+	s := wording.OrDefault(a.Name, a.ID)
+	if a.Type != api.ActorUser && a.Type != "" {
+		s += " (" + strings.ReplaceAll(string(a.Type), "_", " ") + ")"
+	}
+	return s
+}

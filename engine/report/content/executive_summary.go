@@ -1,0 +1,285 @@
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+// ExecutiveText returns about a page of plain text for executives, in paragraphs separated by blank
+// lines. It is derived only from the source's figures and adds no judgment.
+func ExecutiveText(src *Source) string {
+	v := New(src, TemplateExecutiveSummary, "", false)
+	return strings.Join(v.executiveParagraphs(), "\n\n")
+}
+
+// executiveParagraphs returns the paragraphs of the executive text.
+func (v *Report) executiveParagraphs() []string {
+	out := []string{v.describeSubject()}
+	for _, say := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeReliance} {
+		if s := say(); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (v *Report) frameworkNames() []string {
+	names := make([]string, len(v.Frameworks))
+	for i, f := range v.Frameworks {
+		names[i] = wording.OrDefault(f.Name, f.Code)
+	}
+	return names
+}
+
+// CatalogName returns the catalog's name; it never calls the starter catalog the SCF.
+func (v *Report) CatalogName() string {
+	if v.Catalog.IsStarter {
+		return "the built-in starter catalog " + v.Catalog.Label
+	}
+	return "the Secure Controls Framework " + wording.OrDefault(v.Catalog.Label, "(version not specified)")
+}
+
+func (v *Report) describeSubject() string {
+	against := wording.And(v.frameworkNames())
+	if against == "" {
+		against = "no specific framework"
+	}
+	read, unread := v.partitionDocuments()
+	// Name the assessment, not the organization, which may be the consultant's own.
+	s := fmt.Sprintf("%s assesses compliance with %s using the controls of %s, as of %s.",
+		wording.OrDefault(v.Assessment.Name, "This assessment"), against, v.CatalogName(), wording.LongDate(v.AsOf))
+	switch {
+	case read+len(unread) == 0 && len(v.removedDocuments()) == 0:
+		s += " No documents have been provided as evidence."
+	case read+len(unread) == 0:
+	case len(unread) == 0:
+		s += fmt.Sprintf(" The evidence comes from %s.", wording.Plural(read, "document", "documents"))
+	default:
+		s += fmt.Sprintf(
+			" The evidence comes from %s; %s could not be considered.",
+			wording.Plural(read, "document", "documents"),
+			wording.Plural(len(unread), "more", "more"),
+		)
+	}
+	if gone := v.removedDocuments(); len(gone) > 0 {
+		s += fmt.Sprintf(" It relies on %s since been removed.", wording.Plural(len(gone), "document that has", "documents that have"))
+	}
+	return s
+}
+
+func (v *Report) describeControls() string {
+	if v.SoA == nil {
+		return "The Statement of Applicability has not been drafted yet, so the applicable controls have not been determined."
+	}
+	all, _ := countStatuses(v.SoAItems)
+	excluded := all[statusExcluded]
+	undecided := 0
+	for i := range v.SoAItems {
+		if a := v.SoAItems[i].Applicability; !a.IsApplicable() && a != api.NotApplicable && a != api.OutOfScope {
+			undecided++
+		}
+	}
+	in := len(v.SoAItems) - excluded - undecided
+	s := fmt.Sprintf("Of %s, %s", wording.Plural(len(v.SoAItems), "control", "controls"), wording.Count(in))
+	s += map[bool]string{true: " applies", false: " apply"}[in == 1]
+	if excluded > 0 {
+		s += ", " + wording.Plural(excluded, "is excluded with a reason", "are excluded with a reason")
+	}
+	if undecided > 0 {
+		s += " and " + wording.Plural(undecided, "is undecided", "are undecided")
+	}
+	s += "."
+	if in == 0 {
+		return s
+	}
+	var shares []string
+	for _, o := range []coverageStatus{statusImplemented, statusPartly, statusPlanned, statusMissing} {
+		if all[o] > 0 {
+			shares = append(
+				shares,
+				fmt.Sprintf(
+					"%s (%s) %s",
+					wording.Count(all[o]),
+					wording.Percent(all[o], in),
+					strings.ToLower(o.displayName())+map[bool]string{true: " implemented"}[o == statusPartly],
+				),
+			)
+		}
+	}
+	if len(shares) > 0 {
+		s += " Status of the applicable controls, based on the evidence: " + wording.And(shares) + "."
+	}
+	if n := all[statusNotEvidenced]; n > 0 {
+		s += fmt.Sprintf(
+			" For %s (%s) there was too little evidence to judge, which does not mean they are not implemented.",
+			wording.Count(n),
+			wording.Percent(n, in),
+		)
+	}
+	if v.Summary.CompliancePct != nil {
+		s += fmt.Sprintf(" Overall compliance is %.1f%%", *v.Summary.CompliancePct)
+		if v.Summary.ComplianceFormula != "" {
+			s += " (" + strings.TrimSuffix(v.Summary.ComplianceFormula, ".") + ")"
+		}
+		s += "."
+	}
+	return s
+}
+
+func (v *Report) describeFindings() string {
+	if v.Gap == nil {
+		return "No gap analysis has been drafted yet."
+	}
+	if len(v.Findings) == 0 {
+		return "The gap analysis has no findings."
+	}
+	by, domains := map[api.Severity]int{}, map[string]int{}
+	for _, f := range v.Findings {
+		by[f.Severity]++
+		domains[f.DomainCode]++
+	}
+	var parts []string
+	for _, s := range api.Severities {
+		if by[s] > 0 {
+			parts = append(parts, wording.Count(by[s])+" "+wording.Humanize(string(s)))
+		}
+	}
+	s := fmt.Sprintf("The gap analysis has %s: %s.", wording.Plural(len(v.Findings), "finding", "findings"), wording.And(parts))
+	top := v.Findings[:min(3, len(v.Findings))]
+	names := make([]string, len(top))
+	for i, f := range top {
+		names[i] = strings.TrimSpace(f.ControlCode + " " + f.ControlTitle)
+	}
+	s += " Top findings: " + strings.Join(names, "; ") + "."
+	if len(domains) > 1 {
+		codes := slices.Sorted(maps.Keys(domains))
+		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(domains[b], domains[a]) })
+		s += fmt.Sprintf(" The domain with the most findings is %s (%s).", v.domainLabel(codes[0]), wording.Count(domains[codes[0]]))
+	}
+	return s
+}
+
+func (v *Report) describeMaturity() string {
+	if v.Maturity == nil {
+		return "Maturity has not been assessed yet."
+	}
+	m := v.MaturitySummary
+	if m == nil || m.Overall.Mean == nil {
+		return "Maturity could not be rated because no control has evidence to rate."
+	}
+	s := fmt.Sprintf("Average maturity is %.1f out of 5, based on the %s of %s with evidence",
+		*m.Overall.Mean, wording.Count(m.Overall.Assessed), wording.Plural(m.Overall.Controls, "control", "controls"))
+	if m.Overall.TargetMean != nil {
+		s += fmt.Sprintf("; the target is %.1f", *m.Overall.TargetMean)
+	}
+	s += "."
+	if weak := weakestDomains(m.Domains, 3); len(weak) > 0 && len(m.Domains) > 1 {
+		names := make([]string, len(weak))
+		for i, d := range weak {
+			names[i] = fmt.Sprintf("%s (%.1f)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), *d.Mean)
+		}
+		s += " It is lowest in " + wording.And(names) + "."
+	}
+	return s
+}
+
+// weakestDomains returns the n assessed domains with the lowest averages.
+func weakestDomains(domains []api.DomainMaturity, n int) []api.DomainMaturity {
+	var out []api.DomainMaturity
+	for _, d := range domains {
+		if d.Mean != nil {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b api.DomainMaturity) int {
+		return cmp.Or(cmp.Compare(*a.Mean, *b.Mean), cmp.Compare(a.DomainCode, b.DomainCode))
+	})
+	return out[:min(n, len(out))]
+}
+
+func (v *Report) describePlan() string {
+	if v.POAM == nil {
+		return "No plan of action has been drafted yet."
+	}
+	if len(v.POAMItems) == 0 {
+		return "The plan of action has no items."
+	}
+	open, overdue := 0, 0
+	var first, last api.Date
+	for i := range v.POAMItems {
+		it := &v.POAMItems[i]
+		if !it.IsOpen() {
+			continue
+		}
+		open++
+		if v.isOverdue(it) {
+			overdue++
+		}
+		if it.CurrentDueDate() != "" && (first == "" || it.CurrentDueDate() < first) {
+			first = it.CurrentDueDate()
+		}
+		last = max(last, it.CurrentDueDate())
+	}
+	s := fmt.Sprintf(
+		"The plan of action has %s, of which %s open",
+		wording.Plural(len(v.POAMItems), "item", "items"),
+		wording.Count(open)+map[bool]string{true: " is", false: " are"}[open == 1],
+	)
+	if overdue > 0 {
+		s += fmt.Sprintf(" and %s overdue", wording.Count(overdue))
+	}
+	s += "."
+	if first != "" {
+		s += fmt.Sprintf(" The first is due on %s, the last on %s.", formatDueDate(first), formatDueDate(last))
+	}
+	return s
+}
+
+// formatDueDate formats a date for running text.
+func formatDueDate(d api.Date) string {
+	if t, ok := parseDate(d); ok {
+		return wording.LongDate(t)
+	}
+	return string(d)
+}
+
+// isOverdue reports whether an item is overdue as of the data's date.
+func (v *Report) isOverdue(it *api.POAMItem) bool {
+	return it.IsOpen() && it.CurrentDueDate() != "" && !v.AsOf.IsZero() && it.CurrentDueDate() < api.DateOf(v.AsOf)
+}
+
+func (v *Report) describeReliance() string {
+	var s []string
+	if len(v.DraftReasons) > 0 {
+		s = append(s, "This is a draft. "+strings.Join(v.DraftReasons, " "))
+	} else {
+		s = append(s, "The Statement of Applicability, the gap analysis, the maturity assessment and the plan have each been approved.")
+	}
+	s = append(s, v.outdatedMessages()...)
+	if v.Catalog.IsStarter {
+		s = append(s, StarterNotice)
+	}
+	s = append(s, "This report is based on documents only; nothing else was examined.")
+	return strings.Join(s, " ")
+}
+
+const StarterNotice = "The controls come from the starter catalog included with the program. " +
+	"It is not the Secure Controls Framework, and its framework mappings are not official."
+
+// partitionDocuments returns the number of documents that were read, and the rest.
+func (v *Report) partitionDocuments() (read int, unread []api.Document) {
+	for _, d := range v.Documents {
+		if d.Status == api.DocumentIngested {
+			read++
+		} else {
+			unread = append(unread, d)
+		}
+	}
+	return read, unread
+}

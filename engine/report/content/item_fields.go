@@ -1,0 +1,111 @@
+package content
+
+import (
+	"strconv"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/report/workbook"
+)
+
+// ItemFields returns the items that a workbook layout lists.
+func (v *Report) ItemFields(layout string) (out []workbook.Fields) {
+	switch layout {
+	case TemplateSoA:
+		for i := range v.SoAItems {
+			it := &v.SoAItems[i]
+			out = append(out, v.addItemContext(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
+		}
+		return out
+	case TemplateGapAnalysis:
+		for i := range v.Findings {
+			it := &v.Findings[i]
+			out = append(out, v.addItemContext(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
+		}
+		return out
+	case TemplateMaturity:
+		for i := range v.Scores {
+			it := &v.Scores[i]
+			out = append(out, v.addItemContext(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
+		}
+		return out
+	}
+	found := map[string]*api.Finding{}
+	for i := range v.Findings {
+		found[v.Findings[i].ID] = &v.Findings[i]
+	}
+	for i := range v.POAMItems {
+		it := &v.POAMItems[i]
+		out = append(
+			out,
+			v.addPlanContext(v.addItemContext(workbook.RemediationFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
+		)
+	}
+	return out
+}
+
+// addItemContext adds fields that are derived from other items.
+func (v *Report) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, found []api.Evidence) workbook.Fields {
+	return f.WithOverride(func(field string) (string, bool) {
+		switch field {
+		case "domain":
+			return v.domainLabel(it.DomainCode), true
+		case "requirements":
+			return wording.Requirements(it.RequirementCodes), true
+		case "evidence":
+			return formatEvidence(found), true
+		case "edited_by":
+			return v.optionalPersonName(it.EditedBy), true
+		case "version", "version_status":
+			d := v.Deliverable(g)
+			if d == nil {
+				return "", true
+			}
+			if field == "version" {
+				return strconv.Itoa(d.VersionNumber), true
+			}
+			return wording.Label(string(d.Status)), true
+		}
+		return "", false
+	})
+}
+
+// addPlanContext adds fields that a plan item takes from its finding.
+func (v *Report) addPlanContext(f workbook.Fields, it *api.POAMItem, from *api.Finding) workbook.Fields {
+	return f.WithOverride(func(field string) (string, bool) {
+		switch field {
+		case "overdue":
+			return map[bool]string{true: "yes", false: "no"}[v.isOverdue(it)], true
+		case "status_date":
+			return wording.Date(&it.UpdatedAt), true
+		case "detected_on":
+			if from != nil {
+				return wording.Date(&from.CreatedAt), true
+			}
+			return wording.Date(&it.CreatedAt), true
+		case "detector":
+			if from != nil {
+				return from.Source, true
+			}
+			return "", true
+		case "documents":
+			return joinLines(findingDocuments(from)), true
+		}
+		return "", false
+	})
+}
+
+// findingDocuments returns the document names of a finding's evidence, without duplicates.
+func findingDocuments(f *api.Finding) (out []string) {
+	if f == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, e := range f.Evidence {
+		if name := wording.OrDefault(e.Filename, e.DocumentTitle); name != "" && !seen[name] {
+			seen[name] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}

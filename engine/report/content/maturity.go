@@ -1,0 +1,189 @@
+package content
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+const maxLevel = len(api.LevelNames) - 1
+
+func (v *Report) maturitySection() []block.Block {
+	if v.Maturity == nil {
+		return []block.Block{block.NewPara("empty", "No maturity assessment has been drafted yet.")}
+	}
+	out := []block.Block{block.Heading{ID: v.anchors.assign("maturity", "levels"), Text: "Maturity levels"}, levelTable(v.Scores)}
+	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
+		out = append(out, block.Heading{ID: v.anchors.assign("maturity", "domains"), Text: "By domain"})
+		out = append(out, v.maturityBlocks()...)
+	}
+	if len(v.Scores) == 0 {
+		return append(out, block.NewPara("empty", "The maturity assessment has no scores."))
+	}
+	links := block.LinkList{Label: "Domains of the maturity assessment"}
+	var tables []block.Block
+	for i := 0; i < len(v.Scores); {
+		j, d := i, v.Scores[i].DomainCode
+		for j < len(v.Scores) && v.Scores[j].DomainCode == d {
+			j++
+		}
+		id := v.anchors.assign("maturity-domain", d)
+		links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
+		tables = append(tables, block.Heading{ID: id, Text: v.domainLabel(d), Minor: true}, v.scoreTable(d, i, j))
+		i = j
+	}
+	return append(append(out, links), tables...)
+}
+
+// levelTable explains the levels and counts the controls at each.
+func levelTable(scores []api.MaturityScore) block.Table {
+	by, assessed := [len(api.LevelNames)]int{}, 0
+	for i := range scores {
+		if s := &scores[i]; s.Assessed && s.Level >= 0 && s.Level <= maxLevel {
+			by[s.Level]++
+			assessed++
+		}
+	}
+	t := block.Table{Caption: "Controls by level (SCR-CMM)", Columns: []block.Column{
+		{
+			Name:  "Level",
+			Width: 2,
+		}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+	}}
+	for n, name := range api.LevelNames {
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			block.Number(n), block.Text(wording.Capitalize(name)), block.Number(by[n]),
+			{
+				{
+					Bar: &block.Bar{
+						Label: fmt.Sprintf("Level %d: %d", n, by[n]),
+						Parts: []block.BarPart{{Fill: "level", Value: float64(by[n])}},
+						Max:   float64(max(slices.Max(by[:]), 1)),
+						Mark:  -1,
+					},
+				},
+			},
+		}})
+	}
+	t.Rows = append(
+		t.Rows,
+		block.Row{Cells: []block.Cell{block.Text("–"), block.Text("Not assessed: no evidence to rate"), block.Number(len(scores) - assessed), nil}},
+	)
+	return t
+}
+
+// maturityBlocks returns the domains as a table with bars, and a radar chart.
+func (v *Report) maturityBlocks() []block.Block {
+	t := block.Table{Caption: "Maturity by domain; the line in each bar marks the target", Columns: []block.Column{
+		{Name: "Domain", Width: 8},
+		{Name: "Controls", Width: 3, Number: true},
+		{Name: "Assessed", Width: 4, Number: true},
+		{Name: "Mean", Width: 3, Number: true},
+		{Name: "Weighted", Width: 3, Number: true},
+		{Name: "Lowest", Width: 3, Number: true},
+		{Name: "Target", Width: 3, Number: true},
+		{Name: "Chart, 0 to 5", Width: 8, Picture: true},
+	}}
+	for _, d := range v.MaturitySummary.Domains {
+		t.Rows = append(t.Rows, domainMaturityRow(d, wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode))))
+	}
+	all := domainMaturityRow(v.MaturitySummary.Overall, "All domains")
+	all.Cells[0] = block.Cell{{Text: "All domains", Strong: true}}
+	t.Rows = append(t.Rows, all)
+	out := []block.Block{t}
+	if r, ok := radarChart(v.MaturitySummary.Domains); ok {
+		out = append(out, r)
+	}
+	return out
+}
+
+func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
+	b := &block.Bar{Label: name + ": not assessed", Max: float64(maxLevel), Mark: -1}
+	if d.Mean != nil {
+		b.Parts = []block.BarPart{{Fill: "level", Value: *d.Mean}}
+		b.Label = fmt.Sprintf("%s: %.2f of 5", name, *d.Mean)
+	}
+	if d.TargetMean != nil {
+		b.Mark = *d.TargetMean
+		b.Label += fmt.Sprintf(", target %.2f", *d.TargetMean)
+	}
+	lowest := "–"
+	if d.Minimum != nil {
+		lowest = fmt.Sprint(*d.Minimum)
+	}
+	target := "–"
+	if d.TargetMean != nil {
+		target = fmt.Sprintf("%.2f", *d.TargetMean)
+	}
+	title := block.Cell{{Text: name, UserText: true}}
+	if d.DomainCode != "" {
+		title = block.Cell{{Text: d.DomainCode, Strong: true}, {Text: " "}, {Text: name, UserText: true}}
+	}
+	weighted := "–"
+	if d.WeightedMean != nil {
+		weighted = wording.Mean(d.WeightedMean)
+	}
+	return block.Row{Cells: []block.Cell{
+		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", wording.Count(d.Assessed), wording.Percent(d.Assessed, d.Controls))),
+		block.Text(wording.Mean(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
+		{{Bar: b}},
+	}}
+}
+
+func (v *Report) scoreTable(domain string, from, to int) block.Table {
+	t := block.Table{Caption: "Maturity: " + v.domainLabel(domain), Columns: []block.Column{
+		{
+			Name:  "Control",
+			Width: 8,
+		},
+		{Name: "Level", Width: 6},
+		{Name: "Target", Width: 3, Number: true},
+		{Name: "Previous", Width: 3, Number: true},
+		{Name: "Weight", Width: 3, Number: true},
+		{Name: "Confidence", Width: 4, Number: true},
+	}}
+	for i := from; i < to; i++ {
+		s := &v.Scores[i]
+		lvl := block.Badge("not-assessed", "Not assessed")
+		confidence := "–"
+		if s.Assessed {
+			lvl = block.Badge("level", wording.Level(s.Level))
+			if !s.IsOverruled() {
+				confidence = formatConfidence(s.Confidence, false)
+			}
+		}
+		previous := "–"
+		if s.PreviousLevel != nil {
+			previous = fmt.Sprint(*s.PreviousLevel)
+		}
+		var f block.Facts
+		if s.Assessed || s.EditedBy != nil {
+			f.AddText("Requirements of this level", s.Criteria)
+			f.AddText("Requirements of the next level", s.NextCriteria)
+			f.AddText("Rationale", s.Rationale)
+		}
+		f.AddText("Note", wording.OrEmpty(s.Note))
+		v.addEdits(&f, &s.Item)
+		var detail []block.Block
+		if len(f.Items) > 0 {
+			detail = append(detail, f)
+		}
+		detail = append(detail, v.unquotedEvidenceBlocks(s.ControlCode, s.Evidence, SectionGap, SectionSoA)...)
+		t.Rows = append(t.Rows, block.Row{
+			ID: v.ids.scores[i],
+			Cells: []block.Cell{
+				v.controlCell(block.Span{Text: s.ControlCode}, s.ControlTitle),
+				lvl,
+				block.Number(s.TargetLevel),
+				block.Text(previous),
+				block.Number(s.Weight),
+				block.Text(confidence),
+			},
+			Detail: detail,
+		})
+	}
+	return t
+}

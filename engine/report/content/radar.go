@@ -1,0 +1,134 @@
+package content
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// radarAxes is the maximum number of axes a reader can distinguish.
+const radarAxes = 12
+
+// Dimensions of the radar chart.
+const (
+	radarWidth   = 460
+	radarHeight  = 410
+	radarRadius  = 140.0
+	radarCenterY = 190.0
+)
+
+// radarDomains returns the assessed domains with the most controls, sorted by code, or none if
+// there are fewer than three.
+func radarDomains(domains []api.DomainMaturity) []api.DomainMaturity {
+	assessed := weakestDomains(domains, len(domains))
+	slices.SortStableFunc(assessed, func(a, b api.DomainMaturity) int {
+		return cmp.Or(b.Controls-a.Controls, scf.CompareNatural(a.DomainCode, b.DomainCode))
+	})
+	shown := assessed[:min(radarAxes, len(assessed))]
+	if len(shown) < 3 {
+		return nil
+	}
+	slices.SortFunc(shown, func(a, b api.DomainMaturity) int { return scf.CompareNatural(a.DomainCode, b.DomainCode) })
+	return shown
+}
+
+// radarChart draws domains as axes from 0 in the center to 5 at the edge.
+func radarChart(domains []api.DomainMaturity) (block.Picture, bool) {
+	shown := radarDomains(domains)
+	if shown == nil {
+		return block.Picture{}, false
+	}
+	d := drawing.Drawing{Title: "Maturity by domain (radar chart)", Width: radarWidth, Height: radarHeight}
+	angle := func(axis int) float64 { return 2*math.Pi*float64(axis)/float64(len(shown)) - math.Pi/2 }
+	at := func(axis int, level float64) drawing.Point {
+		r := radarRadius * math.Min(math.Max(level, 0), float64(maxLevel)) / float64(maxLevel)
+		return drawing.Point{X: drawing.RoundTo2(radarWidth/2 + r*math.Cos(angle(axis))), Y: drawing.RoundTo2(radarCenterY + r*math.Sin(angle(axis)))}
+	}
+	corners := func(level func(axis int) float64) []drawing.Point {
+		out := make([]drawing.Point, len(shown))
+		for i := range shown {
+			out[i] = at(i, level(i))
+		}
+		return out
+	}
+	for l := 1; l <= maxLevel; l++ {
+		d.Add(drawing.Line{Points: corners(func(int) float64 { return float64(l) }), Color: drawing.Rule, Width: 1, Closed: true})
+	}
+	for i := range shown {
+		d.Add(drawing.Line{Points: []drawing.Point{at(0, 0), at(i, float64(maxLevel))}, Color: drawing.Rule, Width: 1})
+	}
+	levels := corners(func(i int) float64 { return *shown[i].Mean })
+	d.Add(
+		drawing.Area{Points: levels, Fill: drawing.Level, Opacity: 0.25},
+		drawing.Line{Points: levels, Color: drawing.Level, Width: 2.5, Closed: true},
+	)
+	targets := !slices.ContainsFunc(shown, func(m api.DomainMaturity) bool { return m.TargetMean == nil })
+	if targets {
+		d.Add(
+			drawing.Line{
+				Points: corners(func(i int) float64 { return *shown[i].TargetMean }),
+				Color:  drawing.Ink,
+				Width:  1.8,
+				Dashed: true,
+				Closed: true,
+			},
+		)
+	}
+	for _, p := range levels {
+		d.Add(drawing.Dot{X: p.X, Y: p.Y, R: 4, Fill: drawing.Level})
+	}
+	for l := 0; l <= maxLevel; l++ {
+		p := at(0, float64(l))
+		d.Add(drawing.Label{X: p.X + 4, Y: p.Y + 4, Size: drawing.SmallLabelSize, Text: strconv.Itoa(l), Color: drawing.Soft})
+	}
+	var descriptions []string
+	for i, m := range shown {
+		l := drawing.Label{
+			X: drawing.RoundTo2(
+				radarWidth/2 + (radarRadius+14)*math.Cos(angle(i)),
+			), Y: drawing.RoundTo2(radarCenterY + (radarRadius+16)*math.Sin(angle(i)) + 5),
+			Size: 15, Text: m.DomainCode, Anchor: drawing.Middle, Color: drawing.Ink,
+		}
+		switch c := math.Cos(angle(i)); {
+		case c > 0.2:
+			l.Anchor = drawing.Start
+		case c < -0.2:
+			l.Anchor = drawing.End
+		}
+		l = drawing.FitLabel(l, 70)
+		l.FullText = m.DomainName
+		d.Add(l)
+		s := fmt.Sprintf("%s %s: %.2f of 5", m.DomainCode, m.DomainName, *m.Mean)
+		if m.TargetMean != nil {
+			s += fmt.Sprintf(", target %.2f", *m.TargetMean)
+		}
+		descriptions = append(descriptions, s)
+	}
+	y := float64(radarHeight) - 22
+	d.Add(
+		drawing.Line{Points: []drawing.Point{{X: 120, Y: y}, {X: 152, Y: y}}, Color: drawing.Level, Width: 2.5},
+		drawing.Dot{X: 136, Y: y, R: 4, Fill: drawing.Level},
+		drawing.Label{X: 160, Y: y + 4, Size: drawing.LabelSize, Text: "level, 0 to " + strconv.Itoa(maxLevel), Color: drawing.Ink},
+	)
+	if targets {
+		d.Add(drawing.Line{Points: []drawing.Point{{X: 270, Y: y}, {X: 302, Y: y}}, Color: drawing.Ink, Width: 1.8, Dashed: true},
+			drawing.Label{X: 310, Y: y + 4, Size: drawing.LabelSize, Text: "target", Color: drawing.Ink})
+	}
+	d.Description = fmt.Sprintf(
+		"The %d assessed domains with the most controls, from level 0 in the center to 5 at the edge. The table lists all %d domains. ",
+		len(shown),
+		len(domains),
+	) + strings.Join(
+		descriptions,
+		". ",
+	)
+	return block.Picture{Drawing: d}, true
+}

@@ -1,0 +1,78 @@
+package content
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+func (v *Report) scopeSection() []block.Block {
+	s := v.Scope
+	if s == nil {
+		return []block.Block{block.NewPara("empty", "No scope has been drafted yet.")}
+	}
+	var f block.Facts
+	f.Add("Title", block.UserText(wording.OrDefault(s.Title, "not specified")))
+	f.AddText("Description", s.Description)
+	for _, l := range []struct {
+		name  string
+		items []string
+	}{
+		{"Legal entities", s.LegalEntities},
+		{"Business units", s.BusinessUnits},
+		{"Locations", s.Locations},
+		{"Processes", s.Processes},
+		{"Systems", s.Systems},
+		{"Data types", s.DataTypes},
+		{"Third parties", s.ThirdParties},
+		{"Exclusions", s.Exclusions},
+		{"Assumptions", s.Assumptions},
+		{"Constraints", s.Constraints},
+	} {
+		if len(l.items) == 0 {
+			f.Add(l.name, block.Text("none specified"))
+			continue
+		}
+		f.AddList(l.name, l.items)
+	}
+	if len(s.EditedFields) > 0 {
+		v.addEdits(&f, &api.Item{EditedFields: s.EditedFields})
+	}
+	return []block.Block{
+		f,
+		block.Heading{ID: v.anchors.assign("scope", "traits"), Text: "Traits"},
+		block.NewPara("", "A control that only concerns organizations with a trait applies if the trait is true."), v.traitsTable(),
+	}
+}
+
+func (v *Report) traitsTable() block.Table {
+	t := block.Table{Caption: "Traits of the organization, with reasons", Empty: "No traits have been determined.", Columns: []block.Column{
+		{Name: "Trait", Width: 4}, {Name: "Value", Width: 2}, {Name: "Decided by", Width: 3}, {Name: "Reason", Width: 9},
+	}}
+	names := slices.Clone(api.TraitNames)
+	for _, n := range slices.Sorted(maps.Keys(v.Scope.Traits)) {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	for _, n := range names {
+		trait, ok := v.Scope.Traits[n]
+		if !ok {
+			continue
+		}
+		value := map[string]string{"true": "Yes", "false": "No"}[trait.Value]
+		t.Rows = append(t.Rows, block.Row{
+			Cells: []block.Cell{
+				block.Text(wording.Label(n)),
+				block.Text(wording.OrDefault(value, "Unknown")),
+				block.Text(wording.Label(trait.Source)),
+				block.Prose(trait.Reason),
+			},
+			Detail: evidenceBlocks(trait.Evidence),
+		})
+	}
+	return t
+}

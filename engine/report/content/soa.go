@@ -1,0 +1,318 @@
+package content
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/catalog/scf"
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+func (v *Report) coverageSection() []block.Block {
+	if len(v.coverage) == 0 {
+		return []block.Block{
+			block.NewPara(
+				"empty",
+				"No framework was selected, so there is no coverage to report; the catalog's controls are assessed on their own.",
+			),
+		}
+	}
+	out := []block.Block{v.coverageTable()}
+	if v.SoA == nil {
+		return append(out, block.NewPara("empty", "No Statement of Applicability has been drafted yet, so no requirement was assessed."))
+	}
+	if !v.Template.hasSection(SectionSoA) {
+		return out
+	}
+	out = append(out, v.flowBlocks()...)
+	annex, isISO := annexAControls(v.coverage)
+	if isISO {
+		out = append(
+			out,
+			block.Heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all controls of Annex A"},
+			v.annexTable(annex),
+		)
+	}
+	for i := range v.coverage {
+		fc := &v.coverage[i]
+		name := wording.OrDefault(fc.framework.Name, fc.framework.Code)
+		out = append(
+			out,
+			block.Heading{ID: v.anchors.assign("coverage", fc.framework.Code), Text: name + ": all requirements"},
+			v.requirementTable(fc),
+		)
+	}
+	return out
+}
+
+// coverageTable counts each framework's requirements by status.
+func (v *Report) coverageTable() block.Table {
+	t := newStatusTable("Requirements by framework and status", "Framework")
+	for _, fc := range v.coverage {
+		t.Rows = append(
+			t.Rows,
+			newStatusRow(
+				block.UserText(wording.OrDefault(fc.framework.Name, fc.framework.Code)),
+				wording.OrDefault(fc.framework.Name, fc.framework.Code),
+				fc.counts,
+			),
+		)
+	}
+	return t
+}
+
+// newStatusTable returns an empty table of counts by status, with a bar.
+func newStatusTable(caption, first string) block.Table {
+	t := block.Table{Caption: caption, Columns: []block.Column{{Name: first, Width: 5}, {Name: "All", Width: 2, Number: true}}}
+	for _, o := range coverageStatuses {
+		t.Columns = append(t.Columns, block.Column{Name: o.displayName(), Width: 4, Number: true, Swatch: string(o)})
+	}
+	t.Columns = append(t.Columns, block.Column{Name: "Picture", Width: 5, Picture: true})
+	return t
+}
+
+func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) block.Row {
+	sum := 0
+	b := &block.Bar{Mark: -1}
+	var descriptions []string
+	cells := []block.Cell{name, nil}
+	for _, o := range coverageStatuses {
+		n := counts[o]
+		sum += n
+		cells = append(cells, block.Number(n))
+		if n > 0 {
+			b.Parts = append(b.Parts, block.BarPart{Fill: string(o), Value: float64(n)})
+			descriptions = append(descriptions, fmt.Sprintf("%s %d", strings.ToLower(o.displayName()), n))
+		}
+	}
+	cells[1] = block.Number(sum)
+	b.Max, b.Label = float64(max(sum, 1)), title+": "+wording.OrDefault(strings.Join(descriptions, ", "), "nothing")
+	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
+}
+
+// annexTable lists the Annex A controls as ISO 27001 6.1.3 d requires: each with its inclusion, the
+// justification, and whether it is implemented.
+func (v *Report) annexTable(rows []requirementCoverage) block.Table {
+	t := block.Table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
+		{Name: "Annex A", Width: 5},
+		{Name: "Included", Width: 3},
+		{Name: "Reason for inclusion or exclusion", Width: 12},
+		{Name: "Status", Width: 4},
+		{Name: "Controls", Width: 5},
+		{Name: "Evidence", Width: 3, Number: true},
+	}}
+	for _, r := range rows {
+		included, passages := "No", 0
+		var reasons, why []string
+		controlsByRationale := map[string][]string{} // controls by rationale
+		for _, it := range r.items {
+			passages += len(it.Evidence)
+			if it.Applicability.IsApplicable() {
+				included = "Yes"
+				for _, x := range it.InclusionReasons {
+					if w := wording.Humanize(x); !slices.Contains(reasons, w) {
+						reasons = append(reasons, w)
+					}
+				}
+			}
+		}
+		for _, it := range r.items {
+			if it.Rationale != "" && it.Applicability.IsApplicable() == (included == "Yes") {
+				if controlsByRationale[it.Rationale] == nil {
+					why = append(why, it.Rationale)
+				}
+				controlsByRationale[it.Rationale] = append(controlsByRationale[it.Rationale], it.ControlCode)
+			}
+		}
+		for i, w := range why {
+			why[i] = strings.Join(controlsByRationale[w], ", ") + ": " + w
+		}
+		reason := block.Cell{}
+		switch {
+		case len(r.items) == 0:
+			included = "Undecided"
+			reason = block.Text("Not assessed because no catalog control is mapped to it.")
+		case included == "No" && r.status != statusExcluded:
+			included = "Undecided"
+		case len(reasons) > 0:
+			reason = block.Text(wording.Capitalize(strings.Join(reasons, ", ")) + ".")
+		}
+		if len(why) > 0 {
+			reason = reason.With(block.Span{Text: strings.Join(why, "\n"), Prose: true})
+		}
+		if len(reason) == 0 {
+			reason = block.Text("No reason was given.")
+		}
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
+			requirementCell(
+				r,
+			), block.Text(included), reason, block.Badge(string(r.status), r.status.displayName()), v.controlLinks(r.items), block.Number(passages),
+		}})
+	}
+	return t
+}
+
+func requirementCell(r requirementCoverage) block.Cell {
+	c := block.Cell{{Text: r.code, Strong: true}}
+	if r.title != "" {
+		c = append(c, block.Span{Text: " "}, block.Span{Text: r.title, UserText: true})
+	}
+	return c
+}
+
+func (v *Report) controlLinks(items []*api.SoAItem) block.Cell {
+	if len(items) == 0 {
+		return block.Text("none")
+	}
+	var c block.Cell
+	for i, it := range items {
+		if i > 0 {
+			c = append(c, block.Span{Text: ", "})
+		}
+		c = append(c, v.anchors.link("soa", it.ControlCode))
+	}
+	return c
+}
+
+func (v *Report) requirementTable(fc *frameworkCoverage) block.Table {
+	t := block.Table{
+		Caption: "Requirements of " + wording.OrDefault(fc.framework.Name, fc.framework.Code),
+		Empty:   "The catalog has no requirements for this framework.",
+		Columns: []block.Column{
+			{
+				Name:  "Requirement",
+				Width: 7,
+			}, {Name: "Status", Width: 5}, {Name: "Controls", Width: 8}, {Name: "Evidence", Width: 3, Number: true},
+		},
+	}
+	for _, r := range fc.requirements {
+		passages := 0
+		for _, it := range r.items {
+			passages += len(it.Evidence)
+		}
+		t.Rows = append(
+			t.Rows,
+			block.Row{
+				Cells: []block.Cell{
+					requirementCell(r),
+					block.Badge(string(r.status), r.status.displayName()),
+					v.controlLinks(r.items),
+					block.Number(passages),
+				},
+			},
+		)
+	}
+	return t
+}
+
+func (v *Report) soaSection() []block.Block {
+	if v.SoA == nil {
+		return []block.Block{block.NewPara("empty", "No Statement of Applicability has been drafted yet.")}
+	}
+	if len(v.SoAItems) == 0 {
+		return []block.Block{block.NewPara("empty", "The Statement of Applicability has no items.")}
+	}
+	_, domains := countStatuses(v.SoAItems)
+	codes := slices.Sorted(maps.Keys(domains))
+	slices.SortFunc(codes, scf.CompareNatural)
+	by := newStatusTable("Controls by domain and status", "Domain")
+	by.Columns = slices.DeleteFunc(by.Columns, func(c block.Column) bool { return c.Swatch == string(statusUnmapped) })
+	links := block.LinkList{Label: "Domains of the Statement of Applicability"}
+	for _, d := range codes {
+		r := newStatusRow(block.Cell{{Text: v.domainLabel(d), UserText: true}}, v.domainLabel(d), domains[d])
+		r.Cells = slices.Delete(r.Cells, len(r.Cells)-2, len(r.Cells)-1) // a control is never unmapped
+		by.Rows = append(by.Rows, r)
+		id := v.anchors.assign("soa-domain", d)
+		links.Items = append(links.Items, block.Cell{{Text: wording.OrDefault(d, "none"), Ref: id}})
+	}
+	out := []block.Block{
+		block.NewPara("", "All catalog controls considered, including excluded ones, each with its reason."),
+		by, links,
+	}
+	for i := 0; i < len(v.SoAItems); {
+		j := i
+		for j < len(v.SoAItems) && v.SoAItems[j].DomainCode == v.SoAItems[i].DomainCode {
+			j++
+		}
+		d := v.SoAItems[i].DomainCode
+		out = append(out, block.Heading{ID: v.anchors.byKey["soa-domain\x00"+d], Text: v.domainLabel(d), Minor: true}, v.soaTable(d, i, j))
+		i = j
+	}
+	return out
+}
+
+// soaTable returns the items of one domain in the index range [from, to).
+func (v *Report) soaTable(domain string, from, to int) block.Table {
+	t := block.Table{Caption: "Statement of Applicability: " + v.domainLabel(domain), Columns: []block.Column{
+		{Name: "Control", Width: 7},
+		{Name: "Requirements", Width: 7},
+		{Name: "Applicability", Width: 5},
+		{Name: "Status", Width: 5},
+		{Name: "Evidence", Width: 4},
+		{Name: "Owner", Width: 4},
+	}}
+	for i := from; i < to; i++ {
+		it := &v.SoAItems[i]
+		applies := block.Text(wording.Label(string(it.Applicability)))
+		if len(it.InclusionReasons) > 0 {
+			reasons := make([]string, len(it.InclusionReasons))
+			for j, r := range it.InclusionReasons {
+				reasons[j] = wording.Humanize(r)
+			}
+			applies = applies.With(block.Span{Text: " (" + strings.Join(reasons, ", ") + ")"})
+		}
+		if it.NeedsReview {
+			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "Needs review", Badge: "draft"})
+		}
+		status := block.Cell{{Text: "–"}}
+		coverage := "–"
+		if it.Applicability.IsApplicable() {
+			o := controlStatus(it)
+			status = block.Badge(string(o), wording.Label(string(it.ImplementationStatus)))
+			coverage = wording.Label(string(it.EvidenceCoverage))
+			if len(it.Statements) > 0 {
+				coverage += fmt.Sprintf(" (%.0f%% of the requirements)", it.CoverageRatio*100)
+			}
+		}
+		t.Rows = append(t.Rows, block.Row{
+			ID: v.ids.soa[i],
+			Cells: []block.Cell{
+				v.controlCell(block.Span{Text: it.ControlCode}, it.ControlTitle), v.requirementsCell(it.RequirementCodes),
+				applies, status, block.Text(coverage), block.UserText(wording.OrDefault(wording.OrEmpty(it.Owner), "–")),
+			},
+			Detail: v.soaDetail(it),
+		})
+	}
+	return t
+}
+
+// soaDetail returns the details not shown in an item's row; missing elements are left to its
+// finding if the report contains it.
+func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
+	var f block.Facts
+	f.AddText("Rationale", it.Rationale)
+	finding := v.anchors.link("finding", it.ControlCode)
+	if it.Applicability.IsApplicable() {
+		if finding.Ref == "" || it.ImplementationStatus != api.NotEvidenced {
+			f.AddText("Why this status", it.Reason)
+			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsOverruled())))
+		}
+		if finding.Ref == "" {
+			f.AddList("Not found", it.MissingElements)
+		} else {
+			finding.Text = "what is missing"
+			f.Add("Gap", block.Cell{finding})
+		}
+	}
+	f.AddText("Note", wording.OrEmpty(it.Note))
+	v.addEdits(&f, &it.Item)
+	var out []block.Block
+	if len(f.Items) > 0 {
+		out = append(out, f)
+	}
+	return append(out, v.unquotedEvidenceBlocks(it.ControlCode, it.Evidence, SectionGap)...)
+}

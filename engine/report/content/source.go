@@ -1,0 +1,50 @@
+package content
+
+import (
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// Source is the data of a report, collected at one moment. It is only read. A deliverable that does
+// not exist yet is nil, and the report states so.
+type Source struct {
+	Organization api.Organization
+	Assessment   api.Assessment
+	Catalog      api.CatalogVersion
+	Frameworks   []api.Framework
+	// Domains maps domain codes to names.
+	Domains   map[string]string
+	Documents []api.Document
+	Scope     *api.Scope
+
+	SoA             *api.SoAVersion
+	SoAItems        []api.SoAItem
+	Gap             *api.GapVersion
+	Findings        []api.Finding
+	Maturity        *api.MaturityVersion
+	Scores          []api.MaturityScore
+	MaturitySummary *api.MaturitySummary
+	POAM            *api.POAMVersion
+	POAMItems       []api.POAMItem
+
+	Approvals []api.Approval
+	// Outdated lists the deliverables whose inputs have changed since they were made.
+	Outdated []api.Outdated
+	Summary  api.AssessmentSummary
+	// Requirements holds all requirements of each framework by its code, including those to which
+	// no control is mapped.
+	Requirements map[string][]api.Requirement
+
+	// AuditHead is the end of the organization's audit trail when the data was read, or nil if it
+	// is not shown.
+	AuditHead *api.AuditHead
+
+	// Brand is the look of the organization's reports.
+	Brand Brand
+
+	// Tool is the program and its version, such as "service 0.1.0".
+	Tool string
+	// AsOf is when the data was read; whether an item is overdue is judged at this time.
+	AsOf time.Time
+}

@@ -1,0 +1,176 @@
+package content
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/workbook"
+)
+
+// Names of the available templates.
+const (
+	TemplateExecutiveSummary = "executive_summary"
+	TemplateFull             = "full"
+	TemplateSoA              = "soa"
+	TemplateGapAnalysis      = "gap_analysis"
+	TemplateMaturity         = "maturity"
+	TemplatePOAM             = "poam"
+	TemplateFedRAMPPOAM      = "fedramp_poam"
+	TemplateEMASSPOAM        = "emass_poam"
+	TemplateAssessmentPlan   = "assessment_plan"
+)
+
+// SectionID identifies a section of a report.
+type SectionID string
+
+const (
+	SectionSummary   SectionID = "summary"
+	SectionScope     SectionID = "scope"
+	SectionCoverage  SectionID = "coverage"
+	SectionSoA       SectionID = "soa"
+	SectionGap       SectionID = "gap-analysis"
+	SectionMaturity  SectionID = "maturity"
+	SectionPOAM      SectionID = "poam"
+	SectionDocuments SectionID = "documents"
+	SectionApprovals SectionID = "approvals"
+	SectionBasis     SectionID = "basis"
+)
+
+// Template defines which sections a template shows, in order, and which deliverables' items
+// it lists.
+type Template struct {
+	Name, Title string
+	Sections    []SectionID
+	Gates       []api.Gate
+	ListsItems  bool
+}
+
+var Templates = []Template{
+	{
+		TemplateExecutiveSummary, "Executive summary",
+		[]SectionID{SectionSummary, SectionCoverage, SectionBasis},
+		api.Gates, false,
+	},
+	{
+		TemplateFull, "Assessment report",
+		[]SectionID{
+			SectionSummary,
+			SectionCoverage,
+			SectionScope,
+			SectionSoA,
+			SectionGap,
+			SectionMaturity,
+			SectionPOAM,
+			SectionDocuments,
+			SectionApprovals,
+			SectionBasis,
+		},
+		api.Gates, false,
+	},
+	{
+		TemplateSoA, "Statement of Applicability",
+		[]SectionID{SectionScope, SectionCoverage, SectionSoA, SectionDocuments, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GateSoA},
+		true,
+	},
+	{
+		TemplateGapAnalysis, "Gap analysis",
+		[]SectionID{SectionGap, SectionDocuments, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GateGapAnalysis},
+		true,
+	},
+	{
+		TemplateMaturity, "Maturity assessment",
+		[]SectionID{SectionMaturity, SectionDocuments, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GateMaturity},
+		true,
+	},
+	{
+		TemplatePOAM, "Plan of action and milestones",
+		[]SectionID{SectionPOAM, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GatePOAM},
+		true,
+	},
+	{
+		TemplateFedRAMPPOAM, "FedRAMP plan of action and milestones",
+		[]SectionID{SectionPOAM, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GatePOAM},
+		false,
+	},
+	{
+		TemplateEMASSPOAM, "eMASS plan of action and milestones",
+		[]SectionID{SectionPOAM, SectionApprovals, SectionBasis},
+		[]api.Gate{api.GatePOAM},
+		false,
+	},
+	{
+		TemplateAssessmentPlan, "Assessment plan",
+		[]SectionID{SectionScope, SectionBasis},
+		[]api.Gate{api.GateSoA},
+		false,
+	},
+}
+
+// TemplateNames returns the names of the available templates.
+func TemplateNames() []string {
+	names := make([]string, len(Templates))
+	for i, t := range Templates {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// FindTemplate returns the template with a name; ok is false if there is none.
+func FindTemplate(name string) (Template, bool) {
+	i := slices.IndexFunc(Templates, func(t Template) bool { return t.Name == name })
+	if i < 0 {
+		return Template{}, false
+	}
+	return Templates[i], true
+}
+
+func (t Template) hasSection(p SectionID) bool { return slices.Contains(t.Sections, p) }
+
+func (t Template) HasDeliverable(g api.Gate) bool { return slices.Contains(t.Gates, g) }
+
+// PrescribedLayout returns the layout of a template with a prescribed form, which can only be
+// written as a workbook.
+func (t Template) PrescribedLayout() (workbook.Layout, bool) {
+	l, ok := workbook.FindLayout(t.Name)
+	return l, ok && l.IsPrescribed()
+}
+
+// Layouts returns the layouts of the sheets that list the template's items.
+func (t Template) Layouts() (out []workbook.Layout) {
+	if l, ok := t.PrescribedLayout(); ok {
+		return []workbook.Layout{l}
+	}
+	for _, p := range t.Sections {
+		if l, ok := p.Layout(); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Layout returns the layout of the sheet for a section that lists items; ok is false for others.
+func (p SectionID) Layout() (l workbook.Layout, ok bool) {
+	return workbook.FindLayout(map[SectionID]string{
+		SectionSoA: TemplateSoA, SectionGap: TemplateGapAnalysis, SectionMaturity: TemplateMaturity, SectionPOAM: TemplatePOAM,
+	}[p])
+}
+
+// ReadableTemplate returns the template that shows the same content as a page: usually the template
+// itself; for a workbook with a prescribed layout the plan it contains; for machine-readable
+// documents the closest equivalent.
+func ReadableTemplate(template string) string {
+	if t, ok := FindTemplate(template); ok {
+		if _, ok := t.PrescribedLayout(); ok {
+			return TemplatePOAM
+		}
+		if t.Name == TemplateAssessmentPlan {
+			return TemplateSoA
+		}
+	}
+	return template
+}

@@ -1,0 +1,408 @@
+package docx
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/wording"
+)
+
+func (x *docxWriter) writeBlock(b block.Block) {
+	switch b := b.(type) {
+	case block.Heading:
+		level := 2
+		if b.Minor {
+			level = 3
+		}
+		x.writeHeading(level, b.ID, b.Text, false)
+	case block.Para:
+		x.writeParagraph(map[string]string{"empty": "Empty", "lead": "Lead"}[b.Class], b.Text)
+	case block.List:
+		for _, c := range b.Items {
+			x.writeParagraph("ListBullet", c)
+		}
+	case block.Facts:
+		x.writeFacts(b)
+	case block.Quotes:
+		for _, q := range b.Items {
+			x.writeQuote(q)
+		}
+	case block.Card:
+		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading3"/></w:pPr>`)
+		x.writeAnchored(b.ID, func() { x.writeSpans(b.Title) })
+		x.writeXML(`</w:p>`)
+		for _, inner := range b.Blocks {
+			x.writeBlock(inner)
+		}
+	case block.Table:
+		x.writeTable(b)
+	case block.Picture:
+		x.writePicture(b.WithTitle())
+	}
+}
+
+// writeParagraph writes a paragraph in a style; "" is the body style. Right-to-left text gets a
+// paragraph of its own.
+func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagraphs(style, "", c) }
+
+// writeParagraphs writes a cell as one paragraph, plus one for each longer text in it.
+func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
+	open := func(rtl bool) {
+		x.writeXML(`<w:p><w:pPr>`)
+		if style != "" {
+			x.writeXML(`<w:pStyle w:val="`, style, `"/>`)
+		}
+		if rtl {
+			x.writeXML(`<w:bidi/>`)
+		}
+		if align != "" {
+			x.writeXML(`<w:jc w:val="`, align, `"/>`)
+		}
+		x.writeXML(`</w:pPr>`)
+	}
+	open(len(c) > 0 && isRightToLeft(c[0].Text))
+	for i, s := range c {
+		if i > 0 && s.Prose {
+			x.writeXML(`</w:p>`)
+			open(isRightToLeft(s.Text))
+		}
+		x.writeSpan(s)
+	}
+	x.writeXML(`</w:p>`)
+}
+
+func (x *docxWriter) writeBidi(s string) {
+	if isRightToLeft(s) {
+		x.writeXML(`<w:bidi/>`)
+	}
+}
+
+func (x *docxWriter) writeSpans(c block.Cell) {
+	for _, s := range c {
+		x.writeSpan(s)
+	}
+}
+
+func (x *docxWriter) writeSpan(s block.Span) {
+	switch {
+	case s.Bar != nil:
+	case s.Ref != "":
+		x.writeLink(s.Ref, s.Text, "")
+	default:
+		x.writeRun(s)
+	}
+}
+
+// writeLink writes a link to another place in the document.
+func (x *docxWriter) writeLink(to, text, style string) {
+	x.writeXML(`<w:hyperlink w:anchor="`, x.bookmarkName(to), `" w:history="1">`)
+	x.writeRun(block.Span{Text: text, Badge: style, Ref: to})
+	x.writeXML(`</w:hyperlink>`)
+}
+
+// writeRun writes a run of text with line ends as breaks.
+func (x *docxWriter) writeRun(s block.Span) {
+	if s.Text == "" {
+		return
+	}
+	x.writeXML(`<w:r><w:rPr>`)
+	switch {
+	case s.Mono:
+		x.writeXML(`<w:rStyle w:val="Mono"/>`)
+	case s.Ref != "":
+		x.writeXML(`<w:rStyle w:val="Hyperlink"/>`)
+	case s.Badge != "":
+		x.writeXML(`<w:rStyle w:val="Badge"/>`)
+	}
+	if s.Strong {
+		x.writeXML(`<w:b/><w:bCs/>`)
+	}
+	if s.Badge != "" {
+		ink, ground := drawing.BadgeColors(s.Badge)
+		x.writeXML(
+			`<w:color w:val="`,
+			x.theme.Color(ink).Hex(),
+			`"/><w:shd w:val="clear" w:color="auto" w:fill="`,
+			x.theme.Color(ground).Hex(),
+			`"/>`,
+		)
+	}
+	if isRightToLeft(s.Text) {
+		x.writeXML(`<w:rtl/>`)
+	}
+	x.writeXML(`</w:rPr>`)
+	text := strings.Trim(s.Text, "\n")
+	if s.Badge != "" {
+		text = "\u00a0" + text + "\u00a0"
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			x.writeXML(`<w:br/>`)
+		}
+		for j, part := range strings.Split(line, "\t") {
+			if j > 0 {
+				x.writeXML(`<w:tab/>`)
+			}
+			if s.NoBreak { // dates are not broken across lines
+				for k, bit := range strings.Split(part, "-") {
+					if k > 0 {
+						x.writeXML(`<w:noBreakHyphen/>`)
+					}
+					x.writeText(bit)
+				}
+				continue
+			}
+			x.writeText(closeDirectionMarks(part))
+		}
+	}
+	x.writeXML(`</w:r>`)
+}
+
+func (x *docxWriter) writeText(s string) {
+	if s == "" {
+		return
+	}
+	x.writeXML(`<w:t xml:space="preserve">`)
+	writeEscapedXML(x.w, s)
+	x.writeXML(`</w:t>`)
+}
+
+// closeDirectionMarks closes the directional marks that a text opens, so that they do not affect
+// the following text.
+func closeDirectionMarks(s string) string {
+	open := ""
+	for _, r := range s {
+		switch {
+		case r >= 0x202a && r <= 0x202e && r != 0x202c:
+			open = "\u202c" + open
+		case r >= 0x2066 && r <= 0x2068:
+			open = "\u2069" + open
+		case (r == 0x202c || r == 0x2069) && strings.HasPrefix(open, string(r)):
+			open = strings.TrimPrefix(open, string(r))
+		}
+	}
+	return s + open
+}
+
+func (x *docxWriter) writeFacts(f block.Facts) {
+	if f.Tiles {
+		x.writeTiles(f.Items)
+		return
+	}
+	for _, one := range f.Items {
+		name := block.Span{Text: one.Label + ":", Strong: true}
+		if one.List == nil && len(one.Value) > 0 && !isRightToLeft(one.Value[0].Text) {
+			x.writeParagraph("Fact", append(block.Cell{name, {Text: "\t"}}, inlineCell(one.Value)...))
+			continue
+		}
+		x.writeParagraph("Fact", block.Cell{name})
+		if one.List == nil {
+			x.writeParagraph("FactText", one.Value)
+		}
+		for _, c := range one.List {
+			x.writeParagraph("FactList", c)
+		}
+	}
+}
+
+// inlineCell returns a cell whose first text continues the line before it.
+func inlineCell(c block.Cell) block.Cell {
+	out := append(block.Cell{}, c...)
+	out[0].Prose = false
+	return out
+}
+
+// tilesPerRow is the number of tiles in a row.
+const tilesPerRow = 4
+
+// writeTiles writes figures with their labels above them.
+func (x *docxWriter) writeTiles(all []block.Fact) {
+	for len(all) > 0 {
+		line := all[:min(len(all), tilesPerRow)]
+		all = all[len(line):]
+		x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="Tiles"/>`)
+		x.writeXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>`, x.textWidth/tilesPerRow*len(line))
+		for range line {
+			x.writeXMLf(`<w:gridCol w:w="%d"/>`, x.textWidth/tilesPerRow)
+		}
+		x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
+		for _, f := range line {
+			x.writeXMLf(
+				`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`,
+				x.textWidth/tilesPerRow,
+				x.theme.Color(drawing.Panel).Hex(),
+			)
+			x.writeParagraph("TileName", block.Text(f.Label))
+			value := f.Value
+			for _, c := range f.List {
+				value = append(value, c...)
+			}
+			x.writeParagraph("TileFigure", value)
+			x.writeXML(`</w:tc>`)
+		}
+		x.writeXML(`</w:tr></w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	}
+}
+
+func (x *docxWriter) writeQuote(q block.Quote) {
+	x.writeParagraph("Quote", block.Prose(q.Text))
+	where := []string{q.Document}
+	for _, s := range []string{q.Place, q.Headings} {
+		if s != "" {
+			where = append(where, s)
+		}
+	}
+	s := ". "
+	if q.Stance != "" {
+		s += "Reading: " + q.Stance + ". "
+	}
+	if q.Supports != "" {
+		s += "On: " + q.Supports + " "
+	}
+	c := block.Cell{{Text: strings.Join(where, ", ")}, {Text: s + "Score " + q.Score + "."}}
+	if q.SHA256 != "" {
+		c = append(c, block.Span{Text: " SHA-256 "}, block.Span{Text: q.SHA256, Mono: true})
+	}
+	x.writeParagraph("QuoteSource", c)
+}
+
+// writeTable writes a table below its caption, repeating the header row on each page; the rows'
+// details follow, each under its row's name.
+func (x *docxWriter) writeTable(t block.Table) {
+	x.writeParagraph("Caption", block.Cell{{Text: t.Caption}})
+	if len(t.Rows) == 0 {
+		x.writeParagraph("Empty", block.Text(wording.OrDefault(t.Empty, "Nothing to list.")))
+		return
+	}
+	x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
+	x.writeXMLf(
+		`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/><w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>`,
+		x.textWidth,
+	)
+	x.writeXML(`</w:tblPr><w:tblGrid>`)
+	widths := x.columnWidths(&t)
+	for i, c := range t.Columns {
+		if !c.Picture {
+			x.writeXMLf(`<w:gridCol w:w="%d"/>`, widths[i])
+		}
+	}
+	x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>`)
+	for i, c := range t.Columns {
+		if c.Picture {
+			continue
+		}
+		x.writeXMLf(
+			`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`,
+			widths[i],
+			x.theme.Color(drawing.Panel).Hex(),
+		)
+		x.writeParagraphs("TableHead", columnAlignment(c), block.Text(c.Name))
+		x.writeXML(`</w:tc>`)
+	}
+	x.writeXML(`</w:tr>`)
+	for i := range t.Rows {
+		x.writeRow(&t, &t.Rows[i], widths)
+	}
+	x.writeXML(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	for _, d := range t.BarCharts() {
+		x.writePicture(d)
+	}
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if len(r.Detail) == 0 {
+			continue
+		}
+		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading4"/></w:pPr>`)
+		x.writeSpans(r.Cells[0])
+		x.writeXML(`</w:p>`)
+		for _, b := range r.Detail {
+			x.writeBlock(b)
+		}
+	}
+}
+
+// docxLetterWidth is the approximate width of a letter in a table header; docxCellMargins is the
+// horizontal padding of a cell.
+const (
+	docxLetterWidth = 88
+	docxCellMargins = 130
+)
+
+// docxMaxUnbrokenRow is the maximum text length of a row that is kept on one page.
+const docxMaxUnbrokenRow = 600
+
+func (x *docxWriter) writeRow(t *block.Table, r *block.Row, widths []int) {
+	size := 0
+	for _, c := range r.Cells {
+		for _, s := range c {
+			size += len(s.Text)
+		}
+	}
+	x.writeXML(`<w:tr>`)
+	if size < docxMaxUnbrokenRow {
+		x.writeXML(`<w:trPr><w:cantSplit/></w:trPr>`)
+	}
+	first := true
+	for i, c := range r.Cells {
+		if t.Columns[i].Picture {
+			continue
+		}
+		x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, widths[i])
+		if first && r.ID != "" {
+			x.bookmarkCount++
+			x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, x.bookmarkCount, x.bookmarkName(r.ID))
+			x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, x.bookmarkCount)
+		}
+		first = false
+		x.writeParagraphs("TableText", columnAlignment(t.Columns[i]), c)
+		x.writeXML(`</w:tc>`)
+	}
+	x.writeXML(`</w:tr>`)
+}
+
+func columnAlignment(c block.Column) string {
+	if c.Number {
+		return "right"
+	}
+	return ""
+}
+
+// columnWidths divides the text width among the columns in the same proportions as the page, with
+// room for the longest word of each header if the other columns can spare it.
+func (x *docxWriter) columnWidths(t *block.Table) []int {
+	sum := 0
+	for _, c := range t.Columns {
+		if !c.Picture {
+			sum += max(c.Width, 1)
+		}
+	}
+	out, least := make([]int, len(t.Columns)), make([]int, len(t.Columns))
+	short, spare := 0, 0
+	for i, c := range t.Columns {
+		if c.Picture {
+			continue
+		}
+		out[i] = x.textWidth * max(c.Width, 1) / sum
+		for _, word := range strings.Fields(c.Name) {
+			least[i] = max(least[i], docxCellMargins+docxLetterWidth*utf8.RuneCountInString(word))
+		}
+		if d := out[i] - least[i]; d < 0 {
+			short -= d
+		} else {
+			spare += d
+		}
+	}
+	if short == 0 || short > spare {
+		return out
+	}
+	for i := range out {
+		if d := out[i] - least[i]; d < 0 {
+			out[i] = least[i]
+		} else if !t.Columns[i].Picture {
+			out[i] -= d * short / spare
+		}
+	}
+	return out
+}

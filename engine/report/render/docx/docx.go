@@ -1,0 +1,297 @@
+// Package docx writes a report as a Word document.
+package docx
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// docxWriter writes a document as Office Open XML (ISO/IEC 29500) from the same blocks as the page
+// and Markdown: real headings, a contents field, captions, and tables with repeated header rows.
+// Pictures are images with a description; a table next to each contains the same data. The file
+// refers to nothing outside itself.
+//
+//	docx.go         the package: its parts, and the frame of the document
+//	docx_blocks.go  blocks, cells and texts as paragraphs and tables
+//	docx_image.go   pictures
+//	docx_parts.go   styles, numbering, header and footer
+type docxWriter struct {
+	w *bufio.Writer
+	// bookmarks maps anchors to bookmark names; used counts the bookmarks placed.
+	bookmarks     map[string]string
+	bookmarkCount int
+	textWidth     int // in twentieths of a point
+	theme         drawing.Theme
+	// images are the package's image parts, in order.
+	images         []docxImage
+	placedDrawings []placedDrawing
+	imageCount     int // places that show an image
+	// hasTheme reports whether the package contains a theme.
+	hasTheme bool
+	err      error
+}
+
+// A4 with margins of 2 cm, in twentieths of a point.
+const (
+	docxPageWidth  = 11906
+	docxPageHeight = 16838
+	docxMargin     = 1134
+	docxTextWidth  = docxPageWidth - 2*docxMargin
+)
+
+// styledParts are the parts that refer to styles.
+var styledParts = map[string]bool{"word/document.xml": true, "word/header1.xml": true, "word/footer1.xml": true}
+
+// Write writes the document as a Word document, with the styles of another document if one is
+// given.
+func Write(w io.Writer, d block.Document, style []byte) error {
+	z := zip.NewWriter(w)
+	// The earliest time a zip can hold: the entries must not depend on the current time.
+	stamp := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	x := &docxWriter{bookmarks: map[string]string{}, textWidth: docxTextWidth, theme: d.Theme}
+	type part struct {
+		name  string
+		write func(*bufio.Writer)
+	}
+	styles, types := xmlHead+docxStylesXML(d.Theme), docxContentTypes
+	var own *customStyles
+	if len(style) > 0 {
+		var err error
+		if own, err = mergeStyles(style, styles); err != nil {
+			return err
+		}
+		styles, x.hasTheme = own.styles, own.theme != ""
+		if x.hasTheme {
+			types = strings.Replace(
+				types,
+				`</Types>`,
+				`<Override PartName="/word/theme/theme1.xml" ContentType="application/vnd.openxmlformats-officedocument.theme+xml"/></Types>`,
+				1,
+			)
+		}
+	}
+	parts := []part{
+		{"[Content_Types].xml", staticPart(types)},
+		{"_rels/.rels", staticPart(docxRootRelations)},
+		{"docProps/core.xml", func(b *bufio.Writer) { writeCoreProperties(b, &d) }},
+		{"docProps/app.xml", staticPart(docxApp)},
+		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
+		{"word/numbering.xml", staticPart(docxNumbering)},
+		{"word/settings.xml", staticPart(docxSettings)},
+		{"word/header1.xml", func(b *bufio.Writer) { writeDOCXHeader(b, &d) }},
+		{"word/footer1.xml", func(b *bufio.Writer) { writeDOCXFooter(b, &d) }},
+		{"word/document.xml", func(b *bufio.Writer) {
+			x.w = b
+			x.writeBody(&d)
+		}},
+		{"word/_rels/document.xml.rels", func(b *bufio.Writer) { x.writeRelations(b) }},
+	}
+	if x.hasTheme {
+		parts = append(parts, part{"word/theme/theme1.xml", func(b *bufio.Writer) { _, _ = b.WriteString(own.theme) }})
+	}
+	put := func(p part) error {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate, Modified: stamp})
+		if err != nil {
+			return err
+		}
+		to := f
+		var whole bytes.Buffer
+		if own != nil && styledParts[p.name] {
+			to = &whole
+		}
+		b := bufio.NewWriterSize(to, 1<<16)
+		p.write(b)
+		if err := b.Flush(); err != nil || to == f {
+			return err
+		}
+		_, err = f.Write(own.replaceStyleIDs(whole.Bytes()))
+		return err
+	}
+	for _, p := range parts {
+		if err := put(p); err != nil {
+			return err
+		}
+	}
+	for _, i := range x.images {
+		if err := put(part{"word/" + i.name, func(b *bufio.Writer) { _, _ = b.Write(i.data) }}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.err, z.Close())
+}
+
+func staticPart(text string) func(*bufio.Writer) {
+	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
+}
+
+// writeBody writes the body: title, contents, basis and sections.
+func (x *docxWriter) writeBody(d *block.Document) {
+	x.writeXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
+	if w, h := d.FitLogo(160, 90); w > 0 {
+		x.placeImage(x.addImage("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
+	}
+	x.writeParagraph("Title", block.Text(d.Title))
+	if d.Organization+d.Assessment != "" {
+		x.writeParagraph("Subtitle", block.Text(strings.Trim(d.Organization+": "+d.Assessment, ": ")))
+	}
+	x.writeParagraph("Date", block.Text("As of "+d.AsOf+"."))
+	if d.Line != "" {
+		x.writeParagraph("Subtitle", block.UserText(d.Line))
+	}
+	for _, n := range d.Notices {
+		x.writeParagraph("Notice", block.Cell{{Text: n, Strong: true}})
+	}
+	if len(d.Draft) > 0 {
+		x.writeParagraph("Notice", block.Cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
+	}
+	x.writeContents(d)
+	x.writeHeading(1, "about", "About this report", false)
+	x.writeBlock(d.Facts)
+	x.writeBlock(d.Versions)
+	for i := range d.Sections {
+		x.writeSection(&d.Sections[i])
+	}
+	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
+	x.writeXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
+	x.writeXMLf(
+		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
+		docxPageWidth,
+		docxPageHeight,
+		docxMargin,
+		docxMargin,
+	)
+}
+
+func (x *docxWriter) writeSection(s *block.Section) {
+	title := s.Title
+	if s.Draft != "" {
+		title += " (DRAFT)"
+	}
+	x.writeHeading(1, s.ID, title, true)
+	if s.Draft != "" {
+		x.writeParagraph("Standing", block.Cell{{Text: s.Draft, Strong: true, Badge: "draft"}})
+	}
+	if s.Approved != "" {
+		x.writeParagraph("Standing", block.Cell{{Text: s.Approved, Strong: true, Badge: "approved"}})
+	}
+	for _, b := range s.Blocks {
+		x.writeBlock(b)
+	}
+}
+
+// writeContents writes a table-of-contents field, which Word fills with page numbers when updated;
+// until then it lists the chapters as links.
+func (x *docxWriter) writeContents(d *block.Document) {
+	x.writeParagraph("ContentsHeading", block.Text("Contents"))
+	x.writeXML(
+		`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`,
+	)
+	for i := range d.Sections {
+		if i > 0 {
+			x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
+		}
+		x.writeLink(d.Sections[i].ID, d.Sections[i].Title, "")
+		if i+1 < len(d.Sections) {
+			x.writeXML(`</w:p>`)
+		}
+	}
+	x.writeXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
+}
+
+// writeHeading writes a heading of a level, wrapped in its anchor's bookmark.
+func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
+	style := fmt.Sprintf("Heading%d", level)
+	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
+	if startsPage && level == 1 {
+		x.writeXML(`<w:pageBreakBefore/>`)
+	}
+	x.writeBidi(title)
+	x.writeXML(`</w:pPr>`)
+	x.writeAnchored(id, func() { x.writeRun(block.Span{Text: title}) })
+	x.writeXML(`</w:p>`)
+}
+
+// writeAnchored wraps content in the bookmark of an anchor.
+func (x *docxWriter) writeAnchored(id string, writeContent func()) {
+	if id == "" {
+		writeContent()
+		return
+	}
+	x.bookmarkCount++
+	n := x.bookmarkCount
+	x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmarkName(id))
+	writeContent()
+	x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
+}
+
+// bookmarkName returns the bookmark name for an anchor: letters, digits and underscores, at most 40
+// characters.
+func (x *docxWriter) bookmarkName(id string) string {
+	if name := x.bookmarks[id]; name != "" {
+		return name
+	}
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, id)
+	name := fmt.Sprintf("a_%s_%d", safe[:min(len(safe), 24)], len(x.bookmarks)+1)
+	x.bookmarks[id] = name
+	return name
+}
+
+func (x *docxWriter) writeXML(parts ...string) {
+	for _, p := range parts {
+		_, _ = x.w.WriteString(p) // the writer reports its error in Flush
+	}
+}
+
+func (x *docxWriter) writeXMLf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
+
+// writeEscapedXML writes escaped text; characters that XML does not allow become the replacement
+// character.
+func writeEscapedXML(w *bufio.Writer, s string) {
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '&':
+			_, _ = w.WriteString("&amp;")
+		case r == '<':
+			_, _ = w.WriteString("&lt;")
+		case r == '>':
+			_, _ = w.WriteString("&gt;")
+		case r == '"':
+			_, _ = w.WriteString("&quot;")
+		case r < 0x20 && r != '\t' && r != '\n', r == 0xfffe, r == 0xffff, r == utf8.RuneError:
+			_, _ = w.WriteRune(utf8.RuneError)
+		default:
+			_, _ = w.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+}
+
+// isRightToLeft reports whether the text starts in a right-to-left script.
+func isRightToLeft(s string) bool {
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko):
+			return true
+		case unicode.IsLetter(r):
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package oscal
+
+import (
+	"strings"
+	"testing"
+
+	models "github.com/defenseunicorns/go-oscal/src/types/oscal-1-2-2"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/reporttest"
+)
+
+// What doesn't fit the schema is refused with the row that it is of.
+func TestOSCALErrorsNameTheRow(t *testing.T) {
+	v := content.New(reporttest.Sample(66), content.TemplatePOAM, "", false)
+	w := &oscalWriter{Report: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
+	plan, err := w.buildPOAM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.PoamItems[3].Title = "two\nlines"
+	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
+	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "plan item "+v.POAMItems[3].POAMCode+" ") ||
+		!strings.Contains(err.Error(), "poam-items[3].title") {
+		t.Errorf("%v", err)
+	}
+}

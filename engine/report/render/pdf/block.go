@@ -1,0 +1,270 @@
+package pdf
+
+import (
+	"strings"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+const (
+	pdfBodySize  = 9.5
+	pdfSmallSize = 8.2
+	lineSpacing  = 1.36
+)
+
+// drawBlocks draws blocks and keeps headings with the content that follows.
+func (p *pdfWriter) drawBlocks(all []block.Block) {
+	for i, b := range all {
+		if _, ok := b.(block.Heading); ok && i+1 < len(all) {
+			p.ensureSpace(34 + p.leadHeight(all[i+1]))
+		}
+		p.drawBlock(b)
+	}
+}
+
+// leadHeight returns the height that the start of a block needs.
+func (p *pdfWriter) leadHeight(b block.Block) float64 {
+	switch b := b.(type) {
+	case block.Table:
+		return 6 + p.tableHeadHeight(b, p.columnWidths(b))
+	case block.Picture:
+		return p.pictureScale(b)*b.Height + pictureTitleHeight
+	case block.Card:
+		return 90
+	}
+	return 40
+}
+
+// drawBlock draws one block of any kind.
+func (p *pdfWriter) drawBlock(b block.Block) {
+	body := textStyle{face: p.fonts.regular, size: p.textSize(), color: drawing.Ink}
+	switch b := b.(type) {
+	case block.Heading:
+		p.addSpace(12)
+		p.ensureSpace(60)
+		p.setAnchor(b.ID)
+		if !b.Minor {
+			p.addBookmark(b.Text, 1)
+		}
+		p.drawParagraph(block.UserText(b.Text), textStyle{face: p.fonts.bold, size: 12, color: drawing.Ink}, 4)
+	case block.Para:
+		switch b.Class {
+		case "lead":
+			body.size = 10.5
+		case "empty":
+			body.face, body.color = p.fonts.italic, drawing.Soft
+		}
+		p.drawParagraph(b.Text, body, 5)
+	case block.List:
+		for _, c := range b.Items {
+			p.drawBullet(c, body)
+		}
+		p.addSpace(4)
+	case block.Facts:
+		if b.Tiles {
+			p.drawTiles(b)
+		} else {
+			p.drawFacts(b)
+		}
+	case block.Quotes:
+		for _, q := range b.Items {
+			p.drawQuote(q)
+		}
+	case block.Card:
+		p.drawCard(b)
+	case block.LinkList:
+		p.drawLinkList(b)
+	case block.Table:
+		p.drawTable(b)
+	case block.Picture:
+		p.drawPicture(b)
+	}
+}
+
+// textSize returns the size of running text, which is smaller within items.
+func (p *pdfWriter) textSize() float64 {
+	if len(p.strips) > 0 {
+		return pdfSmallSize
+	}
+	return pdfBodySize
+}
+
+// drawParagraph draws a text followed by space.
+func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
+	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
+		h := st.size * lineSpacing
+		p.drawLine(l, p.left, p.reserve(h), h)
+	}
+	p.addSpace(below)
+}
+
+func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
+	for i, l := range p.breakLines(p.splitWords(c, st), p.right-p.left-12) {
+		h := st.size * lineSpacing
+		y := p.reserve(h)
+		if i == 0 {
+			p.setFillColor(st.color)
+			p.file.Circle(p.left+4, y+h*0.5+0.6, 1.3, "F")
+		}
+		p.drawLine(l, p.left+12, y, h)
+	}
+}
+
+const factLabelWidth = 112.0
+
+func (p *pdfWriter) drawFacts(b block.Facts) {
+	size := p.textSize()
+	for _, it := range b.Items {
+		label := p.breakLines(
+			p.splitWords(block.Text(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}),
+			factLabelWidth-8,
+		)
+		values := [][]textLine{
+			p.breakLines(
+				p.splitWords(it.Value, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+				p.right-p.left-factLabelWidth,
+			),
+		}
+		if it.List != nil {
+			values = nil
+			for _, c := range it.List {
+				values = append(
+					values,
+					p.breakLines(
+						p.splitWords(c, textStyle{face: p.fonts.regular, size: size, color: drawing.Ink}),
+						p.right-p.left-factLabelWidth-10,
+					),
+				)
+			}
+		}
+		h := size * lineSpacing
+		p.ensureSpace(h * float64(min(max(len(label), 2), 4)))
+		p.reserve(2)
+		n := 0
+		beside := func(y float64) {
+			if n < len(label) {
+				p.drawLine(label[n], p.left, y, h)
+			}
+			n++
+		}
+		for _, lines := range values {
+			for i, l := range lines {
+				y := p.reserve(h)
+				beside(y)
+				x := p.left + factLabelWidth
+				if it.List != nil {
+					if i == 0 {
+						p.setFillColor(drawing.Soft)
+						p.file.Circle(x+3, y+h*0.5+0.6, 1.2, "F")
+					}
+					x += 10
+				}
+				p.drawLine(l, x, y, h)
+			}
+		}
+		for n < len(label) {
+			beside(p.reserve(h))
+		}
+		y := p.reserve(3)
+		p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
+	}
+	p.addSpace(6)
+}
+
+// drawTiles draws large figures, five per row.
+func (p *pdfWriter) drawTiles(b block.Facts) {
+	const across, space = 5, 6.0
+	w := (p.right - p.left - space*(across-1)) / across
+	for at := 0; at < len(b.Items); at += across {
+		items := b.Items[at:min(at+across, len(b.Items))]
+		labels, figures, most, large := make([][]textLine, len(items)), make([][]textLine, len(items)), 1, 1
+		for i, it := range items {
+			labels[i] = p.breakLines(
+				p.splitWords(block.Text(it.Label), textStyle{face: p.fonts.regular, size: 7.8, color: drawing.Soft}),
+				w-14,
+			)
+			figures[i] = p.breakLines(p.splitWords(it.Value, textStyle{face: p.fonts.bold, size: 17, color: drawing.Ink}), w-14)
+			most, large = max(most, len(labels[i])), max(large, len(figures[i]))
+		}
+		h := 12 + 21*float64(large) + 10*float64(most)
+		p.ensureSpace(h + 8)
+		y := p.reserve(h)
+		for i := range items {
+			x := p.left + float64(i)*(w+space)
+			p.setFillColor(drawing.Panel)
+			p.file.Rect(x, y, w, h, "F")
+			p.setFillColor(drawing.Accent)
+			p.file.Rect(x, y, w, 2.4, "F")
+			for k, l := range figures[i] {
+				p.drawLine(l, x+7, y+5+21*float64(k), 21)
+			}
+			for k, l := range labels[i] {
+				p.drawLine(l, x+7, y+6+21*float64(large)+10*float64(k), 10)
+			}
+		}
+		p.addSpace(8)
+	}
+	p.addSpace(4)
+}
+
+func (p *pdfWriter) drawQuote(q block.Quote) {
+	p.addSpace(3)
+	p.ensureSpace(50)
+	p.withInset(0, 0, []strip{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
+		p.withInset(11, 9, nil, func() {
+			p.reserve(4)
+			p.drawParagraph(block.Prose(q.Text), textStyle{face: p.fonts.regular, size: pdfSmallSize + 0.3, color: drawing.Ink}, 2)
+			p.drawParagraph(quoteSource(q), textStyle{face: p.fonts.regular, size: 7.2, color: drawing.Soft}, 0)
+			p.reserve(4)
+		})
+	})
+	p.addSpace(3)
+}
+
+// quoteSource describes a quote's location and how it was read.
+func quoteSource(q block.Quote) block.Cell {
+	where := []string{q.Document}
+	if q.Place != "" {
+		where = append(where, q.Place)
+	}
+	if q.Headings != "" {
+		where = append(where, "under "+q.Headings)
+	}
+	s := strings.Join(where, ", ") + "."
+	if q.Stance != "" {
+		s += " Reading: " + q.Stance + "."
+	}
+	if q.Supports != "" {
+		s += " On: " + q.Supports
+	}
+	c := block.UserText(s + " Score " + q.Score + ".")
+	if q.SHA256 != "" {
+		c = c.With(block.Span{Text: " SHA-256 "}, block.Span{Text: q.SHA256, Mono: true})
+	}
+	return c
+}
+
+func (p *pdfWriter) drawCard(b block.Card) {
+	p.addSpace(8)
+	p.ensureSpace(80)
+	p.setAnchor(b.ID)
+	p.withInset(0, 0, []strip{{left: p.left, right: p.left, fill: drawing.Accent}}, func() {
+		p.withInset(10, 0, nil, func() {
+			p.drawParagraph(b.Title, textStyle{face: p.fonts.bold, size: 10.5, color: drawing.Ink}, 4)
+			p.drawBlocks(b.Blocks)
+		})
+	})
+	p.addSpace(6)
+}
+
+func (p *pdfWriter) drawLinkList(b block.LinkList) {
+	var c block.Cell
+	for i, it := range b.Items {
+		if i > 0 {
+			c = c.With(block.Span{Text: "   "})
+		}
+		c = c.With(it...)
+	}
+	p.drawParagraph(c, textStyle{face: p.fonts.regular, size: pdfSmallSize, color: drawing.Ink}, 6)
+}

@@ -1,0 +1,463 @@
+// Package pdf writes a report as PDF.
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// Page dimensions in points: A4 portrait.
+const (
+	pdfWidth  = 595.28
+	pdfHeight = 841.89
+	pdfLeft   = 48.0
+	pdfRight  = pdfWidth - 48
+	pdfTop    = 62.0
+	pdfBottom = pdfHeight - 54
+)
+
+// pdfWriter lays out a document on pages in one pass; page numbers and link targets, which are only
+// known at the end, are then written onto the earlier pages.
+type pdfWriter struct {
+	file  *fpdf.Fpdf
+	fonts fontSet
+	theme drawing.Theme
+	doc   *block.Document
+
+	cursorY     float64
+	left, right float64
+	// strips is drawn alongside all content: panels and rules at the side.
+	strips []strip
+	// openTableHeads draws the headers of the open tables at the top of a new page.
+	openTableHeads []func()
+
+	anchors         map[string]pagePosition
+	links           []linkArea
+	contentsEntries []contentsEntry
+	// missing holds the characters that no font has.
+	missing map[rune]bool
+
+	current struct { // the page's current graphics state
+		page  int
+		face  *face
+		size  float64
+		color drawing.ColorName
+	}
+}
+
+// pagePosition is a position on a page.
+type pagePosition struct {
+	page int
+	y    float64
+}
+
+type linkArea struct {
+	pagePosition
+	x, w, h float64
+	ref     string
+}
+
+// contentsEntry is an entry of the table of contents whose page number is not yet known.
+type contentsEntry struct {
+	pagePosition
+	ref  string
+	bold bool
+	endX float64 // the right end of its text
+}
+
+// strip is a vertical strip beside the text: filled from Left to Right, or a line if they are
+// equal.
+type strip struct {
+	left, right float64
+	fill        drawing.ColorName
+}
+
+// Write writes the document as PDF with contents, bookmarks and links. A character that no font
+// has is shown as a box and listed on the last page; fallback is an optional TrueType font for such
+// characters.
+func Write(w io.Writer, d block.Document, fallback []byte) (err error) {
+	if fallback != nil {
+		defer func() { // the library does not validate font tables
+			if r := recover(); r != nil {
+				err = fmt.Errorf("the font for reports can't be used: %v", r)
+			}
+		}()
+	}
+	p, err := layOut(d, fallback)
+	if err != nil {
+		return err
+	}
+	return p.file.Output(w)
+}
+
+// layOut lays out all pages.
+func layOut(d block.Document, fallback []byte) (*pdfWriter, error) {
+	fonts, err := newFontSet(fallback)
+	if err != nil {
+		return nil, err
+	}
+	f := fpdf.NewCustom(&fpdf.InitType{UnitStr: "pt", Size: fpdf.SizeType{Wd: pdfWidth, Ht: pdfHeight}})
+	f.SetCompression(true)
+	f.SetCatalogSort(true)
+	asOf := d.Time
+	if asOf.IsZero() {
+		asOf = time.Unix(0, 0) // the library replaces a zero time with the current time
+	}
+	f.SetCreationDate(asOf.UTC())
+	f.SetModificationDate(asOf.UTC())
+	f.SetAutoPageBreak(false, 0)
+	f.SetMargins(0, 0, 0)
+	f.SetLang("en")
+	p := &pdfWriter{
+		file:    f,
+		fonts:   fonts,
+		theme:   d.Theme,
+		doc:     &d,
+		left:    pdfLeft,
+		right:   pdfRight,
+		anchors: map[string]pagePosition{},
+		missing: map[rune]bool{},
+	}
+	fonts.register(f)
+	f.SetTitle(p.replaceMissingGlyphs(strings.TrimPrefix(d.Organization+": "+d.Title, ": ")), true)
+	f.SetSubject(p.replaceMissingGlyphs(d.Assessment), true)
+	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
+	f.SetCreator(p.replaceMissingGlyphs(d.Tool), true)
+	p.drawFrontPage()
+	p.drawAbout()
+	for i := range d.Sections {
+		p.drawChapter(&d.Sections[i])
+		d.Sections[i].Blocks = nil // free memory: the blocks of a long report are most of it
+	}
+	p.drawMissingGlyphNote()
+	p.resolveReferences()
+	if err := f.Error(); err != nil {
+		return nil, fmt.Errorf("lay out pages: %w", err)
+	}
+	return p, nil
+}
+
+// newPage starts a page and repeats the headers of open tables.
+func (p *pdfWriter) newPage() {
+	p.file.AddPage()
+	p.cursorY = pdfTop
+	p.current.page = 0
+	if len(p.doc.Draft) > 0 {
+		p.drawWatermark()
+	}
+	for _, head := range p.openTableHeads {
+		head()
+		p.reserve(3)
+	}
+}
+
+func (p *pdfWriter) drawWatermark() {
+	p.file.SetAlpha(0.07, "Normal")
+	p.file.TransformBegin()
+	p.file.TransformRotate(35, pdfWidth/2, pdfHeight/2)
+	p.drawText(pdfWidth/2-195, pdfHeight/2+40, p.fonts.bold, 120, drawing.Bad, "DRAFT")
+	p.file.TransformEnd()
+	p.file.SetAlpha(1, "Normal")
+}
+
+// ensureSpace starts a new page if less than h is left on this one.
+func (p *pdfWriter) ensureSpace(h float64) {
+	if p.cursorY+min(h, pdfBottom-pdfTop) > pdfBottom {
+		p.newPage()
+	}
+}
+
+// reserve reserves height h, on a new page if needed, and returns its top.
+func (p *pdfWriter) reserve(h float64) float64 {
+	if p.cursorY+h > pdfBottom && p.cursorY > pdfTop {
+		p.newPage()
+	}
+	y := p.cursorY
+	for _, d := range p.strips {
+		p.setFillColor(d.fill)
+		p.file.Rect(d.left, y, max(d.right-d.left, 1.2), h, "F")
+	}
+	p.cursorY += h
+	return y
+}
+
+// addSpace adds vertical space, except at the top of a page.
+func (p *pdfWriter) addSpace(h float64) {
+	if p.cursorY+h > pdfBottom {
+		p.cursorY = pdfBottom // the next content starts a page
+		return
+	}
+	if p.cursorY > pdfTop {
+		p.reserve(h)
+	}
+}
+
+// withInset lays something out with additional margins and side strips.
+func (p *pdfWriter) withInset(left, right float64, d []strip, lay func()) {
+	l, r, n := p.left, p.right, len(p.strips)
+	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, d...)
+	lay()
+	p.left, p.right, p.strips = l, r, p.strips[:n]
+}
+
+// setAnchor records the current position as the target of links to id.
+func (p *pdfWriter) setAnchor(id string) {
+	if id != "" {
+		p.anchors[id] = pagePosition{p.file.PageNo(), p.cursorY}
+	}
+}
+
+func (p *pdfWriter) setFillColor(n drawing.ColorName) { p.file.SetFillColor(p.rgb(n)) }
+func (p *pdfWriter) setDrawColor(n drawing.ColorName) { p.file.SetDrawColor(p.rgb(n)) }
+
+func (p *pdfWriter) rgb(n drawing.ColorName) (r, g, b int) {
+	c := p.theme.Color(n)
+	return int(c.R), int(c.G), int(c.B)
+}
+
+// drawRule draws a line.
+func (p *pdfWriter) drawRule(x1, y1, x2, y2, width float64, c drawing.ColorName) {
+	p.setDrawColor(c)
+	p.file.SetLineWidth(width)
+	p.file.Line(x1, y1, x2, y2)
+}
+
+// drawText writes a run of text that is known to fit; y is its baseline.
+func (p *pdfWriter) drawText(x, y float64, f *face, size float64, c drawing.ColorName, s string) {
+	if n := &p.current; n.page != p.file.PageNo() || n.face != f || n.size != size {
+		p.file.SetFont(f.name, "", size)
+		n.page, n.face, n.size = p.file.PageNo(), f, size
+	}
+	if p.current.color != c {
+		p.file.SetTextColor(p.rgb(c))
+		p.current.color = c
+	}
+	p.file.Text(x, y, s)
+}
+
+// drawFrontPage draws the first page: title, organization and contents.
+func (p *pdfWriter) drawFrontPage() {
+	d := p.doc
+	p.newPage()
+	p.setFillColor(drawing.Accent)
+	p.file.Rect(0, 0, pdfWidth, 190, "F")
+	p.setFillColor(drawing.Band)
+	p.file.Rect(0, 190, pdfWidth, 5, "F")
+	right := p.right - p.drawLogo()
+	y := 62.0
+	for _, l := range []struct {
+		text string
+		face *face
+		size float64
+	}{
+		{d.Organization, p.fonts.regular, 13},
+		{d.Title, p.fonts.bold, 27},
+		{d.Assessment, p.fonts.regular, 14},
+		{"As of " + d.AsOf, p.fonts.regular, 10},
+		{d.Line, p.fonts.regular, 10},
+	} {
+		if l.text == "" {
+			continue
+		}
+		for _, ln := range p.fitText(l.text, l.face, l.size, drawing.OnAccent, right-p.left, 2) {
+			p.drawLine(ln, p.left, y, l.size*1.3)
+			y += l.size * 1.3
+		}
+		y += 4
+	}
+	p.cursorY = 215
+	for _, n := range d.Notices {
+		p.drawNotice(n, nil, drawing.Warn, drawing.WarnGround)
+	}
+	if len(d.Draft) > 0 {
+		p.drawNotice("DRAFT. Not everything in this report has been approved:", d.Draft, drawing.Bad, drawing.BadGround)
+	}
+	p.drawContents()
+}
+
+// drawLogo draws the logo at the upper right of the first page on white and returns the width it
+// takes.
+func (p *pdfWriter) drawLogo() float64 {
+	w, h := p.doc.FitLogo(130, 80)
+	if w == 0 || h == 0 {
+		return 0
+	}
+	const pad, top = 8.0, 40.0
+	x := pdfRight - w - 2*pad
+	p.setFillColor(drawing.Paper)
+	p.file.Rect(x, top, w+2*pad, h+2*pad, "F")
+	p.file.RegisterImageOptionsReader("logo", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(p.doc.Logo))
+	p.file.ImageOptions("logo", x+pad, top+pad, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	return w + 2*pad + 14
+}
+
+func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorName) {
+	p.addSpace(4)
+	p.withInset(0, 0, []strip{{p.left, p.right, bg}, {p.left, p.left + 4, c}}, func() {
+		p.withInset(14, 10, nil, func() {
+			p.reserve(6)
+			p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Ink}, 0)
+			for _, s := range items {
+				p.drawBullet(block.Text(s), textStyle{face: p.fonts.regular, size: 9, color: drawing.Ink})
+			}
+			p.reserve(6)
+		})
+	})
+	p.addSpace(4)
+}
+
+func (p *pdfWriter) drawContents() {
+	p.addSpace(10)
+	p.setAnchor("contents")
+	p.drawParagraph(block.Text("Contents"), textStyle{face: p.fonts.bold, size: 13, color: drawing.Ink}, 4)
+	p.drawContentsLine("About this report", "about", 0)
+	for i := range p.doc.Sections {
+		s := &p.doc.Sections[i]
+		title := s.Title
+		if s.Draft != "" {
+			title += " (DRAFT)"
+		}
+		p.drawContentsLine(title, s.ID, 0)
+		for _, b := range s.Blocks {
+			if h, is := b.(block.Heading); is && !h.Minor {
+				p.drawContentsLine(h.Text, h.ID, 1)
+			}
+		}
+	}
+}
+
+func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
+	st, height := textStyle{face: p.fonts.bold, size: 10, color: drawing.Ink}, 17.0
+	if level > 0 {
+		st, height = textStyle{face: p.fonts.regular, size: 9, color: drawing.Ink}, 13
+	}
+	x := p.left + float64(level)*14
+	ln := p.fitText(title, st.face, st.size, st.color, p.right-x-40, 1)
+	y := p.reserve(height)
+	end := x
+	if len(ln) > 0 {
+		p.drawLine(ln[0], x, y, height)
+		end = x + ln[0].width
+	}
+	p.contentsEntries = append(
+		p.contentsEntries,
+		contentsEntry{pagePosition: pagePosition{p.file.PageNo(), y}, ref: ref, bold: level == 0, endX: end},
+	)
+	p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x, w: p.right - x, h: height, ref: ref})
+}
+
+func (p *pdfWriter) drawAbout() {
+	p.newPage()
+	p.drawTitle("about", "About this report", false)
+	p.drawBlock(p.doc.Facts)
+	p.drawBlock(p.doc.Versions)
+}
+
+func (p *pdfWriter) drawChapter(s *block.Section) {
+	p.newPage()
+	p.drawTitle(s.ID, s.Title, s.Draft != "")
+	if s.Draft != "" {
+		p.drawParagraph(block.Text(s.Draft), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Bad}, 4)
+	}
+	if s.Approved != "" {
+		p.drawParagraph(block.Text(s.Approved), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Good}, 4)
+	}
+	p.drawBlocks(s.Blocks)
+}
+
+// drawTitle starts a chapter.
+func (p *pdfWriter) drawTitle(id, text string, draft bool) {
+	p.setAnchor(id)
+	p.addBookmark(text, 0)
+	if draft {
+		text += " (DRAFT)"
+	}
+	p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 18, color: drawing.Ink}, 0)
+	y := p.reserve(10)
+	p.drawRule(p.left, y+4, p.right, y+4, 1.6, drawing.Accent)
+}
+
+func (p *pdfWriter) addBookmark(text string, level int) {
+	p.file.SetFont(p.fonts.regular.name, "", 9) // the font determines the text encoding
+	p.current.page = 0
+	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
+}
+
+// resolveReferences fills in the page numbers and link targets, which are only known at the end.
+func (p *pdfWriter) resolveReferences() {
+	last := p.file.PageCount()
+	for n := 1; n <= last; n++ {
+		p.file.SetPage(n)
+		p.current.page = 0
+		p.drawHeaderFooter(n, last)
+	}
+	for _, e := range p.contentsEntries {
+		to, known := p.anchors[e.ref]
+		if !known {
+			continue
+		}
+		p.file.SetPage(e.page)
+		face, size, height := p.fonts.regular, 9.0, 13.0
+		if e.bold {
+			face, size, height = p.fonts.bold, 10, 17
+		}
+		s := fmt.Sprint(to.page)
+		w := face.textWidth(s, size)
+		p.drawText(p.right-w, e.y+height*0.72, face, size, drawing.Ink, s)
+		p.file.SetDashPattern([]float64{0.8, 2.6}, 0)
+		p.drawRule(e.endX+6, e.y+height*0.72, p.right-w-6, e.y+height*0.72, 0.7, drawing.Soft)
+		p.file.SetDashPattern(nil, 0)
+	}
+	ends := map[string]int{}
+	for _, l := range p.links {
+		to, known := p.anchors[l.ref]
+		if !known {
+			continue
+		}
+		id, made := ends[l.ref]
+		if !made {
+			id = p.file.AddLink()
+			p.file.SetLink(id, max(to.y-12, 0), to.page)
+			ends[l.ref] = id
+		}
+		p.file.SetPage(l.page)
+		p.file.Link(l.x, l.y, l.w, l.h, id)
+	}
+	p.file.SetPage(last)
+}
+
+// drawHeaderFooter draws the header and footer of a page.
+func (p *pdfWriter) drawHeaderFooter(n, last int) {
+	soft, size := drawing.Soft, 7.5
+	one := func(s string, width float64) textLine {
+		l := p.fitText(s, p.fonts.regular, size, soft, width, 1)
+		if len(l) == 0 {
+			return textLine{}
+		}
+		return l[0]
+	}
+	width := (pdfRight - pdfLeft) * 0.8
+	if n > 1 {
+		p.drawLine(one(strings.TrimPrefix(p.doc.Organization+", "+p.doc.Assessment, ", "), width), pdfLeft, 30, 10)
+		p.drawRule(pdfLeft, 44, pdfRight, 44, 0.5, drawing.Rule)
+	}
+	if len(p.doc.Draft) > 0 && n > 1 {
+		p.drawText(pdfRight-p.fonts.bold.textWidth("DRAFT", 9), 38, p.fonts.bold, 9, drawing.Bad, "DRAFT")
+	}
+	foot := pdfHeight - 34
+	p.drawRule(pdfLeft, foot-4, pdfRight, foot-4, 0.5, drawing.Rule)
+	p.drawLine(one(p.doc.Title+", as of "+p.doc.AsOf+". Written by "+p.doc.Tool+".", width), pdfLeft, foot, 10)
+	if p.doc.Footer != "" {
+		p.drawLine(one(p.doc.Footer, pdfRight-pdfLeft), pdfLeft, foot+10, 10)
+	}
+	number := fmt.Sprintf("Page %d of %d", n, last)
+	p.drawText(pdfRight-p.fonts.regular.textWidth(number, size), foot+7.2, p.fonts.regular, size, soft, number)
+}

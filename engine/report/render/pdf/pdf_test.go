@@ -1,0 +1,69 @@
+package pdf
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/drawing"
+	"github.com/scf-service/service/engine/report/reporttest"
+	"github.com/scf-service/service/internal/testutil/longtest"
+)
+
+// All links lead somewhere, and the contents name the pages.
+func TestPDFLinks(t *testing.T) {
+	for name, s := range reporttest.Sources(longtest.Enabled()) {
+		for _, k := range content.Templates {
+			v := content.New(s, k.Name, "", false)
+			d := v.Document()
+			p, err := layOut(d, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range p.links {
+				if _, known := p.anchors[l.ref]; !known {
+					t.Errorf("%s, %s: page %d links to %q, which is nowhere", name, k.Name, l.page, l.ref)
+				}
+			}
+			for _, e := range p.contentsEntries {
+				if to := p.anchors[e.ref]; to.page == 0 || to.page > p.file.PageCount() {
+					t.Errorf("%s, %s: the contents send to page %d for %q", name, k.Name, to.page, e.ref)
+				}
+			}
+		}
+	}
+}
+
+// Nothing is written outside the margins, whatever the texts.
+func TestPDFStaysOnThePage(t *testing.T) {
+	p, err := layOut(block.Document{Time: reporttest.Hostile().AsOf}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 10_000)
+	for _, width := range []float64{6, 40, 200} {
+		for _, c := range []block.Cell{
+			block.Prose(long),
+			block.Prose("a b\n\n  c\td"),
+			block.Badge("high", "Very "+long),
+			block.UserText("日本語のテキスト" + strings.Repeat("長", 400)),
+			block.Text("").With(block.Span{Text: long, Mono: true}),
+			block.Prose("👍🏽 \u202eabc\u0301"),
+		} {
+			var all strings.Builder
+			for _, l := range p.breakLines(p.splitWords(c, textStyle{p.fonts.regular, 8, drawing.Ink}), width) {
+				if l.width > width+1 && width > 2*badgePad+8 {
+					t.Errorf("a line of %.0f points in %.0f: %+v", l.width, width, l.runs)
+				}
+				for _, r := range l.runs {
+					all.WriteString(r.text)
+				}
+			}
+			squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+			if want := squeeze(c[len(c)-1].Text); len(p.missing) == 0 && squeeze(all.String()) != want {
+				t.Errorf("%d bytes of text became %d", len(want), len(squeeze(all.String())))
+			}
+		}
+	}
+}

@@ -1,0 +1,443 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/drawing"
+)
+
+// face is a font with cached character widths.
+type face struct {
+	name   string
+	data   []byte
+	font   *sfnt.Font
+	buf    sfnt.Buffer
+	widths map[rune]float64 // of an em; negative for a character that it lacks
+}
+
+// fontSet holds the fonts of a report.
+type fontSet struct {
+	regular, bold, italic, mono *face
+	fallback                    *face // for characters that these lack; nil for none
+}
+
+// newFontSet loads the fonts. Each report has its own set, because fonts cache lookups.
+func newFontSet(fallback []byte) (fontSet, error) {
+	var s fontSet
+	for _, f := range []struct {
+		to   **face
+		name string
+		data []byte
+	}{
+		{&s.regular, "text", goregular.TTF},
+		{&s.bold, "strong", gobold.TTF},
+		{&s.italic, "slanted", goitalic.TTF},
+		{&s.mono, "code", gomono.TTF},
+		{&s.fallback, "other", fallback},
+	} {
+		if len(f.data) == 0 {
+			continue
+		}
+		parsed, err := sfnt.Parse(f.data)
+		if err == nil && string(f.data[:4]) == "OTTO" {
+			err = errors.New("it has PostScript outlines")
+		}
+		if err != nil {
+			return s, fmt.Errorf("the report font can't be used; provide a TrueType font (.ttf): %w", err)
+		}
+		*f.to = &face{name: f.name, data: f.data, font: parsed, widths: map[rune]float64{}}
+	}
+	return s, nil
+}
+
+func (s fontSet) register(f *fpdf.Fpdf) {
+	for _, x := range []*face{s.regular, s.bold, s.italic, s.mono, s.fallback} {
+		if x != nil {
+			f.AddUTF8FontFromBytes(x.name, "", slices.Clone(x.data)) // it writes into the font while it cuts it
+		}
+	}
+}
+
+// advance returns a character's width in ems, or a negative value if the font lacks it.
+func (f *face) advance(r rune) float64 {
+	if w, ok := f.widths[r]; ok {
+		return w
+	}
+	w := -1.0
+	if i, err := f.font.GlyphIndex(&f.buf, r); err == nil && i != 0 && r <= 0xffff { // the writer's codes have 16 bits
+		if a, err := f.font.GlyphAdvance(&f.buf, i, fixed.I(1000), font.HintingNone); err == nil {
+			w = float64(a) / 64 / 1000
+		}
+	}
+	f.widths[r] = w
+	return w
+}
+
+// textWidth returns the width of a text whose characters the font has.
+func (f *face) textWidth(s string, size float64) float64 {
+	w := 0.0
+	for _, r := range s {
+		w += max(f.advance(r), 0)
+	}
+	return w * size
+}
+
+// missingGlyph replaces characters that no font has.
+const missingGlyph = '□'
+
+// resolveGlyph returns the font and the character to write for r.
+func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
+	if preferred.advance(r) >= 0 {
+		return preferred, r
+	}
+	if p.fonts.regular.advance(r) >= 0 {
+		return p.fonts.regular, r
+	}
+	if o := p.fonts.fallback; o != nil && o.advance(r) >= 0 {
+		return o, r
+	}
+	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
+		return nil, 0 // combining marks and joiners have no glyph of their own
+	}
+	p.missing[r] = true
+	return p.fonts.regular, missingGlyph
+}
+
+// replaceMissingGlyphs returns text in characters that the writer can encode.
+func (p *pdfWriter) replaceMissingGlyphs(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if f, shown := p.resolveGlyph(p.fonts.regular, r); f != nil {
+			b.WriteRune(shown)
+		}
+	}
+	return b.String()
+}
+
+// textStyle is the style of a text.
+type textStyle struct {
+	face  *face
+	size  float64
+	color drawing.ColorName
+}
+
+// textRun is a piece of a line in one font.
+type textRun struct {
+	textStyle
+	text  string
+	width float64
+	x     float64 // from the left of the line
+	ref   string
+	badge string
+	// source is the text that this run was cut from, starting at the run; it lets runs share memory
+	// with it.
+	source string
+}
+
+// textLine is one line of text.
+type textLine struct {
+	runs  []textRun
+	width float64
+}
+
+// word is an unbreakable unit in one or more fonts.
+type word struct {
+	runs    []textRun
+	width   float64
+	blanks  int // before it
+	newLine bool
+}
+
+const badgePad = 4.0
+
+// splitWords splits a cell into words. Text written by users keeps its line ends and spaces.
+func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
+	var out []word
+	var cur word
+	flush := func() {
+		if len(cur.runs) > 0 || cur.newLine {
+			out = append(out, cur)
+		}
+		cur = word{}
+	}
+	for i, s := range c {
+		look := st
+		var badge string
+		switch {
+		case s.Bar != nil:
+			continue
+		case s.Badge != "":
+			look.face, badge = p.fonts.bold, s.BadgeClass()
+			look.color, _ = drawing.BadgeColors(badge)
+			flush()
+		case s.Mono:
+			look.face, look.size = p.fonts.mono, st.size*0.88
+		case s.Strong:
+			look.face = p.fonts.bold
+		case s.Ref != "":
+			look.color = drawing.Link
+		}
+		if s.Prose && i > 0 {
+			flush()
+			cur.newLine = true
+		}
+		text := s.Text
+		if s.Prose {
+			text = strings.Trim(text, "\n")
+		}
+		for at, r := range text {
+			switch {
+			case r == '\n':
+				flush()
+				cur.newLine = true
+				continue
+			case r == '\t' || r == ' ':
+				if s.NoBreak {
+					r = '\u00a0'
+					break
+				}
+				if len(cur.runs) > 0 {
+					flush()
+				}
+				cur.blanks++
+				continue
+			case r >= 0x2e80 && len(cur.runs) > 0:
+				flush() // scripts without spaces may break anywhere
+			}
+			p.appendRune(&cur, look, text[at:], r, s.Ref, badge)
+		}
+		if badge != "" {
+			flush()
+		}
+	}
+	flush()
+	return out
+}
+
+// appendRune adds a character to a word; from is the source text starting at it.
+func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref, badge string) {
+	if r == '\u00a0' {
+		r = ' '
+	}
+	f, r := p.resolveGlyph(look.face, r)
+	if f == nil {
+		return
+	}
+	look.face = f
+	n := len(w.runs)
+	if n == 0 || w.runs[n-1].textStyle != look || w.runs[n-1].ref != ref || w.runs[n-1].badge != badge {
+		w.runs = append(w.runs, textRun{textStyle: look, ref: ref, badge: badge, source: from})
+		n++
+	}
+	a := max(f.advance(r), 0) * look.size
+	last := &w.runs[n-1]
+	// As long as the run equals its source, it is a slice of it and not a copy.
+	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
+		last.text = last.source[:len(last.text)+utf8.RuneLen(r)]
+	} else {
+		last.text += string(r)
+		last.source = ""
+	}
+	last.width += a
+	w.width += a
+}
+
+// breakLines breaks words into lines of the given width.
+func (p *pdfWriter) breakLines(words []word, width float64) []textLine {
+	var out []textLine
+	var cur textLine
+	started := false
+	end := func() {
+		out = append(out, cur)
+		cur, started = textLine{}, false
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		if w.newLine && (i > 0 || w.blanks > 0) {
+			end()
+		}
+		if len(w.runs) == 0 {
+			continue
+		}
+		pad := 0.0
+		if w.runs[0].badge != "" {
+			pad = 2 * badgePad
+		}
+		space := float64(w.blanks) * w.runs[0].face.textWidth(" ", w.runs[0].size)
+		if started && cur.width+space+w.width+pad > width {
+			end()
+		}
+		if !started && !w.newLine {
+			space = 0
+		}
+		if w.width+pad > width { // longer than a line: broken wherever the line is full
+			first, rest := splitWord(w, width-pad)
+			if len(rest.runs) > 0 {
+				words = slices.Insert(words, i+1, rest)
+				w = first
+			}
+			space = 0
+		}
+		cur.appendWord(w, min(space, width/2), pad)
+		started = true
+	}
+	if started || len(out) == 0 {
+		end()
+	}
+	return out
+}
+
+// appendWord appends a word to the line, merging it with the last run if the style is the same.
+func (l *textLine) appendWord(w word, space, pad float64) {
+	for i, r := range w.runs {
+		gap := 0.0
+		if i == 0 {
+			gap = space
+		}
+		n := len(l.runs)
+		if n > 0 && r.continues(l.runs[n-1]) {
+			last := &l.runs[n-1]
+			last.text += strings.Repeat(" ", spacesIn(gap, r.textStyle)) + r.text
+			last.width += gap + r.width
+			l.width += gap + r.width
+			continue
+		}
+		r.x = l.width + gap
+		if r.badge != "" {
+			r.x += badgePad
+			l.width += 2 * badgePad
+		}
+		l.runs = append(l.runs, r)
+		l.width += gap + r.width
+	}
+}
+
+// continues reports whether a run can be merged with the previous run on the line: same badge, or
+// none and the same style and link.
+func (r textRun) continues(last textRun) bool {
+	return r.badge == last.badge && (r.badge != "" || r.textStyle == last.textStyle && r.ref == last.ref)
+}
+
+func spacesIn(gap float64, st textStyle) int {
+	if gap == 0 {
+		return 0
+	}
+	return max(1, int(gap/st.face.textWidth(" ", st.size)+0.5))
+}
+
+// splitWord splits a word that is wider than a line.
+func splitWord(w word, width float64) (first, rest word) {
+	first.blanks, first.newLine = w.blanks, w.newLine
+	full := false
+	for _, r := range w.runs {
+		if full {
+			rest.runs = append(rest.runs, r)
+			rest.width += r.width
+			continue
+		}
+		head := r
+		head.text, head.width = "", 0
+		for i, c := range r.text {
+			a := max(r.face.advance(c), 0) * r.size
+			if first.width+head.width+a > width && first.width+head.width > 0 {
+				tail := r
+				tail.text, tail.width = r.text[i:], r.width-head.width
+				rest.runs, rest.width, full = append(rest.runs, tail), rest.width+tail.width, true
+				break
+			}
+			head.text += string(c)
+			head.width += a
+		}
+		if head.text != "" {
+			first.runs = append(first.runs, head)
+			first.width += head.width
+		}
+	}
+	return first, rest
+}
+
+// fitText breaks a plain text into at most maxLines lines; if text is left over, the last line ends
+// in "…".
+func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
+	lines := p.breakLines(p.splitWords(block.UserText(strings.Join(strings.Fields(s), " ")), textStyle{face: f, size: size, color: c}), width)
+	if len(lines) <= maxLines {
+		return lines
+	}
+	lines = lines[:maxLines]
+	last := &lines[maxLines-1]
+	if n := len(last.runs); n > 0 {
+		r := &last.runs[n-1]
+		for dots := f.textWidth("…", size); last.width+dots > width && r.text != ""; {
+			cut := []rune(r.text)
+			a := max(r.face.advance(cut[len(cut)-1]), 0) * r.size
+			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
+		}
+		last.runs = append(
+			last.runs,
+			textRun{textStyle: textStyle{face: f, size: size, color: c}, text: "…", x: last.width, width: f.textWidth("…", size)},
+		)
+	}
+	return lines
+}
+
+// drawLine draws a line in a strip of the given height.
+func (p *pdfWriter) drawLine(l textLine, x, y, height float64) {
+	for _, r := range l.runs {
+		base := y + height*0.5 + r.size*0.36
+		if r.badge != "" {
+			ink, bg := drawing.BadgeColors(r.badge)
+			p.setFillColor(bg)
+			p.setDrawColor(ink)
+			p.file.SetLineWidth(0.5)
+			p.file.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, r.width+2*badgePad-1, r.size*1.28, "DF")
+			p.setFillColor(ink)
+			p.file.Rect(x+r.x-badgePad+0.5, base-r.size*0.95, 2, r.size*1.28, "F")
+		}
+		p.drawText(x+r.x, base, r.face, r.size, r.color, r.text)
+		if r.ref != "" {
+			p.links = append(
+				p.links,
+				linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x + r.x, w: r.width, h: height, ref: r.ref},
+			)
+		}
+	}
+}
+
+// drawMissingGlyphNote lists the characters that could not be shown.
+func (p *pdfWriter) drawMissingGlyphNote() {
+	if len(p.missing) == 0 {
+		return
+	}
+	var codes []string
+	for r := range p.missing {
+		codes = append(codes, fmt.Sprintf("U+%04X", r))
+	}
+	slices.Sort(codes)
+	more := ""
+	if len(codes) > 40 {
+		codes, more = codes[:40], fmt.Sprintf(" and %d more", len(codes)-40)
+	}
+	p.addSpace(10)
+	p.drawNotice(
+		"Some characters are missing from the fonts of this file and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
+			". The HTML report shows them all; an operator can configure a TrueType font with these characters (SERVICE_REPORT_FONT).",
+		nil,
+		drawing.Warn,
+		drawing.WarnGround,
+	)
+}

@@ -1,0 +1,80 @@
+// Package render writes a report in a format: HTML, PDF, Word, Markdown, workbook, CSV, JSON or OSCAL.
+// Package content decides what the report says.
+//
+// It is a pure library: the caller collects the Source at one moment and stores the output. The same
+// Source gives the same bytes. The package must not access a store, a clock or the network.
+package render
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/render/usertemplate"
+)
+
+// Request specifies the report to write. An empty title means the template's default.
+type Request struct {
+	Template, Format, Title string
+	// Font is an optional TrueType font for characters missing from the built-in PDF fonts.
+	Font []byte
+	// CustomTemplate is a user's Go template for HTML or Markdown; if empty, the built-in one is
+	// used.
+	CustomTemplate string
+	// Style is an optional DOCX file whose styles are used for a DOCX report.
+	Style []byte
+}
+
+// Write writes the report to w. It returns a VALIDATION_ERROR for an unsupported template or
+// format, ctx's error if ctx ends, and any error of w.
+func Write(ctx context.Context, w io.Writer, src *content.Source, r Request) error {
+	if err := CheckSupported(r.Template, r.Format); err != nil {
+		return err
+	}
+	if src == nil {
+		return fmt.Errorf("report: no source given")
+	}
+	if err := src.Brand.Validate(); err != nil {
+		return err
+	}
+	v := content.New(src, r.Template, r.Title, r.Format == FormatJSON)
+	out := bufio.NewWriterSize(&contextWriter{ctx: ctx, w: w}, 1<<16)
+	f, _ := findFormat(r.Format)
+	var err error
+	if r.CustomTemplate != "" {
+		err = usertemplate.Write(ctx, out, v.Data(), r.CustomTemplate, r.Format)
+	} else {
+		err = f.write(out, v, r)
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("write the %s report as %s: %w", r.Template, r.Format, err)
+	}
+	return nil
+}
+
+// contextWriter fails once its context has ended.
+type contextWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (h *contextWriter) Write(p []byte) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.w.Write(p)
+}
+
+// writeJSON writes what the template shows as JSON.
+func writeJSON(w io.Writer, v *content.Report) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(v.Data())
+}

@@ -1,0 +1,379 @@
+// Package usertemplate writes a report with a user's own template.
+package usertemplate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"math"
+	"strings"
+	"text/template"
+	syntax "text/template/parse"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/render/markdown"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// A custom template is a Go template that receives the JSON form of a report: html/template for a
+// page, text/template for Markdown. It can't access files or the network, the data it prints is
+// escaped, and it is stopped if it runs too long, prints too much or recurses too deeply. To
+// enforce this, it is rewritten before it runs: each loop and each part starts with a node that
+// counts steps.
+
+// Limits of a custom template.
+const (
+	MaxTemplateBytes    = api.MaxOwnTemplate
+	maxTemplateSteps    = 8_000_000
+	maxTemplateOutput   = 32 << 20
+	maxTemplateText     = 1 << 20 // for text built by a function
+	maxTemplateDepth    = 100
+	maxTemplateDuration = 20 * time.Second
+)
+
+// templateBudget tracks what a template may still consume.
+type templateBudget struct {
+	ctx   context.Context
+	steps int
+	depth int
+}
+
+// templateLimitError is the reason a template was stopped.
+type templateLimitError string
+
+func (s templateLimitError) Error() string { return string(s) }
+
+// templateStepCost is the fixed cost of a step.
+const templateStepCost = 4
+
+func (b *templateBudget) spend(n int) error {
+	before := b.steps
+	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
+		return templateLimitError(fmt.Sprintf("it exceeds %d steps; look for a loop that runs too long", maxTemplateSteps))
+	}
+	if before>>12 != b.steps>>12 {
+		if err := b.ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+			return templateLimitError(fmt.Sprintf("it runs longer than %v", maxTemplateDuration))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Template functions. Built-in functions that build text are bounded; those that mark text as safe
+// are removed.
+func (b *templateBudget) functions() map[string]any {
+	bounded := func(s string, err error) (string, error) {
+		if err == nil && len(s) > maxTemplateText {
+			err = fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
+		}
+		return s, errors.Join(err, b.spend(len(s)/16))
+	}
+	fits := func(args []any) error {
+		n := 0
+		for _, a := range args {
+			switch a := a.(type) {
+			case string:
+				n += len(a)
+			case nil, bool, int, float64:
+			default:
+				return errors.New("lists and records can't be printed; select a field, or use join or range")
+			}
+		}
+		if n > maxTemplateText {
+			return fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
+		}
+		return b.spend(n / 16)
+	}
+	gone := func(...any) (string, error) {
+		return "", errors.New("text is escaped automatically when printed; remove this function")
+	}
+	return map[string]any{
+		"print": func(args ...any) (string, error) {
+			return printBounded(fits, bounded, args, func() string { return fmt.Sprint(args...) })
+		},
+		"println": func(args ...any) (string, error) {
+			return printBounded(fits, bounded, args, func() string { return fmt.Sprintln(args...) })
+		},
+		"printf": func(format string, args ...any) (string, error) {
+			if wideVerb.MatchString(format) {
+				return "", errors.New("width and precision are limited to three digits")
+			}
+			return printBounded(fits, bounded, append(args, format), func() string { return fmt.Sprintf(format, args...) })
+		},
+		"html": gone, "js": gone, "urlquery": gone, "call": gone,
+		"label": func(s string) string { return wording.Label(s[:min(len(s), maxTemplateText)]) },
+		"join": func(list any, between string) (string, error) {
+			all, ok := list.([]any)
+			if !ok {
+				return "", errors.New("join requires a list")
+			}
+			texts := make([]string, len(all))
+			for i, x := range all {
+				texts[i] = fmt.Sprint(x)
+			}
+			if err := fits(append(
+				append([]any{}, all...),
+				strings.Repeat(between[:min(len(between), 100)], min(len(all), maxTemplateText/100)),
+			)); err != nil {
+				return "", err
+			}
+			return bounded(strings.Join(texts, between), nil)
+		},
+		tickName:  func(n int) (bool, error) { return false, b.spend(n) },
+		enterName: func(n int) (bool, error) { b.depth++; return false, errors.Join(b.checkDepth(), b.spend(n)) },
+		leaveName: func() bool { b.depth--; return false },
+		mdName: func(v any) (string, error) {
+			if err := fits([]any{v}); err != nil {
+				return "", err
+			}
+			return markdown.Escape(fmt.Sprint(v)), nil
+		},
+	}
+}
+
+// wideVerb matches format verbs that could produce text of any length.
+var wideVerb = lazyregexp.New(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
+
+func printBounded(
+	checkArgs func([]any) error,
+	checkResult func(string, error) (string, error),
+	args []any,
+	write func() string,
+) (string, error) {
+	if err := checkArgs(args); err != nil {
+		return "", err
+	}
+	return checkResult(write(), nil)
+}
+
+func (b *templateBudget) checkDepth() error {
+	if b.depth > maxTemplateDepth {
+		return templateLimitError(fmt.Sprintf("its parts are nested more than %d levels deep", maxTemplateDepth))
+	}
+	return nil
+}
+
+// Names that a template can't contain by accident.
+const (
+	tickName  = "countedStep"
+	enterName = "countedPart"
+	leaveName = "countedEnd"
+	mdName    = "markdownText"
+)
+
+// newCounterNode returns a node without output that calls a function of the budget.
+func newCounterNode(call string) (syntax.Node, error) {
+	t, err := template.New("n").Funcs((&templateBudget{}).functions()).Parse("{{if " + call + "}}{{end}}")
+	if err != nil {
+		return nil, err
+	}
+	return t.Root.Nodes[0], nil
+}
+
+// guardTemplate rewrites a part so that it counts its steps; with markdown, its output is escaped
+// for Markdown.
+func guardTemplate(root *syntax.ListNode, markdown bool) error {
+	if root == nil {
+		return nil
+	}
+	if err := guardList(root, markdown); err != nil {
+		return err
+	}
+	enter, err := newCounterNode(fmt.Sprintf("%s %d", enterName, estimateSteps(root)))
+	if err != nil {
+		return err
+	}
+	leave, err := newCounterNode(leaveName)
+	root.Nodes = append(append([]syntax.Node{enter}, root.Nodes...), leave)
+	return err
+}
+
+func guardList(l *syntax.ListNode, markdown bool) error {
+	if l == nil {
+		return nil
+	}
+	var err error
+	for _, n := range l.Nodes {
+		switch n := n.(type) {
+		case *syntax.ActionNode:
+			if markdown && len(n.Pipe.Decl) == 0 {
+				n.Pipe.Cmds = append(
+					n.Pipe.Cmds,
+					&syntax.CommandNode{NodeType: syntax.NodeCommand, Pos: n.Pos, Args: []syntax.Node{syntax.NewIdentifier(mdName).SetPos(n.Pos)}},
+				)
+			}
+		case *syntax.IfNode:
+			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+		case *syntax.WithNode:
+			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+		case *syntax.RangeNode:
+			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+			tick, e := newCounterNode(fmt.Sprintf("%s %d", tickName, estimateSteps(n.List)))
+			if err = errors.Join(err, e); e == nil {
+				n.List.Nodes = append([]syntax.Node{tick}, n.List.Nodes...)
+			}
+		}
+	}
+	return err
+}
+
+// estimateSteps returns the approximate number of steps in a list, counting each loop body once.
+func estimateSteps(l *syntax.ListNode) int {
+	if l == nil {
+		return 0
+	}
+	return len(l.String())/8 + 1
+}
+
+// Check returns an error if a template can't be parsed; the error names the line.
+func Check(source, format string) error {
+	_, err := parseTemplate(&templateBudget{}, source, format)
+	return err
+}
+
+type customTemplate interface {
+	Execute(w io.Writer, data any) error
+}
+
+func parseTemplate(b *templateBudget, source, format string) (customTemplate, error) {
+	toAPIError := func(err error) error {
+		return api.Invalid(
+			"layout",
+			"the template is invalid: %s",
+			strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"),
+		)
+	}
+	if len(source) > MaxTemplateBytes || !utf8.ValidString(source) {
+		return nil, api.Invalid(
+			"layout",
+			"the template has %s; it must be UTF-8 text of at most %s",
+			wording.Size(int64(len(source))),
+			wording.Size(MaxTemplateBytes),
+		)
+	}
+	for _, name := range []string{tickName, enterName, leaveName, mdName} {
+		if strings.Contains(source, name) {
+			return nil, api.Invalid("layout", "the template uses the reserved name %s", name)
+		}
+	}
+	switch format {
+	case "html":
+		t, err := htmltemplate.New("template").Option("missingkey=error").Funcs(b.functions()).Parse(source)
+		if err != nil {
+			return nil, toAPIError(err)
+		}
+		for _, part := range t.Templates() {
+			if part.Tree != nil {
+				if err := guardTemplate(part.Tree.Root, false); err != nil {
+					return nil, toAPIError(err)
+				}
+			}
+		}
+		return t, nil
+	case "md":
+		t, err := template.New("template").Option("missingkey=error").Funcs(b.functions()).Parse(source)
+		if err != nil {
+			return nil, toAPIError(err)
+		}
+		for _, part := range t.Templates() {
+			if part.Tree != nil {
+				if err := guardTemplate(part.Tree.Root, true); err != nil {
+					return nil, toAPIError(err)
+				}
+			}
+		}
+		return t, nil
+	}
+	return nil, api.Invalid("format", "custom templates support the formats html and md, not %q", format)
+}
+
+// Write writes a report with a custom template, which receives the JSON form of report.
+func Write(ctx context.Context, w io.Writer, report any, source, format string) error {
+	ctx, cancel := context.WithTimeout(ctx, maxTemplateDuration)
+	defer cancel()
+	b := &templateBudget{ctx: ctx}
+	t, err := parseTemplate(b, source, format)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	data, err := decodeTemplateData(raw)
+	if err != nil {
+		return err
+	}
+	out := &limitedWriter{w: w, left: maxTemplateOutput}
+	err = t.Execute(out, data)
+	switch {
+	case err == nil || out.failed != nil: // a failing writer is not the template's fault
+		return errors.Join(out.failed, nil)
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	if why := templateLimitError(""); errors.As(err, &why) {
+		return api.Invalid("layout", "the template was stopped: %s", string(why))
+	}
+	return api.Invalid(
+		"layout",
+		"the template failed: %s",
+		strings.TrimPrefix(strings.TrimPrefix(err.Error(), "template: "), "html/template:"),
+	)
+}
+
+// decodeTemplateData decodes the JSON form for templates, turning whole numbers into ints so that
+// templates can compare them.
+func decodeTemplateData(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var data any
+	if err := d.Decode(&data); err != nil {
+		return nil, err
+	}
+	var whole func(v any) any
+	whole = func(v any) any {
+		switch v := v.(type) {
+		case float64:
+			if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+				return int(v)
+			}
+		case []any:
+			for i := range v {
+				v[i] = whole(v[i])
+			}
+		case map[string]any:
+			for k := range v {
+				v[k] = whole(v[k])
+			}
+		}
+		return v
+	}
+	return whole(data), nil
+}
+
+// limitedWriter stops a template that prints too much.
+type limitedWriter struct {
+	w      io.Writer
+	left   int
+	failed error
+}
+
+func (l *limitedWriter) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, templateLimitError("it prints more than " + wording.Size(maxTemplateOutput))
+	}
+	n, err := l.w.Write(p)
+	if err != nil {
+		l.failed = err
+	}
+	return n, err
+}

@@ -1,0 +1,175 @@
+// Package xlsx writes a report as a workbook whose edits can be imported again.
+package xlsx
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/scf-service/service/engine/report/block"
+	"github.com/scf-service/service/engine/report/content"
+	"github.com/scf-service/service/engine/report/wording"
+	"github.com/scf-service/service/engine/report/workbook"
+)
+
+// Write writes a workbook: a cover, a sheet for each section, and the figures with charts.
+// Edits to it can be imported again; see package workbook.
+func Write(w io.Writer, v *content.Report) error {
+	d, mark := v.Cover(), ""
+	if len(d.Draft) > 0 {
+		mark = "DRAFT"
+	}
+	about := workbook.Properties{
+		Title:      d.Title,
+		Subject:    d.Assessment,
+		Creator:    d.Tool,
+		Assessment: v.Assessment.ID,
+		AsOf:       d.Time,
+		DraftMark:  mark,
+		Theme:      d.Theme,
+		Footer:     d.Footer,
+	}
+	if w, h := d.FitLogo(240, 90); w > 0 {
+		about.Logo, about.LogoWidth, about.LogoHeight = d.Logo, w, h
+	}
+	b, err := workbook.NewWriter(about)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	x := xlsxWriter{b, v, d}
+	if err := x.writeSheets(); err != nil {
+		return err
+	}
+	_, err = b.WriteTo(w)
+	return err
+}
+
+// xlsxWriter writes the sheets of a report.
+type xlsxWriter struct {
+	*workbook.Writer
+	report *content.Report
+	cover  block.Document
+}
+
+// writeSheets writes the sheets in the order of the template. A prescribed layout starts with its
+// own sheets.
+func (x *xlsxWriter) writeSheets() error {
+	if l, ok := x.report.Template.PrescribedLayout(); ok {
+		if err := x.writeItems(l); err != nil {
+			return err
+		}
+		return x.writeCover()
+	}
+	if err := x.writeCover(); err != nil {
+		return err
+	}
+	if figures := x.report.Charts(); len(figures) > 0 {
+		if err := x.AddCharts("Figures", figures); err != nil {
+			return err
+		}
+	}
+	for _, p := range x.report.Template.Sections {
+		if l, ok := p.Layout(); ok {
+			if err := x.writeItems(l); err != nil {
+				return err
+			}
+			continue
+		}
+		if p == content.SectionBasis {
+			continue // shown on the cover
+		}
+		s := x.report.Section(p)
+		name := s.Title
+		if p == content.SectionCoverage {
+			name = "Coverage"
+		}
+		if err := x.writePage(name, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *xlsxWriter) writeItems(l workbook.Layout) error {
+	return x.AddItems(l, x.report.ItemFields(l.Name), map[string]string{
+		"organization": x.cover.Organization, "assessment": x.cover.Assessment, "as_of": wording.Date(&x.cover.Time),
+	})
+}
+
+// writeCover writes what the workbook is, what it is based on and how it may be edited.
+func (x *xlsxWriter) writeCover() error {
+	p := sheetBuilder{widths: make([]float64, 8)}
+	p.addMergedLine(workbook.StyleTitle, x.cover.Title)
+	if x.cover.Line != "" {
+		p.addMergedLine(workbook.StyleLead, x.cover.Line)
+	}
+	if len(x.cover.Draft) > 0 {
+		p.addMergedLine(workbook.StyleMark, "DRAFT. "+strings.Join(x.cover.Draft, " "))
+	} else {
+		p.addMergedLine(workbook.StyleStrong, "Everything in this workbook has been approved; approvers and dates are listed below.")
+	}
+	for _, n := range x.cover.Notices {
+		p.addMergedLine(workbook.StyleMark, n)
+	}
+	p.addBlankLine()
+	p.addBlock(x.cover.Facts)
+	p.addBlankLine()
+	p.addBlock(x.cover.Versions)
+	p.addMergedLine(workbook.StyleHeading, "How to edit this workbook")
+	layouts := x.report.Template.Layouts()
+	for _, l := range layouts {
+		p.addMergedLine(workbook.StyleLead, editingInstructions(l))
+	}
+	if len(layouts) == 0 {
+		p.addMergedLine(workbook.StyleLead, "This workbook is read-only: changes to it can't be imported.")
+	}
+	p.addBlankLine()
+	s := x.report.Section(content.SectionBasis)
+	p.addMergedLine(workbook.StyleHeading, s.Title)
+	p.addBlocks(s.Blocks)
+	return x.AddCover("Cover", p.widths, p.lines)
+}
+
+// editingInstructions states which columns may be edited and how to import the changes.
+func editingInstructions(l workbook.Layout) string {
+	var may, moves []string
+	for _, c := range l.Columns {
+		if c.Editable {
+			may = append(may, c.Header)
+		}
+	}
+	for _, p := range l.Pages {
+		if p.StatusOnMove != "" {
+			moves = append(moves, fmt.Sprintf("a row moved to %q gets the status %s", p.Name, wording.Humanize(p.StatusOnMove)))
+		}
+	}
+	noun := map[string]string{content.TemplateSoA: "soa", content.TemplateGapAnalysis: "gap", content.TemplateMaturity: "maturity"}[l.Name]
+	s := fmt.Sprintf("%s: edit the columns with blue headers (%s)", l.Title, strings.Join(may, ", "))
+	if len(moves) > 0 {
+		s += "; " + strings.Join(moves, "; ")
+	}
+	s += fmt.Sprintf(
+		". `service %s import FILE --dry-run` previews the changes; without --dry-run they are applied.",
+		wording.OrDefault(noun, "poam"),
+	)
+	if none := l.HeadersWithoutField(); len(none) > 0 {
+		s += " Not recorded by this program and therefore empty: " + strings.Join(none, ", ") + "."
+	}
+	return s
+}
+
+// writePage writes a section that lists no items.
+func (x *xlsxWriter) writePage(name string, s block.Section) error {
+	p := sheetBuilder{widths: make([]float64, 6)}
+	p.addMergedLine(workbook.StyleTitle, s.Title)
+	if s.Draft != "" {
+		p.addMergedLine(workbook.StyleMark, "DRAFT. "+s.Draft)
+	}
+	if s.Approved != "" {
+		p.addMergedLine(workbook.StyleStrong, s.Approved)
+	}
+	p.addBlankLine()
+	p.addBlocks(s.Blocks)
+	return x.AddPage(name, p.widths, p.lines)
+}

@@ -1,0 +1,65 @@
+package reporttest
+
+import (
+	"archive/zip"
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+)
+
+// Sources returns new sources by name: from an empty one to one of hostile
+// texts, larger ones if long.
+func Sources(long bool) map[string]*content.Source {
+	one := Sample(1)
+	size, reviewed := 24, 12
+	if long {
+		size, reviewed = 66, 40
+	}
+	review := Sample(reviewed)
+	review.Gap.Status, review.Catalog.IsStarter, review.Catalog.SourceSHA256 = api.VersionUnderReview, true, nil
+	return map[string]*content.Source{"nothing": {}, "one control": one, "many": Sample(size), "under review": review, "hostile": Hostile()}
+}
+
+// PNG returns a picture of a size in pixels.
+func PNG(t testing.TB, w, h int) []byte {
+	t.Helper()
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for x := range w {
+		for y := range h {
+			img.Set(x, y, color.NRGBA{uint8(x), uint8(y), 99, 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Parts returns the files of a DOCX by name.
+func Parts(t testing.TB, data []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[f.Name] = string(b)
+	}
+	return out
+}

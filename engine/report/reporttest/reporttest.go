@@ -1,0 +1,483 @@
+// Package reporttest holds the sources from which tests write reports.
+package reporttest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/report/content"
+)
+
+// A made-up company, its documents and what was found in them. Nothing here is drawn
+// from a catalog: codes, titles and texts are the test's own.
+
+// Domains holds the codes and names of the domains of a source.
+var Domains = []struct{ code, name string }{
+	{"AST", "Assets"},
+	{"BCD", "Continuity"},
+	{"CHG", "Changes"},
+	{"CLD", "Cloud"},
+	{"CRY", "Cryptography"},
+	{"DCH", "Data handling"},
+	{"END", "Endpoints"},
+	{"GOV", "Governance"},
+	{"HRS", "People"},
+	{"IAC", "Identity and access"},
+	{"IRO", "Incidents"},
+	{"MON", "Monitoring"},
+	{"NET", "Networks"},
+	{"RSK", "Risk"},
+	{"TPM", "Suppliers"},
+}
+
+var sampleTitles = []string{
+	"Policy and ownership", "Register kept current", "Yearly review", "Access by role",
+	"Second factor for remote access", "Logs kept and read",
+	"Restore tests", "Supplier checks before signing", "Keys rotated and stored apart", "Training on joining",
+}
+
+// Ptr returns a pointer to v.
+func Ptr[T any](v T) *T { return &v }
+
+// SHA returns the n-th made-up SHA-256.
+func SHA(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
+
+func id(kind string, n int) string { return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n) }
+
+// AsOf is when the data of a source was read.
+var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
+
+// Sample is a full source of n controls, all four deliverables approved.
+func Sample(n int) *content.Source {
+	s := &content.Source{
+		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
+		Assessment: api.Assessment{
+			Name: "Yearly assessment 2026", Description: "Head office and both depots.\nThe warehouse robots come next year.",
+			State: api.StatePOAMApproved, DueDate: Ptr(api.Date("2026-12-15")), Revision: 7,
+		},
+		Catalog: api.CatalogVersion{
+			ID: id("cata", 1), Label: "2026.1.1", SourceFilename: Ptr("catalog.xlsx"), SourceSHA256: Ptr(SHA(900)), ImportedAt: AsOf,
+			Counts: api.CatalogCounts{Controls: n, Domains: len(Domains), Frameworks: 2},
+		},
+		Frameworks: []api.Framework{{Code: "iso-27001-2022", Name: "ISO/IEC 27001:2022"}, {Code: "eu-gdpr-2016", Name: "GDPR"}},
+		Domains:    map[string]string{}, Requirements: map[string][]api.Requirement{}, Tool: "service 0.1.0", AsOf: AsOf,
+		Summary: api.AssessmentSummary{
+			Controls:          n,
+			CompliancePct:     Ptr(46.25),
+			ComplianceFormula: "(implemented + half of partially implemented) over applicable controls",
+		},
+	}
+	s.Organization.ID, s.Assessment.ID = id("orga", 1), id("asse", 1)
+	for _, d := range Domains {
+		s.Domains[d.code] = d.name
+	}
+	for i := range 93 {
+		part := []int{37, 45, 59, 93}
+		chapter, first := 5, 0
+		for j, end := range part {
+			if i < end {
+				chapter = 5 + j
+				break
+			}
+			first = end
+		}
+		s.Requirements["iso-27001-2022"] = append(
+			s.Requirements["iso-27001-2022"],
+			api.Requirement{Code: fmt.Sprintf("A.%d.%d", chapter, i-first+1), Title: Ptr(sampleTitles[i%10]), SortOrder: i + 8},
+		)
+	}
+	for i, c := range []string{"4.1", "4.2", "6.1.2", "6.1.3", "8.2", "9.2", "10.1"} {
+		s.Requirements["iso-27001-2022"] = append(s.Requirements["iso-27001-2022"], api.Requirement{Code: c, SortOrder: i + 1})
+	}
+	for i := range 12 {
+		s.Requirements["eu-gdpr-2016"] = append(
+			s.Requirements["eu-gdpr-2016"],
+			api.Requirement{Code: fmt.Sprintf("Art %d", 24+i), SortOrder: i + 1},
+		)
+	}
+	addDocuments(s)
+	addScope(s)
+	for i := range n {
+		addControl(s, i, n)
+	}
+	addVersions(s)
+	return s
+}
+
+func addDocuments(s *content.Source) {
+	for i, name := range []string{
+		"Information Security Policy.pdf", "Access Control Procedure.docx", "Asset register.xlsx", "Incident log 2026.xlsx", "Supplier policy.md",
+		"Business continuity plan.pdf", "Training deck.pptx", "Risikobewertung äöü.pdf",
+	} {
+		d := api.Document{
+			Filename: name,
+			Category: []string{"policy", "procedure", "register", "record"}[i%4],
+			Title:    strings.TrimSuffix(name, name[strings.LastIndex(name, "."):]),
+			SizeBytes: int64(
+				1000 + i*i*77777,
+			),
+			SHA256:        SHA(100 + i),
+			PageCount:     4 + i*3,
+			EffectiveDate: Ptr(api.Date("2026-02-01")),
+			DocVersion:    fmt.Sprintf("%d.%d", 1+i%3, i%4),
+			Owner:         "Head of IT",
+			ApprovedBy:    "Managing director",
+			Status:        api.DocumentIngested,
+			ChunkCount:    30,
+		}
+		d.ID = id("docu", i)
+		s.Documents = append(s.Documents, d)
+	}
+	s.Documents[4].Warnings = []string{"The next review date, 2025-06-30, has passed."}
+	s.Documents[6].Status, s.Documents[6].Error = api.DocumentFailed, Ptr(
+		"The file is protected by a password. Save it without one and add it again.",
+	)
+}
+
+func evidence(s *content.Source, i int) []api.Evidence {
+	texts := []string{
+		"Access to every system is granted by role and reviewed each quarter by the owner of the system.",
+		"All laptops are encrypted; keys are kept in the vault and rotated yearly.",
+		"We plan to test restores from the second quarter of next year on.",
+		"| System | Owner | Last test |\n| ERP | J. Marsh | 2026-03-04 |",
+		"Suppliers with access to personal data sign the data processing agreement before work begins.",
+	}
+	d := s.Documents[i%5]
+	e := []api.Evidence{{
+		ChunkID: id(
+			"chun",
+			i,
+		),
+		DocumentID:    d.ID,
+		DocumentTitle: d.Title,
+		Filename:      d.Filename,
+		HeadingPath:   []string{"4 Rules", "4.2 Access"},
+		Locator: api.Locator{
+			Page: 1 + i%9,
+		},
+		Quote:    texts[i%5],
+		Score:    0.61 + float64(i%30)/100,
+		SHA256:   SHA(5000 + i),
+		Supports: "Access is reviewed at least twice a year.",
+		Stance:   "supports",
+	}}
+	switch i % 5 {
+	case 2:
+		e[0].Stance = "plans"
+	case 3:
+		e[0].Locator = api.Locator{Sheet: "Tests 2026", CellRange: "B4:D5"}
+	case 4:
+		e[0].Locator = api.Locator{LineStart: 40, LineEnd: 44}
+	}
+	if i%3 == 0 {
+		d = s.Documents[(i+1)%5]
+		e = append(
+			e,
+			api.Evidence{
+				ChunkID:       id("chun", 9000+i),
+				DocumentID:    d.ID,
+				DocumentTitle: d.Title,
+				Filename:      d.Filename,
+				Locator:       api.Locator{Page: 2},
+				Quote:         texts[(i+1)%5],
+				Score:         0.55,
+				SHA256:        SHA(7000 + i),
+				Stance:        "supports",
+			},
+		)
+	}
+	return e
+}
+
+func addScope(s *content.Source) {
+	s.Scope = &api.Scope{
+		Title: "Ardent Freight, all sites", Description: "Freight forwarding with two depots.", Status: api.VersionApproved, VersionNumber: 1,
+		BusinessUnits: []string{
+			"Forwarding",
+			"Customs",
+		}, Locations: []string{"Rotterdam", "Łódź"}, Systems: []string{"ERP", "Transport management", "Office suite"},
+		Exclusions: []string{
+			"Warehouse robots, which another company runs",
+		}, DataTypes: []string{"Personal data of drivers"}, ApprovedBy: Ptr("u-1"), ApprovedAt: Ptr(AsOf),
+		Traits: map[string]api.Trait{
+			"uses_cloud": {
+				Value:    "true",
+				Source:   "evidence",
+				Reason:   "Two passages name a cloud provider.",
+				Evidence: evidence(s, 1),
+			},
+			"has_ot":            {Value: "unknown", Source: "default", Reason: "Nothing was found either way."},
+			"handles_cards":     {Value: "false", Source: "person", Reason: "Customers pay by invoice only."},
+			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: evidence(s, 4)},
+		},
+	}
+	s.Scope.ID = id("scop", 1)
+}
+
+// addControl is one control's item in all four deliverables.
+func addControl(s *content.Source, i, n int) {
+	d := Domains[i%len(Domains)]
+	number := i/len(Domains) + 1
+	item := api.Item{
+		ControlID: id(
+			"ctrl",
+			i,
+		), ControlCode: fmt.Sprintf("%s-%02d", d.code, number), ControlTitle: sampleTitles[i*7%10], DomainCode: d.code, Revision: 1,
+		RequirementCodes: api.RequirementCodes{"iso-27001-2022": {s.Requirements["iso-27001-2022"][i%93].Code}},
+	}
+	if i%4 == 0 {
+		item.RequirementCodes["eu-gdpr-2016"] = []string{fmt.Sprintf("Art %d", 24+i%11)}
+	}
+	soa := api.SoAItem{
+		Item:             item,
+		Applicability:    api.Applicable,
+		InclusionReasons: []string{"framework", "risk"},
+		Rationale:        "Named by the framework, and the trait it needs is true.",
+		EvidenceCoverage: api.CoveragePartial,
+		CoverageRatio:    0.5,
+		Statements:       []api.Statement{{Text: "a", Verdict: "covered"}, {Text: "b", Verdict: "missing"}},
+		Owner: Ptr(
+			"Head of IT",
+		),
+		Confidence:      0.72,
+		Reason:          "One of two statements is covered by an approved policy.",
+		MissingElements: []string{"A record that the review took place."},
+	}
+	soa.ID = id("soai", i)
+	statuses := []api.Implementation{
+		api.Implemented,
+		api.PartiallyImplemented,
+		api.NotEvidenced,
+		api.Implemented,
+		api.Planned,
+		api.NotImplemented,
+		api.NotEvidenced,
+		api.PartiallyImplemented,
+	}
+	soa.ImplementationStatus = statuses[i*5%len(statuses)]
+	switch {
+	case i%11 == 7:
+		soa.Applicability, soa.Rationale, soa.ImplementationStatus = api.NotApplicable, "No software is developed here, so "+
+			"there is no code to review.", api.NotAssessed
+		soa.InclusionReasons, soa.MissingElements = nil, nil
+	case i%29 == 3:
+		soa.Applicability, soa.NeedsReview, soa.ImplementationStatus = api.Undecided, true, api.NotAssessed
+	}
+	if soa.ImplementationStatus != api.NotEvidenced && soa.ImplementationStatus != api.NotAssessed {
+		soa.Evidence = evidence(s, i)
+	}
+	if i%17 == 0 {
+		soa.EditedBy, soa.EditedFields = Ptr("u-2"), []string{"rationale", "owner"}
+	}
+	s.SoAItems = append(s.SoAItems, soa)
+	if !soa.Applicability.IsApplicable() {
+		return
+	}
+	score := api.MaturityScore{
+		Item:         item,
+		Level:        i * 3 % 4,
+		TargetLevel:  3,
+		Weight:       1 + i%10,
+		Criteria:     "Done, but as each person sees fit.",
+		NextCriteria: "Planned, written down and tracked.",
+		Rationale:    "A policy says it, no record shows it.",
+		Evidence:     soa.Evidence,
+		Confidence:   0.64,
+		Assessed:     len(soa.Evidence) > 0,
+	}
+	score.ID = id("scor", i)
+	if i%2 == 0 {
+		score.PreviousLevel = Ptr(1)
+	}
+	s.Scores = append(s.Scores, score)
+	if soa.ImplementationStatus == api.Implemented {
+		return
+	}
+	f := api.Finding{
+		Item:            item,
+		InCatalog:       true,
+		Status:          soa.ImplementationStatus,
+		Result:          api.PartiallyMet,
+		GapType:         "evidence",
+		Severity:        api.Severities[i%5],
+		Weight:          10 - i%10,
+		SeverityReason:  "weight 8 of 10, nothing shown: 8 × 1.0 = 8.0, high from 7.5 on",
+		Condition:       "The procedure asks for quarterly reviews of access. No record of a review was found.",
+		Criteria:        "Access rights are reviewed at planned intervals.",
+		Cause:           "Nobody is named to keep the records.",
+		Effect:          "Rights of people who left may stay open unseen.",
+		Recommendation:  "Name an owner, review all rights once now, and keep the signed list.",
+		MissingElements: []string{"A signed list of the last review", "The interval, in the procedure"},
+		Evidence:        soa.Evidence,
+		Confidence:      0.7,
+		Owner:           Ptr("Head of IT"),
+		Source:          "analysis",
+	}
+	f.ID = id("find", i)
+	if f.Status == api.NotEvidenced {
+		f.Result, f.Owner = api.ResultNoEvid, nil
+	}
+	s.Findings = append(s.Findings, f)
+	p := api.POAMItem{
+		Item:             item,
+		POAMCode:         fmt.Sprintf("P-%04d", len(s.POAMItems)+1),
+		FindingID:        f.ID,
+		Weakness:         f.Condition,
+		CorrectiveAction: f.Recommendation,
+		ActionType:       "collect_evidence",
+		Priority:         1 + i%5,
+		Severity:         f.Severity,
+		Effort:           []string{"small", "medium", "large"}[i%3],
+		OwnerRole:        "Head of IT",
+		DueDate:          api.DateOf(AsOf.AddDate(0, 0, i*3%200-15)),
+		Milestones: []api.Milestone{
+			{Title: "Owner named", DueDate: "2026-12-01", Status: "completed"},
+			{
+				Title:   "First review signed",
+				DueDate: "2027-02-01",
+				Status:  "open",
+				Changes: []api.MilestoneChange{{At: "2026-11-10", By: "u-2", DueDate: "2027-03-01", Reason: "The auditor is away."}},
+			},
+		},
+		AcceptanceCriteria: []string{
+			"The list of the last review is signed and dated.",
+		},
+		ExpectedEvidence: []string{"Signed list"},
+		TargetLevel:      3,
+		Status:           []string{"open", "in_progress", "open", "completed"}[i%4],
+	}
+	p.ID = id("plan", i)
+	if len(s.POAMItems) > 0 && i%4 == 0 {
+		p.Dependencies = []string{"P-0001"}
+	}
+	s.POAMItems = append(s.POAMItems, p)
+}
+
+// addVersions approves all four, and summarises maturity.
+func addVersions(s *content.Source) {
+	version := func(i int, g api.Gate) api.DeliverableVersion {
+		v := api.DeliverableVersion{
+			VersionNumber: 1 + i%2,
+			Status:        api.VersionApproved,
+			CreatedBy:     "u-2",
+			ApprovedBy:    Ptr("u-1"),
+			ApprovedAt:    Ptr(AsOf.Add(-time.Hour)),
+			ContentSHA256: SHA(
+				200 + i,
+			),
+			Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": SHA(300)},
+			Method: "built-in rules, version 1",
+		}
+		v.ID = id("vers", i)
+		a := api.Approval{
+			Gate: g, TargetID: v.ID, TargetSHA256: v.ContentSHA256, VersionNumber: v.VersionNumber, Status: api.ApprovalApproved,
+			RequestedBy: api.Actor{Type: api.ActorUser, ID: "u-2", Name: "Jo Marsh"}, RequestedAt: AsOf.Add(-5 * time.Hour),
+			DecidedBy: &api.Actor{
+				Type: api.ActorUser,
+				ID:   "u-1",
+				Name: "Ana Roe",
+			}, DecidedAt: Ptr(AsOf.Add(-time.Hour)), Reason: Ptr("Read with both depot managers."),
+		}
+		a.ID = id("appr", i)
+		s.Approvals = append(s.Approvals, a)
+		return v
+	}
+	s.SoA = &api.SoAVersion{DeliverableVersion: version(0, api.GateSoA)}
+	s.Gap = &api.GapVersion{DeliverableVersion: version(1, api.GateGapAnalysis)}
+	s.Maturity = &api.MaturityVersion{DeliverableVersion: version(2, api.GateMaturity)}
+	s.POAM = &api.POAMVersion{DeliverableVersion: version(3, api.GatePOAM)}
+	sum := api.MaturitySummary{Formula: "the mean of the levels of assessed controls; the weighted mean counts each by its weight"}
+	total, assessed := 0, 0
+	for _, d := range Domains {
+		m := api.DomainMaturity{DomainCode: d.code, DomainName: d.name}
+		levels, low := 0, 5
+		for i := range s.Scores {
+			if sc := &s.Scores[i]; sc.DomainCode == d.code {
+				m.Controls++
+				if sc.Assessed {
+					m.Assessed++
+					levels += sc.Level
+					low = min(low, sc.Level)
+				}
+			}
+		}
+		if m.Assessed > 0 {
+			m.Mean, m.WeightedMean, m.Minimum, m.TargetMean = Ptr(
+				float64(levels)/float64(m.Assessed),
+			), Ptr(
+				float64(levels)/float64(m.Assessed)+0.1,
+			), Ptr(
+				low,
+			), Ptr(
+				3.0,
+			)
+		}
+		total, assessed = total+levels, assessed+m.Assessed
+		sum.Domains = append(sum.Domains, m)
+	}
+	sum.Overall = api.DomainMaturity{Controls: len(s.Scores), Assessed: assessed}
+	if assessed > 0 {
+		sum.Overall.Mean, sum.Overall.TargetMean = Ptr(float64(total)/float64(assessed)), Ptr(3.0)
+	}
+	s.MaturitySummary = &sum
+}
+
+// Hostile is a small source in which every text of other people's tries something.
+func Hostile() *content.Source {
+	s := Sample(3)
+	bad := []string{
+		"<script>alert(1)</script> & \"quotes\" 'and' `ticks`",
+		"=HYPERLINK(\"http://evil.example\",\"x\")",
+		"| a | b |\n|---|---|\n# heading\n- list\n1. one\n    code\n===\n" +
+			"[x](http://evil.example) ![i](http://evil.example/i.png) <img src=x onerror=alert(1)>",
+		"نص عربي \u202e من اليمين \u0000\u0007 end\x80\xff",
+		strings.Repeat("x", 10000),
+		"--><svg onload=alert(1)> ]]> {{.Title}} https://evil.example www.evil.example",
+	}
+	s.Organization.Name, s.Assessment.Name, s.Assessment.Description = bad[0], bad[3], bad[2]
+	s.Tool, s.Domains["AST"], s.Frameworks[0].Name = bad[5], bad[5], bad[0]
+	s.Scope.Title, s.Scope.Systems = bad[3], bad
+	for i := range s.SoAItems {
+		it := &s.SoAItems[i]
+		it.ControlCode, it.ControlTitle, it.Rationale, it.Note, it.Owner, it.MissingElements = bad[5]+fmt.Sprint(
+			i,
+		), bad[2], bad[4], Ptr(
+			bad[0],
+		), Ptr(
+			bad[1],
+		), bad
+		it.Evidence = nil
+		for j, q := range bad {
+			it.Evidence = append(
+				it.Evidence,
+				api.Evidence{
+					Quote:         q,
+					DocumentTitle: bad[(j+1)%6],
+					Filename:      bad[(j+2)%6],
+					HeadingPath:   bad,
+					Locator:       api.Locator{Sheet: bad[0], CellRange: bad[1]},
+					Supports:      bad[2],
+					SHA256:        SHA(j),
+					Stance:        "supports",
+				},
+			)
+		}
+	}
+	for i := range s.Findings {
+		f := &s.Findings[i]
+		f.ControlCode, f.ControlTitle, f.Condition, f.Criteria, f.Cause, f.Effect, f.Recommendation, f.Evidence = bad[5], bad[1], bad[1], bad[2], bad[3], bad[4], bad[5], s.SoAItems[0].Evidence
+		f.Severity, f.Result, f.GapType, f.Status = api.Severity(bad[0]), api.Result(bad[1]), bad[2], api.Implementation(bad[5])
+	}
+	for i := range s.POAMItems {
+		p := &s.POAMItems[i]
+		p.POAMCode, p.Weakness, p.Comments, p.Dependencies = bad[1], bad[2], Ptr(bad[0]), bad
+		p.Milestones[0].Title, p.Milestones[0].DueDate, p.Milestones[0].Status = bad[2], api.Date(bad[0]), bad[1]
+		p.Status, p.Effort, p.DueDate, p.Severity, p.ActionType = bad[0], bad[2], api.Date(bad[3]), api.Severity(bad[5]), bad[0]
+	}
+	for i := range s.Documents {
+		s.Documents[i].Filename, s.Documents[i].Title, s.Documents[i].Warnings = bad[i%6], bad[(i+1)%6], bad
+	}
+	return s
+}

@@ -1,0 +1,220 @@
+// Package wording writes the values of the API as readers of reports see them: names, counts, dates
+// and places in documents.
+package wording
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+)
+
+// Sanitize returns text that is safe to display: control characters become visible symbols, line
+// ends become \n, and invalid characters become the replacement character.
+func Sanitize(s string) string {
+	ok := utf8.ValidString(s)
+	for i := 0; ok && i < len(s); i++ {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 ||
+			c == 0xef && strings.HasPrefix(s[i:], "\xef\xbf") {
+			ok = false
+		}
+	}
+	if ok {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return '\n'
+		case r < 0x20:
+			return 0x2400 + r
+		case r == 0x7f:
+			return 0x2421
+		case r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff:
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// Humanize returns the display text of an API value.
+func Humanize(value string) string {
+	switch value {
+	case "soa":
+		return "Statement of Applicability"
+	case "poam":
+		return "POA&M"
+	case "template":
+		return "template that was not filled in"
+	case "limits":
+		return "partly supports"
+	case "conflicts":
+		return "conflicts with another passage"
+	case "has_ot":
+		return "has operational technology"
+	case "uses_ai":
+		return "uses AI"
+	case "outsources_it":
+		return "outsources IT"
+	case "handles_cards":
+		return "handles payment cards"
+	}
+	return acronymReplacer.Replace(strings.ReplaceAll(value, "_", " "))
+}
+
+// acronymReplacer restores the case of acronyms in values, such as the states of an assessment.
+var acronymReplacer = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ", "sha256", "SHA-256")
+
+// Capitalize returns s with its first letter in upper case.
+func Capitalize(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// Label returns the capitalized display text of an API value.
+func Label(value string) string { return Capitalize(Humanize(value)) }
+
+// Count formats a number with thousands separators.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Plural returns a number with the matching form of its noun.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Count(n) + " " + many
+}
+
+func Percent(part, whole int) string {
+	if whole == 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
+}
+
+func Mean(f *float64) string {
+	if f == nil {
+		return "not assessed"
+	}
+	return fmt.Sprintf("%.2f", *f)
+}
+
+func Level(n int) string {
+	if n < 0 || n >= len(api.LevelNames) {
+		return fmt.Sprintf("%d, unknown level", n)
+	}
+	return fmt.Sprintf("%d, %s", n, api.LevelNames[n])
+}
+
+// And joins names as in a sentence: "a, b and c".
+func And(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func Date(t *time.Time) string {
+	if t == nil || t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+func Time(t time.Time) string {
+	if t.IsZero() {
+		return "not specified"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+func LongDate(t time.Time) string {
+	if t.IsZero() {
+		return "an unspecified date"
+	}
+	return t.UTC().Format("2 January 2006")
+}
+
+// OrEmpty returns the value of p, or "" if p is nil.
+func OrEmpty[S ~string](p *S) string {
+	if p == nil {
+		return ""
+	}
+	return string(*p)
+}
+
+// OrDefault returns s, or fallback if s is blank.
+func OrDefault(s, fallback string) string {
+	if strings.TrimSpace(s) == "" {
+		return fallback
+	}
+	return s
+}
+
+// Locator describes a location within a document.
+func Locator(l api.Locator) string {
+	var p []string
+	if l.Page > 0 {
+		p = append(p, "page "+strconv.Itoa(l.Page))
+	}
+	if l.Slide > 0 {
+		p = append(p, "slide "+strconv.Itoa(l.Slide))
+	}
+	if l.Sheet != "" {
+		p = append(p, "sheet "+l.Sheet)
+	}
+	if l.CellRange != "" {
+		p = append(p, "cells "+l.CellRange)
+	}
+	switch {
+	case l.LineStart > 0 && l.LineEnd > l.LineStart:
+		p = append(p, fmt.Sprintf("lines %d to %d", l.LineStart, l.LineEnd))
+	case l.LineStart > 0:
+		p = append(p, "line "+strconv.Itoa(l.LineStart))
+	}
+	return strings.Join(p, ", ")
+}
+
+// Size formats a number of bytes.
+func Size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return Plural(int(n), "byte", "bytes")
+}
+
+// Requirements returns the codes by framework on one line, sorted by framework.
+func Requirements(codes api.RequirementCodes) string {
+	var out []string
+	for _, f := range slices.Sorted(maps.Keys(codes)) {
+		if len(codes[f]) > 0 {
+			out = append(out, f+": "+strings.Join(codes[f], ", "))
+		}
+	}
+	return strings.Join(out, "; ")
+}
