@@ -98,13 +98,13 @@ type (
 
 // Read takes a document. Base is the catalog that a profile, a mapping collection or a
 // catalog of other controls is laid onto; it is not changed. Errors that are of the
-// document are *custom.PlaceError.
+// document are *custom.PathError.
 func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	sum, err := custom.Inspect(data)
 	if err != nil {
 		return nil, err
 	}
-	if err := validateModels(data, "catalog", "profile", "mapping-collection"); err != nil {
+	if err := Validate(data, "catalog", "profile", "mapping-collection"); err != nil {
 		return nil, err
 	}
 	var doc documentRoot

@@ -212,7 +212,7 @@ func TestRefused(t *testing.T) {
 		"a list":        {"[]", "", "not OSCAL"},
 		"another model": {`{"system-security-plan": {}}`, "", "no OSCAL catalog"},
 		"10,000 deep":   {`{"catalog":` + strings.Repeat(`{"groups":[`, 10000), "catalog", "nested"},
-		"no metadata":   {`{"catalog": {}}`, "catalog.metadata.oscal-version", "has no OSCAL version"},
+		"no metadata":   {`{"catalog": {}}`, "catalog.metadata.oscal-version", "OSCAL version is missing"},
 		"no such version": {
 			strings.Replace(`{"catalog": {`+head+`}}`, "1.2.2", "9.9.9", 1),
 			"catalog.metadata.oscal-version",

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/defenseunicorns/go-oscal/src/pkg/validation"
+	"github.com/defenseunicorns/go-oscal/src/pkg/versioning"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/scf-service/service/engine/catalog/custom"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Validate holds a document with one of the models in it against the schema of the OSCAL
-// version that it names. What doesn't fit is a *custom.PlaceError.
-func Validate(data []byte, model string) error { return validateModels(data, model) }
-
-func validateModels(data []byte, models ...string) error {
+// Validate checks an OSCAL document against the schema of the OSCAL version it names. The
+// document must have exactly one top-level field, named like one of the models. If it does
+// not fit, the error is a *custom.PathError.
+func Validate(data []byte, models ...string) error {
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
 		return pathErrorf("", "this is not JSON: %v", err)
@@ -33,30 +34,60 @@ func validateModels(data []byte, models ...string) error {
 		}
 	}
 	if model == "" {
-		return pathErrorf("", "it is no OSCAL %s", strings.ReplaceAll(joinWithOr(models), "-", " "))
+		return pathErrorf("", "this is not an OSCAL %s", strings.ReplaceAll(joinWithOr(models), "-", " "))
+	}
+	if len(doc) > 1 {
+		return pathErrorf("", "an OSCAL document has exactly one top-level field; this one has %d", len(doc))
 	}
 	body, _ := doc[model].(map[string]any)
 	meta, _ := body["metadata"].(map[string]any)
-	named, _ := meta["oscal-version"].(string)
-	if !oscalVersion.MatchString(named) {
-		return pathErrorf(model+".metadata.oscal-version", "it has no OSCAL version, such as %s", Version)
+	version, _ := meta["oscal-version"].(string)
+	place := model + ".metadata.oscal-version"
+	if !oscalVersion.MatchString(version) {
+		return pathErrorf(place, "the OSCAL version is missing or malformed; it should look like %s", Version)
 	}
-	v, err := validation.NewValidatorDesiredVersion(doc, named)
+	if err := versioning.IsValidOscalVersion(version); err != nil {
+		return pathErrorf(place, "OSCAL %s is not supported", version)
+	}
+	schema, err := compiledSchema(version)
 	if err != nil {
-		return pathErrorf(model+".metadata.oscal-version", "OSCAL %s is not supported: %v", named, err)
+		return fmt.Errorf("the schema of OSCAL %s is invalid: %w", version, err)
 	}
-	err = v.Validate()
-	var misfit *jsonschema.ValidationError
-	if errors.As(err, &misfit) {
-		return custom.FirstSchemaError(modelError(misfit, model))
+	err = schema.Validate(tree)
+	var mismatch *jsonschema.ValidationError
+	if errors.As(err, &mismatch) {
+		return custom.FirstSchemaError(modelError(mismatch, model))
 	}
-	if err != nil {
-		return fmt.Errorf("validating the document against the OSCAL schema: %w", err)
-	}
-	return nil
+	return err
 }
 
-// joinWithOr names models as a sentence does.
+// compiledSchemas holds the compiled schema of every OSCAL version used so far, as
+// func() (*jsonschema.Schema, error) by version. Compiling takes far longer than
+// validating a typical document.
+var compiledSchemas sync.Map
+
+// compiledSchema returns the schema of a version that go-oscal supports.
+func compiledSchema(version string) (*jsonschema.Schema, error) {
+	compile, _ := compiledSchemas.LoadOrStore(version, sync.OnceValues(func() (*jsonschema.Schema, error) {
+		// The validator is only a means to get at the schema, so its document is empty.
+		v, err := validation.NewValidatorDesiredVersion(map[string]any{"catalog": nil}, version)
+		if err != nil {
+			return nil, err
+		}
+		params, err := v.GetValidationParams()
+		if err != nil {
+			return nil, err
+		}
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource(params.SchemaPath, params.SchemaData); err != nil {
+			return nil, err
+		}
+		return c.Compile(params.SchemaPath)
+	}))
+	return compile.(func() (*jsonschema.Schema, error))()
+}
+
+// joinWithOr joins names as in "a, b or c".
 func joinWithOr(models []string) string {
 	last := len(models) - 1
 	if last < 1 {
@@ -67,8 +98,9 @@ func joinWithOr(models []string) string {
 
 var oscalVersion = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
-// modelError is the branch of the schema's choice that speaks of the document's own model,
-// not of those that it is not.
+// modelError returns the part of a validation error that is about the document's own model.
+// The schema is a choice between all models, so the error also reports that the document is
+// none of the others.
 func modelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
 	for len(err.InstanceLocation) == 0 {
 		at := -1
