@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -135,10 +136,7 @@ func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b licenseText) int {
-		if c := strings.Compare(a.module, b.module); c != 0 {
-			return c
-		}
-		return strings.Compare(a.file, b.file)
+		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.file, b.file))
 	})
 	return out, nil
 }
@@ -161,7 +159,7 @@ func goLicense(ctx context.Context) (licenseText, error) {
 			}
 		}
 	}
-	return licenseText{}, fmt.Errorf("the licence of Go is not in %s", words[0])
+	return licenseText{}, fmt.Errorf("the license of Go is not in %s", words[0])
 }
 
 // writeLicenses writes all licenses to one file.
@@ -177,20 +175,30 @@ func writeLicenses(ctx context.Context, dir string) error {
 	if without := missingLicenses(all, found); len(without) > 0 {
 		return fmt.Errorf("no license found for %s", strings.Join(without, ", "))
 	}
+	text, err := formatLicenses(ctx, found)
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), text)
+}
+
+// formatLicenses returns the license file: the licenses of Go, of software bundled in modules, and
+// of the modules.
+func formatLicenses(ctx context.Context, modules []licenseText) ([]byte, error) {
 	own, err := goLicense(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	kept, err := bundledLicenses()
+	bundled, err := bundledLicenses()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var b bytes.Buffer
-	b.WriteString("The program `service` holds software of others. Here are the licences and notices of each part.\n")
-	for _, t := range slices.Concat([]licenseText{own}, kept, found) {
+	b.WriteString("The program `service` contains third-party software. These are its licenses and notices.\n")
+	for _, t := range slices.Concat([]licenseText{own}, bundled, modules) {
 		fmt.Fprintf(&b, "\n%s\n%s: %s\n%s\n\n%s\n", strings.Repeat("=", 80), t.module, t.file, strings.Repeat("=", 80), t.content)
 	}
-	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), b.Bytes())
+	return b.Bytes(), nil
 }
 
 // missingLicenses returns the modules without a license text.

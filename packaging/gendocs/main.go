@@ -1,6 +1,6 @@
 // Command gendocs generates the files shipped with the program: man pages, completion scripts,
-// third-party licenses, the bill of materials, and the provenance of a build. The same commit gives
-// the same bytes. It must not be linked into the program.
+// third-party licenses, and the provenance of a build. The same commit gives the same bytes. It must
+// not be linked into the program.
 package main
 
 import (
@@ -14,17 +14,17 @@ import (
 )
 
 const usage = `usage:
-  papers write -version V -date UNIX DIR            man pages, completions and licences, into DIR
-  papers parts -version V PROGRAM FILE              a list of parts (CycloneDX) of a program, into FILE
-  papers origin -version V -commit SHA -source URL -builder URL FILE
-                                                    where a build comes from (SLSA), into FILE
+  gendocs write -version V -date UNIX DIR
+        write man pages, completion scripts and licenses to DIR
+  gendocs provenance -version V -commit SHA -source URL -builder URL FILE
+        write the provenance of a build (SLSA) to FILE
 `
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "papers:", err)
+		fmt.Fprintln(os.Stderr, "gendocs:", err)
 		os.Exit(1)
 	}
 }
@@ -33,12 +33,12 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return usageError("nothing to generate: give a command")
 	}
-	f := flag.NewFlagSet("papers "+args[0], flag.ContinueOnError)
-	version := f.String("version", "", "version that is released")
+	f := flag.NewFlagSet("gendocs "+args[0], flag.ContinueOnError)
+	version := f.String("version", "", "version of the release")
 	unix := f.Int64("date", 0, "time of the commit, in seconds since 1970")
 	commit := f.String("commit", "", "the commit's hash")
 	source := f.String("source", "", "address of the repository")
-	builder := f.String("builder", "", "address that names who built")
+	builder := f.String("builder", "", "address identifying the builder")
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -49,9 +49,7 @@ func run(ctx context.Context, args []string) error {
 	switch rest := f.Args(); {
 	case args[0] == "write" && len(rest) == 1:
 		return writeAll(ctx, rest[0], *version, date)
-	case args[0] == "parts" && len(rest) == 2:
-		return writeSBOM(rest[0], *version, rest[1])
-	case args[0] == "origin" && len(rest) == 1:
+	case args[0] == "provenance" && len(rest) == 1:
 		return writeProvenance(buildInfo{version: *version, commit: *commit, source: *source, builder: *builder}, rest[0])
 	}
 	return usageError("invalid arguments")
@@ -72,7 +70,7 @@ func writeAll(ctx context.Context, dir, version string, date time.Time) error {
 		return fmt.Errorf("completions: %w", err)
 	}
 	if err := writeLicenses(ctx, dir); err != nil {
-		return fmt.Errorf("licences: %w", err)
+		return fmt.Errorf("licenses: %w", err)
 	}
 	return nil
 }
