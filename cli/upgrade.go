@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/semver"
 
 	"github.com/scf-service/service/cli/print"
 )
@@ -162,9 +163,8 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 		Page:        r.Page,
 		Steps:       upgradeSteps(a.Releases.Executable, runtime.GOOS),
 	}
-	here, known := parseVersion(a.Version)
-	if there, ok := parseVersion(r.Tag); ok && known {
-		newer := here.compare(there) < 0
+	if here, there := releaseVersion(a.Version), releaseVersion(r.Tag); here != "" && there != "" {
+		newer := semver.Compare(here, there) < 0
 		u.Newer = &newer
 	}
 	digest := ""
@@ -227,13 +227,13 @@ func newestRelease(raw []byte) (*release, error) {
 		all = []release{one}
 	}
 	var best *release
-	var highest semver
+	highest := "" // older than any version
 	for i, r := range all {
-		v, ok := parseVersion(r.Tag)
-		if !ok || r.Draft || r.Prerelease || v.prerelease != "" {
+		v := releaseVersion(r.Tag)
+		if v == "" || r.Draft || r.Prerelease || semver.Prerelease(v) != "" {
 			continue
 		}
-		if best == nil || highest.compare(v) < 0 {
+		if semver.Compare(highest, v) < 0 {
 			best, highest = &all[i], v
 		}
 	}
