@@ -141,7 +141,7 @@ func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalo
 					"controls",
 					"%s names %q, which is neither in catalog version %s nor one of your own",
 					code,
-					truncate(what),
+					scf.Shorten(what),
 					label,
 				)
 			}
@@ -156,13 +156,6 @@ func customToAPIError(err error) error {
 		return api.Invalid(wrong.Place, "%s", wrong.Error()).WithCause(err)
 	}
 	return err
-}
-
-func truncate(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
 }
 
 // saveCustomRevision stores the next revision, unless another was stored since head, and deletes
@@ -263,7 +256,7 @@ func (s *Service) CreateCustomFramework(
 ) (*api.CustomFramework, error) {
 	_, err := s.updateCustom(ctx, by, "custom_framework.created", false, func(c *customDraft) error {
 		if c.frameworkIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "framework %s already exists; replace it, or choose another code", truncate(in.Body.Code))
+			return api.Invalid("code", "framework %s already exists; replace it, or choose another code", scf.Shorten(in.Body.Code))
 		}
 		c.putFramework(-1, in.Body)
 		return nil
@@ -280,8 +273,8 @@ func (s *Service) PutCustomFramework(ctx context.Context, by api.Caller, in *api
 		return nil, api.Invalid(
 			"code",
 			"the code is %q in the path and %q in the body; codes can't be changed",
-			truncate(in.FrameworkCode),
-			truncate(in.Body.Code),
+			scf.Shorten(in.FrameworkCode),
+			scf.Shorten(in.Body.Code),
 		)
 	}
 	_, err := s.updateCustom(ctx, by, "custom_framework.replaced", false, func(c *customDraft) error {
@@ -342,7 +335,7 @@ func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.C
 func (s *Service) CreateCustomControl(ctx context.Context, by api.Caller, in *api.CreateCustomControlInput) (*api.CustomControl, error) {
 	_, err := s.updateCustom(ctx, by, "custom_control.created", false, func(c *customDraft) error {
 		if c.controlIndex(in.Body.Code) >= 0 {
-			return api.Invalid("code", "control %s already exists; replace it, or choose another code", truncate(in.Body.Code))
+			return api.Invalid("code", "control %s already exists; replace it, or choose another code", scf.Shorten(in.Body.Code))
 		}
 		c.putControl(-1, in.Body)
 		return nil
@@ -359,8 +352,8 @@ func (s *Service) PutCustomControl(ctx context.Context, by api.Caller, in *api.P
 		return nil, api.Invalid(
 			"code",
 			"the code is %q in the path and %q in the body; codes can't be changed",
-			truncate(in.ControlCode),
-			truncate(in.Body.Code),
+			scf.Shorten(in.ControlCode),
+			scf.Shorten(in.Body.Code),
 		)
 	}
 	_, err := s.updateCustom(ctx, by, "custom_control.replaced", false, func(c *customDraft) error {
@@ -410,7 +403,7 @@ func (s *Service) ImportCustom(ctx context.Context, by api.Caller, in *api.Impor
 		return nil, api.Invalid("file", "%s: %v", cmp.Or(in.File.Filename, "the file"), err).WithCause(err)
 	}
 	if what, code := findDuplicateCode(set); code != "" {
-		return nil, api.Invalid("file", "%s: the %s %s occurs twice", cmp.Or(in.File.Filename, "the file"), what, truncate(code))
+		return nil, api.Invalid("file", "%s: the %s %s occurs twice", cmp.Or(in.File.Filename, "the file"), what, scf.Shorten(code))
 	}
 	replace := in.Replace == "true"
 	out := &api.CustomImport{DryRun: in.DryRun == "true"}
@@ -501,7 +494,7 @@ func alreadyExistsError(what, code string) error {
 		"replace",
 		"%s %s already exists with different content; replace it with --replace, or choose another code",
 		what,
-		truncate(code),
+		scf.Shorten(code),
 	)
 }
 

@@ -8,6 +8,8 @@
 // caller.
 package custom
 
+import "github.com/scf-service/service/engine/catalog/scf"
+
 // Format and FormatVersion identify the format in every catalog document.
 const (
 	Format        = "service-catalog"
@@ -22,12 +24,12 @@ type catalogDocument struct {
 	Label         string `json:"label"`
 	// Origin states where the catalog came from. Reading uses only IsStarter.
 	Origin     *documentOrigin   `json:"origin,omitempty"`
-	Domains    []domain          `json:"domains"`
+	Domains    []scf.Domain      `json:"domains"`
 	Evidence   []evidenceRequest `json:"evidence_requests,omitempty"`
-	Risks      []hazard          `json:"risks,omitempty"`
-	Threats    []hazard          `json:"threats,omitempty"`
-	Principles []principle       `json:"principles,omitempty"`
-	Frameworks []framework       `json:"frameworks"`
+	Risks      []scf.Hazard      `json:"risks,omitempty"`
+	Threats    []scf.Hazard      `json:"threats,omitempty"`
+	Principles []scf.Principle   `json:"principles,omitempty"`
+	Frameworks []scf.Framework   `json:"frameworks"`
 	Controls   []control         `json:"controls"`
 }
 
@@ -35,13 +37,6 @@ type documentOrigin struct {
 	Filename  string `json:"filename,omitempty"`
 	SHA256    string `json:"sha256,omitempty"`
 	IsStarter bool   `json:"is_starter,omitempty"`
-}
-
-type domain struct {
-	Code      string `json:"code"`
-	Name      string `json:"name"`
-	Principle string `json:"principle,omitempty"`
-	Intent    string `json:"intent,omitempty"`
 }
 
 // evidenceRequest is an evidence request. Its ID only serves controls to refer to it.
@@ -53,86 +48,32 @@ type evidenceRequest struct {
 	Description string `json:"description,omitempty"`
 }
 
-type hazard struct {
-	Code        string `json:"code"`
-	Group       string `json:"group,omitempty"`
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	CSFFunction string `json:"csf_function,omitempty"`
-}
-
-type principle struct {
-	Number      string   `json:"number"`
-	Name        string   `json:"name,omitempty"`
-	Description string   `json:"description,omitempty"`
-	Controls    []string `json:"controls,omitempty"`
-}
-
-type framework struct {
-	Code         string        `json:"code"`
-	Name         string        `json:"name"`
-	Publisher    string        `json:"publisher,omitempty"`
-	Jurisdiction string        `json:"jurisdiction,omitempty"`
-	Title        string        `json:"title,omitempty"`
-	SourceURL    string        `json:"source_url,omitempty"`
-	Column       string        `json:"column,omitempty"`
-	Aliases      []string      `json:"aliases,omitempty"`
-	Includes     []string      `json:"includes,omitempty"`
-	Requirements []requirement `json:"requirements"`
-}
-
-type requirement struct {
-	Code  string `json:"code"`
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text,omitempty"`
-}
-
 type control struct {
-	Code          string                `json:"code"`
-	Title         string                `json:"title"`
-	Description   string                `json:"description,omitempty"`
-	Question      string                `json:"question,omitempty"`
-	Weight        *int                  `json:"weight,omitempty"`
-	Applicability []string              `json:"applicability,omitempty"`
-	CSFFunction   string                `json:"csf_function,omitempty"`
-	Cadence       string                `json:"cadence,omitempty"`
-	Evidence      []string              `json:"evidence_requests,omitempty"`
-	Solutions     []namedText           `json:"solutions,omitempty"`
-	Maturity      map[string]string     `json:"maturity,omitempty"`
-	Risks         []string              `json:"risks,omitempty"`
-	Threats       []string              `json:"threats,omitempty"`
-	Objectives    []objective           `json:"assessment_objectives,omitempty"`
-	Compensating  []compensatingControl `json:"compensating_controls,omitempty"`
-	Baselines     []string              `json:"baselines,omitempty"`
-	SCRMTiers     []string              `json:"scrm_tiers,omitempty"`
-	Traits        []string              `json:"traits,omitempty"`
-	Tags          []string              `json:"tags,omitempty"`
-	Errata        []string              `json:"errata,omitempty"`
-	Extra         []namedText           `json:"extra,omitempty"`
+	Code          string                    `json:"code"`
+	Title         string                    `json:"title"`
+	Description   string                    `json:"description,omitempty"`
+	Question      string                    `json:"question,omitempty"`
+	Weight        *int                      `json:"weight,omitempty"`
+	Applicability []string                  `json:"applicability,omitempty"`
+	CSFFunction   string                    `json:"csf_function,omitempty"`
+	Cadence       string                    `json:"cadence,omitempty"`
+	Evidence      []string                  `json:"evidence_requests,omitempty"`
+	Solutions     []scf.Pair                `json:"solutions,omitempty"`
+	Maturity      map[string]string         `json:"maturity,omitempty"`
+	Risks         []string                  `json:"risks,omitempty"`
+	Threats       []string                  `json:"threats,omitempty"`
+	Objectives    []scf.Objective           `json:"assessment_objectives,omitempty"`
+	Compensating  []scf.CompensatingControl `json:"compensating_controls,omitempty"`
+	Baselines     []string                  `json:"baselines,omitempty"`
+	SCRMTiers     []string                  `json:"scrm_tiers,omitempty"`
+	Traits        []string                  `json:"traits,omitempty"`
+	Tags          []string                  `json:"tags,omitempty"`
+	Errata        []string                  `json:"errata,omitempty"`
+	Extra         []scf.Pair                `json:"extra,omitempty"`
 	// Mappings are requirement codes by framework code.
 	Mappings map[string][]string `json:"mappings,omitempty"`
 	// Relations are mappings with details, such as strength and rationale.
 	Relations []relation `json:"relations,omitempty"`
-}
-
-// namedText is a text with the organization size or workbook column it belongs to.
-type namedText struct {
-	Name string `json:"name"`
-	Text string `json:"text,omitempty"`
-}
-
-type objective struct {
-	Code          string   `json:"code,omitempty"`
-	Text          string   `json:"text"`
-	Rigor         int      `json:"rigor,omitempty"`
-	Applicability []string `json:"applicability,omitempty"`
-	Origins       []string `json:"origins,omitempty"`
-}
-
-type compensatingControl struct {
-	Control       string `json:"control_code"`
-	Name          string `json:"name,omitempty"`
-	Justification string `json:"justification,omitempty"`
 }
 
 type relation struct {

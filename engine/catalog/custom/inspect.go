@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/catalog/scf"
 )
 
 // What a document may be at most. The largest real ones stay far below.
@@ -50,18 +52,9 @@ func FormatPath(path []string) string {
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(truncate(p))
+		b.WriteString(scf.Shorten(p))
 	}
 	return b.String()
-}
-
-// truncate keeps what an error repeats of hostile input small.
-func truncate(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // Inspect reads a JSON document once, without keeping it, and refuses what no reader
@@ -171,7 +164,7 @@ func (in *inspector) visit(tok json.Token) error {
 		in.writeHash(compactString(t))
 	case json.Number:
 		if len(strings.Trim(t.String(), "-")) > maxNumberDigits || strings.ContainsAny(t.String(), "eE") {
-			return pathErrorf(in.path(), "the number %s has too many digits or an exponent", truncate(t.String()))
+			return pathErrorf(in.path(), "the number %s has too many digits or an exponent", scf.Shorten(t.String()))
 		}
 		in.writeHash(t.String())
 	case bool:

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// ReadCatalog takes a document, whole or not at all. Errors are of the document and name its
-// place. The source's SHA256 is the one that Inspect tells.
+// ReadCatalog reads a catalog document. Errors in the document are *PathError. The source's SHA256
+// is the hash that Inspect returns.
 func ReadCatalog(data []byte) (*scf.Source, error) {
 	sum, err := Inspect(data)
 	if err != nil {
@@ -36,13 +36,13 @@ func ReadCatalog(data []byte) (*scf.Source, error) {
 	return r.readAll()
 }
 
-// catalogReader turns a document that fits the schema into a source.
+// catalogReader converts a document that matches the schema into a source.
 type catalogReader struct {
 	doc *catalogDocument
 	src *scf.Source
 
 	domains, controls, evidence, frameworks map[string]int
-	// requirements of each framework, by code.
+	// requirements holds the index of each requirement by code, per framework.
 	requirements []map[string]int
 }
 
@@ -55,44 +55,20 @@ func (r *catalogReader) readAll() (*scf.Source, error) {
 			return nil, err
 		}
 	}
-	r.src.Risks, r.src.Threats = toHazards(r.doc.Risks), toHazards(r.doc.Threats)
-	slices.SortStableFunc(r.src.Mappings, func(a, b scf.Mapping) int {
-		if a.Control != b.Control {
-			return a.Control - b.Control
-		}
-		if a.Framework != b.Framework {
-			return a.Framework - b.Framework
-		}
-		return a.Requirement - b.Requirement
-	})
-	r.src.Statistics = CountRecords(r.src)
+	r.src.Risks, r.src.Threats = r.doc.Risks, r.doc.Threats
+	slices.SortFunc(r.src.Mappings, scf.CompareMappings)
+	r.src.Statistics = r.src.CountStatistics()
 	return r.src, nil
-}
-
-// CountRecords is what an import run tells of a source that is no workbook.
-func CountRecords(src *scf.Source) api.ImportStatistics {
-	n := src.Counts()
-	st := api.ImportStatistics{
-		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
-		EvidenceRequests: len(
-			src.Evidence,
-		), Principles: len(src.Principles), Risks: len(src.Risks), Threats: len(src.Threats), Warnings: len(src.Warnings),
-	}
-	for i := range src.Controls {
-		st.AssessmentObjectives += len(src.Controls[i].Objectives)
-		st.CompensatingControls += len(src.Controls[i].Compensating)
-	}
-	return st
 }
 
 func (r *catalogReader) warn(place, format string, args ...any) {
 	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
 }
 
-// noteUnique notes a code, which must be new.
+// noteUnique records a code's index, or returns an error if the code has been seen before.
 func noteUnique(seen map[string]int, code string, index int, place, noun string) error {
 	if first, twice := seen[code]; twice {
-		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, truncate(code), first+1)
+		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)
 	}
 	seen[code] = index
 	return nil
@@ -104,8 +80,8 @@ func (r *catalogReader) readDomains() error {
 		if err := noteUnique(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
 			return err
 		}
-		r.src.Domains = append(r.src.Domains, scf.Domain(d))
 	}
+	r.src.Domains = r.doc.Domains
 	return nil
 }
 
@@ -123,40 +99,26 @@ func (r *catalogReader) readEvidence() error {
 	return nil
 }
 
-func toHazards(all []hazard) []scf.Hazard {
-	var out []scf.Hazard
-	for _, h := range all {
-		out = append(out, scf.Hazard(h))
-	}
-	return out
-}
-
 func (r *catalogReader) readFrameworks() error {
 	r.frameworks = make(map[string]int, len(r.doc.Frameworks))
-	for i := range r.doc.Frameworks {
-		f := &r.doc.Frameworks[i]
+	for i, f := range r.doc.Frameworks {
 		place := fmt.Sprintf("frameworks[%d]", i)
 		if err := noteUnique(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
 			return err
-		}
-		out := scf.Framework{
-			Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL,
-			Column: f.Column, Aliases: f.Aliases, Includes: f.Includes,
 		}
 		codes := make(map[string]int, len(f.Requirements))
 		for n, q := range f.Requirements {
 			if err := noteUnique(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
 				return err
 			}
-			out.Requirements = append(out.Requirements, scf.Requirement(q))
 		}
 		r.requirements = append(r.requirements, codes)
-		r.src.Frameworks = append(r.src.Frameworks, out)
 	}
+	r.src.Frameworks = r.doc.Frameworks
 	for i := range r.doc.Frameworks {
 		for n, code := range r.doc.Frameworks[i].Includes {
 			if _, known := r.frameworks[code]; !known {
-				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", truncate(code))
+				r.warn(fmt.Sprintf("frameworks[%d].includes[%d]", i, n), "there is no framework %q in the document", scf.Shorten(code))
 			}
 		}
 	}
@@ -189,7 +151,7 @@ func (r *catalogReader) readControls() error {
 				r.warn(
 					fmt.Sprintf("controls[%d].compensating_controls[%d]", i, n),
 					"there is no control %q in the document",
-					truncate(k.Control),
+					scf.Shorten(k.Control),
 				)
 			}
 		}
@@ -207,7 +169,7 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 		Applicability: c.Applicability,
 		CSFFunction:   c.CSFFunction,
 		Cadence:       c.Cadence,
-		Solutions:     toPairs(c.Solutions),
+		Solutions:     c.Solutions,
 		Risks:         c.Risks,
 		Threats:       c.Threats,
 		Baselines:     c.Baselines,
@@ -215,7 +177,9 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 		Traits:        c.Traits,
 		Tags:          c.Tags,
 		Errata:        c.Errata,
-		Extra:         toPairs(c.Extra),
+		Extra:         c.Extra,
+		Objectives:    c.Objectives,
+		Compensating:  c.Compensating,
 	}
 	if c.Weight != nil {
 		out.Weight = *c.Weight
@@ -226,7 +190,7 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 			return out, pathErrorf(
 				fmt.Sprintf("%s.evidence_requests[%d]", place, n),
 				"there is no evidence request with the id %q",
-				truncate(id),
+				scf.Shorten(id),
 			)
 		}
 		out.Evidence = append(out.Evidence, e)
@@ -235,37 +199,23 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 		n, _ := strconv.Atoi(level) // the schema lets only 0 to 5 through
 		out.Maturity[n] = text
 	}
-	for _, o := range c.Objectives {
-		out.Objectives = append(out.Objectives, scf.Objective(o))
-	}
-	for _, k := range c.Compensating {
-		out.Compensating = append(out.Compensating, scf.CompensatingControl(k))
-	}
 	return out, nil
 }
 
-func toPairs(all []namedText) []scf.Pair {
-	var out []scf.Pair
-	for _, n := range all {
-		out = append(out, scf.Pair(n))
-	}
-	return out
-}
-
-// addMappings adds those of a control, each pair once.
+// addMappings adds a control's mappings; it rejects a pair that occurs twice.
 func (r *catalogReader) addMappings(c *control, number int, place string) error {
 	seen := map[[2]int]bool{}
 	add := func(framework, code, at string, detail *scf.MappingDetail) error {
 		f, known := r.frameworks[framework]
 		if !known {
-			return pathErrorf(at, "there is no framework %q in the document", truncate(framework))
+			return pathErrorf(at, "there is no framework %q in the document", scf.Shorten(framework))
 		}
 		q, known := r.requirements[f][code]
 		if !known {
-			return pathErrorf(at, "the framework %s has no requirement %q", framework, truncate(code))
+			return pathErrorf(at, "the framework %s has no requirement %q", framework, scf.Shorten(code))
 		}
 		if seen[[2]int{f, q}] {
-			return pathErrorf(at, "%s maps to %s of %s twice", c.Code, truncate(code), framework)
+			return pathErrorf(at, "%s maps to %s of %s twice", c.Code, scf.Shorten(code), framework)
 		}
 		seen[[2]int{f, q}] = true
 		r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: number, Framework: f, Requirement: q, Detail: detail})
@@ -273,7 +223,7 @@ func (r *catalogReader) addMappings(c *control, number int, place string) error 
 	}
 	for _, framework := range slices.Sorted(maps.Keys(c.Mappings)) {
 		for n, code := range c.Mappings[framework] {
-			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, truncate(framework), n), nil); err != nil {
+			if err := add(framework, code, fmt.Sprintf("%s.mappings.%s[%d]", place, scf.Shorten(framework), n), nil); err != nil {
 				return err
 			}
 		}
@@ -300,10 +250,10 @@ func (r *catalogReader) readPrinciples() error {
 	for i, p := range r.doc.Principles {
 		for n, code := range p.Controls {
 			if _, known := r.controls[code]; !known {
-				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", truncate(code))
+				r.warn(fmt.Sprintf("principles[%d].controls[%d]", i, n), "there is no control %q in the document", scf.Shorten(code))
 			}
 		}
-		r.src.Principles = append(r.src.Principles, scf.Principle(p))
 	}
+	r.src.Principles = r.doc.Principles
 	return nil
 }

@@ -161,7 +161,7 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
 		if _, twice := t.columns[name]; twice {
-			return "", t.errorf("the column %q occurs twice in the header", truncate(name))
+			return "", t.errorf("the column %q occurs twice in the header", scf.Shorten(name))
 		}
 		t.columns[name] = i
 	}
@@ -179,7 +179,7 @@ func (t *csvTable) readHeader() (subject string, err error) {
 		if !slices.Contains(allowed, name) {
 			return "", t.errorf(
 				"unknown column %q in a table of %ss; the columns are %s",
-				truncate(name),
+				scf.Shorten(name),
 				subject,
 				strings.Join(allowed, ", "),
 			)
@@ -215,7 +215,7 @@ func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 			at[code], lines[code] = n, t.line
 			f.Requirements = append(f.Requirements, api.CustomRequirement{Code: code, Title: title, Text: text})
 		case isDifferent(title, f.Requirements[n].Title) || isDifferent(text, f.Requirements[n].Text):
-			return t.errorf("requirement %s has another title or text on line %d", truncate(code), lines[code])
+			return t.errorf("requirement %s has another title or text on line %d", scf.Shorten(code), lines[code])
 		}
 		return t.addControls(&f.Requirements[n])
 	}
@@ -243,7 +243,7 @@ func (t *csvTable) addControls(r *api.CustomRequirement) error {
 		if strength != "" {
 			n, err := strconv.Atoi(strength)
 			if err != nil || n < 0 || n > 10 {
-				return t.errorf("the strength %q is not a number from 0 to 10", truncate(strength))
+				return t.errorf("the strength %q is not a number from 0 to 10", scf.Shorten(strength))
 			}
 			x.Strength = &n
 		}
@@ -269,13 +269,13 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 			return t.errorf("the control has no code")
 		}
 		if first, twice := lines[c.Code]; twice {
-			return t.errorf("control %s is already on line %d", truncate(c.Code), first)
+			return t.errorf("control %s is already on line %d", scf.Shorten(c.Code), first)
 		}
 		lines[c.Code] = t.line
 		if w := t.value("weight"); w != "" {
 			n, err := strconv.Atoi(w)
 			if err != nil || n < 1 || n > 10 {
-				return t.errorf("the weight %q is not a number from 1 to 10", truncate(w))
+				return t.errorf("the weight %q is not a number from 1 to 10", scf.Shorten(w))
 			}
 			c.Weight = &n
 		}

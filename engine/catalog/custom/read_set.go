@@ -204,7 +204,7 @@ func checkNode(n *yaml.Node, depth int, nodes *int) error {
 	case *nodes > maxNodes:
 		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:
-		return fmt.Errorf("line %d: replace *%s with its value; references are not allowed", n.Line, truncate(n.Value))
+		return fmt.Errorf("line %d: replace *%s with its value; references are not allowed", n.Line, scf.Shorten(n.Value))
 	}
 	for _, c := range n.Content {
 		if err := checkNode(c, depth+1, nodes); err != nil {

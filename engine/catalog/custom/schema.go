@@ -10,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/scf-service/service/engine/catalog/scf"
 )
 
 //go:embed schema.json
@@ -50,7 +52,7 @@ func FirstSchemaError(err error) error {
 		more += len(first.Causes) - 1
 		first = first.Causes[0]
 	}
-	text := truncate(first.ErrorKind.LocalizedString(words))
+	text := scf.Shorten(first.ErrorKind.LocalizedString(words))
 	if more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}

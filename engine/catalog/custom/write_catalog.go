@@ -6,23 +6,22 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// WriteCatalog gives the catalog as a document, compact and without an end of line: the same
-// catalog, the same bytes.
+// WriteCatalog returns the catalog as a compact JSON document. The same catalog gives the same
+// bytes.
 func WriteCatalog(src *scf.Source) ([]byte, error) {
 	doc := catalogDocument{
 		Format: Format, FormatVersion: FormatVersion, Label: src.Label,
-		Domains: make(
-			[]domain,
-			0,
-			len(src.Domains),
-		), Frameworks: make([]framework, 0, len(src.Frameworks)), Controls: make([]control, 0, len(src.Controls)),
-		Risks: fromHazards(src.Risks), Threats: fromHazards(src.Threats),
+		Domains: append([]scf.Domain{}, src.Domains...), Frameworks: append([]scf.Framework{}, src.Frameworks...),
+		Controls: make([]control, 0, len(src.Controls)),
+		Risks:    src.Risks, Threats: src.Threats, Principles: src.Principles,
 	}
 	if src.Filename != "" || src.SHA256 != "" || src.IsStarter {
 		doc.Origin = &documentOrigin{Filename: src.Filename, SHA256: src.SHA256, IsStarter: src.IsStarter}
 	}
-	for _, d := range src.Domains {
-		doc.Domains = append(doc.Domains, domain(d))
+	for i := range doc.Frameworks {
+		if f := &doc.Frameworks[i]; f.Requirements == nil {
+			f.Requirements = []scf.Requirement{} // the schema requires a list
+		}
 	}
 	ids := evidenceIDs(src.Evidence)
 	for i, e := range src.Evidence {
@@ -30,12 +29,6 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 			doc.Evidence,
 			evidenceRequest{ID: ids[i], Code: e.Code, Area: e.Area, Artifact: e.Artifact, Description: e.Description},
 		)
-	}
-	for _, p := range src.Principles {
-		doc.Principles = append(doc.Principles, principle(p))
-	}
-	for i := range src.Frameworks {
-		doc.Frameworks = append(doc.Frameworks, fromFramework(&src.Frameworks[i]))
 	}
 	for i := range src.Controls {
 		doc.Controls = append(doc.Controls, fromControl(&src.Controls[i], ids))
@@ -46,7 +39,8 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 	return encodeJSON(doc)
 }
 
-// evidenceIDs names evidence requests: by their code where only one has it.
+// evidenceIDs returns the ids of evidence requests in a document: the code if it is unique, else the
+// number in the list.
 func evidenceIDs(all []scf.EvidenceRequest) []string {
 	holders := map[string]int{}
 	for _, e := range all {
@@ -61,33 +55,6 @@ func evidenceIDs(all []scf.EvidenceRequest) []string {
 	return ids
 }
 
-func fromHazards(all []scf.Hazard) []hazard {
-	var out []hazard
-	for _, h := range all {
-		out = append(out, hazard(h))
-	}
-	return out
-}
-
-func fromFramework(f *scf.Framework) framework {
-	out := framework{
-		Code:         f.Code,
-		Name:         f.Name,
-		Publisher:    f.Publisher,
-		Jurisdiction: f.Jurisdiction,
-		Title:        f.Title,
-		SourceURL:    f.SourceURL,
-		Column:       f.Column,
-		Aliases:      f.Aliases,
-		Includes:     f.Includes,
-		Requirements: make([]requirement, 0, len(f.Requirements)),
-	}
-	for _, r := range f.Requirements {
-		out.Requirements = append(out.Requirements, requirement(r))
-	}
-	return out
-}
-
 func fromControl(c *scf.Control, evidenceIDs []string) control {
 	out := control{
 		Code:          c.Code,
@@ -97,7 +64,7 @@ func fromControl(c *scf.Control, evidenceIDs []string) control {
 		Applicability: c.Applicability,
 		CSFFunction:   c.CSFFunction,
 		Cadence:       c.Cadence,
-		Solutions:     fromPairs(c.Solutions),
+		Solutions:     c.Solutions,
 		Risks:         c.Risks,
 		Threats:       c.Threats,
 		Baselines:     c.Baselines,
@@ -105,7 +72,9 @@ func fromControl(c *scf.Control, evidenceIDs []string) control {
 		Traits:        c.Traits,
 		Tags:          c.Tags,
 		Errata:        c.Errata,
-		Extra:         fromPairs(c.Extra),
+		Extra:         c.Extra,
+		Objectives:    c.Objectives,
+		Compensating:  c.Compensating,
 	}
 	if c.Weight != scf.NoWeight {
 		out.Weight = &c.Weight
@@ -120,20 +89,6 @@ func fromControl(c *scf.Control, evidenceIDs []string) control {
 			}
 			out.Maturity[strconv.Itoa(level)] = text
 		}
-	}
-	for _, o := range c.Objectives {
-		out.Objectives = append(out.Objectives, objective(o))
-	}
-	for _, k := range c.Compensating {
-		out.Compensating = append(out.Compensating, compensatingControl(k))
-	}
-	return out
-}
-
-func fromPairs(all []scf.Pair) []namedText {
-	var out []namedText
-	for _, p := range all {
-		out = append(out, namedText(p))
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 		return nil, err
 	}
 	src.SHA256, src.Filename = sum, ""
-	src.Statistics = custom.CountRecords(src)
+	src.Statistics = src.CountStatistics()
 	return src, nil
 }
 

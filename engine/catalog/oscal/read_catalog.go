@@ -82,7 +82,7 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 			return nil, pathErrorf(
 				c.path+".id",
 				"%q is no code of the SCF as the other controls have; a catalog holds one kind",
-				truncate(code),
+				scf.Shorten(code),
 			)
 		}
 		if codes[code] {
@@ -93,17 +93,8 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(r.src.Mappings, func(a, b scf.Mapping) int {
-		return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
-	})
+	slices.SortFunc(r.src.Mappings, scf.CompareMappings)
 	return r.src, nil
-}
-
-func truncate(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
 }
 
 type catalogReader struct {
@@ -127,7 +118,7 @@ func (r *catalogReader) readResources(list []resource) error {
 		case typeFramework:
 			code := cmp.Or(propValue(x.Props, "code"), scf.FrameworkCode(x.Title))
 			if code == "" || codes[code] {
-				return pathErrorf(place, "the framework code %q is empty or occurs twice", truncate(code))
+				return pathErrorf(place, "the framework code %q is empty or occurs twice", scf.Shorten(code))
 			}
 			codes[code] = true
 			if err := r.readFramework(x, code, place); err != nil {
@@ -185,7 +176,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 		case "requirement":
 			q := p.value()
 			if _, twice := at[q]; twice {
-				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "the requirement %q occurs twice", truncate(q))
+				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "the requirement %q occurs twice", scf.Shorten(q))
 			}
 			at[q] = len(f.Requirements)
 			groups[p.Group] = len(f.Requirements)
@@ -196,7 +187,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 				return pathErrorf(
 					fmt.Sprintf("%s.props[%d]", place, i),
 					"there is no requirement of the group %q before it",
-					truncate(p.Group),
+					scf.Shorten(p.Group),
 				)
 			}
 			if p.Name == "requirement-title" {
@@ -249,7 +240,7 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 	if w := propValue(x.Props, "weight"); w != "" {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 0 || n > 10 {
-			return pathErrorf(x.path+".props", "the weight %q is not a number from 0 to 10", truncate(w))
+			return pathErrorf(x.path+".props", "the weight %q is not a number from 0 to 10", scf.Shorten(w))
 		}
 		c.Weight = n
 	}
@@ -268,7 +259,7 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 		case typeEvidence:
 			e, known := r.evidence[strings.TrimPrefix(l.Href, "#")]
 			if !known {
-				return pathErrorf(place, "there is no evidence request %s in the back matter", truncate(l.Href))
+				return pathErrorf(place, "there is no evidence request %s in the back matter", scf.Shorten(l.Href))
 			}
 			c.Evidence = append(c.Evidence, e)
 		case "maps-to":
@@ -294,7 +285,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 	case "maturity":
 		level, err := strconv.Atoi(propValue(p.Props, "level"))
 		if err != nil || level < 0 || level > 5 {
-			return pathErrorf(place, "the maturity level %q is not 0 to 5", truncate(propValue(p.Props, "level")))
+			return pathErrorf(place, "the maturity level %q is not 0 to 5", scf.Shorten(propValue(p.Props, "level")))
 		}
 		c.Maturity[level] = p.Prose
 	case "solution":
@@ -316,7 +307,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 		if rigor := propValue(p.Props, "rigor"); rigor != "" {
 			n, err := strconv.Atoi(rigor)
 			if err != nil || n < 1 || n > 3 {
-				return pathErrorf(place, "the rigor %q is not 1 to 3", truncate(rigor))
+				return pathErrorf(place, "the rigor %q is not 1 to 3", scf.Shorten(rigor))
 			}
 			o.Rigor = n
 		}
@@ -326,7 +317,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 		if strength := propValue(p.Props, "strength"); strength != "" {
 			n, err := strconv.Atoi(strength)
 			if err != nil || n < -1 || n > 10 {
-				return pathErrorf(place, "the strength %q is not a number from 0 to 10", truncate(strength))
+				return pathErrorf(place, "the strength %q is not a number from 0 to 10", scf.Shorten(strength))
 			}
 			d = &scf.MappingDetail{
 				Relationship: propValue(p.Props, "relationship"),
@@ -336,7 +327,7 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 				Official:     propValue(p.Props, "official") == "true",
 			}
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, d.Relationship) {
-				return pathErrorf(place, "unknown relationship %q", truncate(d.Relationship))
+				return pathErrorf(place, "unknown relationship %q", scf.Shorten(d.Relationship))
 			}
 		}
 		return r.addMapping(number, propValue(p.Props, "framework"), propValue(p.Props, "requirement"), d, place)
@@ -347,14 +338,14 @@ func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place stri
 func (r *catalogReader) addMapping(control int, framework, requirement string, d *scf.MappingDetail, place string) error {
 	f, known := r.frameworks[framework]
 	if !known {
-		return pathErrorf(place, "there is no framework %s in the back matter", truncate(framework))
+		return pathErrorf(place, "there is no framework %s in the back matter", scf.Shorten(framework))
 	}
 	q, known := r.requirements[f][requirement]
 	if !known {
-		return pathErrorf(place, "the framework %s has no requirement %q", r.src.Frameworks[f].Code, truncate(requirement))
+		return pathErrorf(place, "the framework %s has no requirement %q", r.src.Frameworks[f].Code, scf.Shorten(requirement))
 	}
 	if r.seen[[3]int{control, f, q}] {
-		return pathErrorf(place, "the control maps to %q of %s twice", truncate(requirement), r.src.Frameworks[f].Code)
+		return pathErrorf(place, "the control maps to %q of %s twice", scf.Shorten(requirement), r.src.Frameworks[f].Code)
 	}
 	r.seen[[3]int{control, f, q}] = true
 	r.src.Mappings = append(r.src.Mappings, scf.Mapping{Control: control, Framework: f, Requirement: q, Detail: d})
@@ -394,13 +385,13 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 					src.Warnings,
 					api.ImportWarning{
 						Cell:    c.path,
-						Message: fmt.Sprintf("added requirement %[2]q to %[1]s; no control maps to it", f.Code, truncate(code)),
+						Message: fmt.Sprintf("added requirement %[2]q to %[1]s; no control maps to it", f.Code, scf.Shorten(code)),
 					},
 				)
 			}
 		}
 		if first, twice := seen[n]; twice {
-			return nil, pathErrorf(c.path+".id", "the control %q occurs twice, first at %s", truncate(code), first)
+			return nil, pathErrorf(c.path+".id", "the control %q occurs twice, first at %s", scf.Shorten(code), first)
 		}
 		seen[n] = c.path
 		f.Requirements[n].Title = scf.CollapseSpaces(c.Title)

@@ -97,9 +97,7 @@ func readCollection(doc *mappingCollection, base *scf.Source) (*scf.Source, erro
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(j.src.Mappings, func(a, b scf.Mapping) int {
-		return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
-	})
+	slices.SortFunc(j.src.Mappings, scf.CompareMappings)
 	return j.src, nil
 }
 
@@ -161,7 +159,7 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	if !known {
 		code := scf.FrameworkCode(name)
 		if code == "" {
-			return 0, pathErrorf(place, "the reference %q is not a framework", truncate(href))
+			return 0, pathErrorf(place, "the reference %q is not a framework", scf.Shorten(href))
 		}
 		at = len(j.src.Frameworks)
 		j.src.Frameworks = append(j.src.Frameworks, scf.Framework{Code: code, Name: scf.CollapseSpaces(name)})
@@ -188,7 +186,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 		return pathErrorf(
 			place+".relationship",
 			"there is no relationship %q; OSCAL has equal-to, equivalent-to, subset-of, superset-of, intersects-with and no-relationship",
-			truncate(p.Relationship),
+			scf.Shorten(p.Relationship),
 		)
 	}
 	controls, codes, at := p.Targets, p.Sources, "targets"
@@ -199,7 +197,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 	for n, x := range controls {
 		c, there := j.controls[strings.ToUpper(x.ID)]
 		if !there {
-			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", truncate(x.ID))
+			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", scf.Shorten(x.ID))
 		}
 		for _, q := range codes {
 			d := &scf.MappingDetail{
@@ -232,7 +230,7 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 	j.requirements[f][scf.NormalizeCode(id)] = n
 	j.src.Warnings = append(
 		j.src.Warnings,
-		api.ImportWarning{Cell: place, Message: fmt.Sprintf("added requirement %[2]q to %[1]s", fw.Code, truncate(id))},
+		api.ImportWarning{Cell: place, Message: fmt.Sprintf("added requirement %[2]q to %[1]s", fw.Code, scf.Shorten(id))},
 	)
 	return n
 }

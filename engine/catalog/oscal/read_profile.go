@@ -169,7 +169,7 @@ func (s *profileSelector) candidates(in *profileImport, target, place string) ([
 		}
 		return out, nil
 	}
-	return nil, pathErrorf(place+".href", "%q is not a framework of the catalog; use its code, as in #nist-800-53-r5", truncate(target))
+	return nil, pathErrorf(place+".href", "%q is not a framework of the catalog; use its code, as in #nist-800-53-r5", scf.Shorten(target))
 }
 
 func (s *profileSelector) frameworkCandidates(at int) []candidate {
@@ -195,7 +195,7 @@ func markSelected(pool []candidate, sel selection, keep []bool, selected bool, p
 	for n, id := range sel.WithIDs {
 		i, there := at[scf.NormalizeCode(id)]
 		if !there {
-			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "the imported controls don't include %q", truncate(id))
+			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "the imported controls don't include %q", scf.Shorten(id))
 		}
 		keep[i] = selected
 		if sel.Children == "yes" {
@@ -209,7 +209,7 @@ func markSelected(pool []candidate, sel selection, keep []bool, selected bool, p
 	for _, m := range sel.Matching {
 		for k, c := range pool {
 			if ok, err := path.Match(strings.ToLower(m.Pattern), strings.ToLower(c.code)); err != nil {
-				return pathErrorf(place+".matching", "the pattern %q is invalid", truncate(m.Pattern))
+				return pathErrorf(place+".matching", "the pattern %q is invalid", scf.Shorten(m.Pattern))
 			} else if ok {
 				keep[k] = selected
 			}

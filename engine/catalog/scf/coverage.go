@@ -1,6 +1,7 @@
 package scf
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // Coverage returns how much of a framework the catalog's controls cover. In a workbook,
 // requirements exist only because a control refers to them, so only other sources have less than
-// 100 %.
+// 100%.
 func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	f, err := s.findFramework(framework)
 	if err != nil {
@@ -134,13 +135,7 @@ func (s *Snapshot) requirementPairs(a, b int, codesA, codesB [][]int32) []api.Cr
 		}
 	}
 	slices.SortFunc(links, func(x, y link) int {
-		if x.a != y.a {
-			return int(x.a - y.a)
-		}
-		if x.b != y.b {
-			return int(x.b - y.b)
-		}
-		return int(x.control - y.control)
+		return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b), cmp.Compare(x.control, y.control))
 	})
 	out := []api.CrosswalkPair{}
 	for i, l := range links {

@@ -306,15 +306,8 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 }
 
 // truncate shortens text quoted in error messages.
-func truncate(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
-}
-
 func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
-	place := "framework " + truncate(f.Code)
+	place := "framework " + Shorten(f.Code)
 	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {
 		return &CustomError{place, "the code must consist of lower-case letters, digits, dots and hyphens, such as yard-rules"}
 	}
@@ -322,7 +315,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 		if official, taken := s.officialFramework(name); taken {
 			return &CustomError{
 				place,
-				fmt.Sprintf("%q is the catalog's framework %s; choose another code and name", truncate(name), official),
+				fmt.Sprintf("%q is the catalog's framework %s; choose another code and name", Shorten(name), official),
 			}
 		}
 	}
@@ -334,7 +327,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Requirements {
-		at := place + ", requirement " + truncate(r.Code)
+		at := place + ", requirement " + Shorten(r.Code)
 		if r.Code == "" || len(r.Code) > 120 || r.Code != CollapseSpaces(r.Code) {
 			return &CustomError{at, "a requirement needs a code, a single line of at most 120 characters"}
 		}
@@ -346,7 +339,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 			if !slices.Contains([]string{"", "equal", "subset", "superset", "intersects", "none"}, x.Relationship) {
 				return &CustomError{
 					at,
-					fmt.Sprintf("unknown relationship %q; use equal, subset, superset, intersects or none", truncate(x.Relationship)),
+					fmt.Sprintf("unknown relationship %q; use equal, subset, superset, intersects or none", Shorten(x.Relationship)),
 				}
 			}
 			if x.Strength != nil && (*x.Strength < 0 || *x.Strength > 10) {
@@ -358,7 +351,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 }
 
 func checkControl(k *api.CustomControlBody) error {
-	place := "control " + truncate(k.Code)
+	place := "control " + Shorten(k.Code)
 	switch {
 	case IsControlCode(k.Code):
 		return &CustomError{place, "three letters and two digits are reserved for SCF codes; use a code such as YARD-01 or ABC-001"}
@@ -371,14 +364,14 @@ func checkControl(k *api.CustomControlBody) error {
 	}
 	for level := range k.Maturity {
 		if len(level) != 1 || level < "0" || level > "5" {
-			return &CustomError{place, fmt.Sprintf("unknown maturity level %q; use 0 to 5", truncate(level))}
+			return &CustomError{place, fmt.Sprintf("unknown maturity level %q; use 0 to 5", Shorten(level))}
 		}
 	}
 	for _, t := range k.Traits {
 		if !slices.Contains(api.TraitNames, t) {
 			return &CustomError{
 				place,
-				fmt.Sprintf("unknown trait %q; the traits are %s", truncate(t), strings.Join(api.TraitNames, ", ")),
+				fmt.Sprintf("unknown trait %q; the traits are %s", Shorten(t), strings.Join(api.TraitNames, ", ")),
 			}
 		}
 	}

@@ -124,10 +124,7 @@ func sharedFrameworks(from, to *Snapshot) []sharedFramework {
 func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	own := s.src.Mappings[s.firstMapping[control]:s.firstMapping[control+1]]
 	at, _ := slices.BinarySearchFunc(own, framework, func(m Mapping, f int) int {
-		if m.Framework < f {
-			return -1
-		}
-		return 1
+		return m.Framework - f
 	})
 	var out []string
 	for ; at < len(own) && own[at].Framework == framework; at++ {

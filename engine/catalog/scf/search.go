@@ -1,6 +1,7 @@
 package scf
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -294,13 +295,7 @@ func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 		ranked = append(ranked, scoredDocument{doc, score})
 	}
 	slices.SortFunc(ranked, func(a, b scoredDocument) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return int(a.doc - b.doc)
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
 	})
 	return ranked
 }

@@ -179,14 +179,14 @@ func (s *Snapshot) indexMappings() error {
 			return fmt.Errorf("mapping %d has strength %d", i, d.Strength)
 		}
 	}
-	if !slices.IsSortedFunc(src.Mappings, compareMappings) {
-		slices.SortStableFunc(src.Mappings, compareMappings)
+	if !slices.IsSortedFunc(src.Mappings, CompareMappings) {
+		slices.SortStableFunc(src.Mappings, CompareMappings)
 	}
 	s.firstMapping = make([]int32, len(src.Controls)+1)
 	s.mappingStart = make([]int32, s.firstRequirement[len(s.firstRequirement)-1]+1)
 	for i := range src.Mappings {
 		m := &src.Mappings[i]
-		if i > 0 && compareMappings(*m, src.Mappings[i-1]) == 0 {
+		if i > 0 && CompareMappings(*m, src.Mappings[i-1]) == 0 {
 			return fmt.Errorf("control %s maps to %s of %s twice", src.Controls[m.Control].Code,
 				src.Frameworks[m.Framework].Requirements[m.Requirement].Code, src.Frameworks[m.Framework].Code)
 		}
@@ -212,16 +212,6 @@ func (s *Snapshot) indexMappings() error {
 // requirementNumber returns the mapping's requirement number over all frameworks.
 func (s *Snapshot) requirementNumber(m *Mapping) int32 {
 	return s.firstRequirement[m.Framework] + int32(m.Requirement)
-}
-
-func compareMappings(a, b Mapping) int {
-	if a.Control != b.Control {
-		return a.Control - b.Control
-	}
-	if a.Framework != b.Framework {
-		return a.Framework - b.Framework
-	}
-	return a.Requirement - b.Requirement
 }
 
 // locateRequirement returns the framework of a requirement number and the index in it.

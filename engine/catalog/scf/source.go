@@ -7,6 +7,9 @@
 package scf
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
@@ -35,9 +38,14 @@ type Source struct {
 	Statistics api.ImportStatistics
 }
 
+// The JSON names in this file are those of a catalog document (package custom).
+
 // Domain is a family of controls, keyed by the prefix of their codes.
 type Domain struct {
-	Code, Name, Principle, Intent string
+	Code      string `json:"code"`
+	Name      string `json:"name"`
+	Principle string `json:"principle,omitempty"`
+	Intent    string `json:"intent,omitempty"`
 }
 
 // NoWeight marks a control whose source gives no weight; 0 is a weight.
@@ -78,8 +86,11 @@ func (c *Control) IsDeprecated() bool {
 
 var deprecatedTitle = lazyregexp.New(`(?i)\[deprecated\b`)
 
-// Pair is a named text.
-type Pair struct{ Name, Text string }
+// Pair is a text with the organization size or workbook column it belongs to.
+type Pair struct {
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"`
+}
 
 // EvidenceRequest is an artifact to ask for.
 type EvidenceRequest struct {
@@ -88,34 +99,44 @@ type EvidenceRequest struct {
 
 // Objective is one checkable statement about a control.
 type Objective struct {
-	Code, Text    string
-	Rigor         int // 1 to 3, 0 if absent
-	Applicability []string
-	Origins       []string
+	Code          string   `json:"code,omitempty"`
+	Text          string   `json:"text"`
+	Rigor         int      `json:"rigor,omitempty"` // 1 to 3, 0 if absent
+	Applicability []string `json:"applicability,omitempty"`
+	Origins       []string `json:"origins,omitempty"`
 }
 
 // CompensatingControl is a control that may replace another.
 type CompensatingControl struct {
-	Control, Name, Justification string
+	Control       string `json:"control_code"`
+	Name          string `json:"name,omitempty"`
+	Justification string `json:"justification,omitempty"`
 }
 
 // Framework is a crosswalk column, or a framework of the starter.
 type Framework struct {
-	// Code is unique in the source.
-	Code, Name, Publisher, Jurisdiction, Title, SourceURL string
+	Code         string `json:"code"` // unique in the source
+	Name         string `json:"name"`
+	Publisher    string `json:"publisher,omitempty"`
+	Jurisdiction string `json:"jurisdiction,omitempty"`
+	Title        string `json:"title,omitempty"`
+	SourceURL    string `json:"source_url,omitempty"`
 	// Column is the header with whitespace collapsed, empty in the starter.
-	Column string
-	// Aliases are further codes of this framework; Includes are codes of frameworks assessed with
-	// it.
-	Aliases, Includes []string
-	Requirements      []Requirement
+	Column string `json:"column,omitempty"`
+	// Aliases are further codes of this framework.
+	Aliases []string `json:"aliases,omitempty"`
+	// Includes are codes of frameworks assessed with this one.
+	Includes     []string      `json:"includes,omitempty"`
+	Requirements []Requirement `json:"requirements"`
 	// Owner is the organization that added the framework; empty for the catalog's own.
-	Owner string
+	Owner string `json:"-"`
 }
 
 // Requirement is a requirement of a framework; its code is unique there.
 type Requirement struct {
-	Code, Title, Text string
+	Code  string `json:"code"`
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty"`
 }
 
 // Mapping links a control to a requirement; each pair occurs once.
@@ -136,13 +157,19 @@ type MappingDetail struct {
 
 // Hazard is a risk or a threat of the source's own catalogs.
 type Hazard struct {
-	Code, Group, Title, Description, CSFFunction string
+	Code        string `json:"code"`
+	Group       string `json:"group,omitempty"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	CSFFunction string `json:"csf_function,omitempty"`
 }
 
 // Principle is a row of the privacy management sheet. Number is a string: 1.10 is not 1.1.
 type Principle struct {
-	Number, Name, Description string
-	Controls                  []string
+	Number      string   `json:"number"`
+	Name        string   `json:"name,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Controls    []string `json:"controls,omitempty"`
 }
 
 var controlCodePattern = lazyregexp.New(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
@@ -153,12 +180,8 @@ func IsControlCode(code string) bool { return controlCodePattern.MatchString(cod
 
 // DomainOf returns the prefix of a control code.
 func DomainOf(code string) string {
-	for i := range len(code) {
-		if code[i] == '-' {
-			return code[:i]
-		}
-	}
-	return code
+	domain, _, _ := strings.Cut(code, "-")
+	return domain
 }
 
 // Counts returns the counts for a version record.
@@ -171,4 +194,34 @@ func (s *Source) Counts() api.CatalogCounts {
 		n.Requirements += len(s.Frameworks[i].Requirements)
 	}
 	return n
+}
+
+// CountStatistics returns the import statistics that follow from the source itself; those about the
+// imported file are zero.
+func (s *Source) CountStatistics() api.ImportStatistics {
+	n := s.Counts()
+	out := api.ImportStatistics{
+		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
+		EvidenceRequests: len(s.Evidence), Principles: len(s.Principles), Risks: len(s.Risks), Threats: len(s.Threats),
+		Warnings: len(s.Warnings),
+	}
+	for i := range s.Controls {
+		out.AssessmentObjectives += len(s.Controls[i].Objectives)
+		out.CompensatingControls += len(s.Controls[i].Compensating)
+	}
+	return out
+}
+
+// CompareMappings orders mappings by control, framework and requirement.
+func CompareMappings(a, b Mapping) int {
+	return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
+}
+
+// Shorten returns at most 80 bytes of a text, so that an error that quotes hostile input stays
+// short.
+func Shorten(s string) string {
+	if len(s) <= 80 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:80], "") + "…"
 }

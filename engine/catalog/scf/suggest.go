@@ -1,6 +1,7 @@
 package scf
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -56,13 +57,7 @@ func bestMatches(count, limit int, candidateAt func(i int) (string, float64)) []
 		}
 	}
 	slices.SortFunc(found, func(a, b candidate) int {
-		if a.score != b.score {
-			if a.score > b.score {
-				return -1
-			}
-			return 1
-		}
-		return CompareNatural(a.code, b.code)
+		return cmp.Or(cmp.Compare(b.score, a.score), CompareNatural(a.code, b.code))
 	})
 	out := []string{}
 	for _, c := range found[:min(limit, len(found))] {

@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
@@ -202,14 +201,6 @@ func (b *catalogBuilder) resolveMappings() error {
 			}
 		}
 	}
-	n := src.Counts()
-	src.Statistics = api.ImportStatistics{
-		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
-		EvidenceRequests: len(src.Evidence),
-	}
-	for i := range src.Controls {
-		src.Statistics.AssessmentObjectives += len(src.Controls[i].Objectives)
-		src.Statistics.CompensatingControls += len(src.Controls[i].Compensating)
-	}
+	src.Statistics = src.CountStatistics()
 	return nil
 }

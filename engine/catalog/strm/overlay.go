@@ -183,9 +183,7 @@ func (o *overlay) mergeMappings() {
 		}
 	}
 	o.warnUnconfirmed(named)
-	slices.SortFunc(o.newMappings, func(a, b scf.Mapping) int {
-		return cmp.Or(a.Control-b.Control, a.Framework-b.Framework, a.Requirement-b.Requirement)
-	})
+	slices.SortFunc(o.newMappings, scf.CompareMappings)
 }
 
 // warnUnconfirmed tells which mappings of the workbook the document does not have, by requirement.

@@ -2,6 +2,7 @@ package workbook
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,12 +182,12 @@ func (im *importer) buildDomains() {
 	}
 	for _, prefix := range order {
 		d := scf.Domain{Code: prefix}
-		for _, name := range sortedKeys(names[prefix]) {
+		for _, name := range slices.Sorted(maps.Keys(names[prefix])) {
 			if d.Name == "" || names[prefix][name] > names[prefix][d.Name] {
 				d.Name = name
 			}
 		}
-		for _, name := range sortedKeys(names[prefix]) {
+		for _, name := range slices.Sorted(maps.Keys(names[prefix])) {
 			if name != d.Name {
 				im.warn(im.main.name, "", "domain %s is called %q by most controls, %q by %d", prefix, d.Name, name, names[prefix][name])
 			}
@@ -214,15 +215,6 @@ func (im *importer) buildDomains() {
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 func (im *importer) readObjectives(t *auxiliaryTable) {
 	control, code, text := t.column("scf #"), max(t.column("scf ao #"), t.column("ao #")), -1
 	for i, n := range t.columnNames {
@@ -246,13 +238,13 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 				t.name,
 				cellName(row+1, control+1),
 				"objective %s belongs to no control of the catalog",
-				truncate(t.trimmedCell(row, code)),
+				scf.Shorten(t.trimmedCell(row, code)),
 			)
 			continue
 		}
 		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}
 		if o.Text == "" {
-			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was skipped", truncate(o.Code))
+			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was skipped", scf.Shorten(o.Code))
 			continue
 		}
 		if word := t.trimmedCell(row, applies); word != "" {
@@ -261,7 +253,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		if n, err := strconv.Atoi(t.trimmedCell(row, rigor)); err == nil && n >= 1 && n <= 3 {
 			o.Rigor = n
 		} else if t.trimmedCell(row, rigor) != "" {
-			im.warn(t.name, cellName(row+1, rigor+1), "rigor %q is not 1, 2 or 3", truncate(t.trimmedCell(row, rigor)))
+			im.warn(t.name, cellName(row+1, rigor+1), "rigor %q is not 1, 2 or 3", scf.Shorten(t.trimmedCell(row, rigor)))
 		}
 		im.src.Controls[i].Objectives = append(im.src.Controls[i].Objectives, o)
 	}
@@ -276,7 +268,7 @@ func (im *importer) readCompensating(t *auxiliaryTable) {
 		i, ok := im.byCode[t.trimmedCell(row, primary)]
 		if !ok {
 			if t.trimmedCell(row, primary) != "" {
-				im.warn(t.name, cellName(row+1, primary+1), "%q is not a control of the catalog", truncate(t.trimmedCell(row, primary)))
+				im.warn(t.name, cellName(row+1, primary+1), "%q is not a control of the catalog", scf.Shorten(t.trimmedCell(row, primary)))
 			}
 			continue
 		}
@@ -336,7 +328,7 @@ func (im *importer) readPrinciples(t *auxiliaryTable) {
 		into := &im.src.Principles[len(im.src.Principles)-1]
 		for _, code := range splitLines(t.cell(row, control)) {
 			if _, known := im.byCode[code]; !known {
-				im.warn(t.name, cellName(row+1, control+1), "%q is not a control of the catalog", truncate(code))
+				im.warn(t.name, cellName(row+1, control+1), "%q is not a control of the catalog", scf.Shorten(code))
 				continue
 			}
 			if !slices.Contains(into.Controls, code) {

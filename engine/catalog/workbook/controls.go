@@ -1,6 +1,7 @@
 package workbook
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func (im *importer) readMain(ctx context.Context, p sheetPart) error {
 			text = upper
 		}
 		if !scf.IsControlCode(text) {
-			return readErrorf(ErrBadCode, s.name, where, "%q is not a control code such as GOV-01 or AST-02.11", truncate(text))
+			return readErrorf(ErrBadCode, s.name, where, "%q is not a control code such as GOV-01 or AST-02.11", scf.Shorten(text))
 		}
 		if before, twice := im.byCode[text]; twice {
 			return readErrorf(ErrDuplicateCode, s.name, where, "%s is also in %s", text, cellName(im.controlRows[before]+1, code.index+1))
@@ -78,13 +79,6 @@ func (im *importer) isNoteRow(row int) bool {
 	return filled < 2
 }
 
-func truncate(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return s
-}
-
 // warnUnstoredValues warns of cells whose value the file does not hold, in the order of the sheet.
 func (im *importer) warnUnstoredValues() {
 	summaries := map[int]bool{}
@@ -98,10 +92,7 @@ func (im *importer) warnUnstoredValues() {
 		}
 	}
 	slices.SortFunc(lost, func(a, b cellRef) int {
-		if a.row != b.row {
-			return a.row - b.row
-		}
-		return a.col - b.col
+		return cmp.Or(a.row-b.row, a.col-b.col)
 	})
 	for _, where := range lost {
 		message := "an error value; treated as empty"
@@ -177,7 +168,7 @@ func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainCol
 	switch col.name {
 	case "possible":
 		if !scf.IsControlCode(text) {
-			im.warn(im.main.name, where, "%q is not a control code; skipped", truncate(text))
+			im.warn(im.main.name, where, "%q is not a control code; skipped", scf.Shorten(text))
 			return
 		}
 		k.Control = text
@@ -206,7 +197,7 @@ func (im *importer) readMark(c *scf.Control, col mainColumn, text, where string)
 			col.name = text
 		}
 	} else if !isMarked(text, c.Code) {
-		im.warn(im.main.name, where, "%q under %q is neither x nor a code; skipped", truncate(text), col.header)
+		im.warn(im.main.name, where, "%q under %q is neither x nor a code; skipped", scf.Shorten(text), col.header)
 		return
 	}
 	switch col.role {
@@ -233,7 +224,7 @@ func appendNew(list []string, s string) []string {
 func (im *importer) parseWeight(text, where string) int {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || f != float64(int(f)) || f < 0 || f > 10 {
-		im.warn(im.main.name, where, "weight %q is not a whole number from 0 to 10; ignored", truncate(text))
+		im.warn(im.main.name, where, "weight %q is not a whole number from 0 to 10; ignored", scf.Shorten(text))
 		return scf.NoWeight
 	}
 	return int(f)
@@ -247,7 +238,7 @@ func (im *importer) matchWord(text, where string, known ...string) string {
 			return k
 		}
 	}
-	im.warn(im.main.name, where, "%q is not one of %s; kept unchanged", truncate(text), strings.Join(known, ", "))
+	im.warn(im.main.name, where, "%q is not one of %s; kept unchanged", scf.Shorten(text), strings.Join(known, ", "))
 	return word
 }
 
@@ -262,7 +253,7 @@ func (im *importer) parseApplicability(sheet, text, where string) []string {
 			out = append(out, word)
 		case "":
 		default:
-			im.warn(sheet, where, "%q is not one of people, process, technology, data, facility; skipped", truncate(word))
+			im.warn(sheet, where, "%q is not one of people, process, technology, data, facility; skipped", scf.Shorten(word))
 		}
 	}
 	return out

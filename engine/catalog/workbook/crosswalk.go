@@ -206,7 +206,7 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 			continue
 		}
 		if strings.Contains(code, ", ") && !strings.ContainsFunc(code, unicode.IsLetter) {
-			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas; kept as one requirement", truncate(code))
+			im.warn(im.main.name, cellName(where.row, where.col), "%q lists codes with commas; kept as one requirement", scf.Shorten(code))
 		}
 		out = append(out, code)
 	}

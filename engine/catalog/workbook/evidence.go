@@ -36,7 +36,7 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 			continue
 		}
 		if !evidenceCode.MatchString(e.Code) {
-			im.warn(t.name, where, "%q is not of the form E-ABC-01", truncate(e.Code))
+			im.warn(t.name, where, "%q is not of the form E-ABC-01", scf.Shorten(e.Code))
 		}
 		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
@@ -47,7 +47,7 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 		}
 		for _, control := range splitItems(t.cell(row, controls)) {
 			if _, known := im.byCode[control]; !known {
-				im.warn(t.name, cellName(row+1, controls+1), "%q is not a control of the catalog", truncate(control))
+				im.warn(t.name, cellName(row+1, controls+1), "%q is not a control of the catalog", scf.Shorten(control))
 				continue
 			}
 			im.evidenceEntriesByControl[control] = append(im.evidenceEntriesByControl[control], entry)
@@ -70,7 +70,7 @@ func (im *importer) joinEvidence() {
 			e, known := im.evidenceByCode[code]
 			if !known {
 				if listed {
-					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", truncate(code))
+					im.warn(im.main.name, where, "evidence request %q is not in the list of evidence requests", scf.Shorten(code))
 				}
 				e = len(im.src.Evidence)
 				im.evidenceByCode[code] = e

@@ -8,6 +8,7 @@ package workbook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -50,32 +51,18 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, e := range []struct {
-		field *int64
-		value int64
-	}{{&l.File, 64 << 20}, {&l.Unpacked, 160 << 20}} {
-		if *e.field <= 0 {
-			*e.field = e.value
-		}
+	return Limits{
+		File:      cmp.Or(l.File, 64<<20),
+		Unpacked:  cmp.Or(l.Unpacked, 160<<20),
+		Parts:     cmp.Or(l.Parts, 5000),
+		Sheets:    cmp.Or(l.Sheets, 100),
+		Controls:  cmp.Or(l.Controls, 10_000),
+		Rows:      cmp.Or(l.Rows, 50_000),
+		Columns:   cmp.Or(l.Columns, 2000),
+		Cells:     cmp.Or(l.Cells, 3_000_000),
+		CellBytes: cmp.Or(l.CellBytes, 100_000),
+		Warnings:  cmp.Or(l.Warnings, 2000),
 	}
-	for _, e := range []struct {
-		field *int
-		value int
-	}{
-		{&l.Parts, 5000},
-		{&l.Sheets, 100},
-		{&l.Controls, 10_000},
-		{&l.Rows, 50_000},
-		{&l.Columns, 2000},
-		{&l.Cells, 3_000_000},
-		{&l.CellBytes, 100_000},
-		{&l.Warnings, 2000},
-	} {
-		if *e.field <= 0 {
-			*e.field = e.value
-		}
-	}
-	return l
 }
 
 // Read takes a workbook of the given size. A file that is refused is a *Refusal; other
@@ -93,18 +80,19 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.S
 	}
 	defer b.file.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, readerSection(r, size)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(r, 0, size)); err != nil {
 		return nil, fmt.Errorf("reading the workbook: %w", err)
+	}
+	filename := ""
+	if o.Filename != "" {
+		filename = path.Base(strings.ReplaceAll(o.Filename, `\`, "/"))
 	}
 	im := &importer{
 		book: b,
 		src: &scf.Source{
-			Filename: baseName(o.Filename), SHA256: hex.EncodeToString(sum.Sum(nil)), Warnings: []api.ImportWarning{},
+			Filename: filename, SHA256: hex.EncodeToString(sum.Sum(nil)), Warnings: []api.ImportWarning{},
 		},
 		byCode: map[string]int{}, evidenceCodesByControl: map[string][]string{}, aliases: o.Aliases,
-	}
-	if o.Filename == "" {
-		im.src.Filename = ""
 	}
 	for _, note := range notes {
 		im.warn("", "", "%s", note)
@@ -122,7 +110,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []
 		return nil, nil, err
 	}
 	// Both limits alike: larger sheets would go to temporary files.
-	file, err := excelize.OpenReader(readerSection(r, size), excelize.Options{
+	file, err := excelize.OpenReader(io.NewSectionReader(r, 0, size), excelize.Options{
 		UnzipSizeLimit: limits.Unpacked, UnzipXMLSizeLimit: limits.Unpacked, RawCellValue: true,
 	})
 	if err != nil {
@@ -139,10 +127,6 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []
 	}
 	return &workbookReader{file: file, parts: parts, limits: limits, surveys: map[string]sheetSurvey{}}, notes, nil
 }
-
-func readerSection(r io.ReaderAt, size int64) io.Reader { return io.NewSectionReader(r, 0, size) }
-
-func baseName(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 // importer builds one Source.
 type importer struct {
@@ -341,18 +325,14 @@ func (im *importer) setLabel(o Options) {
 }
 
 func (im *importer) countStatistics() {
-	n := im.src.Counts()
-	st := &im.src.Statistics
+	st := &im.src.Statistics // already counts warnings, cells and columns
+	n := im.src.CountStatistics()
 	st.Controls, st.Domains, st.Frameworks, st.Requirements, st.Mappings =
 		n.Controls, n.Domains, n.Frameworks, n.Requirements, n.Mappings
-	st.Sheets, st.Columns = len(im.book.parts), len(im.columns)-im.headerlessColumns
+	st.EvidenceRequests, st.Risks, st.Threats, st.Principles = n.EvidenceRequests, n.Risks, n.Threats, n.Principles
+	st.AssessmentObjectives, st.CompensatingControls = n.AssessmentObjectives, n.CompensatingControls
+	st.Sheets, st.Columns, st.Sources = len(im.book.parts), len(im.columns)-im.headerlessColumns, len(im.sources)
 	st.FormulaCells = im.main.survey.formulas
-	st.EvidenceRequests, st.Risks, st.Threats = len(im.src.Evidence), len(im.src.Risks), len(im.src.Threats)
-	st.Principles, st.Sources = len(im.src.Principles), len(im.sources)
-	for i := range im.src.Controls {
-		st.AssessmentObjectives += len(im.src.Controls[i].Objectives)
-		st.CompensatingControls += len(im.src.Controls[i].Compensating)
-	}
 	if im.droppedWarnings > 0 {
 		im.src.Warnings = append(
 			im.src.Warnings,
