@@ -147,20 +147,17 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 }
 
 func (a *app) alertUpdate() *cobra.Command {
-	var when, name string
+	in := &api.UpdateAlertInput{}
+	var when string
 	var window time.Duration
 	var channels []string
-	var enable, disable bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, disable or enable an alert rule",
 		Long:    "Changes only the settings given as flags. A new --when resets the state to ok.",
 		Example: "  service alert update ID --when 'organization_overdue_poam_items > 5'\n  service alert update ID --disable",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: args[0]}}
+			in.AlertID = args[0]
 			f := cmd.Flags()
-			if f.Changed("name") {
-				in.Body.Name = &name
-			}
 			if f.Changed("when") {
 				metric, operator, threshold, err := parseCondition(when)
 				if err != nil {
@@ -175,12 +172,7 @@ func (a *app) alertUpdate() *cobra.Command {
 				}
 				in.Body.WindowSeconds = &seconds
 			}
-			if f.Changed("channel") {
-				in.Body.Channels = &channels
-			}
-			if enable || disable {
-				in.Body.Enabled = &enable
-			}
+			in.Body.Channels = flagIfChanged(cmd, "channel", channels)
 			r, err := call(cmd.Context(), a, api.UpdateAlert, in)
 			if err != nil {
 				return err
@@ -189,13 +181,11 @@ func (a *app) alertUpdate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "the new name")
+	optionalVar(f, &in.Body.Name, "name", "the new name")
 	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
 	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified")
 	f.StringSliceVar(&channels, "channel", nil, "where to send notifications; replaces the current channels")
-	f.BoolVar(&enable, "enable", false, "enable the rule")
-	f.BoolVar(&disable, "disable", false, "disable the rule")
-	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
+	addEnableFlags(cmd, &in.Body.Enabled, "enable the rule", "disable the rule")
 	return cmd
 }
 

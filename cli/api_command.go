@@ -73,7 +73,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 	cmd.Flags().StringVarP(&data, "data", "d", "", "request body: JSON, @file, or - for stdin")
 	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; repeat for several")
 	cmd.Flags().StringVar(&out, "out", "", "write the response to this file; - for stdout")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
+	addForceFlag(cmd, &force)
 	cmd.AddCommand(a.apiList())
 	return cmd
 }

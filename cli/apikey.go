@@ -230,6 +230,6 @@ func (a *app) keyRevoke() *cobra.Command {
 			return a.out.Print(k, func(p *print.Page) { p.Text("The key %q is revoked.", k.Name) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }

@@ -25,41 +25,19 @@ members to whom they have delegated approvals until a given date.`,
 var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected}
 
 func (a *app) approvalList() *cobra.Command {
-	var status, gate string
+	var in api.ApprovalsInput
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the approvals of the assessment, newest first",
 		Long:    "Lists pending and decided approvals, newest first.",
 		Example: "  service approval list\n  service approval list --status pending --gate soa",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if status == "void" {
-				return withHint(
-					usageError("--status can't be void"),
-					"approvals whose content has changed count as rejected; `%s` lists them",
-					a.commandLine("approval list --status rejected"),
-				)
-			}
-			if err := checkOneOf("status", status, approvalStatuses); err != nil {
-				return err
-			}
-			if err := checkOneOf("gate", gate, api.Gates); err != nil {
-				return err
-			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			all, err := fetchList(
-				cmd.Context(),
-				a,
-				api.ListApprovals,
-				&api.ApprovalsInput{
-					AssessmentInput: api.AssessmentInput{AssessmentID: one.ID},
-					Status:          api.ApprovalStatus(status),
-					Gate:            api.Gate(gate),
-				},
-				l,
-			)
+			in.AssessmentID = one.ID
+			all, err := fetchList(cmd.Context(), a, api.ListApprovals, &in, l)
 			if err != nil {
 				return err
 			}
@@ -80,8 +58,8 @@ func (a *app) approvalList() *cobra.Command {
 			}, "No approvals match.")
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only approvals that are pending, approved or rejected")
-	cmd.Flags().StringVar(&gate, "gate", "", "only approvals at this gate: soa, gap_analysis, maturity or poam")
+	choiceVar(cmd.Flags(), &in.Status, "status", approvalStatuses, "only approvals that are pending, approved or rejected")
+	choiceVar(cmd.Flags(), &in.Gate, "gate", api.Gates, "only approvals at this gate: soa, gap_analysis, maturity or poam")
 	l.register(cmd, 0)
 	return cmd
 }

@@ -35,21 +35,18 @@ func (a *app) assessmentFromArgs(cmd *cobra.Command, args []string) (*api.Assess
 }
 
 func (a *app) assessList() *cobra.Command {
-	var state, q string
+	var in api.AssessmentsInput
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List assessments, newest first",
 		Long:    "Lists assessments; * marks the one that commands use by default.",
 		Example: "  service assess list\n  service assess list --state soa_under_review -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("state", state, api.States()); err != nil {
-				return err
-			}
 			all, err := fetchList(
 				cmd.Context(),
 				a,
 				api.ListAssessments,
-				&api.AssessmentsInput{State: api.State(state), Q: q},
+				&in,
 				l,
 			)
 			if err != nil {
@@ -100,8 +97,8 @@ func (a *app) assessList() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "only assessments in this state")
-	cmd.Flags().StringVar(&q, "query", "", "only assessments with this text in the name")
+	choiceVar(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only assessments with this text in the name")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -312,13 +309,12 @@ func (a *app) assessTimeline() *cobra.Command {
 
 func (a *app) assessCreate() *cobra.Command {
 	var in api.CreateAssessmentInput
-	var due string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create an empty assessment",
 		Long:    "Creates an assessment without documents. `service assess run DIR` creates one and runs it.",
 		Example: "  service assess create \"Acme 2026\" -f iso-27001-2022 -f soc2-tsc\n  service doc add policies/*.docx",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Body.Name, in.Body.DueDate = args[0], flagIfChanged(cmd, "due", api.Date(due))
+			in.Body.Name = args[0]
 			one, err := call(cmd.Context(), a, api.CreateAssessment, &in)
 			if err != nil {
 				return a.withFrameworkHint(err)
@@ -331,13 +327,13 @@ func (a *app) assessCreate() *cobra.Command {
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
 	f.StringVar(&in.Body.Description, "description", "", "description")
-	f.StringVar(&due, "due", "", "due date, such as 2027-03-31")
+	optionalVar(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
 
 func (a *app) assessUpdate() *cobra.Command {
-	var name, description, due string
+	var in api.UpdateAssessmentInput
 	var frameworks []string
 	cmd := &cobra.Command{
 		Use: "update [ID|NAME]", Short: "Change an assessment's name, description, frameworks or due date",
@@ -353,9 +349,8 @@ func (a *app) assessUpdate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in := api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: one.ID}, Match: matchRevision(one.Revision)}
-			in.Body.Name, in.Body.Description = flagIfChanged(cmd, "name", name), flagIfChanged(cmd, "description", description)
-			in.Body.FrameworkIDs, in.Body.DueDate = flagIfChanged(cmd, "framework", frameworks), optionalFlag(cmd, "due", api.Date(due))
+			in.AssessmentID, in.Match = one.ID, matchRevision(one.Revision)
+			in.Body.FrameworkIDs = flagIfChanged(cmd, "framework", frameworks)
 			if one, err = call(cmd.Context(), a, api.UpdateAssessment, &in); err != nil {
 				return err
 			}
@@ -363,10 +358,10 @@ func (a *app) assessUpdate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "name", "", "new name")
-	f.StringVar(&description, "description", "", "description")
+	optionalVar(f, &in.Body.Name, "name", "new name")
+	optionalVar(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
-	f.StringVar(&due, "due", "", "due date, such as 2027-03-31; empty removes it")
+	clearableVar(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
 	return cmd
 }
 
@@ -443,7 +438,7 @@ func (a *app) assessExport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: named after the assessment)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -493,7 +488,7 @@ func (a *app) assessDelete() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &skipPrompt)
 	return cmd
 }
 

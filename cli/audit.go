@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -103,9 +104,6 @@ func (a *app) auditExport() *cobra.Command {
 			"chain, which `service audit verify --file` can check. --out - writes to stdout.",
 		Example: "  service audit export --out audit.jsonl\n  service audit export --outcome denied --out -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
-				return err
-			}
 			f, err := call(cmd.Context(), a, api.ExportAudit, &in)
 			if err != nil {
 				return err
@@ -115,13 +113,17 @@ func (a *app) auditExport() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&out, "out", "audit.jsonl", "file to write; - for stdout")
-	f.BoolVar(&force, "force", false, "overwrite an existing file")
+	addForceFlag(cmd, &force)
+	addAuditFilters(f, &in.AuditFilter)
+	return cmd
+}
+
+func addAuditFilters(f *pflag.FlagSet, in *api.AuditFilter) {
 	f.StringVar(&in.Action, "action", "", "only events with this action")
 	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
 	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
 	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
-	f.StringVar(&in.Outcome, "outcome", "", "only events with this outcome: success, denied or failure")
-	return cmd
+	choiceVar(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "only events with this outcome: success, denied or failure")
 }
 
 func (a *app) auditList() *cobra.Command {
@@ -132,9 +134,6 @@ func (a *app) auditList() *cobra.Command {
 		Long:    "Lists the organization's audit events, newest first. Multiple filters must all match.",
 		Example: "  service audit list --limit 20\n  service audit list --resource-type approval -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("outcome", in.Outcome, []string{"success", "denied", "failure"}); err != nil {
-				return err
-			}
 			all, err := fetchList(cmd.Context(), a, api.ListAuditEvents, &in, l)
 			if err != nil {
 				return err
@@ -174,12 +173,7 @@ func (a *app) auditList() *cobra.Command {
 			})
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&in.Action, "action", "", "only events with this action")
-	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
-	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
-	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
-	f.StringVar(&in.Outcome, "outcome", "", "only events with this outcome: success, denied or failure")
+	addAuditFilters(cmd.Flags(), &in.AuditFilter)
 	l.register(cmd, defaultEventLimit)
 	return cmd
 }

@@ -64,7 +64,8 @@ func startsWithJSONObject(r *bufio.Reader) bool {
 }
 
 func (a *app) catalogExport(version *string) *cobra.Command {
-	var format, model, framework, out string
+	in := api.ExportCatalogInput{Format: api.FormatService}
+	var out string
 	var force bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Save a catalog version as JSON",
@@ -75,39 +76,25 @@ imported from the SCF contains SCF text; its license governs who you may share i
 		Example: "  service catalog export --out catalog.json\n  service catalog export --format oscal --version 2026.1.1\n" +
 			"  service catalog export --format oscal --model profile --framework gdpr",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("format", format, []string{api.FormatService, api.FormatOSCAL}); err != nil {
-				return err
-			}
-			ref := *version
-			if ref == "" {
+			if in.SCFVersionID = *version; *version == "" {
 				v, err := call(cmd.Context(), a, api.GetLatestVersion, &api.None{})
 				if err != nil {
 					return err
 				}
-				ref = v.ID
+				in.SCFVersionID = v.ID
 			}
-			f, err := call(
-				cmd.Context(),
-				a,
-				api.ExportCatalog,
-				&api.ExportCatalogInput{
-					VersionInput: api.VersionInput{SCFVersionID: ref},
-					Format:       format,
-					Model:        model,
-					Framework:    framework,
-				},
-			)
+			f, err := call(cmd.Context(), a, api.ExportCatalog, &in)
 			if err != nil {
 				return err
 			}
 			return a.saveDownload(f, downloadPath(out, f.Filename, "catalog.json"), force)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", api.FormatService, "service or oscal")
-	cmd.Flags().StringVar(&model, "model", "", "OSCAL model: catalog, profile or mapping-collection")
-	cmd.Flags().StringVar(&framework, "framework", "", "framework of a profile, or the only framework in a crosswalk")
+	choiceVar(cmd.Flags(), &in.Format, "format", []string{api.FormatService, api.FormatOSCAL}, "service or oscal")
+	cmd.Flags().StringVar(&in.Model, "model", "", "OSCAL model: catalog, profile or mapping-collection")
+	cmd.Flags().StringVar(&in.Framework, "framework", "", "framework of a profile, or the only framework in a crosswalk")
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: named after the version)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 

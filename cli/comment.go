@@ -23,7 +23,6 @@ commands print them.`,
 
 func (a *app) commentAdd() *cobra.Command {
 	in := &api.AddCommentInput{}
-	var gate string
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Comment on a deliverable, an item or an approval",
 		Long: `Comments on the newest version of a deliverable, on one of its items with --item, on an
@@ -31,10 +30,7 @@ approval with --approval, or replies to another comment with --reply-to.`,
 		Example: "  service comment add 'Ready from our side' --gate gap_analysis\n" +
 			"  service comment add 'Who asked for this?' --gate soa --item IAC-06\n  service comment add 'The auditor did.' --reply-to ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("gate", gate, api.Gates); err != nil {
-				return err
-			}
-			if gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
+			if in.Body.Gate == "" && in.Body.ApprovalID == "" && in.Body.ReplyTo == "" {
 				return withHint(
 					usageError("no subject for the comment was given"),
 					"pass --gate soa, --gate soa --item IAC-06, --approval ID or --reply-to ID",
@@ -44,7 +40,7 @@ approval with --approval, or replies to another comment with --reply-to.`,
 			if err != nil {
 				return err
 			}
-			in.AssessmentID, in.Body.Text, in.Body.Gate = one.ID, args[0], api.Gate(gate)
+			in.AssessmentID, in.Body.Text = one.ID, args[0]
 			return callAndPrint(
 				cmd.Context(),
 				a,
@@ -55,7 +51,7 @@ approval with --approval, or replies to another comment with --reply-to.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&gate, "gate", "", "deliverable: soa, gap_analysis, maturity or poam")
+	choiceVar(f, &in.Body.Gate, "gate", api.Gates, "deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Body.Item, "item", "", "code of a control or POA&M item")
 	f.StringVar(&in.Body.ApprovalID, "approval", "", "id of an approval")
 	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "id of the comment to reply to")
@@ -64,22 +60,18 @@ approval with --approval, or replies to another comment with --reply-to.`,
 
 func (a *app) commentList() *cobra.Command {
 	var in api.CommentsInput
-	var gate string
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List comments, oldest first",
 		Long:    "Lists comments on the assessment's deliverables, oldest first.",
 		Example: "  service comment list\n  service comment list --gate soa --item IAC-06",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("gate", gate, api.Gates); err != nil {
-				return err
-			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			in.AssessmentID, in.Gate = one.ID, api.Gate(gate)
-			all, err := a.listComments(cmd.Context(), in, l)
+			in.AssessmentID = one.ID
+			all, err := fetchList(cmd.Context(), a, api.ListComments, &in, l)
 			if err != nil {
 				return err
 			}
@@ -98,15 +90,11 @@ func (a *app) commentList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&gate, "gate", "", "only comments on this deliverable: soa, gap_analysis, maturity or poam")
+	choiceVar(f, &in.Gate, "gate", api.Gates, "only comments on this deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Item, "item", "", "only comments on this control or POA&M item")
 	f.StringVar(&in.ApprovalID, "approval", "", "only comments on this approval")
 	l.register(cmd, 0)
 	return cmd
-}
-
-func (a *app) listComments(ctx context.Context, in api.CommentsInput, l listFlags) (*api.List[api.Comment], error) {
-	return fetchList(ctx, a, api.ListComments, &in, l)
 }
 
 // renderComment prints a comment with its author, time and target.
@@ -130,7 +118,8 @@ func (a *app) fetchCommentSection(
 	if !a.out.IsHumanReadable() {
 		return func(*print.Page) {}, nil
 	}
-	all, err := a.listComments(ctx, api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Gate: g}, listFlags{})
+	in := api.CommentsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}, Gate: g}
+	all, err := fetchAll(ctx, a, api.ListComments, &in)
 	if err != nil {
 		return nil, err
 	}

@@ -371,6 +371,6 @@ func (a *app) contextDelete() *cobra.Command {
 			return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("Deleted the context %s.", name) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }

@@ -125,21 +125,18 @@ func joinGates(gates []api.Gate) string {
 }
 
 func (a *app) approvalDelegations() *cobra.Command {
-	var status string
+	var in api.DelegationsInput
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "delegations", Short: "List who decides for whom, newest first",
 		Long:    "Lists the organization's approval delegations, including ended ones.",
 		Example: "  service approval delegations\n  service approval delegations --status active",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", status, api.DelegationStatus("").Values()); err != nil {
-				return err
-			}
 			all, err := fetchList(
 				cmd.Context(),
 				a,
 				api.ListDelegations,
-				&api.DelegationsInput{Status: api.DelegationStatus(status)},
+				&in,
 				l,
 			)
 			if err != nil {
@@ -164,7 +161,7 @@ func (a *app) approvalDelegations() *cobra.Command {
 			}, "No delegations.")
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only delegations that are active, expired, revoked or void")
+	choiceVar(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only delegations that are active, expired, revoked or void")
 	l.register(cmd, 0)
 	return cmd
 }

@@ -335,7 +335,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 	}
 	cmd.Flags().StringVar(&category, "category", "", "category of new files: policy, procedure, record, … (default: detected)")
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete documents whose files are missing")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 

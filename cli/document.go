@@ -149,21 +149,17 @@ func renderDocumentTable(p *print.Page, docs []api.Document) {
 
 func (a *app) docList() *cobra.Command {
 	var in api.DocumentsInput
-	var status string
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the documents",
 		Long:    "Lists the documents of the assessment, with the error for any that could not be read.",
 		Example: "  service doc list\n  service doc list --status failed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", status, documentStates); err != nil {
-				return err
-			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			in.AssessmentID, in.Status = one.ID, api.DocumentState(status)
+			in.AssessmentID = one.ID
 			all, err := fetchList(cmd.Context(), a, api.ListDocuments, &in, l)
 			if err != nil {
 				return err
@@ -180,7 +176,7 @@ func (a *app) docList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&status, "status", "", "only documents that are uploaded, processing, ingested or failed")
+	choiceVar(f, &in.Status, "status", documentStates, "only documents that are uploaded, processing, ingested or failed")
 	f.StringVar(&in.Category, "category", "", "only documents of this category")
 	f.StringVar(&in.Q, "query", "", "only documents with this text in the file name or title")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as category,-size_bytes")
@@ -357,7 +353,7 @@ func (a *app) docDownload() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: the document's file name)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -384,7 +380,7 @@ func (a *app) docDelete() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 

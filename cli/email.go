@@ -132,9 +132,6 @@ func (a *app) emailList() *cobra.Command {
 			"means that it rejected an address. Queued emails are retried for about a day.",
 		Example: "  service email list --status bounced",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", in.Status, []string{"queued", "sent", "failed", "bounced"}); err != nil {
-				return err
-			}
 			all, err := fetchList(cmd.Context(), a, api.ListEmails, &in, l)
 			if err != nil {
 				return err
@@ -154,7 +151,8 @@ func (a *app) emailList() *cobra.Command {
 			}, "No emails.")
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only emails that are queued, sent, failed or bounced")
+	statuses := []string{"queued", "sent", "failed", "bounced"}
+	choiceVar(cmd.Flags(), &in.Status, "status", statuses, "only emails that are queued, sent, failed or bounced")
 	l.register(cmd, defaultEventLimit)
 	return cmd
 }

@@ -70,7 +70,7 @@ func (a *app) evalCommand() *cobra.Command {
 var trainingSets = []string{"workbook", "open"}
 
 func (a *app) evalRetrieval() *cobra.Command {
-	var o RetrievalOptions
+	o := RetrievalOptions{Train: trainingSets[0]}
 	cmd := &cobra.Command{
 		Use: "retrieval --bench DIR", Short: "Measure search quality against relevance judgments",
 		Long: `Trains the built-in embedder on DIR/train, ranks the passages of DIR/A, DIR/B and DIR/C
@@ -95,7 +95,7 @@ With --out it also writes the rankings, 100 passages per query.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Bench, "bench", "", "benchmark folder")
-	cmd.Flags().StringVar(&o.Train, "train", trainingSets[0], "training data: workbook, or open for requirement texts as well")
+	choiceVar(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open for requirement texts as well")
 	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "additional model to measure: ollama/NAME or openai/NAME")
 	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
 	return cmd
@@ -130,9 +130,6 @@ func (a *app) startStages(first string) func(what string, done, total int) {
 func (a *app) runEvalRetrieval(ctx context.Context, o RetrievalOptions) error {
 	if o.Bench == "" {
 		return usageError("specify the benchmark folder with --bench DIR")
-	}
-	if err := checkOneOf("training", o.Train, trainingSets); err != nil {
-		return err
 	}
 	if a.EvalRetrieval == nil {
 		return runtimeError("this build does not support measuring the search")

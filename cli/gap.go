@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -205,26 +204,19 @@ func renderFinding(p *print.Page, f *api.Finding) {
 }
 
 func (a *app) gapList() *cobra.Command {
-	var severity, status string
-	var filter api.FindingFilter
+	var in api.FindingsInput
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"findings", "items"}, Short: "List the findings, worst first",
 		Long:    "Lists the findings of the newest version, worst first. Multiple filters must all match.",
 		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("severity", severity, api.Severities); err != nil {
-				return err
-			}
-			if err := checkOneOf("status", status, implementations); err != nil {
-				return err
-			}
 			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			filter.Severity, filter.Status = api.Severity(severity), api.Implementation(status)
-			all, err := a.listFindings(cmd.Context(), id, filter, l)
+			in.GapVersionID = id
+			all, err := fetchList(cmd.Context(), a, api.ListFindings, &in, l)
 			if err != nil {
 				return a.withFilterHint(err)
 			}
@@ -249,47 +241,25 @@ func (a *app) gapList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&severity, "severity", "", "only findings of this severity")
-	f.StringVar(&status, "status", "", "only findings with this implementation status")
-	f.StringVar(&filter.Domain, "domain", "", "only findings of this domain, such as BCD")
-	f.StringVar(&filter.Owner, "owner", "", "only findings of this owner, by name")
-	f.StringVar(&filter.Q, "query", "", "only findings with these words")
-	f.StringVar(&filter.Sort, "sort", "", "sort order, such as -severity,owner")
+	choiceVar(f, &in.Severity, "severity", api.Severities, "only findings of this severity")
+	choiceVar(f, &in.Status, "status", implementations, "only findings with this implementation status")
+	f.StringVar(&in.Domain, "domain", "", "only findings of this domain, such as BCD")
+	f.StringVar(&in.Owner, "owner", "", "only findings of this owner, by name")
+	f.StringVar(&in.Q, "query", "", "only findings with these words")
+	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// findingFields holds the finding fields that both add and edit can set.
-type findingFields struct {
-	status, severity, gapType, condition, criteria, cause, effect, recommendation, owner, due, note string
-}
-
-func (t *findingFields) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&t.status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
-	f.StringVar(&t.severity, "severity", "", "informational, low, medium, high or critical")
-	f.StringVar(
-		&t.gapType,
-		"type",
-		"",
-		"documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring",
-	)
-	f.StringVar(&t.condition, "condition", "", "what was found")
-	f.StringVar(&t.cause, "cause", "", "cause")
-	f.StringVar(&t.effect, "effect", "", "possible effect")
-	f.StringVar(&t.recommendation, "recommendation", "", "recommended action")
-	f.StringVar(&t.owner, "owner", "", "who is responsible")
-	f.StringVar(&t.due, "due", "", "due date, such as 2027-03-31")
-}
-
-func (t *findingFields) validate() error {
-	if err := checkOneOf("status", t.status, implementations); err != nil {
-		return err
-	}
-	return checkOneOf("severity", t.severity, api.Severities)
-}
+// Usage texts of flags that both add and edit have.
+const (
+	implementationsUsage = "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed"
+	severitiesUsage      = "informational, low, medium, high or critical"
+	gapTypesUsage        = "documentation, implementation, evidence, effectiveness, governance, technical, contractual or monitoring"
+)
 
 func (a *app) gapAdd() *cobra.Command {
-	var t findingFields
+	var in api.CreateGapInput
 	cmd := &cobra.Command{
 		Use: "add CONTROL --status STATUS --severity SEVERITY", Short: "Add a gap manually",
 		Long: "Adds a finding that the analysis did not make. A code that is not in the catalog is accepted\n" +
@@ -298,31 +268,33 @@ func (a *app) gapAdd() *cobra.Command {
 		Example:           "  service gap add IAC-06 --status not_implemented --severity high --condition 'No second factor on the VPN'",
 		ValidArgsFunction: a.completeControls(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := t.validate(); err != nil {
-				return err
-			}
-			if t.status == "" || t.severity == "" {
+			if in.Body.Status == "" || in.Body.Severity == "" {
 				return usageError("a gap needs --status and --severity")
 			}
 			assessment, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			in := api.CreateGapInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment.ID}}
-			in.Body.ControlID, in.Body.Status, in.Body.Severity = args[0], api.Implementation(t.status), api.Severity(t.severity)
-			b := &in.Body
-			b.GapType, b.Condition, b.Cause, b.Effect, b.Recommendation = t.gapType, t.condition, t.cause, t.effect, t.recommendation
-			b.Owner, b.DueDate = flagIfChanged(cmd, "owner", t.owner), flagIfChanged(cmd, "due", api.Date(t.due))
+			in.AssessmentID, in.Body.ControlID = assessment.ID, args[0]
 			return callAndPrint(cmd.Context(), a, api.CreateGap, &in, renderFinding)
 		},
 	}
-	t.addFlags(cmd.Flags())
+	f, b := cmd.Flags(), &in.Body
+	choiceVar(f, &b.Status, "status", implementations, implementationsUsage)
+	choiceVar(f, &b.Severity, "severity", api.Severities, severitiesUsage)
+	f.StringVar(&b.GapType, "type", "", gapTypesUsage)
+	f.StringVar(&b.Condition, "condition", "", "what was found")
+	f.StringVar(&b.Cause, "cause", "", "cause")
+	f.StringVar(&b.Effect, "effect", "", "possible effect")
+	f.StringVar(&b.Recommendation, "recommendation", "", "recommended action")
+	optionalVar(f, &b.Owner, "owner", "who is responsible")
+	optionalVar(f, &b.DueDate, "due", "due date, such as 2027-03-31")
 	return cmd
 }
 
 func (a *app) gapEdit() *cobra.Command {
-	var t findingFields
-	var reset []string
+	var in api.UpdateFindingInput
+	b := &in.Body
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|FINDING", Short: "Change a finding",
 		Long: "Changes fields of a finding. New drafts keep manual edits. The status applies only to the\n" +
@@ -334,56 +306,11 @@ func (a *app) gapEdit() *cobra.Command {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := t.validate(); err != nil {
-				return err
-			}
 			current, err := a.findFinding(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdateFindingInput{FindingID: current.ID, Match: matchRevision(current.Revision)}
-			b := &in.Body
-			b.Status, b.Severity, b.GapType = flagIfChanged(
-				cmd,
-				"status",
-				api.Implementation(t.status),
-			), flagIfChanged(
-				cmd,
-				"severity",
-				api.Severity(t.severity),
-			), flagIfChanged(
-				cmd,
-				"type",
-				t.gapType,
-			)
-			b.Condition, b.Criteria, b.Cause = flagIfChanged(
-				cmd,
-				"condition",
-				t.condition,
-			), flagIfChanged(
-				cmd,
-				"criteria",
-				t.criteria,
-			), flagIfChanged(
-				cmd,
-				"cause",
-				t.cause,
-			)
-			b.Effect, b.Recommendation = flagIfChanged(cmd, "effect", t.effect), flagIfChanged(cmd, "recommendation", t.recommendation)
-			b.Owner, b.Note, b.DueDate = optionalFlag(
-				cmd,
-				"owner",
-				t.owner,
-			), optionalFlag(
-				cmd,
-				"note",
-				t.note,
-			), optionalFlag(
-				cmd,
-				"due",
-				api.Date(t.due),
-			)
-			b.Reset = reset
+			in.FindingID, in.Match = current.ID, matchRevision(current.Revision)
 			f, err := call(cmd.Context(), a, api.UpdateFinding, &in)
 			if err != nil {
 				return err
@@ -405,10 +332,19 @@ func (a *app) gapEdit() *cobra.Command {
 			})
 		},
 	}
-	t.addFlags(cmd.Flags())
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
-	cmd.Flags().StringVar(&t.criteria, "criteria", "", "required state")
-	cmd.Flags().StringVar(&t.note, "note", "", "a note; empty removes it")
+	f := cmd.Flags()
+	optionalChoiceVar(f, &b.Status, "status", implementations, implementationsUsage)
+	optionalChoiceVar(f, &b.Severity, "severity", api.Severities, severitiesUsage)
+	optionalVar(f, &b.GapType, "type", gapTypesUsage)
+	optionalVar(f, &b.Condition, "condition", "what was found")
+	optionalVar(f, &b.Criteria, "criteria", "required state")
+	optionalVar(f, &b.Cause, "cause", "cause")
+	optionalVar(f, &b.Effect, "effect", "possible effect")
+	optionalVar(f, &b.Recommendation, "recommendation", "recommended action")
+	clearableVar(f, &b.Owner, "owner", "who is responsible; empty removes it")
+	clearableVar(f, &b.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
+	clearableVar(f, &b.Note, "note", "a note; empty removes it")
+	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
 	return cmd
 }
 

@@ -355,9 +355,9 @@ line), or read from files; they can't be displayed again.`,
 
 func (a *app) integrationUpdate() *cobra.Command {
 	var f integrationFlags
-	var name string
+	in := &api.UpdateIntegrationInput{}
 	var events []string
-	var enable, disable, all bool
+	var all bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, pause or resume an integration",
 		Long: "Changes only what you specify; secrets are kept too. --enable resumes a paused integration and\n" +
@@ -370,10 +370,7 @@ func (a *app) integrationUpdate() *cobra.Command {
 				return err
 			}
 			t, _ := api.FindIntegrationType(was.Type)
-			in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: args[0]}}
-			if cmd.Flags().Changed("name") {
-				in.Body.Name = &name
-			}
+			in.IntegrationID = args[0]
 			if in.Body.Config, err = f.parseConfig(t); err != nil {
 				return err
 			}
@@ -386,9 +383,6 @@ func (a *app) integrationUpdate() *cobra.Command {
 			case cmd.Flags().Changed("event"):
 				in.Body.Events = &events
 			}
-			if enable || disable {
-				in.Body.Enabled = &enable
-			}
 			r, err := call(cmd.Context(), a, api.UpdateIntegration, in)
 			if err != nil {
 				return err
@@ -396,14 +390,12 @@ func (a *app) integrationUpdate() *cobra.Command {
 			return a.printIntegration(r)
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "new name of the integration")
+	optionalVar(cmd.Flags(), &in.Body.Name, "name", "new name of the integration")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
 	cmd.Flags().BoolVar(&all, "all-events", false, "send every event its type supports")
-	cmd.Flags().BoolVar(&enable, "enable", false, "resume it")
-	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
+	addEnableFlags(cmd, &in.Body.Enabled, "resume it", "pause it")
 	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "remove a setting, by name")
 	f.register(cmd)
-	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
 	return cmd
 }

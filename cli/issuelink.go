@@ -82,9 +82,6 @@ func (a *app) integrationLinks() *cobra.Command {
 		Long:    "Lists plan items and their issues: the state on each side, and why they differ.",
 		Example: "  service integration links ID --status conflict",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("status", in.Status, issueLinkStatuses); err != nil {
-				return err
-			}
 			in.IntegrationID = args[0]
 			all, err := fetchList(cmd.Context(), a, api.ListIssueLinks, &in, l)
 			if err != nil {
@@ -93,8 +90,9 @@ func (a *app) integrationLinks() *cobra.Command {
 			return a.printIssueLinks(all)
 		},
 	}
-	cmd.Flags().
-		StringVar(&in.Status, "status", "", "only with this status: creating, linked, conflict, failed, gone or dropped")
+	choiceVar(
+		cmd.Flags(), &in.Status, "status", issueLinkStatuses,
+		"only with this status: creating, linked, conflict, failed, gone or dropped")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -108,9 +106,6 @@ func (a *app) integrationResolve() *cobra.Command {
 		Long:    "If plan item and issue both changed, chooses which one to keep; the other is updated at once.",
 		Example: "  service integration resolve ID LINK --keep plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("keep", in.Body.Keep, []string{"plan", "issue"}); err != nil {
-				return err
-			}
 			in.IntegrationID, in.LinkID = args[0], args[1]
 			l, err := call(cmd.Context(), a, api.ResolveIssueLink, in)
 			if err != nil {
@@ -119,6 +114,6 @@ func (a *app) integrationResolve() *cobra.Command {
 			return a.printIssueLinks(&api.List[api.IssueLink]{Data: []api.IssueLink{*l}})
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Keep, "keep", "", "the side to keep: plan or issue")
+	choiceVar(cmd.Flags(), &in.Body.Keep, "keep", []string{"plan", "issue"}, "the side to keep: plan or issue")
 	return cmd
 }

@@ -218,9 +218,8 @@ func (a *app) maturityList() *cobra.Command {
 }
 
 func (a *app) maturityEdit() *cobra.Command {
-	var reset []string
+	var in api.UpdateMaturityScoreInput
 	var lvl, target int
-	var rationale, note string
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|SCORE", Short: "Change a score",
 		Long: "Changes a level, its target, the reason or the note. Regenerating keeps\nmanual changes.",
@@ -235,21 +234,16 @@ func (a *app) maturityEdit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			in := api.UpdateMaturityScoreInput{
-				MaturityScoreInput: api.MaturityScoreInput{MaturityScoreID: was.ID},
-				Match:              matchRevision(was.Revision),
-			}
+			in.MaturityScoreID, in.Match = was.ID, matchRevision(was.Revision)
 			in.Body.Level, in.Body.TargetLevel = flagIfChanged(cmd, "level", lvl), flagIfChanged(cmd, "target", target)
-			in.Body.Rationale, in.Body.Note = flagIfChanged(cmd, "rationale", rationale), optionalFlag(cmd, "note", note)
-			in.Body.Reset = reset
 			return callAndPrint(cmd.Context(), a, api.UpdateMaturityScore, &in, renderScore)
 		},
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
 	cmd.Flags().IntVar(&target, "target", 0, "the target level, 0 to 5")
-	cmd.Flags().StringVar(&rationale, "rationale", "", "reason for the level")
-	cmd.Flags().StringVar(&note, "note", "", "a note; empty removes it")
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
+	optionalVar(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
+	clearableVar(cmd.Flags(), &in.Body.Note, "note", "a note; empty removes it")
+	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
 	return cmd
 }
 

@@ -43,7 +43,6 @@ func (a *app) listMembers(ctx context.Context, in api.OrgMembersInput, l listFla
 
 func (a *app) memberList() *cobra.Command {
 	var in api.OrgMembersInput
-	var role string
 	var l listFlags
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -52,13 +51,6 @@ func (a *app) memberList() *cobra.Command {
 		Long:    "Lists the organization's members and pending invitations by e-mail address.",
 		Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("role", role, roles); err != nil {
-				return err
-			}
-			if err := checkOneOf("status", in.Status, []string{"invited", "active", "suspended"}); err != nil {
-				return err
-			}
-			in.Role = api.Role(role)
 			all, err := a.listMembers(cmd.Context(), in, l)
 			if err != nil {
 				return err
@@ -76,15 +68,15 @@ func (a *app) memberList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&role, "role", "", "only this role: owner, admin, member or viewer")
-	f.StringVar(&in.Status, "status", "", "only this status: invited, active or suspended")
+	choiceVar(f, &in.Role, "role", roles, "only this role: owner, admin, member or viewer")
+	choiceVar(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
 	f.StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
 	l.register(cmd, 0)
 	return cmd
 }
 
 func (a *app) memberInvite() *cobra.Command {
-	var role string
+	role := api.RoleMember
 	cmd := &cobra.Command{
 		Use: "invite EMAIL", Short: "Invite a user and print the one-time link to send them",
 		Long: `Invites a user to the organization and prints a single-use link, valid for a week. It
@@ -92,15 +84,12 @@ won't be shown again: send it over a private channel. The user opens it in a bro
 or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link and revokes the old one.`,
 		Example: "  service member invite bo@acme.example --role admin\n  service member invite bo@acme.example --jq .invite_token",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOneOf("role", role, roles); err != nil {
-				return err
-			}
 			org, err := a.currentOrganization(cmd.Context())
 			if err != nil {
 				return err
 			}
 			in := &api.InviteMemberInput{OrgInput: org}
-			in.Body.Email, in.Body.Role = args[0], api.Role(role)
+			in.Body.Email, in.Body.Role = args[0], role
 			return callAndPrint(cmd.Context(), a, api.InviteMember, in, func(p *print.Page, made *api.NewMember) {
 				if made.Emailed {
 					p.Text("An e-mail with the link is on its way to %s.", made.Email)
@@ -115,7 +104,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			})
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", string(api.RoleMember), "owner, admin, member or viewer")
+	choiceVar(cmd.Flags(), &role, "role", roles, "owner, admin, member or viewer")
 	return cmd
 }
 
@@ -165,7 +154,7 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 }
 
 func (a *app) memberUpdate() *cobra.Command {
-	var role, status string
+	in := &api.UpdateMemberInput{}
 	cmd := &cobra.Command{
 		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member",
 		Long:    "Changes a member, given by e-mail address, name or id. A suspended member stays in the\norganization but has no access.",
@@ -174,18 +163,11 @@ func (a *app) memberUpdate() *cobra.Command {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := checkOneOf("role", role, roles); err != nil {
-				return err
-			}
-			if err := checkOneOf("status", status, []string{"active", "suspended"}); err != nil {
-				return err
-			}
 			which, _, err := a.findMember(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := &api.UpdateMemberInput{MemberInput: which}
-			in.Body.Role, in.Body.Status = api.Role(role), status
+			in.MemberInput = which
 			return callAndPrint(
 				cmd.Context(),
 				a,
@@ -195,8 +177,8 @@ func (a *app) memberUpdate() *cobra.Command {
 			)
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "owner, admin, member or viewer")
-	cmd.Flags().StringVar(&status, "status", "", "active or suspended")
+	choiceVar(cmd.Flags(), &in.Body.Role, "role", roles, "owner, admin, member or viewer")
+	choiceVar(cmd.Flags(), &in.Body.Status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }
 
@@ -222,6 +204,6 @@ func (a *app) memberRemove() *cobra.Command {
 			return a.out.Print(m, func(p *print.Page) { p.Text("%s has been removed.", m.Email) })
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }

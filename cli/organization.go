@@ -180,9 +180,6 @@ func (a *app) orgUpdate() *cobra.Command {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := checkOneOf("status", status, []string{"active", "suspended"}); err != nil {
-				return err
-			}
 			one, err := a.findOrganization(cmd.Context(), args)
 			if err != nil {
 				return err
@@ -201,7 +198,7 @@ func (a *app) orgUpdate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
 	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
-	f.StringVar(&status, "status", "", "active or suspended")
+	choiceVar(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }
 

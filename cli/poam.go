@@ -220,7 +220,6 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 
 func (a *app) poamList() *cobra.Command {
 	var in api.POAMItemsInput
-	var severity string
 	var l listFlags
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -231,17 +230,11 @@ func (a *app) poamList() *cobra.Command {
 			"prerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.",
 		Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", in.Status, poamStatuses); err != nil {
-				return err
-			}
-			if err := checkOneOf("severity", severity, api.Severities); err != nil {
-				return err
-			}
 			id, err := poamVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			in.POAMVersionID, in.Severity = id, api.Severity(severity)
+			in.POAMVersionID = id
 			all, err := a.listPOAMItems(cmd.Context(), in, l)
 			if err != nil {
 				return a.withFilterHint(err)
@@ -271,8 +264,8 @@ func (a *app) poamList() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.Status, "status", "", "only this status")
-	f.StringVar(&severity, "severity", "", "only this severity")
+	choiceVar(f, &in.Status, "status", poamStatuses, "only this status")
+	choiceVar(f, &in.Severity, "severity", api.Severities, "only this severity")
 	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. BCD")
 	f.StringVar(&in.ControlCode, "control", "", "only this control")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
@@ -331,9 +324,9 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 }
 
 func (a *app) poamEdit() *cobra.Command {
-	var reset []string
-	var action, effort, owner, resources, due, status, until, vendor, comments string
+	var in api.UpdatePOAMItemInput
 	var priority int
+	b := &in.Body
 	cmd := &cobra.Command{
 		Use: "edit POAM|CONTROL|ITEM", Short: "Change an item",
 		Long: "Changes the given fields of an item. Approved dates are kept; the new date is recorded\n" +
@@ -345,47 +338,12 @@ func (a *app) poamEdit() *cobra.Command {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := checkOneOf("status", status, poamStatuses); err != nil {
-				return err
-			}
-			if err := checkOneOf("effort", effort, efforts); err != nil {
-				return err
-			}
 			was, err := a.findPOAMItem(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdatePOAMItemInput{POAMItemID: was.ID, Match: matchRevision(was.Revision)}
-			b := &in.Body
-			b.CorrectiveAction, b.Priority, b.Effort = flagIfChanged(
-				cmd,
-				"action",
-				action,
-			), flagIfChanged(
-				cmd,
-				"priority",
-				priority,
-			), flagIfChanged(
-				cmd,
-				"effort",
-				effort,
-			)
-			b.Status, b.DueDate = flagIfChanged(cmd, "status", status), flagIfChanged(cmd, "due", api.Date(due))
-			b.Owner, b.Resources, b.RiskAcceptedUntil = optionalFlag(
-				cmd,
-				"owner",
-				owner,
-			), optionalFlag(
-				cmd,
-				"resources",
-				resources,
-			), optionalFlag(
-				cmd,
-				"risk-until",
-				api.Date(until),
-			)
-			b.VendorDependency, b.Comments = optionalFlag(cmd, "vendor", vendor), optionalFlag(cmd, "comments", comments)
-			in.Body.Reset = reset
+			in.POAMItemID, in.Match = was.ID, matchRevision(was.Revision)
+			b.Priority = flagIfChanged(cmd, "priority", priority)
 			i, err := call(cmd.Context(), a, api.UpdatePOAMItem, &in)
 			if err != nil {
 				return err
@@ -415,17 +373,17 @@ func (a *app) poamEdit() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&action, "action", "", "what to do")
+	optionalVar(f, &b.CorrectiveAction, "action", "what to do")
 	f.IntVar(&priority, "priority", 0, "priority; 1 is highest")
-	f.StringVar(&effort, "effort", "", "small, medium, large or extra_large")
-	f.StringVar(&owner, "owner", "", "owner of the item; empty removes it")
-	f.StringVar(&resources, "resources", "", "required resources")
-	f.StringVar(&due, "due", "", "due date, e.g. 2027-03-31")
-	f.StringVar(&status, "status", "", "open, in_progress, blocked, completed, risk_accepted or cancelled")
-	f.StringVar(&until, "risk-until", "", "date until which the risk is accepted")
-	f.StringVar(&vendor, "vendor", "", "the vendor it depends on")
-	f.StringVar(&comments, "comments", "", "comments")
-	cmd.Flags().StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
+	optionalChoiceVar(f, &b.Effort, "effort", efforts, "small, medium, large or extra_large")
+	clearableVar(f, &b.Owner, "owner", "owner of the item; empty removes it")
+	clearableVar(f, &b.Resources, "resources", "required resources")
+	optionalVar(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
+	optionalChoiceVar(f, &b.Status, "status", poamStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
+	clearableVar(f, &b.RiskAcceptedUntil, "risk-until", "date until which the risk is accepted")
+	clearableVar(f, &b.VendorDependency, "vendor", "the vendor it depends on")
+	clearableVar(f, &b.Comments, "comments", "comments")
+	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")
 	return cmd
 }
 

@@ -76,12 +76,6 @@ func (a *app) reportCreate() *cobra.Command {
 			if body.Format == "" {
 				return withHint(usageError("no report format given"), "set --format to one of %s", strings.Join(reportFormats, ", "))
 			}
-			if err := checkOneOf("template", body.Template, reportTemplateNames()); err != nil {
-				return err
-			}
-			if err := checkOneOf("format", body.Format, reportFormats); err != nil {
-				return err
-			}
 			if err := a.checkOverwrite(out, force); err != nil {
 				return err
 			}
@@ -120,18 +114,16 @@ func (a *app) reportCreate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&body.Template, "template", body.Template, "report template; see service report templates")
-	f.StringVar(
-		&body.Format,
-		"format",
-		"",
+	choiceVar(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates")
+	choiceVar(
+		f, &body.Format, "format", reportFormats,
 		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
 	f.StringVar(&body.Title, "title", "", "report title")
 	f.StringVar(&layout, "layout", "", "your own Go template, for html and md")
 	f.StringVar(&style, "style", "", "a DOCX file whose styles a docx report uses")
 	f.StringVar(&out, "out", "", "save it to this file, or - for stdout")
-	f.BoolVar(&force, "force", false, "overwrite the file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 
@@ -362,7 +354,7 @@ func (a *app) reportDownload() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the file, or - for stdout (default: the report's own name)")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,9 @@ It works offline on a local data folder, or on a server (service login).`,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if known, ok := errors.AsType[*exitError](err); ok {
+			return known
+		}
 		return &exitError{
 			code: exitUsage,
 			err:  explainFlagError(cmd, err),

@@ -30,9 +30,8 @@ type runOptions struct {
 }
 
 func (a *app) assessRun() *cobra.Command {
-	var o runOptions
+	o := runOptions{until: api.StateReportGenerated, comment: "approved in advance with --approve"}
 	var approve []string
-	var until string
 	cmd := &cobra.Command{
 		Use: "run [DIR|FILE…]", Short: "Run an assessment, or continue it up to the next decision",
 		Long: `Creates an assessment of the documents in DIR and advances it step by step
@@ -62,10 +61,6 @@ It is logged under your name.`,
 				}
 				o.approve = append(o.approve, api.Gate(g))
 			}
-			if err := checkOneOf("state", until, api.States()); err != nil {
-				return err
-			}
-			o.until, o.comment = api.State(until), "approved in advance with --approve"
 			for _, r := range o.reports {
 				if _, err := formatFromPath(r); err != nil {
 					return err
@@ -86,7 +81,7 @@ It is logged under your name.`,
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
-	f.StringVar(&until, "until", string(api.StateReportGenerated), "stop at this state")
+	choiceVar(f, &o.until, "until", api.States(), "stop at this state")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())

@@ -99,7 +99,8 @@ func renderScope(p *print.Page, s *api.Scope) {
 }
 
 func (a *app) scopeSet() *cobra.Command {
-	var title, description, file string
+	var title, description *string
+	var file string
 	var traits, reset []string
 	var body api.ScopeBody
 	lists := []struct {
@@ -138,12 +139,7 @@ that nobody set manually stay derived from the documents unless you change them.
 					return err
 				}
 			}
-			if v := flagIfChanged(cmd, "title", title); v != nil {
-				body.Title = v
-			}
-			if v := flagIfChanged(cmd, "description", description); v != nil {
-				body.Description = v
-			}
+			body.Title, body.Description = cmp.Or(title, body.Title), cmp.Or(description, body.Description)
 			for i := range lists {
 				if v := flagIfChanged(cmd, lists[i].flag, lists[i].value); v != nil {
 					*lists[i].field = v
@@ -179,8 +175,8 @@ that nobody set manually stay derived from the documents unless you change them.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&title, "title", "", "title of the scope")
-	f.StringVar(&description, "description", "", "description of the scope")
+	optionalVar(f, &title, "title", "title of the scope")
+	optionalVar(f, &description, "description", "description of the scope")
 	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeatable")
 	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; all resets every manual one")
 	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")

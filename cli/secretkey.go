@@ -65,11 +65,6 @@ stay readable; --forget deletes it. To change a key in SERVICE_SECRET_KEY,
 set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
 		Example: "  service secret rotate\n  service secret rotate --keep-in keyring\n  service secret rotate --forget --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if in.Body.KeepIn != "" {
-				if err := checkOneOf("keep-in", in.Body.KeepIn, []string{"file", "keyring"}); err != nil {
-					return err
-				}
-			}
 			if in.Body.Forget {
 				if err := a.confirm(sure, "delete the old keys; older copies of the database will be unreadable"); err != nil {
 					return err
@@ -82,8 +77,8 @@ set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
 			return a.printSecretKey(k)
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.KeepIn, "keep-in", "", "where to store the keys from now on: file or keyring")
+	choiceVar(cmd.Flags(), &in.Body.KeepIn, "keep-in", []string{"file", "keyring"}, "where to store the keys from now on: file or keyring")
 	cmd.Flags().BoolVar(&in.Body.Forget, "forget", false, "delete the old keys")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }

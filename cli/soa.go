@@ -208,7 +208,6 @@ func renderSoATable(p *print.Page, items []api.SoAItem) {
 
 func (a *app) soaItems() *cobra.Command {
 	var in api.SoAItemsInput
-	var applicability, status string
 	var review bool
 	var l listFlags
 	cmd := &cobra.Command{
@@ -217,17 +216,11 @@ func (a *app) soaItems() *cobra.Command {
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
-				return err
-			}
-			if err := checkOneOf("status", status, implementations); err != nil {
-				return err
-			}
 			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
-			in.SoAVersionID, in.Applicability, in.ImplementationStatus = id, api.Applicability(applicability), api.Implementation(status)
+			in.SoAVersionID = id
 			if review {
 				in.NeedsReview = "true"
 			}
@@ -244,8 +237,8 @@ func (a *app) soaItems() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
-	f.StringVar(&applicability, "applicability", "", "only this applicability")
-	f.StringVar(&status, "status", "", "only this implementation status")
+	choiceVar(f, &in.Applicability, "applicability", applicabilities, "only this applicability")
+	choiceVar(f, &in.ImplementationStatus, "status", implementations, "only this implementation status")
 	f.StringVar(&in.Framework, "framework", "", "only controls required by this framework")
 	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
@@ -257,8 +250,8 @@ func (a *app) soaItems() *cobra.Command {
 }
 
 func (a *app) soaEdit() *cobra.Command {
-	var applicability, status, rationale, owner, note string
-	var reasons, reset []string
+	var in api.UpdateSoAItemInput
+	var reasons []string
 	var reviewed bool
 	cmd := &cobra.Command{
 		Use: "edit CONTROL|ITEM", Short: "Change an item",
@@ -273,29 +266,18 @@ the next one; editing one under review voids the pending approval.`,
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			if err := checkOneOf("applicability", applicability, applicabilities); err != nil {
-				return err
-			}
-			if err := checkOneOf("status", status, implementations); err != nil {
-				return err
-			}
 			i, err := a.findSoAItem(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			in := api.UpdateSoAItemInput{SoAItemID: i.ID, Match: matchRevision(i.Revision)}
-			in.Body.Applicability = flagIfChanged(cmd, "applicability", api.Applicability(applicability))
-			in.Body.ImplementationStatus = flagIfChanged(cmd, "status", api.Implementation(status))
-			in.Body.Rationale = flagIfChanged(cmd, "rationale", rationale)
+			in.SoAItemID, in.Match = i.ID, matchRevision(i.Revision)
 			in.Body.InclusionReasons = flagIfChanged(cmd, "because", reasons)
-			in.Body.Reset = reset
-			in.Body.Owner, in.Body.Note = optionalFlag(cmd, "owner", owner), optionalFlag(cmd, "note", note)
 			if cmd.Flags().Changed("reviewed") {
 				open := !reviewed
 				in.Body.NeedsReview = &open
 			}
 			out, err := call(cmd.Context(), a, api.UpdateSoAItem, &in)
-			if e, is := errors.AsType[*api.Error](err); is && rationale == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
+			if e, is := errors.AsType[*api.Error](err); is && orEmpty(in.Body.Rationale) == "" && len(e.Details) == 1 && e.Details[0].Field == "rationale" {
 				return withHint(err, "add --rationale '…'")
 			}
 			if err != nil {
@@ -303,7 +285,7 @@ the next one; editing one under review voids the pending approval.`,
 			}
 			return a.out.Print(out, func(p *print.Page) {
 				renderSoAItem(p, out)
-				if status == string(api.Implemented) && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
+				if orEmpty(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
 					p.Blank()
 					p.Text("No supporting evidence is linked and there is no note. To record where you saw it:")
 					p.Command(a.commandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
@@ -312,13 +294,14 @@ the next one; editing one under review voids the pending approval.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&applicability, "applicability", "", "applicable, partially_applicable, not_applicable, out_of_scope or undecided")
-	f.StringVar(&status, "status", "", "implemented, partially_implemented, planned, not_implemented, not_evidenced or not_assessed")
-	f.StringVar(&rationale, "rationale", "", "why it applies, or does not")
-	f.StringSliceVar(&reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
+	choices := "applicable, partially_applicable, not_applicable, out_of_scope or undecided"
+	optionalChoiceVar(f, &in.Body.Applicability, "applicability", applicabilities, choices)
+	optionalChoiceVar(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
+	optionalVar(f, &in.Body.Rationale, "rationale", "why it applies, or does not")
+	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
 	f.StringSliceVar(&reasons, "because", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
-	f.StringVar(&owner, "owner", "", "who is responsible; empty removes it")
-	f.StringVar(&note, "note", "", "a note; empty removes it")
+	clearableVar(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
+	clearableVar(f, &in.Body.Note, "note", "a note; empty removes it")
 	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")
 	return cmd
 }

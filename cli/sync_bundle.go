@@ -41,7 +41,7 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 		},
 	}
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace this key with a new one")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 
@@ -78,7 +78,7 @@ its changes are applied as you, or as the account given with --as.`,
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: the name in the key)")
 	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: yours)")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 
@@ -165,7 +165,7 @@ func (a *app) syncDistrust() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 
@@ -209,7 +209,7 @@ A clone's changes count as sent once the reply is imported; until then they are 
 	cmd.Flags().StringVar(&to, "to", "", "recipient, as listed by sync peers (default: the last one, or the only one)")
 	cmd.Flags().BoolVar(&in.Body.CarryCatalog, "carry-catalog", false, "include the catalog version, for recipients without it")
 	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "make the other side the remote of an assessment created here")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite the file")
+	addForceFlag(cmd, &force)
 	return cmd
 }
 

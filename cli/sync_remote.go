@@ -612,9 +612,6 @@ func (a *app) syncResolve() *cobra.Command {
 			case cmd.Flags().Changed("value") == (side != ""):
 				return withHint(usageError("no resolution given"), "use --take home, --take clone or --value VALUE")
 			case side != "":
-				if err := checkOneOf("choice", side, []string{"home", "clone"}); err != nil {
-					return err
-				}
 				in.Body.Choice = side
 			default:
 				in.Body.Choice, in.Body.Value = "value", json.RawMessage(value)
@@ -633,7 +630,7 @@ func (a *app) syncResolve() *cobra.Command {
 			return a.out.Print(made, func(p *print.Page) { p.Text("Resolved: %s. A clone gets the result with `service sync`.", made.Choice) })
 		},
 	}
-	cmd.Flags().StringVar(&side, "take", "", "the value to keep: home (the remote's) or clone")
+	choiceVar(cmd.Flags(), &side, "take", []string{"home", "clone"}, "the value to keep: home (the remote's) or clone")
 	cmd.Flags().StringVar(&value, "value", "", "set this value (text or JSON)")
 	return cmd
 }
@@ -683,6 +680,6 @@ func (a *app) syncForget() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVarP(&skipPrompt, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &skipPrompt)
 	return cmd
 }

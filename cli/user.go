@@ -30,9 +30,6 @@ func (a *app) userList() *cobra.Command {
 		Long:    "Lists the users of all organizations.",
 		Example: "  service user list\n  service user list --status banned",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOneOf("status", in.Status, []string{"active", "banned", "invited"}); err != nil {
-				return err
-			}
 			all, err := fetchList(cmd.Context(), a, api.ListUsers, &in, l)
 			if err != nil {
 				return err
@@ -57,7 +54,7 @@ func (a *app) userList() *cobra.Command {
 			}, "No matching users.")
 		},
 	}
-	cmd.Flags().StringVar(&in.Status, "status", "", "only this status: active, banned or invited")
+	choiceVar(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only this status: active, banned or invited")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
 	l.register(cmd, 0)
 	return cmd
@@ -112,7 +109,7 @@ func (a *app) userBan() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.Body.Reason, "reason", "", "why")
-	cmd.Flags().BoolVarP(&sure, "yes", "y", false, "skip the confirmation prompt")
+	addYesFlag(cmd, &sure)
 	return cmd
 }
 

@@ -97,30 +97,20 @@ func (a *app) webhookCreate() *cobra.Command {
 }
 
 func (a *app) webhookUpdate() *cobra.Command {
-	var address, description string
+	in := &api.UpdateWebhookInput{}
 	var events []string
-	var enable, disable, all bool
+	var all bool
 	cmd := &cobra.Command{
 		Use: "update ID", Short: "Change, pause or resume a webhook",
 		Long:    "Changes only what you specify. --enable resumes a paused webhook and sends what is queued.",
 		Example: "  service webhook update ID --enable\n  service webhook update ID --url https://hooks.acme.example/v2 --event report.ready",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in := &api.UpdateWebhookInput{WebhookInput: api.WebhookInput{WebhookID: args[0]}}
-			f := cmd.Flags()
-			if f.Changed("url") {
-				in.Body.URL = &address
-			}
-			if f.Changed("description") {
-				in.Body.Description = &description
-			}
+			in.WebhookID = args[0]
 			switch {
 			case all:
 				in.Body.Events = &[]string{}
-			case f.Changed("event"):
+			case cmd.Flags().Changed("event"):
 				in.Body.Events = &events
-			}
-			if enable || disable {
-				in.Body.Enabled = &enable
 			}
 			return callAndPrint(cmd.Context(), a, api.UpdateWebhook, in, func(p *print.Page, w *api.Webhook) {
 				p.Fields(
@@ -131,13 +121,11 @@ func (a *app) webhookUpdate() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&address, "url", "", "the new address")
-	cmd.Flags().StringVar(&description, "description", "", "description")
+	optionalVar(cmd.Flags(), &in.Body.URL, "url", "the new address")
+	optionalVar(cmd.Flags(), &in.Body.Description, "description", "description")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
 	cmd.Flags().BoolVar(&all, "all-events", false, "send all events")
-	cmd.Flags().BoolVar(&enable, "enable", false, "resume it")
-	cmd.Flags().BoolVar(&disable, "disable", false, "pause it")
-	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
+	addEnableFlags(cmd, &in.Body.Enabled, "resume it", "pause it")
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
 	return cmd
 }

@@ -81,7 +81,6 @@ on only while a command runs; the next one takes it up.`,
 
 func (a *app) workflowList() *cobra.Command {
 	var in api.WorkflowsInput
-	var status string
 	var l listFlags
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -90,17 +89,11 @@ func (a *app) workflowList() *cobra.Command {
 		Long:    "Lists workflow runs with their progress and what they are waiting for.",
 		Example: "  service workflow list\n  service workflow list --status failed -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(
-				checkOneOf("status", status, api.RunStatus("").Values()),
-				checkOneOf("workflow", in.WorkflowType, api.WorkflowTypes),
-			); err != nil {
-				return err
-			}
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
 				return err
 			}
-			in.AssessmentID, in.Status = one.ID, api.RunStatus(status)
+			in.AssessmentID = one.ID
 			all, err := fetchList(cmd.Context(), a, api.ListWorkflows, &in, l)
 			if err != nil {
 				return err
@@ -116,8 +109,8 @@ func (a *app) workflowList() *cobra.Command {
 			}, "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
 		},
 	}
-	cmd.Flags().StringVar(&status, "status", "", "only runs with this status")
-	cmd.Flags().StringVar(&in.WorkflowType, "type", "", "only runs of this workflow")
+	choiceVar(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only runs with this status")
+	choiceVar(cmd.Flags(), &in.WorkflowType, "type", api.WorkflowTypes, "only runs of this workflow")
 	l.register(cmd, 0)
 	return cmd
 }

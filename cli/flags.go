@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/scf-service/service/api"
+)
+
+// stringFlag is a string flag that passes its value to set.
+type stringFlag struct {
+	text string
+	set  func(string) error
+}
+
+func (v *stringFlag) Set(s string) error {
+	v.text = s
+	return v.set(s)
+}
+
+func (v *stringFlag) String() string { return v.text }
+func (v *stringFlag) Type() string   { return "string" }
+
+// choiceVar adds a flag for *p that takes one of allowed; an empty value is accepted too.
+func choiceVar[S ~string](f *pflag.FlagSet, p *S, name string, allowed []S, usage string) {
+	f.Var(&stringFlag{text: string(*p), set: func(s string) error {
+		*p = S(s)
+		return checkOneOf(name, s, allowed)
+	}}, name, usage)
+}
+
+// optionalChoiceVar is choiceVar for a field that stays nil if the flag is not given.
+func optionalChoiceVar[S ~string](f *pflag.FlagSet, p **S, name string, allowed []S, usage string) {
+	f.Var(&stringFlag{set: func(s string) error {
+		*p = new(S(s))
+		return checkOneOf(name, s, allowed)
+	}}, name, usage)
+}
+
+// optionalVar adds a flag for a field that stays nil if the flag is not given.
+func optionalVar[S ~string](f *pflag.FlagSet, p **S, name, usage string) {
+	f.Var(&stringFlag{set: func(s string) error {
+		*p = new(S(s))
+		return nil
+	}}, name, usage)
+}
+
+// clearableVar adds a flag for a field that an empty value clears.
+func clearableVar[S ~string](f *pflag.FlagSet, p *api.Opt[S], name, usage string) {
+	f.Var(&stringFlag{set: func(s string) error {
+		if *p = api.Some(S(s)); s == "" {
+			*p = api.Opt[S]{Set: true}
+		}
+		return nil
+	}}, name, usage)
+}
+
+// addEnableFlags adds the flags --enable and --disable for *p.
+func addEnableFlags(cmd *cobra.Command, p **bool, enableUsage, disableUsage string) {
+	cmd.Flags().BoolFunc("enable", enableUsage, func(s string) error { *p = new(s == "true"); return nil })
+	cmd.Flags().BoolFunc("disable", disableUsage, func(s string) error { *p = new(s != "true"); return nil })
+	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
+}
+
+func addYesFlag(cmd *cobra.Command, p *bool) {
+	cmd.Flags().BoolVarP(p, "yes", "y", false, "skip the confirmation prompt")
+}
+
+func addForceFlag(cmd *cobra.Command, p *bool) {
+	cmd.Flags().BoolVar(p, "force", false, "overwrite an existing file")
+}
