@@ -20,7 +20,7 @@ type measure struct {
 var measures = []measure{
 	{"encryption", compileFold(`encrypt\w*`), 1, "Encrypt the data in transit and at rest", "CRY-05"},
 	{
-		"limited access",
+		"access control",
 		compileFold(
 			`(?:access|rights?)[^.]{0,40}(?:by role|limited|restricted|by two persons)|role-based|mfa\b|access by role|locked away|aggregates only|only aggregates`,
 		),
@@ -32,55 +32,55 @@ var measures = []measure{
 		"retention",
 		compileFold(`delet\w+|retention (?:is|of)|shredded|eras\w+`),
 		1,
-		"Fix a time after which data is deleted, and delete it",
+		"Set a retention period and delete data when it ends",
 		"PRI-05",
 	},
 	{
-		"less data",
+		"data minimization",
 		compileFold(
 			`pseudonymi\w+|anonym\w+|minimal data|coarse|redacted|daily totals|totals only|own card|only aggregates|pin instead|on the user's own`,
 		),
 		1.2,
-		"Collect less, or take names out",
+		"Collect less data, or pseudonymize it",
 		"PRI-05.3",
 	},
 	{
 		"choice",
 		compileFold(`consent|opt-?in|opt-?out|voluntary|can object|unsubscribe|withdrawn|works council agreed|anonymous reports`),
 		0.8,
-		"Give people a choice, or an alternative",
+		"Offer people a choice or an alternative",
 		"PRI-03",
 	},
-	{"notice", compileFold(`notice given|signs posted|informed|get reasons|transparen\w+`), 0.5, "Tell people what is done", "PRI-02"},
+	{"notice", compileFold(`notice given|signs posted|informed|get reasons|transparen\w+`), 0.5, "Inform people about the processing", "PRI-02"},
 	{
 		"human review",
 		compileFold(`reviewed by a person|human (?:review|oversight)|can contest|appeal`),
 		1.6,
-		"Let a person review each decision, and let people contest it",
+		"Have a person review each decision, and allow people to contest it",
 		"AAT-22.1",
 	},
-	{"tests for bias", compileFold(`tested for bias|bias tests?`), 0.6, "Test the model for bias", "AAT-10"},
+	{"bias tests", compileFold(`tested for bias|bias tests?`), 0.6, "Test the model for bias", "AAT-10"},
 	{
-		"processor bound",
+		"processor contract",
 		compileFold(`\bdpa\b|data processing agreement|hosted in the eu|in our own data centre|in the eu\b|host in the eu`),
 		0.6,
-		"Bind the processor by contract, and know where data lies",
+		"Sign a data processing agreement and establish where the data is stored",
 		"TPM-05",
 	},
-	{"logs", compileFold(`logs? (?:are|is) reviewed|access is logged|audit log|logged`), 0.4, "Log access and look at the logs", "MON-03"},
-	{"bounded watching", compileFold(`working hours only|car park|short`), 1.2, "Watch no more than the purpose needs", "PRI-04"},
+	{"access logs", compileFold(`logs? (?:are|is) reviewed|access is logged|audit log|logged`), 0.4, "Log access and review the logs", "MON-03"},
+	{"limited monitoring", compileFold(`working hours only|car park|short`), 1.2, "Limit monitoring to what the purpose requires", "PRI-04"},
 }
 
 // blockers keep the residual risk high regardless of other measures.
 var blockers = []criterion{
-	{"kept without end", compileFold(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
-	{"transfer without a mechanism", compileFold(`no transfer mechanism|no dpa\b`)},
-	{"no way to contest", compileFold(`without human review|no appeal|no explanation`)},
-	{"shared or sold for others' purposes", compileFold(`\bsells?\b|published openly|ad partners`)},
-	{"emotions or crime are predicted", compileFold(`emotion recognition|predictive policing|ethnicity`)},
-	{"watched beyond the purpose", compileFold(`also after work|with sound|no minimisation|no notice`)},
+	{"unlimited retention", compileFold(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
+	{"transfer without a legal mechanism", compileFold(`no transfer mechanism|no dpa\b`)},
+	{"no way to contest decisions", compileFold(`without human review|no appeal|no explanation`)},
+	{"data shared or sold for other purposes", compileFold(`\bsells?\b|published openly|ad partners`)},
+	{"prediction of emotions or crime", compileFold(`emotion recognition|predictive policing|ethnicity`)},
+	{"monitoring beyond the purpose", compileFold(`also after work|with sound|no minimisation|no notice`)},
 	{
-		"measures are only planned",
+		"safeguards only planned",
 		compileFold(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`),
 	},
 }
@@ -101,7 +101,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	}
 	if level, ok := ropa["suggested_risk_level"].(string); ok {
 		inherent = max(inherent, map[string]float64{"low": 0, "medium": 2, "high": 3.2}[strings.ToLower(level)])
-		signs.add("ropa_context", level, "the risk before measures is no lower")
+		signs.add("ropa_context", level, "the risk before measures is at least this")
 	}
 	if points == 0 {
 		if _, harmless := t.findAffirmed(compileFold(`anonymous|anonymised|paper`)); harmless {
@@ -142,7 +142,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	out.IsApprovedTechnically = out.ResidualRiskLevel != "high"
 	out.MitigatingControlsRequired = missingMeasures(missing, stop, out.ResidualRiskLevel, marks, controls)
 	out.Justification = fmt.Sprintf(
-		"Risk before measures %.1f (%s), eased by %.1f, so %.1f remains: %s.",
+		"Risk before measures %.1f (%s), reduced by %.1f to %.1f: %s residual risk.",
 		inherent,
 		joinOrNone(sortedKeys(marks)),
 		min(reduction, 0.75*inherent),
@@ -150,7 +150,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 		out.ResidualRiskLevel,
 	)
 	if len(stop) > 0 {
-		out.Justification += " It cannot go on as described: " + strings.Join(stop, ", ") + "."
+		out.Justification += " It can't proceed as described: " + strings.Join(stop, ", ") + "."
 	}
 	if noteForeignLanguage(&out.Limitations, &signs, description) {
 		out.IsApprovedTechnically = false
@@ -159,13 +159,13 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 		}
 		out.Justification += " " + UnreadableNotice
 	}
-	out.Justification += " A draft by rules; the controller decides, with the advice of the data protection officer."
+	out.Justification += " This is a rule-based draft; the controller decides, advised by the data protection officer."
 	return out, signs
 }
 
 func joinOrNone(names []string) string {
 	if len(names) == 0 {
-		return "no mark of risky processing"
+		return "no high-risk criteria"
 	}
 	return strings.Join(names, ", ")
 }
@@ -176,13 +176,13 @@ func joinOrNone(names []string) string {
 func missingMeasures(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
 	out := []string{}
 	for _, s := range stopReasons {
-		out = append(out, "Remove the obstacle: "+s)
+		out = append(out, "Resolve the blocker: "+s)
 	}
 	for _, m := range missing {
 		switch {
-		case (m.name == "human review" || m.name == "tests for bias") && !marks[automatedDecisions.name] && !marks[evaluationOrScoring.name]:
+		case (m.name == "human review" || m.name == "bias tests") && !marks[automatedDecisions.name] && !marks[evaluationOrScoring.name]:
 			continue
-		case m.name == "bounded watching" && !marks[systematicMonitoring.name]:
+		case m.name == "limited monitoring" && !marks[systematicMonitoring.name]:
 			continue
 		case level == "medium" && m.reduction < 0.8, level == "low" && m.reduction < 1:
 			continue

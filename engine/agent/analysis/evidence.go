@@ -278,7 +278,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	t := parseText(description)
 	prepared := prepareText(t)
 	for _, o := range t.instructions {
-		signs.add("order", o, "it tells the reader what to answer and is not evidence")
+		signs.add("order", o, "ignored: an instruction to the reader, not evidence")
 	}
 	var met int
 	shares := 0.0
@@ -302,7 +302,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	if noteForeignLanguage(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
 		for _, e := range required { // a denial would not have been recognized
-			out.MissingElements = append(out.MissingElements, e.text+" (the rules don't read this language)")
+			out.MissingElements = append(out.MissingElements, e.text+" (the rules only read English)")
 		}
 	}
 	n := float64(max(1, len(required)))
@@ -310,25 +310,29 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	case out.IsCompliant:
 		out.ConfidenceScore = clamp(60+35*shares/n, 0, 97)
 		out.AuditorNotes = fmt.Sprintf(
-			"All %d elements of the requirement are borne out by the description. It is a description: look at the records it "+
-				"names before relying on it.",
+			"The description supports all %d elements of the requirement. It is only a description: check the records it "+
+				"mentions before relying on it.",
 			len(required),
 		)
 	case strings.TrimSpace(description) == "":
 		out.ConfidenceScore = 95
-		out.AuditorNotes = "No evidence was given. That says nothing of the practice itself."
+		out.AuditorNotes = "No evidence was given. The practice may still be in place."
 	default:
 		out.ConfidenceScore = clamp(55+40*(1-shares/n), 0, 95)
 		out.AuditorNotes = fmt.Sprintf(
-			"%d of %d elements are borne out. Missing: %s.",
+			"%d of %d elements are supported. Missing: %s.",
 			met,
 			len(required),
 			truncate(strings.Join(out.MissingElements, "; "), 900),
 		)
 	}
 	out.ConfidenceScore = float64(int(out.ConfidenceScore + 0.5))
-	if len(t.instructions) > 0 {
-		out.AuditorNotes += fmt.Sprintf(" %d sentence(s) that tell the reader what to answer were left out.", len(t.instructions))
+	switch n := len(t.instructions); n {
+	case 0:
+	case 1:
+		out.AuditorNotes += " 1 sentence that instructs the reader was ignored."
+	default:
+		out.AuditorNotes += fmt.Sprintf(" %d sentences that instruct the reader were ignored.", n)
 	}
 	return out, signs
 }
@@ -348,7 +352,7 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	if len(own.terms) == 0 && own.quantity == nil {
 		return elementVerdict{met: true, share: 1}
 	}
-	best := elementVerdict{reason: "nothing in the evidence says it"}
+	best := elementVerdict{reason: "not mentioned in the evidence"}
 	var no, plan, gap string
 	near := 0.0
 	negated := negationPattern.MatchString(own.text) || strings.Contains(strings.ToLower(own.text), "denied")
@@ -396,16 +400,16 @@ func evaluateElement(full, own element, t *preparedText) elementVerdict {
 		}
 	}
 	if no != "" && (!best.met || best.share < 0.95) {
-		return elementVerdict{reason: "the evidence says otherwise: " + truncate(no, 120)}
+		return elementVerdict{reason: "the evidence contradicts it: " + truncate(no, 120)}
 	}
 	if !best.met {
 		switch {
 		case plan != "":
-			best.reason = "it is only announced: " + truncate(plan, 120)
+			best.reason = "only planned: " + truncate(plan, 120)
 		case gap != "":
-			best.reason = "it is a template's blank: " + truncate(gap, 120)
+			best.reason = "an unfilled template placeholder: " + truncate(gap, 120)
 		case near > 0:
-			best.reason = "the evidence touches it, but does not say it"
+			best.reason = "related, but not stated in the evidence"
 		}
 		return best
 	}
@@ -443,7 +447,7 @@ var harmlessNegation = compilePattern(
 func quantityMismatch(e element, t *preparedText) string {
 	if required := highestFrequency(e.text); required > 0 {
 		if t.timesPerYear > 0 && t.timesPerYear < required && !t.hasRatio {
-			return "the evidence names a longer interval than is asked for"
+			return "the interval in the evidence is longer than required"
 		}
 	}
 	want := e.quantity
@@ -467,7 +471,7 @@ func quantityMismatch(e element, t *preparedText) string {
 		}
 	}
 	if !seen {
-		return "no figure in the evidence shows it"
+		return "no figure in the evidence"
 	}
-	return "the figure in the evidence does not reach what is asked for"
+	return "the figure in the evidence falls short of the requirement"
 }

@@ -165,7 +165,7 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	}
 	if !t.hasAttack {
 		out.AttackVectorGuessed = "none"
-		t.signs.add("nothing", fmt.Sprintf("%d lines", len(lines)), "no line shows an attack")
+		t.signs.add("nothing", fmt.Sprintf("%d lines", len(lines)), "no sign of an attack")
 	}
 	switch t.vector {
 	case "ransomware", "data_exposure", "data_exfiltration":
@@ -177,7 +177,7 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 		t.signs.add(
 			"personal_data",
 			personalData.FindString(logs),
-			"people's data may be affected: the data protection officer decides on a notification, which is due within 72 hours",
+			"personal data may be affected: the data protection officer decides on a notification, due within 72 hours",
 		)
 	}
 	out.ImmediateContainmentActions = containmentActions(t, intruder, out)
@@ -198,7 +198,7 @@ func (t *triage) scanLine(raw string, authorized bool) {
 		line = raw + " " + un
 	}
 	if testFilePattern.MatchString(line) {
-		t.signs.add("test_file", raw, "the standard test file for scanners: no attack")
+		t.signs.add("test_file", raw, "standard antivirus test file: no attack")
 		return
 	}
 	for _, a := range attacks {
@@ -206,19 +206,19 @@ func (t *triage) scanLine(raw string, authorized bool) {
 		if m == "" {
 			continue
 		}
-		severity, how := a.attemptSeverity, "tried"
+		severity, how := a.attemptSeverity, "attempted"
 		if a.successPattern == nil || a.successPattern.MatchString(line) {
-			severity, how = a.successSeverity, "went through"
+			severity, how = a.successSeverity, "succeeded"
 		}
 		switch {
 		case authorized && severity == a.attemptSeverity && a.successPattern != nil:
-			t.signs.add("authorised_test", m, "part of an announced test, and nothing went through")
+			t.signs.add("authorised_test", m, "part of an announced test, and unsuccessful")
 			continue
 		case containedPattern.MatchString(line) && severity > 0 && a.vector != "data_exfiltration" && a.vector != "ransomware":
 			severity--
-			how = "was stopped"
+			how = "blocked"
 		case containedPattern.MatchString(line) && a.vector == "phishing":
-			how = "was stopped"
+			how = "blocked"
 		}
 		t.signs.add(a.vector, m, how+": "+severityLevels[severity])
 		t.raiseSeverity(severity, a.vector)
@@ -243,7 +243,7 @@ func (t *triage) scanLogins(lines []string) (intruder string) {
 				users[who][m[1]] = true
 			}
 		case successfulLogin.MatchString(line) && failed[who] >= minFailedLogins:
-			t.signs.add("login_after_failures", line, fmt.Sprintf("%s came in after %d failed logins", who, failed[who]))
+			t.signs.add("login_after_failures", line, fmt.Sprintf("%s logged in after %d failed attempts", who, failed[who]))
 			t.raiseSeverity(3, "brute_force")
 			intruder = who
 		}
@@ -253,7 +253,7 @@ func (t *triage) scanLogins(lines []string) (intruder string) {
 			t.signs.add(
 				"failed_logins",
 				fmt.Sprintf("%d from %s on %d accounts", failed[who], who, len(users[who])),
-				"guessing of passwords: medium",
+				"password guessing: medium",
 			)
 			t.raiseSeverity(1, "brute_force")
 		}
@@ -311,38 +311,38 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	switch t.vector {
 	case "brute_force", "account_compromise", "credential_theft", "phishing":
 		if t.severity >= 2 {
-			add("End all sessions of the accounts concerned on %s and reset their credentials.", where)
-			add("Turn on multi-factor authentication for them before they are used again.")
+			add("End all sessions of the affected accounts on %s and reset their credentials.", where)
+			add("Enable multi-factor authentication for them before they are used again.")
 		} else {
-			add("Limit login attempts on %s and watch for a login that works.", where)
+			add("Limit login attempts on %s and watch for a successful login.", where)
 		}
 	case "ransomware", "malware", "command_and_control", "remote_code_execution":
-		add("Take %s off the network without switching it off, to keep memory for the examination.", where)
-		add("Look for the same traces on all other hosts.")
+		add("Disconnect %s from the network but leave it powered on to preserve memory for forensics.", where)
+		add("Search all other hosts for the same indicators.")
 		if t.vector == "ransomware" {
-			add("Disconnect the backups and check that they are intact before anything is restored.")
+			add("Disconnect the backups and verify their integrity before restoring anything.")
 		}
 	case "sql_injection", "cross_site_scripting", "path_traversal":
 		add("Block the requests at the web application firewall in front of %s.", where)
 		if t.severity >= 2 {
-			add("Find out from the answers' sizes and the database's log what was read, and fix the parameter.")
+			add("Determine from response sizes and database logs what was read, and fix the vulnerable parameter.")
 		}
 	case "data_exposure", "data_exfiltration":
-		add("Close the access to the data on %s, and ask for what left to be deleted.", where)
-		add("List which records were reachable, since when, and who read them.")
+		add("Close access to the data on %s, and request deletion of any data that has left.", where)
+		add("List which records were accessible, since when, and who accessed them.")
 	case "denial_of_service":
-		add("Ask the provider to filter the traffic in front of %s.", where)
+		add("Ask your provider to filter the traffic to %s.", where)
 	case "privilege_escalation":
-		add("Remove the rights that were gained on %s and check what was done with them.", where)
+		add("Revoke the privileges gained on %s and review what was done with them.", where)
 	}
 	if intruder != "" {
-		add("Treat everything that %s did since the login as hostile.", intruder)
+		add("Treat everything %s has done since the login as hostile.", intruder)
 	} else if len(sources) > 0 && t.severity <= 2 {
 		add("Block %s.", strings.Join(sources, ", "))
 	}
-	add("Keep copies of the logs and note the time of each step.")
+	add("Preserve copies of the logs and record the time of each step.")
 	if out.RequiresDPOBreachNotification {
-		add("Tell the data protection officer now: a notification may be due within 72 hours of becoming aware.")
+		add("Inform the data protection officer now: a notification may be due within 72 hours of becoming aware.")
 	}
 	return do
 }

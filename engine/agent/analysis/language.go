@@ -9,8 +9,8 @@ import (
 )
 
 // UnreadableNotice is the limitation stated for a text in an unsupported language.
-const UnreadableNotice = "The text seems to be in another language than English, which the rules don't read: little of " +
-	"it was understood, so a person who reads it has to judge."
+const UnreadableNotice = "The text seems to be in a language other than English. The rules only read English, so a person who " +
+	"speaks the language has to review this."
 
 var (
 	lettersPattern = lazyregexp.New(`\pL+`)
@@ -62,7 +62,7 @@ func noteForeignLanguage(limits *[]string, signs *Indicators, texts ...string) b
 	for _, s := range texts {
 		if isForeignLanguage(s) {
 			*limits = append(*limits, UnreadableNotice)
-			signs.add("language", truncate(s, 80), "it is not English: the verdict stays on the careful side")
+			signs.add("language", truncate(s, 80), "not in English: the verdict is cautious")
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ var recommendations = []recommendation{
 		compileFold(`public access`),
 		4,
 		2,
-		[]string{"Block public access on every storage bucket and list what was reachable"},
+		[]string{"Block public access to every storage bucket and list what was exposed"},
 		map[string]string{
 			"aws": "aws s3api put-public-access-block --bucket BUCKET --public-access-block-configuration " +
 				"BlockPublicAcls=true,IgnorePublicAcls=true,BlockPublicPolicy=true,RestrictPublicBuckets=true # aws s3",
@@ -38,7 +38,7 @@ var recommendations = []recommendation{
 		compileFold(`multi-?factor|mfa\b|second factor`),
 		3,
 		5,
-		[]string{"Enforce multi-factor authentication, administrators first, and refuse logins without it"},
+		[]string{"Enforce multi-factor authentication, starting with administrators, and block logins without it"},
 		map[string]string{
 			"aws":   "aws iam list-virtual-mfa-devices --assignment-status Unassigned",
 			"azure": "az rest --method get --url https://graph.microsoft.com/v1.0/identity/conditionalAccess/policies",
@@ -63,7 +63,7 @@ var recommendations = []recommendation{
 		compileFold(`encrypt\w*`),
 		3,
 		5,
-		[]string{"Encrypt the data at rest with keys of a key management service; move existing data by a copy"},
+		[]string{"Encrypt data at rest with keys from a key management service; migrate existing data by copying it"},
 		map[string]string{
 			"aws": "aws rds create-db-snapshot --db-instance-identifier DB --db-snapshot-identifier DB-plain && aws rds " +
 				"copy-db-snapshot --kms-key-id KEY --source-db-snapshot-identifier DB-plain --target-db-snapshot-identifier DB-encrypted",
@@ -78,7 +78,7 @@ var recommendations = []recommendation{
 		compileFold(`restore`),
 		2,
 		3,
-		[]string{"Restore a backup into an empty place, measure how long it takes, and repeat each quarter"},
+		[]string{"Restore a backup to an isolated environment, measure how long it takes, and repeat quarterly"},
 		map[string]string{
 			"restic": "restic restore latest --target /srv/restore-test && restic check --read-data-subset=5%",
 			"aws":    "aws backup start-restore-job --recovery-point-arn ARN --metadata file://restore.json --iam-role-arn ROLE",
@@ -90,7 +90,7 @@ var recommendations = []recommendation{
 		compileFold(`backups?`),
 		3,
 		5,
-		[]string{"Set up daily backups, encrypted and apart from the systems they are of"},
+		[]string{"Set up daily backups, encrypted and separate from the systems they cover"},
 		map[string]string{
 			"gcp":   "gcloud sql instances patch INSTANCE --backup-start-time=02:00 --enable-point-in-time-recovery",
 			"aws":   "aws backup create-backup-plan --backup-plan file://plan.json",
@@ -103,7 +103,7 @@ var recommendations = []recommendation{
 		compileFold(`\blogs?\b|logging|audit trail|12 months retention`),
 		2,
 		5,
-		[]string{"Send the audit and security logs to one place, set how long they are kept, and alert when they stop"},
+		[]string{"Send audit and security logs to a central system, set their retention, and alert when they stop"},
 		map[string]string{
 			"kubernetes": "kubectl -n logging get daemonset",
 			"gcp":        "gcloud logging sinks create central storage.googleapis.com/BUCKET --log-filter='logName:cloudaudit.googleapis.com'",
@@ -119,7 +119,7 @@ var recommendations = []recommendation{
 		compileFold(`leavers?|offboard`),
 		3,
 		4,
-		[]string{"Disable accounts on the last working day by a feed from HR, and remove the access of past leavers now"},
+		[]string{"Disable accounts on the last working day through an HR feed, and remove the access of past leavers now"},
 		map[string]string{
 			"windows": "Search-ADAccount -AccountInactive -TimeSpan 30.00:00:00 -UsersOnly | Disable-ADAccount",
 			"azure":   "az ad user list --filter 'accountEnabled eq true'",
@@ -131,7 +131,7 @@ var recommendations = []recommendation{
 		compileFold(`secrets?|credentials? (?:kept|in)|hard-coded`),
 		3,
 		4,
-		[]string{"Move each secret into a vault, change it, and scan the history of the repositories"},
+		[]string{"Move each secret to a vault, rotate it, and scan the repository history"},
 		map[string]string{"kubernetes": "kubectl get secrets --all-namespaces", "git": "git log -p -S 'password' --all"},
 		"CRY-09",
 	},
@@ -140,7 +140,7 @@ var recommendations = []recommendation{
 		compileFold(`access review|recertif|review of (?:access|rights)`),
 		2,
 		4,
-		[]string{"Let system owners review all access rights now, then each quarter, and record what was removed"},
+		[]string{"Have system owners review all access rights now and then quarterly, and record what was removed"},
 		map[string]string{
 			"azure": "az role assignment list --all --output table",
 			"aws":   "aws iam generate-credential-report",
@@ -153,7 +153,7 @@ var recommendations = []recommendation{
 		compileFold(`training|awareness`),
 		1,
 		4,
-		[]string{"Assign the yearly training to everybody and remind until all have completed it"},
+		[]string{"Assign the annual training to everyone and send reminders until all have completed it"},
 		nil,
 		"SAT-02",
 	},
@@ -162,7 +162,7 @@ var recommendations = []recommendation{
 		compileFold(`patch\w*`),
 		3,
 		4,
-		[]string{"Install the overdue critical patches, then patch by a schedule with the time limit as an alert"},
+		[]string{"Install overdue critical patches, then patch on a schedule and alert on missed deadlines"},
 		map[string]string{
 			"ansible": "ansible all -b -m ansible.builtin.apt -a 'upgrade=dist update_cache=yes'",
 			"linux":   "apt-get update && apt-get -y upgrade",
@@ -175,7 +175,7 @@ var recommendations = []recommendation{
 		compileFold(`incident`),
 		2,
 		6,
-		[]string{"Write the incident response plan: roles, levels, contacts, reporting times"},
+		[]string{"Write the incident response plan: roles, severity levels, contacts, reporting deadlines"},
 		nil,
 		"IRO-04",
 	},
@@ -184,7 +184,7 @@ var recommendations = []recommendation{
 		compileFold(`exercise|tabletop|drill`),
 		2,
 		2,
-		[]string{"Run an exercise on a likely case and note what to improve"},
+		[]string{"Run an exercise on a likely scenario and record improvements"},
 		nil,
 		"IRO-06",
 	},
@@ -193,7 +193,7 @@ var recommendations = []recommendation{
 		compileFold(`\btls\b|transport encryption`),
 		3,
 		2,
-		[]string{"Allow TLS 1.2 and 1.3 only on all endpoints, and check each from outside"},
+		[]string{"Allow only TLS 1.2 and 1.3 on all endpoints, and verify each from outside"},
 		map[string]string{
 			"nginx": "nginx -t && openssl s_client -connect HOST:443 -tls1_1 </dev/null",
 			"linux": "openssl s_client -connect HOST:443 -tls1_1 </dev/null",
@@ -205,7 +205,7 @@ var recommendations = []recommendation{
 		compileFold(`deny-by-default|denied by default|zones?\b|segment`),
 		3,
 		6,
-		[]string{"Deny network traffic between zones by default and allow what is needed, by service"},
+		[]string{"Deny network traffic between zones by default and allow only what each service needs"},
 		map[string]string{
 			"kubernetes": "kubectl apply -f default-deny-networkpolicy.yaml",
 			"aws":        "aws ec2 revoke-security-group-ingress --group-id GROUP --ip-permissions file://open.json",
@@ -217,7 +217,7 @@ var recommendations = []recommendation{
 		compileFold(`processing agreement`),
 		2,
 		5,
-		[]string{"Sign a data processing agreement with each supplier that handles personal data, the riskiest first"},
+		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with the riskiest"},
 		nil,
 		"TPM-05",
 	},
@@ -226,7 +226,7 @@ var recommendations = []recommendation{
 		compileFold(`vulnerability scan|\bscans?\b`),
 		2,
 		4,
-		[]string{"Run a vulnerability scan each week and on every build, with a time limit for each severity"},
+		[]string{"Run a vulnerability scan weekly and on every build, with a remediation deadline per severity"},
 		map[string]string{"docker": "trivy image --severity HIGH,CRITICAL IMAGE", "linux": "trivy rootfs --severity HIGH,CRITICAL /"},
 		"VPM-06",
 	},
@@ -235,7 +235,7 @@ var recommendations = []recommendation{
 		compileFold(`retention`),
 		1,
 		4,
-		[]string{"Write the retention schedule, with an owner for each kind of record, and delete by it"},
+		[]string{"Write the retention schedule, with an owner for each type of record, and enforce deletion"},
 		map[string]string{
 			"aws": "aws s3api put-bucket-lifecycle-configuration --bucket BUCKET --lifecycle-configuration file://lifecycle.json # aws s3",
 		},
@@ -246,7 +246,7 @@ var recommendations = []recommendation{
 		compileFold(`screen lock|lock after|idle`),
 		1,
 		1,
-		[]string{"Set the screen lock by policy for all devices"},
+		[]string{"Enforce the screen lock by policy on all devices"},
 		map[string]string{
 			"windows": "reg add 'HKLM\\SOFTWARE\\Microsoft\\Windows\\CurrentVersion\\Policies\\System' /v InactivityTimeoutSecs " +
 				"/t REG_DWORD /d 600 /f",
@@ -258,7 +258,7 @@ var recommendations = []recommendation{
 		compileFold(`approv\w+`),
 		2,
 		2,
-		[]string{"Require an approval by a second person before production is changed"},
+		[]string{"Require approval by a second person before changes to production"},
 		map[string]string{
 			"git":   "gh api -X PUT repos/OWNER/REPO/branches/main/protection --input protection.json",
 			"azure": "terraform plan -out plan.tfplan",
@@ -270,17 +270,17 @@ var recommendations = []recommendation{
 		compileFold(`password`),
 		2,
 		1,
-		[]string{"Raise the password length and check new passwords against breached lists"},
+		[]string{"Increase the minimum password length and check new passwords against lists of breached ones"},
 		map[string]string{"windows": "Set-ADDefaultDomainPasswordPolicy -Identity DOMAIN -MinPasswordLength 14"},
 		"IAC-10",
 	},
-	{"notice", compileFold(`notice`), 1, 3, []string{"Write the privacy notice for each processing and publish it"}, nil, "PRI-02"},
+	{"notice", compileFold(`notice`), 1, 3, []string{"Write and publish a privacy notice for each processing activity"}, nil, "PRI-02"},
 	{
 		"penetration test",
 		compileFold(`penetration`),
 		2,
 		8,
-		[]string{"Order a penetration test from an independent party and fix what it finds"},
+		[]string{"Commission an independent penetration test and fix its findings"},
 		nil,
 		"VPM-07",
 	},
@@ -289,7 +289,7 @@ var recommendations = []recommendation{
 		compileFold(`malware|antivirus|edr\b`),
 		2,
 		3,
-		[]string{"Install malware protection on all systems and watch its alerts in one place"},
+		[]string{"Install malware protection on all systems and monitor its alerts centrally"},
 		map[string]string{
 			"linux":   "systemctl enable --now clamav-freshclam clamav-daemon",
 			"windows": "Set-MpPreference -DisableRealtimeMonitoring $false",
@@ -301,7 +301,7 @@ var recommendations = []recommendation{
 		compileFold(`firewall|rule review`),
 		2,
 		3,
-		[]string{"Review the firewall rules with their owners and remove each unused rule"},
+		[]string{"Review firewall rules with their owners and remove unused ones"},
 		map[string]string{"aws": "aws ec2 describe-security-groups --filters Name=ip-permission.cidr,Values=0.0.0.0/0"},
 		"NET-04",
 	},
@@ -310,7 +310,7 @@ var recommendations = []recommendation{
 		compileFold(`continuity|disaster`),
 		2,
 		8,
-		[]string{"Write the business continuity plan from the impact analysis and test it"},
+		[]string{"Write the business continuity plan based on the impact analysis, and test it"},
 		nil,
 		"BCD-01",
 	},
@@ -319,7 +319,7 @@ var recommendations = []recommendation{
 		compileFold(`inventory`),
 		2,
 		4,
-		[]string{"Build the inventory from the platforms' own lists, with an owner for each asset"},
+		[]string{"Build the inventory from the platforms' resource lists, with an owner for each asset"},
 		map[string]string{
 			"azure": "az resource list --output table",
 			"aws":   "aws resourcegroupstaggingapi get-resources",
@@ -332,7 +332,7 @@ var recommendations = []recommendation{
 		compileFold(`root login|ssh`),
 		3,
 		1,
-		[]string{"Disable root login over ssh and use named accounts with keys"},
+		[]string{"Disable root login over SSH and use named accounts with keys"},
 		map[string]string{
 			"linux": "printf 'PermitRootLogin no\\n' > /etc/ssh/sshd_config.d/10-root.conf && sshd -t && systemctl reload ssh",
 		},
@@ -343,7 +343,7 @@ var recommendations = []recommendation{
 		compileFold(`supplier|vendor|third.part`),
 		2,
 		5,
-		[]string{"Assess each supplier by what it can reach, and set conditions for the riskiest"},
+		[]string{"Assess each supplier by its access, and set requirements for the riskiest"},
 		nil,
 		"TPM-04.1",
 	},
@@ -352,7 +352,7 @@ var recommendations = []recommendation{
 		compileFold(`key rotation|rotat\w+`),
 		2,
 		2,
-		[]string{"Turn on rotation of the keys and record who may use them"},
+		[]string{"Enable key rotation and record who may use the keys"},
 		map[string]string{"aws": "aws kms enable-key-rotation --key-id KEY", "gcp": "gcloud kms keys update KEY --rotation-period=365d"},
 		"CRY-09",
 	},
@@ -361,7 +361,7 @@ var recommendations = []recommendation{
 		compileFold(`sign(?:ed|ing|ature)`),
 		2,
 		4,
-		[]string{"Sign the images in the build and admit only signed ones"},
+		[]string{"Sign images in the build and allow only signed ones to run"},
 		map[string]string{
 			"docker":     "cosign sign --key KEY IMAGE",
 			"kubernetes": "kubectl get pods --all-namespaces -o jsonpath='{..image}'",
@@ -373,11 +373,11 @@ var recommendations = []recommendation{
 		compileFold(`time sync|clock|ntp`),
 		1,
 		1,
-		[]string{"Point the clocks of all systems to the same time sources"},
+		[]string{"Synchronize the clocks of all systems with the same time sources"},
 		map[string]string{"linux": "chronyc sources -v"},
 		"SEA-20",
 	},
-	{"visitors", compileFold(`visitor`), 1, 1, []string{"Keep a visitor log at reception, with host and times"}, nil, "PES-06"},
+	{"visitors", compileFold(`visitor`), 1, 1, []string{"Keep a visitor log at reception with hosts and times"}, nil, "PES-06"},
 }
 
 // platforms are recognized by names in the architecture.
@@ -423,17 +423,17 @@ func PlanRemediation(
 	weight, days, grave := 0, 0, 0
 	for _, gap := range missing {
 		if len(parseText(gap).instructions) > 0 {
-			signs.add("order", gap, "it tells the reader what to answer and is no gap")
+			signs.add("order", gap, "ignored: an instruction to the reader, not a gap")
 			continue
 		}
 		r := recommendationFor(gap)
 		if r == nil {
 			out.SprintActionItems = append(
 				out.SprintActionItems,
-				fmt.Sprintf("Name an owner for “%s”, agree on what would show it, and put that in place.", truncate(gap, 200)),
+				fmt.Sprintf("Assign an owner for “%s”, agree what evidence would demonstrate it, and implement it.", truncate(gap, 200)),
 			)
 			weight, days = max(weight, 2), days+3
-			signs.add("gap", gap, "no rule knows it: a person has to plan it")
+			signs.add("gap", gap, "no rule covers it: plan it manually")
 			continue
 		}
 		signs.add("gap", gap, r.name)
@@ -460,7 +460,7 @@ func PlanRemediation(
 	if len(out.SprintActionItems) == 0 {
 		out.SprintActionItems = append(
 			out.SprintActionItems,
-			"Nothing is missing in the evaluation: keep the evidence current and look again at the next review.",
+			"The evaluation found nothing missing: keep the evidence current and check again at the next review.",
 		)
 		return out, signs
 	}
@@ -482,8 +482,10 @@ func PlanRemediation(
 
 func formatEffort(days int) string {
 	switch {
+	case days <= 1:
+		return "small, about 1 person-day"
 	case days <= 2:
-		return fmt.Sprintf("small, about %d person-days", max(1, days))
+		return "small, about 2 person-days"
 	case days <= 6:
 		return fmt.Sprintf("medium, about %d person-days", days)
 	case days <= 15:

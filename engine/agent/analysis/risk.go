@@ -19,65 +19,65 @@ type factor struct {
 
 var riskFactors = []factor{
 	{
-		"happening now",
+		"active exploitation",
 		compileFold(
 			`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`,
 		),
 		30,
 	},
 	{
-		"no login needed",
+		"exposed without authentication",
 		compileFold(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`),
 		18,
 	},
 	{
-		"takes over systems",
+		"system takeover possible",
 		compileFold(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`),
 		18,
 	},
 	{
-		"people's data",
+		"personal data affected",
 		compileFold(
 			`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`,
 		),
 		10,
 	},
-	{"special data", compileFold(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
-	{"special data leaves the law's reach", compileFold(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
-	{"at scale", compileFold(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
+	{"special categories of data affected", compileFold(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
+	{"special categories of data transferred to a third country", compileFold(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
+	{"large scale", compileFold(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
 	{
-		"a protection is missing",
+		"missing safeguard",
 		compileFold(
 			`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`,
 		),
 		12,
 	},
 	{
-		"a core safeguard",
+		"core safeguard affected",
 		compileFold(
 			`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`,
 		),
 		14,
 	},
 	{
-		"the business stands or falls with it",
+		"business-critical",
 		compileFold(
 			`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`,
 		),
 		10,
 	},
 	{
-		"a deadline presses",
+		"approaching deadline",
 		compileFold(
 			`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`,
 		),
 		14,
 	},
-	{"a regulator's clock runs", compileFold(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
-	{"it is out of date", compileFold(`years old|outdated|out of support|average ten days late`), 16},
-	{"people are misled", compileFold(`click rate|phishing`), 16},
+	{"regulatory deadline running", compileFold(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
+	{"outdated systems or practices", compileFold(`years old|outdated|out of support|average ten days late`), 16},
+	{"phishing exposure", compileFold(`click rate|phishing`), 16},
 	{
-		"a regulator or the law",
+		"legal or regulatory exposure",
 		compileFold(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`),
 		12,
 	},
@@ -86,23 +86,23 @@ var riskFactors = []factor{
 // pressingFactors make a risk critical on their own: it is happening, anyone can cause it, a
 // regulator is waiting, or data can't be recovered.
 var pressingFactors = map[string]bool{
-	"happening now":                       true,
-	"no login needed":                     true,
-	"special data leaves the law's reach": true,
-	"a regulator's clock runs":            true,
+	"active exploitation":                                       true,
+	"exposed without authentication":                            true,
+	"special categories of data transferred to a third country": true,
+	"regulatory deadline running":                               true,
 }
 
 const minCriticalUrgency = 80
 
 var riskReducers = []factor{
 	{
-		"nothing that matters is on it",
+		"low-value asset",
 		compileFold(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`),
 		22,
 	},
-	{"a formality", compileFold(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
-	{"behind a door", compileFold(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
-	{"as others are", compileFold(`industry average|low-tier|average is similar|low risk|two regions`), 8},
+	{"formal finding", compileFold(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
+	{"not exposed to the internet", compileFold(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
+	{"in line with peers", compileFold(`industry average|low-tier|average is similar|low risk|two regions`), 8},
 }
 
 var (
@@ -136,7 +136,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 	if m := cvssPattern.FindStringSubmatch(d.body); m != nil {
 		if score, err := strconv.ParseFloat(m[1], 64); err == nil && score <= 10 {
 			urgency = max(urgency, score*9)
-			signs.add("cvss", m[0], "a published score")
+			signs.add("cvss", m[0], "published CVSS score")
 		}
 	}
 	if !slices.ContainsFunc(reasons, func(b string) bool { return pressingFactors[b] }) {
@@ -173,12 +173,12 @@ func UrgencyBand(urgency float64) string {
 
 func executiveSummary(d parsedText, category, band string, reasons []string) string {
 	first := truncate(d.body, 320)
-	why := "Nothing in the description makes it pressing."
+	why := "Nothing in the description makes it urgent."
 	if len(reasons) > 0 {
-		why = "It weighs because: " + strings.Join(reasons, ", ") + "."
+		why = "Main drivers: " + strings.Join(reasons, ", ") + "."
 	}
 	return fmt.Sprintf(
-		"A %s risk of %s urgency. In the words it was reported: %s %s",
+		"A %s risk of %s urgency. As reported: %s %s",
 		category,
 		band,
 		strings.TrimRight(first, ".")+".",
@@ -189,16 +189,16 @@ func executiveSummary(d parsedText, category, band string, reasons []string) str
 func financialImpact(b, d parsedText, band string, signs *Indicators) string {
 	for _, t := range []parsedText{b, d} {
 		if m := moneyPattern.FindString(t.body); m != "" {
-			signs.add("money", m, "the figure that is at stake")
+			signs.add("money", m, "amount at stake")
 			return fmt.Sprintf(
-				"The context names %s. That is what is exposed, not what a loss would be; the share at risk has to be estimated by the business.",
+				"The context mentions %s. That is the exposure, not the expected loss; the business has to estimate the share at risk.",
 				strings.TrimSpace(m),
 			)
 		}
 	}
 	return fmt.Sprintf(
-		"No figure was given, so none is invented. At %s urgency, ask the business for the cost of a day without the service "+
-			"and of telling those concerned.",
+		"No figure was given, so none is estimated. At %s urgency, ask the business what a day without the service "+
+			"and notifying those affected would cost.",
 		band,
 	)
 }
@@ -211,17 +211,17 @@ var laws = []struct {
 		compileFold(
 			`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`,
 		),
-		"Data protection law (GDPR where people in the EU are concerned): a breach is notified within 72 hours where it puts people at risk",
+		"Data protection law (GDPR for people in the EU): breaches that put people at risk must be notified within 72 hours",
 	},
-	{compileFold(`third country|transfer mechanism`), "transfers to third countries need a mechanism (GDPR chapter V)"},
+	{compileFold(`third country|transfer mechanism`), "transfers to third countries need a legal mechanism (GDPR chapter V)"},
 	{compileFold(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
 	{
 		compileFold(`dora|payment institution|bank|fintech|insurance`),
-		"financial supervision (DORA): major incidents and ICT risk are reported to the supervisor",
+		"financial regulation (DORA): major ICT incidents must be reported to the supervisor",
 	},
-	{compileFold(`soc 2`), "the SOC 2 report may carry an exception"},
-	{compileFold(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2) with short reporting times"},
-	{compileFold(`contract with|contract worth|demands`), "a duty under contract"},
+	{compileFold(`soc 2`), "the SOC 2 report may contain an exception"},
+	{compileFold(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2), with short reporting deadlines"},
+	{compileFold(`contract with|contract worth|demands`), "contractual obligations"},
 }
 
 func regulatoryImpact(all parsedText, category string, signs *Indicators) string {
@@ -233,7 +233,7 @@ func regulatoryImpact(all parsedText, category string, signs *Indicators) string
 		}
 	}
 	if len(names) == 0 {
-		return "Nothing in the description points to a particular law; a lawyer should confirm that for the category " + category + "."
+		return "Nothing in the description points to a specific law; have counsel confirm this for the category " + category + "."
 	}
 	return strings.Join(uniqueStrings(names, 5), "; ") + "."
 }
@@ -241,15 +241,15 @@ func regulatoryImpact(all parsedText, category string, signs *Indicators) string
 func boardRecommendation(band string, reasons []string) string {
 	why := ""
 	if len(reasons) > 0 {
-		why = " The first question to management: what is done today about “" + reasons[0] + "”?"
+		why = " First question for management: what is being done today about “" + reasons[0] + "”?"
 	}
 	switch band {
 	case "critical":
-		return "Decide now: name one accountable executive, release the means today and ask for a report within 24 hours." + why
+		return "Decide now: name one accountable executive, approve the resources today and ask for a report within 24 hours." + why
 	case "high":
-		return "Decide at the next meeting at the latest: an owner, a budget and a date within 30 days." + why
+		return "Decide by the next meeting: assign an owner, a budget and a date within 30 days." + why
 	case "medium":
-		return "Note it, and ask for a plan with an owner and a date within the quarter." + why
+		return "Note the risk and ask for a plan with an owner and a date within the quarter." + why
 	}
-	return "No decision by the board is needed; it is handled in the ordinary course and reported with the others."
+	return "No board decision is needed; handle it in the ordinary course and report it with other risks."
 }

@@ -42,7 +42,7 @@ var (
 		),
 	}
 	automatedDecisions = criterion{
-		"automated decisions with effect",
+		"automated decisions with significant effect",
 		compileFold(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`),
 	}
 	largeScale = criterion{
@@ -56,11 +56,11 @@ var (
 		),
 	}
 	combinedData = criterion{
-		"shared or combined beyond the purpose",
+		"data shared or combined beyond the purpose",
 		compileFold(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`),
 	}
 	sensitiveData = criterion{
-		"data that harms when lost",
+		"data that would cause harm if lost",
 		compileFold(
 			`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`,
 		),
@@ -117,42 +117,42 @@ var controlRules = []struct {
 	when *pattern // nil means always
 	why  string
 }{
-	{"PRI-14", nil, "every processing stands in the record of processing"},
-	{"PRI-02", nil, "people are told what is done with their data"},
-	{"PRI-05", nil, "the time after which the data goes has to be fixed"},
-	{"PRI-06", nil, "people can ask for their data"},
-	{"PRI-03", compileFold(`consent|ticked|opt.?in|agreement`), "it rests on consent, which has to be proven and can be withdrawn"},
+	{"PRI-14", nil, "every processing activity must be in the record of processing"},
+	{"PRI-02", nil, "people must be informed how their data is used"},
+	{"PRI-05", nil, "a retention period must be set"},
+	{"PRI-06", nil, "people have a right of access to their data"},
+	{"PRI-03", compileFold(`consent|ticked|opt.?in|agreement`), "it relies on consent, which must be provable and can be withdrawn"},
 	{
 		"CRY-05",
 		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`),
-		"data of this kind is kept encrypted",
+		"sensitive data must be encrypted",
 	},
 	{
 		"IAC-08",
 		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`),
-		"only those who need it may see it",
+		"access must be limited to those who need it",
 	},
 	{"RSK-10", nil, ""}, // only if an assessment is required
 	{
 		"PRI-07",
 		compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`),
-		"data goes to somebody else",
+		"data is disclosed to others",
 	},
-	{"TPM-05", compileFold(`vendor|provider|call centre|processor|cloud|host`), "a third party handles it for you"},
+	{"TPM-05", compileFold(`vendor|provider|call centre|processor|cloud|host`), "a third party processes the data"},
 	{
 		"CLD-09",
 		compileFold(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
-		"the data leaves the country; places and mechanism have to be known",
+		"data leaves the country; locations and transfer mechanism must be known",
 	},
-	{"PES-05", compileFold(`cctv|video|surveillance|badges?`), "cameras and doors are part of it"},
+	{"PES-05", compileFold(`cctv|video|surveillance|badges?`), "it involves cameras or physical access control"},
 	{
 		"AAT-10",
 		compileFold(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),
-		"a machine judges people",
+		"an automated system evaluates people",
 	},
-	{"AAT-22.1", compileFold(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person has to be able to step in"},
-	{"PRI-05.3", compileFold(`anonymi|pseudonym|research|analytics`), "names can be taken out of the data"},
-	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "less data would do"},
+	{"AAT-22.1", compileFold(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person must be able to intervene"},
+	{"PRI-05.3", compileFold(`anonymi|pseudonym|research|analytics`), "the data can be anonymized or pseudonymized"},
+	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "the processing may collect more data than needed"},
 }
 
 // AnalyzeRoPA analyzes the description of a processing: its risk, its possible legal basis and the
@@ -179,7 +179,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	}
 	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !isMembershipList(t)
 	if out.IsDPIARequired {
-		signs.add("dpia", fmt.Sprintf("%d marks", points), "an assessment of the impact is required")
+		signs.add("dpia", fmt.Sprintf("%d criteria met", points), "an impact assessment is required")
 	}
 	out.SuggestedLegalBasis = suggestLegalBasis(t, &signs)
 	for _, d := range controlRules {
@@ -188,7 +188,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 		case d.code == "RSK-10" && !out.IsDPIARequired:
 			continue
 		case d.code == "RSK-10":
-			why = "its risk asks for an impact assessment before it begins"
+			why = "its risk requires an impact assessment before it begins"
 		case d.when != nil:
 			m, ok := t.findAffirmed(d.when)
 			if !ok {
@@ -253,7 +253,7 @@ func suggestLegalBasis(t parsedText, signs *Indicators) string {
 		}
 	}
 	if at == 0 {
-		signs.add("basis", "", "nothing points to another basis; a balance of interests has to be written down")
+		signs.add("basis", "", "nothing indicates another basis; document a legitimate interests assessment")
 	}
 	return best
 }

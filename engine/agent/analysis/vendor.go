@@ -21,26 +21,26 @@ var processorTerms = []contractTerm{
 	{
 		"instructions",
 		compileFold(`(?:documented|written) instructions?|instructions of the (?:controller|customer)|dokumentierte?n? weisung`),
-		"Nothing binds the vendor to documented instructions.",
+		"The vendor is not bound to documented instructions.",
 	},
 	{"confidentiality", compileFold(`confidential\w*|secrecy|vertraulich\w*`), "Staff are not bound to confidentiality."},
 	{
 		"security",
 		compileFold(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
-		"No technical and organisational security measures are named.",
+		"No technical and organizational security measures are specified.",
 	},
-	{"data subjects", compileFold(`data subjects?|betroffenen\w*`), "No help with requests of data subjects is promised."},
-	{"breach", compileFold(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches was found."},
+	{"data subjects", compileFold(`data subjects?|betroffenen\w*`), "No assistance with data subject requests is agreed."},
+	{"breach", compileFold(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches."},
 	{
 		"deletion",
 		compileFold(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
-		"Nothing says that data is returned or deletion follows at the end.",
+		"No return or deletion of data at the end of the contract.",
 	},
-	{"audit", compileFold(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect was found."},
+	{"audit", compileFold(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect."},
 	{
 		"sub-processor",
 		compileFold(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
-		"Nothing governs sub-processors.",
+		"No rules for sub-processors.",
 	},
 }
 
@@ -73,24 +73,24 @@ var redFlags = []contractTerm{
 		compileFold(
 			`improve its services|own purposes|product analytics|for their marketing|trains? its|machine-learning models on|combine it with other|own product`,
 		),
-		"Use for the vendor's own purpose: data is used beyond what was ordered.",
+		"The vendor may use data for its own purposes.",
 	},
 	{"sell", compileFold(`\b(?:sell|sale of)\b`), "The vendor may sell data."},
 	{
 		"unilateral",
 		compileFold(`(?:change|amend|modify)[^.]{0,60}(?:at any time|without notice|unilateral)`),
-		"Unilateral changes of the terms without notice.",
+		"The vendor may change the terms unilaterally or without notice.",
 	},
 	{
 		"retention",
 		compileFold(`retains? all data after|unlimited time|indefinitely|keep copies`),
-		"No deletion: data is kept after the end.",
+		"No deletion: data is kept after the contract ends.",
 	},
 	{"no audit", compileFold(`no right to audit|audits? (?:is|are) excluded|may not audit`), "The right to audit is excluded."},
 	{
 		"indemnity",
 		compileFold(`customer shall indemnify[^.]{0,120}(?:own|all claims)`),
-		"A one-sided indemnity: the customer answers for the vendor's own breaches.",
+		"One-sided indemnity: the customer is liable for the vendor's own breaches.",
 	},
 	{
 		"free subcontracting",
@@ -108,7 +108,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	out := &api.VendorScan{Analysed: newAnalysed(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
 	noteForeignLanguage(&out.Limitations, &signs, contract)
 	for _, o := range t.instructions {
-		signs.add("order", o, "it tells the reader what to answer and is no term of the contract")
+		signs.add("order", o, "ignored: an instruction to the reader, not a contract term")
 	}
 	flag := func(s string) { out.RedFlagsForNegotiation = append(out.RedFlagsForNegotiation, s) }
 	if m, ok := t.findMention(standardClauses); ok {
@@ -131,7 +131,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 		}
 		if found {
 			has++
-			signs.add("term_"+strings.ReplaceAll(p.name, " ", "_"), where, "the contract has it")
+			signs.add("term_"+strings.ReplaceAll(p.name, " ", "_"), where, "covered by the contract")
 			continue
 		}
 		flag(p.message)
@@ -146,12 +146,12 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	out.LiabilityCapIdentified = findLiability(t, vendor, flag, &signs)
 	if m, ok := t.findMention(thirdCountry); ok && !out.HasStandardContractualClauses {
 		if _, other := t.findMention(adequacyMechanism); !other {
-			flag("A transfer to a third country is possible (" + m + ") and no mechanism for it is named.")
-			signs.add("transfer", m, "no mechanism")
+			flag("Data may be transferred to a third country (" + m + ") without a named transfer mechanism.")
+			signs.add("transfer", m, "no transfer mechanism")
 		}
 	}
 	if m := breachDeadline.FindStringSubmatch(t.body); m != nil && isLateNotice(m[1], m[2]) {
-		flag("The notice of a breach comes too late: " + m[1] + " " + m[2] + ", where the controller has 72 hours.")
+		flag("Breach notification is too late: within " + m[1] + " " + m[2] + ", while the controller has 72 hours.")
 	}
 	out.RedFlagsForNegotiation = uniqueStrings(out.RedFlagsForNegotiation, 30)
 	out.IsDPACompliant = has == len(processorTerms)
@@ -197,7 +197,7 @@ func findLiability(t parsedText, vendor string, flag func(string), signs *Indica
 	}
 	if m := liabilityCap.FindStringSubmatch(t.body); m != nil {
 		amount := strings.TrimRight(truncate(cutAtSentenceEnd(m[1]), 90), " .")
-		signs.add("liability", m[0], "a cap")
+		signs.add("liability", m[0], "capped")
 		if compileFold(`fees paid in the last (?:one|two|three|six|\d) months|fees`).MatchString(amount) &&
 			compileFold(`(?:one|two|three|six|[1-6])\W`).MatchString(amount+" ") {
 			flag("The liability cap is low: " + amount + ".")
@@ -209,7 +209,7 @@ func findLiability(t parsedText, vendor string, flag func(string), signs *Indica
 		flag("Liability is excluded" + vendorSuffix(vendor) + ".")
 		return "excluded (" + truncate(m, 120) + ")"
 	}
-	flag("Liability: no cap and no rule was found in this part.")
+	flag("Liability: no cap or other provision in this excerpt.")
 	return "not identified"
 }
 
