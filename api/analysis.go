@@ -1,7 +1,7 @@
 package api
 
-// Analysed holds the fields common to all specialized analyses.
-type Analysed struct {
+// AnalysisMetadata holds the fields common to all specialized analyses.
+type AnalysisMetadata struct {
 	Model      string `json:"model"`
 	AgentRunID string `json:"agent_run_id"`
 	// Limitations lists what the answer could not take into account.
@@ -9,11 +9,11 @@ type Analysed struct {
 }
 
 // Metadata returns the common fields of an analysis.
-func (a *Analysed) Metadata() *Analysed { return a }
+func (a *AnalysisMetadata) Metadata() *AnalysisMetadata { return a }
 
 // EvidenceEvaluation is the verdict on whether evidence meets a requirement.
 type EvidenceEvaluation struct {
-	Analysed
+	AnalysisMetadata
 	IsCompliant     bool     `json:"is_compliant"`
 	ConfidenceScore float64  `json:"confidence_score" doc:"0 to 100."`
 	MissingElements []string `json:"missing_elements"`
@@ -30,7 +30,7 @@ type EvaluateEvidenceInput struct {
 
 // IncidentTriage is the verdict on whether a log shows an incident.
 type IncidentTriage struct {
-	Analysed
+	AnalysisMetadata
 	IsFalsePositive               bool     `json:"is_false_positive"`
 	SeverityLevel                 string   `json:"severity_level"`
 	AttackVectorGuessed           string   `json:"attack_vector_guessed"`
@@ -49,7 +49,7 @@ type TriageIncidentInput struct {
 
 // RiskTranslation is a technical risk restated for the board.
 type RiskTranslation struct {
-	Analysed
+	AnalysisMetadata
 	ExecutiveSummary         string  `json:"executive_summary"`
 	UrgencyMetric            float64 `json:"urgency_metric" doc:"0 to 100."`
 	FinancialImpactEstimate  string  `json:"financial_impact_estimate"`
@@ -68,7 +68,7 @@ type TranslateRiskInput struct {
 
 // VendorScan is the result of a data protection review of a contract.
 type VendorScan struct {
-	Analysed
+	AnalysisMetadata
 	HasStandardContractualClauses bool     `json:"has_standard_contractual_clauses"`
 	IsDPACompliant                bool     `json:"is_dpa_compliant"`
 	LiabilityCapIdentified        string   `json:"liability_cap_identified"`
@@ -86,7 +86,7 @@ type ScanVendorContractInput struct {
 
 // RemediationPlan is a gap turned into work.
 type RemediationPlan struct {
-	Analysed
+	AnalysisMetadata
 	SprintActionItems       []string `json:"sprint_action_items"`
 	DevopsCommandsSuggested []string `json:"devops_commands_suggested"`
 	PriorityLevel           string   `json:"priority_level"`
@@ -110,7 +110,7 @@ type RequiredControl struct {
 
 // RoPAAnalysis holds the conclusions drawn from a description of processing.
 type RoPAAnalysis struct {
-	Analysed
+	AnalysisMetadata
 	SuggestedRiskLevel  string            `json:"suggested_risk_level"`
 	RequiredControls    []RequiredControl `json:"required_controls"`
 	SuggestedLegalBasis string            `json:"suggested_legal_basis"`
@@ -126,7 +126,7 @@ type AnalyzeRoPAInput struct {
 
 // DPIAAssessment is the residual risk of a project.
 type DPIAAssessment struct {
-	Analysed
+	AnalysisMetadata
 	ResidualRiskLevel          string   `json:"residual_risk_level"`
 	IsApprovedTechnically      bool     `json:"is_approved_technically"`
 	MitigatingControlsRequired []string `json:"mitigating_controls_required"`

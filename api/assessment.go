@@ -119,7 +119,7 @@ type AssessmentStatus struct {
 type Outdated struct {
 	Gate          Gate   `json:"gate"`
 	VersionNumber int    `json:"version_number"`
-	Reason        string `json:"reason" enum:"scope,documents,basis,undecided" doc:"What is newer: the scope, the documents, or a source deliverable; undecided: it isn't approved, and other deliverables depend on its approved version or are made from it."`
+	Reason        string `json:"reason" enum:"scope,documents,source,unapproved" doc:"What is newer: the scope, the documents, or a source deliverable; unapproved: it isn't approved, and other deliverables depend on its approved version or are made from it."`
 	Message       string `json:"message"`
 }
 

@@ -64,7 +64,7 @@ type CustomControlBody struct {
 // CustomFramework is a stored custom framework. Lists omit its requirements.
 type CustomFramework struct {
 	CustomFrameworkBody
-	CustomMark
+	CustomMetadata
 	RequirementCount int `json:"requirement_count"`
 	// Unresolved are the controls it names that the active catalog version lacks.
 	Unresolved []string `json:"unresolved"`
@@ -73,12 +73,12 @@ type CustomFramework struct {
 // CustomControl is a stored custom control.
 type CustomControl struct {
 	CustomControlBody
-	CustomMark
+	CustomMetadata
 	Unresolved []string `json:"unresolved"`
 }
 
-// CustomMark records the owner of a custom record and when it last changed.
-type CustomMark struct {
+// CustomMetadata records the owner of a custom record and when it last changed.
+type CustomMetadata struct {
 	OrganizationID string    `json:"organization_id"`
 	IsCustom       bool      `json:"is_custom"`
 	UpdatedBy      string    `json:"updated_by"`

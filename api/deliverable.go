@@ -49,9 +49,9 @@ type Evidence struct {
 	Quote         string   `json:"quote"`
 	Score         float64  `json:"score"`
 	SHA256        string   `json:"sha256"`
-	// Supports is the statement the quote concerns, and Stance its effect on it.
-	Supports string `json:"supports"`
-	Stance   string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
+	// Statement is the statement the quote concerns, and Stance its effect on it.
+	Statement string `json:"statement"`
+	Stance    string `json:"stance" enum:"supports,plans,denies,template,limits,conflicts"`
 }
 
 // Applicability is the applicability of a control to the organization.

@@ -81,7 +81,7 @@ type FindingFilter struct {
 	ControlCode string         `query:"control_code"`
 	Owner       string         `query:"owner"`
 	Q           string         `query:"q" doc:"Part of the control, the condition or the recommendation."`
-	Sort        string         `query:"sort" sort:"severity,known,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"Sort order; prefix a field with - for descending. known: whether the evidence shows the gap."`
+	Sort        string         `query:"sort" sort:"severity,evidenced,severity_points,weight,control_code,domain_code,status,result,owner,due_date,updated_at" doc:"Sort order; prefix a field with - for descending. evidenced: whether the evidence shows the gap."`
 }
 
 // EvidencedRank returns 1 for a gap shown by the evidence, or 0 if there was too little evidence to
@@ -186,7 +186,7 @@ type GapSummary struct {
 	ConformityPct     *float64         `json:"conformity_pct" doc:"Implemented controls as a share of assessed ones; partially implemented controls count as deficient."`
 	ConformityFormula string           `json:"conformity_formula"`
 	DeficientMaterial []string         `json:"deficient_material" doc:"Material controls (weight 10) that are not implemented."`
-	OtherwiseThanSoA  []string         `json:"otherwise_than_soa" doc:"Controls judged differently in the gap analysis than in the Statement of Applicability, which determines compliance and conformity."`
+	DiffersFromSoA    []string         `json:"differs_from_soa" doc:"Controls judged differently in the gap analysis than in the Statement of Applicability, which determines compliance and conformity."`
 	SinceVersion      int              `json:"since_version" doc:"The version that changes are relative to; 0 for the first version."`
 	Changes           []GapChange      `json:"changes" doc:"Differences from the previous version, by kind, worst first."`
 }
@@ -213,7 +213,7 @@ type GapChange struct {
 	Severity     Severity      `json:"severity" doc:"Current severity; for a closed gap, the previous one."`
 	Before       string        `json:"before" doc:"Previous severity and status; empty for a new gap."`
 	After        string        `json:"after" doc:"Current severity and status; empty for a closed gap."`
-	Why          []string      `json:"why" doc:"Cause of the change: evidence, catalog, person, rule."`
+	Causes       []string      `json:"causes" doc:"Cause of the change: evidence, catalog, user, rule."`
 }
 
 const tagGap = "Gap analysis"

@@ -83,19 +83,19 @@ type IssueLink struct {
 	POAMCode      string `json:"poam_code"`
 	IssueKey      string `json:"issue_key" doc:"The tool's issue key; empty until the issue is created."`
 	IssueURL      string `json:"issue_url"`
-	Status        string `json:"status" enum:"creating,linked,conflict,failed,gone,dropped" doc:"creating: the issue is not created yet. conflict: both sides changed. failed: the last attempt failed. gone: the issue was deleted. dropped: the item is no longer in the plan."`
-	// Here, There and Agreed are the item, the issue, and their last common state.
-	Here    IssueSide  `json:"here"`
-	There   *IssueSide `json:"there"`
-	Agreed  *IssueSide `json:"agreed"`
-	Message *string    `json:"message"`
+	Status        string `json:"status" enum:"creating,linked,conflict,failed,issue_deleted,item_removed" doc:"creating: the issue is not created yet. conflict: both sides changed. failed: the last attempt failed. issue_deleted: the issue was deleted. item_removed: the item is no longer in the plan."`
+	// Item, There and Agreed are the item, the issue, and their last common state.
+	Item       IssueSide  `json:"item"`
+	Issue      *IssueSide `json:"issue"`
+	LastSynced *IssueSide `json:"last_synced"`
+	Message    *string    `json:"message"`
 }
 
 // IssueLinksInput lists links.
 type IssueLinksInput struct {
 	IntegrationInput
 	Paging
-	Status string `query:"status" enum:"creating,linked,conflict,failed,gone,dropped"`
+	Status string `query:"status" enum:"creating,linked,conflict,failed,issue_deleted,item_removed"`
 }
 
 // ResolveIssueLinkInput chooses the winning side of a conflict.
@@ -116,19 +116,19 @@ type IntegrationDeliveriesInput struct {
 
 // SecretKey describes the encryption keys for secrets, without revealing them.
 type SecretKey struct {
-	Place      string   `json:"place" enum:"environment,file,keyring,memory"`
-	KeyID      string   `json:"key_id" doc:"Identifies the current key."`
-	OldKeyIDs  []string `json:"old_key_ids" doc:"Old keys that can still decrypt."`
-	Sealed     int      `json:"sealed" doc:"Secrets encrypted with the current key."`
-	SealedOld  int      `json:"sealed_old" doc:"Secrets encrypted with an old key; rotating re-encrypts them."`
-	Unreadable []string `json:"unreadable" doc:"Webhooks and integrations whose secret no key can decrypt; set it again."`
+	Location     string   `json:"location" enum:"environment,file,keyring,memory"`
+	KeyID        string   `json:"key_id" doc:"Identifies the current key."`
+	OldKeyIDs    []string `json:"old_key_ids" doc:"Old keys that can still decrypt."`
+	Encrypted    int      `json:"encrypted" doc:"Secrets encrypted with the current key."`
+	EncryptedOld int      `json:"encrypted_old" doc:"Secrets encrypted with an old key; rotating re-encrypts them."`
+	Unreadable   []string `json:"unreadable" doc:"Webhooks and integrations whose secret no key can decrypt; set it again."`
 }
 
 // RotateSecretKeyInput requests a new key.
 type RotateSecretKeyInput struct {
 	Body struct {
-		KeepIn string `json:"keep_in,omitempty" enum:"file,keyring" doc:"Where to store the keys from now on; unchanged if omitted."`
-		Forget bool   `json:"forget,omitempty" doc:"Forget old keys that are no longer needed; older copies of the database can't be opened afterwards."`
+		Location      string `json:"location,omitempty" enum:"file,keyring" doc:"Where to store the keys from now on; unchanged if omitted."`
+		DeleteOldKeys bool   `json:"delete_old_keys,omitempty" doc:"Forget old keys that are no longer needed; older copies of the database can't be opened afterwards."`
 	}
 }
 

@@ -27,8 +27,8 @@ type Migration struct {
 	ControlsUnchanged int `json:"controls_unchanged"`
 	// DecisionsKept are remaining controls with manual decisions; DecisionsLeft are those that were
 	// dropped. Their decisions stay readable in earlier versions.
-	DecisionsKept []string `json:"decisions_kept"`
-	DecisionsLeft []string `json:"decisions_left"`
+	DecisionsKept    []string `json:"decisions_kept"`
+	DecisionsDropped []string `json:"decisions_dropped"`
 	// Review lists what users must review again, by control code.
 	Review []MigrationReview `json:"review"`
 	// Versions are the new drafts, one for each existing deliverable.
@@ -45,9 +45,9 @@ type CatalogPoint struct {
 // MigratedFramework is the fate of one framework of the assessment.
 type MigratedFramework struct {
 	Code   string  `json:"code"`
-	Status string  `json:"status" enum:"kept,renamed,gone,dropped"`
+	Status string  `json:"status" enum:"kept,renamed,missing,dropped"`
 	ToCode *string `json:"to_code"`
-	// Message explains why a framework is gone and names the closest match.
+	// Message explains why a framework is missing and names the closest match.
 	Message *string `json:"message"`
 }
 
@@ -55,7 +55,7 @@ type MigratedFramework struct {
 type MigrationReview struct {
 	ControlCode string   `json:"control_code"`
 	Title       string   `json:"title"`
-	Reasons     []string `json:"reasons" doc:"new, gone, no_longer_mapped, renamed, reworded, reweighted, deprecated, requirements_changed"`
+	Reasons     []string `json:"reasons" doc:"new, removed, no_longer_mapped, renamed, reworded, reweighted, deprecated, requirements_changed"`
 	// Gained and Lost are requirement codes by framework.
 	Gained RequirementCodes `json:"requirements_gained"`
 	Lost   RequirementCodes `json:"requirements_lost"`
@@ -74,7 +74,7 @@ type MigratedVersion struct {
 // The reasons to review a control again.
 const (
 	ReviewNew          = "new"
-	ReviewGone         = "gone"
+	ReviewRemoved      = "removed"
 	ReviewUnmapped     = "no_longer_mapped"
 	ReviewRenamed      = "renamed"
 	ReviewReworded     = "reworded"

@@ -22,7 +22,7 @@ type Milestone struct {
 	// The following fields are set by the server; input values are ignored.
 	CompletedAt       *Date  `json:"completed_at,omitempty" format:"date" doc:"Completion date, set by the server."`
 	CompletedBy       string `json:"completed_by,omitempty" maxLength:"400" doc:"Who completed it, set by the server."`
-	WasBefore         string `json:"was_before,omitempty" maxLength:"20" doc:"Its status before it was completed together with its item; set by the server."`
+	PreviousStatus    string `json:"previous_status,omitempty" maxLength:"20" doc:"Its status before it was completed together with its item; set by the server."`
 	CompletedWithItem bool   `json:"completed_with_item,omitempty" doc:"True if it was completed together with its item; it reopens with the item. Set by the server."`
 }
 
@@ -159,7 +159,7 @@ type BurnDown struct {
 type CMMCEligibility struct {
 	Eligible        bool     `json:"eligible"`
 	Points          int      `json:"points"`
-	Of              int      `json:"of"`
+	MaxPoints       int      `json:"max_points"`
 	Score           float64  `json:"score" doc:"Points as a share of all points, 0 to 1; a plan is allowed from 0.8."`
 	NotMet          []string `json:"not_met" doc:"Requirements of NIST SP 800-171 that are not met."`
 	NotAssessed     []string `json:"not_assessed" doc:"Requirements without any control in the assessment's scope."`

@@ -23,18 +23,18 @@ type Report struct {
 type ReportBody struct {
 	Format   string `json:"format" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
-	ReportLook
+	ReportAppearance
 }
 
 // GenerateBody specifies a report; the default is the full report as HTML.
 type GenerateBody struct {
 	Format   string `json:"format,omitempty" enum:"pdf,html,docx,xlsx,md,csv,json,oscal"`
 	Template string `json:"template,omitempty" enum:"executive_summary,full,soa,gap_analysis,maturity,poam,fedramp_poam,emass_poam,assessment_plan,audit_package"`
-	ReportLook
+	ReportAppearance
 }
 
-// ReportLook is the title and appearance of a report.
-type ReportLook struct {
+// ReportAppearance is the title and appearance of a report.
+type ReportAppearance struct {
 	Title  string `json:"title,omitempty" maxLength:"300"`
 	Layout string `json:"layout,omitempty" maxLength:"262144" doc:"A custom Go template for html and md; it receives the report's JSON form."`
 	Style  string `json:"style,omitempty" maxLength:"2800000" doc:"A DOCX in base64 that supplies the styles of a docx report."`
@@ -42,7 +42,7 @@ type ReportLook struct {
 
 // Maximum sizes of a custom template and of a style document, in bytes.
 const (
-	MaxOwnTemplate = 256 << 10
+	MaxLayoutBytes = 256 << 10
 	MaxStyleBytes  = 2 << 20
 )
 
@@ -85,17 +85,17 @@ type ReportVerification struct {
 	OK     bool   `json:"ok" doc:"The file is unchanged since the service generated it; see the explanations."`
 	Report Report `json:"report"`
 	// Outcome is reproduced if the regenerated report has the same bytes.
-	Outcome         string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,own_look,differs,package,damaged"`
-	Message         string         `json:"message"`
-	RewrittenSHA256 *string        `json:"rewritten_sha256" doc:"Hash of the regenerated report; null if it was not regenerated."`
-	Changed         []SourceChange `json:"changed" doc:"Sources that have changed since."`
+	Outcome           string         `json:"outcome" enum:"reproduced,sources_changed,program_changed,custom_appearance,differs,package,damaged"`
+	Message           string         `json:"message"`
+	RegeneratedSHA256 *string        `json:"regenerated_sha256" doc:"Hash of the regenerated report; null if it was not regenerated."`
+	Changed           []SourceChange `json:"changed" doc:"Sources that have changed since."`
 }
 
 // SourceChange is a source of a report that has changed.
 type SourceChange struct {
-	Name string  `json:"name"`
-	Was  *string `json:"was"`
-	Is   *string `json:"is"`
+	Name     string  `json:"name"`
+	Previous *string `json:"previous"`
+	Current  *string `json:"current"`
 }
 
 // ExecutiveSummary is the summary for a board.

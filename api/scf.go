@@ -113,7 +113,7 @@ type ImportWorkbookInput struct {
 	File  UploadFile `form:"file"`
 	Label string     `form:"label" doc:"The catalog release in the workbook, e.g. 2026.1.1; guessed from its name and sheets if omitted."`
 	// Aliases is a YAML table of framework name aliases, stored with the version.
-	Aliases string `form:"aliases" doc:"A table of framework aliases in YAML: same, laws, editions."`
+	Aliases string `form:"aliases" doc:"A table of framework aliases in YAML: aliases, laws, editions."`
 }
 
 // ImportSTRMInput is a set theory relationship mapping document to add to a version: a PDF or

@@ -15,7 +15,7 @@ import (
 // Trait is a property of an organization that is true, false or unknown, and why.
 type Trait struct {
 	Value    string     `json:"value" enum:"true,false,unknown"`
-	Source   string     `json:"source" enum:"evidence,person,default"`
+	Source   string     `json:"source" enum:"evidence,user,default"`
 	Reason   string     `json:"reason"`
 	Evidence []Evidence `json:"evidence"`
 }

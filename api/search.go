@@ -38,7 +38,7 @@ type SearchHit struct {
 	Score         float64      `json:"score" doc:"0 to 1; a threshold has the same meaning on every corpus."`
 	Scores        SearchScores `json:"scores"`
 	Marks         []Mark       `json:"marks" doc:"The query words in text, inside the highlights; empty if only the meaning matched."`
-	SameAs        []string     `json:"same_as" doc:"Nearly identical passages, folded into this one."`
+	DuplicateIDs  []string     `json:"duplicate_ids" doc:"Nearly identical passages, folded into this one."`
 	Category      string       `json:"category"`
 	EffectiveDate *Date        `json:"effective_date"`
 }
@@ -92,8 +92,8 @@ type EmbeddingStatus struct {
 	Pending  int    `json:"pending"`
 	Failed   int    `json:"failed"`
 	ServedBy string `json:"served_by" doc:"The embedder in use if some passages lack vectors of the chosen one, or it is unavailable."`
-	// Away is null if the chosen embedder was reachable the last time.
-	Away *string `json:"away" doc:"Why the chosen embedding model is unavailable."`
+	// UnavailableReason is null if the chosen embedder was reachable the last time.
+	UnavailableReason *string `json:"unavailable_reason" doc:"Why the chosen embedding model is unavailable."`
 	// Training is null if no embedder is being trained.
 	Training *EmbedderTraining `json:"training"`
 }

@@ -16,7 +16,7 @@ type SoAItem struct {
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
-	StatementsFrom       StatementSource  `json:"statements_from,omitempty" enum:"objectives,criteria,description,question,title" doc:"Source of the statements: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None if no evidence was searched for."`
+	StatementSource      StatementSource  `json:"statement_source,omitempty" enum:"objectives,criteria,description,question,title" doc:"Source of the statements: the catalog's objectives, the product's own criteria for the code, the control's description, question or title. None if no evidence was searched for."`
 	InOperation          bool             `json:"in_operation" doc:"Records or logs show it being done, not just documents."`
 	MissingElements      []string         `json:"missing_elements"`
 	Owner                *string          `json:"owner"`

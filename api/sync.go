@@ -36,13 +36,13 @@ type SyncConflict struct {
 	Field    string   `json:"field"`
 	Message  string   `json:"message"`
 	Base     SyncSide `json:"base" doc:"The common base value."`
-	Home     SyncSide `json:"home" doc:"The remote's value."`
+	Remote   SyncSide `json:"remote" doc:"The remote's value."`
 	Clone    SyncSide `json:"clone" doc:"The clone's value."`
 	// ReplicaID is the clone it came from; KeptSHA256 the blob holding values that are too large to
 	// include.
 	ReplicaID  string     `json:"replica_id"`
-	KeptSHA256 string     `json:"kept_sha256" doc:"The clone's file, or the batch held back; empty if there is none."`
-	Choice     string     `json:"choice" doc:"The chosen resolution: home, clone or value; empty while it is open."`
+	FileSHA256 string     `json:"file_sha256" doc:"The clone's file, or the batch held back; empty if there is none."`
+	Choice     string     `json:"choice" doc:"The chosen resolution: remote, clone or value; empty while it is open."`
 	ResolvedBy *string    `json:"resolved_by"`
 	ResolvedAt *time.Time `json:"resolved_at"`
 }
@@ -61,30 +61,30 @@ type SyncReplica struct {
 // SyncStatus is the sync status of an assessment.
 type SyncStatus struct {
 	AssessmentID string `json:"assessment_id"`
-	Role         string `json:"role" enum:"none,home,clone"`
+	Role         string `json:"role" enum:"none,remote,clone"`
 	// Head is the number of the last change here; Replicas are the remote's.
 	Head          int64         `json:"head"`
 	Replicas      []SyncReplica `json:"replicas"`
 	OpenConflicts int           `json:"open_conflicts"`
 	// The following fields are set only on a clone.
-	Server         string      `json:"server" doc:"A clone's remote; empty otherwise."`
-	PeerName       string      `json:"peer_name" doc:"The peer it exchanges bundles with; empty if none."`
-	OrganizationID string      `json:"remote_organization_id"`
-	ReplicaID      string      `json:"replica_id"`
-	Account        string      `json:"account"`
-	Since          int64       `json:"since" doc:"Number of the last remote change the clone has read."`
-	AnchorSequence uint64      `json:"anchor_sequence"`
-	AnchorHash     string      `json:"anchor_hash" doc:"The hash of the remote's audit record with that number when the clone last read."`
-	Ahead          int         `json:"ahead" doc:"Number of records changed in the clone and not pushed."`
-	Unsent         []SyncAhead `json:"unsent"`
-	SyncedAt       *time.Time  `json:"synced_at"`
-	CatalogSHA256  string      `json:"catalog_sha256"`
-	CatalogLabel   string      `json:"catalog_label"`
-	OwnSHA256      string      `json:"own_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
+	Server         string           `json:"server" doc:"A clone's remote; empty otherwise."`
+	PeerName       string           `json:"peer_name" doc:"The peer it exchanges bundles with; empty if none."`
+	OrganizationID string           `json:"remote_organization_id"`
+	ReplicaID      string           `json:"replica_id"`
+	Account        string           `json:"account"`
+	Since          int64            `json:"since" doc:"Number of the last remote change the clone has read."`
+	AnchorSequence uint64           `json:"anchor_sequence"`
+	AnchorHash     string           `json:"anchor_hash" doc:"The hash of the remote's audit record with that number when the clone last read."`
+	Ahead          int              `json:"ahead" doc:"Number of records changed in the clone and not pushed."`
+	Unpushed       []UnpushedRecord `json:"unpushed"`
+	SyncedAt       *time.Time       `json:"synced_at"`
+	CatalogSHA256  string           `json:"catalog_sha256"`
+	CatalogLabel   string           `json:"catalog_label"`
+	CustomSHA256   string           `json:"custom_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
 }
 
-// SyncAhead is a record changed in a clone and not pushed.
-type SyncAhead struct {
+// UnpushedRecord is a record changed in a clone and not pushed.
+type UnpushedRecord struct {
 	Table string    `json:"table"`
 	Label string    `json:"label"`
 	By    string    `json:"by"`
@@ -111,7 +111,7 @@ type JoinedSync struct {
 	Head           int64  `json:"head"`
 	CatalogSHA256  string `json:"catalog_sha256"`
 	CatalogLabel   string `json:"catalog_label"`
-	OwnSHA256      string `json:"own_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
+	CustomSHA256   string `json:"custom_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
 }
 
 // AttachSyncInput makes the local assessment a clone of one on a server.
@@ -123,7 +123,7 @@ type AttachSyncInput struct {
 		ReplicaID          string `json:"replica_id" minLength:"1" maxLength:"64"`
 		Account            string `json:"account,omitempty" maxLength:"300" doc:"The account under which the clone joined." example:"ada@acme.example"`
 		CatalogSHA256      string `json:"catalog_sha256" minLength:"64" maxLength:"64"`
-		OwnSHA256          string `json:"own_sha256,omitempty" maxLength:"64" doc:"Content hash of the custom frameworks and controls it uses there; empty for none."`
+		CustomSHA256       string `json:"custom_sha256,omitempty" maxLength:"64" doc:"Content hash of the custom frameworks and controls it uses there; empty for none."`
 	}
 }
 
@@ -136,13 +136,13 @@ type SyncInput struct {
 type PushSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
-	Dry          string     `form:"dry_run" doc:"true: report the result without making changes. Files need not have been uploaded."`
+	DryRun       string     `form:"dry_run" doc:"true: report the result without making changes. Files need not have been uploaded."`
 }
 
 // PrepareSyncInput asks for a clone's unpushed changes.
 type PrepareSyncInput struct {
 	AssessmentID string `path:"assessmentId"`
-	Dry          string `query:"dry_run" enum:"true,false" doc:"Create it without recording it: it must not be pushed."`
+	DryRun       string `query:"dry_run" enum:"true,false" doc:"Create it without recording it: it must not be pushed."`
 }
 
 // PushedSync is the result of pushing a batch.
@@ -162,14 +162,14 @@ type ChangesSyncInput struct {
 	Since          int    `query:"since" minimum:"0" doc:"The number of the last change read; 0 for all."`
 	AnchorSequence int    `query:"anchor_sequence" minimum:"0" doc:"The audit record named by the last response."`
 	AnchorHash     string `query:"anchor_hash" doc:"Its hash: if the remote's chain has a different one there, its history was rewritten."`
-	Dry            string `query:"dry_run" enum:"true,false" doc:"Do not record that the clone has read up to here."`
+	DryRun         string `query:"dry_run" enum:"true,false" doc:"Do not record that the clone has read up to here."`
 }
 
-// SyncParcel is a file of the sync protocol, with its transport metadata.
-type SyncParcel struct {
+// SyncBatch is a file of the sync protocol, with its transport metadata.
+type SyncBatch struct {
 	AssessmentID string   `json:"assessment_id"`
 	Counter      int64    `json:"counter" doc:"The batch number; 0 for changes."`
-	Lines        int      `json:"lines" doc:"Number of changes in it; an empty batch must not be pushed."`
+	ChangeCount  int      `json:"change_count" doc:"Number of changes in it; an empty batch must not be pushed."`
 	Next         int64    `json:"next" doc:"Number of the last change included."`
 	More         bool     `json:"more" doc:"Whether there is more to fetch."`
 	Files        []string `json:"files" doc:"SHA-256 hashes of the documents it refers to; upload missing ones first."`
@@ -177,22 +177,22 @@ type SyncParcel struct {
 	Data         []byte   `json:"data" doc:"The file, in base64."`
 }
 
-// BringSyncCatalogInput imports the content of a catalog version.
-type BringSyncCatalogInput struct {
+// UploadSyncCatalogInput imports the content of a catalog version.
+type UploadSyncCatalogInput struct {
 	File UploadFile `form:"file"`
 }
 
-// BringSyncInput imports a file of the sync protocol into its assessment.
-type BringSyncInput struct {
+// UploadSyncInput imports a file of the sync protocol into its assessment.
+type UploadSyncInput struct {
 	AssessmentID string     `path:"assessmentId"`
 	File         UploadFile `form:"file"`
 }
 
-// BroughtSync is the result of importing a file.
-type BroughtSync struct {
-	Taken int   `json:"taken" doc:"Records changed here, or files stored."`
-	Since int64 `json:"since" doc:"Number of the last remote change that has been read."`
-	More  bool  `json:"more" doc:"Whether there is more to read."`
+// ImportedSync is the result of importing a file.
+type ImportedSync struct {
+	Imported int   `json:"imported" doc:"Records changed here, or files stored."`
+	Since    int64 `json:"since" doc:"Number of the last remote change that has been read."`
+	More     bool  `json:"more" doc:"Whether there is more to read."`
 }
 
 // MissingSyncInput asks which files are missing.
@@ -232,7 +232,7 @@ type SyncConflictInput struct {
 type ResolveSyncInput struct {
 	SyncConflictInput
 	Body struct {
-		Choice string          `json:"choice" enum:"home,clone,value" doc:"home keeps the existing value, clone accepts the incoming one, value sets another."`
+		Choice string          `json:"choice" enum:"remote,clone,value" doc:"remote keeps the existing value, clone accepts the incoming one, value sets another."`
 		Value  json.RawMessage `json:"value,omitempty" doc:"The value to set if choice is value."`
 	}
 }
@@ -277,7 +277,7 @@ var (
 		WithTag(tagSync),
 		WithSummary("Push a clone's changes to the remote"),
 	)
-	GetSyncChanges = Get[ChangesSyncInput, SyncParcel](
+	GetSyncChanges = Get[ChangesSyncInput, SyncBatch](
 		"get-sync-changes",
 		"/sync/assessments/{assessmentId}/changes",
 		WithPermission("sync:read"),
@@ -285,22 +285,22 @@ var (
 		WithSummary("Get the remote's changes"),
 	)
 	MissingSyncFiles = Post[MissingSyncInput, SyncFiles](
-		"missing-sync-files",
+		"list-missing-sync-files",
 		"/sync/assessments/{assessmentId}/files/missing",
 		WithPermission("sync:write"),
 		WithTag(tagSync),
 		WithSummary("List files missing from an assessment"),
 	)
 	DownloadSyncFiles = Post[MissingSyncInput, File](
-		"fetch-sync-files",
-		"/sync/assessments/{assessmentId}/files/fetch",
+		"download-sync-files",
+		"/sync/assessments/{assessmentId}/files/download",
 		WithForm(Download),
 		WithPermission("sync:read"),
 		WithTag(tagSync),
 		WithSummary("Fetch files of an assessment"),
 	)
-	UploadSyncFiles = Post[BringSyncInput, BroughtSync](
-		"bring-sync-files",
+	UploadSyncFiles = Post[UploadSyncInput, ImportedSync](
+		"upload-sync-files",
 		"/sync/assessments/{assessmentId}/files",
 		WithForm(Upload),
 		WithPermission("sync:write"),
@@ -315,8 +315,8 @@ var (
 		WithTag(tagSync),
 		WithSummary("Fetch the catalog version of an assessment"),
 	)
-	UploadSyncCatalog = Post[BringSyncCatalogInput, SyncFiles](
-		"bring-sync-catalog",
+	UploadSyncCatalog = Post[UploadSyncCatalogInput, SyncFiles](
+		"upload-sync-catalog",
 		"/sync/catalogs",
 		WithForm(Upload),
 		WithPermission(SCFImport),
@@ -331,15 +331,15 @@ var (
 		WithTag(tagSync),
 		WithSummary("Fetch the custom frameworks and controls an assessment uses"),
 	)
-	UploadSyncFrameworks = Post[BringSyncCatalogInput, SyncFiles](
-		"bring-sync-frameworks",
+	UploadSyncFrameworks = Post[UploadSyncCatalogInput, SyncFiles](
+		"upload-sync-frameworks",
 		"/sync/frameworks",
 		WithForm(Upload),
 		WithPermission(SCFImport),
 		WithTag(tagSync),
 		WithSummary("Import the custom frameworks and controls an assessment uses"),
 	)
-	PrepareSync = Post[PrepareSyncInput, SyncParcel](
+	PrepareSync = Post[PrepareSyncInput, SyncBatch](
 		"prepare-sync",
 		"/sync/assessments/{assessmentId}/prepare",
 		WithPermission("sync:write"),
@@ -353,9 +353,9 @@ var (
 		WithTag(tagSync),
 		WithSummary("Confirm to a clone that its remote has a batch"),
 	)
-	ApplySync = Post[BringSyncInput, BroughtSync](
-		"take-sync",
-		"/sync/assessments/{assessmentId}/take",
+	ApplySync = Post[UploadSyncInput, ImportedSync](
+		"apply-sync",
+		"/sync/assessments/{assessmentId}/apply",
 		WithForm(Upload),
 		WithPermission("sync:write"),
 		WithTag(tagSync),

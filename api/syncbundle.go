@@ -41,8 +41,8 @@ type SyncKey struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// MakeSyncKeyInput creates the key if there is none.
-type MakeSyncKeyInput struct {
+// CreateSyncKeyInput creates the key if there is none.
+type CreateSyncKeyInput struct {
 	Body struct {
 		Replace bool `json:"replace,omitempty" doc:"Replace the existing key. Peers must trust the new one, and bundles encrypted for the old one can no longer be opened."`
 	}
@@ -78,42 +78,42 @@ type SyncPeerInput struct {
 type WriteSyncBundleInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
-		PeerID       string `json:"peer_id,omitempty" maxLength:"64" doc:"The recipient; defaults to the last peer of the assessment, or the only one there is."`
-		CarryCatalog bool   `json:"carry_catalog,omitempty" doc:"Include the catalog version and the custom frameworks the assessment uses."`
-		Publish      bool   `json:"publish,omitempty" doc:"The assessment was created here and the other side becomes its remote."`
-		Machine      string `json:"machine,omitempty" maxLength:"200" doc:"Display name of the clone." example:"adas-laptop"`
+		PeerID         string `json:"peer_id,omitempty" maxLength:"64" doc:"The recipient; defaults to the last peer of the assessment, or the only one there is."`
+		IncludeCatalog bool   `json:"include_catalog,omitempty" doc:"Include the catalog version and the custom frameworks the assessment uses."`
+		Publish        bool   `json:"publish,omitempty" doc:"The assessment was created here and the other side becomes its remote."`
+		Machine        string `json:"machine,omitempty" maxLength:"200" doc:"Display name of the clone." example:"adas-laptop"`
 	}
 }
 
-// TakeSyncBundleInput imports a bundle.
-type TakeSyncBundleInput struct {
-	File UploadFile `form:"file"`
-	Dry  string     `form:"dry_run" doc:"true: report the content and the result without making changes."`
+// ImportSyncBundleInput imports a bundle.
+type ImportSyncBundleInput struct {
+	File   UploadFile `form:"file"`
+	DryRun string     `form:"dry_run" doc:"true: report the content and the result without making changes."`
 }
 
-// TakenSyncBundle is the result of importing a bundle.
-type TakenSyncBundle struct {
-	PeerID       string    `json:"peer_id"`
-	PeerName     string    `json:"peer_name"`
-	Serial       int64     `json:"serial" doc:"The bundle's sequence number from that peer."`
-	MadeAt       time.Time `json:"made_at"`
-	AssessmentID string    `json:"assessment_id"`
-	Name         string    `json:"name" doc:"The name of the assessment."`
-	Role         string    `json:"role" enum:"home,clone" doc:"This side's role for the assessment."`
-	DryRun       bool      `json:"dry_run"`
-	Again        bool      `json:"again" doc:"It was already imported; nothing changed."`
-	Taken        int       `json:"taken" doc:"Records read from the remote."`
-	Applied      int       `json:"applied" doc:"Clone changes that the remote accepted; at a clone, those of its own last bundle."`
-	Conflicts    int       `json:"conflicts"`
-	Notes        []string  `json:"notes"`
-	Files        int       `json:"files" doc:"Files in it that were missing here."`
-	More         bool      `json:"more" doc:"It was incomplete: another one follows."`
+// ImportedSyncBundle is the result of importing a bundle.
+type ImportedSyncBundle struct {
+	PeerID          string    `json:"peer_id"`
+	PeerName        string    `json:"peer_name"`
+	Serial          int64     `json:"serial" doc:"The bundle's sequence number from that peer."`
+	CreatedAt       time.Time `json:"created_at"`
+	AssessmentID    string    `json:"assessment_id"`
+	Name            string    `json:"name" doc:"The name of the assessment."`
+	Role            string    `json:"role" enum:"remote,clone" doc:"This side's role for the assessment."`
+	DryRun          bool      `json:"dry_run"`
+	AlreadyImported bool      `json:"already_imported" doc:"It was already imported; nothing changed."`
+	Imported        int       `json:"imported" doc:"Records read from the remote."`
+	Applied         int       `json:"applied" doc:"Clone changes that the remote accepted; at a clone, those of its own last bundle."`
+	Conflicts       int       `json:"conflicts"`
+	Notes           []string  `json:"notes"`
+	Files           int       `json:"files" doc:"Files in it that were missing here."`
+	More            bool      `json:"more" doc:"It was incomplete: another one follows."`
 }
 
 // Operations that sync through files.
 var (
-	GetOrCreateSyncKey = Post[MakeSyncKeyInput, SyncKey](
-		"make-sync-key",
+	GetOrCreateSyncKey = Post[CreateSyncKeyInput, SyncKey](
+		"create-sync-key",
 		"/sync/key",
 		WithPermission("sync:write"),
 		WithTag(tagSync),
@@ -148,8 +148,8 @@ var (
 		WithTag(tagSync),
 		WithSummary("Write the other side's missing changes to a signed, encrypted file"),
 	)
-	ImportSyncBundle = Post[TakeSyncBundleInput, TakenSyncBundle](
-		"take-sync-bundle",
+	ImportSyncBundle = Post[ImportSyncBundleInput, ImportedSyncBundle](
+		"import-sync-bundle",
 		"/sync/bundles",
 		WithForm(Upload),
 		WithPermission("sync:write"),

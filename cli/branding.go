@@ -19,7 +19,7 @@ func (a *app) brandingCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use: "branding", Short: "Logo, colors, title line and footer of the organization's reports",
 		Long: "Branding applies to new reports; existing reports keep their appearance.",
-		Example: "  service report branding set --logo logo.png --colour '#123456' --footer 'Acme Consulting, confidential'\n" +
+		Example: "  service report branding set --logo logo.png --color '#123456' --footer 'Acme Consulting, confidential'\n" +
 			"  service report branding show\n  service report branding reset",
 	}, a.brandingShow(), a.brandingSet(), a.brandingReset())
 }
@@ -80,7 +80,7 @@ func (a *app) brandingSet() *cobra.Command {
 		Use: "set", Short: "Set the report branding",
 		Long: `Changes only the settings given as flags. An empty value restores the default.
 The logo is a PNG or JPEG; the color must be dark enough to be readable on white.`,
-		Example: "  service report branding set --logo logo.png --colour '#123456'\n  service report branding set --footer ''",
+		Example: "  service report branding set --logo logo.png --color '#123456'\n  service report branding set --footer ''",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			current, err := a.fetchBranding(cmd.Context())
 			if err != nil {
@@ -99,8 +99,8 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 				to     *string
 				wanted string
 			}{
-				{"colour", &in.Body.Accent, accent},
-				{"second-colour", &in.Body.Band, band},
+				{"color", &in.Body.Accent, accent},
+				{"second-color", &in.Body.Band, band},
 				{"line", &in.Body.Line, line},
 				{"footer", &in.Body.Footer, footer},
 				{"logo", &in.Body.Logo, logo},
@@ -116,15 +116,15 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 				}
 			}
 			if !changed {
-				return withHint(usageError("no setting was given"), "pass --logo, --colour, --second-colour, --line or --footer")
+				return withHint(usageError("no setting was given"), "pass --logo, --color, --second-color, --line or --footer")
 			}
 			return callAndPrint(cmd.Context(), a, api.PutBranding, in, renderBranding)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&logo, "logo", "", "PNG or JPEG file for title pages")
-	f.StringVar(&accent, "colour", "", "color of title pages and headings, as #RRGGBB")
-	f.StringVar(&band, "second-colour", "", "color of the band below the title page header, as #RRGGBB")
+	f.StringVar(&accent, "color", "", "color of title pages and headings, as #RRGGBB")
+	f.StringVar(&band, "second-color", "", "color of the band below the title page header, as #RRGGBB")
 	f.StringVar(&line, "line", "", "line on the title page, such as who prepared the report")
 	f.StringVar(&footer, "footer", "", "footer of each page")
 	return cmd

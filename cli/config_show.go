@@ -194,7 +194,7 @@ func redactPassword(value string) string {
 
 // location is a file or folder with its purpose.
 type location struct {
-	What   string `json:"what"`
+	What   string `json:"name"`
 	Path   string `json:"path"`
 	Exists bool   `json:"exists"`
 }

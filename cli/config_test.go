@@ -97,7 +97,7 @@ func TestConfigShowsTheContextInUse(t *testing.T) {
 		t,
 		filepath.Join(dir, "service", "contexts.yaml"),
 		"current: acme\ncontexts:\n  - name: acme\n    server: https://grc.acme.example\n"+
-			"    organization_id: "+orgID+"\n    credential: session\n    kept_in: file\n",
+			"    organization_id: "+orgID+"\n    credential: session\n    secret_location: file\n",
 	)
 	got := settingsShown(w)
 	for key, want := range map[string]effectiveSetting{

@@ -52,7 +52,7 @@ type topQueues struct {
 	DocumentsReading  int `json:"documents_reading"`
 	DocumentsStuck    int `json:"documents_stuck"`
 	WorkflowsLive     int `json:"workflows_live"`
-	MailsQueued       int `json:"mails_queued"`
+	MailsQueued       int `json:"emails_queued"`
 	DeliveriesWaiting int `json:"deliveries_waiting"`
 }
 
@@ -212,7 +212,7 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 		"service_documents_reading":          &t.Queues.DocumentsReading,
 		"service_documents_stuck":            &t.Queues.DocumentsStuck,
 		"service_workflows_live":             &t.Queues.WorkflowsLive,
-		"service_mails_queued":               &t.Queues.MailsQueued,
+		"service_emails_queued":              &t.Queues.MailsQueued,
 		"service_webhook_deliveries_waiting": &t.Queues.DeliveriesWaiting,
 		"service_search_indexes":             &t.Sizes.SearchIndexes,
 		"service_search_passages":            &t.Sizes.SearchPassages,

@@ -18,10 +18,10 @@ type docSyncResult struct {
 	Added           []api.Document `json:"added"`
 	Replaced        []api.Document `json:"replaced"`
 	Renamed         []api.Document `json:"renamed"`
-	Missing         []api.Document `json:"vanished"`
+	Missing         []api.Document `json:"missing"`
 	Removed         []api.Document `json:"removed"`
 	Unchanged       int            `json:"unchanged"`
-	Skipped         []skippedFile  `json:"left_out"`
+	Skipped         []skippedFile  `json:"skipped"`
 	ChangedEvidence []string       `json:"evidence_changed"`
 }
 

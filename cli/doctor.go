@@ -22,7 +22,7 @@ type DiagnosticState string
 // The outcomes, from best to worst. A note is a choice or an optional part that is missing, a warning
 // is a future problem, and a failure is a present one.
 const (
-	DiagnosticOK      DiagnosticState = "fine"
+	DiagnosticOK      DiagnosticState = "ok"
 	DiagnosticNote    DiagnosticState = "note"
 	DiagnosticWarning DiagnosticState = "warning"
 	DiagnosticFailed  DiagnosticState = "failed"
@@ -32,11 +32,11 @@ var diagnosticStates = []DiagnosticState{DiagnosticOK, DiagnosticNote, Diagnosti
 
 // Diagnostic is the result of `doctor` for one part.
 type Diagnostic struct {
-	Component string          `json:"part"`
+	Component string          `json:"component"`
 	State     DiagnosticState `json:"state"`
 	Detail    string          `json:"detail"`
 	// Remedy says what to do; empty if nothing is needed.
-	Remedy string `json:"do"`
+	Remedy string `json:"remedy"`
 }
 
 // ExamineOptions selects what to check on this machine.
@@ -75,9 +75,9 @@ server with its certificate, credential and clock; the data folder with its daem
 catalog; free disk space, the model, and the programs for OCR. It changes nothing and
 does not create a data folder.
 
-Each part is reported as fine, note, warning or failed, with what to do. The exit code is 1
-if a part failed or, with --strict, if there is a warning; otherwise 0.`,
-		Example:     "  service doctor\n  service doctor --strict -q\n  service doctor -o json --jq '.data[] | select(.state != \"fine\")'",
+Each component is reported as ok, note, warning or failed, with what to do. The exit code is 1
+if a component failed or, with --strict, if there is a warning; otherwise 0.`,
+		Example:     "  service doctor\n  service doctor --strict -q\n  service doctor -o json --jq '.data[] | select(.state != \"ok\")'",
 		Annotations: map[string]string{toleratesSettingsErrors: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), examineTimeout)
@@ -105,7 +105,7 @@ if a part failed or, with --strict, if there is a warning; otherwise 0.`,
 			}
 			return &exitError{
 				code: exitVerdict,
-				err:  errors.New(pluralize(n, "part needs attention", "parts need attention")),
+				err:  errors.New(pluralize(n, "component needs attention", "components need attention")),
 				hint: "see the suggestions above",
 			}
 		},
@@ -126,7 +126,7 @@ func (a *app) renderDoctorReport(p *print.Page, d *doctorReport) {
 		}
 	}
 	p.Table(
-		[]print.Column{fixed("part"), {Title: "state", NoShrink: true, Style: styleForState}, wrapped("details")},
+		[]print.Column{fixed("component"), {Title: "state", NoShrink: true, Style: styleForState}, wrapped("details")},
 		rows,
 	)
 }
@@ -304,8 +304,8 @@ func (a *app) examineEmbedder(ctx context.Context) (out []Diagnostic) {
 			State:     DiagnosticOK,
 			Detail:    fmt.Sprintf("%s, %d of %d passages", embedderLabel(s.Embedder), s.Embedded, s.Total),
 		}
-		if s.Away != nil {
-			f.State, f.Detail = DiagnosticWarning, f.Detail+"; "+*s.Away
+		if s.UnavailableReason != nil {
+			f.State, f.Detail = DiagnosticWarning, f.Detail+"; "+*s.UnavailableReason
 			f.Remedy = "check that the model's server is running; until then " + s.ServedBy + " is used"
 		}
 		out = append(out, f)

@@ -40,11 +40,11 @@ type RetrievalReport struct {
 // RetrievalTask is one benchmark task. AnswerScore is the median score of the relevant passages.
 type RetrievalTask struct {
 	Name        string            `json:"name"`
-	About       string            `json:"about"`
+	About       string            `json:"description"`
 	Queries     int               `json:"queries"`
 	Passages    int               `json:"passages"`
 	AnswerScore float64           `json:"answer_score"`
-	Methods     []RetrievalMethod `json:"ways"`
+	Methods     []RetrievalMethod `json:"methods"`
 }
 
 // RetrievalMethod is a ranking method with its metrics, each from 0 to 1.

@@ -12,12 +12,12 @@ import (
 type AnalysisScore struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`
-	FullyMet   int      `json:"whole"`
+	FullyMet   int      `json:"fully_met"`
 	Labels     int      `json:"labels"`
 	Met        int      `json:"met"`
-	HeldOut    int      `json:"held"`
-	HeldOutMet int      `json:"held_met"`
-	Missed     []string `json:"wrong,omitempty"`
+	HeldOut    int      `json:"held_out"`
+	HeldOutMet int      `json:"held_out_met"`
+	Missed     []string `json:"missed,omitempty"`
 }
 
 func (a *app) evalAnalyses() *cobra.Command {

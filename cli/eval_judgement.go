@@ -49,17 +49,17 @@ type JudgedSet struct {
 	Confusion [][]int         `json:"confusion"` // by the label, then by the rules
 	Wrong     []string        `json:"wrong"`
 	// Different lists the controls whose verdict differs from the label.
-	Different []JudgedDifference `json:"different"`
+	Different []JudgedDifference `json:"differences"`
 }
 
 // JudgedDifference is a control whose verdict differs from its label. Objectives are numbered as in
 // labels.csv.
 type JudgedDifference struct {
 	Control            string `json:"control"`
-	Labelled           string `json:"labelled"`
+	Labelled           string `json:"labeled"`
 	Judged             string `json:"judged"`
-	MissingInRulesOnly []int  `json:"missing_to_rules_alone"`
-	MissingInLabelOnly []int  `json:"missing_to_label_alone"`
+	MissingInRulesOnly []int  `json:"missing_in_rules_only"`
+	MissingInLabelOnly []int  `json:"missing_in_label_only"`
 }
 
 // PrecisionRecall is precision and recall, each 0 to 1.
@@ -70,11 +70,11 @@ type PrecisionRecall struct {
 
 // AblationResult is the effect of removing single documents.
 type AblationResult struct {
-	Detected       float64 `json:"detected"`  // share of the controls based on one document whose verdict dropped without it
-	Emptied        float64 `json:"emptied"`   // share of them that lost all their evidence
-	SingleDocument int     `json:"resting"`   // number of these controls
-	Disturbed      float64 `json:"disturbed"` // share of the other controls whose verdict changed anyway
-	Others         int     `json:"others"`
+	Detected       float64 `json:"downgraded_share"`         // share of the controls based on one document whose verdict dropped without it
+	Emptied        float64 `json:"unevidenced_share"`        // share of them that lost all their evidence
+	SingleDocument int     `json:"single_document_controls"` // number of these controls
+	Disturbed      float64 `json:"changed_share"`            // share of the other controls whose verdict changed anyway
+	Others         int     `json:"other_controls"`
 }
 
 // NegativePassages is the result for passages that must not count as evidence.

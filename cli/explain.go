@@ -50,14 +50,14 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	p.Text(
 		"2. It has %s%s. What the documents show for each:",
 		pluralize(len(i.Statements), "requirement", "requirements"),
-		statementSourcePhrases[i.StatementsFrom],
+		statementSourcePhrases[i.StatementSource],
 	)
 	for n, s := range i.Statements {
 		p.Blank()
 		p.Item(0, "%d. %s", n+1, s.Text)
 		p.Indent(2, "%s: %s", s.Verdict, s.Reason)
 		for _, e := range i.Evidence {
-			if strings.Contains(e.Supports, s.Text) {
+			if strings.Contains(e.Statement, s.Text) {
 				renderQuote(p, 4, e)
 			}
 		}

@@ -363,7 +363,7 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 		s.Changes,
 		[]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")},
 		func(c api.GapChange) []string {
-			return []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Why, 4)}
+			return []string{humanize(c.Change), c.ControlCode, c.Before, c.After, joinFirst(c.Causes, 4)}
 		},
 	)
 }
@@ -387,11 +387,11 @@ func (a *app) gapSummary() *cobra.Command {
 				&api.GapInput{GapVersionID: id},
 				func(p *print.Page, s *api.GapSummary) {
 					p.Fields(gapSummaryFields(s)...)
-					if n := len(s.OtherwiseThanSoA); n > 0 {
+					if n := len(s.DiffersFromSoA); n > 0 {
 						p.Text(
 							"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
 								"differ from: %s. To change it there: `%s`.",
-							joinFirst(s.OtherwiseThanSoA, 8),
+							joinFirst(s.DiffersFromSoA, 8),
 							a.commandLine("soa edit CONTROL --status …"),
 						)
 					}

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "gone", "dropped"}
+var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "issue_deleted", "item_removed"}
 
 func (a *app) integrationSync() *cobra.Command {
 	return &cobra.Command{
@@ -66,8 +66,8 @@ func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	}
 	return printList(a, list, columns, func(l api.IssueLink) []string {
 		return []string{
-			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&l.Here),
-			formatIssueSide(l.There), orEmpty(l.Message), l.IssueURL, l.ID,
+			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&l.Item),
+			formatIssueSide(l.Issue), orEmpty(l.Message), l.IssueURL, l.ID,
 		}
 	}, "No plan items have issues.")
 }

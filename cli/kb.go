@@ -44,8 +44,8 @@ vectors from the configured one.`,
 						served = ""
 					}
 					away := ""
-					if s.Away != nil {
-						away = *s.Away
+					if s.UnavailableReason != nil {
+						away = *s.UnavailableReason
 					}
 					p.Fields(
 						field("embedder", embedderLabel(s.Embedder)),

@@ -60,7 +60,7 @@ type loginResult struct {
 	Role           *api.Role  `json:"role"`
 	Credential     string     `json:"credential"`
 	ExpiresAt      *time.Time `json:"expires_at"`
-	SecretLocation string     `json:"kept_in"`
+	SecretLocation string     `json:"secret_location"`
 }
 
 func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error {

@@ -64,14 +64,14 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	p.Title("%s", title)
 	p.Fields(
 		field("controls", fmt.Sprintf("%d before, %d after, %d unchanged", m.ControlsBefore, m.ControlsAfter, m.ControlsUnchanged)),
-		field("decisions", fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsLeft))),
-		field("dropped", strings.Join(m.DecisionsLeft, ", ")),
+		field("decisions", fmt.Sprintf("%d kept, %d dropped", len(m.DecisionsKept), len(m.DecisionsDropped))),
+		field("dropped", strings.Join(m.DecisionsDropped, ", ")),
 	)
 	for _, f := range m.Frameworks {
 		switch f.Status {
 		case "renamed":
 			p.Text("Framework %s is now called %s.", f.Code, orEmpty(f.ToCode))
-		case "gone":
+		case "missing":
 			p.Text(
 				"Framework %s is missing: %s. Drop it with `%s`.",
 				f.Code,

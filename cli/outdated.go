@@ -18,7 +18,7 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 	var commands, waiting []string
 	for _, o := range st.Outdated {
 		p.Item(0, "%s", o.Message)
-		if o.Reason == "undecided" {
+		if o.Reason == "unapproved" {
 			waiting = append(waiting, gateNoun(o.Gate)+" show")
 			continue
 		}

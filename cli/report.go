@@ -80,7 +80,7 @@ func (a *app) reportCreate() *cobra.Command {
 				return err
 			}
 			if layout != "" {
-				b, err := readSmallFile(layout, api.MaxOwnTemplate, "a template")
+				b, err := readSmallFile(layout, api.MaxLayoutBytes, "a template")
 				if err != nil {
 					return err
 				}

@@ -93,7 +93,7 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 				v.Changed,
 				[]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")},
 				func(c api.SourceChange) []string {
-					return []string{humanize(c.Name), orEmpty(c.Was), orEmpty(c.Is)}
+					return []string{humanize(c.Name), orEmpty(c.Previous), orEmpty(c.Current)}
 				},
 			)
 		}

@@ -20,7 +20,7 @@ type runResult struct {
 	Status        *api.AssessmentStatus  `json:"status"`
 	Summary       *api.AssessmentSummary `json:"summary"`
 	Documents     []api.Document         `json:"documents"`
-	Skipped       []skippedFile          `json:"left_out"`
+	Skipped       []skippedFile          `json:"skipped"`
 	WorstFindings []api.Finding          `json:"worst_findings"`
 	Reports       []string               `json:"reports"`
 	Seconds       float64                `json:"seconds"`

@@ -19,13 +19,13 @@ import (
 // read or written, the program works without it.
 type savedState struct {
 	// LastAssessments maps a data key to the id of the assessment used last.
-	LastAssessments map[string]string `json:"used"`
+	LastAssessments map[string]string `json:"last_assessments"`
 	// LastByFolder maps a data key and a folder's full path to the id of the assessment last run
 	// from it.
-	LastByFolder map[string]map[string]string `json:"folders,omitempty"`
+	LastByFolder map[string]map[string]string `json:"last_by_folder,omitempty"`
 	// WrittenHashes maps the full paths of files written by the program to their SHA-256.
 	// Unmodified ones may be overwritten.
-	WrittenHashes map[string]string `json:"written"`
+	WrittenHashes map[string]string `json:"written_hashes"`
 }
 
 func (a *app) stateFile() string { return filepath.Join(a.StateDir, "memory.json") }

@@ -246,7 +246,7 @@ func (a *app) dropDraftedTraits(ctx context.Context, assessment string, body *ap
 		return err
 	}
 	for name, value := range draftedTraits {
-		if t, ok := s.Traits[name]; ok && t.Source != "person" && t.Value == value {
+		if t, ok := s.Traits[name]; ok && t.Source != "user" && t.Value == value {
 			delete(body.Traits, name)
 		}
 	}
@@ -296,7 +296,7 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 					}
 				}
 				v = cmp.Or[any](m["value"], "")
-				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "person" {
+				if value, ok := v.(string); ok && m["source"] != nil && m["source"] != "user" {
 					draftedTraits[name] = value
 				}
 			}

@@ -61,7 +61,7 @@ are shown once.`,
 							joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
 						)
 						p.Indent(3, "%s", h.Text)
-						if n := len(h.SameAs); n > 0 {
+						if n := len(h.DuplicateIDs); n > 0 {
 							p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
 						}
 					}

@@ -26,11 +26,11 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 			old = strings.Join(k.OldKeyIDs, ", ")
 		}
 		p.Fields(
-			field("stored in", k.Place),
+			field("stored in", k.Location),
 			field("key", k.KeyID),
 			field("old keys", old),
-			field("secrets using it", fmt.Sprint(k.Sealed)),
-			field("secrets using old keys", fmt.Sprint(k.SealedOld)),
+			field("secrets using it", fmt.Sprint(k.Encrypted)),
+			field("secrets using old keys", fmt.Sprint(k.EncryptedOld)),
 			field("can't be decrypted", fmt.Sprint(len(k.Unreadable))),
 		)
 		for _, what := range k.Unreadable {
@@ -61,11 +61,11 @@ func (a *app) secretRotate() *cobra.Command {
 		Use: "rotate", Short: "Re-encrypt all secrets with a new key",
 		Long: `Creates a new key and re-encrypts the secrets of all webhooks and integrations. The old key
 is kept, so that an interrupted rotation can continue and older copies of the database
-stay readable; --forget deletes it. To change a key in SERVICE_SECRET_KEY,
+stay readable; --delete-old deletes it. To change a key in SERVICE_SECRET_KEY,
 set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
-		Example: "  service secret rotate\n  service secret rotate --keep-in keyring\n  service secret rotate --forget --yes",
+		Example: "  service secret rotate\n  service secret rotate --location keyring\n  service secret rotate --delete-old --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if in.Body.Forget {
+			if in.Body.DeleteOldKeys {
 				if err := a.confirm(sure, "delete the old keys; older copies of the database will be unreadable"); err != nil {
 					return err
 				}
@@ -77,8 +77,8 @@ set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
 			return a.printSecretKey(k)
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Body.KeepIn, "keep-in", []string{"file", "keyring"}, "where to store the keys from now on: file or keyring")
-	cmd.Flags().BoolVar(&in.Body.Forget, "forget", false, "delete the old keys")
+	choiceVar(cmd.Flags(), &in.Body.Location, "location", []string{"file", "keyring"}, "where to store the keys from now on: file or keyring")
+	cmd.Flags().BoolVar(&in.Body.DeleteOldKeys, "delete-old", false, "delete the old keys")
 	addYesFlag(cmd, &sure)
 	return cmd
 }

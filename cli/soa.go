@@ -271,7 +271,7 @@ the next one; editing one under review voids the pending approval.`,
 				return err
 			}
 			in.SoAItemID, in.Match = i.ID, matchRevision(i.Revision)
-			in.Body.InclusionReasons = flagIfChanged(cmd, "because", reasons)
+			in.Body.InclusionReasons = flagIfChanged(cmd, "inclusion-reason", reasons)
 			if cmd.Flags().Changed("reviewed") {
 				open := !reviewed
 				in.Body.NeedsReview = &open
@@ -299,7 +299,7 @@ the next one; editing one under review voids the pending approval.`,
 	optionalChoiceVar(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
 	optionalVar(f, &in.Body.Rationale, "rationale", "why it applies, or does not")
 	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
-	f.StringSliceVar(&reasons, "because", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
+	f.StringSliceVar(&reasons, "inclusion-reason", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
 	clearableVar(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
 	clearableVar(f, &in.Body.Note, "note", "a note; empty removes it")
 	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")

@@ -28,7 +28,7 @@ key is stored like other secrets (` + "`service secret show`" + `).`,
 					return err
 				}
 			}
-			in := &api.MakeSyncKeyInput{}
+			in := &api.CreateSyncKeyInput{}
 			in.Body.Replace = replace
 			return callAndPrint(cmd.Context(), a, api.GetOrCreateSyncKey, in, func(p *print.Page, k *api.SyncKey) {
 				p.Fields(
@@ -177,10 +177,10 @@ func (a *app) syncWriteBundle() *cobra.Command {
 		Use: "bundle FILE", Short: "Write the changes the other side lacks to a signed, encrypted file",
 		Long: `Writes a file with everything the other side lacks of the assessment, as far as known
 here, signed with this organization's key and encrypted for the recipient's key. Transfer
-it by any means; the other side imports it with ` + "`service sync take`" + ` and replies with a bundle.
+it by any means; the other side imports it with ` + "`service sync import`" + ` and replies with a bundle.
 A clone's changes count as sent once the reply is imported; until then they are written again.`,
 		Example: "  service sync bundle monday.bundle --to adas-laptop\n" +
-			"  service sync bundle begin.bundle --to adas-laptop --carry-catalog\n  service sync bundle new.bundle --to acme --publish",
+			"  service sync bundle begin.bundle --to adas-laptop --include-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if err := a.checkOverwrite(args[0], force); err != nil {
@@ -207,7 +207,7 @@ A clone's changes count as sent once the reply is imported; until then they are 
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "recipient, as listed by sync peers (default: the last one, or the only one)")
-	cmd.Flags().BoolVar(&in.Body.CarryCatalog, "carry-catalog", false, "include the catalog version, for recipients without it")
+	cmd.Flags().BoolVar(&in.Body.IncludeCatalog, "include-catalog", false, "include the catalog version, for recipients without it")
 	cmd.Flags().BoolVar(&in.Body.Publish, "publish", false, "make the other side the remote of an assessment created here")
 	addForceFlag(cmd, &force)
 	return cmd
@@ -216,12 +216,12 @@ A clone's changes count as sent once the reply is imported; until then they are 
 func (a *app) syncApplyBundle() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
-		Use: "take FILE", Short: "Import a bundle signed by a trusted key",
+		Use: "import FILE", Short: "Import a bundle signed by a trusted key",
 		Long: `Imports a bundle: on the remote, the clone's changes are applied as the account its key
 is trusted for; on a clone, the remote's changes are merged and its own sent changes are
 marked as received. The first bundle of an assessment creates a clone of it. A bundle
 that is damaged, outdated, from an untrusted key or for someone else is rejected.`,
-		Example: "  service sync take monday.bundle --dry-run\n  service sync take monday.bundle",
+		Example: "  service sync import monday.bundle --dry-run\n  service sync import monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])
 			if err != nil {
@@ -230,7 +230,7 @@ that is damaged, outdated, from an untrusted key or for someone else is rejected
 			if info, err := f.Stat(); err == nil && info.IsDir() {
 				return errors.Join(usageError("%s is a folder; give a bundle file", args[0]), f.Close())
 			}
-			in := &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, Dry: formatDryRun(dryRun)}
+			in := &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, DryRun: formatDryRun(dryRun)}
 			a.progress.Start("importing the bundle")
 			got, err := call(cmd.Context(), a, api.ImportSyncBundle, in)
 			if err = errors.Join(err, f.Close()); err != nil {
@@ -247,17 +247,17 @@ that is damaged, outdated, from an untrusted key or for someone else is rejected
 	return cmd
 }
 
-func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
-	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, formatTime(t.MadeAt), cmp.Or(t.Name, t.AssessmentID))
+func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
+	p.Text("Bundle %d of %s, of %s: %s.", t.Serial, t.PeerName, formatTime(t.CreatedAt), cmp.Or(t.Name, t.AssessmentID))
 	applied, merged := "Applied", "Merged"
 	if t.DryRun {
 		applied, merged = "Would apply", "Would merge"
 	}
 	switch {
-	case t.Again:
+	case t.AlreadyImported:
 		p.Text("It was already imported; nothing changed.")
 		return
-	case t.Role == "home":
+	case t.Role == "remote":
 		p.Text(
 			"%s %s, with %s, and %s.",
 			applied,
@@ -269,7 +269,7 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 		p.Text(
 			"%s %s and %s. The remote applied %s from this clone, with %s.",
 			merged,
-			pluralize(t.Taken, "record", "records"),
+			pluralize(t.Imported, "record", "records"),
 			pluralize(t.Files, "file", "files"),
 			pluralize(t.Applied, "change", "changes"),
 			pluralize(t.Conflicts, "conflict", "conflicts"),
@@ -285,7 +285,7 @@ func renderAppliedBundle(p *print.Page, t *api.TakenSyncBundle) {
 			"%s to resolve on the remote; list them with `service sync conflicts`.",
 			pluralize(t.Conflicts, "conflict", "conflicts"),
 		)
-	case t.Role == "home":
+	case t.Role == "remote":
 		p.Text("Write the reply with `service sync bundle FILE`.")
 	}
 	if t.More {

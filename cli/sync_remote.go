@@ -40,7 +40,7 @@ Changes to different items, or to different fields of an item, are merged;
 changes to the same field are a conflict with both values to choose from. Offline
 submissions, approvals and transitions are repeated on the remote, under its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
-	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncForget(),
+	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncDetach(),
 		a.syncKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncWriteBundle(), a.syncApplyBundle())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -148,7 +148,7 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 	if st.Server == "" {
 		return nil, nil, nil, withHint(
 			runtimeError("this clone was made from a bundle of %s and has no server", st.PeerName),
-			"write a bundle for them with `service sync bundle FILE`, import theirs with `service sync take FILE`",
+			"write a bundle for them with `service sync bundle FILE`, import theirs with `service sync import FILE`",
 		)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, token)
@@ -170,7 +170,7 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 		return withHint(
 			err,
 			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach "+
-				"this one with "+"`service sync forget` and publish it again with `service sync publish %s`; "+
+				"this one with "+"`service sync detach` and publish it again with `service sync publish %s`; "+
 				"if syncing was ended there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
@@ -220,23 +220,23 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 	}
 	a.progress.Start("syncing")
 	for {
-		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, Dry: formatDryRun(dryRun)})
+		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, DryRun: formatDryRun(dryRun)})
 		if err != nil {
 			return nil, err
 		}
-		if p.Lines == 0 {
+		if p.ChangeCount == 0 {
 			break
 		}
 		n, err := transferMissingFiles(ctx, clone, remote, p, dryRun)
 		if err != nil {
 			return nil, err
 		}
-		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data), Dry: formatDryRun(dryRun)}
+		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data), DryRun: formatDryRun(dryRun)}
 		out, err := client.Do(ctx, remote, api.PushSync, in)
 		if err != nil {
 			return nil, err
 		}
-		result.Sent, result.Applied, result.Conflicts, result.Notes = result.Sent+p.Lines, result.Applied+out.Applied, result.Conflicts+out.Conflicts, append(
+		result.Sent, result.Applied, result.Conflicts, result.Notes = result.Sent+p.ChangeCount, result.Applied+out.Applied, result.Conflicts+out.Conflicts, append(
 			result.Notes,
 			out.Notes...)
 		result.SentBytes, result.Files = result.SentBytes+len(p.Data), result.Files+n
@@ -295,12 +295,12 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 		}
 		p, err := client.Do(ctx, remote, api.GetSyncChanges, &api.ChangesSyncInput{
 			AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
-			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, Dry: formatDryRun(result.DryRun),
+			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, DryRun: formatDryRun(result.DryRun),
 		})
 		if err != nil {
 			return err
 		}
-		result.Read, result.ReadBytes = result.Read+p.Lines, result.ReadBytes+len(p.Data)
+		result.Read, result.ReadBytes = result.Read+p.ChangeCount, result.ReadBytes+len(p.Data)
 		if result.DryRun {
 			return nil
 		}
@@ -310,11 +310,11 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 		}
 		result.Files += n
 		a.progress.Update("pulled %d records", result.Read)
-		out, err := client.Do(ctx, clone, api.ApplySync, &api.BringSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data)})
+		out, err := client.Do(ctx, clone, api.ApplySync, &api.UploadSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data)})
 		if err != nil {
 			return err
 		}
-		if !out.More && p.Lines == 0 { // one more request, so that the remote knows what was received
+		if !out.More && p.ChangeCount == 0 { // one more request, so that the remote knows what was received
 			return nil
 		}
 	}
@@ -360,7 +360,7 @@ func (a *app) syncClone() *cobra.Command {
 documents, passages, scope, deliverables, decisions, comments and events. Work on it as on
 any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same command again.`,
 		Example: "  service login https://grc.acme.example\n  service sync clone https://grc.acme.example 'Acme 2026'\n" +
-			"  service sync clone https://grc.acme.example ID --carry-catalog",
+			"  service sync clone https://grc.acme.example ID --include-catalog",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			token := a.flags.Token
@@ -377,7 +377,7 @@ any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same com
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "also copy the catalog version if it is missing here")
+	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if it is missing here")
 	return cmd
 }
 
@@ -414,14 +414,14 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 	if in.Body.ReplicaID != "" && joined.ReplicaID != in.Body.ReplicaID {
 		return nil, adviseRemoteError(api.NotFound("clone", in.Body.ReplicaID), &api.SyncStatus{AssessmentID: one.ID, Server: server})
 	}
-	st, err := a.attachClone(ctx, server, joined, joined.CatalogSHA256, joined.OwnSHA256)
+	st, err := a.attachClone(ctx, server, joined, joined.CatalogSHA256, joined.CustomSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && withCatalog {
-		if err = transferCatalog(ctx, remote, clone, one.ID, joined.OwnSHA256 != ""); err == nil {
-			st, err = a.attachClone(ctx, server, joined, joined.CatalogSHA256, joined.OwnSHA256)
+		if err = transferCatalog(ctx, remote, clone, one.ID, joined.CustomSHA256 != ""); err == nil {
+			st, err = a.attachClone(ctx, server, joined, joined.CatalogSHA256, joined.CustomSHA256)
 		}
 	}
 	if err != nil {
-		return nil, withHint(err, "if the catalog is missing, import the release %s or add --carry-catalog", joined.CatalogLabel)
+		return nil, withHint(err, "if the catalog is missing, import the release %s or add --include-catalog", joined.CatalogLabel)
 	}
 	return a.syncUntilDone(ctx, remote, st, false)
 }
@@ -433,7 +433,7 @@ func (a *app) attachClone(
 	catalogSHA256, customSHA256 string,
 ) (*api.SyncStatus, error) {
 	in := &api.AttachSyncInput{}
-	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.OwnSHA256 = j.AssessmentID, server, j.OrganizationID, j.ReplicaID, j.Account, catalogSHA256, customSHA256
+	in.Body.AssessmentID, in.Body.Server, in.Body.RemoteOrganization, in.Body.ReplicaID, in.Body.Account, in.Body.CatalogSHA256, in.Body.CustomSHA256 = j.AssessmentID, server, j.OrganizationID, j.ReplicaID, j.Account, catalogSHA256, customSHA256
 	return call(ctx, a, api.AttachSync, in)
 }
 
@@ -460,7 +460,7 @@ you, as far as the rules there let you.`,
 			return a.printSyncResult(got)
 		},
 	}
-	cmd.Flags().BoolVar(&withCatalog, "carry-catalog", false, "also copy the catalog version if the server lacks it")
+	cmd.Flags().BoolVar(&withCatalog, "include-catalog", false, "also copy the catalog version if the server lacks it")
 	return cmd
 }
 
@@ -479,11 +479,11 @@ func (a *app) publishAssessment(ctx context.Context, remote *client.Client, serv
 	if err != nil {
 		return nil, err
 	}
-	if st, err = a.attachClone(ctx, server, joined, st.CatalogSHA256, st.OwnSHA256); err != nil {
+	if st, err = a.attachClone(ctx, server, joined, st.CatalogSHA256, st.CustomSHA256); err != nil {
 		return nil, err
 	}
 	if withCatalog {
-		if err := transferCatalog(ctx, local, remote, st.AssessmentID, st.OwnSHA256 != ""); err != nil {
+		if err := transferCatalog(ctx, local, remote, st.AssessmentID, st.CustomSHA256 != ""); err != nil {
 			return nil, err
 		}
 	}
@@ -506,7 +506,7 @@ func (a *app) syncStatus() *cobra.Command {
 				case "none":
 					p.Text("The assessment is not synced.")
 					return
-				case "home":
+				case "remote":
 					p.Text("This is the remote. %s.", pluralize(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
 						p.Item(
@@ -528,7 +528,7 @@ func (a *app) syncStatus() *cobra.Command {
 						p.Text("Last synced %s.", formatTime(*st.SyncedAt))
 					}
 					p.Text("%s not sent yet.", pluralize(st.Ahead, "record is", "records are"))
-					for _, u := range st.Unsent {
+					for _, u := range st.Unpushed {
 						p.Item(0, "%s %s, %s", strings.ReplaceAll(u.Table, "_", " "), u.Label, formatTime(u.At))
 					}
 				}
@@ -577,13 +577,13 @@ func (a *app) syncConflicts() *cobra.Command {
 func renderConflict(p *print.Page, c *api.SyncConflict) {
 	p.Item(0, "%s (%s, %s)", c.Message, c.Status, c.ID)
 	if c.Kind == api.ConflictReplica {
-		p.Item(2, "`--take clone` applies them as you, as far as permitted; `--take home` discards them")
+		p.Item(2, "`--keep clone` applies them as you, as far as permitted; `--keep remote` discards them")
 		return
 	}
 	for _, s := range []struct {
 		what string
 		side api.SyncSide
-	}{{"base", c.Base}, {"remote", c.Home}, {"clone", c.Clone}} {
+	}{{"base", c.Base}, {"remote", c.Remote}, {"clone", c.Clone}} {
 		if string(s.side.Value) == "null" && s.side.By == "" {
 			continue
 		}
@@ -602,15 +602,15 @@ func (a *app) syncResolve() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
 		Use: "resolve CONFLICT", Short: "Resolve a conflict",
-		Long: "Resolves a conflict: --take home keeps the remote's value, --take clone the clone's value,\n" +
+		Long: "Resolves a conflict: --keep remote keeps the remote's value, --keep clone the clone's value,\n" +
 			"--value sets another. It is resolved on the remote; a clone gets the result with the next\n`service sync`.",
-		Example: "  service sync resolve ID --take clone\n  service sync resolve ID --value 'Head of IT'",
+		Example: "  service sync resolve ID --keep clone\n  service sync resolve ID --value 'Head of IT'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: args[0]}}
 			switch {
 			case cmd.Flags().Changed("value") == (side != ""):
-				return withHint(usageError("no resolution given"), "use --take home, --take clone or --value VALUE")
+				return withHint(usageError("no resolution given"), "use --keep remote, --keep clone or --value VALUE")
 			case side != "":
 				in.Body.Choice = side
 			default:
@@ -630,7 +630,7 @@ func (a *app) syncResolve() *cobra.Command {
 			return a.out.Print(made, func(p *print.Page) { p.Text("Resolved: %s. A clone gets the result with `service sync`.", made.Choice) })
 		},
 	}
-	choiceVar(cmd.Flags(), &side, "take", []string{"home", "clone"}, "the value to keep: home (the remote's) or clone")
+	choiceVar(cmd.Flags(), &side, "keep", []string{"remote", "clone"}, "whose value to keep: remote or clone")
 	cmd.Flags().StringVar(&value, "value", "", "set this value (text or JSON)")
 	return cmd
 }
@@ -662,12 +662,12 @@ func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*a
 	return out, errors.Join(err, disconnect())
 }
 
-func (a *app) syncForget() *cobra.Command {
+func (a *app) syncDetach() *cobra.Command {
 	var skipPrompt bool
 	cmd := &cobra.Command{
-		Use: "forget", Short: "Stop syncing an assessment; its data is kept",
+		Use: "detach", Short: "Stop syncing an assessment; its data is kept",
 		Long:    "Stops syncing the assessment. A clone keeps its unsent changes locally; the clones of a\nremote can no longer push changes.",
-		Example: "  service sync forget --yes",
+		Example: "  service sync detach --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {

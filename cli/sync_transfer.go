@@ -30,7 +30,7 @@ const (
 
 // transferMissingFiles copies the files of a parcel that the other side lacks and returns their
 // number. In a dry run it only counts them.
-func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.SyncParcel, dryRun bool) (n int, err error) {
+func transferMissingFiles(ctx context.Context, from, to *client.Client, p *api.SyncBatch, dryRun bool) (n int, err error) {
 	if len(p.Files) == 0 {
 		return 0, nil
 	}
@@ -92,12 +92,12 @@ func transferBatch(ctx context.Context, from, to *client.Client, assessment stri
 		ctx,
 		to,
 		api.UploadSyncFiles,
-		&api.BringSyncInput{AssessmentID: assessment, File: api.UploadFile{Filename: "files.tar", Content: f.Content}},
+		&api.UploadSyncInput{AssessmentID: assessment, File: api.UploadFile{Filename: "files.tar", Content: f.Content}},
 	)
 	if err = errors.Join(err, f.Content.Close()); err != nil {
 		return 0, err
 	}
-	return out.Taken, nil
+	return out.Imported, nil
 }
 
 // transferCatalog copies the catalog version of a synced assessment to the other side, and the
@@ -111,7 +111,7 @@ func transferCatalog(ctx context.Context, from, to *client.Client, assessment st
 		ctx,
 		to,
 		api.UploadSyncCatalog,
-		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}},
+		&api.UploadSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: f.Content}},
 	)
 	if err = errors.Join(err, f.Content.Close()); err != nil || !hasCustom {
 		return err
@@ -123,7 +123,7 @@ func transferCatalog(ctx context.Context, from, to *client.Client, assessment st
 		ctx,
 		to,
 		api.UploadSyncFrameworks,
-		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}},
+		&api.UploadSyncCatalogInput{File: api.UploadFile{Filename: "frameworks", Content: f.Content}},
 	)
 	return errors.Join(err, f.Content.Close())
 }

@@ -62,7 +62,7 @@ type upgradeInfo struct {
 	Provenance string `json:"provenance"`
 	// Problem describes an inconsistency of the release's files, or is empty.
 	Problem string   `json:"problem"`
-	Steps   []string `json:"how"`
+	Steps   []string `json:"steps"`
 }
 
 type archiveInfo struct {

@@ -12,7 +12,7 @@ import (
 type Verification struct {
 	OK bool `json:"ok"`
 	// Properties describe the file, as pairs of name and value.
-	Properties [][2]string `json:"about"`
+	Properties [][2]string `json:"properties"`
 	// KeyID is the fingerprint of the signing key, or empty if the file is unsigned.
 	KeyID    string        `json:"key_id"`
 	Findings []CheckedItem `json:"findings"`
@@ -21,7 +21,7 @@ type Verification struct {
 // CheckedItem is the result of a single check.
 type CheckedItem struct {
 	OK      bool   `json:"ok"`
-	Subject string `json:"what"`
+	Subject string `json:"subject"`
 	Message string `json:"message"`
 }
 

@@ -112,7 +112,7 @@ type workbookImport struct {
 	Status  string           `json:"status"`
 	Items   int              `json:"items"`
 	Changes []workbookChange `json:"changes"`
-	Skipped []string         `json:"left_out"`
+	Skipped []string         `json:"skipped"`
 }
 
 // itemEdit is an edit of an item, with its row in the workbook.

@@ -84,10 +84,10 @@ func TestTraitsGoBackAsTheyAre(t *testing.T) {
 		true,
 		"true",
 		object{"value": "true"},
-		object{"value": true, "source": "person", "reason": "r", "evidence": []any{}},
+		object{"value": true, "source": "user", "reason": "r", "evidence": []any{}},
 	} {
 		a := patch(object{"has_ot": as})
-		if a.status != http.StatusOK || a.str("traits", "has_ot", "value") != "true" || a.str("traits", "has_ot", "source") != "person" {
+		if a.status != http.StatusOK || a.str("traits", "has_ot", "value") != "true" || a.str("traits", "has_ot", "source") != "user" {
 			t.Errorf("%v: %d %s", as, a.status, a.text)
 		}
 		patch(object{"has_ot": nil})

@@ -110,7 +110,7 @@ var (
 	descStoreBytes        = prometheus.NewDesc("service_store_bytes", "Size of the database file.", nil, nil)
 	descDiskFree          = prometheus.NewDesc("service_disk_free_bytes", "Free space for the data folder.", nil, nil)
 	descIndexes           = prometheus.NewDesc("service_search_indexes", "Search indexes in memory, one per assessment.", nil, nil)
-	descMailsQueued       = prometheus.NewDesc("service_mails_queued", "Emails waiting to be sent.", nil, nil)
+	descMailsQueued       = prometheus.NewDesc("service_emails_queued", "Emails waiting to be sent.", nil, nil)
 	descDeliveriesWaiting = prometheus.NewDesc(
 		"service_webhook_deliveries_waiting",
 		"Webhook deliveries waiting to be sent.",

@@ -47,7 +47,7 @@ var exampleParameters = map[string]any{
 
 // exampleFields are values by "Type.field" or "field"; nil leaves a field empty.
 var exampleFields = map[string]any{
-	"SourceChange.name": "soa_content_sha256", "was": exampleHash, "is": exampleHash,
+	"SourceChange.name": "soa_content_sha256", "previous": exampleHash, "current": exampleHash,
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil,
 	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
@@ -64,7 +64,7 @@ var exampleFields = map[string]any{
 	"inputs": map[string]string{
 		"scf_version_id": exampleOtherID,
 		"scope_sha256":   exampleHash,
-	}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.was_before": "", "Milestone.completed_with_item": false,
+	}, "kept": []string{}, "weight": 9, "finding_origin": "", "due_changes": []api.MilestoneChange{}, "Milestone.completed_at": nil, "Milestone.completed_by": "", "Milestone.previous_status": "", "Milestone.completed_with_item": false,
 	"compliance_pct": 61.5, "compliance_formula": exampleFormula, "formula": exampleFormula, "maturity_avg": 1.9, "generated_by_agent_run_id": nil,
 	"findings_by_severity": map[api.Severity]int{
 		api.SeverityHigh:   3,
@@ -134,7 +134,7 @@ var exampleFields = map[string]any{
 	"CustomControlBody.requirements": map[string][]string{
 		"yard-rules": {"Y-1"},
 	}, "unresolved": []string{}, "is_custom": true, "updated_by": "Ada Byron", "ImportResult.revision": 4,
-	"drop_frameworks": []string{}, "MigrateBody.to": "2026.1.1", "MigratedFramework.to_code": nil, "decisions_kept": []string{"IAC-06"}, "decisions_left": []string{}, "custom_revision": 4,
+	"drop_frameworks": []string{}, "MigrateBody.to": "2026.1.1", "MigratedFramework.to_code": nil, "decisions_kept": []string{"IAC-06"}, "decisions_dropped": []string{}, "custom_revision": 4,
 	"reasons": []string{
 		"reworded",
 	}, "decided": true, "requirements_gained": api.RequirementCodes{"iso-27001-2022": {"A.8.5"}}, "requirements_lost": api.RequirementCodes{},
@@ -154,8 +154,8 @@ var exampleFields = map[string]any{
 	"DocumentProgress.status": api.DocumentProcessing, "stage": "embed", "Chunk.kind": "paragraph", "index": 4, "token_estimate": 18,
 	"UploadDocumentInput.file": "(the file)", "UploadDocumentInput.category": "policy", "UploadDocumentInput.path": "evidence/policies/access.pdf", "UploadDocumentInput.replaces": "", "Document.path": "evidence/policies/access.pdf", "duplicate_of": nil,
 	"SearchBody.query": "who reviews access rights?", "SearchAnswer.query": "who reviews access rights?", "SearchBody.document_id": nil, "top_k": 10, "min_score": 0.3,
-	"highlights": []string{"reviewed every quarter"}, "same_as": []string{}, "Mark.start": 0, "Mark.end": 8,
-	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "away": nil, "embedding_dimensions": 256,
+	"highlights": []string{"reviewed every quarter"}, "duplicate_ids": []string{}, "Mark.start": 0, "Mark.end": 8,
+	"SearchBody.effective_from": "2025-01-01", "SearchBody.effective_to": nil, "semantic": 0.86, "keyword": 0.61, "embedder": "builtin-1", "served_by": "builtin-1", "unavailable_reason": nil, "embedding_dimensions": 256,
 	"documents_by_status": map[api.DocumentState]int{
 		api.DocumentIngested: 12,
 	}, "EmbeddingStatus.training": nil, "EmbeddingStatus.pending": 0, "EmbeddingStatus.failed": 0,
@@ -172,7 +172,7 @@ var exampleFields = map[string]any{
 		"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}},
 	},
 	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
-	"supports": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
+	"statement": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
 	"inclusion_reasons": []string{
 		"framework",
 	}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
@@ -194,8 +194,8 @@ var exampleFields = map[string]any{
 		"Settings of the sign-in service",
 	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
 	"expired_acceptances": []string{}, "also_closes": []string{}, "beyond_180_days": []string{}, "not_met": []string{"3.1.3"}, "CMMCEligibility.not_assessed": []string{}, "blocking": []string{}, "CMMCEligibility.score": 0.991, "CMMCEligibility.points": 109,
-	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.why": []string{"evidence"},
-	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "otherwise_than_soa": []string{"CFG-02"}, "reset": []string{"note"},
+	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.causes": []string{"evidence"},
+	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "differs_from_soa": []string{"CFG-02"}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
 	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board asked for it in June.", "AddCommentInput.text": "The board asked for it in June.",
 	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOtherID, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
@@ -248,16 +248,16 @@ var exampleFields = map[string]any{
 
 	// Notifications and monitoring.
 	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
-	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "BroughtSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncParcel.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "SyncAhead.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
-	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "kept_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
+	"SyncStatus.head": 41, "JoinedSync.head": 41, "SyncStatus.since": 41, "ImportedSync.since": 41, "anchor_sequence": 412, "counter": 3, "SyncBatch.next": 41, "file_bytes": 64_700, "behind": 3, "table": "soa_items", "SyncConflict.label": "IAC-06", "UnpushedRecord.label": "IAC-06", "field": "owner", "SyncConflict.message": "owner of IAC-06 was changed here and offline", "SyncSide.value": json.RawMessage(`"Head of IT"`),
+	"SyncConflict.kind": "field", "SyncConflict.status": "open", "choice": "clone", "resolved_by": nil, "file_sha256": "", "SyncReplica.name": "adas-laptop", "user_name": "Ada Byron", "account": "Ada Byron",
 	"SyncStatus.server": "https://grc.acme.example", "SyncStatus.role": "clone", "anchor_hash": exampleHash, "catalog_label": "2026.1.1", "notes": []string{}, "data": []byte("H4sI"), "files": []string{exampleHash},
 	"ResolveSyncInput.value": json.RawMessage(
 		`"Head of IT"`,
 	), "ResolveSyncInput.choice": "value", "SyncFiles.sha256": []string{exampleHash}, "MissingSyncInput.sha256": []string{exampleHash}, "replicas": []api.SyncReplica{},
-	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "BringSyncInput.file": "(the file)", "BringSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
+	"PushSyncInput.file": "(the batch)", "PushSyncInput.dry_run": "true", "UploadSyncInput.file": "(the file)", "UploadSyncCatalogInput.file": "(the catalog)", "JoinSyncInput.name": "adas-laptop", "JoinedSync.name": "Acme 2026",
 	"AttachSyncInput.server": "https://grc.acme.example",
 	"SyncKey.name":           "Acme", "SyncKey.key": exampleSyncKey, "SyncPeer.key": exampleSyncKey, "TrustSyncPeerInput.key": exampleSyncKey, "fingerprint": "1f0c-77ab-02d3-9e55-8a41-6c0e-b7d2-4f19-e3a6-5580", "SyncPeer.name": "adas-laptop", "TrustSyncPeerInput.name": "adas-laptop", "trusted_by": "Ada Byron",
-	"peer_name": "Acme", "own_sha256": "", "TakeSyncBundleInput.file": "(the bundle)", "TakeSyncBundleInput.dry_run": "true", "TakenSyncBundle.serial": 3, "TakenSyncBundle.name": "Acme 2026", "TakenSyncBundle.role": "home", "machine": "adas-laptop",
+	"peer_name": "Acme", "custom_sha256": "", "ImportSyncBundleInput.file": "(the bundle)", "ImportSyncBundleInput.dry_run": "true", "ImportedSyncBundle.serial": 3, "ImportedSyncBundle.name": "Acme 2026", "ImportedSyncBundle.role": "remote", "machine": "adas-laptop",
 	"UpdateWebhookInput.description": "The chat of the security team", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "event_type": "soa.approved", "Delivery.status": "delivered",
 	"http_status": 204, "next_attempt_at": nil, "Integration.name": "Security chat", "CreateIntegrationInput.name": "Security chat", "UpdateIntegrationInput.name": "Security chat",
 	"config": map[string]any{

@@ -59,7 +59,7 @@ func (r *tour) clones() {
 	}
 	r.ask(api.GetSyncConflict.Operation, "", "")
 	r.ask(api.ResolveSyncConflict.Operation, "", `{"choice": "value", "value": "from both"}`)
-	r.refused(api.ResolveSyncConflict.Operation, "", `{"choice": "home"}`, api.CodeInvalidState)
+	r.refused(api.ResolveSyncConflict.Operation, "", `{"choice": "remote"}`, api.CodeInvalidState)
 	r.bundles()
 	r.ask(api.DetachSync.Operation, "", "")
 	r.refused(api.DetachSync.Operation, "", "", api.CodeNotFound)
@@ -77,9 +77,9 @@ func (r *tour) bundles() {
 	if all := r.ask(api.ListSyncPeers.Operation, "", ""); r.first(all)["fingerprint"] != key["fingerprint"] {
 		r.t.Errorf("the peers are %v", all)
 	}
-	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"carry_catalog": true}`))
+	bundle := r.send(api.WriteSyncBundle.Operation, "", "application/json", strings.NewReader(`{"include_catalog": true}`))
 	r.took(api.WriteSyncBundle.Operation, bundle)
-	if got := there.upload(api.ImportSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["taken"] == 0.0 ||
+	if got := there.upload(api.ImportSyncBundle.Operation, "begin.bundle", bundle.Body.Bytes()); got["imported"] == 0.0 ||
 		got["role"] != "clone" {
 		r.t.Errorf("a bundle was taken as %v", got)
 	}
@@ -89,7 +89,7 @@ func (r *tour) bundles() {
 		r.t.Errorf("a dry run tells of %v", got)
 	}
 	if got := r.upload(api.ImportSyncBundle.Operation, "answer.bundle", answer.Body.Bytes()); got["applied"] != 1.0 ||
-		got["role"] != "home" {
+		got["role"] != "remote" {
 		r.t.Errorf("an answer was taken as %v", got)
 	}
 	r.ask(api.DistrustSyncPeer.Operation, "", "")
@@ -112,7 +112,7 @@ func (r *tour) ownBrought(other *tour) {
 		api.UploadSyncFrameworks.Operation,
 		"frameworks",
 		own.Body.Bytes(),
-	); got["sha256"].([]any)[0] != joined["own_sha256"] {
+	); got["sha256"].([]any)[0] != joined["custom_sha256"] {
 		r.t.Errorf("brought %v of %v", got, joined)
 	}
 	r.path["assessmentId"] = before

@@ -26,7 +26,7 @@ func ReferencedBlobs(tx *Tx) (map[string]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		named[c.KeptSHA256] = true
+		named[c.FileSHA256] = true
 	}
 	for v, err := range CatalogVersions.Scan(tx) {
 		if err != nil {

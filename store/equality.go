@@ -48,7 +48,7 @@ func equalSoAItems(a, b *api.SoAItem) bool {
 		a.ImplementationStatus == b.ImplementationStatus && equalSlices(a.Evidence, b.Evidence, equalEvidence) &&
 		a.EvidenceCoverage == b.EvidenceCoverage &&
 		equalFloats(a.CoverageRatio, b.CoverageRatio) && equalSlices(a.Statements, b.Statements, equalStatements) &&
-		a.StatementsFrom == b.StatementsFrom && a.InOperation == b.InOperation && equalLists(a.MissingElements, b.MissingElements) &&
+		a.StatementSource == b.StatementSource && a.InOperation == b.InOperation && equalLists(a.MissingElements, b.MissingElements) &&
 		equalPointers(a.Owner, b.Owner) && equalPointers(a.Note, b.Note) && equalFloats(a.Confidence, b.Confidence) &&
 		a.Reason == b.Reason &&
 		a.NeedsReview == b.NeedsReview
@@ -97,14 +97,14 @@ func equalMilestones(a, b *api.Milestone) bool {
 		equalPointers(
 			a.CompletedAt,
 			b.CompletedAt,
-		) && a.CompletedBy == b.CompletedBy && a.WasBefore == b.WasBefore && a.CompletedWithItem == b.CompletedWithItem
+		) && a.CompletedBy == b.CompletedBy && a.PreviousStatus == b.PreviousStatus && a.CompletedWithItem == b.CompletedWithItem
 }
 
 func equalEvidence(a, b *api.Evidence) bool {
 	return a.ChunkID == b.ChunkID && a.DocumentID == b.DocumentID && a.DocumentTitle == b.DocumentTitle && a.Filename == b.Filename &&
 		equalLists(a.HeadingPath, b.HeadingPath) &&
 		a.Locator == b.Locator && a.Quote == b.Quote && equalFloats(a.Score, b.Score) && a.SHA256 == b.SHA256 &&
-		a.Supports == b.Supports &&
+		a.Statement == b.Statement &&
 		a.Stance == b.Stance
 }
 

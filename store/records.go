@@ -58,7 +58,7 @@ type Webhook struct {
 	api.Webhook
 	Sealed []byte `json:"sealed"`
 	// PreviousSealed is the secret before the last rotation, good until PreviousUntil.
-	PreviousSealed []byte     `json:"previous,omitempty"`
+	PreviousSealed []byte     `json:"previous_sealed,omitempty"`
 	PreviousUntil  *time.Time `json:"previous_until,omitempty"`
 	// FailedInRow counts deliveries that were given up, one after the other.
 	FailedInRow int `json:"failed_in_row,omitempty"`
@@ -87,7 +87,7 @@ type IssueLink struct {
 	// Weakness tells items of one control apart.
 	Weakness string `json:"weakness"`
 	// RequestedAt is when the issue was asked for, without an answer yet: it may be there.
-	RequestedAt *time.Time `json:"asked_at,omitempty"`
+	RequestedAt *time.Time `json:"requested_at,omitempty"`
 	// IssueID is what the tool's interface wants to hear, where that is not the key.
 	IssueID string `json:"issue_id,omitempty"`
 }
@@ -99,7 +99,7 @@ type Delivery struct {
 	Payload   json.RawMessage `json:"payload"`
 	// Tries counts attempts since it was last asked for; Once: it is tried once.
 	Tries         int  `json:"tries,omitempty"`
-	SingleAttempt bool `json:"once,omitempty"`
+	SingleAttempt bool `json:"single_attempt,omitempty"`
 	// Trace is where the event happened; see Event.
 	Trace string `json:"trace,omitempty"`
 }
@@ -110,9 +110,9 @@ type Email struct {
 	api.Email
 	Sealed []byte `json:"sealed,omitempty"`
 	// DedupKey names what the mail is about where there must be no second one.
-	DedupKey string `json:"once,omitempty"`
+	DedupKey string `json:"dedup_key,omitempty"`
 	// UnsubscribeUserID is the person who can end mails of this kind.
-	UnsubscribeUserID string `json:"unsubscribe,omitempty"`
+	UnsubscribeUserID string `json:"unsubscribe_user_id,omitempty"`
 }
 
 // EmailTemplate is an organization's own wording of a mail.
@@ -132,9 +132,9 @@ type EmailPreference struct {
 type AlertRule struct {
 	api.AlertRule
 	// PendingSince is from when the metric has told another state than the rule has; nil: it doesn't.
-	PendingSince *time.Time `json:"since,omitempty"`
+	PendingSince *time.Time `json:"pending_since,omitempty"`
 	// LastNotified is the value that was told last while it fires.
-	LastNotified *float64 `json:"told,omitempty"`
+	LastNotified *float64 `json:"last_notified,omitempty"`
 }
 
 // AgentStep is a step of an agent run.
@@ -209,7 +209,7 @@ type Document struct {
 	api.Document
 	Stage string `json:"stage"`
 	// OriginalSHA256 is the SHA-256 of the document's first content; empty: what it has now is the first.
-	OriginalSHA256 string `json:"origin,omitempty"`
+	OriginalSHA256 string `json:"original_sha256,omitempty"`
 	Embedder       string `json:"embedder"`
 }
 
@@ -311,17 +311,17 @@ type WorkflowRun struct {
 	// Starter is who started it, as whom and for whom it works.
 	Starter RunStarter `json:"starter"`
 	// LeaseHolder is the process that works on it, until the lease ends unless it is renewed.
-	LeaseHolder string    `json:"holder,omitempty"`
-	LeasedSince time.Time `json:"held_since,omitzero"`
-	LeasedUntil time.Time `json:"held_until,omitzero"`
+	LeaseHolder string    `json:"lease_holder,omitempty"`
+	LeasedSince time.Time `json:"leased_since,omitzero"`
+	LeasedUntil time.Time `json:"leased_until,omitzero"`
 	// Failures counts the failures of the current step that were tried again.
 	Failures int `json:"failures,omitempty"`
 	// WaitSince is when NotBefore was set: a clock that shows less has jumped back.
 	WaitSince time.Time `json:"wait_since,omitzero"`
 	// WaitSnapshot is what the assessment was like when the run began to wait for people.
-	WaitSnapshot string `json:"situation,omitempty"`
+	WaitSnapshot string `json:"wait_snapshot,omitempty"`
 	// HasSignal: a signal came that the run has not looked at.
-	HasSignal bool `json:"signalled,omitempty"`
+	HasSignal bool `json:"has_signal,omitempty"`
 }
 
 // RunStarter is the person or key that started a run.

@@ -12,7 +12,7 @@ import (
 // The roles of a store in syncing an assessment.
 const (
 	// SyncRoleRemote is the authoritative side: others push their changes to it.
-	SyncRoleRemote = "home"
+	SyncRoleRemote = "remote"
 	// SyncRoleClone works on a copy and pushes its changes to the remote.
 	SyncRoleClone = "clone"
 )
@@ -42,8 +42,8 @@ type SyncLink struct {
 // SyncSerials are the numbers and hashes of the last bundles sent and received.
 type SyncSerials struct {
 	Written     int64  `json:"written,omitempty"`
-	Imported    int64  `json:"taken,omitempty"`
-	ImportedSum string `json:"taken_sum,omitempty"`
+	Imported    int64  `json:"imported,omitempty"`
+	ImportedSum string `json:"imported_sum,omitempty"`
 }
 
 // SyncKey is the key with which an organization signs and opens bundles.
@@ -96,8 +96,8 @@ type SyncReplica struct {
 	// Since is how far it has read; Counter, Sum and Answer describe the last batch it sent.
 	Since      int64           `json:"since"`
 	Counter    int64           `json:"counter"`
-	LastSum    string          `json:"sum,omitempty"`
-	LastResult json.RawMessage `json:"answer,omitempty"`
+	LastSum    string          `json:"last_sum,omitempty"`
+	LastResult json.RawMessage `json:"last_result,omitempty"`
 	// PeerID is the peer it exchanges bundles with; empty if there were none yet.
 	PeerID string `json:"peer_id,omitempty"`
 	SyncSerials
@@ -111,7 +111,7 @@ type SyncBatchEntry struct {
 	// Record is the record that was sent; empty if it was deleted.
 	Record json.RawMessage `json:"record,omitempty"`
 	// CloneOnly is true if the record belongs to the clone alone and the remote writes its own.
-	CloneOnly bool `json:"shed,omitempty"`
+	CloneOnly bool `json:"clone_only,omitempty"`
 }
 
 // SyncBatch is a clone's batch that its remote has not yet acknowledged.
@@ -120,7 +120,7 @@ type SyncBatch struct {
 	AssessmentID   string           `json:"assessment_id"`
 	Counter        int64            `json:"counter"`
 	Data           []byte           `json:"data"`
-	Entries        []SyncBatchEntry `json:"covers"`
+	Entries        []SyncBatchEntry `json:"entries"`
 }
 
 // SyncFile is a file uploaded before the record that will reference it, for one assessment.

@@ -143,8 +143,8 @@ func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 			mark, style, at = "› ", draw.Bold, len(p.Lines)
 		}
 		p.Text(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatSource(e)))
-		if e.Supports != "" {
-			p.Indent(2, draw.Dim, "on: "+e.Supports)
+		if e.Statement != "" {
+			p.Indent(2, draw.Dim, "on: "+e.Statement)
 		}
 		p.Indent(2, style, "“"+e.Quote+"”")
 	}

@@ -134,7 +134,7 @@ func hostile(n int) *fake {
 			Kind:    evil,
 			Message: evil,
 			Status:  "open",
-			Home:    api.SyncSide{Value: value, By: evil},
+			Remote:  api.SyncSide{Value: value, By: evil},
 			Clone:   api.SyncSide{Value: json.RawMessage(`[{"a":[1,null]}]`)},
 			Base:    api.SyncSide{Value: json.RawMessage(`null`)},
 		},

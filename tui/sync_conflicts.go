@@ -70,7 +70,7 @@ func newConflicts(a *App, one api.Assessment) *conflicts {
 	}
 	c.table = t.withColumns(
 		list.Column{Title: "what", Width: 26},
-		list.Column{Title: "home"},
+		list.Column{Title: "remote"},
 		list.Column{Title: "clone", ShowFrom: 60},
 		list.Column{Title: "state", Width: 16, ShowFrom: 88},
 	)
@@ -98,7 +98,7 @@ func conflictEntry(c *api.SyncConflict) entry {
 	if c.Status != "open" {
 		state = "decided: " + c.Choice
 	}
-	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Home), formatSide(c, c.Clone), state)
+	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Remote), formatSide(c, c.Clone), state)
 }
 
 // conflictField returns the field that a conflict is about, or nil if it is not a deliverable's
@@ -155,7 +155,7 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	for _, s := range []struct {
 		key, name string
 		side      api.SyncSide
-	}{{"h", "Remote", one.Home}, {"c", "Clone", one.Clone}, {"b", "Common base", one.Base}} {
+	}{{"h", "Remote", one.Remote}, {"c", "Clone", one.Clone}, {"b", "Common base", one.Base}} {
 		key := ""
 		if one.Status == "open" {
 			key = s.key + "  "
@@ -170,7 +170,7 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 
 // hereSuffix marks the side that is the local one.
 func (c *conflicts) hereSuffix(key string) string {
-	if st := c.status; st != nil && (st.Role == "home" && key == "h" || st.Role == "clone" && key == "c") {
+	if st := c.status; st != nil && (st.Role == "remote" && key == "h" || st.Role == "clone" && key == "c") {
 		return " (here)"
 	}
 	return ""
@@ -200,16 +200,16 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	return []action.Action{
 		{
 			Keys:           []string{"h"},
-			Label:          "home's",
+			Label:          "remote's",
 			DisabledReason: off,
-			Help:           "keeps what the home has, of the conflict or of all that are marked",
-			Do:             decide("home"),
+			Help:           "keeps the remote's value, of the conflict or of all that are marked",
+			Do:             decide("remote"),
 		},
 		{
 			Keys:           []string{"c"},
 			Label:          "clone's",
 			DisabledReason: off,
-			Help:           "takes what the clone brought, of the conflict or of all that are marked",
+			Help:           "keeps the clone's value, of the conflict or of all that are marked",
 			Do:             decide("clone"),
 		},
 		{
@@ -223,7 +223,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{"e"},
 			Label:          "edit",
 			DisabledReason: only,
-			Help:           "sets another value, beginning with the home's",
+			Help:           "sets another value, starting from the remote's",
 			Do:             func() tea.Cmd { return c.promptValue(one) },
 		},
 		{
@@ -290,7 +290,7 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	if len(orders) == 1 {
 		return c.sendDecisions(orders)
 	}
-	words := map[string]string{"home": "Keep what the home has", "clone": "Take what the clone brought", "base": "Set what both began with"}
+	words := map[string]string{"remote": "Keep the remote's value", "clone": "Keep the clone's value", "base": "Restore the common base value"}
 	c.app.overlay = &confirmPrompt{
 		app:          c.app,
 		title:        fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)),
@@ -348,12 +348,12 @@ func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total i
 		}
 		return nil
 	}
-	atHome := ""
+	onRemote := ""
 	if c.status != nil && c.status.Role == "clone" {
-		atHome = " at the home; B reads it here"
+		onRemote = " on the remote; B syncs it here"
 	}
-	c.app.setStatus("%s decided%s", print.Pluralize(total, "conflict is", "conflicts are"), atHome)
-	if atHome != "" {
+	c.app.setStatus("%s decided%s", print.Pluralize(total, "conflict is", "conflicts are"), onRemote)
+	if onRemote != "" {
 		c.list.Move(1)
 		return nil
 	}
@@ -370,14 +370,14 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 	}
 	at := conflictField(one)
 	now := ""
-	if hasValue(one.Home.Value) {
-		now = sideValueText(one.Home)
+	if hasValue(one.Remote.Value) {
+		now = sideValueText(one.Remote)
 	}
 	choices := []string(nil)
 	if at != nil {
 		choices = at.choices
 		if at.form == formBool {
-			choices, now = []string{"true", "false"}, string(one.Home.Value)
+			choices, now = []string{"true", "false"}, string(one.Remote.Value)
 		}
 	}
 	if len(choices) > 0 {
@@ -433,7 +433,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 // isTextConflict reports whether a conflict's values are strings.
 func isTextConflict(one *api.SyncConflict) bool {
 	texts := 0
-	for _, s := range []api.SyncSide{one.Home, one.Clone, one.Base} {
+	for _, s := range []api.SyncSide{one.Remote, one.Clone, one.Base} {
 		var text string
 		switch {
 		case !hasValue(s.Value):
@@ -469,7 +469,7 @@ func syncBlockedReason(a *App, st *api.SyncStatus) string {
 	case a.syncing:
 		return "that is going on"
 	case st.Role != "clone":
-		return "it is no clone: `service sync clone` makes one on another machine, `service sync publish` gives this one a home"
+		return "it is no clone: `service sync clone` makes one on another machine, `service sync publish` gives this one a remote"
 	case a.Sync == nil:
 		return "`service sync` does, on the machine of the clone"
 	}
@@ -521,7 +521,7 @@ func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 				behind++
 			}
 		}
-		parts = append(parts, "home of "+print.Pluralize(len(st.Replicas), "clone", "clones"))
+		parts = append(parts, "remote of "+print.Pluralize(len(st.Replicas), "clone", "clones"))
 		if behind > 0 {
 			parts = append(parts, fmt.Sprintf("%d behind", behind))
 		}

@@ -16,7 +16,7 @@ func apart(n int) *fake {
 	f := newFake(5)
 	f.sync = api.SyncStatus{
 		AssessmentID:  "a1",
-		Role:          "home",
+		Role:          "remote",
 		OpenConflicts: n,
 		Replicas:      []api.SyncReplica{{Name: "laptop", UserName: "Bo", Behind: 3}},
 	}
@@ -34,8 +34,8 @@ func apart(n int) *fake {
 			Base: api.SyncSide{
 				Value: json.RawMessage(`"as it was"`),
 			},
-			Home:  api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
-			Clone: api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at},
+			Remote: api.SyncSide{Value: json.RawMessage(`"from the office"`), By: "Ada", At: &someday},
+			Clone:  api.SyncSide{Value: json.RawMessage(`"from the plane"`), By: "Bo", At: &at},
 		}
 		c.ID = f.items[i].ID + "c"
 		f.clashes = append(f.clashes, c)
@@ -47,7 +47,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	f := apart(4)
 	s := newStage(t, f)
 	s.press("enter")
-	s.sees("home of 1 clone, 1 behind, 4 conflicts (c)")
+	s.sees("remote of 1 clone, 1 behind, 4 conflicts (c)")
 	s.press("c")
 	s.sees(
 		"note of IAC-00 was changed here and offline",
@@ -67,7 +67,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("ctrl+u")
 	s.write("from both")
 	s.press("enter", "b", "h")
-	if want := []string{`clone `, `value "from both"`, `value "as it was"`, `home `}; !slices.Equal(f.decided, want) {
+	if want := []string{`clone `, `value "from both"`, `value "as it was"`, `remote `}; !slices.Equal(f.decided, want) {
 		t.Errorf("decided %q", f.decided)
 	}
 	s.sees("No conflict is open")
@@ -86,12 +86,12 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 
 func TestManyConflictsAtOnce(t *testing.T) {
 	f := apart(5)
-	f.clashes[2].Field, f.clashes[2].Home.Value = "implementation_status", json.RawMessage(`"planned"`)
+	f.clashes[2].Field, f.clashes[2].Remote.Value = "implementation_status", json.RawMessage(`"planned"`)
 	s := newStage(t, f)
 	s.press("enter", "c", "*", "e")
 	s.sees("a value is written for one at a time")
 	s.press("h")
-	s.sees("Keep what the home has, of 5 conflicts?")
+	s.sees("Keep the remote's value, of 5 conflicts?")
 	if len(f.decided) > 0 {
 		t.Error("decided before the answer")
 	}
@@ -161,8 +161,8 @@ func TestConflictsOfAClone(t *testing.T) {
 	s.press("c")
 	s.sees("Clone (here)")
 	s.press("h")
-	s.sees("decided at the home; B reads it here")
-	if !slices.Equal(atHome, []string{"home"}) || slices.Contains(f.said, "resolve-sync-conflict") {
+	s.sees("decided on the remote; B syncs it here")
+	if !slices.Equal(atHome, []string{"remote"}) || slices.Contains(f.said, "resolve-sync-conflict") {
 		t.Errorf("%v, %v", atHome, f.said)
 	}
 	s.press("B")

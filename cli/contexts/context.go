@@ -46,7 +46,7 @@ type Context struct {
 	// User is the user's e-mail address.
 	User           string         `yaml:"user,omitempty" json:"user"`
 	Credential     Credential     `yaml:"credential" json:"credential"`
-	SecretLocation SecretLocation `yaml:"kept_in,omitempty" json:"kept_in"`
+	SecretLocation SecretLocation `yaml:"secret_location,omitempty" json:"secret_location"`
 	// ExpiresAt is when the credential expires, if known.
 	ExpiresAt *time.Time `yaml:"expires_at,omitempty" json:"expires_at"`
 	// CA is the file of the private certificate authority that issued the server's certificate.

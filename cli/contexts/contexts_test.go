@@ -180,7 +180,7 @@ func TestBookIsReadStrictly(t *testing.T) {
 		"contexts:\n  - {name: local, server: x, credential: key}\n":                                        "stands for the data folder",
 		"contexts:\n  - {name: ../x, server: x, credential: key}\n":                                         "can't be a context's name",
 		"contexts:\n  - {name: a, server: x, credential: password}\n":                                       `no credential "password"`,
-		"contexts:\n  - {name: a, server: x, credential: key, kept_in: cloud}\n":                            `can't be kept in "cloud"`,
+		"contexts:\n  - {name: a, server: x, credential: key, secret_location: cloud}\n":                    `can't be kept in "cloud"`,
 		"contexts: 3\n": "does not hold contexts",
 		"- a\n":         "does not hold contexts",
 		"a: [\n":        "no YAML",

@@ -66,7 +66,7 @@ func (s *Store) Read() (*Config, error) {
 }
 
 var configKeys, contextKeys = []string{"current", "contexts"},
-	[]string{"name", "server", "organization_id", "organization", "user", "credential", "kept_in", "expires_at", "ca", "insecure_http"}
+	[]string{"name", "server", "organization_id", "organization", "user", "credential", "secret_location", "expires_at", "ca", "insecure_http"}
 
 // parseConfig parses the file's contents; path is used in errors.
 func parseConfig(path string, text []byte) (*Config, error) {

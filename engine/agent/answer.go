@@ -14,7 +14,7 @@ import (
 // answer is implemented by answer types that record how they were produced.
 type answer[O any] interface {
 	*O
-	Metadata() *api.Analysed
+	Metadata() *api.AnalysisMetadata
 }
 
 // question describes one of the seven analyses: its agent and input, the rules, and the check of a

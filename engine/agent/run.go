@@ -335,7 +335,7 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 		case isFinished(r.Status):
 			return api.Conflict("the run is already %s", r.Status)
 		}
-		r.Model = "person"
+		r.Model = "manual"
 		err := recordEnd(tx, by, r, &out, nil)
 		done = *r
 		return err

@@ -30,7 +30,7 @@ const (
 // Finding is one check and its result.
 type Finding struct {
 	OK      bool   `json:"ok"`
-	Subject string `json:"what"`
+	Subject string `json:"subject"`
 	Message string `json:"message"`
 }
 

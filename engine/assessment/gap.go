@@ -221,7 +221,7 @@ func (s *Service) listFindings(
 		id,
 		f,
 		p,
-		cmp.Or(f.Sort, "-severity,-known,-severity_points,-weight,control_code"),
+		cmp.Or(f.Sort, "-severity,-evidenced,-severity_points,-weight,control_code"),
 		findingOrder,
 		func(i *api.Finding) bool {
 			return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
@@ -527,7 +527,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 		ByDomain:          map[string]int{},
 		ByType:            map[string]int{},
 		DeficientMaterial: []string{},
-		OtherwiseThanSoA:  []string{},
+		DiffersFromSoA:    []string{},
 		Changes:           []api.GapChange{},
 	}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -574,7 +574,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 			}
 		}
 		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
-		out.OtherwiseThanSoA = append(out.OtherwiseThanSoA, controlsDifferingFromSoA(items, found)...)
+		out.DiffersFromSoA = append(out.DiffersFromSoA, controlsDifferingFromSoA(items, found)...)
 		c := plan.RateConformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Percent, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)

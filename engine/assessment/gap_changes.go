@@ -64,7 +64,7 @@ func changeCauses(tx *store.Tx, org string, before, after *api.GapVersion) (caus
 		causes = append(causes, "catalog")
 	}
 	if differs("scope") {
-		causes = append(causes, "person")
+		causes = append(causes, "user")
 	}
 	return causes, nil
 }

@@ -105,7 +105,7 @@ func catalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 // checkAllowed returns an error if a framework would be dropped without the user's consent.
 func (m *migration) checkAllowed() error {
 	for _, f := range m.result.Frameworks {
-		if f.Status == "gone" {
+		if f.Status == "missing" {
 			return api.Invalid(
 				"drop_frameworks",
 				"the framework %s is not in catalog version %s (%s); drop it with --drop-framework %s, or keep the current version",
@@ -159,7 +159,7 @@ func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 			"%d controls to review, %d decisions kept, %d dropped",
 			len(m.result.Review),
 			len(m.result.DecisionsKept),
-			len(m.result.DecisionsLeft),
+			len(m.result.DecisionsDropped),
 		),
 	}
 	return errors.Join(recordLifecycleEvent(tx, by, &m.after, m.after.State, m.after.State, "migrated", what, warnings),
@@ -167,7 +167,7 @@ func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 			Type: "assessment.migrated", AssessmentID: m.after.ID, Summary: what, ResourceType: "assessment", ResourceID: m.after.ID,
 			Data: map[string]any{
 				"from": m.result.From, "to": m.result.To, "review": len(m.result.Review), "decisions_kept": len(m.result.DecisionsKept),
-				"decisions_left": m.result.DecisionsLeft, "frameworks": m.after.Frameworks,
+				"decisions_dropped": m.result.DecisionsDropped, "frameworks": m.after.Frameworks,
 			},
 		}))
 }

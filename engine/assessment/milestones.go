@@ -103,13 +103,13 @@ func (s *Service) mergeMilestones(
 
 // recordCompletion sets when and by whom a milestone was completed: as previously recorded, or now.
 func (s *Service) recordCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
-	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = nil, "", false, ""
+	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {
 		return
 	}
 	for _, w := range previous {
 		if isSameMilestone(w, *m) && w.Status == m.Status {
-			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.WasBefore = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.WasBefore
+			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.PreviousStatus
 			return
 		}
 	}
@@ -124,10 +124,10 @@ func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string)
 	for n := range out {
 		switch m := &out[n]; {
 		case i.Status == "completed" && isUnfinished(*m):
-			m.WasBefore, m.Status = m.Status, "completed"
+			m.PreviousStatus, m.Status = m.Status, "completed"
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, completedBy, true
 		case i.Status != "completed" && m.CompletedWithItem:
-			m.Status, m.WasBefore = cmp.Or(m.WasBefore, "open"), ""
+			m.Status, m.PreviousStatus = cmp.Or(m.PreviousStatus, "open"), ""
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = nil, "", false
 		default:
 			continue

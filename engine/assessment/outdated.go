@@ -85,7 +85,7 @@ func (k deliverableType[V, I]) checkUndecided(tx *store.Tx, a *api.Assessment) (
 		}
 		text += ", and " + dependent + "."
 	}
-	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "undecided", Message: text}, nil
+	return &api.Outdated{Gate: k.gate, VersionNumber: head.VersionNumber, Reason: "unapproved", Message: text}, nil
 }
 
 func statusPhrase(s api.VersionStatus) string {
@@ -225,5 +225,5 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 	} else {
 		text += fmt.Sprintf("; version %d is %s.", now.VersionNumber, displayStatus(now.Status))
 	}
-	return &api.Outdated{Gate: gate, VersionNumber: head.VersionNumber, Reason: "basis", Message: text}, nil
+	return &api.Outdated{Gate: gate, VersionNumber: head.VersionNumber, Reason: "source", Message: text}, nil
 }

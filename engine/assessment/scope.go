@@ -45,7 +45,7 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 			sc.Description = fmt.Sprintf("Assessment of the organization as its %d documents describe it, against %s.", documents, what)
 		}
 		for name, t := range traits {
-			if old, ok := sc.Traits[name]; !ok || old.Source != "person" {
+			if old, ok := sc.Traits[name]; !ok || old.Source != "user" {
 				sc.Traits[name] = t
 			}
 		}
@@ -141,7 +141,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
 	byPeople := []string{}
 	for name, t := range sc.Traits {
-		if t.Source == "person" {
+		if t.Source == "user" {
 			byPeople = append(byPeople, name)
 		}
 	}
@@ -208,7 +208,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 			if !slices.Contains(api.TraitNames, name) {
 				return api.Invalid("traits."+name, "unknown trait %q; the traits are %s", name, strings.Join(api.TraitNames, ", "))
 			}
-			t := api.Trait{Value: v.Display(), Source: "person", Reason: "set by a person"}
+			t := api.Trait{Value: v.Display(), Source: "user", Reason: "set by a user"}
 			was := sc.Traits[name]
 			if v.Source != "" && v.Source == was.Source && t.Value == was.Value {
 				continue // sent back unchanged

@@ -39,7 +39,7 @@ var (
 	)
 	findingOrder = append(commonOrder(func(f *api.Finding) *api.Item { return &f.Item }),
 		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return severityRank(f.Severity) }},
-		store.SortBy[api.Finding]{Name: "known", Value: func(f *api.Finding) any { return f.EvidencedRank() }},
+		store.SortBy[api.Finding]{Name: "evidenced", Value: func(f *api.Finding) any { return f.EvidencedRank() }},
 		store.SortBy[api.Finding]{Name: "severity_points", Value: func(f *api.Finding) any { return toThousandths(f.SeverityPoints) }},
 		store.SortBy[api.Finding]{Name: "weight", Value: func(f *api.Finding) any { return f.Weight }},
 		store.SortBy[api.Finding]{Name: "status", Value: func(f *api.Finding) any { return slices.Index(f.Status.Values(), f.Status) }},

@@ -69,7 +69,7 @@ func excerpt(t string) string {
 // statements.
 func checkSize(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
 	for _, e := range evidence {
-		texts = append(texts, e.Quote, e.Supports, e.Filename)
+		texts = append(texts, e.Quote, e.Statement, e.Filename)
 	}
 	if len(evidence) > maxItemParts || parts > maxItemParts {
 		return api.Invalid("evidence", "%s has more than %d parts", it.ControlCode, maxItemParts)

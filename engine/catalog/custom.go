@@ -44,13 +44,13 @@ func (c *customDraft) controlIndex(code string) int {
 	return slices.IndexFunc(c.Controls, func(k api.CustomControl) bool { return k.Code == code })
 }
 
-func (c *customDraft) newMark(since time.Time) api.CustomMark {
-	return api.CustomMark{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: since, UpdatedAt: c.now}
+func (c *customDraft) newMark(since time.Time) api.CustomMetadata {
+	return api.CustomMetadata{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: since, UpdatedAt: c.now}
 }
 
 // putFramework adds a framework, or replaces the one at index at unless at is negative.
 func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
-	f := api.CustomFramework{CustomFrameworkBody: b, CustomMark: c.newMark(c.now), RequirementCount: len(b.Requirements)}
+	f := api.CustomFramework{CustomFrameworkBody: b, CustomMetadata: c.newMark(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
 		c.Frameworks = append(c.Frameworks, f)
 		return
@@ -60,7 +60,7 @@ func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
 }
 
 func (c *customDraft) putControl(at int, b api.CustomControlBody) {
-	k := api.CustomControl{CustomControlBody: b, CustomMark: c.newMark(c.now)}
+	k := api.CustomControl{CustomControlBody: b, CustomMetadata: c.newMark(c.now)}
 	if at < 0 {
 		c.Controls = append(c.Controls, k)
 		return

@@ -260,7 +260,7 @@ func TestAliases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := "same:\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n"
+	own := "aliases:\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n"
 	run, err := give(own)
 	if err != nil || *run.VersionID == *plain.VersionID {
 		t.Fatalf("%+v, %v", run, err)
@@ -276,7 +276,7 @@ func TestAliases(t *testing.T) {
 	if again, err := give(own); err != nil || *again.VersionID != v.ID {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := give("same: 7"); !api.IsCode(err, api.CodeValidation) {
+	if _, err := give("aliases: 7"); !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("%v", err)
 	}
 }

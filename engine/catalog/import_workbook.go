@@ -92,7 +92,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 // toFrameworkAliases converts a user's aliases for the version record.
 func toFrameworkAliases(a *scf.Aliases) []api.FrameworkAlias {
 	out := []api.FrameworkAlias{}
-	for _, e := range slices.Concat(a.Same, a.Laws) {
+	for _, e := range slices.Concat(a.Aliases, a.Laws) {
 		out = append(out, api.FrameworkAlias{Code: e.Code, Names: slices.Clone(e.Names)})
 	}
 	return out

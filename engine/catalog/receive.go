@@ -124,7 +124,7 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 		return errors.Join(store.CustomCatalogs.Put(tx, org, &carried.CustomCatalog), store.CustomCatalogs.Put(tx, org, &newest),
 			store.CustomCatalogHeads.Put(tx, org, &store.CustomCatalogHead{OrganizationID: org, Revision: newest.Revision}),
 			audit.Append(tx, by, audit.Entry{
-				Action: "custom_catalog.carried", ResourceType: "custom_catalog", ResourceID: fmt.Sprint(carried.Revision),
+				Action: "custom_catalog.imported", ResourceType: "custom_catalog", ResourceID: fmt.Sprint(carried.Revision),
 				Changes: map[string]any{
 					"revision":   carried.Revision,
 					"sha256":     sum,

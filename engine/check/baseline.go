@@ -191,7 +191,7 @@ type Diff struct {
 	Worse   int             `json:"worse"`
 	Better  int             `json:"better"`
 	Closed  int             `json:"closed"`
-	Same    int             `json:"same"`
+	Same    int             `json:"unchanged"`
 	Changes []api.GapChange `json:"changes"`
 }
 
@@ -233,7 +233,7 @@ func (d *Diff) HasRegressions(minimum api.Severity) bool {
 func compareGaps(before, after *Baseline) []api.GapChange {
 	out := plan.CompareFindings(before.toFindings(), after.toFindings(), nil)
 	for i := range out {
-		out[i].Why = []string{} // baselines do not record reasons
+		out[i].Causes = []string{} // baselines do not record reasons
 	}
 	return out
 }

@@ -24,8 +24,8 @@ type Facts struct {
 	Domains  []string  `json:"domains,omitempty"`
 	Controls []Control `json:"controls"`
 	// HasGapAnalysis and Rated report whether a gap analysis and a maturity assessment exist.
-	HasGapAnalysis bool       `json:"analysed"`
-	HasMaturity    bool       `json:"rated"`
+	HasGapAnalysis bool       `json:"has_gap_analysis"`
+	HasMaturity    bool       `json:"has_maturity"`
 	Findings       []Finding  `json:"findings"`
 	Documents      []Document `json:"documents"`
 	Approvals      []Approval `json:"approvals"`
@@ -93,7 +93,7 @@ type Document struct {
 	SHA256        string   `json:"sha256"`
 	EffectiveDate api.Date `json:"effective_date,omitempty"`
 	// ReadError is the reason the file could not be read.
-	ReadError string `json:"unread,omitempty"`
+	ReadError string `json:"read_error,omitempty"`
 }
 
 // Approval is the status of the approval at a gate.

@@ -30,7 +30,7 @@ type Policy struct {
 	Threshold       string       `json:"threshold,omitempty"`
 	Outputs         []string     `json:"-"`
 	// IsDefault reports that nothing was required, so the default applies.
-	IsDefault bool `json:"assumed,omitempty"`
+	IsDefault bool `json:"is_default,omitempty"`
 }
 
 // SettingKind determines how many values a setting takes.

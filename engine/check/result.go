@@ -56,13 +56,13 @@ type Figures struct {
 	Gaps            map[api.Severity]int `json:"gaps"`
 	NotWaived       map[api.Severity]int `json:"gaps_not_waived"`
 	Documents       int                  `json:"documents"`
-	UnreadDocuments int                  `json:"documents_unread"`
+	UnreadDocuments int                  `json:"unread_documents"`
 }
 
 // RuleResult is the outcome of a rule that is in force.
 type RuleResult struct {
 	Rule    string  `json:"rule"`
-	Subject string  `json:"about,omitempty"`
+	Subject string  `json:"subject,omitempty"`
 	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"`
 }
@@ -72,7 +72,7 @@ type Issue struct {
 	Rule    string  `json:"rule"`
 	Outcome Outcome `json:"outcome"`
 	// FailedRules names the rules that the gap violates.
-	FailedRules []string           `json:"because,omitempty"`
+	FailedRules []string           `json:"failed_rules,omitempty"`
 	Control     string             `json:"control,omitempty"`
 	Title       string             `json:"title,omitempty"`
 	Domain      string             `json:"domain,omitempty"`

@@ -69,21 +69,21 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "a newer draft", b.outdated(t, a, "undecided"), "is a draft; the rest is based on version 1, which is approved")
+	wantWords(t, "a newer draft", b.outdated(t, a, "unapproved"), "is a draft; the rest is based on version 1, which is approved")
 	b.submitSoA(t, edited.VersionID)
 	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest is based on version 1")
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "decided", b.outdated(t, a, "undecided"))
+	wantWords(t, "decided", b.outdated(t, a, "unapproved"))
 	stale := "gap analysis was made from version 1 of the Statement of Applicability; version 2 is approved"
-	wantWords(t, "what rests on it", b.outdated(t, a, "basis"), stale, "maturity assessment was made from version 1")
+	wantWords(t, "what rests on it", b.outdated(t, a, "source"), stale, "maturity assessment was made from version 1")
 
 	if err := b.move(t, a, api.StateClosed); err != nil {
 		t.Fatal(err)
 	}
 	wantWords(t, "the event", b.lastEvent(t, a).Warnings, stale)
-	wantWords(t, "after closing", b.outdated(t, a, "basis"), stale)
+	wantWords(t, "after closing", b.outdated(t, a, "source"), stale)
 }
 
 // A plan can be decided on before what it rests on; that is said as long as it is so.
@@ -98,7 +98,7 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "the status", b.outdated(t, a, "undecided"), "POA&M, made from it, is approved")
+	wantWords(t, "the status", b.outdated(t, a, "unapproved"), "POA&M, made from it, is approved")
 	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}})
 	if err != nil {
 		t.Fatal(err)

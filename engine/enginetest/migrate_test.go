@@ -106,8 +106,8 @@ func TestMigrate(t *testing.T) {
 	if got := strings.Join(review, " "); got != "IAC-07:reworded IAC-08:new OPS-01:gone" || m.ControlsUnchanged != 1 {
 		t.Errorf("to look at again: %s; %d unchanged", got, m.ControlsUnchanged)
 	}
-	if !slices.Equal(m.DecisionsKept, []string{"IAC-06"}) || !slices.Equal(m.DecisionsLeft, []string{"OPS-01"}) || len(m.Versions) != 4 {
-		t.Errorf("kept %v, left %v, drafts %+v", m.DecisionsKept, m.DecisionsLeft, m.Versions)
+	if !slices.Equal(m.DecisionsKept, []string{"IAC-06"}) || !slices.Equal(m.DecisionsDropped, []string{"OPS-01"}) || len(m.Versions) != 4 {
+		t.Errorf("kept %v, left %v, drafts %+v", m.DecisionsKept, m.DecisionsDropped, m.Versions)
 	}
 	after, err := b.Assessments.Snapshot(ctx, b.by, a.ID)
 	if err != nil {

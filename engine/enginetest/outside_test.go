@@ -117,7 +117,7 @@ func TestOutsideEmbedder(t *testing.T) {
 	<-embedded
 	<-embedded
 	stats, status, found = look()
-	if stats.ServedBy != "ollama/tiny" || stats.EmbeddingDimensions != 3 || status.Pending != 0 || status.Away != nil {
+	if stats.ServedBy != "ollama/tiny" || stats.EmbeddingDimensions != 3 || status.Pending != 0 || status.UnavailableReason != nil {
 		t.Errorf("when all is embedded: %+v %+v", stats, status)
 	}
 	if found.Embedder != "ollama/tiny" || len(found.Data) == 0 || found.Data[0].Filename != "backup.md" {

@@ -153,10 +153,10 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 			}
 			it.Evidence = []api.Evidence{
 				{
-					Quote:    fmt.Sprintf("Access to system %d is approved by the owner of area %d", n, n),
-					Supports: "Access is approved.",
-					Stance:   "supports",
-					Filename: "document-001.md",
+					Quote:     fmt.Sprintf("Access to system %d is approved by the owner of area %d", n, n),
+					Statement: "Access is approved.",
+					Stance:    "supports",
+					Filename:  "document-001.md",
 				},
 			}
 			if err := store.SoAItems.Put(tx, d.by.OrganizationID, &it); err != nil {
@@ -181,7 +181,7 @@ func (d *desk) cloned(t testing.TB, home *desk, id string) {
 	want(t, err)
 }
 
-func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
+func (d *desk) carry(t testing.TB, from *desk, p *api.SyncBatch) (n int) {
 	ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
 	ask.Body.SHA256 = p.Files
 	m, err := d.Sync.ListMissingFiles(t.Context(), d.by, ask)
@@ -195,7 +195,7 @@ func (d *desk) carry(t testing.TB, from *desk, p *api.SyncParcel) (n int) {
 	_, err = d.Sync.UploadFiles(
 		t.Context(),
 		d.by,
-		&api.BringSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
+		&api.UploadSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
 	)
 	want(t, err)
 	return len(m.SHA256)
@@ -213,7 +213,7 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 	for {
 		p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 		want(t, err)
-		if p.Lines == 0 {
+		if p.ChangeCount == 0 {
 			break
 		}
 		home.carry(t, d, p)
@@ -251,7 +251,7 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 		out, err := d.Sync.Apply(
 			t.Context(),
 			d.by,
-			&api.BringSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}},
+			&api.UploadSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}},
 		)
 		want(t, err)
 		s.gather, s.files, s.take = s.gather+gathered.Sub(began), s.files+carried.Sub(gathered), s.take+time.Since(carried)
@@ -333,7 +333,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 	home := newDesk(b)
 	id := home.large(b, 1468, 200)
 	keys := func(of *desk) string {
-		k, err := of.Sync.GetOrCreateKey(b.Context(), of.by, &api.MakeSyncKeyInput{})
+		k, err := of.Sync.GetOrCreateKey(b.Context(), of.by, &api.CreateSyncKeyInput{})
 		want(b, err)
 		return k.Key
 	}
@@ -361,7 +361,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 		_, err = size.ReadFrom(f.Content)
 		want(b, err)
 		n := size.Len()
-		_, err = away.Sync.ImportBundle(b.Context(), away.by, &api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
+		_, err = away.Sync.ImportBundle(b.Context(), away.by, &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
 		want(b, err)
 		b.ReportMetric(float64(n), "bytes")
 	}

@@ -226,7 +226,7 @@ func toSearchHit(h Hit) api.SearchHit {
 		HeadingPath:   h.Chunk.HeadingPath,
 		Highlights:    []string{},
 		Marks:         []api.Mark{},
-		SameAs:        h.Duplicates,
+		DuplicateIDs:  h.Duplicates,
 		EffectiveDate: h.Document.EffectiveDate,
 		Category:      h.Document.Category,
 		Locator:       h.Chunk.Locator,
@@ -242,8 +242,8 @@ func toSearchHit(h Hit) api.SearchHit {
 			)
 		}
 	}
-	if out.SameAs == nil {
-		out.SameAs = []string{}
+	if out.DuplicateIDs == nil {
+		out.DuplicateIDs = []string{}
 	}
 	return out
 }
@@ -355,7 +355,7 @@ func (s *Service) EmbeddingStatus(ctx context.Context, by api.Caller, _ *api.Non
 	}
 	out.ServedBy = stats.ServedBy
 	if trouble := s.remote.lastError(); trouble != nil {
-		out.Away = new(trouble.Error())
+		out.UnavailableReason = new(trouble.Error())
 	} else if s.remote.embedder != nil && out.Pending > 0 {
 		out.Status = "embedding"
 	}

@@ -31,7 +31,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 	}
 	onlyFacility := len(c.Applicability) == 1 && c.Applicability[0] == "facility"
 	facility := traits["has_facilities"]
-	noFacility := facility.Value == "false" && facility.Source == "person"
+	noFacility := facility.Value == "false" && facility.Source == "user"
 	if onlyFacility && noFacility && len(c.Traits) == 0 && c.DomainCode == continuityDomain {
 		return api.PartiallyApplicable, "It concerns alternate sites and lines, which providers may run: a user stated that " +
 			"the organization has no premises of its own."
@@ -53,7 +53,7 @@ func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.App
 		switch {
 		case t.Value == "true":
 			yes = append(yes, traitPhrase(name))
-		case t.Value == "false" && t.Source == "person":
+		case t.Value == "false" && t.Source == "user":
 			said = append(said, traitPhrase(name))
 		case t.Value == "false":
 			read = append(read, traitPhrase(name))

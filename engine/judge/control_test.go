@@ -89,7 +89,7 @@ func check(t *testing.T, j Judgement, ps []Passage) {
 		if i < 0 || !strings.Contains(CollapseSpace(ps[i].Text), e.Quote) {
 			t.Errorf("the quote %q is not in the passage it names", e.Quote)
 		}
-		if e.Supports == "" || e.Stance == "" {
+		if e.Statement == "" || e.Stance == "" {
 			t.Errorf("evidence without statement or stance: %+v", e)
 		}
 	}

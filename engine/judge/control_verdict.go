@@ -240,7 +240,7 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 			continue
 		}
 		first := &out[i]
-		first.Supports += " " + e.Supports
+		first.Statement += " " + e.Statement
 		first.Score = max(first.Score, e.Score)
 		if stanceRank[e.Stance] > stanceRank[first.Stance] {
 			first.Stance = e.Stance

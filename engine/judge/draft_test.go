@@ -11,7 +11,7 @@ import (
 )
 
 func TestApplicability(t *testing.T) {
-	person := func(v string) api.Trait { return api.Trait{Value: v, Source: "person"} }
+	person := func(v string) api.Trait { return api.Trait{Value: v, Source: "user"} }
 	for _, tc := range []struct {
 		name   string
 		c      api.Control

@@ -95,7 +95,7 @@ func TestAQuoteIsListedOnce(t *testing.T) {
 		"Laptops are encrypted by the IT team.",
 	)
 	j := judge(t, c, policy("All laptops of all staff must be encrypted by the IT team with BitLocker."))
-	if len(j.Evidence) != 1 || !strings.Contains(j.Evidence[0].Supports, "of all staff") || j.Evidence[0].Stance != "supports" {
+	if len(j.Evidence) != 1 || !strings.Contains(j.Evidence[0].Statement, "of all staff") || j.Evidence[0].Stance != "supports" {
 		t.Errorf("%+v", j.Evidence)
 	}
 }

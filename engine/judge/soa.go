@@ -72,7 +72,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 	item.EvidenceCoverage = j.Coverage
 	item.CoverageRatio = j.Ratio
 	item.Statements = append(item.Statements, j.Statements...)
-	item.StatementsFrom = j.StatementsFrom
+	item.StatementSource = j.StatementsFrom
 	item.InOperation = j.Operation
 	item.MissingElements = append(item.MissingElements, j.Missing...)
 	item.Owner = mainOwner(j.Evidence, in.Owners)

@@ -702,7 +702,7 @@ func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	return api.Evidence{
 		ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentTitle: title, Filename: p.Filename,
 		HeadingPath: append([]string{}, p.HeadingPath...), Locator: p.Locator, Quote: r.quote,
-		Score: roundToThousandths(r.coverage), SHA256: p.SHA256, Supports: statementText, Stance: stanceOf[r.verdict],
+		Score: roundToThousandths(r.coverage), SHA256: p.SHA256, Statement: statementText, Stance: stanceOf[r.verdict],
 	}
 }
 

@@ -21,9 +21,9 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 	if err != nil {
 		return nil, err
 	}
-	out := &api.SecretKey{Place: place, KeyID: ids[0], OldKeyIDs: ids[1:], Unreadable: []string{}}
+	out := &api.SecretKey{Location: place, KeyID: ids[0], OldKeyIDs: ids[1:], Unreadable: []string{}}
 	return out, s.DB.View(ctx, func(tx *store.Tx) error {
-		out.Sealed, out.SealedOld, out.Unreadable = 0, 0, []string{}
+		out.Encrypted, out.EncryptedOld, out.Unreadable = 0, 0, []string{}
 		return s.forEachSealed(tx, func(what string, sealed *[]byte) error {
 			_, old, err := s.Box.Reseal(*sealed)
 			switch {
@@ -32,9 +32,9 @@ func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (
 			case err != nil:
 				return err
 			case old:
-				out.SealedOld++
+				out.EncryptedOld++
 			default:
-				out.Sealed++
+				out.Encrypted++
 			}
 			return nil
 		}, nil)
@@ -50,11 +50,11 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	}
 	// With a key from the environment, the operator has changed it already: only re-encryption is
 	// left.
-	if before.Place != secretbox.Environment {
-		if err := s.Box.RotateKey(in.Body.KeepIn); err != nil {
+	if before.Location != secretbox.Environment {
+		if err := s.Box.RotateKey(in.Body.Location); err != nil {
 			return nil, api.Conflict("the key could not be rotated: %s", err)
 		}
-	} else if in.Body.KeepIn != "" {
+	} else if in.Body.Location != "" {
 		return nil, api.Conflict("the keys come from SERVICE_SECRET_KEY, which the program cannot move; remove it from the environment first")
 	}
 	for {
@@ -70,7 +70,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 	if err != nil {
 		return nil, err
 	}
-	if in.Body.Forget && before.Place != secretbox.Environment && now.SealedOld == 0 {
+	if in.Body.DeleteOldKeys && before.Location != secretbox.Environment && now.EncryptedOld == 0 {
 		if err := s.Box.DropOldKeys(); err != nil {
 			return nil, err
 		}
@@ -82,8 +82,8 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 		by.Actor.Name,
 		"key",
 		now.KeyID,
-		"sealed",
-		now.Sealed,
+		"encrypted",
+		now.Encrypted,
 		"unreadable",
 		len(now.Unreadable),
 	)
@@ -98,7 +98,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 				Action:       "secret_key.rotated",
 				ResourceType: "secret_key",
 				ResourceID:   now.KeyID,
-				Changes:      map[string]any{"key_id": now.KeyID, "before": before.KeyID, "sealed": now.Sealed, "place": now.Place},
+				Changes:      map[string]any{"key_id": now.KeyID, "before": before.KeyID, "encrypted": now.Encrypted, "location": now.Location},
 			},
 		)
 	})

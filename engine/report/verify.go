@@ -52,7 +52,7 @@ func compareSources(before, after map[string]string) []api.SourceChange {
 	}
 	for name, counts := range names {
 		if a, b := before[name], after[name]; counts && a != b {
-			out = append(out, api.SourceChange{Name: name, Was: nilIfEmpty(a), Is: nilIfEmpty(b)})
+			out = append(out, api.SourceChange{Name: name, Previous: nilIfEmpty(a), Current: nilIfEmpty(b)})
 		}
 	}
 	slices.SortFunc(out, func(a, b api.SourceChange) int { return strings.Compare(a.Name, b.Name) })
@@ -121,7 +121,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		return out, nil
 	}
 	if hasCustomLook(r) {
-		out.Outcome = "own_look"
+		out.Outcome = "custom_appearance"
 		out.Message = "The file is authentic, and its sources are unchanged. It was made with a custom template or custom styles, " +
 			"which are not stored, so it can't be reproduced for comparison."
 		return out, nil
@@ -143,9 +143,9 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
-	out.RewrittenSHA256 = &sums[0]
+	out.RegeneratedSHA256 = &sums[0]
 	if slices.Contains(sums, r.SHA256) {
-		out.RewrittenSHA256, out.Outcome = &r.SHA256, "reproduced"
+		out.RegeneratedSHA256, out.Outcome = &r.SHA256, "reproduced"
 		out.Message = "The file is authentic: reproduced from the same sources, it has the same bytes."
 		return out, nil
 	}
@@ -199,7 +199,7 @@ func (s *Service) rewrittenHashes(ctx context.Context, src *content.Source, r *a
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		asked, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportLook: api.ReportLook{Title: title}})
+		asked, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
 		if err != nil {
 			return nil, err
 		}

@@ -216,11 +216,11 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 				Kind: api.ConflictField, Table: t.name, RecordID: old.ID, Label: old.Filename, Field: "sha256",
 				Message: old.Filename + " was replaced by two people with different files",
 				Base:    conflictSide(c.From),
-				Home:    r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt),
+				Remote:  r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt),
 				Clone:   r.cloneSide(l, c.To),
 			}
 			if kept {
-				conflict.KeptSHA256 = stringFromJSON(c.To)
+				conflict.FileSHA256 = stringFromJSON(c.To)
 			}
 			if err := r.recordConflict(tx, conflict, false); err != nil {
 				return err
@@ -313,7 +313,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 	}
 	if stringFromJSON(l.Record["sha256"]) != old.SHA256 {
 		c := r.deletionConflict(t, l, nil)
-		c.Label, c.Home = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
+		c.Label, c.Remote = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
 		c.Message = old.Filename + " was deleted offline but replaced here"
 		return r.recordConflict(tx, c, false)
 	}
@@ -387,7 +387,7 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, seale
 	}
 	return r.recordConflict(tx, &api.SyncConflict{
 		Kind: api.ConflictVersion, Table: t.name, RecordID: id, Label: t.gate.Title(), Field: "version_number",
-		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
+		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, l.Record["version_number"]),
 		Message: fmt.Sprintf(
 			"a version of the %s was created both here and offline; the offline version is now the latest, the other is kept as the previous one",
 			t.gate.Title(),
@@ -419,7 +419,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		}
 		conflict := r.deletionConflict(t, l, nil)
 		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, conflictSide(c.Base)
-		conflict.Home = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
+		conflict.Remote = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
 		conflict.Message = c.Label + " was deleted offline but changed here"
 		return r.recordConflict(tx, conflict, false)
 	}
@@ -497,7 +497,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 		RecordID: recordIDFromKey(l.Key),
 		Message:  reason.Message,
 		Base:     conflictSide(nil),
-		Home:     conflictSide(nil),
+		Remote:   conflictSide(nil),
 	}
 	whole := false
 	switch l.Op {
@@ -611,7 +611,7 @@ func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, con
 		if err := r.recordConflict(tx, &api.SyncConflict{
 			Kind: api.ConflictField, Table: t.name, RecordID: c.RecordID, Label: c.Label, Field: c.Field,
 			Message: fmt.Sprintf("%s of %s was changed here and offline", strings.ReplaceAll(c.Field, "_", " "), c.Label),
-			Base:    conflictSide(c.Base), Home: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
+			Base:    conflictSide(c.Base), Remote: r.remoteSide(tx, t, key, c.Field, c.Here, time.Time{}), Clone: r.cloneSide(l, c.There),
 		}, false); err != nil {
 			return err
 		}
@@ -624,7 +624,7 @@ func (r *batchApplier) deletionConflict(t *table, l *changeLine, record fields) 
 	b, _ := encodeFields(record)
 	return &api.SyncConflict{
 		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record),
-		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, b),
 		Message: "changed offline but deleted here",
 	}
 }

@@ -61,11 +61,11 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}
 	p := &bundleWriter{
 		manifest: bundle.Manifest{
-			MadeAt:        s.Clock().UTC(),
+			CreatedAt:     s.Clock().UTC(),
 			AssessmentID:  in.AssessmentID,
 			CatalogSHA256: st.CatalogSHA256,
 			CatalogLabel:  st.CatalogLabel,
-			OwnSHA256:     st.OwnSHA256,
+			CustomSHA256:  st.CustomSHA256,
 			Machine:       in.Body.Machine,
 			Publish:       in.Body.Publish,
 		},
@@ -79,7 +79,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	if err != nil {
 		return nil, err
 	}
-	if in.Body.CarryCatalog {
+	if in.Body.IncludeCatalog {
 		if err := s.packCatalog(ctx, by, p); err != nil {
 			return nil, err
 		}
@@ -167,7 +167,7 @@ func (s *Service) publishToPeer(
 		return nil, err
 	}
 	at.Body.AssessmentID, at.Body.RemoteOrganization = st.AssessmentID, to.Organization
-	at.Body.CatalogSHA256, at.Body.OwnSHA256 = st.CatalogSHA256, st.OwnSHA256
+	at.Body.CatalogSHA256, at.Body.CustomSHA256 = st.CatalogSHA256, st.CustomSHA256
 	return s.attach(ctx, by, at, peer.ID)
 }
 
@@ -181,7 +181,7 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	m.Role, m.ReplicaID, m.Account = store.SyncRoleClone, st.ReplicaID, st.Account
 	// Nothing is read while a batch is pending, so the position is still valid.
 	m.Since, m.AnchorSequence, m.AnchorHash = st.Since, st.AnchorSequence, st.AnchorHash
-	if b.Lines > 0 {
+	if b.ChangeCount > 0 {
 		m.Counter, m.More = b.Counter, b.More
 		p.addMemoryPart(bundle.Batch, b.Data)
 	}
@@ -239,7 +239,7 @@ func (s *Service) packChanges(
 	ask := &api.ChangesSyncInput{AssessmentID: id, ReplicaID: rep.ID, Since: int(rep.Since)}
 	for m.More = true; m.More; {
 		left.lines = pageSize
-		var page *api.SyncParcel
+		var page *api.SyncBatch
 		err := s.DB.View(ctx, func(tx *store.Tx) error {
 			f, err := readChanges(tx, as, ask, &left)
 			if err == nil {
@@ -250,7 +250,7 @@ func (s *Service) packChanges(
 		if err != nil {
 			return nil, err
 		}
-		if held += len(page.Data); page.More && page.Lines == 0 || held > bundle.MaxMemoryBytes/2 {
+		if held += len(page.Data); page.More && page.ChangeCount == 0 || held > bundle.MaxMemoryBytes/2 {
 			break // the rest goes into the next bundle
 		}
 		p.addMemoryPart(bundle.Changes, page.Data)
@@ -288,7 +288,7 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 		return err
 	}
 	p.addMemoryPart(bundle.Catalog, data)
-	if p.manifest.OwnSHA256 == "" {
+	if p.manifest.CustomSHA256 == "" {
 		return nil
 	}
 	if data, err = s.customContent(ctx, by, p.manifest.AssessmentID); err == nil {

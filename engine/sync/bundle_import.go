@@ -27,7 +27,7 @@ type bundleImporter struct {
 	sha256Hex string
 	peer      *api.SyncPeer
 	key       *bundle.Key
-	out       *api.TakenSyncBundle
+	out       *api.ImportedSyncBundle
 
 	// sender is the account that a clone's changes are applied as; the importing user if that
 	// account has lost access.
@@ -43,25 +43,25 @@ type bundleImporter struct {
 
 // ImportBundle imports a bundle that a trusted peer wrote for this organization. Importing the same
 // bundle again has no effect; an interrupted import can be repeated.
-func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeSyncBundleInput) (*api.TakenSyncBundle, error) {
-	if in.Dry != "" && in.Dry != "true" && in.Dry != "false" {
+func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.ImportSyncBundleInput) (*api.ImportedSyncBundle, error) {
+	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
 	mine, err := s.secretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	u := &bundleImporter{service: s, by: by, dryRun: in.Dry == "true", missingFiles: map[string]bool{}}
+	u := &bundleImporter{service: s, by: by, dryRun: in.DryRun == "true", missingFiles: map[string]bool{}}
 	r, err := bundle.Open(in.File.Content, mine, func(fingerprint string) (*bundle.Key, error) { return u.trustedKey(ctx, fingerprint) })
 	if err != nil {
 		return nil, err
 	}
 	u.manifest, u.sha256Hex = &r.Manifest, r.Sum
-	u.out = &api.TakenSyncBundle{
+	u.out = &api.ImportedSyncBundle{
 		PeerID:       u.peer.ID,
 		PeerName:     u.peer.Name,
 		Serial:       u.manifest.Serial,
-		MadeAt:       u.manifest.MadeAt,
+		CreatedAt:    u.manifest.CreatedAt,
 		AssessmentID: u.manifest.AssessmentID,
 		Name:         u.manifest.Name,
 		DryRun:       u.dryRun,
@@ -74,7 +74,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.TakeS
 	if err := u.readAll(ctx, r); err != nil {
 		return nil, err
 	}
-	if u.out.Again {
+	if u.out.AlreadyImported {
 		return u.out, nil
 	}
 	if u.out.Files = len(u.files); u.manifest.Role == store.SyncRoleRemote {
@@ -105,7 +105,7 @@ func (u *bundleImporter) trustedKey(ctx context.Context, fingerprint string) (*b
 // date.
 func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
-	u.out.Again = false
+	u.out.AlreadyImported = false
 	l, err := store.SyncLinks.Get(tx, org, m.AssessmentID)
 	if u.isNew = errors.Is(err, store.ErrNotFound); err != nil && !u.isNew {
 		return store.ToNotFound(err, "assessment", m.AssessmentID)
@@ -120,7 +120,7 @@ func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 	default:
 		err = damagedFileError("unknown sender role %.20q", m.Role)
 	}
-	if err != nil || u.out.Again {
+	if err != nil || u.out.AlreadyImported {
 		return err
 	}
 	for _, p := range m.Parts {
@@ -144,7 +144,7 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 	case m.Serial < 1:
 		return damagedFileError("it has no serial number")
 	case m.Serial == last.Imported && u.sha256Hex == last.ImportedSum:
-		u.out.Again = true
+		u.out.AlreadyImported = true
 		return nil
 	case m.Serial == last.Imported:
 		do := "on their side, " + cloneRestoredAdvice
@@ -163,7 +163,7 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 			"this is bundle %d from %s (%s), but bundle %d has already been imported; ask for a newer one",
 			m.Serial,
 			u.peer.Name,
-			m.MadeAt.Format("2006-01-02 15:04"),
+			m.CreatedAt.Format("2006-01-02 15:04"),
 			last.Imported,
 		)
 	}
@@ -187,7 +187,7 @@ func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error 
 	case l.RemoteOrganization != "" && l.RemoteOrganization != u.key.Organization, l.RemoteOrganization == "" && l.PeerID != u.peer.ID:
 		return api.Invalid("file", "%s is not this clone's remote", u.peer.Name)
 	}
-	if err := u.checkSerial(&l.SyncSerials); err != nil || u.out.Again {
+	if err := u.checkSerial(&l.SyncSerials); err != nil || u.out.AlreadyImported {
 		return err
 	}
 	waiting, err := store.SyncBatches.Get(tx, org, m.AssessmentID)
@@ -253,7 +253,7 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 	case rep.UserID != u.peer.UserID:
 		return api.Forbidden("the clone belongs to %s, but the signing key is trusted for %s", rep.UserName, u.peer.UserName)
 	}
-	if err := u.checkSerial(&rep.SyncSerials); err != nil || u.out.Again {
+	if err := u.checkSerial(&rep.SyncSerials); err != nil || u.out.AlreadyImported {
 		return err
 	}
 	return verifyHistory(tx, org, m.AssessmentID, m.Since, m.AnchorSequence, m.AnchorHash)
@@ -280,7 +280,7 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 		switch {
 		case part.Kind == bundle.File:
 			err = u.savePart(ctx, k, part, in)
-		case u.out.Again:
+		case u.out.AlreadyImported:
 		default:
 			var data []byte
 			if data, err = io.ReadAll(in); err == nil {
@@ -328,7 +328,7 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 	own := false
 	err := u.service.DB.View(ctx, func(tx *store.Tx) (err error) {
 		if have, err = findCatalogVersion(tx, u.manifest.CatalogSHA256); err == nil {
-			_, own, err = catalog.FindCustomRevision(tx, u.by.OrganizationID, u.manifest.OwnSHA256)
+			_, own, err = catalog.FindCustomRevision(tx, u.by.OrganizationID, u.manifest.CustomSHA256)
 		}
 		return err
 	})
@@ -346,8 +346,8 @@ func (u *bundleImporter) ensureCatalog(ctx context.Context) error {
 	case u.customCatalog == nil:
 		return api.Conflict(
 			"the assessment uses custom frameworks or controls that are missing here (content %.12s…): "+
-				"ask for a bundle written with --carry-catalog",
-			u.manifest.OwnSHA256,
+				"ask for a bundle written with --include-catalog",
+			u.manifest.CustomSHA256,
 		)
 	case u.dryRun:
 		u.out.Notes = append(u.out.Notes, "the assessment's custom frameworks and controls would be imported")
@@ -360,7 +360,7 @@ func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	if u.catalog == nil {
 		return api.Conflict(
 			"the assessment's catalog version %s is missing here (content %.12s…): "+
-				"import that release, or ask for a bundle written with --carry-catalog",
+				"import that release, or ask for a bundle written with --include-catalog",
 			u.manifest.CatalogLabel,
 			u.manifest.CatalogSHA256,
 		)
@@ -372,7 +372,7 @@ func (u *bundleImporter) importCatalog(ctx context.Context) error {
 	_, err := u.service.UploadCatalog(
 		ctx,
 		u.by,
-		&api.BringSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}},
+		&api.UploadSyncCatalogInput{File: api.UploadFile{Filename: "catalog", Content: bytes.NewReader(u.catalog)}},
 	)
 	return err
 }
@@ -390,7 +390,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 			return err
 		}
 		if files[i].AssessmentID != id || files[i].ReplicaID != m.ReplicaID || files[i].CatalogSHA256 != m.CatalogSHA256 ||
-			files[i].OwnSHA256 != m.OwnSHA256 {
+			files[i].CustomSHA256 != m.CustomSHA256 {
 			return damagedFileError("its changes belong to another assessment, clone or catalog")
 		}
 		u.changePages[i] = nil
@@ -400,14 +400,14 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	}
 	if u.dryRun {
 		for _, f := range files {
-			u.out.Taken += len(f.lines)
+			u.out.Imported += len(f.lines)
 		}
 		return nil
 	}
 	if u.isNew {
 		at := &api.AttachSyncInput{}
 		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID = id, u.key.Organization, m.ReplicaID
-		at.Body.Account, at.Body.CatalogSHA256, at.Body.OwnSHA256 = m.Account, m.CatalogSHA256, m.OwnSHA256
+		at.Body.Account, at.Body.CatalogSHA256, at.Body.CustomSHA256 = m.Account, m.CatalogSHA256, m.CustomSHA256
 		if _, err := u.service.attach(ctx, u.by, at, u.peer.ID); err != nil {
 			return err
 		}
@@ -423,7 +423,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		u.out.Taken += out.Taken
+		u.out.Imported += out.Imported
 	}
 	return u.recordImported(ctx)
 }
@@ -484,7 +484,7 @@ func (u *bundleImporter) applyToRemote(ctx context.Context) error {
 		}
 		in := &api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "batch", Content: bytes.NewReader(u.batch)}}
 		if u.dryRun {
-			in.Dry = "true"
+			in.DryRun = "true"
 		}
 		out, err := u.service.Push(ctx, u.sender, in)
 		if err != nil {
@@ -528,7 +528,7 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 func (u *bundleImporter) auditImported(tx *store.Tx) error {
 	m := u.manifest
 	return audit.Append(tx, u.by, audit.Entry{
-		Action: "sync.bundle_taken", ResourceType: "sync_peer", ResourceID: u.peer.ID,
+		Action: "sync.bundle_imported", ResourceType: "sync_peer", ResourceID: u.peer.ID,
 		Changes: map[string]any{
 			"assessment_id": m.AssessmentID,
 			"serial":        m.Serial,

@@ -10,7 +10,7 @@ import (
 
 // key is a site's public key for bundles.
 func (s *site) key() string {
-	k, err := s.sy.GetOrCreateKey(context.Background(), s.local, &api.MakeSyncKeyInput{})
+	k, err := s.sy.GetOrCreateKey(context.Background(), s.local, &api.CreateSyncKeyInput{})
 	must(s.t, err)
 	return k.Key
 }
@@ -45,11 +45,11 @@ func (s *site) write(peer *api.SyncPeer) ([]byte, error) {
 	return io.ReadAll(f.Content)
 }
 
-func (s *site) takeBundle(data []byte) (*api.TakenSyncBundle, error) {
+func (s *site) takeBundle(data []byte) (*api.ImportedSyncBundle, error) {
 	return s.sy.ImportBundle(
 		context.Background(),
 		s.local,
-		&api.TakeSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}},
+		&api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}},
 	)
 }
 

@@ -77,7 +77,7 @@ func (s *Service) customContent(ctx context.Context, by api.Caller, id string) (
 }
 
 // UploadCatalog stores a transferred catalog version.
-func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
+func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUpload(in)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Brin
 }
 
 // UploadFrameworks stores transferred custom frameworks and controls.
-func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.BringSyncCatalogInput) (*api.SyncFiles, error) {
+func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUpload(in)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.B
 }
 
 // readUpload returns an uploaded file and its hash.
-func readUpload(in *api.BringSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
+func readUpload(in *api.UploadSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)
 	return data, &api.SyncFiles{SHA256: []string{hex.EncodeToString(sum[:])}}, err

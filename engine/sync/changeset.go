@@ -102,7 +102,7 @@ func collectChanges(tx *store.Tx, org string, l *store.SyncLink, budget fileBudg
 	if err != nil {
 		return nil, err
 	}
-	b.file.CatalogSHA256, b.file.OwnSHA256 = v.SnapshotBlob, v.customSHA256
+	b.file.CatalogSHA256, b.file.CustomSHA256 = v.SnapshotBlob, v.customSHA256
 	if b.file.AnchorSequence, b.file.AnchorHash, err = lastAuditRecord(tx, org); err != nil {
 		return nil, err
 	}

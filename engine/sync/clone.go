@@ -27,7 +27,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		if _, _, err := findCatalog(tx, org, b.CatalogSHA256, b.OwnSHA256); err != nil {
+		if _, _, err := findCatalog(tx, org, b.CatalogSHA256, b.CustomSHA256); err != nil {
 			return err
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
@@ -50,7 +50,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 			return errors.Join(store.SyncLinks.Put(tx, org, &old), auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID))
 		case err == nil && old.Role == store.SyncRoleClone:
 			return api.Conflict(
-				"the assessment is already a clone of %s; run `service sync` to sync it or `service sync forget` to detach it",
+				"the assessment is already a clone of %s; run `service sync` to sync it or `service sync detach` to detach it",
 				remoteName(&old),
 			)
 		case err == nil:
@@ -60,7 +60,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		if there {
 			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 ||
-				have.customSHA256 != b.OwnSHA256 {
+				have.customSHA256 != b.CustomSHA256 {
 				return firstError(err, api.Conflict("the local assessment uses a different catalog version"))
 			}
 		}
@@ -132,12 +132,12 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 
 // PrepareBatch returns the batch of the clone's changes. It returns the same batch until the remote
 // is known to have received it.
-func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncParcel, error) {
-	return s.prepareBatch(ctx, by, in.AssessmentID, in.Dry == "true", pageBudget)
+func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.PrepareSyncInput) (*api.SyncBatch, error) {
+	return s.prepareBatch(ctx, by, in.AssessmentID, in.DryRun == "true", pageBudget)
 }
 
-func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dryRun bool, budget fileBudget) (*api.SyncParcel, error) {
-	var out *api.SyncParcel
+func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dryRun bool, budget fileBudget) (*api.SyncBatch, error) {
+	var out *api.SyncBatch
 	do := s.DB.Update
 	if dryRun {
 		do = s.DB.View
@@ -257,7 +257,7 @@ func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) er
 
 // Apply applies a file of the remote's changes to the clone. A file that was already applied has no
 // effect.
-func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
+func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
 	f, err := decodeFile(io.LimitReader(in.File.Content, maxFileBytes), kindChanges)
 	if err != nil {
 		return nil, err
@@ -270,13 +270,13 @@ func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.BringSyncInp
 
 // apply applies changes to the clone. A bundle may start before the last sequence read; records are
 // complete, so applying one twice is harmless.
-func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.BroughtSync, error) {
+func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.ImportedSync, error) {
 	org := by.OrganizationID
-	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.OwnSHA256)
+	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.CustomSHA256)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.BroughtSync{}
+	out := &api.ImportedSync{}
 	t := &pullApplier{service: s, by: by, file: f, target: p, bundled: bundled, docs: map[string]*evidence.ImportedDocument{}}
 	done := false
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -308,7 +308,7 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 		if err != nil {
 			return err
 		}
-		out = &api.BroughtSync{Since: l.Since, More: f.More}
+		out = &api.ImportedSync{Since: l.Since, More: f.More}
 		if done, err := t.checkOrder(tx, &l); done || err != nil {
 			return err
 		}
@@ -322,8 +322,8 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 		if err := store.SyncLinks.Put(tx, org, &l); err != nil || !moved {
 			return err
 		}
-		return audit.Append(tx, by, audit.Entry{Action: "sync.taken", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{
-			"since": f.Since, "next": f.Next, "records": out.Taken,
+		return audit.Append(tx, by, audit.Entry{Action: "sync.applied", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{
+			"since": f.Since, "next": f.Next, "records": out.Imported,
 			"home_audit_sequence": f.AnchorSequence, "home_audit_hash": f.AnchorHash,
 		}})
 	})
@@ -371,7 +371,7 @@ func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, er
 	return false, api.Conflict("the changes start at %d, but this clone has read up to %d; pull from there", t.file.Since, l.Since)
 }
 
-func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
+func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 	written := map[string]api.Gate{}
 	for i, last := 0, t.file.Since; i < len(t.file.lines); i++ {
 		l := &t.file.lines[i]
@@ -407,7 +407,7 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.BroughtSync) error {
 		if err != nil {
 			return err
 		}
-		out.Taken++
+		out.Imported++
 	}
 	for _, id := range slices.Sorted(mapKeys(written)) {
 		if err := assessment.Synced(written[id]).RecordArtifact(tx, t.by, id); err != nil {

@@ -107,7 +107,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 
 // restoreHeldBatch loads a batch that was put on hold, to be applied as the caller.
 func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
-	b, _, err := s.DB.Blobs().Open(c.KeptSHA256)
+	b, _, err := s.DB.Blobs().Open(c.FileSHA256)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.Sy
 	}
 	sum := sha256.Sum256(data)
 	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:])}
-	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
+	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
 	return r, r.prepareDocuments(ctx)
@@ -131,7 +131,7 @@ func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.Sy
 // applyChoice applies the chosen side of a conflict.
 func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.ResolveSyncInput) error {
 	t := tableByName(c.Table)
-	if in.Body.Choice == "home" {
+	if in.Body.Choice == "remote" {
 		return nil
 	}
 	if t == nil || c.Kind != api.ConflictField && c.Kind != api.ConflictDelete {
@@ -154,7 +154,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	if !there {
 		return api.Conflict("%s no longer exists; choose \"home\"", c.Label)
 	}
-	to, from := c.Clone.Value, c.Home.Value
+	to, from := c.Clone.Value, c.Remote.Value
 	if in.Body.Choice == "value" {
 		var canonical any
 		if err := json.Unmarshal(in.Body.Value, &canonical); err != nil {
@@ -219,7 +219,7 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.SyncInput) 
 			if err != nil {
 				return err
 			}
-			out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = v.SnapshotBlob, v.Label, v.customSHA256
+			out.CatalogSHA256, out.CatalogLabel, out.CustomSHA256 = v.SnapshotBlob, v.Label, v.customSHA256
 		case !linked || !errors.Is(err, store.ErrNotFound):
 			return store.ToNotFound(err, "assessment", id)
 		}
@@ -300,11 +300,11 @@ func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		if !there && was == nil || there && equalFields(t.toWire(f), was) {
 			continue
 		}
-		if out.Ahead++; len(out.Unsent) < maxUnsent {
+		if out.Ahead++; len(out.Unpushed) < maxUnsent {
 			if !there {
 				f = was
 			}
-			out.Unsent = append(out.Unsent, api.SyncAhead{Table: t.name, Label: t.displayName(f), By: row.By, At: row.At})
+			out.Unpushed = append(out.Unpushed, api.UnpushedRecord{Table: t.name, Label: t.displayName(f), By: row.By, At: row.At})
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ const (
 
 // UploadFiles stores the files of a tar for documents that are still to be pushed. If the tar is
 // cut off, the files before that point are kept.
-func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.BringSyncInput) (*api.BroughtSync, error) {
+func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
 	if err := s.requireLink(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.BringS
 	if err != nil {
 		return nil, err
 	}
-	return &api.BroughtSync{Taken: len(kept)}, nil
+	return &api.ImportedSync{Imported: len(kept)}, nil
 }
 
 // saveTar stores the files of a tar.
@@ -193,7 +193,7 @@ func (s *Service) heldBatchFiles(tx *store.Tx, org, id string, include bool) (ma
 		if c.Kind != api.ConflictReplica || c.Status != "open" {
 			continue
 		}
-		b, _, err := s.DB.Blobs().Open(c.KeptSHA256)
+		b, _, err := s.DB.Blobs().Open(c.FileSHA256)
 		if err != nil {
 			return nil, err
 		}

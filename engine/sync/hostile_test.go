@@ -200,7 +200,7 @@ func TestLyingClone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := forged(t, p.Data, "batch", c.change)
-			in := &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data), Dry: "true"}
+			in := &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data), DryRun: "true"}
 			out, err := h.sy.Push(context.Background(), s.there, in)
 			told := fmt.Sprint(err)
 			if err == nil {
@@ -329,19 +329,19 @@ func TestDryRun(t *testing.T) {
 	}
 	away, home := all(s), all(h)
 	ctx := context.Background()
-	p, err := s.sy.PrepareBatch(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, Dry: "true"})
+	p, err := s.sy.PrepareBatch(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, DryRun: "true"})
 	must(t, err)
-	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), Dry: "true"})
+	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), DryRun: "true"})
 	must(t, err)
-	if p.Lines == 0 || out.Applied == 0 || out.Conflicts != 1 {
-		t.Errorf("%d changes would come out as %+v", p.Lines, out)
+	if p.ChangeCount == 0 || out.Applied == 0 || out.Conflicts != 1 {
+		t.Errorf("%d changes would come out as %+v", p.ChangeCount, out)
 	}
 	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
 	must(t, err)
 	_, err = h.sy.ReadChanges(
 		ctx,
 		s.there,
-		&api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), Dry: "true"},
+		&api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), DryRun: "true"},
 	)
 	must(t, err)
 	if all(s) != away || all(h) != home {
@@ -421,7 +421,7 @@ func TestRevoked(t *testing.T) {
 		return b.Bytes()
 	}
 	for _, way := range []string{"network", "bundle"} {
-		for _, choice := range []string{"clone", "home"} {
+		for _, choice := range []string{"clone", "remote"} {
 			t.Run(way+" "+choice, func(t *testing.T) {
 				w := newWorld(t, 4, 1)
 				s, h := w.sites[0], w.home
@@ -455,7 +455,7 @@ func TestRevoked(t *testing.T) {
 				_, err := h.sy.UploadFiles(
 					context.Background(),
 					h.local,
-					&api.BringSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))},
+					&api.UploadSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))},
 				)
 				must(t, err)
 				in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: open[0].ID}}
@@ -471,7 +471,7 @@ func TestRevoked(t *testing.T) {
 				if there := strings.Contains(h.records(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
 					t.Errorf("decided for the %s, the document is there: %t; conflicts: %+v", choice, there, w.conflicts())
 				}
-				if want := map[string]string{"clone": "offline", "home": ""}[choice]; h.note() != want {
+				if want := map[string]string{"clone": "offline", "remote": ""}[choice]; h.note() != want {
 					t.Errorf("decided for the %s, the home has %q", choice, h.note())
 				}
 				if way == "bundle" { // nothing is written for who is no member
@@ -498,7 +498,7 @@ func TestTwoAtOnce(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if p.Lines > 0 {
+		if p.ChangeCount > 0 {
 			if _, err := s.push(p.Data); err != nil {
 				return err
 			}

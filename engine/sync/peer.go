@@ -17,7 +17,7 @@ import (
 const maxPeers = 1_000
 
 // GetOrCreateKey returns the organization's bundle key and creates it if there is none.
-func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.MakeSyncKeyInput) (*api.SyncKey, error) {
+func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.CreateSyncKeyInput) (*api.SyncKey, error) {
 	if in.Body.Replace {
 		if err := by.Require(api.ApprovalDecide); err != nil {
 			return nil, api.Forbidden("only an owner or admin can replace the key that others trust")
@@ -84,7 +84,7 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 				tx,
 				by,
 				audit.Entry{
-					Action:       "sync.key_made",
+					Action:       "sync.key_created",
 					ResourceType: "sync_key",
 					ResourceID:   secret.Fingerprint(),
 					Changes:      map[string]any{"replaced": before != ""},

@@ -37,14 +37,14 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 		return nil, api.Invalid("file", "the batch belongs to another assessment")
 	}
 	sum := sha256.Sum256(data)
-	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:]), dryRun: in.Dry == "true"}
-	if in.Dry != "" && in.Dry != "true" && in.Dry != "false" {
+	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:]), dryRun: in.DryRun == "true"}
+	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
 	if out, done, err := r.findRepeated(ctx); done || err != nil {
 		return out, err
 	}
-	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.OwnSHA256); err != nil {
+	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
 	if !r.onHold {
@@ -341,7 +341,7 @@ func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBat
 		if err != nil {
 			return err
 		}
-		c.KeptSHA256 = blob.SHA256
+		c.FileSHA256 = blob.SHA256
 	}
 	return errors.Join(store.SyncConflicts.Insert(tx, org, c),
 		audit.PublishEvent(tx, r.by, audit.Event{

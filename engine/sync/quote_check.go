@@ -200,7 +200,7 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 	}
 	c := &api.SyncConflict{
 		Kind: api.ConflictRefused, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record), Field: name,
-		Base: conflictSide(nil), Home: conflictSide(nil), Clone: r.cloneSide(l, b),
+		Base: conflictSide(nil), Remote: conflictSide(nil), Clone: r.cloneSide(l, b),
 		Message: fmt.Sprintf("%d "+what, len(out.removed), t.displayName(l.Record)),
 	}
 	r.addNote("%s", c.Message)

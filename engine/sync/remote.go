@@ -46,7 +46,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 			if err != nil {
 				return err
 			}
-			out.Name, out.CatalogSHA256, out.CatalogLabel, out.OwnSHA256 = a.Name, v.SnapshotBlob, v.Label, v.customSHA256
+			out.Name, out.CatalogSHA256, out.CatalogLabel, out.CustomSHA256 = a.Name, v.SnapshotBlob, v.Label, v.customSHA256
 		}
 		l, err := store.SyncLinks.Get(tx, org, b.AssessmentID)
 		switch {
@@ -127,8 +127,8 @@ func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
 }
 
 // ReadChanges returns a file of the records that changed at the remote since the clone last read.
-func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncParcel, error) {
-	var out *api.SyncParcel
+func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.ChangesSyncInput) (*api.SyncBatch, error) {
+	var out *api.SyncBatch
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		left := fileBudget{lines: pageSize, documents: math.MaxInt, files: math.MaxInt64}
 		f, err := readChanges(tx, by, in, &left)
@@ -140,7 +140,7 @@ func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.Change
 	if err != nil {
 		return nil, err
 	}
-	if in.Dry == "true" {
+	if in.DryRun == "true" {
 		return out, nil
 	}
 	return out, s.recordProgress(ctx, by, in)
@@ -256,7 +256,7 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 			AssessmentID:  id,
 			ReplicaID:     in.ReplicaID,
 			CatalogSHA256: v.SnapshotBlob,
-			OwnSHA256:     v.customSHA256,
+			CustomSHA256:  v.customSHA256,
 			Since:         since,
 			Next:          head,
 		},

@@ -166,7 +166,7 @@ func (r *run) disturbed(s *site) {
 	for range 3 {
 		p, err := s.prepare()
 		must(r.t, err)
-		if p.Lines == 0 {
+		if p.ChangeCount == 0 {
 			break
 		}
 		if ends() {

@@ -164,7 +164,7 @@ func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.Catal
 	if err == nil && !found {
 		err = api.Conflict(
 			"the assessment uses custom frameworks or controls that are missing here (content %.12s…): "+
-				"transfer them with the catalog (add --carry-catalog to `service sync clone` or `publish`)",
+				"transfer them with the catalog (add --include-catalog to `service sync clone` or `publish`)",
 			customSHA256,
 		)
 	}
@@ -174,7 +174,7 @@ func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.Catal
 func missingCatalogError(snapshot string) error {
 	return api.Conflict(
 		"the assessment's catalog version is missing on the receiving side (content %.12s…): import the same SCF release there, "+
-			"or transfer it (add --carry-catalog to `service sync clone` or `publish`)",
+			"or transfer it (add --include-catalog to `service sync clone` or `publish`)",
 		snapshot,
 	)
 }

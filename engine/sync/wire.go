@@ -51,7 +51,7 @@ type fileHeader struct {
 	AssessmentID   string `json:"assessment_id"`
 	ReplicaID      string `json:"replica_id"`
 	CatalogSHA256  string `json:"catalog_sha256"`
-	OwnSHA256      string `json:"own_sha256,omitempty"`
+	CustomSHA256   string `json:"custom_sha256,omitempty"`
 	Counter        int64  `json:"counter,omitempty"`
 	Since          int64  `json:"since,omitempty"`
 	Next           int64  `json:"next,omitempty"`
@@ -76,7 +76,7 @@ type changeLine struct {
 	Version  string             `json:"version,omitempty"`
 	Approval string             `json:"approval,omitempty"`
 	SHA256   string             `json:"sha256,omitempty"`
-	Verdict  api.ApprovalStatus `json:"verdict,omitempty"`
+	Verdict  api.ApprovalStatus `json:"decision,omitempty"`
 	To       api.State          `json:"to,omitempty"`
 	Reason   string             `json:"reason,omitempty"`
 }
@@ -175,7 +175,7 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 }
 
 // toParcel encodes the file and adds the metadata needed to transport it.
-func (f *exchangeFile) toParcel() (*api.SyncParcel, error) {
+func (f *exchangeFile) toParcel() (*api.SyncBatch, error) {
 	data, err := f.encode()
 	if err != nil {
 		return nil, err
@@ -183,11 +183,11 @@ func (f *exchangeFile) toParcel() (*api.SyncParcel, error) {
 	return f.describe(data), nil
 }
 
-func (f *exchangeFile) describe(data []byte) *api.SyncParcel {
-	p := &api.SyncParcel{
+func (f *exchangeFile) describe(data []byte) *api.SyncBatch {
+	p := &api.SyncBatch{
 		AssessmentID: f.AssessmentID,
 		Counter:      f.Counter,
-		Lines:        len(f.lines),
+		ChangeCount:  len(f.lines),
 		Next:         f.Next,
 		More:         f.More,
 		Files:        []string{},

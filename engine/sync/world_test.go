@@ -271,12 +271,12 @@ func upload(data []byte) api.UploadFile {
 	return api.UploadFile{Filename: "f", Content: bytes.NewReader(data)}
 }
 
-func (s *site) prepare() (*api.SyncParcel, error) {
+func (s *site) prepare() (*api.SyncBatch, error) {
 	return s.sy.PrepareBatch(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
 // carry brings the files that a parcel names from one site to another.
-func carry(from, to *site, by, as api.Caller, p *api.SyncParcel) error {
+func carry(from, to *site, by, as api.Caller, p *api.SyncBatch) error {
 	ask := &api.MissingSyncInput{AssessmentID: assessmentID}
 	ask.Body.SHA256 = p.Files
 	lacks, err := to.sy.ListMissingFiles(context.Background(), as, ask)
@@ -292,7 +292,7 @@ func carry(from, to *site, by, as api.Caller, p *api.SyncParcel) error {
 	_, err = to.sy.UploadFiles(
 		context.Background(),
 		as,
-		&api.BringSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
+		&api.UploadSyncInput{AssessmentID: assessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
 	)
 	return err
 }
@@ -308,7 +308,7 @@ func (s *site) acknowledge(counter int64) error {
 	return err
 }
 
-func (s *site) fetch() (*api.SyncParcel, error) {
+func (s *site) fetch() (*api.SyncBatch, error) {
 	st, err := s.sy.Status(context.Background(), s.local, &api.SyncInput{AssessmentID: assessmentID})
 	if err != nil {
 		return nil, err
@@ -319,8 +319,8 @@ func (s *site) fetch() (*api.SyncParcel, error) {
 	})
 }
 
-func (s *site) applyPush(data []byte) (*api.BroughtSync, error) {
-	return s.sy.Apply(context.Background(), s.local, &api.BringSyncInput{AssessmentID: assessmentID, File: upload(data)})
+func (s *site) applyPush(data []byte) (*api.ImportedSync, error) {
+	return s.sy.Apply(context.Background(), s.local, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
 // sync brings clone and home together, without any trouble.
@@ -330,7 +330,7 @@ func (s *site) sync() {
 	for {
 		p, err := s.prepare()
 		must(s.t, err)
-		if p.Lines == 0 {
+		if p.ChangeCount == 0 {
 			break
 		}
 		must(s.t, carry(s, h, s.local, s.there, p))

@@ -348,6 +348,6 @@ func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput
 		}
 		run.LastSignal = &api.Signal{Name: in.Body.Name, Payload: in.Body.Payload, Actor: by.Actor, At: tx.Now()}
 		run.HasSignal = true
-		return recordEvent(tx, by, run, "signalled", fmt.Sprintf("received the signal %q from %s", in.Body.Name, by.Actor.Name))
+		return recordEvent(tx, by, run, "signaled", fmt.Sprintf("received the signal %q from %s", in.Body.Name, by.Actor.Name))
 	})
 }

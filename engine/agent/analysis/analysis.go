@@ -39,7 +39,9 @@ type Controls interface {
 }
 
 // newAnalysed returns the fields common to all built-in answers; the caller sets the run's ID.
-func newAnalysed() api.Analysed { return api.Analysed{Model: Model, Limitations: []string{}} }
+func newAnalysed() api.AnalysisMetadata {
+	return api.AnalysisMetadata{Model: Model, Limitations: []string{}}
+}
 
 // nonNil replaces a nil slice with an empty one.
 func nonNil(values []string) []string {

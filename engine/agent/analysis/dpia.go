@@ -90,7 +90,7 @@ var blockers = []criterion{
 func AssessDPIA(_ context.Context, description string, ropa map[string]any, controls Controls) (*api.DPIAAssessment, Indicators) {
 	var signs Indicators
 	t := parseText(description)
-	out := &api.DPIAAssessment{Analysed: newAnalysed(), IsDraft: true, MitigatingControlsRequired: []string{}}
+	out := &api.DPIAAssessment{AnalysisMetadata: newAnalysed(), IsDraft: true, MitigatingControlsRequired: []string{}}
 	marks, points := findRiskMarks(t, &signs)
 	inherent := 1.0 + float64(points)*1.1
 	if marks[specialCategories.name] {

@@ -273,7 +273,7 @@ func highestFrequency(s string) float64 {
 // the requirement must be stated; denials, announcements and blanks do not count.
 func EvaluateEvidence(_ context.Context, requirement, description string) (*api.EvidenceEvaluation, Indicators) {
 	var signs Indicators
-	out := &api.EvidenceEvaluation{Analysed: newAnalysed()}
+	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysed()}
 	required := splitElements(requirement)
 	t := parseText(description)
 	prepared := prepareText(t)

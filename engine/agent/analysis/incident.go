@@ -160,7 +160,7 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	t.scanCloudRoot(logs)
 
 	out := &api.IncidentTriage{
-		Analysed: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
+		AnalysisMetadata: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
 		AffectedAssetsIdentified: affectedAssets(module, lines),
 	}
 	if !t.hasAttack {

@@ -50,12 +50,12 @@ type labeledCase struct {
 type Score struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`
-	FullyMet   int      `json:"whole"`  // cases with all labels matched
-	Labels     int      `json:"labels"` // single judgements
+	FullyMet   int      `json:"fully_met"` // cases with all labels matched
+	Labels     int      `json:"labels"`    // single judgements
 	Met        int      `json:"met"`
-	HeldOut    int      `json:"held"` // cases held out of tuning
-	HeldOutMet int      `json:"held_met"`
-	Missed     []string `json:"wrong,omitempty"` // case and label, for those who tune
+	HeldOut    int      `json:"held_out"` // cases held out of tuning
+	HeldOutMet int      `json:"held_out_met"`
+	Missed     []string `json:"missed,omitempty"` // case and label, for those who tune
 }
 
 // MeasureBuiltin runs the built-in rules on the labeled cases.

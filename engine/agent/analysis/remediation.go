@@ -405,7 +405,7 @@ func PlanRemediation(
 ) (*api.RemediationPlan, Indicators) {
 	var signs Indicators
 	out := &api.RemediationPlan{
-		Analysed:                newAnalysed(),
+		AnalysisMetadata:        newAnalysed(),
 		SprintActionItems:       []string{},
 		DevopsCommandsSuggested: []string{},
 		PriorityLevel:           "low",

@@ -149,7 +149,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 	urgency = clamp(urgency, 3, 99)
 	band := UrgencyBand(urgency)
 	out := &api.RiskTranslation{
-		Analysed: answer, UrgencyMetric: urgency,
+		AnalysisMetadata: answer, UrgencyMetric: urgency,
 		ExecutiveSummary:         executiveSummary(d, category, band, reasons),
 		FinancialImpactEstimate:  financialImpact(b, d, band, &signs),
 		RegulatoryImpact:         regulatoryImpact(all, category, &signs),

@@ -160,7 +160,7 @@ var controlRules = []struct {
 func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
 	var signs Indicators
 	t := parseText(description)
-	out := &api.RoPAAnalysis{Analysed: newAnalysed(), RequiredControls: []api.RequiredControl{}}
+	out := &api.RoPAAnalysis{AnalysisMetadata: newAnalysed(), RequiredControls: []api.RequiredControl{}}
 	marks, points := findRiskMarks(t, &signs)
 	_, small := t.findMention(compileFold(`anonymised|no cookies|visitor book`))
 	_, sens := t.findAffirmed(sensitiveData.pattern)

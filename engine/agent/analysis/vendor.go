@@ -105,7 +105,7 @@ var redFlags = []contractTerm{
 func ScanVendorContract(_ context.Context, vendor, contract string) (*api.VendorScan, Indicators) {
 	var signs Indicators
 	t := parseText(contract)
-	out := &api.VendorScan{Analysed: newAnalysed(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
+	out := &api.VendorScan{AnalysisMetadata: newAnalysed(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
 	noteForeignLanguage(&out.Limitations, &signs, contract)
 	for _, o := range t.instructions {
 		signs.add("order", o, "ignored: an instruction to the reader, not a contract term")

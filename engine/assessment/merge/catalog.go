@@ -28,7 +28,7 @@ func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string
 			f.Status = "dropped"
 		case notFound != nil:
 			why := notFound.Error()
-			f.Status, f.Message = "gone", &why
+			f.Status, f.Message = "missing", &why
 		default:
 			f.ToCode = &found.Code
 			if found.Code != code {
@@ -91,7 +91,7 @@ func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]boo
 		if remains[c.Code] {
 			continue
 		}
-		reason := api.ReviewGone
+		reason := api.ReviewRemoved
 		if _, err := to.Snapshot.Control(c.Code); err == nil {
 			reason = api.ReviewUnmapped
 		}
@@ -104,11 +104,11 @@ func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]boo
 		if remains[code] {
 			m.DecisionsKept = append(m.DecisionsKept, code)
 		} else {
-			m.DecisionsLeft = append(m.DecisionsLeft, code)
+			m.DecisionsDropped = append(m.DecisionsDropped, code)
 		}
 	}
 	slices.SortFunc(m.DecisionsKept, scf.CompareNatural)
-	slices.SortFunc(m.DecisionsLeft, scf.CompareNatural)
+	slices.SortFunc(m.DecisionsDropped, scf.CompareNatural)
 }
 
 func reviewReasons(c api.ControlChange) (reasons []string) {

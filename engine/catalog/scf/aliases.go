@@ -17,9 +17,9 @@ import (
 
 // Aliases lists which names mean the same framework. The zero value is empty.
 type Aliases struct {
-	// Same lists names that mean the framework with the code.
-	Same []Alias `yaml:"same"`
-	// Laws is like Same, but a year after a name or the code is ignored.
+	// Aliases lists names that mean the framework with the code.
+	Aliases []Alias `yaml:"aliases"`
+	// Laws is like Aliases, but a year after a name or the code is ignored.
 	Laws []Alias `yaml:"laws"`
 	// Editions lists codes of successive editions of one work, oldest first.
 	Editions [][]string `yaml:"editions"`
@@ -47,11 +47,11 @@ func ParseAliases(text []byte) (*Aliases, error) {
 	if err := d.Decode(a); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the alias table can't be read: %w", err)
 	}
-	if len(a.Same)+len(a.Laws)+len(a.Editions) > maxAliases {
+	if len(a.Aliases)+len(a.Laws)+len(a.Editions) > maxAliases {
 		return nil, fmt.Errorf("the alias table has more than %d entries", maxAliases)
 	}
 	taken := map[string]string{}
-	for _, e := range slices.Concat(a.Same, a.Laws) {
+	for _, e := range slices.Concat(a.Aliases, a.Laws) {
 		if e.Code == "" || len(e.Code) > maxAliasText || e.Code != Slug(e.Code) {
 			return nil, fmt.Errorf("alias code %q is not lower case with hyphens, such as %q", e.Code, "nist-csf-2.0")
 		}
@@ -75,7 +75,7 @@ func ParseAliases(text []byte) (*Aliases, error) {
 // Merge returns the aliases with a user's table taking precedence.
 func (a *Aliases) Merge(preferred *Aliases) *Aliases {
 	return &Aliases{
-		Same: slices.Concat(preferred.Same, a.Same), Laws: slices.Concat(preferred.Laws, a.Laws),
+		Aliases: slices.Concat(preferred.Aliases, a.Aliases), Laws: slices.Concat(preferred.Laws, a.Laws),
 		Editions: slices.Concat(preferred.Editions, a.Editions),
 	}
 }
@@ -111,7 +111,7 @@ func (a *Aliases) newIndex() *aliasIndex {
 			x.bySlug[slug] = k
 		}
 	}
-	for _, e := range a.Same {
+	for _, e := range a.Aliases {
 		for i, name := range e.Names {
 			put(Slug(name), aliasTarget{e.Code, i})
 		}

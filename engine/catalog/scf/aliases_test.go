@@ -9,10 +9,10 @@ import (
 // The table that is built in says one thing of each name, and its codes stay themselves.
 func TestBuiltinAliases(t *testing.T) {
 	a := BuiltinAliases()
-	if len(a.Same) < 20 || len(a.Laws) < 50 || len(a.Editions) < 30 {
-		t.Fatalf("%d, %d, %d entries", len(a.Same), len(a.Laws), len(a.Editions))
+	if len(a.Aliases) < 20 || len(a.Laws) < 50 || len(a.Editions) < 30 {
+		t.Fatalf("%d, %d, %d entries", len(a.Aliases), len(a.Laws), len(a.Editions))
 	}
-	for _, e := range slices.Concat(a.Same, a.Laws) {
+	for _, e := range slices.Concat(a.Aliases, a.Laws) {
 		if FrameworkCode(e.Code) != e.Code {
 			t.Errorf("the code %s is also a name of %s", e.Code, FrameworkCode(e.Code))
 		}
@@ -61,7 +61,7 @@ func TestNamesOverTheYears(t *testing.T) {
 func TestUsersAliases(t *testing.T) {
 	a, err := ParseAliases(
 		[]byte(
-			"same:\n  - code: moon-act\n    names: [Moon Base Act 2030, Lunar Ordinance]\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n",
+			"aliases:\n  - code: moon-act\n    names: [Moon Base Act 2030, Lunar Ordinance]\n  - {code: our-csf, names: ['NIST CSF v2.0']}\n",
 		),
 	)
 	if err != nil {
@@ -86,26 +86,26 @@ func TestUsersAliases(t *testing.T) {
 
 func TestAliasesAreRefused(t *testing.T) {
 	for text, words := range map[string]string{
-		"same: 7":                          "can't be read",
-		"similar: []":                      "similar",
-		"same: [{code: Moon Act}]":         "lower case",
-		"same: [{code: a, names: ['  ']}]": "empty or too long",
-		"same: [{code: a, names: [x]}, {code: b, names: [X]}]": "both a and b",
-		"editions: [" + strings.Repeat("[a],", 3000) + "]":     "more than",
-		"a: &a [x, x]\nsame: [*a]":                             "can't be read",
+		"aliases: 7":                          "can't be read",
+		"similar: []":                         "similar",
+		"aliases: [{code: Moon Act}]":         "lower case",
+		"aliases: [{code: a, names: ['  ']}]": "empty or too long",
+		"aliases: [{code: a, names: [x]}, {code: b, names: [X]}]": "both a and b",
+		"editions: [" + strings.Repeat("[a],", 3000) + "]":        "more than",
+		"a: &a [x, x]\naliases: [*a]":                             "can't be read",
 	} {
 		if _, err := ParseAliases([]byte(text)); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
-	if a, err := ParseAliases(nil); err != nil || len(a.Same) != 0 {
+	if a, err := ParseAliases(nil); err != nil || len(a.Aliases) != 0 {
 		t.Errorf("an empty table: %v", err)
 	}
 }
 
 func FuzzAliases(f *testing.F) {
-	f.Add("same:\n  - {code: moon-act, names: [Lunar Ordinance]}\nlaws: [{code: x}]\neditions: [[a, b]]")
-	f.Add("same: [{code: é, names: [a+]}]")
+	f.Add("aliases:\n  - {code: moon-act, names: [Lunar Ordinance]}\nlaws: [{code: x}]\neditions: [[a, b]]")
+	f.Add("aliases: [{code: é, names: [a+]}]")
 	f.Fuzz(func(t *testing.T, text string) {
 		a, err := ParseAliases([]byte(text))
 		if err != nil {

@@ -27,7 +27,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 		default:
 			continue
 		}
-		c.Why = changeCauses(f, was, causes)
+		c.Causes = changeCauses(f, was, causes)
 		out = append(out, c)
 	}
 	for code, f := range old {
@@ -40,7 +40,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 					Change:       api.GapClosed,
 					Before:       formatState(f),
 					Severity:     f.Severity,
-					Why:          changeCauses(api.Finding{}, f, causes),
+					Causes:       changeCauses(api.Finding{}, f, causes),
 				},
 			)
 		}
@@ -71,10 +71,10 @@ func resultRank(r api.Result) int {
 
 func changeCauses(now, was api.Finding, causes []string) []string {
 	if now.Source == "manual" || was.Source == "manual" || !slices.Equal(now.EditedFields, was.EditedFields) && len(now.EditedFields) > 0 {
-		return []string{"person"}
+		return []string{"user"}
 	}
 	if len(causes) == 0 {
-		return []string{"person"} // inputs are equal, so a user changed the Statement of Applicability
+		return []string{"user"} // inputs are equal, so a user changed the Statement of Applicability
 	}
 	return slices.Clone(causes)
 }

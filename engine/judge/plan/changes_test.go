@@ -27,8 +27,8 @@ func TestChanges(t *testing.T) {
 	var short []string
 	for _, c := range got {
 		short = append(short, string(c.Change)+" "+c.ControlCode)
-		if !slices.Equal(c.Why, []string{"evidence"}) {
-			t.Errorf("%s: why %v", c.ControlCode, c.Why)
+		if !slices.Equal(c.Causes, []string{"evidence"}) {
+			t.Errorf("%s: why %v", c.ControlCode, c.Causes)
 		}
 	}
 	if want := []string{"opened NET-04", "worse BCD-11", "better IAC-06", "closed CFG-02"}; !slices.Equal(short, want) {
@@ -36,8 +36,8 @@ func TestChanges(t *testing.T) {
 	}
 	edited := finding("IAC-06", api.SeverityLow, api.PartiallyMet)
 	edited.EditedFields = []string{"severity"}
-	if got := CompareFindings(before[:1], []api.Finding{edited}, nil); !slices.Equal(got[0].Why, []string{"person"}) {
-		t.Errorf("an edit is told as %v", got[0].Why)
+	if got := CompareFindings(before[:1], []api.Finding{edited}, nil); !slices.Equal(got[0].Causes, []string{"user"}) {
+		t.Errorf("an edit is told as %v", got[0].Causes)
 	}
 	if len(CompareFindings(before, before, nil)) != 0 {
 		t.Error("the same findings have changes")

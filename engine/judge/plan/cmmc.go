@@ -111,7 +111,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	}
 	e := &api.CMMCEligibility{
 		Points:          cmmcRequirementCount,
-		Of:              cmmcRequirementCount,
+		MaxPoints:       cmmcRequirementCount,
 		CloseWithinDays: cmmcCloseDays,
 		NotMet:          []string{},
 		NotAssessed:     []string{},
@@ -156,14 +156,14 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 			),
 		)
 	}
-	e.Score = float64(int(float64(e.Points)/float64(e.Of)*1000+0.5)) / 1000
+	e.Score = float64(int(float64(e.Points)/float64(e.MaxPoints)*1000+0.5)) / 1000
 	if e.Points < 0 {
 		e.Score = 0
 	}
 	if e.Score < minCMMCScore {
 		e.Blocking = append(
 			e.Blocking,
-			fmt.Sprintf("the score is %d of %d points; a plan of action requires at least %.0f%%", e.Points, e.Of, minCMMCScore*100),
+			fmt.Sprintf("the score is %d of %d points; a plan of action requires at least %.0f%%", e.Points, e.MaxPoints, minCMMCScore*100),
 		)
 	}
 	if t, err := today.Time(); err == nil {
@@ -180,12 +180,12 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	e.Eligible = len(e.Blocking) == 0
 	e.Formula = fmt.Sprintf(
 		"%d − points of %s not met = %d; %d ÷ %d = %.1f %%",
-		e.Of,
+		e.MaxPoints,
 		judge.Count(len(e.NotMet), "requirement"),
 		e.Points,
 		e.Points,
-		e.Of,
-		100*float64(e.Points)/float64(e.Of),
+		e.MaxPoints,
+		100*float64(e.Points)/float64(e.MaxPoints),
 	)
 	if e.Points < 0 {
 		e.Formula += ", which counts as 0"

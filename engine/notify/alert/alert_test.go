@@ -98,7 +98,7 @@ func (h *house) gaps(n float64) {
 	h.figures = []api.Metric{
 		{Name: "organization_open_findings", Labels: map[string]string{"severity": "critical"}, Value: n},
 		{Name: "organization_open_findings", Labels: map[string]string{"severity": "low"}, Value: 100},
-		{Name: "service_mails_queued", Value: 1},
+		{Name: "service_emails_queued", Value: 1},
 	}
 }
 
@@ -205,7 +205,7 @@ func TestAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, err := h.rule("service_mails_queued", "gte", 1, 1)
+	process, err := h.rule("service_emails_queued", "gte", 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +242,11 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, channel := range []string{"", "slack", "email:", "email:ben", "email:a@b.example\r\nBcc: x@y.example", "webhook:https://x"} {
-		if _, err := h.rule("service_mails_queued", "gt", 0, 60, channel); !api.IsCode(err, api.CodeValidation) {
+		if _, err := h.rule("service_emails_queued", "gt", 0, 60, channel); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%q: %v", channel, err)
 		}
 	}
-	r, err := h.rule("service_mails_queued", "gt", 0, 1)
+	r, err := h.rule("service_emails_queued", "gt", 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,12 +275,12 @@ func TestHostile(t *testing.T) {
 	h := newHouse(t)
 	h.gaps(0)
 	for _, threshold := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := h.rule("service_mails_queued", "gt", threshold, 1); !api.IsCode(err, api.CodeValidation) {
+		if _, err := h.rule("service_emails_queued", "gt", threshold, 1); !api.IsCode(err, api.CodeValidation) {
 			t.Errorf("%v: %v", threshold, err)
 		}
 	}
 	in := &api.CreateAlertInput{}
-	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}", "service_mails_queued", "lt", math.MaxFloat64, 1
+	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds = "Gaps\r\nBcc: x@y.example\x1b[2J {{title}}", "service_emails_queued", "lt", math.MaxFloat64, 1
 	if _, err := h.Create(t.Context(), h.by, in); err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func TestRotation(t *testing.T) {
 	h.start()
 	k, err := h.hooks.GetSecretKey(t.Context(), h.by, nil)
 	h.must(err)
-	if k.KeyID != next.ID() || k.Sealed != 0 || k.SealedOld != 2 || len(k.OldKeyIDs) != 1 {
+	if k.KeyID != next.ID() || k.Encrypted != 0 || k.EncryptedOld != 2 || len(k.OldKeyIDs) != 1 {
 		t.Errorf("half way: %+v", k)
 	}
 	if got := h.tried(id); !got.OK {
@@ -181,13 +181,13 @@ func TestRotation(t *testing.T) {
 	rotate := &api.RotateSecretKeyInput{}
 	k, err = h.hooks.RotateSecretKey(t.Context(), h.by, rotate)
 	h.must(err)
-	if k.KeyID == next.ID() || k.Sealed != 2 || k.SealedOld != 0 || len(k.OldKeyIDs) != 2 {
+	if k.KeyID == next.ID() || k.Encrypted != 2 || k.EncryptedOld != 0 || len(k.OldKeyIDs) != 2 {
 		t.Errorf("rotated: %+v", k)
 	}
-	rotate.Body.Forget = true
+	rotate.Body.DeleteOldKeys = true
 	k, err = h.hooks.RotateSecretKey(t.Context(), h.by, rotate)
 	h.must(err)
-	if k.Sealed != 2 || len(k.OldKeyIDs) != 0 || len(k.Unreadable) != 0 {
+	if k.Encrypted != 2 || len(k.OldKeyIDs) != 0 || len(k.Unreadable) != 0 {
 		t.Errorf("forgotten: %+v", k)
 	}
 	if got := h.tried(id); !got.OK {

@@ -307,7 +307,7 @@ func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) 
 					OrganizationID: c.r.OrganizationID,
 				},
 				IntegrationID: c.r.ID, AssessmentID: i.AssessmentID, ControlCode: i.ControlCode, POAMItemID: i.ID, POAMCode: i.POAMCode,
-				Status: "creating", Here: i.issueSide(),
+				Status: "creating", Item: i.issueSide(),
 			}}
 			if err := store.IssueLinks.Insert(tx, c.r.OrganizationID, &l); err != nil {
 				return err
@@ -337,7 +337,7 @@ func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) erro
 	return c.tracker.forEachChanged(ctx, since, func(i *issue) {
 		if l := byIssue[i.id]; l != nil {
 			there := i.IssueSide
-			l.There = &there
+			l.Issue = &there
 		}
 	})
 }
@@ -348,16 +348,16 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 		if l.IssueID == "" && l.RequestedAt == nil {
 			return c.DB.Update(ctx, func(tx *store.Tx) error { return store.IssueLinks.Delete(tx, l.OrganizationID, l.ID) })
 		}
-		return c.saveLink(ctx, l, "dropped", "the item is no longer in the plan; the issue was left unchanged")
+		return c.saveLink(ctx, l, "item_removed", "the item is no longer in the plan; the issue was left unchanged")
 	}
-	l.Weakness, l.POAMItemID, l.POAMCode, l.Here = i.Weakness, i.ID, i.POAMCode, i.issueSide()
+	l.Weakness, l.POAMItemID, l.POAMCode, l.Item = i.Weakness, i.ID, i.POAMCode, i.issueSide()
 	if l.IssueID == "" {
 		return c.createLinkedIssue(ctx, l, i)
 	}
-	if l.Status == "gone" {
+	if l.Status == "issue_deleted" {
 		return nil
 	}
-	if l.Agreed != nil && l.There != nil && sameSide(l.Here, *l.Agreed) && sameSide(*l.There, *l.Agreed) {
+	if l.LastSynced != nil && l.Issue != nil && sameSide(l.Item, *l.LastSynced) && sameSide(*l.Issue, *l.LastSynced) {
 		return c.saveLink(ctx, l, "linked", "")
 	}
 	now, err := c.tracker.getIssue(ctx, l.IssueID) // get the latest state before changing it
@@ -365,9 +365,9 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 		return err
 	}
 	if now == nil {
-		return c.saveLink(ctx, l, "gone", "the issue was deleted or is no longer accessible; no new one is created")
+		return c.saveLink(ctx, l, "issue_deleted", "the issue was deleted or is no longer accessible; no new one is created")
 	}
-	l.There = &now.IssueSide
+	l.Issue = &now.IssueSide
 	return c.mergeSides(ctx, l, i, now)
 }
 
@@ -411,13 +411,13 @@ func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *
 func (c *syncRun) recordCreated(ctx context.Context, l *store.IssueLink, i *issue) error {
 	l.IssueID, l.IssueKey, l.IssueURL, l.RequestedAt = i.id, i.key, i.url, nil
 	there := i.IssueSide
-	l.There = &there
+	l.Issue = &there
 	// The issue was created from agreed values; anything different there now is a change.
-	agreed := api.IssueSide{Closed: false, DueDate: l.Here.DueDate}
+	agreed := api.IssueSide{Closed: false, DueDate: l.Item.DueDate}
 	if there.DueDate == nil {
 		agreed.DueDate = nil // the tool or project has no due dates
 	}
-	l.Agreed = &agreed
+	l.LastSynced = &agreed
 	return c.saveLink(ctx, l, "linked", "")
 }
 
@@ -428,10 +428,10 @@ func sameSide(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(
 // mergeSides copies changes that were made on one side only. Changes on both sides are left alone
 // and reported as a conflict.
 func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planItem, now *issue) error {
-	if l.Agreed == nil {
-		l.Agreed = &api.IssueSide{Closed: l.There.Closed, DueDate: l.There.DueDate}
+	if l.LastSynced == nil {
+		l.LastSynced = &api.IssueSide{Closed: l.Issue.Closed, DueDate: l.Issue.DueDate}
 	}
-	here, there, agreed := l.Here, *l.There, l.Agreed
+	here, there, agreed := l.Item, *l.Issue, l.LastSynced
 	var push issueChange
 	var closed *bool
 	var due *api.Date
@@ -481,7 +481,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		if push.due != nil {
 			there.DueDate, agreed.DueDate = here.DueDate, here.DueDate
 		}
-		l.There = &there
+		l.Issue = &there
 	}
 	if closed != nil || due != nil {
 		if i.underReview {
@@ -492,7 +492,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 			return fmt.Errorf("the issue's change could not be applied to the plan: %w", err)
 		}
 		c.out.Pulled++
-		l.Here, l.POAMItemID = got.issueSide(), got.ID
+		l.Item, l.POAMItemID = got.issueSide(), got.ID
 		if closed != nil {
 			agreed.Closed = *closed
 		}
@@ -551,8 +551,8 @@ func sameLink(a, b *store.IssueLink) bool {
 		return a == nil && b == nil || a != nil && b != nil && sameSide(*a, *b)
 	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Here, b.Here) &&
-		side(a.There, b.There) && side(a.Agreed, b.Agreed) &&
+	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Item, b.Item) &&
+		side(a.Issue, b.Issue) && side(a.LastSynced, b.LastSynced) &&
 		a.IssueID == b.IssueID &&
 		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode &&
 		(a.RequestedAt == nil) == (b.RequestedAt == nil) &&
@@ -612,14 +612,14 @@ func (s *Service) applyResolution(ctx context.Context, by api.Caller, in *api.Re
 		if err != nil {
 			return store.ToNotFound(err, "link", in.LinkID)
 		}
-		if l.Status != "conflict" || l.There == nil {
+		if l.Status != "conflict" || l.Issue == nil {
 			return api.Conflict("%s and %s have no conflict", l.POAMCode, l.IssueKey)
 		}
-		agreed := l.Here
+		agreed := l.Item
 		if in.Body.Keep == "plan" {
-			agreed = *l.There
+			agreed = *l.Issue
 		}
-		l.Agreed, l.UpdatedAt = &agreed, tx.Now()
+		l.LastSynced, l.UpdatedAt = &agreed, tx.Now()
 		return errors.Join(
 			store.IssueLinks.Update(tx, by.OrganizationID, &l),
 			audit.Append(

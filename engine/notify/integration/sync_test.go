@@ -204,7 +204,7 @@ func TestSyncGone(t *testing.T) {
 		for _, l := range h.links(id) {
 			status[l.Status]++
 		}
-		if status["gone"] != 1 || status["linked"] != 1 || status["dropped"] != 1 || d.count() != 3 || d.ticket(2).closed {
+		if status["issue_deleted"] != 1 || status["linked"] != 1 || status["item_removed"] != 1 || d.count() != 3 || d.ticket(2).closed {
 			t.Errorf("%v, %d tickets", status, d.count())
 		}
 	})

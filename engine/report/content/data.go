@@ -55,7 +55,7 @@ type jsonOrganization struct {
 type jsonDeliverable[V, I any] struct {
 	Version        *V     `json:"version"`
 	Approved       bool   `json:"approved"`
-	ApprovalStatus string `json:"standing"`
+	ApprovalStatus string `json:"approval_status"`
 	Items          []I    `json:"items"`
 }
 
@@ -69,7 +69,7 @@ type jsonCoverage struct {
 type jsonRequirement struct {
 	Code         string         `json:"code"`
 	Title        string         `json:"title"`
-	Status       coverageStatus `json:"outcome"`
+	Status       coverageStatus `json:"status"`
 	ControlCodes []string       `json:"control_codes"`
 }
 

@@ -251,7 +251,7 @@ func evidenceBlocks(all []api.Evidence) []block.Block {
 			Place:    wording.Locator(e.Locator),
 			Headings: strings.Join(e.HeadingPath, " › "),
 			Stance:   wording.Humanize(e.Stance),
-			Supports: e.Supports,
+			Supports: e.Statement,
 			SHA256:   e.SHA256,
 			Score:    fmt.Sprintf("%.2f", e.Score),
 		})

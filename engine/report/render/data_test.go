@@ -23,7 +23,7 @@ func TestReportDataIsDocumented(t *testing.T) {
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s is not what the types say (%v); run go test ./report -run ReportData -update", path, err)
+		t.Errorf("%s is not what the types say (%v); run go test ./engine/report/render -run ReportData -update", path, err)
 	}
 }
 

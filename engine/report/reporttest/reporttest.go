@@ -160,7 +160,7 @@ func evidence(s *content.Source, i int) []api.Evidence {
 		Quote:    texts[i%5],
 		Score:    0.61 + float64(i%30)/100,
 		SHA256:   SHA(5000 + i),
-		Supports: "Access is reviewed at least twice a year.",
+		Statement: "Access is reviewed at least twice a year.",
 		Stance:   "supports",
 	}}
 	switch i % 5 {
@@ -209,7 +209,7 @@ func addScope(s *content.Source) {
 				Evidence: evidence(s, 1),
 			},
 			"has_ot":            {Value: "unknown", Source: "default", Reason: "Nothing was found either way."},
-			"handles_cards":     {Value: "false", Source: "person", Reason: "Customers pay by invoice only."},
+			"handles_cards":     {Value: "false", Source: "user", Reason: "Customers pay by invoice only."},
 			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: evidence(s, 4)},
 		},
 	}
@@ -458,7 +458,7 @@ func Hostile() *content.Source {
 					Filename:      bad[(j+2)%6],
 					HeadingPath:   bad,
 					Locator:       api.Locator{Sheet: bad[0], CellRange: bad[1]},
-					Supports:      bad[2],
+					Statement:      bad[2],
 					SHA256:        SHA(j),
 					Stance:        "supports",
 				},

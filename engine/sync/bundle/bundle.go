@@ -64,13 +64,13 @@ type Part struct {
 type Manifest struct {
 	Format string `json:"format"`
 	// Serial numbers the bundles from one side to the other.
-	Serial int64     `json:"serial"`
-	MadeAt time.Time `json:"made_at"`
+	Serial    int64     `json:"serial"`
+	CreatedAt time.Time `json:"created_at"`
 	// Sender and Recipient are key fingerprints.
 	Sender                string `json:"sender"`
 	Recipient             string `json:"recipient"`
 	RecipientOrganization string `json:"recipient_organization"`
-	// Role is the sender's role: "home" (the remote) or "clone".
+	// Role is the sender's role: "remote" or "clone".
 	Role         string `json:"role"`
 	AssessmentID string `json:"assessment_id"`
 	Name         string `json:"name"`
@@ -81,7 +81,7 @@ type Manifest struct {
 	Publish       bool   `json:"publish,omitempty"`
 	CatalogSHA256 string `json:"catalog_sha256"`
 	CatalogLabel  string `json:"catalog_label"`
-	OwnSHA256     string `json:"own_sha256,omitempty"`
+	CustomSHA256  string `json:"custom_sha256,omitempty"`
 	// Counter is the number of the enclosed batch (from a clone) or of the last applied batch (from
 	// a remote).
 	Counter int64 `json:"counter"`
@@ -90,7 +90,7 @@ type Manifest struct {
 	AnchorSequence uint64 `json:"anchor_sequence,omitempty"`
 	AnchorHash     string `json:"anchor_hash,omitempty"`
 	// Answer is the remote's result of the last batch, and BatchSHA256 the hash of that batch.
-	Answer      json.RawMessage `json:"answer,omitempty"`
+	Answer      json.RawMessage `json:"result,omitempty"`
 	BatchSHA256 string          `json:"batch_sha256,omitempty"`
 	// More reports that not everything fitted; the next bundle follows the reply to this one.
 	More  bool   `json:"more,omitempty"`

@@ -28,7 +28,7 @@ func secret(t testing.TB, org string) *bundle.SecretKey {
 
 func write(t testing.TB, from *bundle.SecretKey, to *bundle.Key, parts ...string) []byte {
 	t.Helper()
-	m := &bundle.Manifest{Serial: 1, MadeAt: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Role: "home", AssessmentID: "a"}
+	m := &bundle.Manifest{Serial: 1, CreatedAt: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Role: "remote", AssessmentID: "a"}
 	for _, p := range parts {
 		m.AddPart(bundle.File, []byte(p))
 	}

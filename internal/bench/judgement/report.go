@@ -34,21 +34,21 @@ type SetReport struct {
 	// Wrong names the controls where the rules say otherwise than the label.
 	Wrong []string `json:"wrong"`
 	// Differences says of each control that isn't judged as it is labelled in what it differs.
-	Differences []Difference `json:"different"`
+	Differences []Difference `json:"differences"`
 }
 
 // Difference is where the rules and a label part. Objectives are numbered from 1.
 type Difference struct {
 	Control    string             `json:"control"`
-	Labelled   api.Implementation `json:"labelled"`
+	Labelled   api.Implementation `json:"labeled"`
 	Judged     api.Implementation `json:"judged"`
-	Extra      []int              `json:"extra"`    // missing to the rules alone
-	Overlooked []int              `json:"overseen"` // missing to the label alone
+	Extra      []int              `json:"extra"`      // missing to the rules alone
+	Overlooked []int              `json:"overlooked"` // missing to the label alone
 }
 
 // DetectionCounts counts what was found right (Hit), found without being there (Extra), and not found (Missed).
 type DetectionCounts struct {
-	Correct   int     `json:"hit"`
+	Correct   int     `json:"correct"`
 	Extra     int     `json:"extra"`
 	Missed    int     `json:"missed"`
 	Precision float64 `json:"precision"`
@@ -74,19 +74,19 @@ func (f *DetectionCounts) computeShares() {
 type Ablation struct {
 	// Dependent are the controls found evidenced whose labels rest on the document alone. Of these
 	// Fell to a lower verdict, and Lost all that counts as evidence.
-	Dependent   int `json:"resting"`
-	Downgraded  int `json:"fell"`
-	Unevidenced int `json:"lost"`
+	Dependent   int `json:"dependent"`
+	Downgraded  int `json:"downgraded"`
+	Unevidenced int `json:"unevidenced"`
 	// Changed of Others: controls that don't rest on the document, and whose verdict changed all the same.
 	Changed     int `json:"changed"`
-	Independent int `json:"others"`
+	Independent int `json:"independent"`
 	// DowngradedShare is Fell of Resting, Emptied Lost of Resting, Disturbed Changed of Others.
-	DowngradedShare  float64 `json:"detected"`
-	UnevidencedShare float64 `json:"emptied"`
-	ChangedShare     float64 `json:"disturbed"`
+	DowngradedShare  float64 `json:"downgraded_share"`
+	UnevidencedShare float64 `json:"unevidenced_share"`
+	ChangedShare     float64 `json:"changed_share"`
 	// StillEvidenced and Moved name the controls that kept evidence and that changed, with the document.
-	StillEvidenced  []string `json:"kept"`
-	ChangedControls []string `json:"moved"`
+	StillEvidenced  []string `json:"still_evidenced"`
+	ChangedControls []string `json:"changed_controls"`
 }
 
 func (a *Ablation) addControl(l Label, document string, with, without judge.Judgement) {

@@ -57,10 +57,10 @@ type MethodResult struct {
 // Task is a benchmark that was run.
 type Task struct {
 	Name     string         `json:"name"` // A, B, C, C_passage_to_control
-	About    string         `json:"about"`
+	About    string         `json:"description"`
 	Queries  int            `json:"queries"`
 	Passages int            `json:"passages"`
-	Methods  []MethodResult `json:"ways"` // ByWords, ByVector, Hybrid, then the other embedder's two
+	Methods  []MethodResult `json:"methods"` // ByWords, ByVector, Hybrid, then the other embedder's two
 	// AnswerScore is the hybrid's score of passages that answer, in the median.
 	AnswerScore float64 `json:"answer_score"`
 	// Ranking is the hybrid's, in the order of the queries.

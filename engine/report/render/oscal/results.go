@@ -226,7 +226,7 @@ func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evid
 		p.add("place", wording.Locator(e.Locator))
 		p.add("headings", strings.Join(e.HeadingPath, " › "))
 		p.add("reading", wording.Humanize(e.Stance))
-		p.add("supports", e.Supports)
+		p.add("supports", e.Statement)
 		p.add("passage-sha256", e.SHA256)
 		p.add("score", fmt.Sprintf("%.2f", e.Score))
 		one := models.RelevantEvidence{Description: e.Quote, Props: optionalList(p)}

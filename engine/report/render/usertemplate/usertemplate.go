@@ -30,7 +30,7 @@ import (
 
 // Limits of a custom template.
 const (
-	MaxTemplateBytes    = api.MaxOwnTemplate
+	MaxTemplateBytes    = api.MaxLayoutBytes
 	maxTemplateSteps    = 8_000_000
 	maxTemplateOutput   = 32 << 20
 	maxTemplateText     = 1 << 20 // for text built by a function
