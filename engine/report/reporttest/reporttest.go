@@ -157,11 +157,11 @@ func evidence(s *content.Source, i int) []api.Evidence {
 		Locator: api.Locator{
 			Page: 1 + i%9,
 		},
-		Quote:    texts[i%5],
-		Score:    0.61 + float64(i%30)/100,
-		SHA256:   SHA(5000 + i),
+		Quote:     texts[i%5],
+		Score:     0.61 + float64(i%30)/100,
+		SHA256:    SHA(5000 + i),
 		Statement: "Access is reviewed at least twice a year.",
-		Stance:   "supports",
+		Stance:    "supports",
 	}}
 	switch i % 5 {
 	case 2:
@@ -458,7 +458,7 @@ func Hostile() *content.Source {
 					Filename:      bad[(j+2)%6],
 					HeadingPath:   bad,
 					Locator:       api.Locator{Sheet: bad[0], CellRange: bad[1]},
-					Statement:      bad[2],
+					Statement:     bad[2],
 					SHA256:        SHA(j),
 					Stance:        "supports",
 				},
