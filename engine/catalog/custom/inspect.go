@@ -16,16 +16,16 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// What a document may be at most. The largest real ones stay far below.
+// Limits of a document, far above the largest real one.
 const (
 	maxNesting      = 48
-	maxNumberDigits = 15      // digits: what a float64 holds exactly
-	maxTextBytes    = 1 << 20 // bytes of one text
+	maxNumberDigits = 15      // a float64 holds as many exactly
+	maxTextBytes    = 1 << 20 // of one string
 )
 
-// A PathError says what is wrong at a place of a JSON document.
+// A PathError is an error at a place of a JSON document.
 type PathError struct {
-	// Path is written as controls[12].code; empty for the whole document.
+	// Path is the place, such as controls[12].code; empty for the whole document.
 	Path    string
 	Message string
 }
@@ -41,7 +41,7 @@ func pathErrorf(place, format string, args ...any) error {
 	return &PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// FormatPath writes a path through a document: keys as they are, indexes in brackets.
+// FormatPath formats a path through a document, with indexes in brackets: controls[12].code.
 func FormatPath(path []string) string {
 	var b strings.Builder
 	for _, p := range path {
@@ -57,17 +57,16 @@ func FormatPath(path []string) string {
 	return b.String()
 }
 
-// Inspect reads a JSON document once, without keeping it, and refuses what no reader
-// should meet: more than one document, broken UTF-8, a key twice in one object, nesting,
-// numbers and texts beyond all measure. It returns the SHA-256 of the document in
-// compact form: without white space, texts escaped as little as JSON allows. So the same
-// content has the same hash however it was laid out.
+// Inspect checks a JSON document before it is decoded. It rejects more than one document,
+// invalid UTF-8, duplicate keys, and excessive nesting, numbers or strings. It returns the
+// SHA-256 of the document in compact form (no whitespace, strings escaped as little as JSON
+// allows), so that the hash does not depend on the layout.
 func Inspect(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", pathErrorf("", "it is empty")
 	}
 	if !utf8.Valid(data) {
-		return "", pathErrorf("", "it is not in UTF-8")
+		return "", pathErrorf("", "it is not valid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -90,7 +89,7 @@ func Inspect(data []byte) (sum string, err error) {
 	}
 }
 
-// describeSyntaxError tells the line of a syntax error.
+// describeSyntaxError returns the text of a syntax error with its line.
 func describeSyntaxError(err error, data []byte) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends unexpectedly"
@@ -102,15 +101,15 @@ func describeSyntaxError(err error, data []byte) string {
 	return err.Error()
 }
 
-// openValue is an object or list that is open.
+// openValue is an object or list whose end has not been reached.
 type openValue struct {
-	keys  map[string]bool // nil for a list
-	key   string
-	index int
-	// expectsValue says that a key has been read and its value is due.
-	expectsValue bool
+	keys         map[string]bool // nil for a list
+	key          string
+	index        int
+	expectsValue bool // a key has been read, its value not
 }
 
+// inspector checks a document token by token and hashes its compact form.
 type inspector struct {
 	hash    hash.Hash
 	stack   []openValue
@@ -176,7 +175,7 @@ func (in *inspector) visit(tok json.Token) error {
 	return nil
 }
 
-// visitKey takes a token that is an object's key.
+// visitKey handles a token that is an object's key; it returns false for other tokens.
 func (in *inspector) visitKey(tok json.Token) (bool, error) {
 	n := len(in.stack)
 	if n == 0 || in.stack[n-1].keys == nil || in.stack[n-1].expectsValue {
@@ -198,7 +197,7 @@ func (in *inspector) visitKey(tok json.Token) (bool, error) {
 	return true, nil
 }
 
-// endValue notes that a value has ended.
+// endValue records in the enclosing object or list that a value has ended.
 func (in *inspector) endValue() {
 	if n := len(in.stack); n > 0 {
 		in.stack[n-1].index++
@@ -206,13 +205,13 @@ func (in *inspector) endValue() {
 	}
 }
 
-// compactString is a text as the shortest JSON: only what must be escaped is.
+// compactString returns a string in its shortest JSON form.
 func compactString(s string) string {
 	b, _ := encodeJSON(s)
 	return string(b)
 }
 
-// encodeJSON marshals without escaping what only HTML would mind, and without an end of line.
+// encodeJSON encodes v without HTML escapes and without a final line break.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

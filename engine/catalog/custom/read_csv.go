@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// The columns of a table of requirements, and of one of controls.
+// The columns of tables of requirements and of controls.
 var (
 	requirementColumns = []string{"requirement", "title", "text", "controls", "relationship", "strength", "rationale"}
 	controlColumns     = []string{
@@ -32,10 +32,11 @@ var (
 	}
 )
 
-// maxRows bounds a table.
+// maxRows is the maximum number of rows of a table.
 const maxRows = 100_000
 
-// isCSV tells a table from YAML: by the file's ending, or a first line with separators and no colon.
+// isCSV reports whether a file is a table rather than YAML: by its file name extension, else if its
+// first line has separators and no colon.
 func isCSV(filename string, head []byte) bool {
 	switch strings.ToLower(filepath.Ext(filename)) {
 	case ".csv":
@@ -47,7 +48,7 @@ func isCSV(filename string, head []byte) bool {
 	return bytes.ContainsAny(line, ",;\t") && !bytes.Contains(line, []byte(":"))
 }
 
-// detectSeparator is the one that the header uses most.
+// detectSeparator returns the separator that occurs most often in the header.
 func detectSeparator(data []byte) rune {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	best, most := ',', 0
@@ -59,12 +60,12 @@ func detectSeparator(data []byte) rune {
 	return best
 }
 
-// csvTable is a CSV file, row by row.
+// csvTable reads a CSV file row by row.
 type csvTable struct {
 	reader  *csv.Reader
-	columns map[string]int
-	row     []string
-	line    int
+	columns map[string]int // index by name
+	row     []string       // the current row
+	line    int            // its line number
 }
 
 func (t *csvTable) value(column string) string {
@@ -74,7 +75,7 @@ func (t *csvTable) value(column string) string {
 	return ""
 }
 
-// values is a cell with several values.
+// values splits a cell at any of the separators.
 func (t *csvTable) values(column, separators string) []string {
 	var out []string
 	for _, v := range strings.FieldsFunc(t.value(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
@@ -89,7 +90,7 @@ func (t *csvTable) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", t.line, fmt.Sprintf(format, args...))
 }
 
-// nextRow reads a row that says something.
+// nextRow reads the next row that is not blank.
 func (t *csvTable) nextRow() error {
 	for {
 		row, err := t.reader.Read()
@@ -156,7 +157,7 @@ func csvError(err error) error {
 	return err
 }
 
-// readHeader reads the names of the columns, and which of them a row is about.
+// readHeader reads the column names and returns the subject of a row: requirement or control.
 func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
@@ -195,7 +196,8 @@ func nilIfEmpty(s string) *string {
 	return &s
 }
 
-// requirementRowReader takes rows of requirements; several rows of one requirement add up.
+// requirementRowReader returns a function that adds the current row's requirement to a set. Several
+// rows of one requirement are merged.
 func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 	at, lines := map[string]int{}, map[string]int{}
 	return func(out *Set) error {
@@ -225,7 +227,7 @@ func isDifferent(current, previous *string) bool {
 	return current != nil && (previous == nil || *current != *previous)
 }
 
-// addControls adds those of a row to a requirement.
+// addControls adds the controls of the current row to a requirement.
 func (t *csvTable) addControls(r *api.CustomRequirement) error {
 	all := t.values("controls", ",;\n ")
 	strength, rationale := t.value("strength"), t.value("rationale")
@@ -252,17 +254,14 @@ func (t *csvTable) addControls(r *api.CustomRequirement) error {
 	return nil
 }
 
-// controlRowReader takes rows of controls.
+// controlRowReader returns a function that adds the current row's control to a set.
 func (t *csvTable) controlRowReader() func(*Set) error {
 	lines := map[string]int{}
 	return func(out *Set) error {
 		c := api.CustomControlBody{
-			Code: strings.ToUpper(
-				t.value("control"),
-			), Title: t.value("title"), Description: t.value("description"), Question: nilIfEmpty(t.value("question")),
-			DomainName: nilIfEmpty(
-				t.value("domain_name"),
-			), Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
+			Code: strings.ToUpper(t.value("control")), Title: t.value("title"), Description: t.value("description"),
+			Question: nilIfEmpty(t.value("question")), DomainName: nilIfEmpty(t.value("domain_name")),
+			Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
 			Objectives: t.values("assessment_objectives", ";\n"), Tags: t.values("tags", ",;\n"),
 		}
 		if c.Code == "" {

@@ -17,20 +17,20 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Set is what a file holds.
+// Set holds the frameworks and controls of a file.
 type Set struct {
 	Frameworks []api.CustomFrameworkBody
 	Controls   []api.CustomControlBody
 }
 
-// SetOptions are what a CSV file does not say of itself.
+// SetOptions describe the framework of a CSV file.
 type SetOptions struct {
-	// Code and Name of the framework; made from the file's name where they are empty.
+	// Code and Name default to the name of the file.
 	Code, Name string
 }
 
-// ReadSet takes a file, whole or not at all. Its form is seen by its content; the name only
-// tells CSV from YAML where both could be meant.
+// ReadSet reads frameworks and controls from a YAML, JSON or CSV file. It detects the format by
+// the content; the file name only distinguishes CSV from YAML.
 func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
@@ -64,7 +64,7 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	return set, nil
 }
 
-// withDefaultsFrom fills in what the options leave open, from the file's name.
+// withDefaultsFrom sets empty options from the file name.
 func (o SetOptions) withDefaultsFrom(filename string) SetOptions {
 	base := strings.TrimSuffix(filepath.Base(filename), filepath.Ext(filename))
 	if o.Name == "" {
@@ -78,7 +78,8 @@ func (o SetOptions) withDefaultsFrom(filename string) SetOptions {
 
 var nonSlugChars = lazyregexp.New(`[^a-z0-9.]+`)
 
-// customFile is the form in YAML and JSON: lists, or one framework as it is shown.
+// customFile is the YAML and JSON form: lists of frameworks and controls, or a single framework as
+// the API returns it.
 type customFile struct {
 	Frameworks     []frameworkEntry `yaml:"frameworks"`
 	Controls       []controlEntry   `yaml:"controls"`
@@ -97,7 +98,7 @@ type frameworkEntry struct {
 	ignoredFields `yaml:",inline"`
 }
 
-// ignoredFields are the fields of a record that its reader may leave in the file; they say nothing.
+// ignoredFields are read-only fields of API records. A file may contain them; they have no effect.
 type ignoredFields struct {
 	Organization any `yaml:"organization_id"`
 	IsCustom     any `yaml:"is_custom"`
@@ -145,7 +146,7 @@ type controlEntry struct {
 // maxNodes is the maximum number of values in a YAML file.
 const maxNodes = 500_000
 
-// readYAML reads YAML, and JSON, which is nearly a part of it.
+// readYAML reads a set in YAML, or in JSON, which the YAML parser accepts.
 func readYAML(data []byte) (*Set, error) {
 	if err := checkBracketNesting(data); err != nil {
 		return nil, err
@@ -174,7 +175,8 @@ func readYAML(data []byte) (*Set, error) {
 	return f.toSet(), nil
 }
 
-// checkBracketNesting refuses text that only opens brackets, before a parser goes down into it.
+// checkBracketNesting rejects text with excessively nested brackets before the recursive parser
+// sees it.
 func checkBracketNesting(data []byte) error {
 	depth := 0
 	for i, c := range data {
@@ -195,7 +197,8 @@ func checkBracketNesting(data []byte) error {
 	return nil
 }
 
-// checkNode walks the tree; aliases would let a small file unfold without end, and nobody needs them here.
+// checkNode checks the limits of the tree below n. It rejects aliases, with which a small file can
+// expand without bound.
 func checkNode(n *yaml.Node, depth int, nodes *int) error {
 	*nodes++
 	switch {
@@ -216,7 +219,7 @@ func checkNode(n *yaml.Node, depth int, nodes *int) error {
 
 var goTypeNames = lazyregexp.New(` in type custom\.\w+| into custom\.\w+`)
 
-// simplifyYAMLError is a decoder's error in few words: its first line, without the names of our types.
+// simplifyYAMLError returns the first line of a decoder's error, without Go type names.
 func simplifyYAMLError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if _, rest, several := strings.Cut(text, "unmarshal errors:\n"); several {
@@ -260,9 +263,7 @@ func (f frameworkEntry) toBody() api.CustomFrameworkBody {
 
 func (c controlEntry) toBody() api.CustomControlBody {
 	return api.CustomControlBody{
-		Code: strings.ToUpper(
-			strings.TrimSpace(c.Code),
-		), Title: c.Title, Description: c.Description, Question: c.Question, DomainName: c.DomainName,
+		Code: strings.ToUpper(strings.TrimSpace(c.Code)), Title: c.Title, Description: c.Description, Question: c.Question, DomainName: c.DomainName,
 		Weight: c.Weight, CSFFunction: c.CSFFunction, Cadence: c.Cadence, Applicability: c.Applicability, Traits: c.Traits, Tags: c.Tags,
 		Evidence: c.Evidence, Objectives: c.Objectives, Maturity: c.Maturity, Controls: c.Controls, Requirements: c.Requirements,
 	}

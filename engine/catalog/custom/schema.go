@@ -29,7 +29,7 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("schema.json")
 })
 
-// checkSchema holds a document, in the form that Unmarshal gives, against the schema.
+// checkSchema validates a document, as decoded by jsonschema.UnmarshalJSON.
 func checkSchema(doc any) error {
 	schema, err := compiledSchema()
 	if err != nil {
@@ -38,8 +38,8 @@ func checkSchema(doc any) error {
 	return FirstSchemaError(schema.Validate(doc))
 }
 
-// FirstSchemaError gives what a schema says against a document as the first place that is wrong;
-// nil for nil.
+// FirstSchemaError returns the first violation in a jsonschema validation error as a *PathError, with
+// the number of the others. It returns other errors, and nil, unchanged.
 func FirstSchemaError(err error) error {
 	var v *jsonschema.ValidationError
 	if !errors.As(err, &v) {

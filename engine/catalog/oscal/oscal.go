@@ -1,15 +1,16 @@
-// Package oscal reads and writes catalogs as OSCAL, NIST's JSON for security documents:
-// a catalog of SCF controls as a whole catalog; other catalogs, profiles and mapping
-// collections onto a catalog that is there.
+// Package oscal reads and writes catalogs in OSCAL, NIST's JSON format for security documents.
+// A catalog of SCF controls becomes a whole catalog; other catalogs, profiles and mapping
+// collections are merged into an existing catalog.
 //
-// A document is held against the schema of the OSCAL version that it names before
-// anything of it is used, and is taken whole or refused with its place. Nothing is
-// fetched: what a document refers to is in it, or on the shelf, or refused.
+// A document is first validated against the schema of the OSCAL version it names, and is
+// accepted whole or rejected with the place of the error. Nothing is fetched: a document may
+// refer only to itself and to the existing catalog.
 package oscal
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scf-service/service/engine/catalog/custom"
@@ -17,14 +18,14 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Namespace marks properties and parts that OSCAL itself does not name.
+// Namespace marks properties and parts that OSCAL itself does not define.
 const Namespace = "urn:scf-service:oscal"
 
-// Version is the OSCAL version that is written: the first release line with mapping
-// collections, in its newest edition that go-oscal has the schemas of.
+// Version is the OSCAL version of written documents: the newest one that go-oscal has a schema
+// for. Mapping collections need at least 1.2.
 const Version = "1.2.2"
 
-// The parts of the OSCAL models that are read and written here.
+// The parts of the OSCAL models that this package reads and writes.
 type (
 	documentRoot struct {
 		Catalog *catalogDocument   `json:"catalog,omitempty"`
@@ -96,9 +97,8 @@ type (
 	}
 )
 
-// Read takes a document. Base is the catalog that a profile, a mapping collection or a
-// catalog of other controls is laid onto; it is not changed. Errors that are of the
-// document are *custom.PathError.
+// Read reads a document. A profile, a mapping collection or a catalog of other controls is
+// merged into a copy of base. Errors in the document are *custom.PathError.
 func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	sum, err := custom.Inspect(data)
 	if err != nil {
@@ -120,7 +120,7 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 	case doc.Mapping != nil:
 		src, err = readCollection(doc.Mapping, base)
 	default:
-		return nil, pathErrorf("", "it is OSCAL, but not a catalog, profile or mapping collection")
+		return nil, pathErrorf("", "this is OSCAL, but not a catalog, profile or mapping collection")
 	}
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func pathErrorf(place, format string, args ...any) error {
 	return &custom.PathError{Path: place, Message: fmt.Sprintf(format, args...)}
 }
 
-// propValue is the value of a property; where it would not fit there, it stands in the remarks.
+// propValue returns the value of the first property with a name, or "" if there is none.
 func propValue(props []property, name string) string {
 	for _, p := range props {
 		if p.Name == name {
@@ -144,6 +144,7 @@ func propValue(props []property, name string) string {
 	return ""
 }
 
+// propValues returns the values of all properties with a name.
 func propValues(props []property, name string) (out []string) {
 	for _, p := range props {
 		if p.Name == name {
@@ -153,7 +154,8 @@ func propValues(props []property, name string) (out []string) {
 	return out
 }
 
-// valueInRemarks is the value of a property whose text stands in its remarks.
+// valueInRemarks is the value of a property whose real value is in its remarks, because OSCAL
+// does not allow line breaks or outer spaces in values.
 const valueInRemarks = "see-remarks"
 
 func (p property) value() string {
@@ -165,6 +167,7 @@ func (p property) value() string {
 
 var singleLine = lazyregexp.New(`^\S(.*\S)?$`)
 
+// newProp returns a property in our namespace.
 func newProp(name, value string) property {
 	p := property{Name: name, NS: Namespace, Value: value}
 	if !singleLine.MatchString(value) {
@@ -173,7 +176,7 @@ func newProp(name, value string) property {
 	return p
 }
 
-// appendProp is a property where there is a value.
+// appendProp appends a property unless the value is empty.
 func appendProp(props []property, name, value string) []property {
 	if value == "" {
 		return props
@@ -188,7 +191,7 @@ func appendProps(props []property, name string, values []string) []property {
 	return props
 }
 
-// fullText is what a part says, with the parts in it.
+// fullText returns the text of a part and of the parts in it, with their labels.
 func (p *part) fullText() string {
 	var b strings.Builder
 	p.writeText(&b, 0)
@@ -207,11 +210,11 @@ func (p *part) writeText(b *strings.Builder, depth int) {
 	}
 }
 
-// copyForOverlay is a copy of a catalog to lay something onto.
+// copyForOverlay returns a copy of a catalog whose frameworks and mappings can be appended to.
+// The copy has no label: the caller assigns one.
 func copyForOverlay(base *scf.Source) *scf.Source {
 	out := *base
-	out.Frameworks = append([]scf.Framework(nil), base.Frameworks...)
-	out.Mappings = append([]scf.Mapping(nil), base.Mappings...)
-	out.Label, out.Warnings = "", nil // a label of its own is for whoever asks to say
+	out.Frameworks, out.Mappings = slices.Clone(base.Frameworks), slices.Clone(base.Mappings)
+	out.Label, out.Warnings = "", nil
 	return &out
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// locatedControl is a control of a document with where it stands and its groups' code.
+// locatedControl is a control of a document with its path and the label of its group.
 type locatedControl struct {
 	*control
 	path, domain string
 }
 
-// displayCode is what people call a control: its label, else its id.
+// displayCode returns the code that people use for a control: its label, else its id.
 func (c *locatedControl) displayCode() string {
 	return cmp.Or(strings.TrimSpace(propValue(c.Props, "label")), c.ID)
 }
 
-// listControls lists all controls of a catalog, in their order.
+// listControls returns all controls of a catalog in document order, nested ones included.
 func listControls(doc *catalogDocument) (out []locatedControl) {
 	var walk func(list []control, place, domain string)
 	walk = func(list []control, place, domain string) {
@@ -45,8 +45,8 @@ func listControls(doc *catalogDocument) (out []locatedControl) {
 	return out
 }
 
-// readCatalog takes a catalog of SCF controls as a whole catalog, any other as the texts
-// of a framework.
+// readCatalog reads a catalog of SCF controls as a whole catalog, and any other as the
+// requirements of a framework.
 func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 	controls := listControls(doc)
 	if len(controls) == 0 {
@@ -81,7 +81,7 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 		if !scf.IsControlCode(code) {
 			return nil, pathErrorf(
 				c.path+".id",
-				"%q is no code of the SCF as the other controls have; a catalog holds one kind",
+				"%q is not an SCF code, but other controls have one; a catalog must contain one kind of controls",
 				scf.Shorten(code),
 			)
 		}
@@ -99,10 +99,10 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 
 type catalogReader struct {
 	src *scf.Source
-	// evidence and frameworks are places in the source by the UUIDs of resources.
+	// evidence and frameworks hold indexes in the source by the UUIDs of resources.
 	evidence, frameworks map[string]int
-	requirements         []map[string]int
-	seen                 map[[3]int]bool
+	requirements         []map[string]int // by framework: index by code
+	seen                 map[[3]int]bool  // control, framework, requirement
 }
 
 func (r *catalogReader) readResources(list []resource) error {
@@ -186,7 +186,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 			if !known {
 				return pathErrorf(
 					fmt.Sprintf("%s.props[%d]", place, i),
-					"there is no requirement of the group %q before it",
+					"no requirement of the group %q precedes it",
 					scf.Shorten(p.Group),
 				)
 			}
@@ -203,7 +203,8 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 	return nil
 }
 
-// readDomains are the groups that say which they are; a control of another has the domain of its code.
+// readDomains adds the groups of class "domain" that have a label. A control outside of them
+// belongs to the domain of its code.
 func (r *catalogReader) readDomains(groups []group) {
 	for _, g := range groups {
 		if code := propValue(g.Props, "label"); g.Class == "domain" && code != "" && !r.hasDomain(code) {
@@ -272,7 +273,8 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 	return nil
 }
 
-// readPart takes one part of a control; those of other names belong to other tools.
+// readPart reads one part of a control. It ignores parts with unknown names, which belong to
+// other tools.
 func (r *catalogReader) readPart(c *scf.Control, number int, p *part, place string) error {
 	switch p.Name {
 	case "statement":
@@ -352,8 +354,9 @@ func (r *catalogReader) addMapping(control int, framework, requirement string, d
 	return nil
 }
 
-// readFramework lays the texts of another catalog onto a framework: one that is there,
-// whose requirements it fills, or a new one that nothing maps to yet.
+// readFramework reads a catalog of other controls as the requirements of a framework: of the
+// existing one with its title, whose titles and texts it fills in, else of a new one without
+// mappings.
 func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)
 	at, known := findFramework(src, doc.Metadata.Title)
@@ -404,7 +407,7 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 	return src, nil
 }
 
-// findFramework is the framework of a catalog that a title or reference means.
+// findFramework returns the index of the framework with a code, alias, name or title.
 func findFramework(src *scf.Source, ref string) (int, bool) {
 	ref = scf.CollapseSpaces(ref)
 	slug := scf.FrameworkCode(ref)

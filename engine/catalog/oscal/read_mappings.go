@@ -20,7 +20,7 @@ type mappingCollection struct {
 	BackMatter *backMatter `json:"back-matter,omitempty"`
 }
 
-// mappingList is one mapping or a list of them.
+// mappingList is a list of mappings; in JSON, a single one may stand for a list.
 type mappingList []mapping
 
 func (m *mappingList) UnmarshalJSON(b []byte) error {
@@ -57,15 +57,15 @@ type mapItem struct {
 	ID   string `json:"id-ref"`
 }
 
-// catalogRelationships are those of OSCAL in the words of the catalog: how the requirement
-// stands to the control.
+// catalogRelationships maps OSCAL's relationships to the catalog's. Both describe how the
+// requirement relates to the control.
 var catalogRelationships = map[string]string{
 	"equal-to": "equal", "equivalent-to": "equal", "subset-of": "subset", "superset-of": "superset",
 	"intersects-with": "intersects", "no-relationship": "none",
 	"equal": "equal", "equivalent": "equal", "subset": "subset", "superset": "superset", "intersects": "intersects", "none": "none",
 }
 
-// invertRelationship is a relationship seen from the other side.
+// invertRelationship returns the relationship in the opposite direction.
 func invertRelationship(relationship string) string {
 	switch relationship {
 	case "subset":
@@ -76,8 +76,8 @@ func invertRelationship(relationship string) string {
 	return relationship
 }
 
-// readCollection lays mappings between SCF controls and a framework onto a catalog. A
-// mapping that is there gets what the document says of it.
+// readCollection merges mappings between SCF controls and frameworks into a copy of base.
+// Existing mappings get the document's details.
 func readCollection(doc *mappingCollection, base *scf.Source) (*scf.Source, error) {
 	j := collectionMerger{
 		src:          copyForOverlay(base),
@@ -109,7 +109,7 @@ type collectionMerger struct {
 	requirements map[int]map[string]int
 }
 
-// mergeMapping finds out which side is the SCF's, by the codes there.
+// mergeMapping merges one mapping. The side with more SCF control codes is the SCF's.
 func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	ours := func(of func(*mapEntry) []mapItem) (n int) {
 		for i := range m.Maps {
@@ -125,7 +125,7 @@ func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	if sources == 0 && targets == 0 {
 		return pathErrorf(place, "neither side refers to SCF controls, such as IAC-06")
 	}
-	flipped := sources > targets // the SCF is the source
+	flipped := sources > targets // the SCF is the source, not the target
 	other := m.Source
 	if flipped {
 		other = m.Target
@@ -142,7 +142,8 @@ func (j *collectionMerger) mergeMapping(m *mapping, place string) error {
 	return nil
 }
 
-// findOrAddFramework is the one that a reference means; a new one where the catalog has none.
+// findOrAddFramework returns the index of the framework that a reference names, adding it if
+// the catalog has none.
 func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	name := strings.TrimSuffix(path.Base(href), path.Ext(href))
 	if id, inside := strings.CutPrefix(href, "#"); inside {
@@ -218,7 +219,8 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 	return nil
 }
 
-// findOrAddRequirement is the one with a code; a new one where the framework has none.
+// findOrAddRequirement returns the index of the requirement with a code, adding it if the
+// framework has none.
 func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 	id = scf.CollapseSpaces(id)
 	if n, known := j.requirements[f][scf.NormalizeCode(id)]; known {
@@ -235,6 +237,7 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 	return n
 }
 
+// putMapping adds a mapping, or sets the details of an existing one.
 func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
 	key := [3]int{c, f, r}
 	if i, there := j.mappingIndex[key]; there {
@@ -244,7 +247,7 @@ func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
 		return
 	}
 	if d != nil && d.Relationship == "none" {
-		return // the document says that they have nothing to do with each other
+		return // the document states that they are unrelated
 	}
 	j.mappingIndex[key] = len(j.src.Mappings)
 	j.src.Mappings = append(j.src.Mappings, scf.Mapping{Control: c, Framework: f, Requirement: r, Detail: d})

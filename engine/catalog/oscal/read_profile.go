@@ -31,9 +31,9 @@ type selection struct {
 	} `json:"matching"`
 }
 
-// readProfile lays a profile onto a catalog as a framework: what it selects are the
-// requirements. Selected controls of the SCF are answered by themselves, requirements of
-// a framework by what answers them there.
+// readProfile adds a profile to a copy of base as a framework whose requirements are the
+// selected controls. A selected SCF control maps to itself; a selected requirement of another
+// framework has the mappings it has there.
 func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)
 	name := scf.CollapseSpaces(doc.Metadata.Title)
@@ -67,8 +67,8 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	return src, nil
 }
 
-// resolveReference follows a reference through the document's own resources to a name. A profile
-// that leads back to itself is refused.
+// resolveReference follows a reference through the document's own resources and returns the name
+// at its end. A reference back to the profile is an error.
 func resolveReference(doc *profile, href, place string) (string, error) {
 	seen := map[string]bool{}
 	for strings.HasPrefix(href, "#") {
@@ -93,7 +93,7 @@ func resolveReference(doc *profile, href, place string) (string, error) {
 	return strings.TrimSuffix(path.Base(href), path.Ext(href)), nil
 }
 
-// profileSelector collects what a profile selects.
+// profileSelector adds the selected controls of a profile to a framework.
 type profileSelector struct {
 	src              *scf.Source
 	framework        int
@@ -101,14 +101,13 @@ type profileSelector struct {
 	mapped           map[[2]int]bool
 }
 
-// candidate is something that can be selected.
+// candidate is a control or requirement that an import can select.
 type candidate struct {
 	code, title, text string
-	controls          []int
+	controls          []int // that map to it
 }
 
-// applyImport selects from what an import means: the controls of the catalog where what it
-// names are such, else the framework of that name.
+// applyImport adds what an import selects to the framework.
 func (s *profileSelector) applyImport(imp *profileImport, target, place string) error {
 	pool, err := s.candidates(imp, target, place)
 	if err != nil {
@@ -151,6 +150,8 @@ func (s *profileSelector) applyImport(imp *profileImport, target, place string) 
 	return nil
 }
 
+// candidates returns what an import selects from: the requirements of the framework that target
+// names, or the controls of the SCF.
 func (s *profileSelector) candidates(in *profileImport, target, place string) ([]candidate, error) {
 	if at, known := findFramework(s.src, target); known && at != s.framework {
 		return s.frameworkCandidates(at), nil
@@ -185,8 +186,8 @@ func (s *profileSelector) frameworkCandidates(at int) []candidate {
 	return out
 }
 
-// markSelected sets what a selection names. An id that is not there is an error: a baseline that
-// lost a control in silence would be another baseline.
+// markSelected sets keep for the candidates that a selection names. An unknown id is an error,
+// because a baseline must not lose a control silently.
 func markSelected(pool []candidate, sel selection, keep []bool, selected bool, place string) error {
 	at := make(map[string]int, len(pool))
 	for i, c := range pool {

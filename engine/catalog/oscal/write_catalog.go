@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// The kinds of resources in the back matter.
+// Types of resources in the back matter.
 const (
 	typeFramework = "framework"
 	typeEvidence  = "evidence-request"
@@ -22,9 +22,8 @@ const (
 	typePrinciple = "principle"
 )
 
-// WriteCatalog gives the catalog as an OSCAL catalog: domains are groups, what it maps to are
-// links to frameworks in the back matter. Modified is when the catalog came to be. The
-// same catalog and time, the same bytes.
+// WriteCatalog returns the catalog as an OSCAL catalog: domains are groups, and mappings are links
+// to frameworks in the back matter. The same catalog and time of modification give the same bytes.
 func WriteCatalog(src *scf.Source, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	doc := &catalogDocument{UUID: w.namespace.String(), Metadata: w.metadata("Control catalog "+src.Label, modified)}
@@ -55,8 +54,8 @@ func (w *writer) metadata(title string, modified time.Time) metadata {
 	return m
 }
 
-// ControlID is the id that a control has in OSCAL documents, by its code: the code itself
-// in small letters where it is of the SCF's kind, else with other characters replaced.
+// ControlID returns a control's id in OSCAL documents: its code in lower case, with characters
+// that OSCAL does not allow replaced by underscores.
 func ControlID(code string) string {
 	id := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r) {
@@ -70,7 +69,7 @@ func ControlID(code string) string {
 	return id
 }
 
-// StatementID is the id of what the control asks for.
+// StatementID returns the id of the statement part of a control in OSCAL documents.
 func StatementID(code string) string { return ControlID(code) + "_smt" }
 
 type writer struct {
@@ -78,7 +77,7 @@ type writer struct {
 	namespace uuid.UUID
 }
 
-// uuidFor is the UUID of a resource, by its kind and place.
+// uuidFor returns the UUID of a resource, derived from its kind and index.
 func (w *writer) uuidFor(kind string, n int) string {
 	return uuid.NewSHA1(w.namespace, fmt.Appendf(nil, "%s %d", kind, n)).String()
 }
@@ -105,7 +104,7 @@ func (w *writer) domainGroups() []group {
 	return out
 }
 
-// appendPart adds a part where there is something to say.
+// appendPart appends a part unless it is empty.
 func appendPart(parts []part, name, title, prose string, props ...property) []part {
 	if prose == "" && title == "" && len(props) == 0 {
 		return parts
@@ -174,7 +173,7 @@ func (w *writer) toControl(n int, c *scf.Control, mappings []scf.Mapping) contro
 	return out
 }
 
-// namedList is a list of a control's words, and the property that tells one of them.
+// namedList is a list field of a control and the name of the property for its elements.
 type namedList struct {
 	name   string
 	values *[]string
@@ -193,7 +192,8 @@ func controlLists(c *scf.Control) []namedList {
 	}
 }
 
-// addMapping is a link to the framework, or a part where there is more to say.
+// addMapping adds a mapping as a link to the framework, or as a part if it has details or its
+// requirement code does not fit into a link.
 func (w *writer) addMapping(c *control, m scf.Mapping) {
 	code := w.src.Frameworks[m.Framework].Requirements[m.Requirement].Code
 	if m.Detail == nil && singleLine.MatchString(code) {

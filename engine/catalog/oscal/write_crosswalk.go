@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// relationshipNotStated is the relationship of a mapping of whose kind the source says nothing; it is
-// of our namespace, since OSCAL has no word for it.
+// relationshipNotStated is the relationship of a mapping whose source states none. It belongs to
+// our namespace, because OSCAL has no word for it.
 const relationshipNotStated = "not-stated"
 
 type (
@@ -59,7 +59,7 @@ type (
 	}
 )
 
-// WriteProfile gives the controls that a framework maps to as an OSCAL profile of the catalog.
+// WriteProfile returns the controls that map to a framework as an OSCAL profile of the catalog.
 func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	f := &src.Frameworks[framework]
@@ -83,8 +83,8 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	return encodeValid("profile", map[string]any{"profile": doc})
 }
 
-// WriteMappings gives the crosswalk between frameworks and the catalog's controls as an
-// OSCAL mapping collection.
+// WriteMappings returns the crosswalk between frameworks and the catalog's controls as an OSCAL
+// mapping collection.
 func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	doc := outputCollection{
@@ -93,7 +93,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 			Method:      "human",
 			Rationale:   "semantic",
 			Status:      "complete",
-			Description: "The mappings that the catalog " + src.Label + " has, as its source states them.",
+			Description: "The mappings of catalog " + src.Label + " as stated by its source.",
 		},
 		BackMatter: &backMatter{Resources: []resource{w.catalogResource()}},
 	}
@@ -123,12 +123,12 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 		})
 	}
 	if len(doc.Mappings) == 0 {
-		return nil, pathErrorf("", "there is no mapping to write")
+		return nil, pathErrorf("", "there are no mappings to write")
 	}
 	return encodeValid("mapping-collection", map[string]any{"mapping-collection": doc})
 }
 
-// oscalRelationships are OSCAL's words for the catalog's.
+// oscalRelationships maps the catalog's relationships to OSCAL's.
 var oscalRelationships = map[string]string{
 	"equal":      "equal-to",
 	"subset":     "subset-of",
@@ -137,8 +137,8 @@ var oscalRelationships = map[string]string{
 	"none":       "no-relationship",
 }
 
-// mapEntries are a framework's mappings: one for each of which something is said, and one for
-// each requirement with all controls of which nothing is.
+// mapEntries returns a framework's mappings: one entry for each mapping with details, and one for
+// each requirement with all its other controls.
 func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
 	bare := map[int]int{}
 	for _, i := range mappings {
@@ -171,13 +171,13 @@ func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
 	return out
 }
 
-// catalogResource is the catalog as a resource that other documents refer to.
+// catalogResource returns the catalog as a resource for documents that refer to it.
 func (w *writer) catalogResource() resource {
 	props := appendProp([]property{newProp("label", w.src.Label)}, "source-sha256", w.src.SHA256)
 	return resource{UUID: w.namespace.String(), Title: "Control catalog " + w.src.Label, Props: props}
 }
 
-// encodeValid is a document as JSON, once it holds against the schema.
+// encodeValid returns a document as JSON, or an error if it does not match the schema.
 func encodeValid(model string, doc any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

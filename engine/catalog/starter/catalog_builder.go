@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// catalogBuilder puts the files together.
+// catalogBuilder combines the files into a source.
 type catalogBuilder struct {
 	src                *scf.Source
 	controlCodes       map[string]bool
@@ -20,7 +20,7 @@ type catalogBuilder struct {
 	pendingMappings    []pendingMapping
 }
 
-// pendingMapping is a mapping before requirements have their numbers.
+// pendingMapping is a mapping to a requirement that has no index yet.
 type pendingMapping struct {
 	control, framework int
 	code               string
@@ -39,7 +39,7 @@ func (b *catalogBuilder) readFrameworks(data []byte) error {
 			Code: f.Code, Name: f.Name, Publisher: f.Publisher, Jurisdiction: f.Jurisdiction, Title: f.Title, SourceURL: f.SourceURL,
 		}
 		if f.Requirements.Kind != 0 && f.Requirements.Kind != yaml.MappingNode {
-			return fmt.Errorf("line %d: requirements of %s are written code: title", f.Requirements.Line, f.Code)
+			return fmt.Errorf("line %d: the requirements of %s must be pairs of the form code: title", f.Requirements.Line, f.Code)
 		}
 		nodes := f.Requirements.Content
 		for i := 0; i+1 < len(nodes); i += 2 {
@@ -59,7 +59,7 @@ func (b *catalogBuilder) readDomain(data []byte, name string) error {
 	}
 	d := file.Domain
 	if strings.ToLower(d.Code) != name || d.Name == "" {
-		return fmt.Errorf("the file of domain %q must be named after its code, and the domain have a name", d.Code)
+		return fmt.Errorf("the file of domain %q must be named after its code, and the domain must have a name", d.Code)
 	}
 	b.src.Domains = append(b.src.Domains, scf.Domain{
 		Code: d.Code, Name: d.Name, Principle: strings.TrimSpace(d.Principle), Intent: strings.TrimSpace(d.Intent),
@@ -67,7 +67,7 @@ func (b *catalogBuilder) readDomain(data []byte, name string) error {
 	for i := range file.Controls {
 		c := &file.Controls[i]
 		if !scf.IsControlCode(c.Code) || scf.DomainOf(c.Code) != d.Code {
-			return fmt.Errorf("control code %q is none of domain %s", c.Code, d.Code)
+			return fmt.Errorf("control code %q does not belong to domain %s", c.Code, d.Code)
 		}
 		if b.controlCodes[c.Code] {
 			return fmt.Errorf("control %s occurs twice", c.Code)
@@ -139,11 +139,11 @@ func (b *catalogBuilder) addControl(c *control) error {
 func (c *control) validate() error {
 	switch {
 	case c.Title == "" || c.Description == "" || c.Question == "":
-		return fmt.Errorf("title, description and question must be there")
+		return fmt.Errorf("title, description and question are required")
 	case c.Weight < 1 || c.Weight > 10:
 		return fmt.Errorf("weight %d is not 1 to 10", c.Weight)
 	case c.Weight == 10 && len(c.Compensating) > 0:
-		return fmt.Errorf("a control of weight 10 may not be compensated")
+		return fmt.Errorf("a control of weight 10 can't have compensating controls")
 	case !slices.Contains(knownFunctions, c.CSFFunction):
 		return fmt.Errorf("csf_function %q is not known", c.CSFFunction)
 	case !slices.Contains(knownCadences, c.Cadence):
@@ -162,7 +162,8 @@ func (c *control) validate() error {
 	return nil
 }
 
-// resolveMappings numbers requirements, resolves mappings and counts.
+// resolveMappings completes the lists of requirements, converts pending mappings and counts the
+// records.
 func (b *catalogBuilder) resolveMappings() error {
 	src := b.src
 	for f := range src.Frameworks {
@@ -181,7 +182,7 @@ func (b *catalogBuilder) resolveMappings() error {
 	for _, l := range b.pendingMappings {
 		fw := &src.Frameworks[l.framework]
 		at := slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code })
-		if at < 0 { // a clause that is split is meant by its general part: 9.2 is 9.2.1
+		if at < 0 { // the general part of a divided clause stands for it: 9.2.1 for 9.2
 			at = slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code+".1" })
 		}
 		if at < 0 {
@@ -197,7 +198,7 @@ func (b *catalogBuilder) resolveMappings() error {
 		for j := range src.Controls[i].Compensating {
 			k := &src.Controls[i].Compensating[j]
 			if !scf.IsControlCode(k.Control) {
-				return fmt.Errorf("control %s: compensating control %q is no code", src.Controls[i].Code, k.Control)
+				return fmt.Errorf("control %s: compensating control %q is not a control code", src.Controls[i].Code, k.Control)
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"sync"
 )
 
-// EditionSHA256 is the SHA-256 over the embedded files, by path: the same edition has the same.
+// EditionSHA256 returns the SHA-256 over the paths and contents of the embedded files, which
+// identifies the edition of the catalog.
 var EditionSHA256 = sync.OnceValue(func() string {
 	h := sha256.New()
 	err := fs.WalkDir(embeddedFiles, ".", func(path string, d fs.DirEntry, err error) error {

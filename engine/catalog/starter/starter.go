@@ -1,6 +1,6 @@
-// Package starter is the catalog that ships in the program, so that it works before
-// anyone imported the official workbook. It uses the SCF's control codes; every text is
-// our own. It must hold nothing taken from the SCF or a standard.
+// Package starter contains the built-in catalog, so that the program works before anyone
+// imports the official workbook. It uses the SCF's control codes, but every text is our own:
+// it must not contain text from the SCF or a standard.
 package starter
 
 import (
@@ -26,7 +26,7 @@ const Label = "starter-1"
 //go:embed data data-frameworks.yaml
 var embeddedFiles embed.FS
 
-// Load gives the embedded catalog. An error is a mistake in the program's own files.
+// Load returns the built-in catalog. An error means that the embedded files are invalid.
 func Load() (*scf.Source, error) { return loadFrom(embeddedFiles) }
 
 type domainFile struct {
@@ -59,7 +59,7 @@ type frameworksFile struct {
 	}
 }
 
-// decodeStrict decodes one document and refuses keys that nobody reads.
+// decodeStrict decodes a single YAML document and rejects unknown keys.
 func decodeStrict(data []byte, into any) error {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)

@@ -1,10 +1,9 @@
-// Package strm reads set theory relationship mapping documents, which say of each element
-// of a law or standard how it relates to SCF controls and how strongly, and lays them over
-// a catalog.
+// Package strm reads set theory relationship mapping (STRM) documents and merges them into a
+// catalog. For each element of a law or standard, such a document states how, and how
+// strongly, it relates to SCF controls.
 //
-// It is given lines of cells, from whichever file they came; it opens none. It ships no
-// text of such documents, and it takes nothing away from a catalog: where a document and
-// the workbook disagree it says so and keeps both.
+// Input is lines of cells; the caller reads the files. Merging never removes anything from a
+// catalog: if a document and the workbook disagree, both are kept, with a warning.
 package strm
 
 import (
@@ -18,40 +17,40 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Line is a row of a table, or one paragraph as a single cell.
+// Line is a row of a table, or a paragraph as a single cell.
 type Line struct {
 	Sheet string // the sheet's name, or "page 3"
-	Cell  string // where the row begins in A1 notation, empty in a PDF
+	Cell  string // first cell of the row in A1 notation; empty in a PDF
 	Cells []string
 }
 
-// Document is what a mapping document says.
+// Document is the content of a mapping document.
 type Document struct {
-	FocalDocument string // what it calls the framework
-	Identifier    string // by which its publisher files it, such as emea-eu-nis2-2022; may be empty
-	Release       string // of the SCF it was written for; may be empty
+	FocalDocument string // its name for the framework
+	Identifier    string // its publisher's identifier, such as emea-eu-nis2-2022; may be empty
+	Release       string // the SCF release it was written for; may be empty
 	Elements      []Element
 	Rows          int
 	Warnings      []api.ImportWarning
 }
 
-// Element is a numbered part of the framework, as often a requirement.
+// Element is a numbered part of the framework, usually a requirement.
 type Element struct {
 	Code, Name, Text string
 	Relations        []Relation
 	sheet, cell      string
 }
 
-// Relation is how an element relates to a control: equal, subset, superset, intersects or
-// none, seen from the element.
+// Relation describes how an element relates to a control: equal, subset, superset, intersects
+// or none, from the element's point of view.
 type Relation struct {
 	Control, Relationship string
-	Strength              int // 0 to 10, -1 where the document states none
+	Strength              int // 0 to 10, or -1 if the document states none
 	Rationale, Notes      string
 	sheet, cell           string
 }
 
-// Bounds of a document. The largest that is published has some 10,000 rows.
+// Limits of a document. The largest published one has about 10,000 rows.
 const (
 	maxRows       = 200_000
 	maxCodeLength = 200
@@ -59,11 +58,11 @@ const (
 	maxWarnings   = 500
 )
 
-// ErrNoTable says that no table has the columns of a mapping document.
+// ErrNoTable is the error if no table has the columns of a mapping document.
 var ErrNoTable = errors.New(`no table has the columns "FDE #", "STRM Relationship" and "SCF #" of a mapping document`)
 
-// Read reads the first of the tables that has a mapping document's header; what stands
-// before the header may tell what the document is about.
+// Read reads the first table with the header of a mapping document. The lines before the
+// header may contain the document's title, identifier and release.
 func Read(tables [][]Line) (*Document, error) {
 	for _, table := range tables {
 		for i, line := range table {
@@ -79,7 +78,7 @@ func Read(tables [][]Line) (*Document, error) {
 	return nil, ErrNoTable
 }
 
-// column is what a column of the table holds.
+// column identifies a column by its content.
 type column int
 
 const (
@@ -97,7 +96,8 @@ const (
 
 var elementHeader = lazyregexp.New(`^(?:\w+ )?fde ?#`)
 
-// findColumns finds the columns by their headers, whose spelling varies from file to file.
+// findColumns returns the index of each column by its header, or -1. ok reports whether the
+// mandatory columns are present.
 func findColumns(cells []string) (columns [columnCount]int, ok bool) {
 	for i := range columns {
 		columns[i] = -1
@@ -136,7 +136,7 @@ type reader struct {
 	columns      [columnCount]int
 	elementIndex map[string]int // element code to index
 	lastCode     string         // code of the row before
-	splitRow     *Element       // the upper part of a row that a page break tore
+	splitRow     *Element       // upper part of a row that a page break divides
 }
 
 var (
@@ -145,7 +145,7 @@ var (
 	focalLabel        = lazyregexp.New(`(?i)^.*?focal document:\s*`)
 )
 
-// readPreamble takes the title of the document apart.
+// readPreamble reads identifier, release and focal document from a line before the header.
 func (r *reader) readPreamble(cells []string) {
 	all := scf.CollapseSpaces(strings.Join(cells, " "))
 	if m := identifierPattern.FindStringSubmatch(strings.ToLower(all)); m != nil && r.doc.Identifier == "" {
@@ -161,7 +161,7 @@ func (r *reader) readPreamble(cells []string) {
 	}
 }
 
-// IdentifierFromFilename is the publisher's identifier in a file's name, empty where it has none.
+// IdentifierFromFilename returns the publisher's identifier in a file name, or "" if there is none.
 func IdentifierFromFilename(filename string) string {
 	if m := identifierPattern.FindStringSubmatch(strings.ToLower(filename)); m != nil {
 		return m[1]
@@ -177,7 +177,7 @@ func (r *reader) warn(l Line, message string, args ...any) {
 
 func (r *reader) readRows(lines []Line) (*Document, error) {
 	for _, l := range lines {
-		if columns, again := findColumns(l.Cells); again { // on each page
+		if columns, again := findColumns(l.Cells); again { // the header is repeated on each page
 			r.columns = columns
 			continue
 		}
@@ -199,7 +199,7 @@ func (r *reader) rawCell(l Line, c column) string {
 	return ""
 }
 
-// cellText is a cell's text, empty where it says that there is none.
+// cellText returns a cell's text, or "" for "N/A" and "-".
 func (r *reader) cellText(l Line, c column) string {
 	s := scf.CollapseSpaces(r.rawCell(l, c))
 	if strings.EqualFold(s, "n/a") || s == "-" {
@@ -211,7 +211,7 @@ func (r *reader) cellText(l Line, c column) string {
 func (r *reader) readRow(l Line) {
 	code, controls := scf.CollapseSpaces(r.rawCell(l, columnElement)), r.rawCell(l, columnControl)
 	if code == "" && controls == "" && r.rawCell(l, columnRelationship) == "" {
-		// A page ended inside the row; its codes stand in the part below.
+		// A page break divides the row; its codes are in the lower part.
 		if r.splitRow == nil && (r.cellText(l, columnText) != "" || r.cellText(l, columnName) != "") {
 			r.splitRow = &Element{Name: r.cellText(l, columnName), Text: r.cellText(l, columnText)}
 		} else {
@@ -243,7 +243,7 @@ func (r *reader) readRow(l Line) {
 		r.doc.Elements = append(r.doc.Elements, e)
 	}
 	into := &r.doc.Elements[i]
-	// What a page break tore is the shorter.
+	// The longer of two texts is the complete one.
 	if len(e.Name) > len(into.Name) {
 		into.Name = e.Name
 	}
@@ -256,7 +256,7 @@ func (r *reader) readRow(l Line) {
 func (r *reader) addRelations(e *Element, l Line, controls string) {
 	how := parseRelationship(r.rawCell(l, columnRelationship))
 	for _, code := range strings.FieldsFunc(controls, func(c rune) bool { return c == '\n' || c == ',' || c == ';' }) {
-		code = strings.ToUpper(strings.Join(strings.Fields(code), "")) // a narrow column breaks them
+		code = strings.ToUpper(strings.Join(strings.Fields(code), "")) // narrow columns wrap codes
 		if code == "" || code == "N/A" || code == "NONE" || code == "-" {
 			continue
 		}
@@ -267,7 +267,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 		if how == "" {
 			r.warn(
 				l,
-				"%s and %s: %q is no relationship that is known: left out",
+				"%s and %s: unknown relationship %q; skipped",
 				e.Code,
 				code,
 				truncate(r.rawCell(l, columnRelationship), 40),
@@ -285,7 +285,7 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 			if before.Relationship != how || before.Strength != rel.Strength {
 				r.warn(
 					l,
-					"%s and %s are related twice, once as %s and once as %s: the first counts",
+					"%s and %s are related twice, as %s and as %s; using the first",
 					e.Code,
 					code,
 					before.Relationship,
@@ -298,7 +298,8 @@ func (r *reader) addRelations(e *Element, l Line, controls string) {
 	}
 }
 
-// parseRelationship reads a relationship in any of the spellings that documents have.
+// parseRelationship returns the relationship for any of its published spellings, or "" if it is
+// unknown.
 func parseRelationship(s string) string {
 	s = strings.ToLower(scf.CollapseSpaces(s))
 	switch {
@@ -316,6 +317,7 @@ func parseRelationship(s string) string {
 	return ""
 }
 
+// parseStrength returns the strength in a line, or -1 if there is none or it is invalid.
 func (r *reader) parseStrength(l Line, code string) int {
 	s := r.cellText(l, columnStrength)
 	if s == "" {

@@ -10,10 +10,9 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Apply puts a document over the framework of a source, by its index. The source is left as
-// it is; the new one shares with it what does not change. What was counted is added to the
-// document's record, which brings filename and hash along; the warnings say where the
-// document and the catalog disagree.
+// Apply merges a document into the framework with an index, in a copy of base. It returns the
+// copy, the given record completed with counts, and warnings, among them every disagreement
+// between document and catalog.
 func Apply(
 	base *scf.Source,
 	frameworkIndex int,
@@ -39,13 +38,14 @@ func Apply(
 	return &out, o.record, o.warnings
 }
 
-// matchesRelease reports that a document was written for a catalog's release or the one that
-// it mends: 2026.1 and 2026.1.1.
+// matchesRelease reports whether a document was written for a catalog's release or for the one
+// that it corrects: 2026.1 for 2026.1.1.
 func matchesRelease(document, label string) bool {
 	label, _, _ = strings.Cut(label, "+") // a revision
 	return document == "" || document == label || strings.HasPrefix(label, document+".")
 }
 
+// overlay merges one document.
 type overlay struct {
 	base            *scf.Source
 	framework       int
@@ -55,8 +55,8 @@ type overlay struct {
 	droppedWarnings int
 
 	newRequirements     []scf.Requirement
-	newPosition         []int // new index of each requirement that was there
-	elementRequirements []int // requirement of each element
+	newPosition         []int // new index of each old requirement
+	elementRequirements []int // index of each element's requirement
 	newMappings         []scf.Mapping
 }
 
@@ -68,15 +68,15 @@ func (o *overlay) warn(sheet, cell, message string, args ...any) {
 	o.warnings = append(o.warnings, api.ImportWarning{Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)})
 }
 
-// mergeRequirements finds each element among the framework's requirements, gives it its title
-// and text, and adds those that no control of the workbook names.
+// mergeRequirements sets the titles and texts of the requirements that the document's elements
+// match, and adds the elements that match none.
 func (o *overlay) mergeRequirements() {
 	old := o.base.Frameworks[o.framework].Requirements
 	exact, loose := make(map[string]int, len(old)), make(map[string]int, len(old))
 	for i, q := range old {
 		exact[q.Code] = i
 		if _, twice := loose[scf.NormalizeCode(q.Code)]; twice {
-			loose[scf.NormalizeCode(q.Code)] = -1 // says too little
+			loose[scf.NormalizeCode(q.Code)] = -1 // ambiguous
 		} else {
 			loose[scf.NormalizeCode(q.Code)] = i
 		}
@@ -124,7 +124,7 @@ func (o *overlay) mergeRequirements() {
 
 type controlRequirement struct{ control, requirement int }
 
-// mergeMappings gives the workbook's mappings what the document says of them, and adds those
+// mergeMappings adds the document's details to the workbook's mappings, and adds the mappings
 // that only the document has.
 func (o *overlay) mergeMappings() {
 	byCode := make(map[string]int, len(o.base.Controls))
@@ -155,7 +155,7 @@ func (o *overlay) mergeMappings() {
 					o.warn(
 						rel.sheet,
 						rel.cell,
-						"%s and %s are not related by the document, but mapped by the workbook: kept",
+						"%s and %s are not related by the document, but mapped by the workbook; kept",
 						e.Code,
 						rel.Control,
 					)
@@ -186,7 +186,7 @@ func (o *overlay) mergeMappings() {
 	slices.SortFunc(o.newMappings, scf.CompareMappings)
 }
 
-// warnUnconfirmed tells which mappings of the workbook the document does not have, by requirement.
+// warnUnconfirmed warns, by requirement, of mappings that are in the workbook but not in the document.
 func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
 	left := map[int][]string{}
 	for _, m := range o.newMappings {
@@ -212,7 +212,7 @@ func formatRationale(rel Relation) string {
 	return rel.Rationale + ": " + rel.Notes
 }
 
-// listFirst lists the first few.
+// listFirst joins the first eight codes and counts the rest.
 func listFirst(codes []string) string {
 	const shown = 8
 	if more := len(codes) - shown; more > 0 {

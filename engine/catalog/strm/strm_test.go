@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	for _, words := range []string{"strength \"x\"", "related twice", "\"somehow\" is no relationship", "\"GOVERN\" is not a control code"} {
+	for _, words := range []string{"strength \"x\"", "related twice", "unknown relationship \"somehow\"", "\"GOVERN\" is not a control code"} {
 		warned(t, doc.Warnings, words)
 	}
 }

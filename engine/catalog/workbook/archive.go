@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// sheetPart is a worksheet by its name in the workbook and its file in the archive.
+// sheetPart is a worksheet's name in the workbook and its path in the archive.
 type sheetPart struct{ name, path string }
 
-// inspectArchive looks at the archive before anything is unpacked: that it is a workbook, that
-// what it declares to hold is within bounds, and which worksheets it has.
+// inspectArchive checks, before anything is unpacked, that the file is a workbook and that the
+// sizes it declares are within the limits. It returns the worksheets.
 func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPart, warnings []string, err error) {
 	if size > limits.File {
 		return nil, nil, readErrorf(ErrTooLarge, "", "", "the file has %d bytes, more than the limit of %d", size, limits.File)
@@ -21,21 +21,14 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 	n, _ := r.ReadAt(head[:], 0)
 	if string(head[:n]) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" {
 		return nil, nil, readErrorf(ErrNotWorkbook, "", "",
-			"the file is protected by a password or an old .xls: open it and save it as .xlsx without a password")
+			"the file is protected by a password or is an old .xls file; open it and save it as .xlsx without a password")
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, nil, readErrorf(ErrNotWorkbook, "", "", "the file is not an .xlsx workbook: %v", err)
 	}
 	if len(z.File) > limits.Parts {
-		return nil, nil, readErrorf(
-			ErrTooLarge,
-			"",
-			"",
-			"the archive has %d parts, more than the %d that are taken",
-			len(z.File),
-			limits.Parts,
-		)
+		return nil, nil, readErrorf(ErrTooLarge, "", "", "the archive has %d parts; the limit is %d", len(z.File), limits.Parts)
 	}
 	var total uint64
 	files := make(map[string]*zip.File, len(z.File))
@@ -43,7 +36,7 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 		total += f.UncompressedSize64
 		if f.UncompressedSize64 > uint64(limits.Unpacked) || total > uint64(limits.Unpacked) {
 			return nil, nil, readErrorf(ErrTooLarge, "", "",
-				"the archive unpacks to more than %d bytes (part %s): it is no catalog", limits.Unpacked, f.Name)
+				"the archive unpacks to more than %d bytes (part %s), too large for a catalog", limits.Unpacked, f.Name)
 		}
 		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
 		if _, twice := files[name]; twice {
@@ -68,10 +61,11 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 	return sheets, warnings, err
 }
 
-// maxStructurePart bounds the parts that hold a workbook together; they are read whole.
+// maxStructurePart is the maximum size of the parts that describe the workbook, which are read
+// whole.
 const maxStructurePart = 4 << 20
 
-// isStructurePart reports such a part, by its name in lower case.
+// isStructurePart reports whether the part with this name, in lower case, describes the workbook.
 func isStructurePart(name string) bool {
 	return name == "[content_types].xml" || name == "xl/workbook.xml" || name == "xl/styles.xml" ||
 		strings.HasPrefix(name, "xl/theme/") || strings.HasSuffix(name, ".rels")
@@ -111,14 +105,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 		return nil, err
 	}
 	if len(workbook.Sheets) > limits.Sheets {
-		return nil, readErrorf(
-			ErrTooLarge,
-			"",
-			"",
-			"the workbook has %d sheets, more than the %d that are taken",
-			len(workbook.Sheets),
-			limits.Sheets,
-		)
+		return nil, readErrorf(ErrTooLarge, "", "", "the workbook has %d sheets; the limit is %d", len(workbook.Sheets), limits.Sheets)
 	}
 	var sheets []sheetPart
 	seen := map[string]bool{}
@@ -137,7 +124,7 @@ func listSheets(book, rels *zip.File, limits Limits) ([]sheetPart, error) {
 	return sheets, nil
 }
 
-// decodePart reads a small part of the archive.
+// decodePart decodes the XML of a part of the archive.
 func decodePart(f *zip.File, into any) error {
 	r, err := f.Open()
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// auxiliaryTable is an auxiliary sheet from its header on; columns are found by their headers.
+// auxiliaryTable is a sheet other than the main one, with the row of its header.
 type auxiliaryTable struct {
 	*sheet
-	headerRow   int // row of the header
-	columnNames []string
+	headerRow   int
+	columnNames []string // in lower case
 }
 
-// column finds the first column whose header begins with the text, from a place on; -1 where none does.
+// column returns the first column whose header begins with a prefix, or -1.
 func (t *auxiliaryTable) column(prefix string) int { return t.columnFrom(0, prefix) }
 
+// columnFrom is like column, but searches from a column on.
 func (t *auxiliaryTable) columnFrom(from int, prefix string) int {
 	for i := from; i < len(t.columnNames); i++ {
 		if strings.HasPrefix(t.columnNames[i], prefix) {
@@ -30,6 +31,7 @@ func (t *auxiliaryTable) columnFrom(from int, prefix string) int {
 	return -1
 }
 
+// readPhase says when an auxiliary sheet is read.
 type readPhase int
 
 const (
@@ -37,7 +39,7 @@ const (
 	afterMain
 )
 
-// auxiliarySheets recognise an auxiliary sheet by a header it alone has.
+// auxiliarySheets lists the known auxiliary sheets, each recognized by a header that only it has.
 var auxiliarySheets = []struct {
 	phase  readPhase
 	header string // beginning of a header, in lower case
@@ -56,8 +58,8 @@ var auxiliarySheets = []struct {
 	{afterMain, "threat #", (*importer).readThreats},
 }
 
-// readAuxiliary reads the sheets of a phase. In the later one it also tells which sheets
-// were not read at all.
+// readAuxiliary reads the auxiliary sheets of a phase. After the main sheet, it also warns of
+// unknown sheets.
 func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int, current readPhase) error {
 	for i, head := range heads {
 		if i == main {
@@ -91,6 +93,7 @@ func (im *importer) readAuxiliary(ctx context.Context, heads []*sheet, main int,
 	return nil
 }
 
+// findHeaderRow returns the first row with a cell that begins with a prefix, or -1.
 func findHeaderRow(s *sheet, prefix string) int {
 	for row := range s.rows {
 		for _, name := range s.rows[row] {
@@ -102,9 +105,10 @@ func findHeaderRow(s *sheet, prefix string) int {
 	return -1
 }
 
+// readSources reads the list of authoritative sources, which describes frameworks.
 func (im *importer) readSources(t *auxiliaryTable) {
 	column := max(t.column("mapping column header"), t.column("scf column header"))
-	if column < 0 { // before 2021 the list does not say which column a source has
+	if column < 0 { // before 2021, the list does not name the columns of sources
 		return
 	}
 	publisher, geography := t.column("source"), t.column("geography")
@@ -121,9 +125,7 @@ func (im *importer) readSources(t *auxiliaryTable) {
 			continue
 		}
 		im.sources = append(im.sources, focalDocument{
-			slug: scf.Slug(
-				header,
-			),
+			slug:      scf.Slug(header),
 			code:      scf.FrameworkCode(header),
 			column:    header,
 			id:        strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))),
@@ -137,6 +139,7 @@ func (im *importer) readSources(t *auxiliaryTable) {
 
 var domainCode = lazyregexp.New(`^[A-Z]{3}$`)
 
+// readDomains reads the list of domains.
 func (im *importer) readDomains(t *auxiliaryTable) {
 	code, name := t.column("scf identifier"), t.column("scf domain")
 	principle, intent := -1, t.column("principle intent")
@@ -161,9 +164,9 @@ func (im *importer) readDomains(t *auxiliaryTable) {
 	}
 }
 
-// buildDomains makes the list of domains out of the controls' prefixes, in the order of
-// the controls. Names are the main sheet's most frequent spelling; the list of domains
-// adds principle and intent, and sometimes still has an older name.
+// buildDomains builds the domains from the prefixes of the controls, in their order. A domain's
+// name is the most frequent one in the main sheet, because the list of domains may have an older
+// one; principle and intent come from that list.
 func (im *importer) buildDomains() {
 	listed := im.src.Domains
 	im.src.Domains = nil
@@ -215,6 +218,7 @@ func (im *importer) buildDomains() {
 	}
 }
 
+// readObjectives reads the assessment objectives.
 func (im *importer) readObjectives(t *auxiliaryTable) {
 	control, code, text := t.column("scf #"), max(t.column("scf ao #"), t.column("ao #")), -1
 	for i, n := range t.columnNames {
@@ -223,7 +227,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		}
 	}
 	if control < 0 || text < 0 {
-		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet has no column of control codes or of objectives and was not read")
+		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet has no column of control codes or no column of objectives; not read")
 		return
 	}
 	applies, origins, rigor := t.column("pptdf"), t.column("scf assessment objective (ao) origin"), t.column("assessment rigor")
@@ -237,14 +241,14 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 			im.warn(
 				t.name,
 				cellName(row+1, control+1),
-				"objective %s belongs to no control of the catalog",
+				"objective %s belongs to no control of the catalog; skipped",
 				scf.Shorten(t.trimmedCell(row, code)),
 			)
 			continue
 		}
 		o := scf.Objective{Code: t.trimmedCell(row, code), Text: t.trimmedCell(row, text), Origins: splitLines(t.cell(row, origins))}
 		if o.Text == "" {
-			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text and was skipped", scf.Shorten(o.Code))
+			im.warn(t.name, cellName(row+1, text+1), "objective %s has no text; skipped", scf.Shorten(o.Code))
 			continue
 		}
 		if word := t.trimmedCell(row, applies); word != "" {
@@ -259,9 +263,9 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 	}
 }
 
-// readCompensating reads the pairs behind "Possible Compensating Control #N". In 2026.1.1
-// the labels are shifted against the data: code, name, description, justification stand
-// under them in this order. So the code is whichever of the four cells holds one.
+// readCompensating reads the four cells from each "Possible Compensating Control #N" column on.
+// In 2026.1.1 their headers are shifted: the cells are code, name, description and justification,
+// whatever the headers say. So the code is the first of the four cells that contains one.
 func (im *importer) readCompensating(t *auxiliaryTable) {
 	primary := t.column("scf control #")
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
@@ -283,6 +287,7 @@ func (im *importer) readCompensating(t *auxiliaryTable) {
 	}
 }
 
+// parseCompensating returns the compensating control in four cells and the column of its code.
 func parseCompensating(t *auxiliaryTable, row, from int) (k scf.CompensatingControl, at int) {
 	for at = from; at < from+4; at++ {
 		if scf.IsControlCode(t.trimmedCell(row, at)) {
@@ -302,7 +307,8 @@ func parseCompensating(t *auxiliaryTable, row, from int) (k scf.CompensatingCont
 	return k, at
 }
 
-// readPrinciples joins the rows of a principle: newer releases have one for each control.
+// readPrinciples reads the privacy principles. Newer releases have a row for each control of a
+// principle; they are merged.
 func (im *importer) readPrinciples(t *auxiliaryTable) {
 	number, name, text := t.column("#"), t.column("principle name"), -1
 	control := t.column("scf #")
@@ -348,8 +354,8 @@ var (
 	threatCode = lazyregexp.New(`^[NM]T-\d+$`)
 )
 
-// readHazards reads a risk or threat catalog. The group stands on the first row of each; a
-// second line of headers and a note at the end have no code.
+// readHazards reads a risk or threat catalog. Only the first row of a group names it. Rows without
+// a code, such as a second header and a note at the end, are ignored.
 func readHazards(t *auxiliaryTable, word string, valid *lazyregexp.Regexp) []scf.Hazard {
 	group, code, title := t.column(word+" grouping"), t.column(word+" #"), t.column(word+"*")
 	text, function := t.columnFrom(title+1, "description"), t.column("nist csf")

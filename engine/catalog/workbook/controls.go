@@ -58,7 +58,7 @@ func (im *importer) readMain(ctx context.Context, p sheetPart) error {
 	return nil
 }
 
-// columnByRole is the first column of a role.
+// columnByRole returns the first column with a role.
 func (im *importer) columnByRole(r columnRole) (mainColumn, bool) {
 	for _, c := range im.columns {
 		if c.role == r {
@@ -68,7 +68,8 @@ func (im *importer) columnByRole(r columnRole) (mainColumn, bool) {
 	return mainColumn{}, false
 }
 
-// isNoteRow reports a row that is a note or a total, with no title and description both.
+// isNoteRow reports whether a row without a code is a note or a total: it lacks a title or a
+// description.
 func (im *importer) isNoteRow(row int) bool {
 	filled := 0
 	for _, c := range im.columns {
@@ -79,7 +80,7 @@ func (im *importer) isNoteRow(row int) bool {
 	return filled < 2
 }
 
-// warnUnstoredValues warns of cells whose value the file does not hold, in the order of the sheet.
+// warnUnstoredValues warns of error values and of formulas without a stored value, in sheet order.
 func (im *importer) warnUnstoredValues() {
 	summaries := map[int]bool{}
 	for _, c := range im.columns {
@@ -97,12 +98,13 @@ func (im *importer) warnUnstoredValues() {
 	for _, where := range lost {
 		message := "an error value; treated as empty"
 		if im.main.survey.kinds[where] == kindUncached {
-			message = "a formula without a stored value: taken as empty; open and save the file in Excel"
+			message = "a formula without a stored value; treated as empty. To store it, open and save the file in Excel"
 		}
 		im.warn(im.main.name, cellName(where.row, where.col), "%s", message)
 	}
 }
 
+// readControl reads a row of the main sheet.
 func (im *importer) readControl(row int, code string) (scf.Control, error) {
 	s := im.main
 	c := scf.Control{Code: code, Weight: scf.NoWeight}
@@ -160,7 +162,8 @@ func (im *importer) readControl(row int, code string) (scf.Control, error) {
 	return c, nil
 }
 
-// readCompensatingCell reads one cell of "Possible Compensating Control #N" and its fellows.
+// readCompensatingCell reads a cell of the columns for one compensating control: its code, name or
+// justification.
 func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainColumn, text, where string) {
 	if strings.EqualFold(text, "n/a") || strings.HasPrefix(strings.ToLower(text), "not applicable") {
 		return
@@ -179,7 +182,8 @@ func (im *importer) readCompensatingCell(k *scf.CompensatingControl, col mainCol
 	}
 }
 
-// extraColumnName is an unknown column's header, with its letter where the header occurs twice.
+// extraColumnName returns an unknown column's header, followed by its letter if the header is not
+// unique.
 func (im *importer) extraColumnName(col mainColumn) string {
 	for _, other := range im.columns {
 		if other.index != col.index && other.header == col.header && (other.role == roleUnknown || other.role == roleNote) {
@@ -189,10 +193,10 @@ func (im *importer) extraColumnName(col mainColumn) string {
 	return col.header
 }
 
-// readMark reads a cell of a column whose cells only say yes.
+// readMark reads a cell of a column whose cells are only marked or empty.
 func (im *importer) readMark(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
-		if text != col.name { // 2022.3 has a row that is shifted by a column
+		if text != col.name { // in 2022.3, one row is shifted by a column
 			im.warn(im.main.name, where, "the cell under %q contains %s; accepted as is", col.header, text)
 			col.name = text
 		}
@@ -230,7 +234,8 @@ func (im *importer) parseWeight(text, where string) int {
 	return int(f)
 }
 
-// matchWord takes a word in any spelling of case, blanks and hyphens; others are kept and told.
+// matchWord returns the known word that a text spells, ignoring case, blanks and hyphens. It keeps
+// an unknown word, with a warning.
 func (im *importer) matchWord(text, where string, known ...string) string {
 	word := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(scf.CollapseSpaces(text)))
 	for _, k := range known {
@@ -242,6 +247,7 @@ func (im *importer) matchWord(text, where string, known ...string) string {
 	return word
 }
 
+// parseApplicability returns the known words of an applicability cell, and warns of others.
 func (im *importer) parseApplicability(sheet, text, where string) []string {
 	if strings.EqualFold(text, "n/a") {
 		return nil

@@ -9,38 +9,34 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// classifyByContent decides on columns whose header alone does not: a header that the list of
-// sources names, or that stands beside crosswalk columns and holds codes, is a framework
-// too; and what is named like a framework but holds prose is not.
+// classifyByContent corrects the roles of columns by their content. An unknown column is a
+// framework if the list of sources names it, or if it contains codes and is next to framework
+// columns. A column that is named like a framework but contains prose is not one.
 func (im *importer) classifyByContent() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
 		listed[f.slug] = true
 	}
-	held := make([]contentKind, len(im.columns))
+	content := make([]contentKind, len(im.columns))
 	for i := range im.columns {
 		c := &im.columns[i]
 		if c.role != roleCrosswalk && c.role != roleUnknown {
 			continue
 		}
-		held[i] = im.columnContent(c.index)
+		content[i] = im.columnContent(c.index)
 		switch {
-		case c.role == roleCrosswalk && held[i] == contentProse:
-			im.warn(
-				im.main.name,
-				cellName(im.headerRow+1, c.index+1),
-				"%q is named like a framework but holds prose: kept as an unknown column",
-				c.header,
-			)
+		case c.role == roleCrosswalk && content[i] == contentProse:
+			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1),
+				"%q is named like a framework but contains prose; kept as an unknown column", c.header)
 			c.role = roleUnknown
-		case c.role == roleUnknown && held[i] != contentProse && listed[scf.Slug(c.header)]:
+		case c.role == roleUnknown && content[i] != contentProse && listed[scf.Slug(c.header)]:
 			c.role = roleCrosswalk
 		}
 	}
-	// A run of columns with codes that touches a known framework on either side.
+	// Join runs of columns with codes that are next to a framework on either side.
 	joined := make([]bool, len(im.columns))
 	touch := func(i, beside int) {
-		if im.columns[i].role == roleUnknown && held[i] == contentCodes &&
+		if im.columns[i].role == roleUnknown && content[i] == contentCodes &&
 			beside >= 0 && beside < len(im.columns) && (im.columns[beside].role == roleCrosswalk || joined[beside]) {
 			joined[i] = true
 		}
@@ -57,12 +53,8 @@ func (im *importer) classifyByContent() {
 			continue
 		}
 		if joined[i] {
-			im.warn(
-				im.main.name,
-				cellName(im.headerRow+1, c.index+1),
-				"%q is taken for a framework: it stands among them and holds codes",
-				c.header,
-			)
+			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1),
+				"%q was read as a framework: it is next to frameworks and contains codes", c.header)
 			c.role = roleCrosswalk
 			continue
 		}
@@ -72,13 +64,13 @@ func (im *importer) classifyByContent() {
 	im.addHeaderlessColumns()
 }
 
-// addHeaderlessColumns keeps what stands in columns without a header.
+// addHeaderlessColumns adds the non-empty columns without a header as unknown columns.
 func (im *importer) addHeaderlessColumns() {
 	named := map[int]bool{}
 	for _, c := range im.columns {
 		named[c.index] = true
 	}
-	first := map[int]int{} // column to the first row that fills it
+	first := map[int]int{} // first non-empty row by column
 	for row := len(im.main.rows) - 1; row > im.headerRow; row-- {
 		for col := range im.main.rows[row] {
 			if !named[col] && im.main.trimmedCell(row, col) != "" {
@@ -95,16 +87,16 @@ func (im *importer) addHeaderlessColumns() {
 	}
 }
 
-// contentKind is what a column's cells look like.
+// contentKind classifies the cells of a column.
 type contentKind int
 
 const (
-	contentMixed contentKind = iota // or nothing
+	contentMixed contentKind = iota // or empty
 	contentCodes                    // short lines with digits, not all of them whole numbers or controls
-	contentProse                    // lines as long as sentences
+	contentProse                    // at least a quarter of the lines are as long as sentences
 )
 
-// columnContent judges a column by its cells.
+// columnContent classifies a column by its cells.
 func (im *importer) columnContent(col int) contentKind {
 	var total, digits, long, whole, controls int
 	for row := im.headerRow + 1; row < len(im.main.rows); row++ {
@@ -148,7 +140,8 @@ func (im *importer) readCrosswalk() {
 	}
 }
 
-// readFrameworkColumn reads one framework's cells. Requirements come in their natural order.
+// readFrameworkColumn reads the requirements and mappings of one framework. Requirements are in
+// natural order.
 func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 	type link struct {
 		control int
@@ -161,17 +154,12 @@ func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 		if strings.TrimSpace(raw) == "" {
 			continue
 		}
-		codes := im.splitCodes(raw, row, c)
-		for _, code := range codes {
+		for _, code := range im.splitCodes(raw, row, c) {
 			distinct[code] = 0
 			links = append(links, link{control, code})
 		}
 	}
-	ordered := make([]string, 0, len(distinct))
-	for code := range distinct {
-		ordered = append(ordered, code)
-	}
-	slices.SortFunc(ordered, scf.CompareNatural)
+	ordered := slices.SortedFunc(maps.Keys(distinct), scf.CompareNatural)
 	fw := &im.src.Frameworks[f]
 	fw.Requirements = make([]scf.Requirement, len(ordered))
 	for r, code := range ordered {
@@ -183,9 +171,9 @@ func (im *importer) readFrameworkColumn(f int, c mainColumn) {
 	}
 }
 
-// splitCodes splits a crosswalk cell. The separator is the line break alone: codes hold
-// blanks, slashes and brackets. In two cells of PCI DSS up to 2020.4 commas separate,
-// among blanks and ranges; a faithful import does not guess, so they are told and kept.
+// splitCodes splits a crosswalk cell at line breaks only, because codes contain blanks, slashes
+// and brackets. Two cells of PCI DSS up to 2020.4 use commas, mixed with ranges; they are kept as
+// one code, with a warning.
 func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 	st := &im.src.Statistics
 	st.CrosswalkCells++
@@ -216,12 +204,13 @@ func (im *importer) splitCodes(raw string, row int, c mainColumn) []string {
 	return out
 }
 
-// focalDocument is a row of the list of authoritative sources, later called focal documents.
+// focalDocument is a row of the list of authoritative sources, which newer releases call focal
+// documents.
 type focalDocument struct {
 	slug, code, column, id, geography, publisher, title, url string
 }
 
-// newFramework describes a column by its header and what the list of sources says of it.
+// newFramework returns the framework of a column, described by its header and the list of sources.
 func (im *importer) newFramework(c mainColumn) scf.Framework {
 	fw := scf.Framework{
 		Name: c.header, Column: c.header, Jurisdiction: parseJurisdiction(c.header), Publisher: parsePublisher(c.header),
@@ -244,8 +233,8 @@ func (im *importer) newFramework(c mainColumn) scf.Framework {
 	return fw
 }
 
-// findSource finds what the list of sources says of a header: under the same name, else under
-// another that means the same.
+// findSource returns the row of the list of sources for a header: the one with the same name, else
+// one that means the same framework, else nil.
 func (im *importer) findSource(header string) *focalDocument {
 	slug, code := scf.Slug(header), scf.FrameworkCode(header)
 	var other *focalDocument
@@ -261,7 +250,8 @@ func (im *importer) findSource(header string) *focalDocument {
 	return other
 }
 
-// parseJurisdiction reads the region that a header begins with: "US", "US-CA", "EU", "Germany".
+// parseJurisdiction returns the region at the beginning of a header, such as US, US-CA or Germany,
+// or "" if there is none.
 func parseJurisdiction(header string) string {
 	h := strings.ReplaceAll(header, " - ", "-")
 	words := strings.Fields(h)
@@ -293,7 +283,7 @@ var twoWordCountries = []string{
 	"Saudi Arabia", "South Africa", "South Korea", "New Zealand", "Hong Kong", "Costa Rica", "Czech Republic", "Slovak Republic",
 }
 
-// parsePublisher is a header's first word where that is a body which publishes.
+// parsePublisher returns the publisher at the beginning of a header, or "" if there is none.
 func parsePublisher(header string) string {
 	first, _, _ := strings.Cut(header, " ")
 	switch first {

@@ -7,8 +7,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// Reasons for which a workbook is refused. Every error of Read that is about the file is
-// a *Refusal around one of them.
+// Reasons for which a workbook is rejected. Every error about the file is a *ReadError that
+// wraps one of them.
 var (
 	ErrNotWorkbook    = errors.New("not an .xlsx workbook")
 	ErrTooLarge       = errors.New("too large")
@@ -25,8 +25,8 @@ var (
 	ErrCellTooLarge   = errors.New("a cell contains too much text")
 )
 
-// ReadError says why a workbook was not taken, and where. Sheet and Cell are empty where
-// the whole file is meant.
+// ReadError is the error for a rejected workbook. Sheet and Cell are empty if it concerns the
+// whole file.
 type ReadError struct {
 	Reason      error
 	Sheet, Cell string
@@ -50,7 +50,7 @@ func readErrorf(reason error, sheet, cell, message string, args ...any) *ReadErr
 	return &ReadError{Reason: reason, Sheet: sheet, Cell: cell, Message: fmt.Sprintf(message, args...)}
 }
 
-// cellName writes a row and column, both from 1, in A1 notation.
+// cellName returns a cell's name in A1 notation. Row and column are counted from 1.
 func cellName(row, col int) string {
 	name, err := excelize.CoordinatesToCellName(col, row)
 	if err != nil {

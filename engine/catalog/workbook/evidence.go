@@ -10,7 +10,7 @@ import (
 
 var evidenceCode = lazyregexp.New(`^E-[A-Z]{2,4}-\d+$`)
 
-// readEvidenceCell notes which evidence requests the main sheet gives a control.
+// readEvidenceCell records the codes of a control's evidence requests in the main sheet.
 func (im *importer) readEvidenceCell(control, text, where string) {
 	for _, code := range splitItems(text) {
 		if scf.IsControlCode(code) {
@@ -21,7 +21,7 @@ func (im *importer) readEvidenceCell(control, text, where string) {
 	}
 }
 
-// readEvidence reads the list of evidence requests: the items, and which controls they say they are for.
+// readEvidence reads the list of evidence requests and the controls that it links to each.
 func (im *importer) readEvidence(t *auxiliaryTable) {
 	code, area, artifact := t.column("erl #"), t.column("area of focus"), t.column("documentation artifact")
 	text, controls := t.column("artifact description"), t.column("scf control mappings")
@@ -55,8 +55,8 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 	}
 }
 
-// joinEvidence gives each control the requests that either sheet links to it: the main
-// sheet's first, then the list's. Where the two disagree, it says so and keeps both.
+// joinEvidence assigns each control the requests that either sheet links to it, those of the main
+// sheet first. It warns if the two disagree.
 func (im *importer) joinEvidence() {
 	listed := im.evidenceByCode != nil
 	if !listed {
@@ -109,7 +109,7 @@ func (im *importer) joinEvidence() {
 	}
 }
 
-// difference are the elements of a that b lacks, each once.
+// difference returns the elements of a that b lacks, each once.
 func difference(a, b []string) []string {
 	var out []string
 	for _, e := range a {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// columnRole is what a column of the main sheet holds.
+// columnRole is the meaning of a column of the main sheet.
 type columnRole int
 
 const (
@@ -32,19 +32,20 @@ const (
 	roleRisk          // a mark; name: code
 	roleThreat        // a mark; name: code
 	roleErrata
-	roleCompensating // name: which cell of the pair, level: which pair
-	roleNote         // kept as it is, known to exist in some releases
+	roleCompensating // name: possible (the code), name or justification; level: number of the control
+	roleNote         // a known column that is kept as it is
 	roleSummary      // repeats other columns
 	roleCrosswalk
 )
 
-// column is one column of the main sheet, keyed by its place: headers occur twice.
+// mainColumn is a column of the main sheet. It is identified by its index, because headers occur
+// twice.
 type mainColumn struct {
 	index  int
-	header string // white space collapsed
+	header string // whitespace collapsed
 	role   columnRole
-	name   string
-	level  int
+	name   string // see the roles
+	level  int    // see the roles
 }
 
 var (
@@ -60,7 +61,7 @@ var (
 	legacyHeader  = lazyregexp.New(`^leg[ae]cy scf #|^orphaned controls\b|^risk if primary control\b`)
 	summaryHeader = lazyregexp.New(`^(?:minimum|mimimum) security requirements\b|^(?:risk|control) threat summary$`)
 	frameworkName = lazyregexp.New(`^(?:` + strings.Join([]string{
-		// Regions, then publishers whose columns have none.
+		// Regions, then publishers whose columns name no region.
 		`us\b`, `emea\b`, `apac\b`, `americas\b`, `eu\b`, `uk\b`,
 		`aicpa\b`, `apec\b`, `bsi\b`, `cis\b`, `cmmc\b`, `cobit\b`, `coso\b`, `cr cmm\b`, `csa\b`, `enisa\b`, `etsi\b`,
 		`fedramp\b`, `gapp\b`, `govramp\b`, `hipaa\b`, `hitrust\b`, `iec\b`, `imo\b`, `iso\b`, `itar\b`,
@@ -69,7 +70,7 @@ var (
 	}, "|") + `)`)
 )
 
-// classifyHeader says what a header means, by what it says and never by where it stands.
+// classifyHeader returns the role of a column by its header alone, whatever its position.
 func classifyHeader(header string) mainColumn {
 	c := mainColumn{header: scf.CollapseSpaces(header)}
 	h := strings.ToLower(c.header)
@@ -136,8 +137,8 @@ func companySize(h string) string {
 	return "any"
 }
 
-// applicabilityWord reads the five mark columns of 2024.2 to 2025.3: one of the words, alone or
-// beside "PPTDF" and "Applicability".
+// applicabilityWord returns what one of the five applicability columns of 2024.2 to 2025.3 is
+// about, or "" for any other header. The word may be accompanied by "PPTDF" and "Applicability".
 func applicabilityWord(h string) string {
 	word := ""
 	for _, w := range strings.FieldsFunc(h, func(r rune) bool { return r == ' ' || r == '(' || r == ')' || r == '-' || r == ':' }) {
@@ -155,8 +156,8 @@ func applicabilityWord(h string) string {
 	return word
 }
 
-// Columns without which a sheet is not the main one, as the SCF calls them, and as others
-// have written where no column has the SCF's own name.
+// mandatoryColumns are the columns that the main sheet must have: the SCF's names, and
+// alternatives that are accepted if the SCF's name is missing.
 var mandatoryColumns = []struct {
 	role   columnRole
 	name   string
@@ -168,7 +169,8 @@ var mandatoryColumns = []struct {
 	{roleDescription, "Secure Controls Framework (SCF) Control Description", []string{"control description", "scf description"}},
 }
 
-// mandatoryRole is the role of a header in the SCF's own words, in lower case.
+// mandatoryRole returns the role of a mandatory column by the SCF's own name in lower case, or
+// roleUnknown.
 func mandatoryRole(h string) columnRole {
 	switch {
 	case h == "scf domain":
@@ -183,7 +185,7 @@ func mandatoryRole(h string) columnRole {
 	return roleUnknown
 }
 
-// missingColumns are the mandatory headers that a row lacks.
+// missingColumns returns the names of the mandatory columns that are missing.
 func missingColumns(columns []mainColumn) []string {
 	var out []string
 	for _, m := range mandatoryColumns {
@@ -194,6 +196,7 @@ func missingColumns(columns []mainColumn) []string {
 	return out
 }
 
+// classifyHeaders returns the columns of a header row.
 func classifyHeaders(row []string) []mainColumn {
 	var out []mainColumn
 	for i, header := range row {
@@ -216,8 +219,8 @@ func classifyHeaders(row []string) []mainColumn {
 	return out
 }
 
-// findMainHeader finds the row that names the main sheet's columns among a sheet's first; -1
-// where the sheet is another.
+// findMainHeader returns the header row of the main sheet and its columns, or -1 if the sheet is
+// not the main one.
 func findMainHeader(h *sheet) (int, []mainColumn) {
 	for row := range h.rows {
 		if columns := classifyHeaders(h.rows[row]); isMainSheet(h.name, columns) {
@@ -229,8 +232,8 @@ func findMainHeader(h *sheet) (int, []mainColumn) {
 
 var mainSheetName = lazyregexp.New(`(?i)^(?:secure controls framework|scf v?\d{4}\.\d+(?:\.\d+)*)$`)
 
-// isMainSheet reports a sheet that by its columns holds the controls. A compliance extract
-// (2020.3 has one for the GDPR) has the same four columns but no weights.
+// isMainSheet reports whether a sheet with these columns holds the controls. A compliance extract,
+// such as that for the GDPR in 2020.3, has the mandatory columns too, but no weights.
 func isMainSheet(name string, columns []mainColumn) bool {
 	if len(missingColumns(columns)) > 0 {
 		return false

@@ -1,9 +1,9 @@
-// Package workbook reads the SCF's official Excel workbooks, from 2018.1 on, into a
-// catalog.Source: whole or not at all, with every oddity named by sheet and cell.
+// Package workbook reads the SCF's official Excel workbooks, from 2018.1 on, into a scf.Source. A
+// workbook is accepted whole or rejected; irregularities are reported as warnings with sheet and
+// cell.
 //
-// Columns and sheets are known by what their headers say, never by where a release put
-// them. The package ships no text of the SCF, evaluates no formula, follows no link, and
-// corrects nothing that the source states.
+// Sheets and columns are recognized by their headers, never by their position. The package
+// evaluates no formulas, follows no links, and does not correct what the source states.
 package workbook
 
 import (
@@ -25,29 +25,29 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Options tell Read what the file cannot.
+// Options configure Read.
 type Options struct {
-	// Label is the release, such as "2026.1.1". Empty: taken from the file's name, else
-	// from the main sheet's. The sheet's name is often not the release.
+	// Label is the release, such as "2026.1.1". The default is the release in the file name, else
+	// that in the main sheet's name, which is often another one.
 	Label    string
 	Filename string
-	// Aliases are a user's own, before those that are built in; may be nil.
+	// Aliases are a user's own aliases, which take precedence over the built-in ones; may be nil.
 	Aliases *scf.Aliases
-	Limits  Limits // zero fields take the default
+	Limits  Limits
 }
 
-// Limits bound what a file may cost. Sizes are in bytes.
+// Limits bound the size of a file. Zero fields have the default.
 type Limits struct {
-	File      int64 // of the file; 64 MiB
-	Unpacked  int64 // of all parts; 160 MiB (2026.1.1 has about 60)
-	Parts     int   // in the archive; 5,000
-	Sheets    int   // in the workbook; 100
-	Controls  int   // rows of the main sheet; 10,000
-	Rows      int   // rows of any other sheet; 50,000
-	Columns   int   // of any sheet; 2,000
-	Cells     int   // of all sheets; 3,000,000 (2026.1.1 has 0.8 million)
-	CellBytes int   // text of a cell; 100,000 (Excel itself allows 32,767 letters)
-	Warnings  int   // kept; the rest is counted; 2,000
+	File      int64 // bytes of the file; default 64 MiB
+	Unpacked  int64 // bytes of all parts; default 160 MiB (2026.1.1 has about 60 MiB)
+	Parts     int   // in the archive; default 5,000
+	Sheets    int   // default 100
+	Controls  int   // rows of the main sheet; default 10,000
+	Rows      int   // of any other sheet; default 50,000
+	Columns   int   // of any sheet; default 2,000
+	Cells     int   // of all sheets; default 3,000,000 (2026.1.1 has 800,000)
+	CellBytes int   // bytes of a cell's text; default 100,000 (Excel allows 32,767 characters)
+	Warnings  int   // warnings that are kept, the others are only counted; default 2,000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -65,10 +65,9 @@ func (l Limits) withDefaults() Limits {
 	}
 }
 
-// Read takes a workbook of the given size. A file that is refused is a *Refusal; other
-// errors are of reading it or of ctx.
+// Read reads a workbook of the given size. If the file is rejected, the error is a *ReadError.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.Source, err error) {
-	defer func() { // the file is hostile and the library large
+	defer func() { // the library may panic on hostile files
 		if p := recover(); p != nil {
 			src, err = nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", p)
 		}
@@ -103,13 +102,13 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (src *scf.S
 	return im.src, nil
 }
 
-// openWorkbook looks at the archive and unpacks it.
+// openWorkbook checks the archive and unpacks it.
 func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []string, error) {
 	parts, notes, err := inspectArchive(r, size, limits)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Both limits alike: larger sheets would go to temporary files.
+	// The limits must be equal: excelize writes sheets above the second one to temporary files.
 	file, err := excelize.OpenReader(io.NewSectionReader(r, 0, size), excelize.Options{
 		UnzipSizeLimit: limits.Unpacked, UnzipXMLSizeLimit: limits.Unpacked, RawCellValue: true,
 	})
@@ -117,7 +116,7 @@ func openWorkbook(r io.ReaderAt, size int64, limits Limits) (*workbookReader, []
 		return nil, nil, readErrorf(ErrDamaged, "", "", "the workbook cannot be read: %v", err)
 	}
 	if raw, _ := file.Pkg.Load("xl/sharedStrings.xml"); raw != nil {
-		// They are all unpacked when the first is asked for.
+		// excelize decodes all texts when the first one is used.
 		if texts, _ := raw.([]byte); bytes.Count(texts, []byte("<")) > limits.Cells {
 			return nil, nil, errors.Join(
 				readErrorf(ErrTooManyCells, "", "", "the workbook has more than %d texts", limits.Cells),
@@ -136,16 +135,16 @@ type importer struct {
 	aliases *scf.Aliases
 
 	main      *sheet
-	headerRow int // row of main that names the columns
+	headerRow int // of main
 	columns   []mainColumn
-	// headerlessColumns are the columns at their end that have no header.
+	// headerlessColumns is the number of columns without a header, at the end of columns.
 	headerlessColumns int
-	controlRows       []int           // of main, for each control
+	controlRows       []int           // row in main of each control
 	sources           []focalDocument // the list of authoritative sources
 	droppedWarnings   int             // warnings beyond the limit
 
-	// Evidence requests by code, and who links them: controls to codes as the main sheet
-	// says, controls to entries as the list of evidence requests says.
+	// Indexes of evidence requests by code, and the links of controls to requests: codes in the
+	// main sheet, indexes in the list of evidence requests.
 	evidenceByCode           map[string]int
 	evidenceCodesByControl   map[string][]string
 	evidenceEntriesByControl map[string][]int
@@ -175,7 +174,7 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 	}
 	im.main = heads[which]
 	im.setLabel(o)
-	// What the main sheet's columns mean may hang on the list of sources: read that first.
+	// Read the list of sources first, because it helps to classify the main sheet's columns.
 	for _, step := range []func() error{
 		func() error { return im.readAuxiliary(ctx, heads, which, beforeMain) },
 		func() error { return im.readMain(ctx, im.book.parts[which]) },
@@ -191,8 +190,8 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 	return nil
 }
 
-// findMain picks the one sheet that holds the controls, and the row that names its columns:
-// the first in every release, a later one where somebody wrote a title above it.
+// findMain returns the index of the only sheet with controls, and sets its header row and columns.
+// The header is the first row in every release; users may have inserted rows above it.
 func (im *importer) findMain(firstRows []*sheet) (int, error) {
 	found := -1
 	var almost *sheet
@@ -228,7 +227,7 @@ func (im *importer) findMain(firstRows []*sheet) (int, error) {
 	)
 }
 
-// quoteColumns names columns: the column "a", or the columns "a" and "b".
+// quoteColumns returns a phrase like: the columns "a" and "b".
 func quoteColumns(columns []string) string {
 	if len(columns) == 1 {
 		return fmt.Sprintf("the column %q", columns[0])
@@ -246,7 +245,7 @@ func quoteColumns(columns []string) string {
 	return out
 }
 
-// checkColumns refuses what would leave the meaning of a control to chance.
+// checkColumns rejects duplicate mandatory columns, and reclassifies other duplicates as unknown.
 func (im *importer) checkColumns(name string) error {
 	first := map[string]mainColumn{}
 	for i := range im.columns {
@@ -267,7 +266,7 @@ func (im *importer) checkColumns(name string) error {
 					ErrDoubledColumn,
 					name,
 					where,
-					"%q is also in %s: remove one",
+					"%q is also in %s; remove one",
 					c.header,
 					cellName(im.headerRow+1, before.index+1),
 				)
@@ -282,8 +281,8 @@ func (im *importer) checkColumns(name string) error {
 	return nil
 }
 
-// releasePattern finds a release in a name: 2022.3, 2026-1-1. Hyphens may also write a date,
-// whose parts have two digits.
+// releasePattern matches a release in a name: 2022.3 or 2026-1-1. With hyphens, the parts have one
+// digit, because those with two are dates.
 var releasePattern = lazyregexp.New(`(?:^|\D)(20\d{2})(?:\.(\d{1,2})(?:\.(\d{1,2}))?|-(\d)(?:-(\d))?)(?:\D|$)`)
 
 func findRelease(text string) string {
@@ -300,23 +299,14 @@ func findRelease(text string) string {
 	return label
 }
 
-// setLabel settles the release: the caller's word, the file's name, the sheet's, in this order.
+// setLabel sets the release: from the options, else the file name, else the sheet name.
 func (im *importer) setLabel(o Options) {
 	name := im.main.name
 	hint := findRelease(name)
-	label := strings.TrimSpace(o.Label)
-	if label == "" {
-		label = findRelease(im.src.Filename)
-	}
-	if label == "" {
-		label = hint
-	}
+	label := cmp.Or(strings.TrimSpace(o.Label), findRelease(im.src.Filename), hint)
 	switch {
 	case label == "":
-		label = strings.TrimSuffix(im.src.Filename, path.Ext(im.src.Filename))
-		if label == "" {
-			label = "unknown"
-		}
+		label = cmp.Or(strings.TrimSuffix(im.src.Filename, path.Ext(im.src.Filename)), "unknown")
 		im.warn(name, "", "the release is unknown; labeled %q. Specify a label to change this", label)
 	case hint != "" && hint != label:
 		im.warn(name, "", "the sheet name says release %s, but the import is labeled %s", hint, label)

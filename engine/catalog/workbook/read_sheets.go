@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Sheet is a worksheet as text: cells by row, as an SCF workbook's are read.
+// Sheet is the text of a worksheet, by row and column.
 type Sheet struct {
 	Name string
 	Rows [][]string
 }
 
-// ReadSheets reads every sheet of any workbook, within the same bounds and with the same
-// refusals as Read; zero limits take the default. The notes are of what was not looked at.
+// ReadSheets reads every sheet of any workbook, with the same limits and errors as Read. The notes
+// name what was ignored, such as macros.
 func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (sheets []Sheet, notes []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -35,5 +35,5 @@ func ReadSheets(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (
 	return sheets, notes, nil
 }
 
-// CellName writes a row and column, both from 1, in A1 notation.
+// CellName returns a cell's name in A1 notation. Row and column are counted from 1.
 func CellName(row, col int) string { return cellName(row, col) }

@@ -7,7 +7,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// sheet is a worksheet's text. Rows and columns count from 0 inside, from 1 in places.
+// sheet is the text of a worksheet. Its rows and columns are counted from 0, in cell names
+// from 1.
 type sheet struct {
 	name   string
 	rows   [][]string
@@ -20,13 +21,13 @@ type workbookReader struct {
 	parts         []sheetPart
 	limits        Limits
 	surveys       map[string]sheetSurvey // by path
-	surveyedCells int                    // that were looked over
+	surveyedCells int                    // in all of them
 }
 
-// maxSheetRows is how many rows a sheet of any kind may have.
+// maxSheetRows returns the maximum number of rows of any sheet.
 func (b *workbookReader) maxSheetRows() int { return max(b.limits.Controls+1, b.limits.Rows) }
 
-// surveySheet looks over a sheet before any of it is read, once.
+// surveySheet returns the survey of a sheet, made on the first call.
 func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	s, done := b.surveys[p.path]
 	if !done {
@@ -39,8 +40,8 @@ func (b *workbookReader) surveySheet(p sheetPart) sheetSurvey {
 	return s
 }
 
-// headRows are enough to see which kind of sheet it is: catalogs have five lines of prose
-// before their header.
+// headRows is the number of rows searched for a header. Risk and threat catalogs have five rows of
+// prose before it.
 const headRows = 10
 
 // readHead reads a sheet's first rows.
@@ -48,7 +49,7 @@ func (b *workbookReader) readHead(ctx context.Context, p sheetPart) (*sheet, err
 	return b.readSheet(ctx, p, headRows, false)
 }
 
-// readSheet reads at most the given number of rows; more rows are refused where whole is set.
+// readSheet reads at most maxRows rows. If complete is set, a sheet with more rows is an error.
 func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int, complete bool) (*sheet, error) {
 	s := &sheet{name: p.name}
 	s.survey = b.surveySheet(p)
@@ -80,25 +81,13 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 			return nil, readErrorf(ErrDamaged, p.name, cellName(n, 1), "the row cannot be read: %v", err)
 		}
 		if len(cells) > b.limits.Columns {
-			return nil, readErrorf(
-				ErrTooManyColumns,
-				p.name,
-				cellName(n, len(cells)),
-				"the row has %d columns, more than the %d that are taken",
-				len(cells),
-				b.limits.Columns,
-			)
+			return nil, readErrorf(ErrTooManyColumns, p.name, cellName(n, len(cells)),
+				"the row has %d columns; the limit is %d", len(cells), b.limits.Columns)
 		}
 		for i, text := range cells {
 			if len(text) > b.limits.CellBytes {
-				return nil, readErrorf(
-					ErrCellTooLarge,
-					p.name,
-					cellName(n, i+1),
-					"the cell holds %d bytes, more than the %d that are taken",
-					len(text),
-					b.limits.CellBytes,
-				)
+				return nil, readErrorf(ErrCellTooLarge, p.name, cellName(n, i+1),
+					"the cell has %d bytes; the limit is %d", len(text), b.limits.CellBytes)
 			}
 			if text != "" {
 				cells[i] = s.restoreText(n, i+1, text)
@@ -109,13 +98,14 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	if err := rows.Error(); err != nil {
 		return nil, readErrorf(ErrDamaged, p.name, "", "the sheet cannot be read: %v", err)
 	}
-	if complete && len(s.rows) < s.survey.lastRow { // excelize takes broken XML for the end
+	if complete && len(s.rows) < s.survey.lastRow { // excelize treats invalid XML as the end
 		return nil, readErrorf(ErrDamaged, p.name, cellName(len(s.rows)+1, 1), "the rest of the sheet cannot be read")
 	}
 	return s, nil
 }
 
-// restoreText undoes what the storage did to a text: numbers, error values, line ends.
+// restoreText returns the text that a cell shows for the text that is stored: it normalizes numbers
+// and line breaks, and drops error values.
 func (s *sheet) restoreText(row, col int, text string) string {
 	switch s.survey.kinds[cellRef{row, col}] {
 	case kindNumber:
@@ -129,7 +119,7 @@ func (s *sheet) restoreText(row, col int, text string) string {
 	return text
 }
 
-// cell is the text at a row and column, both from 0, empty outside.
+// cell returns the text at a row and column, both from 0, or "" outside of the sheet.
 func (s *sheet) cell(row, col int) string {
 	if row < 0 || row >= len(s.rows) || col < 0 || col >= len(s.rows[row]) {
 		return ""
@@ -137,10 +127,10 @@ func (s *sheet) cell(row, col int) string {
 	return s.rows[row][col]
 }
 
-// trimmedCell is a cell without blanks around it.
+// trimmedCell returns a cell's text without surrounding whitespace.
 func (s *sheet) trimmedCell(row, col int) string { return strings.TrimSpace(s.cell(row, col)) }
 
-// isBlankRow reports a row without any text.
+// isBlankRow reports whether a row has no text.
 func (s *sheet) isBlankRow(row int) bool {
 	for col := range s.rows[row] {
 		if s.trimmedCell(row, col) != "" {
@@ -150,7 +140,7 @@ func (s *sheet) isBlankRow(row int) bool {
 	return true
 }
 
-// splitLines splits a cell at its line breaks, trims, and drops what is empty.
+// splitLines returns the lines of a cell, trimmed, without empty ones.
 func splitLines(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -161,12 +151,13 @@ func splitLines(text string) []string {
 	return out
 }
 
-// splitItems splits a cell that lists codes which hold no commas: at line breaks and commas.
+// splitItems splits a list of codes at line breaks, commas and semicolons.
 func splitItems(text string) []string {
 	return splitLines(strings.NewReplacer(",", "\n", ";", "\n").Replace(text))
 }
 
-// isMarked reports that a cell says yes: an x, or the code of its own row or column.
+// isMarked reports whether a cell marks its column as applying: with an x, or by repeating the
+// control's code.
 func isMarked(text, code string) bool {
 	return strings.EqualFold(text, "x") || text == code
 }

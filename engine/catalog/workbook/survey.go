@@ -5,36 +5,35 @@ import (
 	"strconv"
 )
 
-// storedKind says what excelize does not tell when it streams a sheet.
+// storedKind is a property of a stored cell that excelize does not report.
 type storedKind uint8
 
 const (
-	kindNumber   storedKind = iota + 1 // stored as a number, whatever it looks like
+	kindNumber   storedKind = iota + 1 // stored as a number
 	kindUncached                       // a formula without a cached value
 	kindError                          // #N/A and the like
 )
 
 type cellRef struct{ row, col int }
 
-// sheetSurvey is what a sheet's XML says about its cells besides their values.
+// sheetSurvey holds what a sheet's XML states about its cells besides their values.
 type sheetSurvey struct {
 	kinds    map[cellRef]storedKind
 	formulas int
 	lastRow  int
-	// isComplete: the data came to its end. A cut part would else pass for a short sheet.
+	// isComplete is false if the sheet's data is cut off.
 	isComplete bool
-	// hasTooManyCells: the survey ended because the sheet has more cells than it may.
+	// hasTooManyCells is true if the survey stopped at the maximum number of cells.
 	hasTooManyCells bool
 	cells           int
 }
 
-// scanSheet walks over a sheet's XML once, up to so many rows and cells. It looks at
-// tags only, and at few of their attributes; values are excelize's business.
+// scanSheet scans the tags of a sheet's XML, up to a number of rows and cells.
 func scanSheet(xml []byte, rows, cells int) sheetSurvey {
 	s := sheetSurvey{kinds: map[cellRef]storedKind{}}
 	var cell struct {
 		open, formula, value bool
-		kind                 byte // n, s, b, e, i (inline), f (formula's text)
+		kind                 byte // n (number), e (error), s (other)
 		at                   cellRef
 	}
 	var row, col int
@@ -123,7 +122,8 @@ func scanSheet(xml []byte, rows, cells int) sheetSurvey {
 	}
 }
 
-// nonElementLength is the length of a comment, character data or instruction that begins here, or 0.
+// nonElementLength returns the length of the comment, CDATA section or processing instruction at the
+// beginning of xml, or 0 if there is none.
 func nonElementLength(xml []byte) int {
 	for _, k := range [...]struct{ open, close string }{{"!--", "-->"}, {"![CDATA[", "]]>"}, {"?", "?>"}} {
 		if bytes.HasPrefix(xml, []byte(k.open)) {
@@ -136,7 +136,7 @@ func nonElementLength(xml []byte) int {
 	return 0
 }
 
-// tagName is an element's name without its prefix, and without the slash of a closing tag.
+// tagName returns the name of a tag's element without its namespace prefix.
 func tagName(tag []byte) []byte {
 	tag = bytes.TrimPrefix(tag, []byte("/"))
 	if end := bytes.IndexAny(tag, " \t\r\n/"); end >= 0 {
@@ -148,6 +148,7 @@ func tagName(tag []byte) []byte {
 	return tag
 }
 
+// attribute returns the value of a tag's attribute, or nil.
 func attribute(tag []byte, name string) []byte {
 	for rest := tag; ; {
 		i := bytes.Index(rest, []byte(name))
@@ -166,7 +167,7 @@ func attribute(tag []byte, name string) []byte {
 	}
 }
 
-// columnNumber is the number of a reference's letters: 28 for AB7; 0 where there are none.
+// columnNumber returns the column of a cell reference, such as 28 for AB7, or 0 if it has none.
 func columnNumber(ref []byte) int {
 	n := 0
 	for _, c := range ref {
@@ -178,8 +179,8 @@ func columnNumber(ref []byte) int {
 	return n
 }
 
-// normalizeNumber writes a stored number as the shortest decimal that reads back to the same
-// value: 5.0999999999999996 is 5.1.
+// normalizeNumber returns a stored number as the shortest decimal with the same value: 5.1 for
+// 5.0999999999999996.
 func normalizeNumber(raw string) string {
 	f, err := strconv.ParseFloat(raw, 64)
 	if err != nil {

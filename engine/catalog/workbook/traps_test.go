@@ -153,8 +153,8 @@ func TestColumnsByWhatTheyAre(t *testing.T) {
 	warned(t, src, "N4", "kept unchanged")
 	warned(t, src, "Q4", "accepted as is")
 	warned(t, src, "U1", "unknown column")
-	warned(t, src, "X1", "taken for a framework")
-	warned(t, src, "Z1", "holds prose")
+	warned(t, src, "X1", "read as a framework")
+	warned(t, src, "Z1", "contains prose")
 }
 
 func TestCellsWithoutValues(t *testing.T) {
