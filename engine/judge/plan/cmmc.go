@@ -179,7 +179,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	}
 	e.Eligible = len(e.Blocking) == 0
 	e.Formula = fmt.Sprintf(
-		"%d − points of %s not met = %d; %d ÷ %d = %.1f %%",
+		"%d − points of %s not met = %d; %d ÷ %d = %.1f%%",
 		e.MaxPoints,
 		judge.Count(len(e.NotMet), "requirement"),
 		e.Points,

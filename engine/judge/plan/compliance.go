@@ -35,7 +35,7 @@ func CompliancePercent(items []api.SoAItem) (pct *float64, formula string) {
 		return nil, "No control is both applicable and assessed, so there is no percentage."
 	}
 	v := math.Round((float64(full)+float64(half)/2)/float64(all)*1e4) / 100
-	return &v, fmt.Sprintf("(%d implemented + ½ × %d partially implemented) ÷ %d applicable and assessed = %.2f %%", full, half, all, v)
+	return &v, fmt.Sprintf("(%d implemented + ½ × %d partially implemented) ÷ %d applicable and assessed = %.2f%%", full, half, all, v)
 }
 
 // Conformity levels.
@@ -90,8 +90,8 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		r.Level = Conforms
 	}
 	r.Formula = fmt.Sprintf(
-		"%d satisfactory ÷ %d applicable and assessed = %.2f %%; %s deficient (weight 10). 100 %% conforms strictly, 80 %% "+
-			"conforms, 70 %% is a significant deficiency, less or any deficient material control is a material weakness.",
+		"%d satisfactory ÷ %d applicable and assessed = %.2f%%; %s deficient (weight 10). 100%% conforms strictly, 80%% "+
+			"conforms, 70%% is a significant deficiency, less or any deficient material control is a material weakness.",
 		good,
 		all,
 		v,

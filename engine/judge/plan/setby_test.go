@@ -16,11 +16,11 @@ func TestFindingByAPerson(t *testing.T) {
 		status  api.Implementation
 		percent string
 	}{
-		{api.NotImplemented, "100 % missing"},
-		{api.NotEvidenced, "100 % missing"},
-		{api.Planned, "100 % missing"},
-		{api.PartiallyImplemented, "30 % missing"},
-		{api.Implemented, "30 % missing"},
+		{api.NotImplemented, "100% missing"},
+		{api.NotEvidenced, "100% missing"},
+		{api.Planned, "100% missing"},
+		{api.PartiallyImplemented, "30% missing"},
+		{api.Implemented, "30% missing"},
 	} {
 		item := api.SoAItem{
 			Applicability:        api.Applicable,
@@ -38,7 +38,7 @@ func TestFindingByAPerson(t *testing.T) {
 			t.Errorf("%s: cause %s", test.status, f.Cause)
 		}
 		item.EditedFields = nil
-		if f, _ := DraftFinding(c, item, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30 % missing") ||
+		if f, _ := DraftFinding(c, item, nil); f.StatusSetBy != "" || !strings.Contains(f.SeverityReason, "30% missing") ||
 			strings.Contains(f.Cause, name) {
 			t.Errorf("%s by the rules: set by %q, %s %s", test.status, f.StatusSetBy, f.SeverityReason, f.Cause)
 		}

@@ -59,7 +59,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 		}
 	}
 	why := fmt.Sprintf(
-		"weight %d × (0.4 + 0.6 × %.0f %% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
+		"weight %d × (0.4 + 0.6 × %.0f%% missing) × %.2f for %s + %.1f for %s = %.2f; critical from %.0f, high from %.0f, "+
 			"medium from %.1f, low from %.0f",
 		weight,
 		missingShare*100,

@@ -32,7 +32,7 @@ func TestSeverity(t *testing.T) {
 	}
 	if _, _, why := RateSeverity(9, 0.25, 3, api.PartiallyImplemented); !strings.Contains(
 		why,
-		"weight 9 × (0.4 + 0.6 × 25 % missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26",
+		"weight 9 × (0.4 + 0.6 × 25% missing) × 0.80 for partially implemented + 0.3 for 3 requirements = 4.26",
 	) {
 		t.Errorf("formula %q", why)
 	}

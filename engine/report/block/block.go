@@ -186,6 +186,25 @@ func (f *Facts) AddList(label string, items []string) {
 	f.Items = append(f.Items, Fact{Label: label, List: l})
 }
 
+// Source returns where the quote is from, how it was read and what it supports.
+func (q Quote) Source() Cell {
+	c := UserText(q.Document)
+	add := func(label, text string) {
+		if text != "" {
+			c = append(c, Span{Text: label}, Span{Text: text, UserText: true})
+		}
+	}
+	add(", ", q.Place)
+	add(", under ", q.Headings)
+	add(". Reading: ", q.Stance)
+	add(". On: ", strings.TrimSuffix(q.Supports, "."))
+	c = append(c, Span{Text: ". Score " + q.Score + "."})
+	if q.SHA256 != "" {
+		c = append(c, Span{Text: " SHA-256 "}, Span{Text: q.SHA256, Mono: true})
+	}
+	return c
+}
+
 // Class returns the CSS class of the column's cells.
 func (c Column) Class() string {
 	switch {

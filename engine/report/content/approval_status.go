@@ -49,13 +49,21 @@ func (s *Source) approvalStatus(g api.Gate) approvalStatus {
 	name := fmt.Sprintf("The %s (version %d)", g.Title(), v.VersionNumber)
 	switch {
 	case v.Status != api.VersionApproved:
-		st.reason = name + " is " + wording.Humanize(string(v.Status)) + ", not approved."
+		st.reason = name + " is " + describeStatus(v.Status) + ", not approved."
 	case st.approval != nil && st.approval.TargetSHA256 != v.ContentSHA256:
 		st.reason = name + " has changed since it was approved, so the approval no longer applies."
 	default:
 		st.approved = true
 	}
 	return st
+}
+
+// describeStatus returns a version's status for use after "is".
+func describeStatus(s api.VersionStatus) string {
+	if s == api.VersionDraft {
+		return "a draft"
+	}
+	return wording.Humanize(string(s))
 }
 
 // latestApproval returns the latest approval of a version, or nil if there is none.

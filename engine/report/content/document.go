@@ -88,7 +88,7 @@ func (v *Report) Section(p SectionID) block.Section {
 		switch {
 		case v.Scope == nil:
 		case v.Scope.Status != api.VersionApproved:
-			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, wording.Humanize(string(v.Scope.Status)))
+			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, describeStatus(v.Scope.Status))
 		default:
 			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.Date(v.Scope.ApprovedAt))
 		}

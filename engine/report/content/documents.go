@@ -47,9 +47,11 @@ func (v *Report) documentsSection() []block.Block {
 		return lost
 	}
 	read, unread := v.partitionDocuments()
-	out := []block.Block{
-		block.NewPara("", fmt.Sprintf("%s read, %s not.", wording.Plural(read, "document was", "documents were"), wording.Count(len(unread)))),
+	summary := wording.Plural(read, "document was read.", "documents were read.")
+	if len(unread) > 0 {
+		summary = fmt.Sprintf("%s of %s documents could be read.", wording.Count(read), wording.Count(len(v.Documents)))
 	}
+	out := []block.Block{block.NewPara("", summary)}
 	out = append(out, lost...)
 	if len(unread) > 0 {
 		t := block.Table{

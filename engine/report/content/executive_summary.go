@@ -52,8 +52,12 @@ func (v *Report) describeSubject() string {
 	}
 	read, unread := v.partitionDocuments()
 	// Name the assessment, not the organization, which may be the consultant's own.
-	s := fmt.Sprintf("%s assesses compliance with %s using the controls of %s, as of %s.",
-		wording.OrDefault(v.Assessment.Name, "This assessment"), against, v.CatalogName(), wording.LongDate(v.AsOf))
+	subject := "This assessment"
+	if v.Assessment.Name != "" {
+		subject = "The assessment “" + v.Assessment.Name + "”"
+	}
+	s := fmt.Sprintf("%s examines compliance with %s using the controls of %s, as of %s.",
+		subject, against, v.CatalogName(), wording.LongDate(v.AsOf))
 	switch {
 	case read+len(unread) == 0 && len(v.removedDocuments()) == 0:
 		s += " No documents have been provided as evidence."
@@ -86,8 +90,10 @@ func (v *Report) describeControls() string {
 		}
 	}
 	in := len(v.SoAItems) - excluded - undecided
-	s := fmt.Sprintf("Of %s, %s", wording.Plural(len(v.SoAItems), "control", "controls"), wording.Count(in))
-	s += map[bool]string{true: " applies", false: " apply"}[in == 1]
+	s := "Of " + wording.Plural(len(v.SoAItems), "control", "controls") + ", " + wording.Plural(in, "applies", "apply")
+	if in > 1 && in == len(v.SoAItems) {
+		s = fmt.Sprintf("All %s controls apply", wording.Count(in))
+	}
 	if excluded > 0 {
 		s += ", " + wording.Plural(excluded, "is excluded with a reason", "are excluded with a reason")
 	}
@@ -125,7 +131,7 @@ func (v *Report) describeControls() string {
 	if v.Summary.CompliancePct != nil {
 		s += fmt.Sprintf(" Overall compliance is %.1f%%", *v.Summary.CompliancePct)
 		if v.Summary.ComplianceFormula != "" {
-			s += " (" + strings.TrimSuffix(v.Summary.ComplianceFormula, ".") + ")"
+			s += ", calculated as " + strings.TrimSuffix(v.Summary.ComplianceFormula, ".")
 		}
 		s += "."
 	}
@@ -226,13 +232,14 @@ func (v *Report) describePlan() string {
 		}
 		last = max(last, it.CurrentDueDate())
 	}
-	s := fmt.Sprintf(
-		"The plan of action has %s, of which %s open",
-		wording.Plural(len(v.POAMItems), "item", "items"),
-		wording.Count(open)+map[bool]string{true: " is", false: " are"}[open == 1],
-	)
+	s := "The plan of action has " + wording.Plural(len(v.POAMItems), "item", "items") + "; "
+	if open == len(v.POAMItems) && open > 1 {
+		s += "all are open"
+	} else {
+		s += wording.Plural(open, "is open", "are open")
+	}
 	if overdue > 0 {
-		s += fmt.Sprintf(" and %s overdue", wording.Count(overdue))
+		s += fmt.Sprintf(", %s of them overdue", wording.Count(overdue))
 	}
 	s += "."
 	if first != "" {

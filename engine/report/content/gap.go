@@ -60,11 +60,10 @@ func (v *Report) gapSection() []block.Block {
 			block.NewPara(
 				"",
 				fmt.Sprintf(
-					"Controls: %s. There is too little evidence to judge them, which does not mean they are not implemented. The step is the same "+
-						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages are given. "+
-						"The number next to a severity is its points; the program shows how they add up. The passages themselves are quoted "+
-						"in the separate Statement of Applicability report.",
-					wording.Count(n),
+					"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
+						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
+						"are given; the Statement of Applicability report quotes the passages. The number next to a severity is its points.",
+					wording.Plural(n, "control", "controls"),
 				),
 			),
 			unseen,
@@ -164,10 +163,7 @@ func (v *Report) findingCard(i int) block.Card {
 				string(f.Result),
 			)+"; status: "+wording.Humanize(
 				string(f.Status),
-			)+"; gap in "+wording.OrDefault(
-				wording.Humanize(f.GapType),
-				"an unspecified area",
-			),
+			)+"; gap type: "+wording.OrDefault(wording.Humanize(f.GapType), "not specified"),
 		),
 	)
 	d.Add("Requirements", v.requirementsCell(f.RequirementCodes))

@@ -28,7 +28,7 @@ func (v *Report) poamSection() []block.Block {
 var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
 
 func (v *Report) planStatusTable() block.Table {
-	t := block.Table{Caption: fmt.Sprintf("Items by status and severity; overdue by %s", wording.Time(v.AsOf)), Columns: []block.Column{
+	t := block.Table{Caption: fmt.Sprintf("Items by status and severity; overdue as of %s", wording.Time(v.AsOf)), Columns: []block.Column{
 		{Name: "Status", Width: 4}, {Name: "All", Width: 2, Number: true}, {Name: "Overdue", Width: 3, Number: true},
 	}}
 	for _, s := range api.Severities {

@@ -3,6 +3,7 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,11 +67,15 @@ func Humanize(value string) string {
 	case "handles_cards":
 		return "handles payment cards"
 	}
-	return acronymReplacer.Replace(strings.ReplaceAll(value, "_", " "))
+	words := strings.Split(value, "_")
+	for i, w := range words {
+		words[i] = cmp.Or(acronyms[w], w)
+	}
+	return strings.Join(words, " ")
 }
 
-// acronymReplacer restores the case of acronyms in values, such as the states of an assessment.
-var acronymReplacer = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ", "sha256", "SHA-256")
+// acronyms holds the spelling of acronyms within values, such as the states of an assessment.
+var acronyms = map[string]string{"soa": "SoA", "poam": "POA&M", "scf": "SCF", "sha256": "SHA-256", "id": "ID"}
 
 // Capitalize returns s with its first letter in upper case.
 func Capitalize(s string) string {

@@ -248,24 +248,7 @@ func (x *docxWriter) writeTiles(all []block.Fact) {
 
 func (x *docxWriter) writeQuote(q block.Quote) {
 	x.writeParagraph("Quote", block.Prose(q.Text))
-	where := []string{q.Document}
-	for _, s := range []string{q.Place, q.Headings} {
-		if s != "" {
-			where = append(where, s)
-		}
-	}
-	s := ". "
-	if q.Stance != "" {
-		s += "Reading: " + q.Stance + ". "
-	}
-	if q.Supports != "" {
-		s += "On: " + q.Supports + " "
-	}
-	c := block.Cell{{Text: strings.Join(where, ", ")}, {Text: s + "Score " + q.Score + "."}}
-	if q.SHA256 != "" {
-		c = append(c, block.Span{Text: " SHA-256 "}, block.Span{Text: q.SHA256, Mono: true})
-	}
-	x.writeParagraph("QuoteSource", c)
+	x.writeParagraph("QuoteSource", q.Source())
 }
 
 // writeTable writes a table below its caption, repeating the header row on each page; the rows'

@@ -121,24 +121,7 @@ func (m *markdownWriter) writeQuote(q block.Quote) {
 		m.writeLine(strings.TrimRight("> "+Escape(l), " ") + "  ")
 	}
 	m.writeLine(">")
-	where := []string{"*" + Escape(q.Document) + "*"}
-	for _, s := range []string{q.Place, q.Headings} {
-		if s != "" {
-			where = append(where, Escape(s))
-		}
-	}
-	s := "> " + strings.Join(where, ", ") + "."
-	if q.Stance != "" {
-		s += " Reading: " + Escape(q.Stance) + "."
-	}
-	if q.Supports != "" {
-		s += " On: " + Escape(q.Supports)
-	}
-	s += " Score " + q.Score + "."
-	if q.SHA256 != "" {
-		s += " SHA-256 " + Escape(q.SHA256)
-	}
-	m.writeParagraph(s)
+	m.writeParagraph("> " + markdownCell(q.Source()))
 }
 
 func (m *markdownWriter) writeTable(t block.Table) {

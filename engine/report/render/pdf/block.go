@@ -1,8 +1,6 @@
 package pdf
 
 import (
-	"strings"
-
 	"github.com/scf-service/service/engine/report/block"
 	"github.com/scf-service/service/engine/report/drawing"
 )
@@ -215,34 +213,11 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 		p.withInset(11, 9, nil, func() {
 			p.reserve(4)
 			p.drawParagraph(block.Prose(q.Text), textStyle{face: p.fonts.regular, size: pdfSmallSize + 0.3, color: drawing.Ink}, 2)
-			p.drawParagraph(quoteSource(q), textStyle{face: p.fonts.regular, size: 7.2, color: drawing.Soft}, 0)
+			p.drawParagraph(q.Source(), textStyle{face: p.fonts.regular, size: 7.2, color: drawing.Soft}, 0)
 			p.reserve(4)
 		})
 	})
 	p.addSpace(3)
-}
-
-// quoteSource describes a quote's location and how it was read.
-func quoteSource(q block.Quote) block.Cell {
-	where := []string{q.Document}
-	if q.Place != "" {
-		where = append(where, q.Place)
-	}
-	if q.Headings != "" {
-		where = append(where, "under "+q.Headings)
-	}
-	s := strings.Join(where, ", ") + "."
-	if q.Stance != "" {
-		s += " Reading: " + q.Stance + "."
-	}
-	if q.Supports != "" {
-		s += " On: " + q.Supports
-	}
-	c := block.UserText(s + " Score " + q.Score + ".")
-	if q.SHA256 != "" {
-		c = c.With(block.Span{Text: " SHA-256 "}, block.Span{Text: q.SHA256, Mono: true})
-	}
-	return c
 }
 
 func (p *pdfWriter) drawCard(b block.Card) {
