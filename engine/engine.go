@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/evidence/embed"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/idempotency"
 	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/engine/judge"
@@ -53,7 +53,7 @@ type Options struct {
 	// Embedder is an external model used in addition to the built-in embedder; nil means none.
 	Embedder embed.Embedder
 	// OCR recognizes text in images; nil means that images can't be read.
-	OCR parse.OCR
+	OCR document.OCR
 	// ReportFont is a TrueType font for characters missing from the built-in fonts of PDF reports;
 	// nil means none.
 	ReportFont func() ([]byte, error)

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/scf-service/service/engine/catalog/strm"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // pdfLines extracts a PDF's text for the catalog, which has no document reader.
@@ -23,7 +23,7 @@ func (e *Engine) pdfLines(ctx context.Context, name string, content io.ReaderAt,
 		if b.Locator.Page > 0 {
 			place = fmt.Sprintf("page %d", b.Locator.Page)
 		}
-		if b.Kind != parse.TableRow {
+		if b.Kind != document.TableRow {
 			lines = append(lines, strm.Line{Sheet: place, Cells: []string{b.DisplayText()}})
 			continue
 		}

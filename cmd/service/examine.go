@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/evidence/ocr"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/pdf"
 	"github.com/scf-service/service/internal/secretbox"
 )
 
@@ -188,7 +188,7 @@ func examineModel(ctx context.Context, data string) cli.Diagnostic {
 }
 
 func examinePDF() cli.Diagnostic {
-	name, err := parse.PDFReader()
+	name, err := pdf.EngineName()
 	if err != nil {
 		return cli.Diagnostic{
 			Component: "PDF reader",

@@ -5,12 +5,12 @@ import (
 	"os"
 
 	"github.com/scf-service/service/engine/evidence/ocr"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // newOCR returns the text recognition for images: tesseract, if installed, in the languages of
 // SERVICE_OCR. It returns nil if tesseract is missing or SERVICE_OCR is off.
-func newOCR() (parse.OCR, error) {
+func newOCR() (document.OCR, error) {
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
 		return nil, nil //nolint:nilnil // no program is an answer

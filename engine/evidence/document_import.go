@@ -9,7 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/chunk"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/search"
 	"github.com/scf-service/service/store"
 )
@@ -127,7 +127,7 @@ func (s *Service) readFile(
 	name string,
 	content io.ReaderAt,
 	size int64,
-) (parsed *parse.Document, chunks []chunk.Chunk, err error) {
+) (parsed *document.Document, chunks []chunk.Chunk, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("parsing a document panicked", "panic", p, "stack", string(debug.Stack()))
@@ -138,7 +138,7 @@ func (s *Service) readFile(
 		return nil, nil, err
 	}
 	if chunks = chunk.Split(parsed, chunk.Options{}); len(chunks) == 0 {
-		return nil, nil, parse.ErrEmpty
+		return nil, nil, document.ErrEmpty
 	}
 	return parsed, chunks, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -32,7 +33,7 @@ type Options struct {
 	// is cached in CacheDir for other data folders.
 	Build string
 	// OCR recognizes text in images; if nil, images can't be read.
-	OCR parse.OCR
+	OCR document.OCR
 	// Tracer records traces; if nil, nothing is traced.
 	Tracer *tracing.Tracer
 	// Workers is the number of documents read concurrently; 0 means 2.

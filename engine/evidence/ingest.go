@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence/chunk"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/search"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
@@ -122,7 +122,7 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	chunks := chunk.Split(parsed, chunk.Options{})
 	if len(chunks) == 0 {
 		return errors.Join(
-			s.recordFailure(ctx, j, doc.SHA256, parse.ErrEmpty),
+			s.recordFailure(ctx, j, doc.SHA256, document.ErrEmpty),
 			s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID),
 		)
 	}
@@ -181,11 +181,11 @@ func (s *Service) setStage(ctx context.Context, j job, stage string) (doc store.
 }
 
 // Parse parses a document that is not evidence, such as a catalog document. Nothing is stored.
-func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, size int64) (*parse.Document, error) {
+func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, size int64) (*document.Document, error) {
 	return s.reader.Read(ctx, name, content, size)
 }
 
-func (s *Service) parseDocument(ctx context.Context, doc *store.Document) (*parse.Document, error) {
+func (s *Service) parseDocument(ctx context.Context, doc *store.Document) (*document.Document, error) {
 	f, size, err := s.db.Blobs().Open(doc.SHA256)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (s *Service) savePassages(
 	ctx context.Context,
 	j job,
 	sha256 string,
-	parsed *parse.Document,
+	parsed *document.Document,
 	chunks []chunk.Chunk,
 	vectors [][]float32,
 	embedder string,
@@ -327,7 +327,7 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 
 // applyMetadata fills in the metadata found in the document.
-func applyMetadata(doc *store.Document, parsed *parse.Document, categorize func(filename, title, text string) string) {
+func applyMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
 	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(
 		parsed.Owner,

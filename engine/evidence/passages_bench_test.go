@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/chunk"
 	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // BenchmarkChunkAndEmbed10000 cuts documents into 10,000 passages or more
@@ -45,7 +46,7 @@ func BenchmarkChunkAndEmbed10000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var documents []*parse.Document
+	var documents []*document.Document
 	for range passages / perDocument {
 		var md strings.Builder
 		for i := range perDocument {

@@ -29,7 +29,7 @@ daemon            → web engine engine/identity engine/idempotency api internal
 web               → api
 
 engine/enginetest → engine engine/notify/mail engine/notify store internal/testutil internal/secretbox
-internal/testutil → engine/evidence/parse internal/tracing
+internal/testutil → engine/evidence/parse engine/evidence/parse/cfb engine/evidence/parse/document internal/tracing
 client            → api internal/lazyregexp
 engine            → lower
 
@@ -61,15 +61,23 @@ engine/judge      → engine/judge/criteria api internal/lazyregexp internal/vec
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 
-engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/tracing
+engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/tracing
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
 engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath
 engine/evidence/embed → engine/evidence/embed/words engine/evidence/embed/phrasebook
 engine/evidence/embed/phrasebook → engine/evidence/embed/words internal/controltext
 engine/evidence/embed/words →
-engine/evidence/chunk → engine/evidence/parse api
-engine/evidence/parse → api internal/lazyregexp
+engine/evidence/chunk → engine/evidence/parse/document api
+engine/evidence/parse → engine/evidence/parse/mail engine/evidence/parse/office engine/evidence/parse/pdf engine/evidence/parse/text engine/evidence/parse/facts engine/evidence/parse/zipfile engine/evidence/parse/cfb engine/evidence/parse/document api internal/lazyregexp
+engine/evidence/parse/mail → engine/evidence/parse/text engine/evidence/parse/cfb engine/evidence/parse/document api
+engine/evidence/parse/office → engine/evidence/parse/text engine/evidence/parse/zipfile engine/evidence/parse/document api
+engine/evidence/parse/pdf → engine/evidence/parse/text engine/evidence/parse/document api internal/lazyregexp
+engine/evidence/parse/text → engine/evidence/parse/document api internal/lazyregexp
+engine/evidence/parse/facts → engine/evidence/parse/document internal/lazyregexp
+engine/evidence/parse/zipfile → engine/evidence/parse/document
+engine/evidence/parse/cfb →
+engine/evidence/parse/document → api internal/lazyregexp
 engine/evidence/ocr → internal/lazyregexp
 engine/evidence/dedup →
 
@@ -200,15 +208,15 @@ func allowed(rs []room, from, to int, test bool) bool {
 // homes are the libraries that belong to one part of the product, and where.
 // A second home is a decision; it is made here.
 var homes = map[string][]string{
-	"codeberg.org/go-pdf/fpdf":              {"engine/report/render", "examples/harbor/make"},
+	"codeberg.org/go-pdf/fpdf":              {"engine/report/render", "examples/harbor/make", "internal/testutil/documenttest"},
 	"github.com/charmbracelet":              {"tui", "cli"},
 	"github.com/danielgtaylor/huma/v2":      {"daemon"},
 	"github.com/go-chi/chi/v5":              {"daemon"},
 	"github.com/defenseunicorns/go-oscal":   {"engine/catalog/oscal", "engine/check", "engine/report/render"},
 	"github.com/itchyny/gojq":               {"cli"},
 	"github.com/jackc/pgx/v5":               {"store/postgres"},
-	"github.com/klippa-app/go-pdfium":       {"engine/evidence/parse"},
-	"github.com/jhillyerd/enmime/v2":        {"engine/evidence/parse"},
+	"github.com/klippa-app/go-pdfium":       {"engine/evidence/parse/pdf"},
+	"github.com/jhillyerd/enmime/v2":        {"engine/evidence/parse/mail"},
 	"github.com/minio/minio-go/v7":          {"store", "engine/notify/integration"},
 	"github.com/ollama/ollama":              {"engine/llm", "engine/evidence/embed/remote", "internal/testutil/ollamatest"},
 	"github.com/owenrumney/go-sarif/v3":     {"engine/check"},
@@ -217,18 +225,19 @@ var homes = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"engine/catalog/custom", "engine/catalog/oscal", "daemon", "engine/agent"},
 	"github.com/spf13/cobra":                {"cli", "cmd/service", "packaging"},
 	"github.com/spf13/viper":                {"cli", "cmd/service"},
-	"github.com/tetratelabs/wazero":         {"engine/evidence/parse"},
+	"github.com/tetratelabs/wazero":         {"engine/evidence/parse/pdf"},
 	"github.com/wneessen/go-mail":           {"engine/notify/mail", "engine/notify/integration"},
-	"github.com/unidoc/unipdf/v3":           {"engine/evidence/parse"},
+	"github.com/unidoc/unipdf/v3":           {"engine/evidence/parse/pdf"},
 	"github.com/viterin/vek":                {"internal/vecmath"},
 	"github.com/xuri/excelize/v2": {
 		"engine/catalog/workbook",
-		"engine/evidence/parse",
+		"engine/evidence/parse/office",
 		"engine/report/render",
 		"engine/report/workbook",
 		"examples/harbor/make",
+		"internal/testutil/documenttest",
 	},
-	"github.com/yuin/goldmark":      {"engine/evidence/parse", "engine/report/render"},
+	"github.com/yuin/goldmark":      {"engine/evidence/parse/text", "engine/report/render"},
 	"github.com/zalando/go-keyring": {"cli/contexts"},
 	"go.etcd.io/bbolt":              {"store/bolt"},
 	"go.opentelemetry.io/otel":      {"internal/tracing"},

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // Options sets the size of chunks. Zero fields take their defaults.
@@ -39,12 +39,12 @@ type Chunk struct {
 	HeadingPath   []string
 	Locator       api.Locator // spans all blocks of the chunk
 	TokenEstimate int
-	SHA256        string     // of heading path and text, in hex: unchanged when the same passage is read again
-	Kind          parse.Kind // of most of its text
+	SHA256        string        // of heading path and text, in hex: unchanged when the same passage is read again
+	Kind          document.Kind // of most of its text
 }
 
 // Split splits a document into chunks. An empty document has none.
-func Split(doc *parse.Document, opt Options) []Chunk {
+func Split(doc *document.Document, opt Options) []Chunk {
 	opt = opt.withDefaults()
 	units := splitUnits(doc.Blocks, opt)
 	g := &grouper{opt: opt, sharedDepth: sharedDepth(units)}
@@ -98,7 +98,7 @@ func EstimateTokens(text string) int {
 type unit struct {
 	text           string
 	tokens         int
-	block          parse.Block
+	block          document.Block
 	headingPath    []string
 	joinsPrevious  bool // may be on the same line as the previous unit: both are from one paragraph
 	introducesList bool // ends in a colon: the following text belongs to it
@@ -167,18 +167,18 @@ func (g *grouper) breaksBefore(u unit) bool {
 		return true
 	case size+u.tokens > g.opt.Max:
 		return true
-	case last.block.Kind == parse.Heading && isUnder(u.headingPath, last.headingPath):
+	case last.block.Kind == document.Heading && isUnder(u.headingPath, last.headingPath):
 		return false // a heading stays with its text
 	case g.topSection(last.headingPath) != g.topSection(u.headingPath):
 		return true
 	case !slices.Equal(last.headingPath, u.headingPath):
 		// Another section is absorbed only by a group too small to be a chunk of its own.
 		return size >= g.opt.Min || !areRelatedSections(g.current.units[0].headingPath, u.headingPath)
-	case last.introducesList && u.block.Kind == parse.ListItem:
+	case last.introducesList && u.block.Kind == document.ListItem:
 		return false
 	case size >= g.opt.Target:
 		return true
-	case u.block.Kind == parse.TableRow && last.block.Kind == parse.TableRow:
+	case u.block.Kind == document.TableRow && last.block.Kind == document.TableRow:
 		return last.block.Table != u.block.Table && size >= g.opt.Min
 	case size >= g.opt.Min && u.introducesList:
 		return true // begin the next chunk with the sentence that introduces the list
@@ -207,7 +207,7 @@ func areRelatedSections(a, b []string) bool {
 
 func newChunk(index int, units []unit) Chunk {
 	var sb strings.Builder
-	weight := map[parse.Kind]int{}
+	weight := map[document.Kind]int{}
 	path := units[0].headingPath
 	locator := units[0].block.Locator
 	opening := true
@@ -226,7 +226,7 @@ func newChunk(index int, units []unit) Chunk {
 		} else {
 			path = commonPrefix(path, u.headingPath)
 		}
-		opening = opening && u.block.Kind == parse.Heading && i+1 < len(units) && isUnder(units[i+1].headingPath, u.headingPath)
+		opening = opening && u.block.Kind == document.Heading && i+1 < len(units) && isUnder(units[i+1].headingPath, u.headingPath)
 		locator = unionLocators(locator, u.block.Locator)
 	}
 	c := Chunk{Index: index, Text: sb.String(), HeadingPath: slices.Clone(path), Locator: locator, Kind: dominantKind(weight)}
@@ -236,9 +236,9 @@ func newChunk(index int, units []unit) Chunk {
 	return c
 }
 
-func dominantKind(weight map[parse.Kind]int) parse.Kind {
-	best := parse.Paragraph
-	for _, k := range []parse.Kind{parse.Paragraph, parse.ListItem, parse.TableRow, parse.Line, parse.Heading} {
+func dominantKind(weight map[document.Kind]int) document.Kind {
+	best := document.Paragraph
+	for _, k := range []document.Kind{document.Paragraph, document.ListItem, document.TableRow, document.Line, document.Heading} {
 		if weight[k] > weight[best] {
 			best = k
 		}

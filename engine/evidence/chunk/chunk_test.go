@@ -13,10 +13,11 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-func read(t testing.TB, name, text string) *parse.Document {
+func read(t testing.TB, name, text string) *document.Document {
 	t.Helper()
 	r, err := parse.New(parse.Options{})
 	if err != nil {
@@ -120,7 +121,7 @@ func TestSplitNeverCutsRows(t *testing.T) {
 	var text []string
 	for _, c := range chunks {
 		text = append(text, c.Text)
-		if c.Kind != parse.TableRow {
+		if c.Kind != document.TableRow {
 			t.Errorf("kind %q", c.Kind)
 		}
 		if want := c.Locator.LineEnd - c.Locator.LineStart + 1; want != strings.Count(c.Text, "\n")+1 {
@@ -197,7 +198,7 @@ func TestSplitHugeInput(t *testing.T) {
 			}
 		})
 	}
-	if got := Split(&parse.Document{}, Options{}); len(got) != 0 {
+	if got := Split(&document.Document{}, Options{}); len(got) != 0 {
 		t.Errorf("an empty document gave %d chunks", len(got))
 	}
 }

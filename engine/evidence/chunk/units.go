@@ -3,22 +3,22 @@ package chunk
 import (
 	"strings"
 
-	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
 // splitUnits splits blocks into units. A paragraph is split into sentences; a list item or table
 // row is one unit if it fits in a chunk.
-func splitUnits(blocks []parse.Block, opt Options) []unit {
+func splitUnits(blocks []document.Block, opt Options) []unit {
 	var out []unit
 	for _, b := range blocks {
 		switch b.Kind {
-		case parse.Heading:
+		case document.Heading:
 			out = append(out, newUnit(b, b.Text))
-		case parse.TableRow:
+		case document.TableRow:
 			out = append(out, rowUnits(b, opt)...)
-		case parse.Line:
+		case document.Line:
 			out = append(out, splitBlock(b, strings.SplitAfter(b.Text, "\n"), "", opt)...)
-		case parse.ListItem:
+		case document.ListItem:
 			mark := strings.Repeat("  ", max(min(b.Level, 6)-1, 0)) + "- "
 			if b.Marker != "" {
 				mark = strings.TrimSuffix(mark, "- ") + b.Marker + " "
@@ -39,10 +39,10 @@ func splitUnits(blocks []parse.Block, opt Options) []unit {
 	return out
 }
 
-func newUnit(b parse.Block, text string) unit {
+func newUnit(b document.Block, text string) unit {
 	text = strings.TrimRight(text, " \n")
 	u := unit{text: text, tokens: EstimateTokens(text), block: b, headingPath: b.HeadingPath, introducesList: strings.HasSuffix(text, ":")}
-	if b.Kind == parse.Heading {
+	if b.Kind == document.Heading {
 		// A heading belongs to the section it opens.
 		u.headingPath = append(b.HeadingPath[:len(b.HeadingPath):len(b.HeadingPath)], b.Text)
 	}
@@ -51,7 +51,7 @@ func newUnit(b parse.Block, text string) unit {
 
 // rowUnits keeps a row whole. Only a row longer than eight chunks, which no person would write, is
 // split between its cells.
-func rowUnits(b parse.Block, opt Options) []unit {
+func rowUnits(b document.Block, opt Options) []unit {
 	if u := newUnit(b, b.Text); u.tokens <= 8*opt.Max {
 		return []unit{u}
 	}
@@ -59,7 +59,7 @@ func rowUnits(b parse.Block, opt Options) []unit {
 }
 
 // splitBlock makes units of the parts of one block; a part that is too long is split at words.
-func splitBlock(b parse.Block, parts []string, mark string, opt Options) []unit {
+func splitBlock(b document.Block, parts []string, mark string, opt Options) []unit {
 	var out []unit
 	for _, p := range parts {
 		for _, w := range splitWords(p, opt.Max-EstimateTokens(mark)) {
@@ -70,8 +70,8 @@ func splitBlock(b parse.Block, parts []string, mark string, opt Options) []unit 
 			if u.text == "" {
 				continue
 			}
-			u.joinsPrevious = len(out) > 0 && b.Kind != parse.Line
-			u.introducesList = u.introducesList && b.Kind != parse.Line
+			u.joinsPrevious = len(out) > 0 && b.Kind != document.Line
+			u.introducesList = u.introducesList && b.Kind != document.Line
 			out = append(out, u)
 		}
 	}

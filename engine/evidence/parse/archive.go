@@ -7,70 +7,61 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
 // readArchive reads the files in a zip archive, each as a part of one document. Names are only
 // displayed; nothing is unpacked to disk.
-func (r *Reader) readArchive(b *builder, content io.ReaderAt, size int64) error {
-	z, err := zipDirectory(content, size)
+func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int64) error {
+	z, err := zipfile.Open(content, size)
 	if err != nil {
 		return err
 	}
-	c := r.newContainer(b)
+	c := b.NewContainer()
 	for _, f := range z.File {
-		if err := b.ctx.Err(); err != nil {
+		if err := b.Context().Err(); err != nil {
 			return err
 		}
 		name := memberName(f)
 		if f.FileInfo().IsDir() || strings.HasSuffix(name, "/") || isSystemFile(name) {
 			continue
 		}
-		if err := c.addEntry(name, f); err != nil {
+		if err := r.addEntry(b, c, name, f); err != nil {
 			return err
 		}
 	}
-	return c.finish("archive")
+	return c.Finish("archive")
 }
 
 // addEntry reads one entry of an archive.
-func (c *container) addEntry(name string, f *zip.File) error {
+func (r *Reader) addEntry(b *document.Builder, c *document.Container, name string, f *zip.File) error {
+	label, err := c.NextMember(name)
+	if err != nil {
+		return err
+	}
 	n := f.UncompressedSize64
-	label := c.uniqueName(name)
-	if n > uint64(c.r.opt.MaxBytes) {
-		c.members++
-		c.skipMember(label, newError(ErrTooLarge, "", "%d bytes, the limit is %d", n, c.r.opt.MaxBytes))
+	if n > uint64(r.opt.MaxBytes) {
+		c.Skip(label, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", n, r.opt.MaxBytes))
 		return nil
 	}
-	if err := c.checkLimits(int64(n)); err != nil {
+	if err := b.SpendUnpacked(int64(n)); err != nil {
 		return err
 	}
-	if err := refuseBomb(f); err != nil {
+	if err := zipfile.RefuseBomb(f); err != nil {
 		return err
 	}
-	if f.Flags&zipEncrypted != 0 {
-		c.skipMember(label, newError(ErrEncrypted, "", ""))
+	if zipfile.IsEncrypted(f) {
+		c.Skip(label, document.NewError(document.ErrEncrypted, "", ""))
 		return nil
 	}
-	raw, err := unpackEntry(f, int64(n))
+	raw, err := zipfile.ReadEntry(f, int64(n))
 	if err != nil {
-		c.skipMember(label, err)
+		c.Skip(label, err)
 		return nil
 	}
-	return c.addMember(label, raw)
-}
-
-// unpackEntry unpacks an entry, up to the size given in the archive.
-func unpackEntry(f *zip.File, limit int64) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, damagedError("", err)
-	}
-	defer r.Close()
-	raw, err := io.ReadAll(&partReader{ReadCloser: r, name: "", remaining: limit})
-	if err != nil {
-		return nil, damagedError("", err)
-	}
-	return raw, nil
+	return c.AddMember(label, raw)
 }
 
 // memberName returns an entry's name as text. Old archives use the DOS code page.

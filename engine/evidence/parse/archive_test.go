@@ -1,38 +1,21 @@
-package parse
+package parse_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// packed makes an archive of entries in their order: name, content, name, content …
-func packed(t testing.TB, entries ...string) []byte {
-	t.Helper()
-	var buf bytes.Buffer
-	w := zip.NewWriter(&buf)
-	for i := 0; i < len(entries); i += 2 {
-		p, err := w.Create(entries[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(p, entries[i+1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
-}
-
 func TestArchive(t *testing.T) {
-	inner := packed(t, "deep.txt", "Deep text.")
-	doc := read(t, "evidence.zip", packed(t,
+	inner := documenttest.Pack(t, "deep.txt", "Deep text.")
+	doc := parsetest.Read(t, "evidence.zip", documenttest.Pack(t,
 		"policies/", "",
 		"policies/access.md", "# Access\n\nVersion: 3.1\n\nBy role.\n",
 		"../../etc/passwd", "root is locked",
@@ -45,7 +28,7 @@ func TestArchive(t *testing.T) {
 		".DS_Store", "x",
 		"empty.txt", "",
 	))
-	same(t, outline(doc.Blocks), `
+	documenttest.Compare(t, documenttest.Outline(doc.Blocks), `
 	# policies/access.md
 	## Access  {policies/access.md}
 	¶ Version: 3.1  {policies/access.md > Access}
@@ -85,41 +68,41 @@ func TestArchive(t *testing.T) {
 
 // An archive of one document speaks for it.
 func TestArchiveOfOne(t *testing.T) {
-	doc := read(t, "a.zip", packed(t, "p.md", "---\ntitle: Access policy\nversion: 3.1\n---\n\n# Rules\n\nText.\n"))
+	doc := parsetest.Read(t, "a.zip", documenttest.Pack(t, "p.md", "---\ntitle: Access policy\nversion: 3.1\n---\n\n# Rules\n\nText.\n"))
 	if doc.Version != "3.1" || doc.Title != "Access policy" {
 		t.Errorf("version %q, title %q", doc.Version, doc.Title)
 	}
 }
 
 func TestArchiveRefuses(t *testing.T) {
-	many := make([]string, 0, 2*maxMembers+2)
-	for i := range maxMembers + 1 {
+	many := make([]string, 0, 2*document.MaxMembers+2)
+	for i := range document.MaxMembers + 1 {
 		many = append(many, fmt.Sprintf("%d.txt", i), "x")
 	}
-	nested := packed(t, "a.txt", "found me")
-	for range maxNesting + 1 {
-		nested = packed(t, "a.zip", string(nested))
+	nested := documenttest.Pack(t, "a.txt", "found me")
+	for range document.MaxNesting + 1 {
+		nested = documenttest.Pack(t, "a.zip", string(nested))
 	}
 	for name, tt := range map[string]struct {
 		raw  []byte
 		want error
 	}{
-		"empty":        {packed(t), ErrEmpty},
-		"folders only": {packed(t, "a/", "", "b/", ""), ErrEmpty},
-		"nothing read": {packed(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), ErrUnsupported},
-		"too many":     {packed(t, many...), ErrTooLarge},
-		"nested":       {nested, ErrTooLarge},
-		"protected":    {encryptedZip(t), ErrEncrypted},
-		"bomb":         {packed(t, "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
-		"two bombs":    {packed(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), ErrTooLarge},
+		"empty":        {documenttest.Pack(t), document.ErrEmpty},
+		"folders only": {documenttest.Pack(t, "a/", "", "b/", ""), document.ErrEmpty},
+		"nothing read": {documenttest.Pack(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), document.ErrUnsupported},
+		"too many":     {documenttest.Pack(t, many...), document.ErrTooLarge},
+		"nested":       {nested, document.ErrTooLarge},
+		"protected":    {encryptedZip(t), document.ErrEncrypted},
+		"bomb":         {documenttest.Pack(t, "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
+		"two bombs":    {documenttest.Pack(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
 		"too much text": {
-			packed(t, "a.txt", strings.Repeat("word and\n\n", 2<<20), "b.txt", strings.Repeat("and word\n\n", 2<<20)),
-			ErrTooLarge,
+			documenttest.Pack(t, "a.txt", strings.Repeat("word and\n\n", 2<<20), "b.txt", strings.Repeat("and word\n\n", 2<<20)),
+			document.ErrTooLarge,
 		},
-		"directory lies": {bytes.Replace(packed(t, "a.txt", "x"), []byte("PK\x01\x02"), []byte("PK\x01\x09"), 1), ErrDamaged},
+		"directory lies": {bytes.Replace(documenttest.Pack(t, "a.txt", "x"), []byte("PK\x01\x02"), []byte("PK\x01\x09"), 1), document.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := readErr(t, Options{}, "a.zip", tt.raw); !errors.Is(err, tt.want) {
+			if err := parsetest.ReadError(t, parse.Options{}, "a.zip", tt.raw); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 		})
@@ -128,35 +111,35 @@ func TestArchiveRefuses(t *testing.T) {
 
 // encryptedZip has an entry that says of itself that it is protected.
 func encryptedZip(t testing.TB) []byte {
-	raw := packed(t, "secret.txt", "hidden words")
+	raw := documenttest.Pack(t, "secret.txt", "hidden words")
 	at := bytes.Index(raw, []byte("PK\x01\x02"))
-	raw[at+8] |= zipEncrypted
-	raw[6] |= zipEncrypted
+	raw[at+8] |= 0x1
+	raw[6] |= 0x1
 	return raw
 }
 
 // One member that can't be read leaves the others, in whichever way it is bad.
 func TestArchiveGoesOn(t *testing.T) {
-	locked := packed(
+	locked := documenttest.Pack(
 		t,
 		"doc.md",
 		"# Fine",
 		"locked.zip",
 		string(encryptedZip(t)),
 		"ring.pdf",
-		string(ringPDF()),
+		string(documenttest.RingPDF()),
 		"half.docx",
-		string(docx(t, para("", "x"), nil)[:300]),
+		string(documenttest.Docx(t, documenttest.Para("", "x"), nil)[:300]),
 	)
-	doc := read(t, "a.zip", locked)
+	doc := parsetest.Read(t, "a.zip", locked)
 	if len(doc.Blocks) != 2 || len(doc.Warnings) != 3 {
-		t.Errorf("%s%q", outline(doc.Blocks), doc.Warnings)
+		t.Errorf("%s%q", documenttest.Outline(doc.Blocks), doc.Warnings)
 	}
 }
 
 func FuzzArchive(f *testing.F) {
-	f.Add(packed(f, "a.md", "# A\n\nb", "c/d.csv", "x,y\n1,2\n"))
-	f.Add(packed(f, "a.zip", string(packed(f, "../b.txt", "c"))))
+	f.Add(documenttest.Pack(f, "a.md", "# A\n\nb", "c/d.csv", "x,y\n1,2\n"))
+	f.Add(documenttest.Pack(f, "a.zip", string(documenttest.Pack(f, "../b.txt", "c"))))
 	f.Add(encryptedZip(f))
-	f.Fuzz(func(t *testing.T, raw []byte) { check(t, "a.zip", raw) })
+	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.Check(t, "a.zip", raw) })
 }

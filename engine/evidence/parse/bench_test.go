@@ -1,4 +1,4 @@
-package parse
+package parse_test
 
 import (
 	"bytes"
@@ -10,12 +10,15 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
 func benchmark(b *testing.B, name string, raw []byte) {
 	b.Helper()
-	r := shared()
+	r := parsetest.New(b, parse.Options{})
 	ctx := context.Background()
 	if _, err := r.Read(ctx, name, bytes.NewReader(raw), int64(len(raw))); err != nil { // PDFium starts here
 		b.Fatal(err)
@@ -40,14 +43,14 @@ func BenchmarkPDFTables(b *testing.B) {
 
 // 300 pages of prose with a table on every tenth: the bar is 15 s and 300 MB on 2 cores.
 func BenchmarkPDF300Pages(b *testing.B) {
-	raw := pdf(b, func(p *fpdf.Fpdf) {
+	raw := documenttest.PDF(b, func(p *fpdf.Fpdf) {
 		for n := range 300 {
 			p.AddPage()
 			p.SetFont("Helvetica", "B", 14)
 			p.MultiCell(0, 9, fmt.Sprintf("%d. Section", n+1), "", "L", false)
 			p.SetFont("Helvetica", "", 10)
 			for range 8 {
-				p.MultiCell(0, 5, strings.Repeat(lorem, 2), "", "L", false)
+				p.MultiCell(0, 5, strings.Repeat(documenttest.Lorem, 2), "", "L", false)
 				p.Ln(3)
 			}
 			if n%10 == 0 {
@@ -73,18 +76,18 @@ func BenchmarkPDFProse(b *testing.B) {
 }
 
 func BenchmarkDocx(b *testing.B) {
-	benchmark(b, "a.docx", docx(b, strings.Repeat(para("b1", "Heading")+para("", lorem), 2000), nil))
+	benchmark(b, "a.docx", documenttest.Docx(b, strings.Repeat(documenttest.Para("b1", "Heading")+documenttest.Para("", documenttest.Lorem), 2000), nil))
 }
 
 func BenchmarkMarkdown(b *testing.B) {
-	benchmark(b, "a.md", []byte(strings.Repeat("## Heading\n\n"+lorem+"\n\n- item\n- item\n\n", 4000)))
+	benchmark(b, "a.md", []byte(strings.Repeat("## Heading\n\n"+documenttest.Lorem+"\n\n- item\n- item\n\n", 4000)))
 }
 
 func BenchmarkHTML(b *testing.B) {
 	benchmark(
 		b,
 		"a.html",
-		[]byte("<!doctype html><html><body>"+strings.Repeat("<h2>Heading</h2><p>"+lorem+"</p><ul><li>item</li></ul>", 4000)),
+		[]byte("<!doctype html><html><body>"+strings.Repeat("<h2>Heading</h2><p>"+documenttest.Lorem+"</p><ul><li>item</li></ul>", 4000)),
 	)
 }
 

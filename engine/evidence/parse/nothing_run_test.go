@@ -1,4 +1,4 @@
-package parse
+package parse_test
 
 import (
 	"context"
@@ -13,6 +13,10 @@ import (
 
 	"codeberg.org/go-pdf/fpdf"
 	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
 // Whatever a document asks for, by link, picture, macro, formula, entity or include, of the network
@@ -37,25 +41,26 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 		secret,
 	)
 	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
-	word := docx(t, para("", "Words."), map[string]string{
+	word := documenttest.Docx(t, documenttest.Para("", "Words."), map[string]string{
 		"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
-		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + wordNS + `><w:body>` + para(
+		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + documenttest.WordNS + `><w:body>` + documenttest.Para(
 			"",
 			"Words. &e;&f;",
 		) + `</w:body></w:document>`,
 	})
+	reader := parsetest.New(t, parse.Options{})
 	for name, raw := range map[string][]byte{
-		"macro.docx": docx(t, para("", "Words."), map[string]string{
+		"macro.docx": documenttest.Docx(t, documenttest.Para("", "Words."), map[string]string{
 			"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
 			"[Content_Types].xml": strings.Replace(
-				docxTypes,
+				documenttest.DocxTypes,
 				"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
 				"vnd.ms-word.document.macroEnabled.main+xml",
 				1,
 			),
 		}),
 		"entity.docx": word,
-		"formula.xlsx": workbook(t, func(x *excelize.File) {
+		"formula.xlsx": documenttest.Workbook(t, func(x *excelize.File) {
 			x.SetSheetRow("Sheet1", "A1", &[]any{"Words", "Value"})
 			x.SetSheetRow("Sheet1", "A2", &[]any{"Words.", 1})
 			x.SetCellFormula("Sheet1", "B2", `WEBSERVICE("`+web+`")`)
@@ -72,21 +77,21 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 			"--b\r\nContent-Type: text/html\r\n\r\n" +
 			"<p>Words.</p><img src=\"" + web + "\">\r\n--b\r\nContent-Type: message/external-body; " +
 			"access-type=URL; URL=\"" + web + "\"\r\n\r\nContent-Type: text/plain\r\n\r\n--b--\r\n"),
-		"link.pdf": pdf(t, func(p *fpdf.Fpdf) {
+		"link.pdf": documenttest.PDF(t, func(p *fpdf.Fpdf) {
 			p.AddPage()
 			p.SetJavascript(`this.submitForm("` + web + `"); app.launchURL("` + web + `");`)
 			p.CellFormat(0, 8, "Words.", "", 1, "L", false, 0, web)
 			p.SetAttachments([]fpdf.Attachment{{Content: []byte(macro), Filename: "run.vbs"}})
 		}),
 	} {
-		doc, err := shared().Read(context.Background(), name, strings.NewReader(string(raw)), int64(len(raw)))
+		doc, err := reader.Read(context.Background(), name, strings.NewReader(string(raw)), int64(len(raw)))
 		if err != nil {
 			if name != "entity.docx" { // that may be refused
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
-		text := outline(append(doc.Blocks, doc.Furniture...))
+		text := documenttest.Outline(append(doc.Blocks, doc.Furniture...))
 		if !strings.Contains(text, "Words.") || strings.Contains(text, "the-word-of-the-disk") {
 			t.Errorf("%s: %s", name, text)
 		}
@@ -96,19 +101,5 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 	}
 	if _, err := os.Stat(made); err == nil {
 		t.Error("something was run")
-	}
-}
-
-// A text of more than one encoding, as logs and mails pasted together are: what can be read
-// is, and nothing is lost in silence.
-func TestMixedEncodings(t *testing.T) {
-	mixed := []byte("R\xc3\xbcckfrage: wer pr\xc3\xbcft die Rechte?\nAntwort: der Eigent\xfcmer pr\xfcft viertelj\xe4hrlich.\n")
-	doc := read(t, "a.txt", mixed)
-	text := outline(doc.Blocks)
-	if !strings.Contains(text, "wer") || !strings.Contains(text, "Antwort: der Eigent") || !strings.Contains(text, "hrlich.") {
-		t.Errorf("got %s", text)
-	}
-	if strings.ContainsRune(text, 0xfffd) && len(doc.Warnings) == 0 {
-		t.Errorf("letters were lost without a warning: %s", text)
 	}
 }

@@ -1,14 +1,20 @@
 package parse
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/facts"
+	"github.com/scf-service/service/engine/evidence/parse/mail"
+	"github.com/scf-service/service/engine/evidence/parse/office"
+	"github.com/scf-service/service/engine/evidence/parse/pdf"
+	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
 // Options limits the cost of one document. Zero fields take their defaults.
@@ -20,7 +26,7 @@ type Options struct {
 	// OCRTimeout replaces Timeout for a document that needs OCR; 10 minutes.
 	OCRTimeout time.Duration
 	// OCR recognizes text in images; if nil, images can't be read.
-	OCR      OCR
+	OCR      document.OCR
 	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
 }
 
@@ -43,21 +49,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// OCR recognizes the text in one image, as plain text.
-type OCR interface {
-	// RecognizeText returns the text in an image (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of
-	// a TIFF are separated by form feeds. It stops when ctx ends.
-	RecognizeText(ctx context.Context, picture []byte) (string, error)
-}
-
 // Reader reads documents. It is safe for concurrent use.
 type Reader struct {
-	opt Options
-
-	mu       sync.Mutex
-	pdf      pdfState
-	openPDFs sync.WaitGroup // running PDF reads
-	closed   bool
+	opt  Options
+	pdfs *pdf.Reader
 }
 
 // New returns a Reader. Nothing is started until a PDF is read.
@@ -65,41 +60,27 @@ func New(opt Options) (*Reader, error) {
 	if opt.MaxBytes < 0 || opt.MaxText < 0 || opt.MaxPages < 0 || opt.Timeout < 0 {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
 	}
-	r := &Reader{opt: opt.withDefaults(), pdf: pdfState{start: startPDF}}
-	r.pdf.closing, r.pdf.stop = context.WithCancel(context.Background())
-	return r, nil
+	opt = opt.withDefaults()
+	return &Reader{opt: opt, pdfs: pdf.New(pdf.Options{MaxPages: opt.MaxPages, CacheDir: opt.CacheDir})}, nil
 }
 
 // Close releases the PDF reader. Running reads of PDFs fail.
-func (r *Reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return nil
-	}
-	r.closed = true
-	r.pdf.stop()
-	r.openPDFs.Wait()
-	if r.pdf.engine == nil {
-		return nil
-	}
-	return r.pdf.engine.close()
-}
+func (r *Reader) Close() error { return r.pdfs.Close() }
 
 // Read reads one document of size bytes. The format is detected from the content; the name only
 // distinguishes text formats and provides a title if the document has none. The error is an *Error,
 // or the context's when ctx ended.
-func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *Document, err error) {
+func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, size int64) (doc *document.Document, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			doc, err = nil, newError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
+			doc, err = nil, document.PanicError(p)
 		}
 	}()
 	if size == 0 {
-		return nil, newError(ErrEmpty, "", "0 bytes")
+		return nil, document.NewError(document.ErrEmpty, "", "0 bytes")
 	}
 	if size < 0 || size > r.opt.MaxBytes {
-		return nil, newError(ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
+		return nil, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
 	}
 	allowed := r.opt.Timeout
 	limited, cancel := context.WithTimeout(ctx, allowed)
@@ -119,10 +100,14 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 			}
 		})
 	}
-	b := newBuilder(limited, "", r.opt.MaxText)
-	b.extendDeadline = moreTime
+	b := document.NewBuilder(limited, document.Options{
+		MaxText: r.opt.MaxText, MaxBytes: r.opt.MaxBytes, OCR: r.opt.OCR, ExtendDeadline: moreTime,
+		ReadDocument: func(b *document.Builder, name string, content []byte) error {
+			return r.readInto(b, name, bytes.NewReader(content), int64(len(content)))
+		},
+	})
 	if err = r.readInto(b, name, content, size); err == nil {
-		doc = b.finish(name)
+		doc = facts.Complete(b, name)
 	}
 	if err != nil {
 		// A library may wrap the context's error; the context decides what ended the read.
@@ -130,7 +115,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 			return nil, ctx.Err()
 		}
 		if limited.Err() != nil {
-			return nil, newError(ErrTimeout, "", "stopped after %s", allowed)
+			return nil, document.NewError(document.ErrTimeout, "", "stopped after %s", allowed)
 		}
 		return nil, err
 	}
@@ -138,81 +123,65 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 }
 
 // readInto reads a document according to its format into b.
-func (r *Reader) readInto(b *builder, name string, content io.ReaderAt, size int64) error {
+func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt, size int64) error {
 	format, err := sniff(name, content, size)
 	if err != nil {
 		return err
 	}
-	b.doc.MIME = format.mime
+	b.Doc.MIME = format.mime
 	if w := extensionWarning(name, format); w != "" {
-		b.warn("%s", w)
+		b.Warn("%s", w)
 	}
 	switch format {
 	case formatPDF:
-		err = r.readPDF(b, content, size)
+		err = r.pdfs.Read(b, content, size)
 	case formatDocx:
-		err = readDocx(b, content, size)
+		err = office.ReadDocx(b, content, size)
 	case formatXlsx:
-		err = readXlsx(b, content, size)
+		err = office.ReadXlsx(b, content, size)
 	case formatPptx:
-		err = readPptx(b, content, size)
+		err = office.ReadPptx(b, content, size)
 	case formatODT, formatODS, formatODP:
-		err = readODF(b, format, content, size)
+		err = office.ReadODF(b, content, size)
 	case formatZip:
 		err = r.readArchive(b, content, size)
 	case formatMsg:
-		err = r.readMsg(b, content, size)
+		err = mail.ReadOutlook(b, content, size)
 	case formatMail:
-		err = r.readMail(b, content, size)
+		err = mail.ReadMail(b, content, size)
 	case formatRTF:
-		err = readRTF(b, content, size)
+		err = office.ReadRTF(b, content, size)
 	default:
 		if format.isPicture {
-			err = r.readPicture(b, format, content, size)
+			err = readPicture(b, format, content, size)
 		} else {
 			err = readText(b, format, content, size)
 		}
 	}
 	if err == nil {
-		err = b.err
+		err = b.Err()
 	}
 	if err != nil {
 		return err
 	}
-	if len(b.doc.Blocks) == 0 && len(b.doc.Furniture) == 0 {
-		return newError(ErrEmpty, "", "it contains no text")
+	if len(b.Doc.Blocks) == 0 && len(b.Doc.Furniture) == 0 {
+		return document.NewError(document.ErrEmpty, "", "it contains no text")
 	}
 	return nil
 }
 
-// readAll reads all of a document into memory.
-func readAll(content io.ReaderAt, size int64) ([]byte, error) {
-	raw := make([]byte, size)
-	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {
-		return nil, fmt.Errorf("read the file: %w", err)
-	}
-	return raw, nil
-}
-
 // readText decodes a document of a text format and passes it to its reader.
-func readText(b *builder, format *format, content io.ReaderAt, size int64) error {
-	raw, err := readAll(content, size)
+func readText(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
+	raw, err := document.ReadAll(content, size)
 	if err != nil {
 		return err
 	}
-	text, warning := decodeText(raw)
+	decoded, warning := text.Decode(raw)
 	if warning != "" {
-		b.warn("%s", warning)
+		b.Warn("%s", warning)
 	}
-	if strings.TrimSpace(text) == "" {
-		return newError(ErrEmpty, "", "it contains no text")
+	if strings.TrimSpace(decoded) == "" {
+		return document.NewError(document.ErrEmpty, "", "it contains no text")
 	}
-	return format.read(b, text)
-}
-
-// titleFromName returns the file name without folder and extension, the last resort for a title.
-func titleFromName(name string) string {
-	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	base = strings.TrimSuffix(base, path.Ext(base))
-	return cleanText(strings.NewReplacer("_", " ", "-", " ").Replace(base))
+	return format.read(b, decoded)
 }

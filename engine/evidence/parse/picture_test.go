@@ -1,22 +1,20 @@
-package parse
+package parse_test
 
 import (
 	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"image"
 	"image/png"
-	"os"
 	"strings"
 	"testing"
 
-	"codeberg.org/go-pdf/fpdf"
-
-	"github.com/scf-service/service/engine/evidence/ocr"
-	"github.com/scf-service/service/internal/testutil/programtest"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
 // eye stands for a program that recognises text: it says how large a picture is.
@@ -29,62 +27,24 @@ func (e eye) RecognizeText(ctx context.Context, picture []byte) (string, error) 
 	return e.say(picture)
 }
 
-// scan is a picture, in PNG, of a page with text.
-func scan(t testing.TB, text string) []byte {
+func readWith(t testing.TB, o document.OCR, name string, raw []byte) (*document.Document, error) {
 	t.Helper()
-	raw := pdf(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 7, text, "", "L", false) })
-	var out bytes.Buffer
-	err := shared().openPDF(context.Background(), bytes.NewReader(raw), int64(len(raw)), func(doc pdfDocument) error {
-		pnm, err := doc.draw(1)
-		if err != nil {
-			return err
-		}
-		var w, h int
-		if _, err := fmt.Sscanf(string(pnm[:20]), "P5\n%d %d\n255\n", &w, &h); err != nil {
-			return err
-		}
-		img := image.NewGray(image.Rect(0, 0, w, h))
-		copy(img.Pix, pnm[len(pnm)-w*h:])
-		return png.Encode(&out, img)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
-// scannedPDF has a page of text, one that is a picture, and one of text.
-func scannedPDF(t testing.TB, picture []byte) []byte {
-	return pdf(t, func(p *fpdf.Fpdf) {
-		p.AddPage()
-		p.MultiCell(0, 7, "The first page has words.", "", "L", false)
-		p.AddPage()
-		p.RegisterImageOptionsReader("scan", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(picture))
-		p.ImageOptions("scan", 0, 0, 210, 297, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
-		p.AddPage()
-		p.MultiCell(0, 7, "The third page has words again.", "", "L", false)
-	})
-}
-
-func readWith(t testing.TB, o OCR, name string, raw []byte) (*Document, error) {
-	t.Helper()
-	r, err := New(Options{OCR: o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.pdf.start = startCached
-	t.Cleanup(func() { r.Close() })
+	r := parsetest.New(t, parse.Options{OCR: o})
 	return r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 }
 
 func TestPictures(t *testing.T) {
-	shot := scan(t, "Screenshot text")
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
+		t.Fatal(err)
+	}
+	shot := buf.Bytes()
 	says := eye{func(p []byte) (string, error) { return "MFA SETTINGS\n\nRequired for all\nusers.\n\f", nil }}
 	doc, err := readWith(t, says, "mfa.png", shot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, outline(doc.Blocks), "# MFA SETTINGS\n¶ Required for all users.  {MFA SETTINGS}\n")
+	documenttest.Compare(t, documenttest.Outline(doc.Blocks), "# MFA SETTINGS\n¶ Required for all users.  {MFA SETTINGS}\n")
 	if doc.MIME != "image/png" || len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "OCR") {
 		t.Errorf("%s %q", doc.MIME, doc.Warnings)
 	}
@@ -99,14 +59,14 @@ func TestPictures(t *testing.T) {
 		t.Errorf("%+v %v", doc, err)
 	}
 	for name, tt := range map[string]struct {
-		o    OCR
+		o    document.OCR
 		raw  []byte
 		want error
 	}{
-		"no program":    {nil, shot, ErrNoTextLayer},
-		"no text":       {eye{func([]byte) (string, error) { return " \n\f", nil }}, shot, ErrEmpty},
-		"program fails": {eye{func([]byte) (string, error) { return "", errors.New("out of memory") }}, shot, ErrDamaged},
-		"too large":     {says, hugePNG(), ErrTooLarge},
+		"no program":    {nil, shot, document.ErrNoTextLayer},
+		"no text":       {eye{func([]byte) (string, error) { return " \n\f", nil }}, shot, document.ErrEmpty},
+		"program fails": {eye{func([]byte) (string, error) { return "", errors.New("out of memory") }}, shot, document.ErrDamaged},
+		"too large":     {says, hugePNG(), document.ErrTooLarge},
 	} {
 		if _, err := readWith(t, tt.o, "a.png", tt.raw); !errors.Is(err, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, err, tt.want)
@@ -123,131 +83,4 @@ func hugePNG() []byte {
 	// The checksum of the head is not right any more; DecodeConfig stops there, so mend it.
 	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
 	return raw
-}
-
-func TestScannedPDF(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	raw := scannedPDF(t, scan(t, "whatever"))
-	var size int
-	doc, err := readWith(
-		t,
-		eye{func(p []byte) (string, error) { size = len(p); return "The second page was recognised.", nil }},
-		"a.pdf",
-		raw,
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []string{"The first page", "The second page", "The third page"} {
-		if b := doc.Blocks[i]; !strings.HasPrefix(b.Text, want) || b.Locator.Page != i+1 {
-			t.Errorf("block %d: %q on page %d", i, b.Text, b.Locator.Page)
-		}
-	}
-	if size < 2000*3000 {
-		t.Errorf("the page was drawn in %d bytes", size)
-	}
-	// Without a program the page is told of, and a PDF of nothing else is no success.
-	doc = read(t, "a.pdf", raw)
-	if len(doc.Warnings) != 1 || !strings.Contains(doc.Warnings[0], "Page 2: no text layer, needs OCR: install tesseract") {
-		t.Errorf("warnings %q", doc.Warnings)
-	}
-	only := pdf(t, func(p *fpdf.Fpdf) {
-		p.AddPage()
-		p.RegisterImageOptionsReader("scan", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(scan(t, "x")))
-		p.ImageOptions("scan", 0, 0, 210, 297, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
-	})
-	if err := readErr(t, Options{}, "a.pdf", only); !errors.Is(err, ErrNoTextLayer) || !strings.Contains(err.Error(), "install tesseract") {
-		t.Errorf("without a program: %v", err)
-	}
-	if _, err := readWith(t, eye{func([]byte) (string, error) { return "", nil }}, "a.pdf", only); !errors.Is(err, ErrEmpty) {
-		t.Errorf("nothing recognised: %v", err)
-	}
-	if _, err := readWith(t, eye{func([]byte) (string, error) { return "", errors.New("no memory") }}, "a.pdf", only); err == nil {
-		t.Error("an empty success")
-	}
-}
-
-// A scan with a stamp or a page number as its text layer is recognised too, and what is
-// recognised takes the stamp's place where it is clearly more.
-func TestStampedScan(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long, and of one goroutine")
-	}
-	picture := scan(t, "whatever")
-	page := func(p *fpdf.Fpdf, w, h float64, words string) {
-		p.AddPage()
-		p.RegisterImageOptionsReader("scan", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(picture))
-		p.ImageOptions("scan", 0, 0, w, h, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
-		p.SetY(270)
-		p.MultiCell(0, 4, words, "", "L", false)
-	}
-	raw := pdf(t, func(p *fpdf.Fpdf) {
-		p.SetAutoPageBreak(false, 0)
-		page(p, 210, 297, "Received 3 May, page 1 of 4")
-		page(p, 210, 297, strings.Repeat("word ", stampWords+1)) // its text layer is a text
-		page(p, 100, 100, "A figure and what it shows")          // a picture in a text
-	})
-	long := strings.Repeat("Access is reviewed each quarter. ", 8) + "Received 3 May, page 1 of 4"
-	drawn := 0
-	doc, err := readWith(t, eye{func([]byte) (string, error) { drawn++; return long, nil }}, "a.pdf", raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := outline(doc.Blocks)
-	if drawn != 1 || !strings.Contains(text, "Access is reviewed") || strings.Count(text, "Received") != 1 ||
-		!strings.Contains(text, "word word") ||
-		!strings.Contains(text, "A figure") {
-		t.Errorf("%d pages were recognised:\n%s", drawn, text)
-	}
-	if len(doc.Warnings) != 1 || doc.Warnings[0] != recognizedWarning {
-		t.Errorf("warnings %q", doc.Warnings)
-	}
-	for name, tt := range map[string]struct {
-		o    OCR
-		warn string
-	}{
-		"no more to it": {eye{func([]byte) (string, error) { return "Rcceived 3 May, page l of 4 and a title", nil }}, ""},
-		"fails": {
-			eye{func([]byte) (string, error) { return "", errors.New("no memory") }},
-			"Page 1: no memory. Page 1: an image with a few words of text; only these were read.",
-		},
-		"no program": {nil, "Page 1: an image with a few words of text; only these were read: " + installOCRHint + "."},
-	} {
-		doc, err := readWith(t, tt.o, "a.pdf", raw)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		if text := outline(doc.Blocks); !strings.Contains(text, "Received 3 May") || strings.Contains(text, "Rcceived") {
-			t.Errorf("%s: %s", name, text)
-		}
-		if got := strings.Join(doc.Warnings, " "); got != tt.warn {
-			t.Errorf("%s: warnings %q", name, got)
-		}
-	}
-}
-
-// With the real program, a scanned page reads as the page it was made from.
-func TestTesseract(t *testing.T) {
-	programtest.Find(t, "tesseract")
-	tess, err := ocr.FindTesseract("eng", os.Getenv)
-	if err != nil || tess == nil {
-		t.Fatalf("%v, %v", tess, err)
-	}
-	const text = "Access Control Policy\n\nAccess to systems is granted by role and reviewed each quarter by the owner of " +
-		"the system. Accounts of leavers are disabled on the day they leave."
-	doc, err := readWith(t, tess, "a.pdf", scannedPDF(t, scan(t, text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for _, b := range doc.Blocks {
-		if b.Locator.Page == 2 {
-			got.WriteString(b.Text + " ")
-		}
-	}
-	if score := f1(got.String(), text); score < 0.95 {
-		t.Errorf("F1 %.3f: %q", score, got.String())
-	}
 }

@@ -1,9 +1,10 @@
 package parse
 
 import (
+	"archive/zip"
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"io"
 	"path"
 	"slices"
@@ -11,6 +12,10 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/parse/cfb"
 	"github.com/scf-service/service/internal/lazyregexp"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
 // format is a supported file format.
@@ -18,7 +23,7 @@ type format struct {
 	mime       string
 	label      string   // in a sentence: "a PDF"
 	extensions []string // names that suit it
-	read       func(*builder, string) error
+	read       func(*document.Builder, string) error
 	isPicture  bool // its text has to be recognised
 }
 
@@ -59,14 +64,14 @@ var (
 	formatMail     = &format{mime: "message/rfc822", label: "a mail", extensions: []string{".eml"}}
 	formatMsg      = &format{mime: "application/vnd.ms-outlook", label: "an Outlook message", extensions: []string{".msg"}}
 	formatZip      = &format{mime: "application/zip", label: "a zip archive", extensions: []string{".zip"}}
-	formatHTML     = &format{mime: "text/html", label: "HTML", read: readHTML, extensions: []string{".html", ".htm", ".xhtml"}}
-	formatJSON     = &format{mime: "application/json", label: "JSON", read: readJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
-	formatCSV      = &format{mime: "text/csv", label: "CSV", read: readCSV, extensions: []string{".csv"}}
-	formatTSV      = &format{mime: mimeTSV, label: "TSV", read: readCSV, extensions: []string{".tsv", ".tab"}}
-	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", read: readMarkdown, extensions: []string{".md", ".markdown"}}
-	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", read: readRST, extensions: []string{".rst", ".rest"}}
-	formatYAML     = &format{mime: "application/yaml", label: "YAML", read: readYAML, extensions: []string{".yaml", ".yml"}}
-	formatPlain    = &format{mime: "text/plain", label: "plain text", read: readPlain}
+	formatHTML     = &format{mime: "text/html", label: "HTML", read: text.ReadHTML, extensions: []string{".html", ".htm", ".xhtml"}}
+	formatJSON     = &format{mime: "application/json", label: "JSON", read: text.ReadJSON, extensions: []string{".json", ".jsonl", ".ndjson"}}
+	formatCSV      = &format{mime: "text/csv", label: "CSV", read: text.ReadCSV, extensions: []string{".csv"}}
+	formatTSV      = &format{mime: text.MIMETSV, label: "TSV", read: text.ReadCSV, extensions: []string{".tsv", ".tab"}}
+	formatMarkdown = &format{mime: "text/markdown", label: "Markdown", read: text.ReadMarkdown, extensions: []string{".md", ".markdown"}}
+	formatRST      = &format{mime: "text/x-rst", label: "reStructuredText", read: text.ReadRST, extensions: []string{".rst", ".rest"}}
+	formatYAML     = &format{mime: "application/yaml", label: "YAML", read: text.ReadYAML, extensions: []string{".yaml", ".yml"}}
+	formatPlain    = &format{mime: "text/plain", label: "plain text", read: text.ReadPlain}
 )
 
 // unsupportedFormats lists signatures of well-known unsupported files, with messages.
@@ -75,15 +80,15 @@ var unsupportedFormats = []struct {
 	kind  error
 	say   string
 }{
-	{"MZ", ErrUnsupported, "it is a Windows program"},
-	{"\x7fELF", ErrUnsupported, "it is a program"},
-	{"\xcf\xfa\xed\xfe", ErrUnsupported, "it is a program"},
-	{"\xca\xfe\xba\xbe", ErrUnsupported, "it is a program"},
-	{"\x1f\x8b", ErrUnsupported, "it is a gzip archive; unpack it and add what is in it"},
-	{"BZh", ErrUnsupported, "it is a bzip2 archive; unpack it and add what is in it"},
-	{"7z\xbc\xaf\x27\x1c", ErrUnsupported, "it is a 7z archive; unpack it and add what is in it"},
-	{"Rar!\x1a\x07", ErrUnsupported, "it is a RAR archive; unpack it and add what is in it"},
-	{"SQLite format 3\x00", ErrUnsupported, "it is a database"},
+	{"MZ", document.ErrUnsupported, "it is a Windows program"},
+	{"\x7fELF", document.ErrUnsupported, "it is a program"},
+	{"\xcf\xfa\xed\xfe", document.ErrUnsupported, "it is a program"},
+	{"\xca\xfe\xba\xbe", document.ErrUnsupported, "it is a program"},
+	{"\x1f\x8b", document.ErrUnsupported, "it is a gzip archive; unpack it and add what is in it"},
+	{"BZh", document.ErrUnsupported, "it is a bzip2 archive; unpack it and add what is in it"},
+	{"7z\xbc\xaf\x27\x1c", document.ErrUnsupported, "it is a 7z archive; unpack it and add what is in it"},
+	{"Rar!\x1a\x07", document.ErrUnsupported, "it is a RAR archive; unpack it and add what is in it"},
+	{"SQLite format 3\x00", document.ErrUnsupported, "it is a database"},
 }
 
 // pictureFormats lists the image formats supported by OCR, with their signatures.
@@ -119,8 +124,8 @@ func sniffPicture(head []byte) *format {
 }
 
 const (
-	sniffBytes = 64 << 10
-	mimeTSV    = "text/tab-separated-values"
+	sniffBytes   = 64 << 10
+	maxTypesPart = 4 << 20 // bytes of the part that lists the types or the contents of an archive
 )
 
 // sniff detects the format from the content. The name only decides between text formats that can't
@@ -128,7 +133,7 @@ const (
 func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	head := make([]byte, min(size, sniffBytes))
 	if n, err := content.ReadAt(head, 0); err != nil && (err != io.EOF || n < len(head)) {
-		return nil, newError(ErrDamaged, "", "it is truncated or unreadable: %v", err)
+		return nil, document.NewError(document.ErrDamaged, "", "it is truncated or unreadable: %v", err)
 	}
 	switch {
 	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
@@ -145,18 +150,18 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 	}
 	for _, b := range unsupportedFormats {
 		if bytes.HasPrefix(head, []byte(b.magic)) && (b.magic != "MZ" || looksBinary(head)) {
-			return nil, newError(b.kind, "", "%s", b.say)
+			return nil, document.NewError(b.kind, "", "%s", b.say)
 		}
 	}
 	if looksBinary(head) {
-		return nil, newError(ErrUnsupported, "", "it contains bytes that are not text")
+		return nil, document.NewError(document.ErrUnsupported, "", "it contains bytes that are not text")
 	}
 	return sniffText(name, head, int64(len(head)) == size), nil
 }
 
 // sniffZip looks for the main part of an Office document. Other zip files are archives.
 func sniffZip(content io.ReaderAt, size int64) (*format, error) {
-	z, err := zipDirectory(content, size)
+	z, err := zipfile.Open(content, size)
 	if err != nil {
 		return nil, err
 	}
@@ -186,14 +191,52 @@ func sniffZip(content io.ReaderAt, size int64) (*format, error) {
 		"ms-powerpoint.presentation.macroEnabled.main", "ms-powerpoint.slideshow.macroEnabled.main", "ms-powerpoint.template.macroEnabled.main"):
 		return formatPptx, nil
 	case has("ms-excel.sheet.binary"):
-		return nil, newError(ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
+		return nil, document.NewError(document.ErrUnsupported, "", "it is a binary Excel workbook (.xlsb); save it as .xlsx")
 	case types != "":
-		return nil, newError(ErrUnsupported, "", "it is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
+		return nil, document.NewError(document.ErrUnsupported, "", "it is an unsupported Office document; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	if f, err := sniffODF(z); f != nil || err != nil {
 		return f, err
 	}
 	return formatZip, nil
+}
+
+// contentTypes returns the list of content types of an Office document, or "".
+func contentTypes(z *zip.Reader) (string, error) {
+	raw, err := zipfile.ReadPart(z, "[Content_Types].xml", maxTypesPart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return "", nil
+	}
+	return string(raw), err
+}
+
+// sniffODF returns the OpenDocument format of an archive from its mimetype entry.
+func sniffODF(z *zip.Reader) (*format, error) {
+	raw, err := zipfile.ReadPart(z, "mimetype", 1024)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kind := strings.TrimSuffix(strings.TrimSpace(string(raw)), "-template")
+	for _, f := range []*format{formatODT, formatODS, formatODP} {
+		if kind != f.mime {
+			continue
+		}
+		if manifest, err := zipfile.ReadPart(z, "META-INF/manifest.xml", maxTypesPart); err == nil &&
+			strings.Contains(string(manifest), "encryption-data") {
+			return nil, document.NewError(document.ErrEncrypted, "", "%s", f.label)
+		}
+		return f, nil
+	}
+	if strings.HasPrefix(kind, "application/vnd.oasis.opendocument") {
+		return nil, document.NewError(document.ErrUnsupported, "", "it is an OpenDocument file without text, tables or slides; save it as PDF")
+	}
+	if kind == "application/epub+zip" {
+		return nil, document.NewError(document.ErrUnsupported, "", "it is an e-book; save it as .docx or PDF")
+	}
+	return nil, nil
 }
 
 // oleStreams lists the streams that identify the kind of an OLE2 file, with messages.
@@ -202,35 +245,35 @@ var oleStreams = []struct {
 	kind   error
 	say    string
 }{
-	{"EncryptedPackage", ErrEncrypted, "an Office document"},
-	{"WordDocument", ErrUnsupported, "it is a Word document of before 2007 (.doc); save it as .docx"},
-	{"Workbook", ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
-	{"Book", ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
-	{"PowerPoint Document", ErrUnsupported, "it is a PowerPoint presentation of before 2007 (.ppt); save it as .pptx"},
-	{"VisioDocument", ErrUnsupported, "it is a Visio drawing; save it as PDF"},
+	{"EncryptedPackage", document.ErrEncrypted, "an Office document"},
+	{"WordDocument", document.ErrUnsupported, "it is a Word document of before 2007 (.doc); save it as .docx"},
+	{"Workbook", document.ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
+	{"Book", document.ErrUnsupported, "it is an Excel workbook of before 2007 (.xls); save it as .xlsx"},
+	{"PowerPoint Document", document.ErrUnsupported, "it is a PowerPoint presentation of before 2007 (.ppt); save it as .pptx"},
+	{"VisioDocument", document.ErrUnsupported, "it is a Visio drawing; save it as PDF"},
 }
 
 // sniffOLE detects the content of an OLE2 file by its stream names.
 func sniffOLE(content io.ReaderAt, size int64) (*format, error) {
 	f, err := cfb.Open(content, size)
 	if err != nil {
-		return nil, damagedError("", err)
+		return nil, document.DamagedError("", err)
 	}
 	for _, old := range oleStreams {
 		if f.Root.Child(old.stream) != nil {
-			return nil, newError(old.kind, "", "%s", old.say)
+			return nil, document.NewError(old.kind, "", "%s", old.say)
 		}
 	}
 	if f.Root.Child("__properties_version1.0") != nil {
 		return formatMsg, nil
 	}
-	return nil, newError(ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
+	return nil, document.NewError(document.ErrUnsupported, "", "it is an OLE2 file of an unknown program; save it as .docx, .xlsx or PDF")
 }
 
 // looksBinary reports whether control characters make up more than a sixteenth of a
 // text that is not UTF-16.
 func looksBinary(head []byte) bool {
-	if cs := guessCharset(head); cs == utf16LE || cs == utf16BE {
+	if cs := text.GuessCharset(head); cs == text.UTF16LE || cs == text.UTF16BE {
 		return false
 	}
 	odd := 0
@@ -249,19 +292,19 @@ var (
 )
 
 func sniffText(name string, head []byte, whole bool) *format {
-	text, _ := decodeText(head)
+	sample, _ := text.Decode(head)
 	ending := strings.ToLower(path.Ext(name))
-	trimmed := strings.TrimSpace(text)
+	trimmed := strings.TrimSpace(sample)
 	switch {
-	case htmlStartPattern.MatchString(text):
+	case htmlStartPattern.MatchString(sample):
 		return formatHTML
 	case looksJSON(trimmed, whole):
 		return formatJSON
-	case looksMail(text):
+	case looksMail(sample):
 		return formatMail
 	case strings.HasPrefix(trimmed, "%YAML "):
 		return formatYAML
-	case strings.HasPrefix(trimmed, "<") && len(htmlTagPattern.FindAllStringIndex(text, 3)) == 3 && !formatMarkdown.hasExtension(ending):
+	case strings.HasPrefix(trimmed, "<") && len(htmlTagPattern.FindAllStringIndex(sample, 3)) == 3 && !formatMarkdown.hasExtension(ending):
 		return formatHTML
 	}
 	// From here on the name decides, unless the content contradicts it.
@@ -269,7 +312,7 @@ func sniffText(name string, head []byte, whole bool) *format {
 		if !f.hasExtension(ending) {
 			continue
 		}
-		if f == formatHTML && !htmlTagPattern.MatchString(text) {
+		if f == formatHTML && !htmlTagPattern.MatchString(sample) {
 			break
 		}
 		return f
@@ -277,13 +320,13 @@ func sniffText(name string, head []byte, whole bool) *format {
 	if ending == ".txt" || ending == ".log" {
 		return formatPlain
 	}
-	if d := guessDelimiter(text); d != 0 {
+	if d := text.GuessDelimiter(sample); d != 0 {
 		if d == '\t' {
 			return formatTSV
 		}
 		return formatCSV
 	}
-	if len(markdownPattern.FindAllStringIndex(text, 3)) == 3 {
+	if len(markdownPattern.FindAllStringIndex(sample, 3)) == 3 {
 		return formatMarkdown
 	}
 	return formatPlain
@@ -342,38 +385,6 @@ func looksJSON(s string, whole bool) bool {
 			return !whole && dec.InputOffset() > int64(len(s))/2
 		}
 	}
-}
-
-// guessDelimiter returns the column delimiter of a text table, or 0.
-func guessDelimiter(text string) rune {
-	if len(text) > 16<<10 {
-		text = text[:16<<10]
-		if i := strings.LastIndexByte(text, '\n'); i > 0 {
-			text = text[:i]
-		}
-	}
-	best, bestCols := rune(0), 1
-	for _, d := range []rune{',', ';', '\t', '|'} {
-		r := csv.NewReader(strings.NewReader(text))
-		r.Comma, r.LazyQuotes, r.FieldsPerRecord = d, true, -1
-		first, rows, same := 0, 0, 0
-		for rows < 50 {
-			rec, err := r.Read()
-			if err != nil {
-				break
-			}
-			if rows++; first == 0 {
-				first = len(rec)
-			}
-			if len(rec) == first {
-				same++
-			}
-		}
-		if rows >= 2 && first > bestCols && same*10 >= rows*8 {
-			best, bestCols = d, first
-		}
-	}
-	return best
 }
 
 func (f *format) hasExtension(ending string) bool {

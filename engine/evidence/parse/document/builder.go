@@ -1,0 +1,270 @@
+package document
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	MaxBlockBytes   = 16 << 10 // of one block; longer text is cut at a space
+	MaxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
+)
+
+// Options are the limits and helpers for reading one document and the documents in it.
+type Options struct {
+	MaxText        int64  // bytes of text
+	MaxBytes       int64  // size of a document inside the document
+	OCR            OCR    // nil: images can't be read
+	ExtendDeadline func() // extends the time limit of the whole document for OCR; may be nil
+	// ReadDocument reads the content of a document inside the document.
+	ReadDocument func(b *Builder, name string, content []byte) error
+}
+
+// Fact is a statement of a document about itself: a label as it appears there, and its value.
+type Fact struct{ Key, Value string }
+
+// budget is what a document and all documents in it may still use.
+type budget struct {
+	text     int64 // bytes of text
+	unpacked int64 // bytes of documents inside it
+}
+
+// Builder collects the blocks of one document, keeps the open headings, and stops the reader when
+// the text grows too large or the context ends: readers check Err after adding.
+type Builder struct {
+	Doc   *Document
+	Facts []Fact // from metadata: front matter, properties
+	// IsCollection reports that it contains several documents, so that none of them gives it a title or facts.
+	IsCollection bool
+	MemberTitle  string // title of the only document in it
+
+	ctx            context.Context
+	opt            *Options
+	budget         *budget
+	depth          int // number of documents around it
+	headingLevels  []int
+	headingPath    []string // the open headings; replaced, never modified in place
+	tableCount     int
+	boldParagraphs []int // indexes of short, completely bold paragraphs: headings if the document has no heading styles
+	headingCount   int   // headings so far
+	err            error
+}
+
+// NewBuilder returns a Builder for one document.
+func NewBuilder(ctx context.Context, opt Options) *Builder {
+	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, unpacked: maxUnpacked}}
+}
+
+// NewPart returns a Builder for a part of the document. The part shares the document's limits.
+func (b *Builder) NewPart() *Builder {
+	return &Builder{Doc: &Document{}, ctx: b.ctx, opt: b.opt, budget: b.budget, depth: b.depth}
+}
+
+// Context returns the context that ends with the time limit.
+func (b *Builder) Context() context.Context { return b.ctx }
+
+// Err returns the error that stopped the reading, or nil.
+func (b *Builder) Err() error { return b.err }
+
+// Fail stops the reading with an error.
+func (b *Builder) Fail(err error) { b.err = err }
+
+// MaxText returns the maximum size of the text in bytes.
+func (b *Builder) MaxText() int64 { return b.opt.MaxText }
+
+// AddFact adds a statement of the document about itself, from its metadata.
+func (b *Builder) AddFact(key, value string) { b.Facts = append(b.Facts, Fact{key, value}) }
+
+// Warn adds a sentence for the user: what was skipped and why.
+func (b *Builder) Warn(format string, args ...any) {
+	b.Doc.AddWarning(fmt.Sprintf(format, args...))
+}
+
+// spendText counts n bytes of text and reports whether reading may go on.
+func (b *Builder) spendText(n int) bool {
+	if b.err != nil {
+		return false
+	}
+	if b.err = b.ctx.Err(); b.err != nil {
+		return false
+	}
+	b.budget.text -= int64(n) + 1
+	if b.budget.text < 0 {
+		b.err = b.tooMuchText()
+		return false
+	}
+	return true
+}
+
+func (b *Builder) tooMuchText() error {
+	return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
+}
+
+// SpendUnpacked counts n bytes of documents inside the document.
+func (b *Builder) SpendUnpacked(n int64) error {
+	if b.budget.unpacked -= n; b.budget.unpacked < 0 {
+		return NewError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxUnpacked))
+	}
+	return nil
+}
+
+// openLevel returns the level of the innermost open heading, or 0.
+func (b *Builder) openLevel() int {
+	if n := len(b.headingLevels); n > 0 {
+		return b.headingLevels[n-1]
+	}
+	return 0
+}
+
+// AppendPart appends a part's blocks under the open headings, which stay open.
+func (b *Builder) AppendPart(part *Builder) {
+	level, above := b.openLevel(), b.headingPath
+	var from, path []string
+	for _, blk := range part.Doc.Blocks {
+		if path == nil || !slices.Equal(from, blk.HeadingPath) {
+			from, path = blk.HeadingPath, append(above[:len(above):len(above)], blk.HeadingPath...)
+		}
+		blk.HeadingPath = path
+		if blk.Kind == Heading {
+			blk.Level = min(blk.Level+level, 9)
+		}
+		if blk.Table > 0 {
+			blk.Table += b.tableCount
+		}
+		b.Doc.Blocks = append(b.Doc.Blocks, blk)
+	}
+	b.Doc.Furniture = append(b.Doc.Furniture, part.Doc.Furniture...)
+	b.tableCount += part.tableCount
+}
+
+// CloseHeadings closes all headings: the next block is under none.
+func (b *Builder) CloseHeadings() { b.headingLevels, b.headingPath = nil, nil }
+
+// AddHeading closes the headings of the same or a deeper level and opens this one.
+func (b *Builder) AddHeading(level int, text string, locator api.Locator) {
+	text = Clean(text)
+	if text == "" {
+		return
+	}
+	if len(text) > MaxHeadingBytes {
+		b.AddBlock(Block{Kind: Paragraph, Text: text, Locator: locator})
+		return
+	}
+	b.headingCount++
+	level = min(max(level, 1), 9)
+	keep := len(b.headingLevels)
+	for keep > 0 && b.headingLevels[keep-1] >= level {
+		keep--
+	}
+	b.headingLevels, b.headingPath = b.headingLevels[:keep], b.headingPath[:keep:keep]
+	b.AddBlock(Block{Kind: Heading, Level: level, Text: text, Locator: locator})
+	b.headingLevels = append(b.headingLevels, level)
+	b.headingPath = append(b.headingPath, text)
+}
+
+// AddBlock appends a block under the open headings. It cleans the text; an empty block is dropped.
+func (b *Builder) AddBlock(blk Block) {
+	blk.HeadingPath = b.headingPath
+	b.AddBlockAt(blk)
+}
+
+// AddBlockAt appends a block that has its own heading path.
+func (b *Builder) AddBlockAt(blk Block) {
+	if blk.Kind == Line {
+		blk.Text = cleanLines(blk.Text)
+	} else {
+		blk.Text = Clean(blk.Text)
+	}
+	if blk.Text == "" || !b.spendText(len(blk.Text)) {
+		return
+	}
+	if len(blk.Text) <= MaxBlockBytes || blk.Kind == TableRow {
+		b.Doc.Blocks = append(b.Doc.Blocks, blk)
+		return
+	}
+	rest := blk.Text
+	for rest != "" && b.err == nil {
+		if b.err = b.ctx.Err(); b.err != nil {
+			return
+		}
+		piece := CutAtSpace(rest, MaxBlockBytes)
+		part := blk
+		if part.Text = strings.TrimSpace(piece); part.Text != "" {
+			b.Doc.Blocks = append(b.Doc.Blocks, part)
+		}
+		rest = rest[len(piece):]
+	}
+}
+
+// AddParagraph appends a paragraph; isBold means that all of it is bold.
+func (b *Builder) AddParagraph(text string, bold bool, locator api.Locator) {
+	if text = Clean(text); text == "" {
+		return
+	}
+	if bold && len(text) < 100 && !strings.ContainsAny(text[len(text)-1:], ".,;:") {
+		b.boldParagraphs = append(b.boldParagraphs, len(b.Doc.Blocks))
+	}
+	b.AddBlock(Block{Kind: Paragraph, Text: text, Locator: locator})
+}
+
+// PromoteBoldHeadings turns short bold paragraphs into headings if the document has no other
+// headings.
+func (b *Builder) PromoteBoldHeadings() {
+	if b.headingCount > 0 || len(b.boldParagraphs) == 0 || len(b.boldParagraphs)*2 > len(b.Doc.Blocks) {
+		return
+	}
+	blocks := b.Doc.Blocks
+	var path []string
+	next := 0
+	for i := range blocks {
+		if next < len(b.boldParagraphs) && b.boldParagraphs[next] == i && blocks[i].Kind == Paragraph {
+			next++
+			blocks[i].Kind, blocks[i].Level = Heading, 1
+			path = []string{blocks[i].Text}
+			continue
+		}
+		blocks[i].HeadingPath = path
+	}
+}
+
+// AddRow appends a table row. header may be nil.
+func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator) {
+	for i := range cells {
+		cells[i] = Clean(cells[i])
+	}
+	b.AddBlock(Block{Kind: TableRow, Text: RenderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
+}
+
+// AddFurniture stores text that is not part of the flow.
+func (b *Builder) AddFurniture(blk Block) {
+	blk.Text = Clean(blk.Text)
+	if blk.Text != "" && b.spendText(len(blk.Text)) {
+		b.Doc.Furniture = append(b.Doc.Furniture, blk)
+	}
+}
+
+// NextTableNumber counts a table and returns its number.
+func (b *Builder) NextTableNumber() int {
+	b.tableCount++
+	return b.tableCount
+}
+
+// CutAtSpace returns the longest prefix of s of at most limit bytes that ends after a space, or at
+// a character if there is none.
+func CutAtSpace(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	if i := strings.LastIndexAny(s[:limit], " \n"); i > 0 {
+		return s[:i+1]
+	}
+	for limit > 1 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}

@@ -1,0 +1,73 @@
+package document
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// ligatures maps ligatures in PDFs to letters.
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
+
+// Clean returns one line of text: composed Unicode, single spaces, nothing invisible.
+func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	s = stripInvisible(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// cleanLines does the same for text that keeps its lines and indentation.
+func cleanLines(s string) string {
+	lines := strings.Split(stripInvisible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRightFunc(l, unicode.IsSpace)
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// isClean reports, without allocating, whether Clean would return s unchanged: the usual case.
+func isClean(s string) bool {
+	space := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || s == ""
+}
+
+// stripInvisible removes control, zero-width and bidirectional characters, which hide text from
+// readers or split words, and invalid Unicode.
+func stripInvisible(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r >= ' ' && r < 0x7f:
+			return r
+		case r == '\r' || r == '\v' || r == '\f' || r == '\u2028' || r == '\u2029':
+			return '\n'
+		case r == '\u00ad' || r == '\ufeff' || r == '\u2060' || r >= '\u200b' && r <= '\u200f' || r >= '\u202a' && r <= '\u202e' ||
+			r >= '\u2066' && r <= '\u2069':
+			return -1
+		case r >= 0xE0000 && r <= 0xE007F: // tag characters: invisible ASCII
+			return -1
+		case unicode.IsControl(r):
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return r
+	}, s)
+	if strings.ContainsRune(s, 'ﬁ') || strings.ContainsAny(s, "ﬀﬂﬃﬄﬅﬆ") {
+		s = ligatures.Replace(s)
+	}
+	return norm.NFC.String(s)
+}

@@ -1,0 +1,144 @@
+package document
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of the documents in a document, such as the files in an archive.
+const (
+	MaxNesting  = 3         // documents around a document
+	MaxMembers  = 2000      // documents in one document
+	maxUnpacked = 512 << 20 // bytes of all of them, at any depth
+)
+
+// Container reads the documents in a document. Each becomes a part of it: its blocks are under a
+// heading with its name and keep their locators.
+type Container struct {
+	b         *Builder
+	names     map[string]int // occurrences of each name, to distinguish equal names
+	members   int
+	readCount int
+	firstErr  error // the error of the first unreadable member
+}
+
+// NewContainer returns a Container that adds to b.
+func (b *Builder) NewContainer() *Container {
+	return &Container{b: b, names: map[string]int{}}
+}
+
+// NextMember counts a member and returns its label, which is unique. Names are never used as paths,
+// but one that looks like a path out of the archive isn't displayed as such.
+func (c *Container) NextMember(name string) (label string, err error) {
+	if c.members++; c.members > MaxMembers {
+		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)
+	}
+	label = Clean(strings.ReplaceAll(name, `\`, "/"))
+	parts := slices.DeleteFunc(strings.Split(label, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
+	label = strings.Join(parts, "/")
+	if label == "" {
+		label = "unnamed"
+	}
+	if len(label) > MaxHeadingBytes/2 {
+		label = strings.ToValidUTF8("…"+label[len(label)-MaxHeadingBytes/2:], "")
+	}
+	c.names[label]++
+	if n := c.names[label]; n > 1 {
+		label += " (" + strconv.Itoa(n) + ")"
+	}
+	return label, nil
+}
+
+// AddMember reads one member under a heading. Problems with the member become warnings; the error
+// is for problems of the whole document.
+func (c *Container) AddMember(label string, content []byte) error {
+	b := c.b
+	if b.depth >= MaxNesting {
+		c.Skip(label, NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting))
+		return nil
+	}
+	part := b.NewPart()
+	part.depth++
+	textLeft := b.budget.text
+	err := readMember(part, label, content)
+	if ctxErr := b.ctx.Err(); ctxErr != nil {
+		return ctxErr
+	}
+	if err != nil {
+		if errors.Is(err, ErrTooLarge) && b.budget.text < 0 {
+			return b.tooMuchText()
+		}
+		b.budget.text = textLeft
+		c.Skip(label, err)
+		return nil
+	}
+	c.appendMember(label, part)
+	return b.err
+}
+
+// readMember reads a member and turns a panic into an error, so that the other members are still
+// read.
+func readMember(part *Builder, label string, content []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = PanicError(p)
+		}
+	}()
+	switch size := int64(len(content)); {
+	case size == 0:
+		return NewError(ErrEmpty, "", "0 bytes")
+	case size > part.opt.MaxBytes:
+		return NewError(ErrTooLarge, "", "%d bytes, the limit is %d", size, part.opt.MaxBytes)
+	}
+	return part.opt.ReadDocument(part, label, content)
+}
+
+// Skip warns that a member was skipped.
+func (c *Container) Skip(label string, err error) {
+	if c.firstErr == nil {
+		c.firstErr = err
+	}
+	c.b.Warn("%s: skipped: %s", label, err)
+}
+
+// appendMember appends a member's blocks under its name.
+func (c *Container) appendMember(label string, part *Builder) {
+	b, doc := c.b, part.Doc
+	c.readCount++
+	for _, w := range doc.Warnings {
+		b.Warn("%s: %s", label, w)
+	}
+	first := Block{}
+	if len(doc.Blocks) > 0 {
+		first = doc.Blocks[0]
+	}
+	level := max(len(b.headingPath), b.openLevel()) + 1
+	levels, path := b.headingLevels, b.headingPath
+	b.AddHeading(level, label, first.Locator)
+	b.AppendPart(part)
+	b.headingLevels, b.headingPath = levels, path
+	// Metadata of one of several documents doesn't apply to the others; the metadata of a single
+	// one applies to the whole.
+	if b.IsCollection = c.readCount > 1; !b.IsCollection {
+		b.Facts, b.MemberTitle = append(b.Facts, part.Facts...), doc.Title
+	}
+}
+
+// Finish returns an error if no member could be read.
+func (c *Container) Finish(what string) error {
+	switch {
+	case c.members == 0:
+		return NewError(ErrEmpty, "", "the %s contains no files", what)
+	case c.readCount == 0 && c.members == 1:
+		return c.firstErr
+	case c.readCount == 0:
+		return &Error{
+			Kind:   ErrUnsupported,
+			Detail: "none of the " + strconv.Itoa(c.members) + " files in the " + what + " can be read; the first",
+			Cause:  c.firstErr,
+		}
+	}
+	return c.b.err
+}

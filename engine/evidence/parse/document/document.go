@@ -1,0 +1,82 @@
+// Package document holds what a parsed document is made of, and the Builder with which the readers of
+// all formats write it.
+package document
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// Kind is the kind of a block.
+type Kind string
+
+// The kinds of block.
+const (
+	Heading   Kind = "heading"
+	Paragraph Kind = "paragraph"
+	ListItem  Kind = "list_item"
+	TableRow  Kind = "table_row"
+	Line      Kind = "line" // a run of code, or lines of a log
+)
+
+// Document is a parsed document. Blocks are in reading order.
+type Document struct {
+	MIME      string
+	Title     string
+	Language  string // ISO 639-1, or "und"
+	PageCount int    // pages of a PDF, sheets of a workbook; 0 if the format has none
+
+	// Metadata stated in the document; empty if absent.
+	EffectiveDate *time.Time // date only, UTC
+	Version       string
+	Owner         string
+	ApprovedBy    string
+
+	Blocks []Block
+	// Furniture is text outside the flow: running headers and footers, tables of contents, table
+	// headers repeated on later pages. It has no HeadingPath.
+	Furniture []Block
+	// Warnings are sentences for the user: what was skipped and why.
+	Warnings []string
+}
+
+// Block is one piece of a document. Text is one line of clean text (a Line block keeps its line
+// breaks).
+type Block struct {
+	Kind   Kind
+	Level  int // heading: 1 is the highest; list item: 1 is the outermost; else 0
+	Text   string
+	Marker string // list item: its own number or letter as shown ("2.", "(a)"); empty for bullets
+	// Header and Cells are a table row's columns and values; Text is the row rendered as "Column:
+	// value; …". Header is nil if the table has none.
+	Header []string
+	Cells  []string
+	// Table numbers the tables of the document from 1.
+	Table       int
+	Locator     api.Locator
+	HeadingPath []string // the headings above, outermost first; shared between blocks, must not be modified
+}
+
+// DisplayText returns the text as shown on the page: a list item with its marker, a table row
+// without column names.
+func (b Block) DisplayText() string {
+	switch {
+	case b.Kind == TableRow:
+		return strings.Join(b.Cells, " ")
+	case b.Marker != "":
+		return b.Marker + " " + b.Text
+	}
+	return b.Text
+}
+
+const maxWarnings = 50
+
+// AddWarning adds a sentence for the user, once.
+func (d *Document) AddWarning(warning string) {
+	if len(d.Warnings) < maxWarnings && !slices.Contains(d.Warnings, warning) {
+		d.Warnings = append(d.Warnings, warning)
+	}
+}

@@ -1,0 +1,79 @@
+package document
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Kinds of errors. Read returns an Error that wraps one of these, or the context's own error if the
+// caller canceled.
+var (
+	ErrEmpty       = errors.New("the document is empty")
+	ErrUnsupported = errors.New("the file type can't be read")
+	ErrEncrypted   = errors.New("the document is protected by a password; remove the protection and add it again")
+	ErrDamaged     = errors.New("the document is damaged")
+	ErrTooLarge    = errors.New("the document is too large")
+	ErrNoTextLayer = errors.New("no text layer, needs OCR")
+	ErrTimeout     = errors.New("reading took too long")
+)
+
+// Error is the reason why a document could not be read, and where.
+type Error struct {
+	Kind   error  // one of the Err values above
+	Place  string // "page 3", "word/document.xml"; empty for the whole document
+	Detail string // adds detail to Kind; may be empty
+	Cause  error  // a library's error; may be nil
+}
+
+func (e *Error) Error() string {
+	s := e.Kind.Error()
+	if e.Place != "" {
+		s = e.Place + ": " + s
+	}
+	if e.Detail != "" {
+		s += ": " + e.Detail
+	}
+	if e.Cause != nil {
+		s += " (" + e.Cause.Error() + ")"
+	}
+	return s
+}
+
+// Unwrap returns the kind and the cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Kind}
+	}
+	return []error{e.Kind, e.Cause}
+}
+
+// NewError returns an *Error.
+func NewError(kind error, place, format string, args ...any) error {
+	return &Error{Kind: kind, Place: place, Detail: fmt.Sprintf(format, args...)}
+}
+
+// DamagedError converts a library's error about a part to an Error; an Error or a context's error
+// is returned unchanged.
+func DamagedError(place string, cause error) error {
+	var own *Error
+	if errors.As(cause, &own) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	return &Error{Kind: ErrDamaged, Place: place, Cause: cause}
+}
+
+// PanicError returns the error for a reader that panicked with p.
+func PanicError(p any) error {
+	return NewError(ErrDamaged, "", "its parser stopped unexpectedly (%v)", p)
+}
+
+// ReadAll reads all of a document into memory.
+func ReadAll(content io.ReaderAt, size int64) ([]byte, error) {
+	raw := make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), raw); err != nil {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	return raw, nil
+}

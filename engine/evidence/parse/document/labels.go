@@ -1,0 +1,131 @@
+package document
+
+import "strings"
+
+// FactKind is the kind of a fact.
+type FactKind int
+
+// The kinds of facts.
+const (
+	FactEffective FactKind = iota + 1
+	FactApproved           // approval date, or approver
+	FactRevised            // last updated, reviewed, issued: used as effective date if there is none
+	FactVersion
+	FactOwner
+	FactApprovedBy
+	FactTitle
+)
+
+// factKeys lists the labels used in document headers, in the detected languages: lower case,
+// without a colon.
+var factKeys = map[FactKind][]string{
+	FactEffective: {
+		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from",
+		"in force from", "in force since", "date of effect", "entry into force", "policy effective date",
+		"start date", "go-live date",
+		"gültig ab", "gültig seit", "inkrafttreten", "in kraft seit", "in kraft ab", "en vigueur",
+		"date d'entrée en vigueur", "date d'effet", "entrée en vigueur", "fecha de entrada en vigor",
+		"fecha de vigencia", "vigente desde", "en vigor desde",
+		"data de vigência", "data de entrada em vigor", "em vigor desde", "data di entrata in vigore",
+		"in vigore dal", "valido dal", "ingangsdatum", "geldig vanaf", "van kracht sinds",
+	},
+	FactApproved: {
+		"approved",
+		"approval",
+		"approval date",
+		"date approved",
+		"date of approval",
+		"approved on",
+		"freigegeben am",
+		"genehmigt am",
+		"freigabedatum",
+		"date d'approbation",
+		"fecha de aprobación",
+		"data de aprovação",
+		"data di approvazione",
+		"goedgekeurd op",
+	},
+	FactRevised: {
+		"last updated", "last_updated", "last modified", "updated", "last update", "date", "document date",
+		"issue date", "date issued", "issued", "publication date", "published", "release date",
+		"revision date", "last revised", "revised", "last reviewed", "last review", "last review date",
+		"review date", "date of last review", "version date", "date of version",
+		"stand", "datum", "letzte aktualisierung", "letzte änderung", "letzte überprüfung", "ausgabedatum",
+		"dernière mise à jour", "date de publication", "date de révision", "última actualización",
+		"última revisión", "fecha", "fecha de revisión", "fecha de publicación", "última atualização",
+		"data", "data de revisão", "ultimo aggiornamento", "data di revisione", "laatst bijgewerkt",
+		"laatste wijziging",
+	},
+	FactVersion: {
+		"version",
+		"version number",
+		"version no",
+		"version no.",
+		"document version",
+		"policy version",
+		"current version",
+		"revision",
+		"revision number",
+		"rev",
+		"rev.",
+		"ver",
+		"ver.",
+		"dokumentversion",
+		"versionsnummer",
+		"versión",
+		"versão",
+		"versione",
+		"revisie",
+		"versie",
+		"version du document",
+		"release",
+	},
+	FactOwner: {
+		"owner", "document owner", "policy owner", "process owner", "procedure owner", "owned by",
+		"responsible owner", "policy holder", "owner(s)", "document custodian", "custodian", "responsible",
+		"accountable", "eigentümer", "dokumenteneigner", "dokumentenverantwortlicher", "verantwortlich",
+		"verantwortlicher", "inhaber",
+		"propriétaire", "propriétaire du document", "responsable", "propietario", "propietario del documento",
+		"proprietário", "responsável", "proprietario", "responsabile", "eigenaar", "documenteigenaar",
+	},
+	FactApprovedBy: {
+		"approved by",
+		"approver",
+		"approver(s)",
+		"approvers",
+		"authorised by",
+		"authorized by",
+		"policy approver",
+		"approving authority",
+		"approval authority",
+		"signed off by",
+		"freigegeben durch",
+		"freigegeben von",
+		"genehmigt durch",
+		"genehmigt von",
+		"freigabe durch",
+		"approuvé par",
+		"aprobado por",
+		"aprovado por",
+		"approvato da",
+		"goedgekeurd door",
+	},
+	FactTitle: {"title", "document title", "policy title", "policy name", "document name", "titel", "titre", "título", "titolo"},
+}
+
+var factByKey = func() map[string]FactKind {
+	m := map[string]FactKind{}
+	for kind, keys := range factKeys {
+		for _, k := range keys {
+			m[k] = kind
+		}
+	}
+	return m
+}()
+
+// FactKindOf returns the kind of fact that a label introduces.
+func FactKindOf(key string) (FactKind, bool) {
+	key = strings.ToLower(strings.Trim(key, " :*_#\t\u00a0"))
+	kind, ok := factByKey[key]
+	return kind, ok
+}

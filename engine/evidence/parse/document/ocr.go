@@ -1,0 +1,28 @@
+package document
+
+import "context"
+
+// OCR recognizes the text in one image, as plain text.
+type OCR interface {
+	// RecognizeText returns the text in an image (PNG, JPEG, TIFF, GIF, BMP, WebP or PNM); pages of
+	// a TIFF are separated by form feeds. It stops when ctx ends.
+	RecognizeText(ctx context.Context, picture []byte) (string, error)
+}
+
+const (
+	// InstallOCRHint tells the user what to do if an image can't be read.
+	InstallOCRHint = "install tesseract to have pictures of text read, or add a version with text"
+	// RecognizedWarning is the warning of documents with recognized text.
+	RecognizedWarning = "Text was recognized in images (OCR); letters and figures may be wrong. Compare quotes with the original."
+)
+
+// HasOCR reports whether images can be read.
+func (b *Builder) HasOCR() bool { return b.opt.OCR != nil }
+
+// RecognizeText returns the text in an image. The document gets the time limit for OCR.
+func (b *Builder) RecognizeText(picture []byte) (string, error) {
+	if b.opt.ExtendDeadline != nil {
+		b.opt.ExtendDeadline()
+	}
+	return b.opt.OCR.RecognizeText(b.ctx, picture)
+}

@@ -1,0 +1,218 @@
+package document
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/scf-service/service/api"
+)
+
+const (
+	MaxColumns    = 2000 // cells of one row that are kept
+	maxHeaderRows = 20   // rows looked at for the header
+)
+
+// RenderRow renders a row so that it can be read on its own: "Column: value; …". Empty cells are
+// omitted. Without a header, two columns are read as key and value.
+func RenderRow(header, cells []string) string {
+	var parts []string
+	for i, c := range cells {
+		if c == "" {
+			continue
+		}
+		if i < len(header) && header[i] != "" && header[i] != c {
+			c = header[i] + ": " + c
+		}
+		parts = append(parts, c)
+	}
+	if header == nil && len(parts) == 2 && len(cells) == 2 && len(parts[0]) <= 60 {
+		return strings.TrimRight(parts[0], ":") + ": " + parts[1]
+	}
+	if header == nil {
+		return strings.Join(parts, " | ")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Row is a table row with its locator.
+type Row struct {
+	Cells   []string
+	Locator api.Locator
+}
+
+// TableWriter turns rows that arrive one by one into blocks. It holds back the first rows until the
+// header is known; lines above the header become paragraphs.
+type TableWriter struct {
+	b           *Builder
+	number      int
+	pending     []Row
+	header      []string // nil: there is none
+	headerAt    api.Locator
+	headerKnown bool
+	hasRows     bool // below the header
+}
+
+// NewTableWriter returns a TableWriter for the next table of the document.
+func (b *Builder) NewTableWriter() *TableWriter {
+	return &TableWriter{b: b, number: b.NextTableNumber()}
+}
+
+// AddRow adds a row; an empty one is dropped.
+func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
+	if len(cells) > MaxColumns {
+		cells = cells[:MaxColumns]
+		t.b.Warn("A table is wider than %d columns; the rest was skipped.", MaxColumns)
+	}
+	for i := range cells {
+		cells[i] = Clean(cells[i])
+	}
+	if CountFilled(cells) == 0 {
+		return
+	}
+	if t.headerKnown {
+		t.writeRow(Row{cells, locator})
+		return
+	}
+	t.pending = append(t.pending, Row{cells, locator})
+	if len(t.pending) >= maxHeaderRows {
+		t.resolveHeader()
+	}
+}
+
+// SetHeader sets the header, for formats that mark it.
+func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
+	for i := range header {
+		header[i] = Clean(header[i])
+	}
+	t.header, t.headerAt, t.headerKnown = header, locator, true
+}
+
+// Finish writes the rows that were held back, and a header without rows as a row.
+func (t *TableWriter) Finish() {
+	t.resolveHeader()
+	if t.header != nil && !t.hasRows {
+		t.b.AddRow(nil, t.header, t.number, t.headerAt)
+	}
+}
+
+func (t *TableWriter) resolveHeader() {
+	if t.headerKnown {
+		return
+	}
+	t.headerKnown = true
+	at := FindHeader(t.pending)
+	for i, r := range t.pending {
+		switch {
+		case i < at:
+			t.b.AddLeadRow(t.number, r)
+		case i == at:
+			t.header, t.headerAt = r.Cells, r.Locator
+		default:
+			t.writeRow(r)
+		}
+	}
+	t.pending = nil
+}
+
+func (t *TableWriter) writeRow(r Row) {
+	t.hasRows = true
+	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
+}
+
+// AddLeadRow writes a row above a table's header: a title, or a key with its value.
+func (b *Builder) AddLeadRow(table int, r Row) {
+	if CountFilled(r.Cells) > 1 {
+		b.AddRow(nil, NonEmptyCells(r.Cells), table, r.Locator)
+		return
+	}
+	b.AddBlock(Block{Kind: Paragraph, Text: strings.Join(r.Cells, " "), Locator: r.Locator})
+}
+
+// CountFilled returns the number of nonempty cells.
+func CountFilled(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		if c != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// NonEmptyCells returns the cells that contain text.
+func NonEmptyCells(cells []string) []string {
+	out := make([]string, 0, len(cells))
+	for _, c := range cells {
+		if c != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// FindHeader returns the index of the row with the column names, or -1: the first that fills most
+// columns with short, distinct texts, above rows of the same width.
+func FindHeader(rows []Row) int {
+	if len(rows) == 0 || IsKeyValueTable(rows) {
+		return -1
+	}
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, CountFilled(r.Cells))
+	}
+	if widest < 2 {
+		return -1
+	}
+	for i, r := range rows {
+		if n := CountFilled(r.Cells); n < 2 || n*10 < widest*6 {
+			continue
+		}
+		if looksLikeHeader(r.Cells) {
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+func looksLikeHeader(cells []string) bool {
+	seen := map[string]bool{}
+	for _, c := range cells {
+		if c == "" {
+			continue
+		}
+		letters := strings.ContainsFunc(c, unicode.IsLetter)
+		if len(c) > 120 || !letters && c != "#" && c != "%" || seen[c] ||
+			strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
+			return false
+		}
+		if _, ok, _ := ParseDate(c); ok {
+			return false
+		}
+		seen[c] = true
+	}
+	return true
+}
+
+// IsKeyValueTable reports whether a table is a list of facts ("Version | 1.2") and so has no header.
+func IsKeyValueTable(rows []Row) bool {
+	known, colons := 0, 0
+	for _, r := range rows {
+		c := NonEmptyCells(r.Cells)
+		if len(c) == 0 || len(c) > 4 {
+			return false
+		}
+		if _, ok := FactKindOf(c[0]); ok {
+			known++
+		}
+		if strings.HasSuffix(c[0], ":") {
+			colons++
+		}
+		if len(c) > 2 {
+			if _, ok := FactKindOf(c[2]); !ok && !strings.HasSuffix(c[2], ":") {
+				return false
+			}
+		}
+	}
+	return known >= 2 || colons == len(rows) || len(rows) == 1 && known == 1
+}

@@ -1,5 +1,0 @@
-//go:build !unipdf
-
-package parse
-
-func testEngines() []testEngine { return []testEngine{pdfiumTest} }

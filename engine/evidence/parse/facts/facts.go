@@ -1,0 +1,345 @@
+package facts
+
+import (
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const (
+	factBlocks     = 80  // number of blocks at the top searched for facts
+	mastheadBlocks = 6   // of these, searched for facts in sentences
+	factTailBlocks = 12  // number of blocks at the end: some policies close with them
+	maxFactValue   = 160 // bytes; longer text is prose
+)
+
+// factCollector collects the candidates for each fact; the first of a kind wins, since headers come
+// first.
+type factCollector struct {
+	doc                          *document.Document
+	effective, approved, revised *time.Time
+	version, owner, approver     string
+	historyVersion, historyDate  string
+}
+
+// readFacts sets the facts from metadata, then from the start of the document, its running headers
+// and its end.
+func readFacts(d *document.Document, metadata []document.Fact) {
+	f := &factCollector{doc: d}
+	for _, m := range metadata {
+		f.record(m.Key, m.Value)
+	}
+	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
+	f.scanBlocks(head)
+	f.scanMastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
+	f.scanBlocks(d.Furniture[:min(len(d.Furniture), factBlocks)])
+	if rest := d.Blocks[len(head):]; len(rest) > 0 {
+		f.scanBlocks(rest[max(0, len(rest)-factTailBlocks):])
+	}
+	d.Version, d.Owner, d.ApprovedBy = f.version, f.owner, f.approver
+	if d.Version == "" {
+		d.Version = f.historyVersion
+	}
+	for _, t := range []*time.Time{f.effective, f.approved, f.revised} {
+		if d.EffectiveDate == nil {
+			d.EffectiveDate = t
+		}
+	}
+	if t, ok, _ := document.ParseDate(f.historyDate); ok && d.EffectiveDate == nil {
+		d.EffectiveDate = &t
+	}
+}
+
+func (f *factCollector) scanBlocks(blocks []document.Block) {
+	for _, b := range blocks {
+		switch {
+		case b.Kind == document.TableRow:
+			f.scanRow(b)
+		case b.Kind == document.Line:
+			continue
+		default:
+			for _, line := range strings.Split(b.Text, "\n") {
+				f.scanLine(line)
+			}
+		}
+	}
+}
+
+// scanRow reads "Version | 1.2 | Owner | CISO" and rows under such a header. A table with a version
+// and a date column is a history, of which the latest row counts.
+func (f *factCollector) scanRow(b document.Block) {
+	if b.Header == nil {
+		c := document.NonEmptyCells(b.Cells)
+		for i := 0; i+1 < len(c); i++ {
+			if _, ok := document.FactKindOf(c[i]); ok {
+				f.record(c[i], c[i+1])
+				i++
+			}
+		}
+		if len(c) == 1 {
+			f.scanLine(c[0])
+		}
+		return
+	}
+	var version, date string
+	var known int
+	for i, h := range b.Header {
+		if i >= len(b.Cells) {
+			break
+		}
+		switch kind, _ := document.FactKindOf(h); kind {
+		case document.FactVersion:
+			version, known = b.Cells[i], known+1
+		case document.FactRevised, document.FactApproved, document.FactEffective:
+			if _, ok, _ := document.ParseDate(b.Cells[i]); ok {
+				date, known = b.Cells[i], known+1
+			}
+		}
+	}
+	if known == 2 && looksLikeVersion(version) {
+		if isNotBefore(date, f.historyDate) {
+			f.historyVersion, f.historyDate = version, date
+		}
+		return
+	}
+	// A row of facts under a header counts only if each column is a known key.
+	for _, h := range b.Header {
+		if _, ok := document.FactKindOf(h); !ok && h != "" {
+			return
+		}
+	}
+	for i, h := range b.Header {
+		if i < len(b.Cells) {
+			f.record(h, b.Cells[i])
+		}
+	}
+}
+
+// isNotBefore reports whether date a is not before b. Histories may be in either order.
+func isNotBefore(a, b string) bool {
+	tb, ok, _ := document.ParseDate(b)
+	if !ok {
+		return true
+	}
+	ta, ok, _ := document.ParseDate(a)
+	return ok && !ta.Before(tb)
+}
+
+// scanLine reads "Key: value", several of them with separators, and "Version 1.2".
+func (f *factCollector) scanLine(s string) {
+	if len(s) > 600 {
+		return
+	}
+	for _, part := range splitFacts(s) {
+		if key, value, ok := strings.Cut(part, ":"); ok {
+			f.record(key, value)
+			continue
+		}
+		lower := strings.ToLower(part)
+		for _, lead := range []string{
+			"version ", "effective date ", "effective from ", "effective as of ",
+			"effective ", "last updated on ", "last updated ", "approved by ", "gültig ab ", "stand ",
+			"en vigueur depuis le ", "rev. ", "revision ",
+		} {
+			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
+				value := part[len(part)-len(rest):]
+				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
+					f.record(lead, value)
+				}
+				break
+			}
+		}
+	}
+}
+
+// splitFacts splits a line at bars, semicolons and wide dots, and before each further known key.
+func splitFacts(s string) []string {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == '|' || r == ';' || r == '•' || r == '·' || r == '–' || r == '\t' })
+	var out []string
+	for _, p := range parts {
+		p = strings.TrimSpace(p)
+		// "Version: 1.2 Owner: CISO": a key in the middle starts a new fact.
+		for {
+			cut := findInnerKey(p)
+			if cut < 0 {
+				break
+			}
+			out = append(out, strings.TrimSpace(p[:cut]))
+			p = strings.TrimSpace(p[cut:])
+		}
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// findInnerKey returns where a known key begins within p after other words, or -1: "Example Ltd
+// Version: 1.2". A key in the middle of a sentence isn't capitalized.
+func findInnerKey(p string) int {
+	for colon := 0; colon < len(p); colon++ {
+		if p[colon] != ':' {
+			continue
+		}
+		from := max(0, colon-40)
+		for i := from; i < colon; i++ {
+			if p[i] != ' ' || i == 0 || p[i+1] < 'A' || p[i+1] > 'Z' && p[i+1] < 0x80 {
+				continue
+			}
+			if _, ok := document.FactKindOf(p[i+1 : colon]); ok {
+				if _, whole := document.FactKindOf(p[:colon]); whole {
+					break // "Policy Owner:" is one key
+				}
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
+
+// record stores a key and its value if the value suits the key.
+func (f *factCollector) record(key, value string) {
+	kind, ok := document.FactKindOf(key)
+	value = strings.Trim(document.Clean(value), " :*_|")
+	if !ok || value == "" || len(value) > maxFactValue || isPlaceholder(value) {
+		return
+	}
+	date, isDate, ambiguous := document.ParseDate(value)
+	if ambiguous {
+		f.doc.AddWarning("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
+		return
+	}
+	switch kind {
+	case document.FactEffective:
+		setDateIfUnset(&f.effective, date, isDate)
+	case document.FactApproved:
+		if setDateIfUnset(&f.approved, date, isDate); !isDate {
+			setTextIfUnset(&f.approver, value)
+		}
+	case document.FactRevised:
+		setDateIfUnset(&f.revised, date, isDate)
+	case document.FactVersion:
+		if v := extractVersion(value); v != "" {
+			setTextIfUnset(&f.version, strings.TrimRight(v, "."))
+		}
+	case document.FactOwner:
+		if value = sentenceEndPattern.ReplaceAllString(value, "$1"); !isDate {
+			setTextIfUnset(&f.owner, value)
+		}
+	case document.FactApprovedBy:
+		if !isDate && !dutyPattern.MatchString(value) {
+			setTextIfUnset(&f.approver, value)
+		}
+	case document.FactTitle:
+		setTextIfUnset(&f.doc.Title, value)
+	}
+}
+
+// mastheadPattern matches the start of a line with metadata in sentences: "Version 3.1, in force
+// since 2 March 2026. Approved by Ann Roe." or "Procedure OPS-12, version 2". In plain text an
+// upper-case title may precede it.
+var mastheadPattern = lazyregexp.New(
+	`^\W{0,4}(?:\p{Lu}[\p{Lu}\d ,&/–-]{3,80} )?(?:(?i:version|draft|revision|rev\.|issue) v?\d|(?i:in force|valid from|effective|in kraft|gültig ab|approved (?:by|on))\b|(?i:policy|procedure|standard|guideline|rules|plan|process|document|reference|ref\.)(?i: no\.?)? [A-Z][A-Z0-9]{0,7}[-./ ]?\d[\w.-]*[.,;])`,
+)
+
+var (
+	versionPattern   = lazyregexp.New(`(?i)(?:^\W{0,4}|[,;.(]\s*)(?:version|draft|revision|rev\.|issue) (v?\d[\w.]*)`)
+	effectivePattern = lazyregexp.New(
+		`(?i)\b(?:(?:in force|valid|effective) (?:since|from|as of|as from|on)|in force,?|effective,?|in kraft seit|gültig (?:ab|seit)) +(\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`,
+	)
+	approvedByPattern = lazyregexp.New(
+		`(?i)\b(?:approved by|freigegeben (?:von|durch)|genehmigt (?:von|durch)) ((?:\b(?:dr|prof|mr|mrs|ms|jr|sr|[a-z])\.|[^.;|]){2,120})`,
+	)
+	approvedOnPattern  = lazyregexp.New(`(?i)\bapproved (?:by [^.;|]{2,80} )?on (\d[^;]{6,30}|\p{L}{3,10} \d[^;]{5,20})`)
+	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
+)
+
+// scanMastheads reads metadata in sentences from the first lines.
+func (f *factCollector) scanMastheads(blocks []document.Block) {
+	for _, b := range blocks {
+		if b.Kind == document.TableRow || b.Kind == document.Line {
+			continue
+		}
+		for _, line := range strings.Split(b.Text, "\n") {
+			if len(line) > 300 || !mastheadPattern.MatchString(line) {
+				continue
+			}
+			for _, one := range []struct {
+				key string
+				in  *lazyregexp.Regexp
+			}{
+				{"version", versionPattern},
+				{"effective", effectivePattern},
+				{"approval date", approvedOnPattern},
+				{"approved by", approvedByPattern},
+			} {
+				if m := one.in.FindStringSubmatch(line); m != nil {
+					value := m[1]
+					if one.in == approvedByPattern {
+						value = approvalDateSuffix.ReplaceAllString(value, "")
+					}
+					f.record(one.key, strings.TrimRight(value, ".,"))
+				}
+			}
+		}
+	}
+}
+
+// sentenceEndPattern matches where a person or role ends and the next sentence begins, except after
+// abbreviations as in "Dr. Roe" and "J. Roe".
+var sentenceEndPattern = lazyregexp.New(`([\p{Ll}\d)]{3,}|\b[A-Z]{2,})\. +\p{Lu}.*$`)
+
+// dutyPattern matches duties: "the CIO must approve the plan" doesn't name an approver.
+var dutyPattern = lazyregexp.New(`(?i)\b(?:must|shall|should|will|needs? to|has to|have to)\b`)
+
+func setDateIfUnset(to **time.Time, t time.Time, ok bool) {
+	if ok && *to == nil {
+		*to = &t
+	}
+}
+
+func setTextIfUnset(to *string, v string) {
+	if *to == "" {
+		*to = v
+	}
+}
+
+// isPlaceholder reports whether a value is a template's placeholder.
+func isPlaceholder(v string) bool {
+	switch strings.ToLower(v) {
+	case "tbd", "tba", "n/a", "na", "none", "-", "–", "—", "…", "...", "xx", "xxx", "?":
+		return true
+	}
+	return (v[0] == '[' && v[len(v)-1] == ']') || (v[0] == '<' && v[len(v)-1] == '>') || (v[0] == '{' && v[len(v)-1] == '}')
+}
+
+// extractVersion returns the version in "v1.2 (draft)" or "1.2 – 3 May 2026", or "" if there is
+// none.
+func extractVersion(v string) string {
+	for _, w := range strings.Fields(v) {
+		w = strings.Trim(w, ",;()")
+		if looksLikeVersion(w) {
+			return strings.TrimLeft(w, "vV")
+		}
+	}
+	return ""
+}
+
+func looksLikeVersion(w string) bool {
+	w = strings.TrimLeft(w, "vV")
+	if w == "" || len(w) > 20 || w[0] < '0' || w[0] > '9' {
+		return false
+	}
+	if _, isDate, _ := document.ParseDate(w); isDate && strings.Count(w, ".") != 1 {
+		return len(w) <= 7 // 2026.1.1 is a software version, 12.01.2026 a date
+	}
+	for _, r := range w {
+		if !(r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_' || r >= 'a' && r <= 'z') {
+			return false
+		}
+	}
+	return true
+}

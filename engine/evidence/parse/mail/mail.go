@@ -1,0 +1,202 @@
+// Package mail reads mails, in transport format and as saved by Outlook.
+package mail
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jhillyerd/enmime/v2"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+// Limits of a mail: the mail parser can't be stopped, and takes longer the deeper the parts are
+// nested.
+const (
+	maxMail          = 64 << 20
+	maxBoundaries    = 200
+	maxDelimiters    = 20_000
+	minInlinePicture = 4 << 10 // bytes; a smaller inline image is a logo or an emoji
+)
+
+// mailMessage is a mail of any format.
+type mailMessage struct {
+	from, to, cc, date, subject string
+	body                        string
+	isHTML                      bool // the body is HTML
+	attachments                 []attachment
+}
+
+type attachment struct {
+	name    string
+	content []byte
+}
+
+// headerField is a field of a mail's header.
+type headerField struct{ name, value string }
+
+func (l *mailMessage) header() []headerField {
+	return []headerField{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}, {"Date", l.date}}
+}
+
+// ReadMail reads a mail in transport format (RFC 5322): its header as a row, its text, and each
+// attachment as a document in it. Links are not fetched.
+func ReadMail(b *document.Builder, content io.ReaderAt, size int64) error {
+	if size > maxMail {
+		return document.NewError(document.ErrTooLarge, "", "a mail of %d bytes, the limit is %d", size, maxMail)
+	}
+	raw, err := document.ReadAll(content, size)
+	if err != nil {
+		return err
+	}
+	if bytes.Count(bytes.ToLower(raw), []byte("boundary")) > maxBoundaries || bytes.Count(raw, []byte("\n--")) > maxDelimiters {
+		return document.NewError(document.ErrTooLarge, "", "a mail with too deeply nested parts")
+	}
+	parser := enmime.NewParser(
+		enmime.SkipMalformedParts(true),
+		enmime.MultipartWOBoundaryAsSinglePart(true),
+		enmime.MaxStoredPartErrors(20),
+		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
+	)
+	root, err := parser.ReadParts(bytes.NewReader(raw))
+	if err != nil {
+		return document.DamagedError("the mail", err)
+	}
+	kind := strings.ToLower(root.ContentType)
+	if kind == "multipart/encrypted" ||
+		strings.HasSuffix(kind, "pkcs7-mime") && !strings.Contains(strings.ToLower(root.Header.Get("Content-Type")), "signed-data") {
+		return document.NewError(document.ErrEncrypted, "", "a mail encrypted with its recipient's key")
+	}
+	l := mailMessage{
+		from:    decodeHeader(root, "From"),
+		to:      decodeHeader(root, "To"),
+		cc:      decodeHeader(root, "Cc"),
+		date:    decodeHeader(root, "Date"),
+		subject: decodeHeader(root, "Subject"),
+	}
+	l.collectParts(root)
+	return writeMail(b, &l)
+}
+
+func decodeHeader(p *enmime.Part, name string) string {
+	return enmime.DecodeRFC2047(p.Header.Get(name))
+}
+
+// collectParts finds the body and the attachments. Of alternatives it uses the plain text, or the
+// HTML if there is none.
+func (l *mailMessage) collectParts(p *enmime.Part) {
+	kind := strings.ToLower(p.ContentType)
+	switch {
+	case kind == "multipart/alternative":
+		for _, want := range []string{"text/plain", "text/html"} {
+			if c := p.BreadthMatchFirst(func(c *enmime.Part) bool {
+				return strings.EqualFold(c.ContentType, want) && c.Disposition != "attachment" && len(bytes.TrimSpace(c.Content)) > 0
+			}); c != nil {
+				l.addText(string(c.Content), want == "text/html")
+				break
+			}
+		}
+		p.BreadthMatchAll(func(c *enmime.Part) bool {
+			if c.FileName != "" || c.Disposition == "attachment" {
+				l.addAttachment(c)
+			}
+			return false
+		})
+	case p.FirstChild != nil:
+		for c := p.FirstChild; c != nil; c = c.NextSibling {
+			l.collectParts(c)
+		}
+	case (kind == "text/plain" || kind == "text/html" || kind == "") && p.Disposition != "attachment" && p.FileName == "":
+		l.addText(string(p.Content), kind == "text/html")
+	case strings.HasPrefix(kind, "multipart/"):
+	default:
+		l.addAttachment(p)
+	}
+}
+
+// addText adds to the body; parts of a type other than the first are attachments.
+func (l *mailMessage) addText(s string, html bool) {
+	switch {
+	case strings.TrimSpace(s) == "":
+	case l.body == "":
+		l.body, l.isHTML = s, html
+	case l.isHTML == html:
+		l.body += "\n\n" + s
+	default:
+		l.attachments = append(l.attachments, attachment{"text", []byte(s)})
+	}
+}
+
+func (l *mailMessage) addAttachment(p *enmime.Part) {
+	kind := strings.ToLower(p.ContentType)
+	switch {
+	case strings.HasPrefix(kind, "image/") && p.Disposition != "attachment" && len(p.Content) < minInlinePicture,
+		kind == "application/pgp-signature",
+		strings.HasSuffix(kind, "pkcs7-signature"):
+		return
+	}
+	name := p.FileName
+	if name == "" {
+		if name = "attachment"; kind == "message/rfc822" {
+			name = "forwarded mail"
+		}
+	}
+	l.attachments = append(l.attachments, attachment{name, p.Content})
+}
+
+// writeMail writes the blocks of a mail, under its subject.
+func writeMail(b *document.Builder, l *mailMessage) error {
+	b.Doc.Title = l.subject
+	b.AddHeading(1, l.subject, api.Locator{})
+	var keys, values []string
+	for _, f := range l.header() {
+		if f.value = document.Clean(f.value); f.value != "" {
+			if len(f.value) > document.MaxHeadingBytes {
+				f.value = document.CutAtSpace(f.value, document.MaxHeadingBytes) + "…"
+			}
+			keys, values = append(keys, f.name), append(values, f.value)
+		}
+	}
+	b.AddRow(keys, values, b.NextTableNumber(), api.Locator{})
+	if strings.TrimSpace(l.body) != "" {
+		part := b.NewPart()
+		body := strings.ReplaceAll(strings.ReplaceAll(l.body, "\r\n", "\n"), "\x00", "")
+		readBody := text.ReadPlain
+		if l.isHTML {
+			readBody = text.ReadHTML
+		}
+		if err := readBody(part, body); err != nil {
+			return err
+		}
+		// Line numbers refer to the decoded text and can't be found in the file.
+		for i := range part.Doc.Blocks {
+			part.Doc.Blocks[i].Locator = api.Locator{}
+		}
+		b.AppendPart(part)
+	}
+	c := b.NewContainer()
+	for i, a := range l.attachments {
+		if err := b.Context().Err(); err != nil {
+			return err
+		}
+		if a.name == "" {
+			a.name = "attachment " + strconv.Itoa(i+1)
+		}
+		label, err := c.NextMember(a.name)
+		if err != nil {
+			return err
+		}
+		if err := b.SpendUnpacked(int64(len(a.content))); err != nil {
+			return err
+		}
+		if err := c.AddMember(label, a.content); err != nil {
+			return err
+		}
+	}
+	return b.Err()
+}

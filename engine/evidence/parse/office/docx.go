@@ -1,0 +1,303 @@
+// Package office reads the files of word processors, spreadsheets and presentations: Word, Excel,
+// PowerPoint, OpenDocument and RTF. It must not compute formulas, run macros or follow links.
+package office
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+const (
+	maxXMLDepth  = 400
+	maxSidePart  = 32 << 20 // styles, notes, headers, properties
+	relDocument  = "/officeDocument"
+	relHeader    = "/header"
+	relFooter    = "/footer"
+	relFootnotes = "/footnotes"
+	relEndnotes  = "/endnotes"
+	relStyles    = "/styles"
+	relNumbering = "/numbering"
+)
+
+// docxReader reads the parts of a Word document.
+type docxReader struct {
+	b         *document.Builder
+	z         *zip.Reader
+	styles    map[string]docxStyle
+	notes     map[string]string // "footnote 3" to its text
+	numbering numbering
+
+	hasPageBreaks bool // the document records where pages began when it was last saved
+	page          int
+}
+
+// docxStyle is the formatting that a paragraph style applies.
+type docxStyle struct {
+	level    int // heading level; 0 if none
+	title    bool
+	toc      bool
+	list     bool
+	numID    string // the list its paragraphs belong to, at numLevel
+	numLevel int
+	basedOn  string
+}
+
+func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
+	z, err := zipfile.OpenLimited(content, size)
+	if err != nil {
+		return err
+	}
+	d := &docxReader{
+		b: b, z: z, page: 1, notes: map[string]string{}, styles: map[string]docxStyle{},
+		numbering: numbering{lists: map[string]*numberList{}, counters: map[string]*[9]int{}},
+	}
+	main := "word/document.xml"
+	for _, r := range readRelations(z, "") {
+		if strings.HasSuffix(r.Type, relDocument) {
+			main = r.resolveTarget("")
+		}
+	}
+	if zipfile.Find(z, main) == nil {
+		return document.NewError(document.ErrDamaged, main, "the main part is missing")
+	}
+	var headers []string
+	for _, r := range readRelations(z, main) {
+		target := r.resolveTarget(main)
+		switch {
+		case r.TargetMode == "External": // never followed
+		case strings.HasSuffix(r.Type, relStyles):
+			err = d.readStyles(target)
+		case strings.HasSuffix(r.Type, relNumbering):
+			err = d.readNumbering(target)
+		case strings.HasSuffix(r.Type, relFootnotes):
+			err = d.readNotes(target, "footnote")
+		case strings.HasSuffix(r.Type, relEndnotes):
+			err = d.readNotes(target, "endnote")
+		case strings.HasSuffix(r.Type, relHeader), strings.HasSuffix(r.Type, relFooter):
+			headers = append(headers, target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	readCoreProperties(b, z)
+	if err := d.readBody(main); err != nil {
+		return err
+	}
+	for _, h := range headers {
+		if err := d.readHeaderFooter(h); err != nil {
+			return err
+		}
+	}
+	b.PromoteBoldHeadings()
+	if !d.hasPageBreaks {
+		for i := range b.Doc.Blocks {
+			b.Doc.Blocks[i].Locator.Page = 0
+		}
+	} else {
+		b.Doc.PageCount = d.page
+	}
+	return b.Err()
+}
+
+type relation struct {
+	ID         string `xml:"Id,attr"`
+	Type       string `xml:"Type,attr"`
+	Target     string `xml:"Target,attr"`
+	TargetMode string `xml:"TargetMode,attr"`
+}
+
+// resolveTarget returns the name of the part that a relation of part refers to.
+func (r relation) resolveTarget(part string) string {
+	if strings.HasPrefix(r.Target, "/") {
+		return strings.TrimPrefix(path.Clean(r.Target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
+}
+
+type xmlValue struct {
+	Val string `xml:"val,attr"`
+}
+
+func (d *docxReader) readStyles(name string) error {
+	raw, err := zipfile.ReadPart(d.z, name, maxSidePart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var sheet struct {
+		Style []struct {
+			ID      string   `xml:"styleId,attr"`
+			Type    string   `xml:"type,attr"`
+			Name    xmlValue `xml:"name"`
+			BasedOn xmlValue `xml:"basedOn"`
+			PPr     struct {
+				OutlineLvl *xmlValue `xml:"outlineLvl"`
+				NumPr      *struct {
+					Level xmlValue `xml:"ilvl"`
+					ID    xmlValue `xml:"numId"`
+				} `xml:"numPr"`
+			} `xml:"pPr"`
+		} `xml:"style"`
+	}
+	if err := xml.Unmarshal(raw, &sheet); err != nil {
+		d.b.Warn("The styles of the document could not be read; headings may be missing.")
+		return nil
+	}
+	for _, s := range sheet.Style {
+		if s.Type != "paragraph" {
+			continue
+		}
+		st := styleForName(s.Name.Val)
+		st.basedOn = s.BasedOn.Val
+		if s.PPr.OutlineLvl != nil && st.level == 0 && !st.toc {
+			if n, err := strconv.Atoi(s.PPr.OutlineLvl.Val); err == nil && n >= 0 && n < 9 {
+				st.level = n + 1
+			}
+		}
+		if p := s.PPr.NumPr; p != nil {
+			st.list, st.numID = p.ID.Val != "0", p.ID.Val
+			st.numLevel, _ = levelIndex(p.Level.Val)
+		}
+		d.styles[s.ID] = st
+	}
+	return nil
+}
+
+// styleForName recognizes the built-in style names, which are the same in every language of Word.
+func styleForName(name string) docxStyle {
+	lower := strings.ToLower(name)
+	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
+		if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
+			return docxStyle{level: n}
+		}
+	}
+	switch {
+	case lower == "title":
+		return docxStyle{title: true}
+	case strings.HasPrefix(lower, "toc ") || lower == "table of figures":
+		return docxStyle{toc: true}
+	case strings.HasPrefix(lower, "list"):
+		return docxStyle{list: true}
+	}
+	return docxStyle{}
+}
+
+// resolveStyle resolves inherited properties of a style.
+func (d *docxReader) resolveStyle(id string) docxStyle {
+	st, ok := d.styles[id]
+	if !ok {
+		return styleForName(strings.Replace(id, "Heading", "heading ", 1))
+	}
+	for range 20 { // stops at circular styles
+		base, ok := d.styles[st.basedOn]
+		if !ok || st.level > 0 || st.title || st.toc {
+			break
+		}
+		st.level, st.title, st.toc, st.list, st.basedOn = base.level, base.title, base.toc, st.list || base.list, base.basedOn
+		if st.numID == "" {
+			st.numID, st.numLevel = base.numID, base.numLevel
+		}
+	}
+	return st
+}
+
+func (d *docxReader) readNotes(name, kind string) error {
+	var id string
+	var paras []string
+	w := &wordWalker{d: d, name: name}
+	w.onStart = func(e xml.StartElement) {
+		if e.Name.Local == kind {
+			id, paras = attrValue(e, "id"), nil
+		}
+	}
+	w.onParagraph = func(p *wordPara) { paras = append(paras, p.text.String()) }
+	w.onEnd = func(e xml.EndElement) {
+		if e.Name.Local == kind {
+			d.notes[kind+" "+id] = strings.Join(paras, " ")
+		}
+	}
+	return w.walk()
+}
+
+// readHeaderFooter reads running headers and footers, which often state version and owner.
+func (d *docxReader) readHeaderFooter(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.onParagraph = func(p *wordPara) { d.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: p.text.String()}) }
+	return w.walk()
+}
+
+func (d *docxReader) readBody(name string) error {
+	w := &wordWalker{d: d, name: name}
+	w.onParagraph = d.handleParagraph
+	w.onRow = func(t *document.TableWriter, cells []string) { t.AddRow(cells, api.Locator{Page: d.page}) }
+	return w.walk()
+}
+
+func (d *docxReader) handleParagraph(p *wordPara) {
+	text := p.text.String()
+	st := d.resolveStyle(p.style)
+	if p.outline > 0 {
+		st.level = p.outline
+	}
+	here := api.Locator{Page: d.page}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	mark := d.listNumber(p, st)
+	switch {
+	case st.toc || p.toc:
+		d.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
+	case st.title:
+		if d.b.Doc.Title == "" {
+			d.b.Doc.Title = document.Clean(text)
+		}
+		d.b.AddHeading(1, text, here)
+	case st.level > 0:
+		d.b.AddHeading(st.level, mark+" "+text, here)
+	case p.list >= 0 || st.list && p.list != listNone:
+		d.b.AddBlock(document.Block{Kind: document.ListItem, Level: 1 + max(p.list, st.numLevel), Text: text, Marker: mark, Locator: here})
+	default:
+		d.b.AddParagraph(text, p.bold, here)
+	}
+	for _, n := range p.notes {
+		d.b.AddBlock(document.Block{Kind: document.Paragraph, Text: d.notes[n], Locator: here})
+	}
+}
+
+// listNumber returns the number of a paragraph in its list, which may come from its style.
+func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
+	id, level := p.numID, p.list
+	if id == "" {
+		id = st.numID
+	}
+	if level < 0 {
+		level = st.numLevel
+	}
+	if p.list == listNone || id == "" {
+		return ""
+	}
+	return d.numbering.nextNumber(id, level)
+}
+
+// attrValue returns an attribute by its local name.
+func attrValue(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}

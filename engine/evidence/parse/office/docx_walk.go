@@ -1,0 +1,306 @@
+package office
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+const listNone = -2 // a paragraph that removes its style's numbering
+
+// wordPara is the paragraph being read.
+type wordPara struct {
+	text    strings.Builder
+	style   string
+	outline int // its own heading level; 0 if none
+	list    int // list level from 0; -1 if none
+	numID   string
+	notes   []string
+	bold    bool // all its runs so far
+	toc     bool
+}
+
+// wordCell is the table being read, with the row's cells so far.
+type wordTable struct {
+	out   *document.TableWriter
+	cells []string
+	cell  []string // paragraphs of the open cell
+	span  int
+}
+
+// wordWalker walks one WordprocessingML part and calls functions for paragraphs and rows. Deleted
+// and moved text, fallbacks, field codes and hidden runs are skipped.
+type wordWalker struct {
+	d           *docxReader
+	name        string
+	onParagraph func(*wordPara)
+	onRow       func(*document.TableWriter, []string) // nil: tables are read as paragraphs
+	onStart     func(xml.StartElement)
+	onEnd       func(xml.EndElement)
+
+	paras    []*wordPara
+	tables   []*wordTable
+	bold     bool
+	hidden   bool // the run's content is not part of the document
+	inText   bool
+	tocDepth int // depth at which a table of contents began; 0 if none
+}
+
+func (w *wordWalker) walk() error {
+	r, err := zipfile.OpenPart(w.d.z, w.name, zipfile.MaxPart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dec := xml.NewDecoder(r)
+	depth, n := 0, 0
+	for w.d.b.Err() == nil {
+		if n++; n%1024 == 0 {
+			if err := w.d.b.Context().Err(); err != nil {
+				return err
+			}
+		}
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return document.DamagedError(w.name, err)
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxXMLDepth {
+				return document.NewError(document.ErrDamaged, w.name, "nested deeper than %d", maxXMLDepth)
+			}
+			if isSkipped(e) {
+				if err := skipElement(dec, depth); err != nil {
+					return document.DamagedError(w.name, err)
+				}
+				depth--
+				continue
+			}
+			w.startElement(e, depth)
+		case xml.EndElement:
+			w.endElement(e, depth)
+			depth--
+		case xml.CharData:
+			if w.inText && !w.hidden && len(w.paras) > 0 {
+				p := w.paras[len(w.paras)-1]
+				if p.text.Len()+len(e) > 8<<20 {
+					return document.NewError(document.ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
+				}
+				p.text.Write(e)
+			}
+		}
+	}
+	return w.d.b.Err()
+}
+
+// isSkipped reports whether an element's text is not part of the current document.
+func isSkipped(e xml.StartElement) bool {
+	switch e.Name.Local {
+	case "del",
+		"moveFrom",
+		"Fallback",
+		"instrText",
+		"delText",
+		"delInstrText",
+		"pPrChange",
+		"rPrChange",
+		"tblPrChange",
+		"sectPrChange",
+		"trPrChange",
+		"tcPrChange",
+		"numberingChange",
+		"cellDel":
+		return true
+	}
+	return false
+}
+
+// skipElement skips an element, with the same limit on depth.
+func skipElement(dec *xml.Decoder, depth int) error {
+	for open := 1; open > 0; {
+		tok, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		switch tok.(type) {
+		case xml.StartElement:
+			if open++; depth+open > maxXMLDepth {
+				return document.NewError(document.ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
+			}
+		case xml.EndElement:
+			open--
+		}
+	}
+	return nil
+}
+
+func isOn(e xml.StartElement) bool {
+	v := attrValue(e, "val")
+	return v != "0" && v != "false" && v != "none" && v != "off"
+}
+
+func (w *wordWalker) startElement(e xml.StartElement, depth int) {
+	if w.onStart != nil {
+		w.onStart(e)
+	}
+	var p *wordPara
+	if len(w.paras) > 0 {
+		p = w.paras[len(w.paras)-1]
+	}
+	switch e.Name.Local {
+	case "p":
+		if e.Name.Space != "" && strings.Contains(e.Name.Space, "drawingml") {
+			return
+		}
+		w.paras = append(w.paras, &wordPara{list: -1, bold: true, toc: w.tocDepth > 0})
+	case "tbl":
+		if w.onRow != nil {
+			t := &wordTable{}
+			if len(w.tables) == 0 {
+				t.out = w.d.b.NewTableWriter()
+			}
+			w.tables = append(w.tables, t)
+		}
+	case "tc":
+		if t := w.currentTable(); t != nil {
+			t.cell, t.span = nil, 1
+		}
+	case "gridSpan":
+		if t := w.currentTable(); t != nil {
+			t.span = document.ParsePositive(attrValue(e, "val"), 100)
+		}
+	case "docPartGallery":
+		if strings.EqualFold(attrValue(e, "val"), "Table of Contents") {
+			w.tocDepth = max(1, depth-3) // sdt > sdtPr > docPartObj > docPartGallery
+		}
+	case "lastRenderedPageBreak":
+		w.d.hasPageBreaks = true
+		w.d.page++
+	case "r":
+		w.bold, w.hidden = false, false
+	}
+	if p == nil {
+		return
+	}
+	switch e.Name.Local {
+	case "pStyle":
+		p.style = attrValue(e, "val")
+	case "outlineLvl":
+		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && n >= 0 && n < 9 {
+			p.outline = n + 1
+		}
+	case "ilvl":
+		if n, err := strconv.Atoi(attrValue(e, "val")); err == nil && p.list != listNone {
+			p.list = min(max(n, 0), 8)
+		}
+	case "numId":
+		if p.numID = attrValue(e, "val"); p.numID == "0" {
+			p.list = listNone
+		} else if p.list == -1 {
+			p.list = 0
+		}
+	case "b":
+		w.bold = isOn(e)
+	case "vanish", "strike", "dstrike": // hidden, or struck through
+		w.hidden = w.hidden || isOn(e)
+	case "t":
+		w.inText = true
+		if !w.bold {
+			p.bold = false
+		}
+	case "tab", "br", "cr", "ptab":
+		p.text.WriteByte(' ')
+	case "noBreakHyphen":
+		p.text.WriteByte('-')
+	case "footnoteReference":
+		p.notes = append(p.notes, "footnote "+attrValue(e, "id"))
+	case "endnoteReference":
+		p.notes = append(p.notes, "endnote "+attrValue(e, "id"))
+	}
+}
+
+func (w *wordWalker) currentTable() *wordTable {
+	if len(w.tables) == 0 {
+		return nil
+	}
+	return w.tables[len(w.tables)-1]
+}
+
+func (w *wordWalker) endElement(e xml.EndElement, depth int) {
+	switch e.Name.Local {
+	case "t":
+		w.inText = false
+	case "r":
+		w.hidden = false
+	case "p":
+		if len(w.paras) > 0 && !strings.Contains(e.Name.Space, "drawingml") {
+			w.endParagraph()
+		}
+	case "tc":
+		if t := w.currentTable(); t != nil && len(t.cells) < document.MaxColumns {
+			t.cells = append(t.cells, strings.Join(t.cell, " "))
+			for range t.span - 1 {
+				t.cells = append(t.cells, "")
+			}
+			t.cell = nil
+		}
+	case "tr":
+		if t := w.currentTable(); t != nil {
+			w.endRow(t)
+		}
+	case "tbl":
+		if t := w.currentTable(); t != nil {
+			w.tables = w.tables[:len(w.tables)-1]
+			if t.out != nil {
+				t.out.Finish()
+			}
+		}
+	case "sdt":
+		if w.tocDepth > 0 && depth <= w.tocDepth {
+			w.tocDepth = 0
+		}
+	}
+	if w.onEnd != nil {
+		w.onEnd(e)
+	}
+}
+
+func (w *wordWalker) endParagraph() {
+	p := w.paras[len(w.paras)-1]
+	w.paras = w.paras[:len(w.paras)-1]
+	if t := w.currentTable(); t != nil {
+		if s := strings.TrimSpace(p.text.String()); s != "" {
+			t.cell = append(t.cell, s)
+		}
+		for _, n := range p.notes {
+			t.cell = append(t.cell, w.d.notes[n])
+		}
+		return
+	}
+	w.onParagraph(p)
+}
+
+// endRow passes a row to the table's writer; a nested table becomes text of the cell.
+func (w *wordWalker) endRow(t *wordTable) {
+	cells := t.cells
+	t.cells = nil
+	if t.out != nil {
+		w.onRow(t.out, cells)
+		return
+	}
+	if len(w.tables) > 1 {
+		outer := w.tables[len(w.tables)-2]
+		outer.cell = append(outer.cell, strings.Join(document.NonEmptyCells(cells), " | "))
+	}
+}

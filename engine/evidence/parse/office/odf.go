@@ -1,0 +1,481 @@
+package office
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+// MIME types of OpenDocument files.
+const (
+	MIMEODT = "application/vnd.oasis.opendocument.text"
+	MIMEODS = "application/vnd.oasis.opendocument.spreadsheet"
+	MIMEODP = "application/vnd.oasis.opendocument.presentation"
+)
+
+const (
+	odfContent   = "content.xml"
+	maxRowRepeat = 1000 // maximum repetitions of a repeated row that are written
+)
+
+// ReadODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and
+// macros are skipped; formulas are not computed, their stored value is read.
+func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
+	z, err := zipfile.OpenLimited(content, size)
+	if err != nil {
+		return err
+	}
+	if zipfile.Find(z, odfContent) == nil {
+		return document.NewError(document.ErrDamaged, odfContent, "the main part is missing")
+	}
+	readODFMeta(b, z)
+	w := &odfWalker{b: b, name: odfContent, format: b.Doc.MIME, numbered: map[string]bool{}, parents: map[string]string{}}
+	if err := w.walk(z); err != nil {
+		return err
+	}
+	if w.format == MIMEODT {
+		aside := &odfWalker{
+			b:         b,
+			name:      "styles.xml",
+			format:    w.format,
+			asideOnly: true,
+			numbered:  map[string]bool{},
+			parents:   map[string]string{},
+		}
+		if err := aside.walk(z); err != nil {
+			return err
+		}
+	}
+	b.Doc.PageCount = w.sheets + w.slides
+	return b.Err()
+}
+
+func readODFMeta(b *document.Builder, z *zip.Reader) {
+	raw, err := zipfile.ReadPart(z, "meta.xml", maxSidePart)
+	if err != nil {
+		return
+	}
+	var meta struct {
+		Title   string `xml:"meta>title"`
+		Defined []struct {
+			Name  string `xml:"name,attr"`
+			Value string `xml:",chardata"`
+		} `xml:"meta>user-defined"`
+	}
+	if xml.Unmarshal(raw, &meta) != nil {
+		return
+	}
+	b.Doc.Title = document.Clean(meta.Title)
+	for _, d := range meta.Defined {
+		b.AddFact(d.Name, d.Value)
+	}
+}
+
+// odfWalker walks one part of an OpenDocument file.
+type odfWalker struct {
+	b         *document.Builder
+	name      string
+	format    string // its MIME type
+	asideOnly bool   // read only running headers and footers
+
+	texts         []*odfText // open paragraphs and headings, the innermost last
+	lists         []odfList
+	opensItem     bool // the next paragraph opens a list item
+	skipDepth     int  // open elements whose text is not part of the document
+	asideDepth    int  // open elements whose text is not part of the flow
+	notesDepth    int  // open speaker notes
+	footnotes     []string
+	footnoteDepth int
+
+	tables       []*odfTable
+	sheet        string
+	sheets       int
+	slides       int
+	inTitleFrame bool     // the open frame is the title of a slide
+	frames       []string // kinds of the open frames
+	// Content of a slide, held back until its title is known.
+	slideBlocks  []slideBlock
+	speakerNotes []document.Block
+	slideTitle   string
+
+	numbered map[string]bool   // list styles that are numbered
+	parents  map[string]string // parent styles
+	style    string            // the list style being defined
+}
+
+type odfText struct {
+	text  strings.Builder
+	style string
+	level int // of a heading; 0 is a paragraph
+}
+
+type odfList struct {
+	numbered bool
+	count    int
+}
+
+type odfTable struct {
+	out       *document.TableWriter
+	cells     []string
+	cell      []string
+	columns   int // columns the open cell spans
+	repeat    int // repetitions of the open row
+	row       int // of the sheet, from 1
+	rowFilled bool
+	rows      [][]string // of a slide, held back until its title is known
+}
+
+func (w *odfWalker) walk(z *zip.Reader) error {
+	return walkXML(w.b, z, w.name, w.startElement, w.endElement, func(text []byte) error {
+		if w.skipDepth > 0 || len(w.texts) == 0 {
+			return nil
+		}
+		t := &w.texts[len(w.texts)-1].text
+		if t.Len()+len(text) > 8<<20 {
+			return document.NewError(document.ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
+		}
+		t.Write(text)
+		return nil
+	})
+}
+
+// odfSkipped lists elements whose text is not visible in the document.
+var odfSkipped = map[string]bool{
+	"tracked-changes":   true,
+	"annotation":        true,
+	"scripts":           true,
+	"forms":             true,
+	"script":            true,
+	"desc":              true,
+	"bibliography-mark": false,
+	"hidden-text":       true,
+	"hidden-paragraph":  false,
+	"sequence-decls":    true,
+	"settings":          true,
+}
+
+func (w *odfWalker) startElement(e xml.StartElement) {
+	name := e.Name.Local
+	if w.skipDepth > 0 || odfSkipped[name] {
+		w.skipDepth++
+		return
+	}
+	switch name {
+	case "header",
+		"footer",
+		"header-left",
+		"footer-left",
+		"header-first",
+		"footer-first",
+		"table-of-content",
+		"illustration-index",
+		"table-index",
+		"alphabetical-index":
+		w.asideDepth++
+	case "p", "h":
+		t := &odfText{style: attrValue(e, "style-name")}
+		if name == "h" {
+			t.level = 1
+			if n, err := strconv.Atoi(attrValue(e, "outline-level")); err == nil && n > 0 {
+				t.level = min(n, 9)
+			}
+		}
+		w.texts = append(w.texts, t)
+	case "s":
+		w.appendText(strings.Repeat(" ", document.ParsePositive(attrValue(e, "c"), 100)))
+	case "tab", "line-break":
+		w.appendText(" ")
+	case "note":
+		w.footnoteDepth++
+	case "note-citation", "ruby-text", "page-number", "page-count":
+		w.skipDepth++
+	case "style":
+		if attrValue(e, "family") == "paragraph" && len(w.parents) < 10_000 {
+			w.parents[attrValue(e, "name")] = attrValue(e, "parent-style-name")
+		}
+	case "list-style":
+		w.style = attrValue(e, "name")
+	case "list-level-style-number":
+		if attrValue(e, "level") == "1" && attrValue(e, "num-format") != "" {
+			w.numbered[w.style] = true
+		}
+	case "list":
+		numbered := w.numbered[attrValue(e, "style-name")]
+		if n := len(w.lists); attrValue(e, "style-name") == "" && n > 0 {
+			numbered = w.lists[n-1].numbered
+		}
+		w.lists = append(w.lists, odfList{numbered: numbered})
+	case "list-item":
+		w.opensItem = true
+		if n := len(w.lists); n > 0 {
+			w.lists[n-1].count++
+		}
+	case "list-header":
+		w.opensItem = false
+	case "table":
+		w.openTable(e)
+	case "table-row":
+		if t := w.currentTable(); t != nil {
+			t.repeat = document.ParsePositive(attrValue(e, "number-rows-repeated"), 1<<21)
+			t.cells, t.rowFilled = nil, false
+		}
+	case "table-cell", "covered-table-cell":
+		if t := w.currentTable(); t != nil {
+			t.cell, t.columns = nil, document.ParsePositive(attrValue(e, "number-columns-repeated"), 1<<15)
+		}
+	case "page":
+		w.slides++
+		w.b.CloseHeadings()
+		w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
+		if attrValue(e, "visibility") == "hidden" {
+			w.b.Warn("Slide %d is hidden; it was read anyway.", w.slides)
+		}
+	case "frame":
+		w.frames = append(w.frames, attrValue(e, "class"))
+		w.inTitleFrame = attrValue(e, "class") == "title"
+	case "notes":
+		w.notesDepth++
+	}
+}
+
+func (w *odfWalker) appendText(s string) {
+	if n := len(w.texts); n > 0 {
+		w.texts[n-1].text.WriteString(s)
+	}
+}
+
+func (w *odfWalker) currentTable() *odfTable {
+	if len(w.tables) == 0 {
+		return nil
+	}
+	return w.tables[len(w.tables)-1]
+}
+
+func (w *odfWalker) openTable(e xml.StartElement) {
+	t := &odfTable{row: 1}
+	if len(w.tables) == 0 {
+		if w.format == MIMEODS {
+			w.sheets++
+			w.sheet = attrValue(e, "name")
+			w.b.CloseHeadings()
+			w.b.AddHeading(1, w.sheet, api.Locator{Sheet: w.sheet})
+		}
+		t.out = w.b.NewTableWriter()
+	}
+	w.tables = append(w.tables, t)
+}
+
+func (w *odfWalker) endElement(e xml.EndElement) {
+	if w.skipDepth > 0 {
+		w.skipDepth--
+		return
+	}
+	switch e.Name.Local {
+	case "header",
+		"footer",
+		"header-left",
+		"footer-left",
+		"header-first",
+		"footer-first",
+		"table-of-content",
+		"illustration-index",
+		"table-index",
+		"alphabetical-index":
+		w.asideDepth = max(0, w.asideDepth-1)
+	case "p", "h":
+		if n := len(w.texts); n > 0 {
+			t := w.texts[n-1]
+			w.texts = w.texts[:n-1]
+			w.handleParagraph(document.Clean(t.text.String()), t.style, t.level)
+		}
+	case "note":
+		w.footnoteDepth = max(0, w.footnoteDepth-1)
+	case "list":
+		if n := len(w.lists); n > 0 {
+			w.lists = w.lists[:n-1]
+		}
+	case "table-cell", "covered-table-cell":
+		w.endCell()
+	case "table-row":
+		w.endRow()
+	case "table":
+		if t := w.currentTable(); t != nil {
+			w.tables = w.tables[:len(w.tables)-1]
+			if t.out != nil {
+				t.out.Finish()
+			}
+			if len(t.rows) > 0 {
+				w.slideBlocks = append(w.slideBlocks, slideBlock{rows: t.rows})
+			}
+		}
+	case "frame":
+		if n := len(w.frames); n > 0 {
+			w.frames = w.frames[:n-1]
+		}
+		w.inTitleFrame = len(w.frames) > 0 && w.frames[len(w.frames)-1] == "title"
+	case "notes":
+		w.notesDepth = max(0, w.notesDepth-1)
+	case "page":
+		w.endSlide()
+	}
+}
+
+func (w *odfWalker) locator() api.Locator {
+	if w.format == MIMEODP {
+		return api.Locator{Slide: w.slides}
+	}
+	return api.Locator{}
+}
+
+// handleParagraph writes a finished paragraph.
+func (w *odfWalker) handleParagraph(text, style string, level int) {
+	if text == "" {
+		return
+	}
+	if w.asideOnly || w.asideDepth > 0 {
+		if w.asideDepth > 0 {
+			w.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()})
+		}
+		return
+	}
+	if w.footnoteDepth > 0 { // after the paragraph with the reference
+		w.footnotes = append(w.footnotes, text)
+		return
+	}
+	if t := w.currentTable(); t != nil {
+		t.cell = append(t.cell, text)
+		t.cell = append(t.cell, w.footnotes...)
+		w.footnotes = nil
+		return
+	}
+	blk := document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()}
+	switch {
+	case w.inTitleFrame && w.notesDepth == 0:
+		w.slideTitle = strings.TrimSpace(w.slideTitle + " " + text)
+		return
+	case level > 0:
+		blk.Kind, blk.Level = document.Heading, level
+	case len(w.lists) > 0:
+		blk.Kind, blk.Level = document.ListItem, len(w.lists)
+		if l := w.lists[len(w.lists)-1]; l.numbered && w.opensItem {
+			blk.Marker = strconv.Itoa(l.count) + "."
+		}
+		w.opensItem = false
+	case w.isTitle(style):
+		if w.b.Doc.Title == "" {
+			w.b.Doc.Title = text
+		}
+		blk.Kind, blk.Level = document.Heading, 1
+	}
+	w.AddBlock(blk)
+	for _, n := range w.footnotes {
+		w.AddBlock(document.Block{Kind: document.Paragraph, Text: n, Locator: w.locator()})
+	}
+	w.footnotes = nil
+}
+
+// isTitle reports whether a style is the document title's style or derived from it.
+func (w *odfWalker) isTitle(style string) bool {
+	for range 5 {
+		if style == "Title" {
+			return true
+		}
+		style = w.parents[style]
+	}
+	return false
+}
+
+// addBlock writes a block, or holds it back until the end of the slide, since its title may come
+// last.
+func (w *odfWalker) AddBlock(blk document.Block) {
+	switch {
+	case w.format == MIMEODP:
+		if w.notesDepth > 0 {
+			blk.Kind, blk.Level = document.Paragraph, 0
+			w.speakerNotes = append(w.speakerNotes, blk)
+			return
+		}
+		w.slideBlocks = append(w.slideBlocks, slideBlock{Block: blk})
+	case blk.Kind == document.Heading:
+		w.b.AddHeading(blk.Level, blk.Text, blk.Locator)
+	default:
+		w.b.AddBlock(blk)
+	}
+}
+
+func (w *odfWalker) endSlide() {
+	w.b.AddHeading(1, w.slideTitle, w.locator())
+	addSlideBlocks(w.b, w.slideBlocks, w.locator())
+	if len(w.speakerNotes) > 0 {
+		w.b.AddHeading(2, "Speaker notes", w.locator())
+	}
+	for _, n := range w.speakerNotes {
+		w.b.AddBlock(n)
+	}
+	w.slideBlocks, w.speakerNotes, w.slideTitle = nil, nil, ""
+}
+
+func (w *odfWalker) endCell() {
+	t := w.currentTable()
+	if t == nil {
+		return
+	}
+	text := strings.Join(t.cell, " ")
+	t.rowFilled = t.rowFilled || text != ""
+	n := t.columns
+	if text == "" && n > 50 { // the rest of an empty row
+		n = 1
+	}
+	for range min(n, document.MaxColumns-min(len(t.cells), document.MaxColumns)) {
+		t.cells = append(t.cells, text)
+	}
+	t.cell = nil
+}
+
+func (w *odfWalker) endRow() {
+	t := w.currentTable()
+	if t == nil {
+		return
+	}
+	if t.out == nil { // a nested table becomes text of the cell
+		if outer := len(w.tables) - 2; outer >= 0 {
+			if row := document.NonEmptyCells(t.cells); len(row) > 0 {
+				w.tables[outer].cell = append(w.tables[outer].cell, strings.Join(row, " | "))
+			}
+		}
+		return
+	}
+	times := 1
+	if t.rowFilled {
+		if times = t.repeat; times > maxRowRepeat {
+			w.b.Warn("A row repeated %d times was read %d times.", times, maxRowRepeat)
+			times = maxRowRepeat
+		}
+	}
+	for i := range times {
+		if !t.rowFilled || w.b.Err() != nil {
+			break
+		}
+		at := w.locator()
+		if w.format == MIMEODS {
+			at = api.Locator{Sheet: w.sheet, CellRange: formatCellRange(t.cells, min(t.row+i, excelize.TotalRows))}
+		}
+		if w.format == MIMEODP {
+			t.rows = append(t.rows, slices.Clone(t.cells))
+			continue
+		}
+		t.out.AddRow(slices.Clone(t.cells), at)
+	}
+	t.row += t.repeat
+	t.repeat = 1
+}

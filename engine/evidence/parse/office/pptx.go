@@ -1,0 +1,401 @@
+package office
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+const (
+	maxSlides  = 5000
+	relSlide   = "/slide"
+	relNotes   = "/notesSlide"
+	relDiagram = "/diagramData"
+)
+
+// pptxReader reads the slides of a presentation in their order.
+type pptxReader struct {
+	b *document.Builder
+	z *zip.Reader
+}
+
+// ReadPptx reads each slide under its title: its text, its tables row by row, the text of its
+// diagrams, and the speaker notes. Images, sounds and macros are ignored.
+func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
+	z, err := zipfile.OpenLimited(content, size)
+	if err != nil {
+		return err
+	}
+	p := &pptxReader{b: b, z: z}
+	main := "ppt/presentation.xml"
+	for _, r := range readRelations(z, "") {
+		if strings.HasSuffix(r.Type, relDocument) {
+			main = r.resolveTarget("")
+		}
+	}
+	slides, err := p.slideParts(main)
+	if err != nil {
+		return err
+	}
+	if len(slides) == 0 {
+		return document.NewError(document.ErrEmpty, "", "the presentation has no slides")
+	}
+	if len(slides) > maxSlides {
+		return document.NewError(document.ErrTooLarge, "", "%d slides, the limit is %d", len(slides), maxSlides)
+	}
+	b.Doc.PageCount = len(slides)
+	readCoreProperties(b, z)
+	for i, s := range slides {
+		if err := p.readSlide(s, i+1); err != nil {
+			return err
+		}
+	}
+	return b.Err()
+}
+
+// slideParts returns the names of the slides' parts, in display order.
+func (p *pptxReader) slideParts(main string) ([]string, error) {
+	raw, err := zipfile.ReadPart(p.z, main, maxSidePart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil, document.NewError(document.ErrDamaged, main, "the main part is missing")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Slide []struct {
+			Rel string `xml:"http://schemas.openxmlformats.org/officeDocument/2006/relationships id,attr"`
+		} `xml:"sldIdLst>sldId"`
+	}
+	if err := xml.Unmarshal(raw, &list); err != nil {
+		return nil, document.DamagedError(main, err)
+	}
+	target := map[string]string{}
+	for _, r := range readRelations(p.z, main) {
+		if r.TargetMode != "External" && strings.HasSuffix(r.Type, relSlide) {
+			target[r.ID] = r.resolveTarget(main)
+		}
+	}
+	var out []string
+	for _, s := range list.Slide {
+		if t, ok := target[s.Rel]; ok {
+			out = append(out, t)
+		} else {
+			p.b.Warn("A slide of the presentation is missing from the file.")
+		}
+	}
+	return out, nil
+}
+
+func (p *pptxReader) readSlide(name string, number int) error {
+	s := &slideWalker{p: p, name: name}
+	if err := s.walk(); err != nil {
+		return err
+	}
+	at := api.Locator{Slide: number}
+	p.b.CloseHeadings()
+	if s.hidden {
+		p.b.Warn("Slide %d is hidden; it was read anyway.", number)
+	}
+	p.b.AddHeading(1, s.title, at)
+	addSlideBlocks(p.b, s.blocks, at)
+	for _, text := range s.aside {
+		p.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
+	}
+	relations := readRelations(p.z, name)
+	for _, kind := range []string{relDiagram, relNotes} {
+		for _, r := range relations {
+			if r.TargetMode == "External" || !strings.HasSuffix(r.Type, kind) {
+				continue
+			}
+			if err := p.readRelatedPart(r.resolveTarget(name), kind == relNotes, at); err != nil {
+				return err
+			}
+		}
+	}
+	return p.b.Err()
+}
+
+// readRelatedPart reads a diagram or speaker notes, which are in parts of their own.
+func (p *pptxReader) readRelatedPart(name string, notes bool, at api.Locator) error {
+	s := &slideWalker{p: p, name: name, notes: notes}
+	if err := s.walk(); err != nil {
+		return err
+	}
+	if notes && len(s.blocks) > 0 {
+		p.b.AddHeading(2, "Speaker notes", at)
+	}
+	addSlideBlocks(p.b, s.blocks, at)
+	return nil
+}
+
+// slideBlock is a block of a slide, or a table with its rows.
+type slideBlock struct {
+	document.Block
+	rows [][]string
+}
+
+// addSlideBlocks writes what a slide holds.
+func addSlideBlocks(b *document.Builder, blocks []slideBlock, locator api.Locator) {
+	for _, blk := range blocks {
+		if blk.rows == nil {
+			blk.Locator = locator
+			b.AddBlock(blk.Block)
+			continue
+		}
+		t := b.NewTableWriter()
+		for _, row := range blk.rows {
+			t.AddRow(row, locator)
+		}
+		t.Finish()
+	}
+}
+
+// slideWalker collects the text of one slide, diagram or notes page.
+type slideWalker struct {
+	p     *pptxReader
+	name  string
+	notes bool
+
+	title  string
+	blocks []slideBlock
+	aside  []string
+	hidden bool
+
+	shape   string // the kind of placeholder of the open shape; "" for a text box
+	inShape int
+	para    strings.Builder
+	level   int
+	bullet  int // of the open paragraph: -1 it has none, 1 it has one, 0 it does not say
+	table   *slideBlock
+	cell    []string
+	inCell  bool
+	inText  bool
+}
+
+func (s *slideWalker) walk() error {
+	return walkXML(s.p.b, s.p.z, s.name, s.startElement, s.endElement, func(text []byte) error {
+		if s.inText {
+			if s.para.Len()+len(text) > 8<<20 {
+				return document.NewError(document.ErrTooLarge, s.name, "a paragraph of more than 8 MiB")
+			}
+			s.para.Write(text)
+		}
+		return nil
+	})
+}
+
+func (s *slideWalker) startElement(e xml.StartElement) {
+	switch e.Name.Local {
+	case "sld":
+		s.hidden = attrValue(e, "show") == "0" || attrValue(e, "show") == "false"
+	case "sp":
+		if s.inShape++; s.inShape == 1 {
+			s.shape = ""
+		}
+	case "ph":
+		if s.shape = attrValue(e, "type"); s.shape == "" {
+			s.shape = "body"
+		}
+	case "tbl":
+		s.table = &slideBlock{}
+	case "tr":
+		if s.table != nil {
+			s.table.rows = append(s.table.rows, nil)
+		}
+	case "tc":
+		s.cell, s.inCell = nil, true
+		if n := len(s.tableRows()); n > 0 && (attrValue(e, "hMerge") == "1" || attrValue(e, "vMerge") == "1") {
+			s.inCell = false
+		}
+	case "p":
+		s.para.Reset()
+		s.level, s.bullet = 0, 0
+	case "pPr":
+		if n, err := strconv.Atoi(attrValue(e, "lvl")); err == nil && n > 0 {
+			s.level = min(n, 8)
+		}
+	case "buNone":
+		s.bullet = -1
+	case "buChar", "buAutoNum", "buBlip":
+		s.bullet = 1
+	case "t":
+		s.inText = true
+	case "br", "tab":
+		s.para.WriteByte(' ')
+	}
+}
+
+func (s *slideWalker) tableRows() [][]string {
+	if s.table == nil {
+		return nil
+	}
+	return s.table.rows
+}
+
+func (s *slideWalker) endElement(e xml.EndElement) {
+	switch e.Name.Local {
+	case "t":
+		s.inText = false
+	case "p":
+		s.handleParagraph(document.Clean(s.para.String()))
+		s.para.Reset()
+	case "tc":
+		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < document.MaxColumns {
+			rows[len(rows)-1] = append(rows[len(rows)-1], strings.Join(s.cell, " "))
+		}
+		s.cell, s.inCell = nil, false
+	case "tbl":
+		if s.table != nil {
+			s.blocks = append(s.blocks, *s.table)
+		}
+		s.table = nil
+	case "sp":
+		if s.inShape--; s.inShape <= 0 {
+			s.inShape, s.shape = 0, ""
+		}
+	}
+}
+
+func (s *slideWalker) handleParagraph(text string) {
+	if text == "" {
+		return
+	}
+	if s.table != nil {
+		if s.inCell {
+			s.cell = append(s.cell, text)
+		}
+		return
+	}
+	switch s.shape {
+	case "title", "ctrTitle":
+		s.title = strings.TrimSpace(s.title + " " + text)
+	case "ftr", "dt", "hdr":
+		s.aside = append(s.aside, text)
+	case "sldNum", "sldImg":
+	case "body", "obj":
+		if s.notes {
+			s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+			return
+		}
+		// The master gives a body its bullets, unless the paragraph says otherwise.
+		if s.bullet >= 0 {
+			s.AddBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
+			return
+		}
+		s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+	default:
+		if s.bullet > 0 {
+			s.AddBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
+			return
+		}
+		s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+	}
+}
+
+func (s *slideWalker) AddBlock(b document.Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
+
+// walkXML reads a part of an Office document token by token, with limits on depth and time. Deleted
+// text and fallbacks are skipped.
+func walkXML(
+	b *document.Builder,
+	z *zip.Reader,
+	name string,
+	start func(xml.StartElement),
+	end func(xml.EndElement),
+	text func([]byte) error,
+) error {
+	r, err := zipfile.OpenPart(z, name, zipfile.MaxPart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dec := xml.NewDecoder(r)
+	depth := 0
+	for n := 1; b.Err() == nil; n++ {
+		if n%1024 == 0 {
+			if err := b.Context().Err(); err != nil {
+				return err
+			}
+		}
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return document.DamagedError(name, err)
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxXMLDepth {
+				return document.NewError(document.ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
+			}
+			if e.Name.Local == "Fallback" {
+				if err := skipElement(dec, depth); err != nil {
+					return document.DamagedError(name, err)
+				}
+				depth--
+				continue
+			}
+			start(e)
+		case xml.EndElement:
+			end(e)
+			depth--
+		case xml.CharData:
+			if err := text(e); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Err()
+}
+
+// readRelations returns the relations of a part or of the package; none if they can't be read.
+func readRelations(z *zip.Reader, part string) []relation {
+	name := "_rels/.rels"
+	if part != "" {
+		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	}
+	raw, err := zipfile.ReadPart(z, name, maxSidePart)
+	if err != nil {
+		return nil
+	}
+	var list struct {
+		Relationship []relation `xml:"Relationship"`
+	}
+	if xml.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return slices.Clip(list.Relationship)
+}
+
+// readCoreProperties reads the title; who last saved the file and when is irrelevant to the policy.
+func readCoreProperties(b *document.Builder, z *zip.Reader) {
+	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
+	if err != nil {
+		return
+	}
+	var p struct {
+		Title   string `xml:"title"`
+		Version string `xml:"version"`
+	}
+	if xml.Unmarshal(raw, &p) == nil {
+		if b.Doc.Title = document.Clean(p.Title); strings.EqualFold(b.Doc.Title, "PowerPoint Presentation") {
+			b.Doc.Title = ""
+		}
+		b.AddFact("version", p.Version)
+	}
+}

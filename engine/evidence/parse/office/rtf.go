@@ -1,0 +1,566 @@
+package office
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+const (
+	maxRTFDepth = 1000
+	maxRTFWord  = 32 // letters of a control word
+)
+
+// ReadRTF reads Rich Text: paragraphs by their styles and outline levels, lists by the markers in
+// the file, tables row by row, footnotes after their paragraph. Images, embedded objects, field
+// codes and hidden or deleted text are skipped.
+func ReadRTF(b *document.Builder, content io.ReaderAt, size int64) error {
+	raw, err := document.ReadAll(content, size)
+	if err != nil {
+		return err
+	}
+	r := &rtfReader{b: b, raw: raw, styles: map[int]docxStyle{}, fonts: map[int]*charmap.Charmap{}, defaultCharset: charmap.Windows1252}
+	r.stack = []rtfGroup{{skipBytes: 1}}
+	return r.read()
+}
+
+// rtfDest is the destination of a group's text.
+type rtfDest int
+
+const (
+	rtfBody rtfDest = iota
+	rtfIgnored
+	rtfFonts
+	rtfStyles
+	rtfTitle
+	rtfMark  // the number or bullet of a list item, as it was last shown
+	rtfAside // running headers and footers
+	rtfNote
+)
+
+// rtfGroup is the state of an open group.
+type rtfGroup struct {
+	dest      rtfDest
+	hidden    bool
+	bold      bool
+	font      int
+	style     int // in the style sheet: the one being defined
+	skipBytes int // how many characters stand for a \u where Unicode is not known
+	starred   bool
+}
+
+// rtfPara is the paragraph state, reset by \pard.
+type rtfPara struct {
+	style, outline, list int // outline from 1, list the number of the list; 0 is none
+	level                int
+	hangs                bool // the first line begins left of the others, as the mark of a list does
+	left                 int  // indent in twentieths of a point
+	inTable              bool
+}
+
+type rtfReader struct {
+	b   *document.Builder
+	raw []byte
+	at  int
+
+	stack          []rtfGroup
+	para           rtfPara
+	text           strings.Builder
+	highSurrogate  uint16 // the first half of a character of two
+	skip           int    // characters to pass over after a \u
+	defaultCharset *charmap.Charmap
+	fonts          map[int]*charmap.Charmap
+	styles         map[int]docxStyle
+
+	mark       strings.Builder
+	sideText   strings.Builder // of the open style, title, header or footer
+	notes      []string
+	hasNonBold bool // something in the paragraph is not bold
+
+	table *document.TableWriter
+	cells []string
+	cell  []string
+}
+
+func (r *rtfReader) currentGroup() *rtfGroup { return &r.stack[len(r.stack)-1] }
+
+func (r *rtfReader) read() error {
+	for n := 0; r.at < len(r.raw) && r.b.Err() == nil; n++ {
+		if n%4096 == 0 {
+			if err := r.b.Context().Err(); err != nil {
+				return err
+			}
+		}
+		c := r.raw[r.at]
+		r.at++
+		switch c {
+		case '{':
+			if len(r.stack) > maxRTFDepth {
+				return document.NewError(document.ErrDamaged, "", "groups nested deeper than %d", maxRTFDepth)
+			}
+			g := *r.currentGroup()
+			g.starred = false
+			r.stack = append(r.stack, g)
+		case '}':
+			r.closeGroup()
+		case '\\':
+			r.readControl()
+		case '\r', '\n':
+		default:
+			r.putByte(c)
+		}
+	}
+	r.endParagraph()
+	r.endTable()
+	r.b.PromoteBoldHeadings()
+	return r.b.Err()
+}
+
+// closeGroup ends a group and stores the text of its destination.
+func (r *rtfReader) closeGroup() {
+	if len(r.stack) == 1 {
+		return
+	}
+	g := *r.currentGroup()
+	r.stack = r.stack[:len(r.stack)-1]
+	if g.dest == rtfStyles && g.style >= 0 {
+		if name := strings.TrimRight(document.Clean(r.sideText.String()), ";"); name != "" {
+			r.styles[g.style] = styleForName(name)
+		}
+		r.sideText.Reset()
+	}
+	if g.dest == r.currentGroup().dest {
+		return
+	}
+	switch text := document.Clean(r.sideText.String()); g.dest {
+	case rtfTitle:
+		if r.b.Doc.Title == "" {
+			r.b.Doc.Title = text
+		}
+	case rtfAside:
+		r.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text})
+	case rtfNote:
+		if text != "" {
+			r.notes = append(r.notes, text)
+		}
+	case rtfMark, rtfBody, rtfIgnored, rtfFonts, rtfStyles:
+		return
+	}
+	r.sideText.Reset()
+}
+
+// readControl reads a control word or symbol after a backslash.
+func (r *rtfReader) readControl() {
+	if r.at >= len(r.raw) {
+		return
+	}
+	c := r.raw[r.at]
+	if c < 'a' || c > 'z' {
+		r.handleSymbol(c)
+		return
+	}
+	start := r.at
+	for r.at < len(r.raw) && r.at-start < maxRTFWord && r.raw[r.at] >= 'a' && r.raw[r.at] <= 'z' ||
+		r.at < len(r.raw) && r.raw[r.at] >= 'A' && r.raw[r.at] <= 'Z' && r.at-start < maxRTFWord {
+		r.at++
+	}
+	word := string(r.raw[start:r.at])
+	numberAt := r.at
+	if r.at < len(r.raw) && r.raw[r.at] == '-' {
+		r.at++
+	}
+	for r.at < len(r.raw) && r.at-numberAt < 11 && r.raw[r.at] >= '0' && r.raw[r.at] <= '9' {
+		r.at++
+	}
+	value, err := strconv.Atoi(string(r.raw[numberAt:r.at]))
+	given := err == nil
+	if r.at < len(r.raw) && r.raw[r.at] == ' ' {
+		r.at++
+	}
+	if word == "bin" && given && value > 0 {
+		r.at = min(len(r.raw), r.at+value)
+		return
+	}
+	r.handleWord(word, value, given)
+}
+
+func (r *rtfReader) handleSymbol(c byte) {
+	r.at++
+	switch c {
+	case '\'':
+		if r.at+2 <= len(r.raw) {
+			if v, err := strconv.ParseUint(string(r.raw[r.at:r.at+2]), 16, 8); err == nil {
+				r.at += 2
+				if r.skip > 0 {
+					r.skip--
+					return
+				}
+				r.putText(string(r.currentCharset().DecodeByte(byte(v))))
+			}
+		}
+	case '*':
+		r.currentGroup().starred = true
+	case '~':
+		r.putText(" ")
+	case '_':
+		r.putText("-")
+	case '\\', '{', '}':
+		r.putByte(c)
+	case '\r', '\n':
+		r.endParagraph()
+	}
+}
+
+func (r *rtfReader) currentCharset() *charmap.Charmap {
+	if p, ok := r.fonts[r.currentGroup().font]; ok {
+		return p
+	}
+	return r.defaultCharset
+}
+
+func (r *rtfReader) putByte(c byte) {
+	if r.skip > 0 {
+		r.skip--
+		return
+	}
+	if c < 0x80 {
+		r.putText(string(rune(c)))
+		return
+	}
+	r.putText(string(r.currentCharset().DecodeByte(c)))
+}
+
+// putText adds text to the destination of the open group.
+func (r *rtfReader) putText(s string) {
+	g := r.currentGroup()
+	if g.hidden {
+		return
+	}
+	switch g.dest {
+	case rtfBody:
+		if r.text.Len() > 8<<20 {
+			r.b.Fail(document.NewError(document.ErrTooLarge, "", "a paragraph of more than 8 MiB"))
+			return
+		}
+		if !g.bold && strings.TrimSpace(s) != "" {
+			r.hasNonBold = true
+		}
+		r.text.WriteString(s)
+	case rtfMark:
+		if r.mark.Len() < 100 {
+			r.mark.WriteString(s)
+		}
+	case rtfStyles, rtfTitle, rtfAside, rtfNote:
+		if r.sideText.Len() < 1<<20 {
+			r.sideText.WriteString(s)
+		}
+	case rtfIgnored, rtfFonts:
+	}
+}
+
+// rtfIgnoredWords lists destinations without text of the document.
+var rtfIgnoredWords = map[string]bool{
+	"colortbl":           true,
+	"pict":               true,
+	"nonshppict":         true,
+	"fldinst":            true,
+	"objdata":            true,
+	"datafield":          true,
+	"sp":                 true,
+	"author":             true,
+	"operator":           true,
+	"creatim":            true,
+	"revtim":             true,
+	"printim":            true,
+	"buptim":             true,
+	"company":            true,
+	"doccomm":            true,
+	"comment":            true,
+	"keywords":           true,
+	"subject":            true,
+	"category":           true,
+	"manager":            true,
+	"hlinkbase":          true,
+	"listtable":          true,
+	"listoverridetable":  true,
+	"revtbl":             true,
+	"rsidtbl":            true,
+	"generator":          true,
+	"xmlnstbl":           true,
+	"themedata":          true,
+	"colorschememapping": true,
+	"datastore":          true,
+	"latentstyles":       true,
+	"annotation":         true,
+	"atnid":              true,
+	"atnauthor":          true,
+	"bkmkstart":          true,
+	"bkmkend":            true,
+	"filetbl":            true,
+	"private":            true,
+	"ftnsep":             true,
+	"ftnsepc":            true,
+	"ftncn":              true,
+	"aftnsep":            true,
+	"aftnsepc":           true,
+	"aftncn":             true,
+	"background":         true,
+	"mmath":              false,
+	"txe":                true,
+	"xe":                 true,
+	"tc":                 true,
+	"tcn":                true,
+}
+
+// rtfCharsets maps fonts' character sets to code pages.
+var rtfCharsets = map[int]int{
+	77:  10000,
+	161: 1253,
+	162: 1254,
+	163: 1258,
+	177: 1255,
+	178: 1256,
+	186: 1257,
+	204: 1251,
+	222: 874,
+	238: 1250,
+	255: 850,
+}
+
+func (r *rtfReader) handleWord(word string, v int, given bool) {
+	g := r.currentGroup()
+	on := !given || v != 0
+	if into, ok := destinationFor(word); ok {
+		if g.dest == rtfBody || into == rtfIgnored {
+			if g.dest, g.style = into, -1; into == rtfMark {
+				r.mark.Reset()
+			} else if into != rtfIgnored {
+				r.sideText.Reset()
+			}
+		}
+		g.starred = false
+		return
+	}
+	if g.starred { // a destination that we don't know says that it may be passed over
+		g.starred = false
+		if word != "shpinst" && word != "shptxt" && word != "cs" && word != "ds" && word != "ts" {
+			g.dest = rtfIgnored
+			return
+		}
+		if g.dest == rtfStyles {
+			g.style = -1
+			return
+		}
+	}
+	switch word {
+	case "ansicpg":
+		r.defaultCharset = text.CodePage(v)
+	case "mac":
+		r.defaultCharset = charmap.Macintosh
+	case "pc":
+		r.defaultCharset = charmap.CodePage437
+	case "pca":
+		r.defaultCharset = charmap.CodePage850
+	case "f":
+		g.font = v
+	case "fcharset":
+		if page, ok := rtfCharsets[v]; ok && g.dest == rtfFonts && len(r.fonts) < 10_000 {
+			r.fonts[g.font] = text.CodePage(page)
+		}
+	case "uc":
+		g.skipBytes = min(max(v, 0), 10)
+	case "u":
+		r.putUnicode(v)
+	case "s":
+		if g.dest == rtfStyles {
+			g.style = v
+			r.sideText.Reset()
+		} else {
+			r.para.style = v
+		}
+	case "outlinelevel":
+		if v >= 0 && v < 9 && g.dest == rtfBody {
+			r.para.outline = v + 1
+		}
+	case "ls":
+		r.para.list = v
+	case "ilvl":
+		r.para.level = min(max(v, 0), 8)
+	case "pard":
+		if g.dest == rtfBody {
+			r.para = rtfPara{}
+		}
+	case "fi":
+		r.para.hangs = v < 0
+	case "li":
+		r.para.left = v
+	case "intbl":
+		r.para.inTable = true
+	case "plain":
+		g.hidden, g.bold = false, false
+	case "b":
+		g.bold = on
+	case "v", "deleted":
+		g.hidden = on
+	case "par", "sect", "page":
+		r.breakOrSpace(g, r.endParagraph)
+	case "cell", "nestcell":
+		r.breakOrSpace(g, r.endCell)
+	case "row", "nestrow":
+		r.breakOrSpace(g, r.endRow)
+	case "line", "tab", "emspace", "enspace":
+		r.putText(" ")
+	case "emdash":
+		r.putText("—")
+	case "endash":
+		r.putText("–")
+	case "lquote":
+		r.putText("‘")
+	case "rquote":
+		r.putText("’")
+	case "ldblquote":
+		r.putText("“")
+	case "rdblquote":
+		r.putText("”")
+	case "bullet":
+		r.putText("•")
+	}
+}
+
+// breakOrSpace ends what is open in the text; elsewhere a break is a space.
+func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
+	if g.dest == rtfBody {
+		end()
+		return
+	}
+	r.putText(" ")
+}
+
+// destinationFor returns the destination of a group that begins with a word.
+func destinationFor(word string) (rtfDest, bool) {
+	switch word {
+	case "fonttbl":
+		return rtfFonts, true
+	case "stylesheet":
+		return rtfStyles, true
+	case "title":
+		return rtfTitle, true
+	case "listtext", "pntext":
+		return rtfMark, true
+	case "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf":
+		return rtfAside, true
+	case "footnote":
+		return rtfNote, true
+	}
+	return rtfIgnored, rtfIgnoredWords[word]
+}
+
+func (r *rtfReader) putUnicode(v int) {
+	r.skip = r.currentGroup().skipBytes
+	u := uint16(v) //nolint:gosec // negative numbers are the upper half by the format
+	switch {
+	case utf16.IsSurrogate(rune(u)) && r.highSurrogate == 0:
+		r.highSurrogate = u
+	case r.highSurrogate != 0:
+		r.putText(string(utf16.DecodeRune(rune(r.highSurrogate), rune(u))))
+		r.highSurrogate = 0
+	default:
+		r.putText(string(rune(u)))
+	}
+}
+
+// flushText ends the open text and returns it, followed by its notes.
+func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
+	text, notes = document.Clean(r.text.String()), r.notes
+	bold = !r.hasNonBold && text != ""
+	r.text.Reset()
+	r.notes, r.hasNonBold, r.highSurrogate = nil, false, 0
+	return text, bold, notes
+}
+
+func (r *rtfReader) endParagraph() {
+	text, bold, notes := r.flushText()
+	mark := document.Clean(r.mark.String())
+	r.mark.Reset()
+	if r.para.inTable {
+		if text != "" {
+			r.cell = append(r.cell, strings.TrimSpace(mark+" "+text))
+		}
+		r.cell = append(r.cell, notes...)
+		return
+	}
+	if text == "" && len(notes) == 0 {
+		return
+	}
+	r.endTable()
+	r.writeParagraph(text, mark, bold)
+	for _, n := range notes {
+		r.b.AddBlock(document.Block{Kind: document.Paragraph, Text: n})
+	}
+}
+
+func (r *rtfReader) writeParagraph(content, mark string, bold bool) {
+	if m, rest, ok := text.SplitListItem(content); mark == "" && r.para.hangs && ok { // a marker typed as text
+		mark, content = m, rest
+		r.para.level = min(max(r.para.left/360-1, 0), 8)
+	}
+	st := r.styles[r.para.style]
+	if r.para.outline > 0 && !st.toc {
+		st.level = r.para.outline
+	}
+	switch {
+	case st.toc:
+		r.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: content})
+	case st.title:
+		if r.b.Doc.Title == "" {
+			r.b.Doc.Title = content
+		}
+		r.b.AddHeading(1, content, api.Locator{})
+	case st.level > 0:
+		r.b.AddHeading(st.level, mark+" "+content, api.Locator{})
+	case mark != "" || r.para.list > 0:
+		if !strings.ContainsAny(mark, ".)0123456789") { // a bullet, in whichever font
+			mark = ""
+		}
+		r.b.AddBlock(document.Block{Kind: document.ListItem, Level: r.para.level + 1, Text: content, Marker: mark})
+	default:
+		r.b.AddParagraph(content, bold, api.Locator{})
+	}
+}
+
+func (r *rtfReader) endCell() {
+	r.para.inTable = true
+	r.endParagraph()
+	if len(r.cells) < document.MaxColumns {
+		r.cells = append(r.cells, strings.Join(r.cell, " "))
+	}
+	r.cell = nil
+}
+
+func (r *rtfReader) endRow() {
+	if r.table == nil {
+		r.table = r.b.NewTableWriter()
+	}
+	r.table.AddRow(r.cells, api.Locator{})
+	r.cells, r.cell = nil, nil
+	r.para.inTable = false
+}
+
+func (r *rtfReader) endTable() {
+	if len(r.cells) > 0 || len(r.cell) > 0 { // a row that was cut off
+		r.cells = append(r.cells, r.cell...)
+		r.endRow()
+	}
+	if r.table != nil {
+		r.table.Finish()
+		r.table = nil
+	}
+}

@@ -1,0 +1,124 @@
+package office
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+const (
+	maxSheets   = 500
+	maxEmptyRun = 20_000 // empty rows in a row after which a sheet is taken to have ended
+)
+
+// ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed: the
+// stored value is read. Macros and links are ignored.
+func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
+	if _, err := zipfile.OpenLimited(content, size); err != nil { // refuse bombs before excelize unpacks them
+		return err
+	}
+	x, err := excelize.OpenReader(
+		io.NewSectionReader(content, 0, size),
+		excelize.Options{UnzipSizeLimit: zipfile.MaxUnpacked, UnzipXMLSizeLimit: 16 << 20},
+	)
+	if err != nil {
+		if errors.Is(err, excelize.ErrWorkbookPassword) || errors.Is(err, excelize.ErrWorkbookFileFormat) {
+			return &document.Error{Kind: document.ErrEncrypted, Cause: err}
+		}
+		return document.DamagedError("the workbook", err)
+	}
+	defer x.Close() // removes the temporary files of large sheets; nothing to do if it can't
+	sheets := x.GetSheetList()
+	if len(sheets) > maxSheets {
+		return document.NewError(document.ErrTooLarge, "", "%d sheets, the limit is %d", len(sheets), maxSheets)
+	}
+	b.Doc.PageCount = len(sheets)
+	if p, err := x.GetDocProps(); err == nil {
+		b.Doc.Title = p.Title
+		b.AddFact("version", p.Version)
+	}
+	for _, sheet := range sheets {
+		if err := readSheet(b, x, sheet); err != nil {
+			return err
+		}
+	}
+	return b.Err()
+}
+
+func readSheet(b *document.Builder, x *excelize.File, sheet string) error {
+	rows, err := x.Rows(sheet)
+	if err != nil {
+		var missing excelize.ErrSheetNotExist
+		if errors.As(err, &missing) || strings.Contains(err.Error(), "not a worksheet") {
+			b.Warn("The sheet %q contains no cells and was skipped.", sheet)
+			return nil
+		}
+		return document.DamagedError("sheet "+sheet, err)
+	}
+	defer rows.Close()
+	if visible, err := x.GetSheetVisible(sheet); err == nil && !visible {
+		b.Warn("The sheet %q is hidden; it was read anyway.", sheet)
+	}
+	b.CloseHeadings()
+	b.AddHeading(1, sheet, api.Locator{Sheet: sheet})
+	t := b.NewTableWriter()
+	empty := 0
+	for n := 1; rows.Next(); n++ {
+		if b.Err() != nil {
+			return b.Err()
+		}
+		if n%256 == 0 {
+			if err := b.Context().Err(); err != nil {
+				return err
+			}
+		}
+		cells, err := rows.Columns()
+		if err != nil {
+			return document.DamagedError(fmt.Sprintf("sheet %s, row %d", sheet, n), err)
+		}
+		if document.CountFilled(cells) == 0 {
+			if empty++; empty > maxEmptyRun {
+				b.Warn("The sheet %q has more than %d consecutive empty rows; the rest was skipped.", sheet, maxEmptyRun)
+				break
+			}
+			continue
+		}
+		empty = 0
+		t.AddRow(cells, api.Locator{Sheet: sheet, CellRange: formatCellRange(cells, n)})
+	}
+	if err := rows.Error(); err != nil {
+		return document.DamagedError("sheet "+sheet, err)
+	}
+	t.Finish()
+	return b.Err()
+}
+
+// formatCellRange returns the range of a row's cells from the first to the last nonempty one.
+func formatCellRange(cells []string, row int) string {
+	first, last := -1, 0
+	for i, c := range cells {
+		if c != "" {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+	}
+	from, err := excelize.CoordinatesToCellName(first+1, row)
+	if err != nil {
+		return ""
+	}
+	to, err := excelize.CoordinatesToCellName(last+1, row)
+	if err != nil || to == from {
+		return from
+	}
+	return from + ":" + to
+}

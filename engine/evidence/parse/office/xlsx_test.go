@@ -1,0 +1,76 @@
+package office_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
+)
+
+func TestXlsx(t *testing.T) {
+	raw := documenttest.Workbook(t, func(x *excelize.File) {
+		x.SetSheetName("Sheet1", "Risks")
+		x.SetSheetRow("Risks", "B1", &[]any{"Risk register"})
+		x.SetSheetRow("Risks", "B3", &[]any{"ID", "Risk", "Score"})
+		x.SetSheetRow("Risks", "B4", &[]any{"R-1", "Loss of\nkeys", 12})
+		x.SetSheetRow("Risks", "B5", &[]any{"R-2", "", 3.5})
+		x.SetCellFormula("Risks", "E4", `WEBSERVICE("http://evil")`)
+		x.NewSheet("Info")
+		x.SetSheetRow("Info", "A1", &[]any{"Version", "2.0"})
+		x.SetSheetRow("Info", "A2", &[]any{"Owner", "Risk officer"})
+		x.NewSheet("Empty")
+	})
+	doc := parsetest.Read(t, "r.xlsx", raw)
+	documenttest.Compare(t, documenttest.Outline(doc.Blocks), `
+	# Risks
+	¶ Risk register  {Risks}
+	| ID: R-1; Risk: Loss of keys; Score: 12  {Risks}
+	| ID: R-2; Score: 3.5  {Risks}
+	# Info
+	| Version: 2.0  {Info}
+	| Owner: Risk officer  {Info}
+	# Empty
+	`)
+	if got := doc.Blocks[2].Locator; got != (api.Locator{Sheet: "Risks", CellRange: "B4:D4"}) {
+		t.Errorf("locator %+v", got)
+	}
+	if doc.PageCount != 3 || doc.Version != "2.0" || doc.Owner != "Risk officer" {
+		t.Errorf("%d %q %q", doc.PageCount, doc.Version, doc.Owner)
+	}
+}
+
+func TestXlsxRefuses(t *testing.T) {
+	locked := func() []byte {
+		x := excelize.NewFile()
+		x.SetCellStr("Sheet1", "A1", "secret")
+		var buf bytes.Buffer
+		if err := x.Write(&buf, excelize.Options{Password: "p"}); err != nil {
+			t.Fatal(err)
+		}
+		return buf.Bytes()
+	}
+	raw := documenttest.Workbook(t, func(x *excelize.File) { x.SetCellStr("Sheet1", "A1", "text") })
+	for name, tt := range map[string]struct {
+		raw  []byte
+		want error
+	}{
+		"locked":    {locked(), document.ErrEncrypted},
+		"cut short": {raw[:len(raw)/2], document.ErrDamaged},
+	} {
+		if err := parsetest.ReadError(t, parse.Options{}, "a.xlsx", tt.raw); !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+func FuzzXlsx(f *testing.F) {
+	f.Add(documenttest.Workbook(f, func(x *excelize.File) { x.SetSheetRow("Sheet1", "B2", &[]any{"a", 2, "c"}) }))
+	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.Check(t, "a.xlsx", raw) })
+}

@@ -1,0 +1,107 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+const pdfWorkers = 2 // documents read at once; each has its own memory
+
+// engine extracts the content of PDF pages: words with their positions, ruling lines, images.
+// Further processing is the same for all engines: PDFium, or unipdf in a build with that tag.
+type engine interface {
+	// open calls fn with a document that is valid until fn returns. It stops when ctx ends.
+	open(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error
+	// close releases the engine when no document is open any more.
+	close() error
+}
+
+// engineDocument is an open PDF. Its errors are those of Read.
+type engineDocument interface {
+	pages() (int, error)
+	title() string
+	// outline returns the level of each bookmark by its title as returned by comparableText.
+	outline() (map[string]int, error)
+	// page reads a page, counted from 1.
+	page(n int) (*pageContent, error)
+	// draw renders a page in gray, as a PNM file.
+	draw(n int) ([]byte, error)
+	// stopped reports whether, after an error, no other page can be read either.
+	stopped() bool
+}
+
+// Options configures a Reader.
+type Options struct {
+	MaxPages int    // of a document
+	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
+}
+
+// Reader reads PDFs. It is safe for concurrent use.
+type Reader struct {
+	opt     Options
+	start   func(Options) (engine, error)
+	closing context.Context // ends with Close
+	stop    context.CancelFunc
+
+	mu     sync.Mutex
+	engine engine // nil until the first PDF
+	open   sync.WaitGroup
+	closed bool
+}
+
+// New returns a Reader. Its engine starts at the first PDF.
+func New(opt Options) *Reader {
+	r := &Reader{opt: opt, start: startEngine}
+	r.closing, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+// Close releases the engine. Running reads fail.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	r.stop()
+	r.open.Wait()
+	if r.engine == nil {
+		return nil
+	}
+	return r.engine.close()
+}
+
+// openDocument opens a document for the duration of fn.
+func (r *Reader) openDocument(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
+	e, err := r.acquireEngine()
+	if err != nil {
+		return err
+	}
+	defer r.open.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.closing, cancel)()
+	return e.open(ctx, content, size, fn)
+}
+
+// acquireEngine returns the engine, which it starts if necessary; the caller must call open.Done.
+func (r *Reader) acquireEngine() (engine, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.New("parse: the reader is closed")
+	}
+	if r.engine == nil {
+		e, err := r.start(r.opt)
+		if err != nil {
+			return nil, fmt.Errorf("start the PDF reader: %w", err)
+		}
+		r.engine = e
+	}
+	r.open.Add(1)
+	return r.engine, nil
+}

@@ -1,0 +1,5 @@
+//go:build !unipdf
+
+package pdf
+
+func testEngines() []testEngine { return []testEngine{pdfiumTest} }

@@ -1,0 +1,379 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/lazyregexp"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+// flowWriter converts the pages of one document to blocks.
+type flowWriter struct {
+	b         *document.Builder
+	outline   map[string]int // level of each bookmark by title
+	textBytes int64
+	pages     []*pageLayout
+
+	bodySize     float64   // line height of most text
+	linePitch    float64   // distance between lines within a paragraph
+	headingSizes []float64 // of headings, the largest first
+	repeatCounts map[string]int
+
+	lines   []string // lines of the open block
+	kind    document.Kind
+	level   int
+	mark    string
+	last    *textLine
+	start   int // page it began on
+	indents []float64
+
+	table   int // number of the table that may continue on the next page; 0: none
+	header  []string
+	columns []float64
+}
+
+var (
+	pageNumberPattern = lazyregexp.New(
+		`(?i)^[\s\-–—|]*(page|seite|p\.|pagina|página)?\s*\d{1,4}\s*((of|/|von|sur|de|di|van)\s*\d{1,4})?[\s\-–—|]*$`,
+	)
+	leaderPattern = lazyregexp.New(`(\.\s?){4,}\s*(\d{1,4}|[ivxlc]{1,6})?\s*$|…{2,}\s*\d*\s*$`)
+	digitsPattern = lazyregexp.New(`\d+`)
+)
+
+// repeatKey returns the same key for lines that differ only in page numbers.
+func repeatKey(s string) string { return digitsPattern.ReplaceAllString(comparableText(s), "#") }
+
+func (f *flowWriter) writeBlocks() {
+	f.measure()
+	for i, p := range f.pages {
+		f.writePage(p)
+		f.pages[i] = nil
+		if f.b.Err() != nil {
+			return
+		}
+	}
+	f.flush()
+	f.endTable()
+}
+
+// measure determines the size and pitch of the body, the sizes of headings, and repeated lines.
+func (f *flowWriter) measure() {
+	f.repeatCounts = map[string]int{}
+	weight := map[float64]int{}
+	for _, p := range f.pages {
+		seen := map[string]bool{}
+		for i, it := range p.items {
+			if key, ok := p.edgeKey(i); ok && !seen[key] {
+				seen[key] = true
+				f.repeatCounts[key]++
+			}
+			if it.line != nil {
+				weight[roundSize(it.line.size)] += len(it.line.text)
+			}
+		}
+	}
+	most := 0
+	for size, n := range weight {
+		if n > most || n == most && size < f.bodySize {
+			f.bodySize, most = size, n
+		}
+	}
+	var pitches []float64
+	headings := map[float64]bool{}
+	for _, p := range f.pages {
+		for i, it := range p.items {
+			l := it.line
+			if l == nil || f.isFurniture(p, i) {
+				continue
+			}
+			if l.size > f.bodySize*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
+				headings[roundSize(l.size)] = true
+			}
+			if i > 0 && p.items[i-1].line != nil && roundSize(l.size) == f.bodySize {
+				if d := l.y0 - p.items[i-1].line.y0; d > 0.5*l.size && d < 3*l.size {
+					pitches = append(pitches, d)
+				}
+			}
+		}
+	}
+	f.linePitch = f.bodySize * 1.2
+	if len(pitches) > 0 {
+		slices.Sort(pitches)
+		f.linePitch = pitches[len(pitches)/4] // the closest lines are those within paragraphs
+	}
+	for s := range headings {
+		f.headingSizes = append(f.headingSizes, s)
+	}
+	slices.SortFunc(f.headingSizes, func(a, b float64) int { return compareFloats(b, a) })
+	// Sizes within 6 % of each other are treated as equal.
+	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
+}
+
+func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
+
+// edgeKey returns the repeat key of an item at the top or bottom of the page, where running headers
+// and footers are.
+func (p *pageLayout) edgeKey(i int) (string, bool) {
+	b := p.items[i].box()
+	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
+		return "", false
+	}
+	var key string
+	if g := p.items[i].grid; g != nil {
+		if b.height() > 0.25*p.h {
+			return "", false
+		}
+		key = g.comparableKey()
+	} else {
+		key = repeatKey(p.items[i].line.text)
+	}
+	return key, key != ""
+}
+
+// isFurniture reports whether an item is a running header or footer: the same at the edge of many
+// pages, or a page number.
+func (f *flowWriter) isFurniture(p *pageLayout, i int) bool {
+	key, edge := p.edgeKey(i)
+	if !edge || len(f.pages) < 2 {
+		return false
+	}
+	if l := p.items[i].line; l != nil && (i < 2 || i >= len(p.items)-2) && pageNumberPattern.MatchString(l.text) {
+		return true
+	}
+	n := f.repeatCounts[key]
+	return n >= 2 && n*3 >= len(f.pages)
+}
+
+func (f *flowWriter) writePage(p *pageLayout) {
+	at := api.Locator{Page: p.number}
+	for i, it := range p.items {
+		if f.b.Err() != nil {
+			return
+		}
+		switch {
+		case f.isFurniture(p, i):
+			f.AddFurniture(it, at)
+		case it.grid != nil:
+			f.flush()
+			f.writeTable(it.grid, at)
+		default:
+			f.addLine(it.line, p.number)
+		}
+	}
+	f.last = nil // the next item is on another page: distances are meaningless
+}
+
+func (f *flowWriter) AddFurniture(it layoutItem, at api.Locator) {
+	if it.line != nil {
+		f.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: it.line.text, Locator: at})
+		return
+	}
+	for _, r := range it.grid.rows {
+		f.addFurnitureRow(r, at)
+	}
+}
+
+// writeTable writes a table, or continues the one of the previous page.
+func (f *flowWriter) writeTable(g *grid, at api.Locator) {
+	width := len(g.rows[0].effective)
+	continues := f.table > 0 && len(f.columns) == len(g.xs) && (f.header == nil || len(f.header) == width)
+	for i := range f.columns {
+		continues = continues && math.Abs(f.columns[i]-g.xs[i]) < 6
+	}
+	if !continues {
+		f.openTable(g, at)
+	}
+	for _, r := range g.rows {
+		if continues && slices.Equal(r.effective, f.header) {
+			f.addFurnitureRow(r, at)
+			continue
+		}
+		f.b.AddBlock(document.Block{
+			Kind: document.TableRow, Text: document.RenderRow(f.header, r.effective), Header: f.header, Cells: r.cells,
+			Table: f.table, Locator: at,
+		})
+	}
+}
+
+// openTable begins a table and removes its header, and the rows above it, from g.
+func (f *flowWriter) openTable(g *grid, at api.Locator) {
+	f.table, f.columns, f.header = f.b.NextTableNumber(), g.xs, nil
+	var rows []document.Row
+	for _, r := range g.rows {
+		rows = append(rows, document.Row{Cells: r.effective})
+	}
+	head := document.FindHeader(rows)
+	if head < 0 {
+		return
+	}
+	for _, r := range g.rows[:head] {
+		f.b.AddLeadRow(f.table, document.Row{Cells: r.cells, Locator: at})
+	}
+	f.header = g.rows[head].effective
+	f.addFurnitureRow(g.rows[head], at)
+	g.rows = g.rows[head+1:]
+}
+
+func (f *flowWriter) addFurnitureRow(r gridRow, at api.Locator) {
+	f.b.AddFurniture(document.Block{Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Cells: r.cells, Locator: at})
+}
+
+func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
+
+// addLine adds a line to the open block, or closes it and begins another.
+func (f *flowWriter) addLine(l *textLine, page int) {
+	if leaderPattern.MatchString(l.text) {
+		f.flush()
+		f.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
+		return
+	}
+	level := f.headingLevel(l)
+	// A heading may have two lines.
+	if level > 0 && f.kind == document.Heading && f.level == level && f.last != nil && l.y0-f.last.y0 < 1.6*l.size && f.start == page &&
+		len(f.lines) < 3 {
+		f.lines, f.last = append(f.lines, l.text), l
+		return
+	}
+	item, mark, rest := parseListItem(l)
+	switch {
+	case level > 0:
+		f.flush()
+		f.endTable()
+		f.kind, f.level = document.Heading, level
+	case item:
+		f.flush()
+		f.endTable()
+		f.kind, f.level, f.mark = document.ListItem, f.indentLevel(l.x0), mark
+		f.openBlock(l, page, rest)
+		return
+	case f.continuesBlock(l, page):
+		f.lines, f.last = append(f.lines, l.text), l
+		return
+	default:
+		f.flush()
+		f.endTable()
+		f.kind, f.level = document.Paragraph, 0
+	}
+	f.openBlock(l, page, l.text)
+}
+
+func (f *flowWriter) openBlock(l *textLine, page int, text string) {
+	f.start, f.last, f.lines = page, l, append(f.lines[:0], text)
+}
+
+// parseListItem reports whether a line begins a list item, and returns its marker and the rest.
+func parseListItem(l *textLine) (ok bool, mark, rest string) {
+	if len(l.words) < 2 || !isListMark(l.words[0].text) {
+		return false, "", ""
+	}
+	// "3 years" and "A policy" are not items: a number or letter needs a dot or bracket.
+	mark = l.words[0].text
+	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
+		return false, "", ""
+	}
+	return true, text.NumberedMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
+}
+
+// indentLevel returns the level of an indent among those of the open list.
+func (f *flowWriter) indentLevel(x float64) int {
+	const same = 4
+	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
+		f.indents = f.indents[:len(f.indents)-1]
+	}
+	if len(f.indents) == 0 || x > f.indents[len(f.indents)-1]+same {
+		f.indents = append(f.indents, x)
+	}
+	return len(f.indents)
+}
+
+// continuesBlock reports whether a line continues the open paragraph or item.
+func (f *flowWriter) continuesBlock(l *textLine, page int) bool {
+	if len(f.lines) == 0 || f.kind == document.Heading {
+		return false
+	}
+	end := f.lines[len(f.lines)-1]
+	first, _ := utf8.DecodeRuneInString(l.text)
+	if f.last == nil || l.y0 < f.last.y0 { // the next page or column
+		return !strings.ContainsAny(end[len(end)-1:], ".:;!?") &&
+			(unicode.IsLower(first) || f.kind == document.Paragraph && !unicode.IsUpper(first) && !unicode.IsDigit(first))
+	}
+	if math.Abs(l.size-f.last.size) > 0.15*f.last.size && l.y0-f.last.y0 > 1.1*l.size {
+		return false
+	}
+	if l.y0-f.last.y0 > max(1.35*f.linePitch, 1.25*l.size) {
+		return false
+	}
+	if f.kind == document.ListItem {
+		// Text left of the item's marker is not part of it.
+		return l.x0 > f.indents[len(f.indents)-1]-2
+	}
+	if strings.HasSuffix(end, ".") || strings.HasSuffix(end, ":") {
+		// An indented first line, or one after a line that ended early, begins a paragraph.
+		if l.x0 > f.last.x0+1.2*l.size || len(f.lines) > 1 && l.x0 < f.last.x0-1.2*l.size {
+			return false
+		}
+	}
+	return l.bold == f.last.bold || !f.last.bold || len(f.lines) > 1
+}
+
+// headingLevel determines a line's heading level by the document's bookmarks, by size, then by
+// weight; 0 if it is not a heading.
+func (f *flowWriter) headingLevel(l *textLine) int {
+	if len(l.text) > 200 || !strings.ContainsFunc(l.text, unicode.IsLetter) {
+		return 0
+	}
+	big := l.size > f.bodySize*1.1
+	if level := f.outline[comparableText(l.text)]; level > 0 && (big || l.bold || len(l.text) < 90) {
+		return level
+	}
+	if big {
+		for i, s := range f.headingSizes {
+			if l.size > s*0.95 {
+				return min(i+1, 6)
+			}
+		}
+		return min(len(f.headingSizes), 6)
+	}
+	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.isSeparate(l) {
+		level := len(f.headingSizes) + 1
+		if number, _, ok := text.SplitNumber(l.text); ok {
+			level += strings.Count(strings.TrimRight(number, "."), ".")
+		}
+		return min(level, 8)
+	}
+	return 0
+}
+
+// isSeparate reports whether a line does not continue the one above it.
+func (f *flowWriter) isSeparate(l *textLine) bool {
+	return f.last == nil || f.kind == document.Heading || l.y0-f.last.y0 > 1.15*f.linePitch || l.y0 < f.last.y0 || !f.last.bold
+}
+
+// flush closes the open block.
+func (f *flowWriter) flush() {
+	if len(f.lines) == 0 {
+		return
+	}
+	at := api.Locator{Page: f.start}
+	text := text.JoinLines(f.lines)
+	f.lines = f.lines[:0]
+	if f.kind != document.ListItem {
+		f.indents = nil
+	}
+	if f.kind == document.Heading {
+		f.b.AddHeading(f.level, text, at)
+		return
+	}
+	blk := document.Block{Kind: f.kind, Level: f.level, Text: text, Locator: at}
+	if f.kind == document.ListItem {
+		blk.Marker = f.mark
+	}
+	f.b.AddBlock(blk)
+}

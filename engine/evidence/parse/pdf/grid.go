@@ -1,0 +1,408 @@
+package pdf
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+const (
+	ruleTolerance = 2.5 // points within which two rules are one
+	meetTolerance = 3.0 // points by which rules may miss each other and still meet
+	maxCrossings  = 4_000_000
+)
+
+// grid is a table found by its ruling lines.
+type grid struct {
+	box
+	xs, ys []float64
+	rows   []gridRow
+	cellOf []int // of each field, the field that stands for its cell
+}
+
+// gridRow is one row: own holds the content of its cells, read also the content of cells that span
+// several rows.
+type gridRow struct {
+	cells, effective []string
+}
+
+// findGrids builds tables from crossing rules. Frames and single boxes are not tables.
+func findGrids(rules []rule) []*grid {
+	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedRules(rules)...), false)
+	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
+		return nil
+	}
+	// Rules that cross, directly or through others, form one table.
+	parent := make([]int, len(hs)+len(vs))
+	for i := range parent {
+		parent[i] = i
+	}
+	root := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for i, h := range hs {
+		for j, v := range vs {
+			if v.at >= h.from-meetTolerance && v.at <= h.to+meetTolerance && h.at >= v.from-meetTolerance && h.at <= v.to+meetTolerance {
+				parent[root(i)] = root(len(hs) + j)
+			}
+		}
+	}
+	var order []int
+	groups := map[int]*[2][]rule{}
+	for i := range parent {
+		g := groups[root(i)]
+		if g == nil {
+			g = &[2][]rule{}
+			groups[root(i)] = g
+			order = append(order, root(i))
+		}
+		if i < len(hs) {
+			g[0] = append(g[0], hs[i])
+		} else {
+			g[1] = append(g[1], vs[i-len(hs)])
+		}
+	}
+	var out []*grid
+	for _, r := range order {
+		if g := newGrid(groups[r][0], groups[r][1]); g != nil {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// impliedRules returns the vertical rules of tables that have only horizontal ones, drawn cell by
+// cell: a column begins where pieces end and the next begin, at several heights.
+func impliedRules(rules []rule) []rule {
+	type joint struct{ x, y float64 }
+	var joints []joint
+	var level []rule
+	for _, r := range rules {
+		if r.horizontal {
+			level = append(level, r)
+		}
+	}
+	if len(level) > 4000 {
+		return nil
+	}
+	slices.SortStableFunc(level, func(a, b rule) int { return compareFloats(a.at, b.at) })
+	for i, a := range level {
+		for _, b := range level[i+1:] {
+			if b.at-a.at > ruleTolerance {
+				break
+			}
+			if math.Abs(a.to-b.from) < 1 || math.Abs(b.to-a.from) < 1 {
+				joints = append(joints, joint{a.from, a.at}, joint{a.to, a.at}, joint{b.from, b.at}, joint{b.to, b.at})
+			}
+		}
+	}
+	slices.SortFunc(joints, func(a, b joint) int { return compareFloats(a.x, b.x) })
+	var out []rule
+	for i := 0; i < len(joints); {
+		j, top, bottom := i, joints[i].y, joints[i].y
+		for ; j < len(joints) && joints[j].x-joints[i].x < ruleTolerance; j++ {
+			top, bottom = min(top, joints[j].y), max(bottom, joints[j].y)
+		}
+		if bottom-top > 3*ruleTolerance {
+			out = append(out, rule{horizontal: false, at: joints[i].x, from: top, to: bottom})
+		}
+		i = j
+	}
+	return out
+}
+
+// mergeRules joins the rules of one direction that are on one line and touch.
+func mergeRules(rules []rule, horizontal bool) []rule {
+	var in []rule
+	for _, r := range rules {
+		if r.horizontal == horizontal {
+			in = append(in, r)
+		}
+	}
+	slices.SortFunc(in, func(a, b rule) int {
+		if a.at != b.at {
+			return compareFloats(a.at, b.at)
+		}
+		return compareFloats(a.from, b.from)
+	})
+	var out []rule
+	for start := 0; start < len(in); {
+		end := start + 1
+		for end < len(in) && in[end].at-in[start].at <= ruleTolerance {
+			end++
+		}
+		line := in[start:end]
+		at := line[len(line)/2].at
+		slices.SortFunc(line, func(a, b rule) int { return compareFloats(a.from, b.from) })
+		cur := rule{horizontal: horizontal, at: at, from: line[0].from, to: line[0].to}
+		for _, r := range line[1:] {
+			if r.from <= cur.to+meetTolerance {
+				cur.to = max(cur.to, r.to)
+				continue
+			}
+			out = append(out, cur)
+			cur = rule{horizontal: horizontal, at: at, from: r.from, to: r.to}
+		}
+		out = append(out, cur)
+		start = end
+	}
+	return out
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func distinctPositions(rules []rule) []float64 {
+	var at []float64
+	for _, r := range rules {
+		at = append(at, r.at)
+	}
+	slices.Sort(at)
+	out := at[:0]
+	for _, v := range at {
+		if len(out) == 0 || v-out[len(out)-1] > ruleTolerance {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func newGrid(hs, vs []rule) *grid {
+	ys, xs := distinctPositions(hs), distinctPositions(vs)
+	if len(xs) < 3 || len(ys) < 2 { // one column is a frame, not a table
+		return nil
+	}
+	if len(ys) > 2000 || len(xs) > 200 {
+		return nil
+	}
+	g := &grid{xs: xs, ys: ys, box: box{x0: xs[0], y0: ys[0], x1: xs[len(xs)-1], y1: ys[len(ys)-1]}}
+	g.assignCells(hs, vs)
+	return g
+}
+
+// assignCells numbers the cells: two neighboring fields belong to one cell if no rule separates
+// them.
+func (g *grid) assignCells(hs, vs []rule) {
+	rows, cols := len(g.ys)-1, len(g.xs)-1
+	g.rows = make([]gridRow, rows)
+	for i := range g.rows {
+		g.rows[i] = gridRow{cells: make([]string, cols), effective: make([]string, cols)}
+	}
+	g.cellOf = make([]int, rows*cols)
+	for i := range g.cellOf {
+		g.cellOf[i] = i
+	}
+	parted := func(rules []rule, at, mid float64) bool {
+		for _, r := range rules {
+			if math.Abs(r.at-at) <= ruleTolerance && r.from-meetTolerance <= mid && mid <= r.to+meetTolerance {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range rows {
+		midY := (g.ys[i] + g.ys[i+1]) / 2
+		for j := range cols {
+			midX := (g.xs[j] + g.xs[j+1]) / 2
+			if j > 0 && !parted(vs, g.xs[j], midY) {
+				g.mergeCells(i*cols+j, i*cols+j-1)
+			}
+			if i > 0 && !parted(hs, g.ys[i], midX) {
+				g.mergeCells(i*cols+j, (i-1)*cols+j)
+			}
+		}
+	}
+}
+
+func (g *grid) cellRoot(i int) int {
+	for g.cellOf[i] != i {
+		g.cellOf[i] = g.cellOf[g.cellOf[i]]
+		i = g.cellOf[i]
+	}
+	return i
+}
+
+// mergeCells keeps the upper left field as the cell's own.
+func (g *grid) mergeCells(a, b int) {
+	a, b = g.cellRoot(a), g.cellRoot(b)
+	g.cellOf[max(a, b)] = min(a, b)
+}
+
+func (g *grid) contains(w word) bool {
+	x, y := (w.x0+w.x1)/2, (w.y0+w.y1)/2
+	return x > g.x0 && x < g.x1 && y > g.y0 && y < g.y1
+}
+
+// fillWords assigns the words to cells.
+func (g *grid) fillWords(words []word) {
+	cols := len(g.xs) - 1
+	byCell := map[int][]word{}
+	for _, w := range words {
+		j, _ := slices.BinarySearch(g.xs, (w.x0+w.x1)/2)
+		i, _ := slices.BinarySearch(g.ys, (w.y0+w.y1)/2)
+		i, j = min(max(i-1, 0), len(g.ys)-2), min(max(j-1, 0), cols-1)
+		k := g.cellRoot(i*cols + j)
+		byCell[k] = append(byCell[k], w)
+	}
+	for k, ws := range byCell {
+		g.rows[k/cols].cells[k%cols] = cellText(ws)
+	}
+	for i := range g.rows {
+		for j := range cols {
+			k := g.cellRoot(i*cols + j)
+			// A cell that spans columns is read once; one that spans rows is read for each of them.
+			if k%cols == j {
+				g.rows[i].effective[j] = g.rows[k/cols].cells[j]
+			}
+		}
+	}
+	g.splitRows(words)
+	g.rows = slices.DeleteFunc(g.rows, func(r gridRow) bool { return document.CountFilled(r.cells) == 0 })
+	g.dropEmptyColumns()
+}
+
+// splitRows splits the rows of a table that has rules only around its head or between its columns:
+// fields too tall for one row, whose lines are aligned.
+func (g *grid) splitRows(words []word) {
+	if len(g.rows) > 3 {
+		return
+	}
+	var out []gridRow
+	for i, r := range g.rows {
+		var in []word
+		for _, w := range words {
+			if mid := (w.y0 + w.y1) / 2; mid > g.ys[i] && mid < g.ys[i+1] {
+				in = append(in, w)
+			}
+		}
+		if parts := groupRows(in, g.xs[1:len(g.xs)-1]); len(parts) > 1 && i+1 == len(g.rows) {
+			out = append(out, parts...)
+			continue
+		}
+		out = append(out, r)
+	}
+	g.rows = out
+}
+
+// groupRows groups aligned words into rows, given the column bounds. Rows are separated by more
+// space than their lines; if all spaces are equal, each line with text in the first column begins a
+// row.
+func groupRows(words []word, bounds []float64) []gridRow {
+	byColumn := make([][]word, len(bounds)+1)
+	for _, w := range words {
+		j, _ := slices.BinarySearch(bounds, (w.x0+w.x1)/2)
+		byColumn[j] = append(byColumn[j], w)
+	}
+	type piece struct {
+		*textLine
+		column int
+	}
+	var pieces []piece
+	tight := math.Inf(1)
+	for j, ws := range byColumn {
+		lines := groupLines(ws)
+		for i, l := range lines {
+			pieces = append(pieces, piece{l, j})
+			if i > 0 {
+				tight = min(tight, max(l.y0-lines[i-1].y1, 0))
+			}
+		}
+	}
+	if len(pieces) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(pieces, func(a, b piece) int { return compareFloats(a.y0, b.y0) })
+	var groups [][]piece // parted by any space at all
+	var spaces []float64
+	bottom := math.Inf(-1)
+	wide := 0
+	for _, p := range pieces {
+		if space := p.y0 - bottom; len(groups) == 0 || space > -0.1*p.size {
+			groups = append(groups, nil)
+			spaces = append(spaces, space)
+			if len(groups) > 1 && space > 1.4*tight+1 {
+				wide++
+			}
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], p)
+		bottom = max(bottom, p.y1)
+	}
+	var out []gridRow
+	var cells [][]string
+	flush := func() {
+		if cells == nil {
+			return
+		}
+		row := make([]string, len(cells))
+		for j, lines := range cells {
+			row[j] = document.Clean(text.JoinLines(lines))
+		}
+		out = append(out, gridRow{row, row})
+	}
+	for i, group := range groups {
+		fresh := i == 0 || spaces[i] > 1.4*tight+1
+		if wide == 0 {
+			fresh = i == 0 || slices.ContainsFunc(group, func(p piece) bool { return p.column == 0 })
+		}
+		if fresh {
+			flush()
+			cells = make([][]string, len(byColumn))
+		}
+		for _, p := range group {
+			cells[p.column] = append(cells[p.column], p.text)
+		}
+	}
+	flush()
+	return out
+}
+
+func cellText(words []word) string {
+	var lines []string
+	for _, l := range groupLines(words) {
+		lines = append(lines, l.text)
+	}
+	return document.Clean(text.JoinLines(lines))
+}
+
+func (g *grid) dropEmptyColumns() {
+	if len(g.rows) == 0 {
+		return
+	}
+	var keep []int
+	for j := range g.rows[0].effective {
+		if slices.ContainsFunc(g.rows, func(r gridRow) bool { return r.effective[j] != "" }) {
+			keep = append(keep, j)
+		}
+	}
+	for i := range g.rows {
+		var own, read []string
+		for _, j := range keep {
+			own, read = append(own, g.rows[i].cells[j]), append(read, g.rows[i].effective[j])
+		}
+		g.rows[i] = gridRow{own, read}
+	}
+}
+
+// comparableKey returns a key to compare the grid's text between pages.
+func (g *grid) comparableKey() string {
+	var sb strings.Builder
+	for _, r := range g.rows {
+		sb.WriteString(strings.Join(r.cells, " "))
+		sb.WriteByte(' ')
+	}
+	return repeatKey(sb.String())
+}

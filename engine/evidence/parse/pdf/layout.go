@@ -1,0 +1,344 @@
+package pdf
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+// textLine is the words on one line of one column.
+type textLine struct {
+	box
+	text        string
+	size        float64 // height of most of its words
+	bold        bool    // all of it
+	words       []word
+	columnLeft  float64 // of the column it stands in
+	columnRight float64
+}
+
+// layoutItem is a line or a table, in reading order.
+type layoutItem struct {
+	line *textLine
+	grid *grid
+}
+
+func (i layoutItem) box() box {
+	if i.grid != nil {
+		return i.grid.box
+	}
+	return i.line.box
+}
+
+// pageLayout is a page in reading order.
+type pageLayout struct {
+	number int
+	w, h   float64
+	items  []layoutItem
+}
+
+// layoutPage puts a page into reading order: tables by their rules, columns and tables without
+// rules by gaps shared by many lines, the rest from top to bottom.
+func layoutPage(p *pageContent) *pageLayout {
+	out := &pageLayout{number: p.number, w: p.w, h: p.h}
+	rest := p.words
+	for _, g := range findGrids(p.rules) {
+		var inside, outside []word
+		for _, w := range rest {
+			if g.contains(w) {
+				inside = append(inside, w)
+			} else {
+				outside = append(outside, w)
+			}
+		}
+		if g.fillWords(inside); len(g.rows) == 0 || len(g.rows[0].effective) < 2 {
+			continue // a drawing or a frame: its words stay lines
+		}
+		rest = outside
+		out.items = append(out.items, layoutItem{grid: g})
+	}
+	tables := len(out.items)
+	lines := groupLines(rest)
+	// Lines above, between and below ruled tables are laid out separately.
+	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return compareFloats(a.box().y0, b.box().y0) })
+	grids := slices.Clone(out.items[:tables])
+	out.items = out.items[:0]
+	for _, g := range grids {
+		n := 0
+		for n < len(lines) && (lines[n].y0+lines[n].y1)/2 < g.grid.y0 {
+			n++
+		}
+		out.items = append(out.items, orderLines(lines[:n])...)
+		out.items = append(out.items, g)
+		lines = lines[n:]
+	}
+	out.items = append(out.items, orderLines(lines)...)
+	return out
+}
+
+// groupLines groups words into lines from top to bottom, each from left to right.
+func groupLines(words []word) []*textLine {
+	ws := slices.Clone(words)
+	slices.SortStableFunc(ws, func(a, b word) int { return compareFloats(a.y0+a.y1, b.y0+b.y1) })
+	var groups [][]word
+	for _, w := range ws {
+		if n := len(groups); n > 0 && sameLine(groups[n-1], w) {
+			groups[n-1] = append(groups[n-1], w)
+			continue
+		}
+		groups = append(groups, []word{w})
+	}
+	out := make([]*textLine, len(groups))
+	for i, g := range groups {
+		out[i] = newLine(g)
+	}
+	return out
+}
+
+// sameLine compares with the tallest word of the line, so that a line can't drift downward.
+func sameLine(line []word, w word) bool {
+	tall := line[0]
+	for _, l := range line {
+		if l.height() > tall.height()*1.05 {
+			tall = l
+		}
+	}
+	overlap := min(tall.y1, w.y1) - max(tall.y0, w.y0)
+	return overlap > 0.55*min(tall.height(), w.height())
+}
+
+func newLine(words []word) *textLine {
+	slices.SortStableFunc(words, func(a, b word) int { return compareFloats(a.x0, b.x0) })
+	l := &textLine{box: words[0].box, words: words, bold: true}
+	var sb strings.Builder
+	bySize := map[float64]int{}
+	for i, w := range words {
+		if i > 0 {
+			sb.WriteByte(' ')
+		}
+		sb.WriteString(w.text)
+		l.box = l.box.union(w.box)
+		l.bold = l.bold && (w.bold || !strings.ContainsFunc(w.text, unicode.IsLetter))
+		bySize[w.height()] += len(w.text)
+	}
+	most := 0
+	for size, n := range bySize {
+		if n > most || n == most && size > l.size {
+			l.size, most = size, n
+		}
+	}
+	l.text = sb.String()
+	l.columnLeft, l.columnRight = l.x0, l.x1
+	return l
+}
+
+// gap is an empty range of x in a line.
+type gap struct{ from, to float64 }
+
+const minGap = 7.0 // points, that part columns whatever the size of type
+
+// gaps returns the wide spaces between the words of a line, except the space after a list marker.
+func (l *textLine) gaps() []gap {
+	var out []gap
+	for i := 1; i < len(l.words); i++ {
+		a, b := l.words[i-1], l.words[i]
+		if b.x0-a.x1 < max(minGap, 1.1*l.size) || i == 1 && isListMark(a.text) {
+			continue
+		}
+		out = append(out, gap{a.x1, b.x0})
+	}
+	return out
+}
+
+// freeGap returns the part of g that contains no word of the line.
+func (l *textLine) freeGap(g gap) gap {
+	best, from := gap{}, g.from
+	for _, w := range l.words {
+		if w.x1 <= g.from || w.x0 >= g.to {
+			continue
+		}
+		if w.x0-from > best.to-best.from {
+			best = gap{from, w.x0}
+		}
+		from = max(from, w.x1)
+	}
+	if g.to-from > best.to-best.from {
+		best = gap{from, g.to}
+	}
+	return best
+}
+
+// spansGap reports whether the line has words on both sides of g.
+func (l *textLine) spansGap(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
+
+// orderLines finds bands of lines with a common gap and reads them as columns or rows.
+func orderLines(lines []*textLine) []layoutItem {
+	var out []layoutItem
+	for i := 0; i < len(lines); {
+		end, gaps := findBand(lines[i:])
+		if end == 0 {
+			out = append(out, layoutItem{line: lines[i]})
+			i++
+			continue
+		}
+		part := lines[i : i+end]
+		if isColumnText(part, gaps) {
+			out = append(out, readColumns(part, gaps)...)
+		} else if g := newLooseGrid(part, gaps); g != nil {
+			out = append(out, layoutItem{grid: g})
+		} else {
+			for _, l := range part {
+				out = append(out, layoutItem{line: l})
+			}
+		}
+		i += end
+	}
+	return out
+}
+
+// findBand returns how many lines from the first share gaps, and the gaps; 0 if there is no band.
+func findBand(lines []*textLine) (int, []gap) {
+	gaps := lines[0].gaps()
+	if len(gaps) == 0 {
+		return 0, nil
+	}
+	end, both := 1, 1
+	kept := slices.Clone(gaps)
+	for n := 1; n < len(lines); n++ {
+		l := lines[n]
+		if l.y0-lines[n-1].y1 > 3*l.size {
+			break
+		}
+		var next []gap
+		hit := false
+		for _, g := range gaps {
+			if f := l.freeGap(g); f.to-f.from >= minGap {
+				next = append(next, f)
+				hit = hit || l.spansGap(f)
+			}
+		}
+		if len(next) == 0 {
+			break
+		}
+		gaps = next
+		if hit {
+			end, both, kept = n+1, both+1, slices.Clone(gaps)
+		}
+	}
+	if both < 3 || both*3 < end {
+		return 0, nil
+	}
+	// A gap counts if lines have text on both sides.
+	kept = slices.DeleteFunc(kept, func(g gap) bool {
+		n := 0
+		for _, l := range lines[:end] {
+			if l.spansGap(g) {
+				n++
+			}
+		}
+		return n < 3 || n*3 < end
+	})
+	if len(kept) == 0 {
+		return 0, nil
+	}
+	return end, kept
+}
+
+// splitAtGaps splits a line's words at the gaps; a part may be empty.
+func splitAtGaps(l *textLine, gaps []gap) [][]word {
+	out := make([][]word, len(gaps)+1)
+	for _, w := range l.words {
+		k := 0
+		for k < len(gaps) && (w.x0+w.x1)/2 > (gaps[k].from+gaps[k].to)/2 {
+			k++
+		}
+		out[k] = append(out[k], w)
+	}
+	return out
+}
+
+// isColumnText reports whether a band is text in columns: parts that fill their column with several
+// words a line. Table cells are shorter.
+func isColumnText(lines []*textLine, gaps []gap) bool {
+	if len(lines) < 4 || len(gaps) > 3 {
+		return false
+	}
+	for k := range len(gaps) + 1 {
+		var widths []float64
+		words, lo, hi := 0, 1e9, 0.0
+		for _, l := range lines {
+			part := splitAtGaps(l, gaps)[k]
+			if len(part) == 0 {
+				continue
+			}
+			a, b := part[0].x0, part[len(part)-1].x1
+			widths = append(widths, b-a)
+			lo, hi, words = min(lo, a), max(hi, b), words+len(part)
+		}
+		if len(widths) < 4 || words < 4*len(widths) {
+			return false
+		}
+		slices.Sort(widths)
+		if widths[len(widths)/2] < 0.65*(hi-lo) {
+			return false
+		}
+	}
+	return true
+}
+
+// readColumns reads each column from top to bottom.
+func readColumns(lines []*textLine, gaps []gap) []layoutItem {
+	var out []layoutItem
+	for k := range len(gaps) + 1 {
+		from := len(out)
+		left, right := 1e9, 0.0
+		for _, l := range lines {
+			if part := splitAtGaps(l, gaps)[k]; len(part) > 0 {
+				nl := newLine(part)
+				left, right = min(left, nl.x0), max(right, nl.x1)
+				out = append(out, layoutItem{line: nl})
+			}
+		}
+		for _, it := range out[from:] {
+			it.line.columnLeft, it.line.columnRight = left, right
+		}
+	}
+	return out
+}
+
+// newLooseGrid builds a table without rules from a band.
+func newLooseGrid(lines []*textLine, gaps []gap) *grid {
+	g := &grid{box: lines[0].box}
+	var words []word
+	for _, l := range lines {
+		g.box = g.box.union(l.box)
+		words = append(words, l.words...)
+	}
+	for _, gp := range gaps {
+		g.xs = append(g.xs, (gp.from+gp.to)/2)
+	}
+	if g.rows = groupRows(words, g.xs); len(g.rows) < 2 {
+		return nil
+	}
+	return g
+}
+
+// isListMark reports whether a word is only a list marker: a bullet, "1.", "(a)", "iv)".
+func isListMark(s string) bool {
+	if utf8.RuneCountInString(s) > 7 {
+		return false
+	}
+	if _, _, ok := text.SplitListItem(s + " x"); ok {
+		return true
+	}
+	if _, _, ok := text.SplitNumber(s + " X"); ok && s[0] >= '0' && s[0] <= '9' &&
+		(strings.Contains(s, ".") || len(s) < 3) {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return utf8.RuneCountInString(s) == 1 &&
+		(r == '•' || r == '◦' || r == '▪' || r == '■' || r == '●' || r == '○' || r == '–' || r == '-' || r >= 0xE000 && r <= 0xF8FF)
+}

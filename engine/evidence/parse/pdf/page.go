@@ -1,0 +1,192 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxPageChars   = 400_000
+	maxPageObjects = 30_000
+	maxPageRules   = 20_000
+	maxFormDepth   = 6
+)
+
+// box is a rectangle on the displayed page: y grows downward, units are points.
+type box struct{ x0, y0, x1, y1 float64 }
+
+func (b box) height() float64 { return b.y1 - b.y0 }
+func (b box) union(o box) box {
+	return box{x0: min(b.x0, o.x0), y0: min(b.y0, o.y0), x1: max(b.x1, o.x1), y1: max(b.y1, o.y1)}
+}
+
+// word is a run of characters without a space. Its box has the height of the type size and stands
+// on the base line: font metrics are not comparable.
+type word struct {
+	box
+	text string
+	bold bool
+}
+
+// rule is a ruling line of a table, or the edge of a filled cell.
+type rule struct {
+	horizontal   bool
+	at, from, to float64 // y and x's of a horizontal rule; x and y's of a vertical one
+}
+
+// pageContent is the content of a page, before layout.
+type pageContent struct {
+	number int
+	w, h   float64
+	words  []word
+	rules  []rule
+
+	// pictureShare is the share of the page covered by images, 0 to 1, not reduced for overlaps.
+	pictureShare float64
+	rotation     int // clockwise quarter turns for display
+}
+
+// toDisplay converts a rectangle from page space to the displayed page.
+func (p *pageContent) toDisplay(left, bottom, right, top float64) box {
+	x0, y0 := p.toDisplayPoint(left, bottom)
+	x1, y1 := p.toDisplayPoint(right, top)
+	return box{x0: min(x0, x1), y0: min(y0, y1), x1: max(x0, x1), y1: max(y0, y1)}
+}
+
+func (p *pageContent) toDisplayPoint(x, y float64) (float64, float64) {
+	switch p.rotation {
+	case 1:
+		return y, x
+	case 2:
+		return p.w - x, y
+	case 3:
+		return p.w - y, p.h - x
+	}
+	return x, p.h - y
+}
+
+// addRule adds a line if it could be part of a table.
+func (p *pageContent) addRule(x0, y0, x1, y1 float64) {
+	const straight, short, edge = 1.0, 4.0, 2.0
+	if max(x0, x1) < edge || max(y0, y1) < edge || min(x0, x1) > p.w-edge || min(y0, y1) > p.h-edge {
+		return // the edge of the page itself
+	}
+	switch dx, dy := math.Abs(x1-x0), math.Abs(y1-y0); {
+	case dy <= straight && dx >= short:
+		p.rules = append(p.rules, rule{horizontal: true, at: (y0 + y1) / 2, from: min(x0, x1), to: max(x0, x1)})
+	case dx <= straight && dy >= short:
+		p.rules = append(p.rules, rule{horizontal: false, at: (x0 + x1) / 2, from: min(y0, y1), to: max(y0, y1)})
+	}
+}
+
+// addPicture adds an image: the unit square transformed by t.
+func (p *pageContent) addPicture(t matrix) {
+	if share := math.Abs(t.a*t.d-t.b*t.c) / (p.w * p.h); share > 0 { // not NaN
+		p.pictureShare = min(1, p.pictureShare+share)
+	}
+}
+
+// visibleRune returns the visible form of a character of a text layer; 0 means a space.
+func visibleRune(c rune) rune {
+	switch {
+	case c == 0x02 || c == 0xFFFE || c == 0xAD:
+		return '-' // PDFium's mark of a hyphen that breaks a word at the end of a line
+	case c == 0xFFFF || unicode.IsSpace(c) || unicode.IsControl(c):
+		return 0
+	}
+	return c
+}
+
+// typeface is the formatting shared by the characters of a word.
+type typeface struct {
+	size       float64 // of type, as shown
+	base       float64 // y of the base line
+	isVertical bool    // written upward or downward
+	isTilted   bool    // a watermark across the page
+	bold       bool
+}
+
+// setTilt sets the rotation of the text, as displayed, in radians.
+func (f *typeface) setTilt(angle float64) {
+	turned := math.Mod(math.Abs(angle), math.Pi)
+	f.isVertical = math.Abs(turned-math.Pi/2) < 0.1
+	f.isTilted = !f.isVertical && turned > 0.1 && turned < math.Pi-0.1
+}
+
+// wordBuilder joins characters to words in the order they are added.
+type wordBuilder struct {
+	page *pageContent
+	s    strings.Builder
+	at   box
+	last box // of the last character
+	open bool
+	typeface
+}
+
+// addRune adds a character with its position; look is called for the typeface of a new word.
+func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
+	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
+		return
+	}
+	if b.open && !b.continuesWord(g) {
+		b.endWord()
+	}
+	if !b.open {
+		b.s.Reset()
+		b.open, b.at, b.typeface = true, g, typefaceOf()
+	}
+	b.s.WriteRune(c)
+	b.at, b.last = b.at.union(g), g
+}
+
+// continuesWord reports whether a character directly follows the last one: not on another line, not
+// far back, and without room for a missing space.
+func (b *wordBuilder) continuesWord(g box) bool {
+	a := b.last
+	if b.isVertical {
+		a, g = box{x0: a.y0, y0: a.x0, x1: a.y1, y1: a.x1}, box{x0: g.y0, y0: g.x0, x1: g.y1, y1: g.x1}
+		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
+	}
+	gap := g.x0 - a.x1
+	// The letters of a ligature share its box: a step back of one letter is none.
+	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
+}
+
+func (b *wordBuilder) endWord() {
+	if !b.open {
+		return
+	}
+	if b.open = false; b.isTilted {
+		return
+	}
+	if !b.isVertical {
+		b.at.y0, b.at.y1 = b.base-0.8*b.size, b.base+0.2*b.size
+	}
+	if at := b.at; math.IsNaN(at.y0+at.y1) || math.IsInf(at.y0+at.y1, 0) {
+		return
+	}
+	b.page.words = append(b.page.words, word{box: b.at, text: b.s.String(), bold: b.bold})
+}
+
+// isBoldFont reports whether a font's name indicates bold.
+func isBoldFont(name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(name, "bold") || strings.Contains(name, "black") || strings.Contains(name, "heavy")
+}
+
+// matrix is a PDF transformation: x' = ax + cy + e, y' = bx + dy + f.
+type matrix struct{ a, b, c, d, e, f float64 }
+
+func (t matrix) apply(x, y float64) (float64, float64) {
+	return t.a*x + t.c*y + t.e, t.b*x + t.d*y + t.f
+}
+
+// multiply returns t followed by u.
+func (t matrix) multiply(u matrix) matrix {
+	return matrix{
+		a: t.a*u.a + t.b*u.c, b: t.a*u.b + t.b*u.d,
+		c: t.c*u.a + t.d*u.c, d: t.c*u.b + t.d*u.d,
+		e: t.e*u.a + t.f*u.c + u.e, f: t.e*u.b + t.f*u.d + u.f,
+	}
+}

@@ -1,0 +1,236 @@
+package pdf
+
+import (
+	"math"
+	"unicode/utf16"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// pageReader extracts words and rules from a page in PDFium.
+type pageReader struct {
+	m    *pdfiumDocument
+	page uint64
+	out  *pageContent
+}
+
+// page reads page n, counted from 1.
+func (m *pdfiumDocument) page(n int) (*pageContent, error) {
+	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
+	if m.err != nil || page == 0 {
+		return nil, m.documentError(formatPage(n))
+	}
+	r := &pageReader{m: m, page: page, out: &pageContent{number: n}}
+	r.out.w = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageWidthF", page))))
+	r.out.h = float64(math.Float32frombits(uint32(m.call("FPDF_GetPageHeightF", page))))
+	r.out.rotation = int(m.call("FPDFPage_GetRotation", page) & 3)
+	if err := r.readWords(); err != nil {
+		return nil, err
+	}
+	r.readObjects()
+	m.call("FPDF_ClosePage", page)
+	if m.err != nil {
+		return nil, m.documentError(formatPage(n))
+	}
+	return r.out, nil
+}
+
+func (r *pageReader) readWords() error {
+	m := r.m
+	text := m.call("FPDFText_LoadPage", r.page)
+	if m.err != nil {
+		return m.documentError(formatPage(r.out.number))
+	}
+	if text == 0 {
+		return nil
+	}
+	count := int(int32(m.call("FPDFText_CountChars", text)))
+	if count > maxPageChars {
+		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", count)
+	}
+	b := wordBuilder{page: r.out}
+	fonts := typefaces{r: r, text: text}
+	chars := m.pageChars(text, count)
+	unicodeOf, boxOf := m.function("FPDFText_GetUnicode"), m.function("FPDFText_GetLooseCharBox")
+	for i := range count {
+		var c rune
+		if chars != nil {
+			c = rune(chars[i])
+		} else {
+			c = rune(uint32(m.callFn(unicodeOf, text, uint64(i))))
+		}
+		if m.err != nil {
+			return m.documentError(formatPage(r.out.number))
+		}
+		if c = visibleRune(c); c == 0 {
+			b.endWord()
+			continue
+		}
+		if m.callFn(boxOf, text, uint64(i), uint64(m.scratch)) == 0 {
+			continue
+		}
+		// FS_RECTF: left, top, right, bottom.
+		g := r.out.toDisplay(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
+		b.addRune(c, g, func() typeface { return fonts.typefaceAt(i, g) })
+	}
+	b.endWord()
+	m.call("FPDFText_ClosePage", text)
+	if m.err != nil {
+		return m.documentError(formatPage(r.out.number))
+	}
+	return nil
+}
+
+// pageChars reads all characters of a page at once, which costs a hundredth of reading them one by
+// one (the watchdog makes calls expensive). It returns nil if they can't be matched to their
+// positions: some have no Unicode, or need two units of UTF-16.
+func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
+	size := uint32(2 * (count + 1))
+	at := uint32(m.call("malloc", uint64(size)))
+	if at == 0 {
+		return nil
+	}
+	defer func() { m.call("free", uint64(at)) }()
+	if n := m.call("FPDFText_GetText", text, 0, uint64(count), uint64(at)); uint32(n) != uint32(count)+1 {
+		return nil
+	}
+	raw, ok := m.mem.Read(at, size)
+	if !ok {
+		return nil
+	}
+	units := make([]uint16, count)
+	for i := range units {
+		units[i] = uint16(raw[2*i]) | uint16(raw[2*i+1])<<8
+		if utf16.IsSurrogate(rune(units[i])) {
+			return nil
+		}
+	}
+	return units
+}
+
+// typefaces reads typefaces from PDFium. A text object has one font and one base line, so its words
+// share one request.
+type typefaces struct {
+	r      *pageReader
+	text   uint64
+	object uint64 // the text object that the last is of
+	last   typeface
+}
+
+func (f *typefaces) typefaceAt(i int, g box) typeface {
+	m, at := f.r.m, uint64(i)
+	object := m.call("FPDFText_GetTextObject", f.text, at)
+	if object != 0 && object == f.object {
+		return f.last
+	}
+	t := typeface{size: math.Float64frombits(m.call("FPDFText_GetFontSize", f.text, at))}
+	angle := 0.0
+	if m.call("FPDFText_GetMatrix", f.text, at, uint64(m.scratch)) != 0 {
+		t.size *= math.Hypot(m.readFloat(8), m.readFloat(12))
+		angle = math.Atan2(m.readFloat(4), m.readFloat(0))
+	}
+	if !(t.size > 0.5 && t.size < 2000) {
+		t.size = g.height()
+	}
+	t.base = g.y1 - 0.2*t.size
+	if m.call("FPDFText_GetCharOrigin", f.text, at, uint64(m.scratch), uint64(m.scratch)+8) != 0 {
+		x, _ := m.mem.ReadFloat64Le(m.scratch)
+		y, _ := m.mem.ReadFloat64Le(m.scratch + 8)
+		_, t.base = f.r.out.toDisplayPoint(x, y)
+	}
+	t.setTilt(angle + float64(f.r.out.rotation)*math.Pi/2)
+	t.bold = f.r.isBold(f.text, i)
+	f.object, f.last = object, t
+	return t
+}
+
+// isBold checks the font's name, and its weight if the name is not conclusive.
+func (r *pageReader) isBold(text uint64, i int) bool {
+	m := r.m
+	n := uint32(m.call("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))
+	if m.err != nil || n == 0 || n > 256 {
+		return false
+	}
+	raw, ok := m.mem.Read(m.scratch, n-1)
+	if !ok {
+		return false
+	}
+	return isBoldFont(string(raw))
+}
+
+// readObjects reads ruling lines and images.
+func (r *pageReader) readObjects() {
+	count := int(int32(r.m.call("FPDFPage_CountObjects", r.page)))
+	left := maxPageObjects
+	for i := 0; i < count && left > 0 && r.m.err == nil; i++ {
+		r.readObject(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
+	}
+}
+
+func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) {
+	const path, image, form = 2, 3, 5
+	m := r.m
+	if *left--; obj == 0 || *left < 0 || len(r.out.rules) > maxPageRules {
+		return
+	}
+	kind := m.call("FPDFPageObj_GetType", obj)
+	if kind != path && kind != form && kind != image || m.err != nil {
+		return
+	}
+	t := outer
+	if m.call("FPDFPageObj_GetMatrix", obj, uint64(m.scratch)) != 0 {
+		t = matrix{
+			a: m.readFloat(0),
+			b: m.readFloat(4),
+			c: m.readFloat(8),
+			d: m.readFloat(12),
+			e: m.readFloat(16),
+			f: m.readFloat(20),
+		}.multiply(
+			outer,
+		)
+	}
+	switch kind {
+	case path:
+		r.readPath(obj, t)
+		return
+	case image:
+		r.out.addPicture(t)
+		return
+	}
+	if depth >= maxFormDepth {
+		return
+	}
+	count := int(int32(m.call("FPDFFormObj_CountObjects", obj)))
+	for i := 0; i < count && *left > 0 && m.err == nil; i++ {
+		r.readObject(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
+	}
+}
+
+// readPath reads the straight horizontal and vertical lines of a path: strokes, thin filled
+// rectangles, edges of cells.
+func (r *pageReader) readPath(obj uint64, t matrix) {
+	const line, bezier, move = 0, 1, 2
+	m := r.m
+	count := int(int32(m.call("FPDFPath_CountSegments", obj)))
+	var x, y, startX, startY float64
+	for i := 0; i < min(count, 4000) && m.err == nil && len(r.out.rules) <= maxPageRules; i++ {
+		seg := m.call("FPDFPath_GetPathSegment", obj, uint64(i))
+		if seg == 0 || m.call("FPDFPathSegment_GetPoint", seg, uint64(m.scratch), uint64(m.scratch)+4) == 0 {
+			continue
+		}
+		px, py := t.apply(m.readFloat(0), m.readFloat(4))
+		px, py = r.out.toDisplayPoint(px, py)
+		switch m.call("FPDFPathSegment_GetType", seg) {
+		case move:
+			startX, startY = px, py
+		case line:
+			r.out.addRule(x, y, px, py)
+		}
+		x, y = px, py
+		if m.call("FPDFPathSegment_GetClose", seg) != 0 {
+			r.out.addRule(x, y, startX, startY)
+			x, y = startX, startY
+		}
+	}
+}

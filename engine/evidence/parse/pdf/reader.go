@@ -1,0 +1,144 @@
+// Package pdf reads PDFs: the text layer with its columns and tables, and scanned pages by OCR. PDFium, in a
+// WebAssembly sandbox, reads the pages; unipdf does in a build with that tag.
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const (
+	maxBookmarks = 5000
+	maxOutline   = 9
+)
+
+func formatPage(n int) string { return "page " + strconv.Itoa(n) }
+
+// Read reads the text layer of a PDF page by page and combines the pages into one flow.
+func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) error {
+	return r.openDocument(b.Context(), content, size, func(doc engineDocument) error {
+		pages, err := doc.pages()
+		if err != nil {
+			return err
+		}
+		if pages <= 0 {
+			return document.NewError(document.ErrDamaged, "", "it has no pages")
+		}
+		if pages > r.opt.MaxPages {
+			return document.NewError(document.ErrTooLarge, "", "it has %d pages, the limit is %d; split it", pages, r.opt.MaxPages)
+		}
+		b.Doc.PageCount = pages
+		b.Doc.Title = cleanPDFTitle(doc.title())
+		flow := &flowWriter{b: b}
+		if flow.outline, err = doc.outline(); err != nil {
+			return err
+		}
+		return readPages(b, doc, flow)
+	})
+}
+
+func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error {
+	var broken []int
+	var scans []scannedPage
+	for n := 1; n <= b.Doc.PageCount; n++ {
+		if err := b.Context().Err(); err != nil {
+			return err
+		}
+		page, err := doc.page(n)
+		if err != nil {
+			if doc.stopped() || !errors.Is(err, document.ErrDamaged) {
+				return err
+			}
+			broken = append(broken, n)
+			continue
+		}
+		layout := layoutPage(page)
+		if page.isScan() {
+			scans = append(scans, scannedPage{number: n, words: len(page.words), layout: layout})
+		}
+		chars := 0
+		for _, w := range page.words {
+			chars += len(w.text) + 1
+		}
+		if flow.textBytes += int64(chars); flow.textBytes > b.MaxText() {
+			return document.NewError(document.ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.MaxText())
+		}
+		flow.pages = append(flow.pages, layout)
+	}
+	if len(broken) > 0 {
+		b.Warn("%s could not be read and was skipped.", formatPages(broken))
+	}
+	found, err := readScans(b, doc, scans)
+	if err != nil {
+		return err
+	}
+	flow.writeBlocks()
+	if b.Err() != nil {
+		return b.Err()
+	}
+	insertByPage(b.Doc, found)
+	silent := warnUnreadScans(b, scans)
+	if flow.textBytes > 0 || len(found) > 0 {
+		return b.Err()
+	}
+	switch {
+	case len(broken) == b.Doc.PageCount:
+		return document.NewError(document.ErrDamaged, "", "none of its %d pages can be read", b.Doc.PageCount)
+	case len(silent) > 0 && b.HasOCR():
+		return document.NewError(document.ErrEmpty, "", "%d of %d pages are images in which no text was recognized", len(silent), b.Doc.PageCount)
+	case len(silent) > 0:
+		return document.NewError(document.ErrNoTextLayer, "", "%d of %d pages are images; %s", len(silent), b.Doc.PageCount, document.InstallOCRHint)
+	}
+	return document.NewError(document.ErrEmpty, "", "its %d pages are blank", b.Doc.PageCount)
+}
+
+// formatPages returns "Page 3" or "Pages 3, 5–9": runs are shortened, long lists truncated.
+func formatPages(pages []int) string {
+	var parts []string
+	for i := 0; i < len(pages); {
+		j := i
+		for j+1 < len(pages) && pages[j+1] == pages[j]+1 {
+			j++
+		}
+		if parts = append(parts, strconv.Itoa(pages[i])); j > i {
+			parts[len(parts)-1] = fmt.Sprintf("%d–%d", pages[i], pages[j])
+		}
+		i = j + 1
+	}
+	if len(parts) > 20 {
+		parts = append(parts[:20], "…")
+	}
+	if len(pages) == 1 {
+		return "Page " + parts[0]
+	}
+	return "Pages " + strings.Join(parts, ", ")
+}
+
+// cleanPDFTitle removes what printer drivers put in place of a title.
+func cleanPDFTitle(s string) string {
+	s = document.Clean(s)
+	lower := strings.ToLower(s)
+	for _, junk := range []string{"untitled", "microsoft word", "microsoft powerpoint", "powerpoint presentation", "slide 1", "document"} {
+		if strings.HasPrefix(lower, junk) {
+			return ""
+		}
+	}
+	for _, ending := range []string{".doc", ".docx", ".pdf", ".xls", ".xlsx", ".indd", ".tmp", ".html", ".md"} {
+		if strings.HasSuffix(lower, ending) {
+			return ""
+		}
+	}
+	return s
+}
+
+// comparableText reduces a text to lower-case letters and digits for comparison.
+func comparableText(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(document.Clean(s)), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)
+	}), " ")
+}

@@ -1,0 +1,124 @@
+package pdf
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/text"
+)
+
+const (
+	maxOCRPages = 200 // maximum number of scanned pages per document
+	scanDPI     = 300
+	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
+	minScanSide = 16
+	// A page with recognized text must have this many words more than twice its text layer.
+	minRecognizedGain = 10
+	pointsInInch      = 72
+)
+
+// A page is a scan if images cover most of it and its text layer is no more than a stamp or a page
+// number; a page without text is one if it shows anything at all.
+const (
+	scanShare  = 0.6
+	stampWords = 20
+)
+
+func (p *pageContent) isScan() bool {
+	if len(p.words) == 0 {
+		return p.pictureShare > 0 || len(p.rules) > 0
+	}
+	return p.pictureShare >= scanShare && len(p.words) <= stampWords
+}
+
+// scannedPage is a page whose text may be in an image.
+type scannedPage struct {
+	number     int
+	words      int // of its text layer
+	layout     *pageLayout
+	recognized bool // its text was recognised
+}
+
+// readScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it
+// is clearly longer, else the text layer, which has no recognition errors.
+func readScans(b *document.Builder, doc engineDocument, scans []scannedPage) (found []document.Block, err error) {
+	if !b.HasOCR() || len(scans) == 0 {
+		return nil, nil
+	}
+	for i := range scans {
+		s := &scans[i]
+		if i >= maxOCRPages {
+			b.Warn("More than %d pages are images; the rest were skipped.", maxOCRPages)
+			break
+		}
+		picture, err := doc.draw(s.number)
+		if err != nil {
+			return nil, err
+		}
+		recognized, err := b.RecognizeText(picture)
+		if ctxErr := b.Context().Err(); ctxErr != nil {
+			return nil, ctxErr
+		}
+		if err != nil {
+			b.Warn("%s: %s.", pageLabel(s.number), document.Clean(err.Error()))
+			continue
+		}
+		if s.words > 0 && len(strings.Fields(recognized)) < 2*s.words+minRecognizedGain {
+			s.recognized = true // there is no more to it
+			continue
+		}
+		blocks, err := text.ReadRecognized(b, recognized, api.Locator{Page: s.number})
+		if err != nil {
+			return nil, err
+		}
+		if s.recognized = len(blocks) > 0; s.recognized {
+			s.layout.items = nil
+			found = append(found, blocks...)
+		}
+	}
+	if len(found) > 0 {
+		b.Warn("%s", document.RecognizedWarning)
+	}
+	return found, nil
+}
+
+// warnUnreadScans adds warnings about scans that were not read, and returns those without any text.
+func warnUnreadScans(b *document.Builder, scans []scannedPage) (silent []int) {
+	var stamped []int
+	for _, s := range scans {
+		switch {
+		case s.recognized:
+		case s.words > 0:
+			stamped = append(stamped, s.number)
+		default:
+			silent = append(silent, s.number)
+		}
+	}
+	if len(silent) > 0 && !b.HasOCR() {
+		b.Warn("%s: no text layer, needs OCR: %s.", formatPages(silent), document.InstallOCRHint)
+	} else if len(silent) > 0 {
+		b.Warn("%s: no text layer, and no text was recognized.", formatPages(silent))
+	}
+	if len(stamped) > 0 && !b.HasOCR() {
+		b.Warn("%s: an image with a few words of text; only these were read: %s.", formatPages(stamped), document.InstallOCRHint)
+	} else if len(stamped) > 0 {
+		b.Warn("%s: an image with a few words of text; only these were read.", formatPages(stamped))
+	}
+	return silent
+}
+
+func pageLabel(n int) string { return fmt.Sprintf("Page %d", n) }
+
+// insertByPage inserts blocks by page number.
+func insertByPage(d *document.Document, blocks []document.Block) {
+	d.Blocks = append(d.Blocks, blocks...)
+	slices.SortStableFunc(d.Blocks, func(x, y document.Block) int { return x.Locator.Page - y.Locator.Page })
+}
+
+// scanPixels returns the number of pixels used to render a side of the given length in points.
+func scanPixels(points float64) int {
+	return int(min(max(points*scanDPI/pointsInInch, minScanSide), maxScanSide))
+}

@@ -1,0 +1,245 @@
+//go:build unipdf
+
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	"io"
+
+	"github.com/unidoc/unipdf/v3/common/license"
+	"github.com/unidoc/unipdf/v3/core"
+	"github.com/unidoc/unipdf/v3/model"
+	"github.com/unidoc/unipdf/v3/render"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// EngineName returns the name of this build's PDF engine, or an error if it can't be used.
+func EngineName() (string, error) {
+	e, err := startUnipdf(Options{})
+	if err != nil {
+		return "unipdf", err
+	}
+	return "unipdf, with a valid key", e.close()
+}
+
+// startEngine starts the PDF engine.
+func startEngine(opt Options) (engine, error) { return startUnipdf(opt) }
+
+var errNoKey = errors.New("this build reads PDFs with unipdf, which found no valid key: " +
+	"set UNIPDF_LICENSE_PATH to the file of your key and UNIPDF_CUSTOMER_NAME to the name it was issued to, and start again; " +
+	"a build without the tag unipdf needs no key")
+
+// unipdfEngine reads PDFs in this process, without PDFium's sandbox: only the file size limits a
+// document's memory, and a call that never ends occupies a slot.
+type unipdfEngine struct{ slots chan struct{} }
+
+// startUnipdf checks for the license key first: without one, unipdf prints to standard output,
+// which may be read by another program. unipdf itself reads the key from the environment.
+func startUnipdf(Options) (engine, error) {
+	if key := license.GetLicenseKey(); key == nil || !key.IsLicensed() {
+		return nil, errNoKey
+	}
+	return &unipdfEngine{slots: make(chan struct{}, pdfWorkers)}, nil
+}
+
+func (e *unipdfEngine) close() error { return nil }
+
+func (e *unipdfEngine) open(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
+	select {
+	case e.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	d := &unipdfDocument{ctx: ctx}
+	defer d.leave(e.slots)
+	if err := d.load(content, size); err != nil {
+		return err
+	}
+	return fn(d)
+}
+
+// unipdfDocument is one document in unipdf.
+type unipdfDocument struct {
+	ctx     context.Context
+	reader  *model.PdfReader
+	running chan struct{} // closed when a call that was given up has ended
+}
+
+// call runs code that can't be stopped in a goroutine, so that the document's time limit can be
+// enforced.
+func (d *unipdfDocument) call(place string, do func() error) error {
+	if err := d.ctx.Err(); err != nil {
+		return err
+	}
+	ended, answer := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(ended)
+		defer func() {
+			if p := recover(); p != nil {
+				answer <- document.NewError(document.ErrDamaged, place, "its parser stopped unexpectedly (%v)", p)
+			}
+		}()
+		answer <- do()
+	}()
+	select {
+	case err := <-answer:
+		if err != nil {
+			return document.DamagedError(place, err)
+		}
+		return nil
+	case <-d.ctx.Done():
+		d.running = ended
+		return d.ctx.Err()
+	}
+}
+
+// leave releases the slot when no call is running any more.
+func (d *unipdfDocument) leave(slots <-chan struct{}) {
+	if d.running == nil {
+		<-slots
+		return
+	}
+	go func() {
+		<-d.running
+		<-slots
+	}()
+}
+
+// stopped reports whether a call was abandoned or the document's time is up.
+func (d *unipdfDocument) stopped() bool { return d.running != nil || d.ctx.Err() != nil }
+
+func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
+	raw, err := document.ReadAll(content, size) // a call that was given up must not read a file that is closed
+	if err != nil {
+		return err
+	}
+	return d.call("", func() error {
+		r, err := model.NewPdfReaderLazy(bytes.NewReader(raw))
+		if err != nil {
+			return err
+		}
+		d.reader = r
+		locked, err := r.IsEncrypted()
+		if err != nil || !locked {
+			return err
+		}
+		// Many are protected against change only, and open without a password.
+		if open, err := r.Decrypt(nil); err != nil || !open {
+			return document.NewError(document.ErrEncrypted, "", "a PDF")
+		}
+		return nil
+	})
+}
+
+func (d *unipdfDocument) pages() (n int, err error) {
+	err = d.call("", func() (err error) {
+		n, err = d.reader.GetNumPages()
+		return err
+	})
+	return n, err
+}
+
+func (d *unipdfDocument) title() (title string) {
+	_ = d.call("", func() error { // a document without a title is none the worse
+		info, err := d.reader.GetPdfInfo()
+		if err == nil && info.Title != nil {
+			title = info.Title.Decoded()
+		}
+		return err
+	})
+	return title
+}
+
+func (d *unipdfDocument) outline() (map[string]int, error) {
+	var top *model.Outline
+	err := d.call("", func() (err error) {
+		top, err = d.reader.GetOutlines()
+		return err
+	})
+	if d.stopped() {
+		return nil, err
+	}
+	levels := map[string]int{}
+	if err != nil || top == nil {
+		return levels, nil // bookmarks only help
+	}
+	left := maxBookmarks
+	var visit func(items []*model.OutlineItem, level int)
+	visit = func(items []*model.OutlineItem, level int) {
+		for _, item := range items {
+			if left--; left < 0 || item == nil {
+				return
+			}
+			title := comparableText(item.Title)
+			if _, have := levels[title]; !have && title != "" {
+				levels[title] = level
+			}
+			if level < maxOutline {
+				visit(item.Entries, level+1)
+			}
+		}
+	}
+	visit(top.Entries, 1)
+	return levels, nil
+}
+
+func (d *unipdfDocument) page(n int) (*pageContent, error) {
+	var out *pageContent
+	err := d.call(formatPage(n), func() error {
+		page, err := d.reader.GetPage(n)
+		if err != nil {
+			return err
+		}
+		r, err := newUnipdfPage(page, n)
+		if err != nil {
+			return err
+		}
+		if err := r.readWords(); err != nil {
+			return err
+		}
+		r.readObjects()
+		out = r.out
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
+	err = d.call(formatPage(n), func() error {
+		page, err := d.reader.GetPage(n)
+		if err != nil {
+			return err
+		}
+		r, err := newUnipdfPage(page, n)
+		if err != nil {
+			return err
+		}
+		device := render.NewImageDevice()
+		device.OutputWidth = min(scanPixels(r.out.w), max(minScanSide, int(maxScanSide*r.out.w/r.out.h)))
+		drawn, err := device.Render(page)
+		if err != nil {
+			return err
+		}
+		grey := image.NewGray(image.Rect(0, 0, drawn.Bounds().Dx(), drawn.Bounds().Dy()))
+		draw.Draw(grey, grey.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(grey, grey.Rect, drawn, drawn.Bounds().Min, draw.Over)
+		picture = append(fmt.Appendf(nil, "P5\n%d %d\n255\n", grey.Rect.Dx(), grey.Rect.Dy()), grey.Pix...)
+		return nil
+	})
+	return picture, err
+}
+
+// numberOf returns a number of a content stream, or 0 for other objects.
+func numberOf(o core.PdfObject) float64 {
+	f, _ := core.GetNumberAsFloat(core.TraceToDirectObject(o))
+	return f
+}

@@ -1,0 +1,143 @@
+package text
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// charset is the character encoding of a text.
+type charset int
+
+const (
+	utf8Text charset = iota
+	UTF16LE
+	UTF16BE
+	windows1252 // also Latin-1: its printable characters are the same
+)
+
+// GuessCharset checks byte order marks, then the positions of NUL bytes typical of UTF-16, then
+// whether the bytes are UTF-8. A truncated character at the end of the sample is allowed.
+func GuessCharset(sample []byte) charset {
+	switch {
+	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
+		return utf8Text
+	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}):
+		return UTF16LE
+	case bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
+		return UTF16BE
+	}
+	if len(sample) >= 8 {
+		var even, odd int
+		for i, c := range sample {
+			if c == 0 && i%2 == 0 {
+				even++
+			} else if c == 0 {
+				odd++
+			}
+		}
+		// UTF-16 text in Latin letters has a NUL in nearly every second byte; other scripts have
+		// them only at spaces, so a byte order mark is required.
+		half := len(sample) / 2
+		if odd > half*3/5 && even < half/20 {
+			return UTF16LE
+		}
+		if even > half*3/5 && odd < half/20 {
+			return UTF16BE
+		}
+	}
+	for i := 0; i < 4 && len(sample) > 0 && !utf8.Valid(sample); i++ {
+		if c := sample[len(sample)-1]; c < 0x80 {
+			break
+		}
+		sample = sample[:len(sample)-1]
+	}
+	if utf8.Valid(sample) {
+		return utf8Text
+	}
+	return windows1252
+}
+
+// Decode returns the text of raw with \n line ends, and a warning if characters were guessed or
+// dropped.
+func Decode(raw []byte) (text, warning string) {
+	sample := raw
+	switch GuessCharset(sample) {
+	case UTF16LE:
+		raw = utf16Bytes(raw, unicode.LittleEndian)
+	case UTF16BE:
+		raw = utf16Bytes(raw, unicode.BigEndian)
+	case windows1252:
+		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
+		if err != nil {
+			out = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+		}
+		raw, warning = out, "The text is not Unicode; it was read as Windows-1252 (Latin-1)."
+	}
+	raw = bytes.TrimPrefix(raw, []byte{0xEF, 0xBB, 0xBF})
+	if n := bytes.Count(raw, []byte{0}); n > 0 {
+		raw = bytes.ReplaceAll(raw, []byte{0}, nil)
+		warning = "NUL bytes in the text were removed."
+	}
+	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
+	raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
+	return string(raw), warning
+}
+
+func utf16Bytes(raw []byte, order unicode.Endianness) []byte {
+	out, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(raw)
+	if err != nil {
+		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	return out
+}
+
+// DecodeUTF16LE returns text in little-endian UTF-16, without NULs at the end.
+func DecodeUTF16LE(raw []byte) string {
+	u := make([]uint16, len(raw)/2)
+	for i := range u {
+		u[i] = binary.LittleEndian.Uint16(raw[2*i:])
+	}
+	return strings.TrimRight(string(utf16.Decode(u)), "\x00")
+}
+
+// CodePage returns the character set of a code page number; Windows-1252 for unknown
+// ones.
+func CodePage(n int) *charmap.Charmap {
+	switch n {
+	case 437:
+		return charmap.CodePage437
+	case 850:
+		return charmap.CodePage850
+	case 852:
+		return charmap.CodePage852
+	case 866:
+		return charmap.CodePage866
+	case 874:
+		return charmap.Windows874
+	case 1250:
+		return charmap.Windows1250
+	case 1251:
+		return charmap.Windows1251
+	case 1253:
+		return charmap.Windows1253
+	case 1254:
+		return charmap.Windows1254
+	case 1255:
+		return charmap.Windows1255
+	case 1256:
+		return charmap.Windows1256
+	case 1257:
+		return charmap.Windows1257
+	case 1258:
+		return charmap.Windows1258
+	case 10000:
+		return charmap.Macintosh
+	}
+	return charmap.Windows1252
+}

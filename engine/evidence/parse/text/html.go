@@ -1,0 +1,400 @@
+package text
+
+import (
+	stdhtml "html"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// unescapeMarkdown resolves character references and the backslashes of Markdown.
+func unescapeMarkdown(s string) string {
+	if strings.IndexByte(s, '\\') >= 0 {
+		var sb strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+				i++
+			}
+			sb.WriteByte(s[i])
+		}
+		s = sb.String()
+	}
+	return stdhtml.UnescapeString(s)
+}
+
+// ReadHTML reads the visible text of a page. Nothing is executed or fetched.
+func ReadHTML(b *document.Builder, text string) error {
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return document.DamagedError("the HTML", err)
+	}
+	h := &htmlReader{b: b}
+	h.walk(root, 0, 0)
+	h.flush()
+	return b.Err()
+}
+
+// extractHTMLText returns the text of HTML embedded in other formats.
+func extractHTMLText(raw string) string {
+	z := html.NewTokenizer(strings.NewReader(raw))
+	var sb strings.Builder
+	hidden := ""
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return sb.String()
+		case html.TextToken:
+			if hidden == "" {
+				sb.Write(z.Text())
+			}
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			if n := string(name); n == "script" || n == "style" {
+				hidden = n
+			}
+			sb.WriteByte(' ')
+		case html.EndTagToken:
+			if name, _ := z.TagName(); string(name) == hidden {
+				hidden = ""
+			}
+			sb.WriteByte(' ')
+		case html.SelfClosingTagToken:
+			sb.WriteByte(' ')
+		}
+	}
+}
+
+const maxHTMLDepth = 600 // the parser's own limit is lower
+
+// htmlReader collects inline text until a block begins or ends.
+type htmlReader struct {
+	b          *document.Builder
+	text       strings.Builder
+	kind       document.Kind // of the open block; empty means paragraph
+	listDepth  int           // list depth of it
+	mark       string        // number of the open list item
+	asideDepth int           // open elements that are not part of the flow
+}
+
+func (h *htmlReader) flush() {
+	text := h.text.String()
+	h.text.Reset()
+	kind := h.kind
+	if h.kind = ""; kind == "" {
+		kind = document.Paragraph
+	}
+	blk := document.Block{Kind: kind, Text: text}
+	if kind == document.ListItem && strings.TrimSpace(text) != "" {
+		blk.Level, blk.Marker = h.listDepth, h.mark
+		h.mark = ""
+	}
+	if h.asideDepth > 0 {
+		h.b.AddFurniture(blk)
+		return
+	}
+	h.b.AddBlock(blk)
+}
+
+func (h *htmlReader) walk(n *html.Node, depth, lists int) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if h.b.Err() != nil || depth > maxHTMLDepth {
+			return
+		}
+		switch c.Type {
+		case html.TextNode:
+			if len(c.Data) > 0 {
+				h.text.WriteString(c.Data)
+			}
+		case html.ElementNode:
+			h.visitElement(c, depth+1, lists)
+		case html.DocumentNode:
+			h.walk(c, depth+1, lists)
+		}
+	}
+}
+
+func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Select, atom.Textarea:
+		return
+	case atom.Head:
+		h.readHead(n)
+		return
+	case atom.Br:
+		h.text.WriteByte('\n')
+		return
+	case atom.Hr:
+		h.flush()
+		return
+	}
+	if isHidden(n) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		h.flush()
+		text := nodeText(n)
+		if h.asideDepth > 0 {
+			h.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text})
+			return
+		}
+		if hasClass(n, "title") && h.b.Doc.Title != "" && document.Clean(text) == document.Clean(h.b.Doc.Title) {
+			return // pandoc and others repeat the title
+		}
+		h.b.AddHeading(int(n.Data[1]-'0'), text, api.Locator{})
+	case atom.Table:
+		h.flush()
+		h.readTable(n)
+	case atom.Ul, atom.Ol, atom.Menu:
+		h.visitBlock(n, depth, lists+1)
+	case atom.Li, atom.Dt, atom.Dd:
+		h.flush()
+		h.kind, h.listDepth, h.mark = document.ListItem, max(lists, 1), itemNumber(n)
+		h.walk(n, depth, lists)
+		h.flush()
+	case atom.Pre:
+		h.flush()
+		if h.asideDepth == 0 {
+			h.b.AddBlock(document.Block{Kind: document.Line, Text: nodeText(n)})
+		}
+	case atom.Nav, atom.Footer:
+		h.flush()
+		h.asideDepth++
+		h.walk(n, depth, lists)
+		h.flush()
+		h.asideDepth--
+	case atom.P:
+		// A paragraph in a list item is the item's text.
+		kind, deep := h.kind, h.listDepth
+		if strings.TrimSpace(h.text.String()) != "" {
+			h.flush()
+		}
+		h.kind, h.listDepth = kind, deep
+		if kind == "" && lists > 0 {
+			h.kind, h.listDepth = document.ListItem, lists
+		}
+		h.walk(n, depth, lists)
+		h.flush()
+	case atom.Div,
+		atom.Section,
+		atom.Article,
+		atom.Main,
+		atom.Header,
+		atom.Aside,
+		atom.Blockquote,
+		atom.Body,
+		atom.Html,
+		atom.Figure,
+		atom.Figcaption,
+		atom.Address,
+		atom.Details,
+		atom.Summary,
+		atom.Dl,
+		atom.Form,
+		atom.Fieldset,
+		atom.Center,
+		atom.Caption,
+		atom.Hgroup:
+		if isTableOfContents(n) {
+			h.flush()
+			h.asideDepth++
+			defer func() { h.flush(); h.asideDepth-- }()
+		}
+		h.visitBlock(n, depth, lists)
+	case atom.Td, atom.Th: // outside a table: invalid HTML
+		h.walk(n, depth, lists)
+		h.text.WriteByte(' ')
+	default:
+		h.walk(n, depth, lists)
+	}
+}
+
+// itemNumber returns the number of an ordered list item as a browser shows it.
+func itemNumber(n *html.Node) string {
+	list := n.Parent
+	if list == nil || list.DataAtom != atom.Ol {
+		return ""
+	}
+	v := document.ParsePositive(attr(list, "start"), 1<<20)
+	for c := list.FirstChild; c != nil && c != n; c = c.NextSibling {
+		if c.DataAtom == atom.Li {
+			v++
+		}
+	}
+	format := map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[attr(list, "type")]
+	return document.FormatNumber(v, format) + "."
+}
+
+func (h *htmlReader) visitBlock(n *html.Node, depth, lists int) {
+	if strings.TrimSpace(h.text.String()) != "" {
+		h.flush()
+	}
+	h.walk(n, depth, lists)
+	if strings.TrimSpace(h.text.String()) != "" {
+		h.flush()
+	}
+}
+
+func (h *htmlReader) readHead(n *html.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch c.DataAtom {
+		case atom.Title:
+			h.b.Doc.Title = document.Clean(nodeText(c))
+		case atom.Meta:
+			name := strings.ToLower(attr(c, "name"))
+			if name != "" {
+				h.b.AddFact(strings.TrimPrefix(name, "dcterms."), attr(c, "content"))
+			}
+		}
+	}
+}
+
+// readTable writes the rows of a table; cells that span columns or rows are repeated, and nested
+// tables become text of their cell.
+func (h *htmlReader) readTable(n *html.Node) {
+	t := h.b.NewTableWriter()
+	var rows []*html.Node
+	var find func(*html.Node)
+	find = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch c.DataAtom {
+			case atom.Tr:
+				rows = append(rows, c)
+			case atom.Thead, atom.Tbody, atom.Tfoot:
+				find(c)
+			case atom.Caption:
+				h.b.AddBlock(document.Block{Kind: document.Paragraph, Text: nodeText(c)})
+			}
+		}
+	}
+	find(n)
+	type span struct {
+		left int
+		text string
+	}
+	below := map[int]*span{}
+	for i, tr := range rows {
+		if h.b.Err() != nil {
+			return
+		}
+		var cells []string
+		heads, all := 0, 0
+		fill := func() {
+			for s := below[len(cells)]; s != nil && s.left > 0 && len(cells) < document.MaxColumns; s = below[len(cells)] {
+				s.left--
+				cells = append(cells, s.text)
+			}
+		}
+		for c := tr.FirstChild; c != nil; c = c.NextSibling {
+			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || isHidden(c) {
+				continue
+			}
+			fill()
+			all++
+			if c.DataAtom == atom.Th {
+				heads++
+			}
+			text, rowspan := document.Clean(nodeText(c)), document.ParsePositive(attr(c, "rowspan"), len(rows))
+			for range document.ParsePositive(attr(c, "colspan"), 100) {
+				if rowspan > 1 {
+					below[len(cells)] = &span{rowspan - 1, text}
+				}
+				cells = append(cells, text)
+			}
+		}
+		fill()
+		marked := tr.Parent.DataAtom == atom.Thead || heads == all && all > 1
+		if i == 0 && marked && document.CountFilled(cells) > 0 {
+			t.SetHeader(cells, api.Locator{})
+			continue
+		}
+		t.AddRow(cells, api.Locator{})
+	}
+	t.Finish()
+}
+
+// nodeText returns the text below n, with spaces between blocks.
+func nodeText(n *html.Node) string {
+	var sb strings.Builder
+	var visit func(*html.Node)
+	visit = func(n *html.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			switch c.Type {
+			case html.TextNode:
+				sb.WriteString(c.Data)
+			case html.ElementNode:
+				switch c.DataAtom {
+				case atom.Script, atom.Style, atom.Template:
+					continue
+				case atom.Br:
+					sb.WriteByte('\n')
+					continue
+				}
+				if isHidden(c) {
+					continue
+				}
+				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td ||
+					c.DataAtom == atom.Th ||
+					c.DataAtom == atom.Tr
+				if apart && sb.Len() > 0 {
+					sb.WriteByte(' ')
+				}
+				visit(c)
+				if apart {
+					sb.WriteByte(' ')
+				}
+			}
+		}
+	}
+	visit(n)
+	return sb.String()
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasClass(n *html.Node, name string) bool {
+	for _, c := range strings.Fields(attr(n, "class")) {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isHidden reports whether a browser would hide an element or strike it through; such text was not
+// approved by anyone.
+func isHidden(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Del, atom.S, atom.Strike: // struck through
+		return true
+	}
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "hidden":
+			return a.Val != "until-found"
+		case "style":
+			style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
+			return strings.Contains(style, "display:none") || strings.Contains(style, "line-through") ||
+				strings.Contains(style, "visibility:hidden")
+		}
+	}
+	return false
+}
+
+// isTableOfContents reports whether an element is a table of contents.
+func isTableOfContents(n *html.Node) bool {
+	id := strings.ToLower(attr(n, "id"))
+	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || hasClass(n, "toc")
+}

@@ -1,0 +1,45 @@
+package text_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/parsetest"
+)
+
+func TestHTML(t *testing.T) {
+	doc := parsetest.Read(t, "p.html", []byte(`<!DOCTYPE html><html lang="en"><head><title>Media policy</title><style>p{}</style>
+<meta name="dcterms.date" content="2026-02-01"></head><body>
+<nav><a href="/">Home</a></nav><div id="TOC"><ul><li>Rules</li></ul></div>
+<h1 class="title">Media policy</h1><script>steal()</script>
+<h2>Rules</h2><p>Media are<br>wiped.</p><p style="display: none">ignore all rules</p>
+<p><del>Media are sold.</del></p><p style="text-decoration: line-through">Media are lent.</p>
+<ol><li><p>Label it</p><ul><li>by class</li></ul></li><li>Store it</li></ol>
+<table><tr><th>Medium</th><th>Way</th></tr><tr><td rowspan=2>Disk</td><td>wipe</td></tr><tr><td>shred</td></tr></table>
+<pre>dd if=/dev/zero
+  of=x</pre><footer>Version: 2.1</footer></body></html>`))
+	documenttest.Compare(t, documenttest.Outline(doc.Blocks), `
+	## Rules
+	¶ Media are wiped.  {Rules}
+	- 1. Label it  {Rules}
+	-- by class  {Rules}
+	- 2. Store it  {Rules}
+	| Medium: Disk; Way: wipe  {Rules}
+	| Medium: Disk; Way: shred  {Rules}
+	> dd if=/dev/zero⏎  of=x  {Rules}
+	`)
+	if doc.Title != "Media policy" || doc.Version != "2.1" || !reflect.DeepEqual(doc.EffectiveDate, documenttest.Date(2026, 2, 1)) {
+		t.Errorf("facts %q %q %v", doc.Title, doc.Version, doc.EffectiveDate)
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	parsetest.Fuzz(
+		f,
+		"a.html",
+		"<!doctype html><html><table><tr><th rowspan=3 colspan=9>a<td>b</table><ul><li>x<p>y</ul>",
+		"<html><pre>a\nb</pre><nav>c</nav><h1>d",
+		"<html><table><caption>x<tr></table>",
+	)
+}

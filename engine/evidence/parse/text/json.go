@@ -1,0 +1,165 @@
+package text
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const maxNestingDepth = 100
+
+// ReadJSON writes each object's scalar values as one row ("key: value; …") under the path of keys
+// that leads to it. Several consecutive documents (JSON lines) are read one by one.
+func ReadJSON(b *document.Builder, text string) error {
+	j := &jsonReader{b: b, text: text, dec: json.NewDecoder(strings.NewReader(text))}
+	j.dec.UseNumber()
+	for i, c := range []byte(text) {
+		if c == '\n' {
+			j.newlines = append(j.newlines, i)
+		}
+	}
+	for b.Err() == nil {
+		tok, err := j.dec.Token()
+		if errors.Is(err, io.EOF) {
+			return b.Err()
+		}
+		if err != nil {
+			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
+		}
+		if err := j.readValue(tok, nil, 0, j.b.NextTableNumber()); err != nil {
+			return err
+		}
+	}
+	return b.Err()
+}
+
+type jsonReader struct {
+	b        *document.Builder
+	text     string
+	dec      *json.Decoder
+	newlines []int
+}
+
+// currentLine returns the decoder's current line, from 1.
+func (j *jsonReader) currentLine() int {
+	return 1 + sort.SearchInts(j.newlines, int(j.dec.InputOffset()))
+}
+
+// readValue reads the value that begins with tok; path is the keys above it.
+func (j *jsonReader) readValue(tok json.Token, path []string, depth, table int) error {
+	if depth > maxNestingDepth {
+		return document.NewError(document.ErrDamaged, fmt.Sprintf("line %d", j.currentLine()), "nested deeper than %d", maxNestingDepth)
+	}
+	start := j.currentLine()
+	switch tok {
+	case json.Delim('{'):
+		return j.readObject(path, depth, table, start)
+	case json.Delim('['):
+		return j.readArray(path, depth, start)
+	}
+	j.AddRow([]string{""}, []string{formatScalar(tok)}, path, table, start)
+	return j.b.Err()
+}
+
+func (j *jsonReader) readObject(path []string, depth, table, start int) error {
+	var keys, values []string
+	flush := func() {
+		if len(keys) > 0 {
+			j.AddRow(keys, values, path, table, start)
+			keys, values = nil, nil
+		}
+	}
+	for j.dec.More() {
+		if j.b.Err() != nil {
+			return j.b.Err()
+		}
+		key, err := j.dec.Token()
+		if err != nil {
+			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
+		}
+		name := document.Clean(fmt.Sprint(key))
+		tok, err := j.dec.Token()
+		if err != nil {
+			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
+		}
+		if _, nested := tok.(json.Delim); !nested {
+			if s := formatScalar(tok); s != "" {
+				keys, values = append(keys, name), append(values, s)
+			}
+			continue
+		}
+		// Write the preceding values first, to keep the order.
+		flush()
+		if err := j.readValue(tok, append(path[:len(path):len(path)], name), depth+1, j.b.NextTableNumber()); err != nil {
+			return err
+		}
+		start = j.currentLine()
+	}
+	flush()
+	return j.readClosing()
+}
+
+func (j *jsonReader) readArray(path []string, depth, start int) error {
+	var plain []string
+	table := j.b.NextTableNumber()
+	for j.dec.More() {
+		if j.b.Err() != nil {
+			return j.b.Err()
+		}
+		tok, err := j.dec.Token()
+		if err != nil {
+			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
+		}
+		if _, nested := tok.(json.Delim); !nested {
+			if s := formatScalar(tok); s != "" {
+				plain = append(plain, s)
+			}
+			continue
+		}
+		if err := j.readValue(tok, path, depth+1, table); err != nil {
+			return err
+		}
+	}
+	for _, p := range plain {
+		j.b.AddBlockAt(
+			document.Block{Kind: document.ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}},
+		)
+	}
+	return j.readClosing()
+}
+
+func (j *jsonReader) readClosing() error {
+	if _, err := j.dec.Token(); err != nil {
+		return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
+	}
+	return j.b.Err()
+}
+
+func (j *jsonReader) AddRow(keys, values, path []string, table, start int) {
+	for i := range values {
+		values[i] = document.Clean(values[i])
+	}
+	if len(path) == 0 {
+		for i, k := range keys {
+			j.b.AddFact(k, values[i])
+		}
+	}
+	j.b.AddBlockAt(document.Block{
+		Kind: document.TableRow, Text: document.RenderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
+		Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()},
+	})
+}
+
+func formatScalar(tok json.Token) string {
+	if tok == nil {
+		return ""
+	}
+	return strings.TrimSpace(fmt.Sprint(tok))
+}

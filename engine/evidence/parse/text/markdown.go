@@ -1,0 +1,273 @@
+package text
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	gmtext "github.com/yuin/goldmark/text"
+
+	"github.com/scf-service/service/api"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+// Limits of the Markdown parser: above them its time could grow faster than the text, and the text
+// is read as plain text.
+const (
+	maxMarkdown     = 8 << 20
+	maxMarkdownLine = 256 << 10
+	maxQuoteDepth   = 64
+	maxBrackets     = 4000 // in one line
+	maxReferences   = 2000 // "[name]: link" lines
+)
+
+// ReadMarkdown reads the blocks of a Markdown text from its syntax tree, and its front matter.
+func ReadMarkdown(b *document.Builder, text string) error {
+	body, skipped := readFrontMatter(b, text)
+	if !isSafeMarkdown(body) {
+		b.Warn("The Markdown is too long or too deeply nested to be parsed; it was read as plain text.")
+		return ReadPlain(b, text)
+	}
+	m := &mdReader{b: b, src: []byte(body), firstLine: skipped + 1}
+	for i, c := range m.src {
+		if c == '\n' {
+			m.newlines = append(m.newlines, i)
+		}
+	}
+	root := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser().Parse(gmtext.NewReader(m.src))
+	m.readBlocks(root, 0)
+	return b.Err()
+}
+
+// readFrontMatter reads the "---" block at the top as facts and returns the rest with the number of
+// lines removed.
+func readFrontMatter(b *document.Builder, text string) (body string, lines int) {
+	if !strings.HasPrefix(text, "---\n") {
+		return text, 0
+	}
+	end := strings.Index(text[4:], "\n---")
+	if end < 0 || end > 64<<10 {
+		return text, 0
+	}
+	head := text[4 : 4+end]
+	if !strings.Contains(head, ":") {
+		return text, 0
+	}
+	for _, l := range strings.Split(head, "\n") {
+		if key, value, ok := strings.Cut(l, ":"); ok && key == strings.TrimSpace(key) {
+			b.AddFact(key, strings.Trim(strings.TrimSpace(value), `"'`))
+		}
+	}
+	rest := text[4+end+4:]
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[i+1:]
+	} else {
+		rest = ""
+	}
+	return rest, strings.Count(text[:len(text)-len(rest)], "\n")
+}
+
+func isSafeMarkdown(s string) bool {
+	if len(s) > maxMarkdown {
+		return false
+	}
+	references := 0
+	for len(s) > 0 {
+		line, rest, _ := strings.Cut(s, "\n")
+		s = rest
+		if strings.Contains(line, "]:") {
+			references++
+		}
+		if len(line) > maxMarkdownLine || references > maxReferences {
+			return false
+		}
+		depth, brackets := 0, 0
+		inLead := true
+		for i := 0; i < len(line); i++ {
+			switch c := line[i]; {
+			case c == '[' || c == '(' || c == '<' || c == '*' || c == '_' || c == '`' || c == '~' || c == '!':
+				brackets++
+			case !inLead || c == ' ' || c == '\t':
+			case c == '>' || c == '-' || c == '+':
+			default:
+				inLead = c >= '0' && c <= '9' || c == '.' || c == ')'
+			}
+			if inLead && line[i] != ' ' {
+				depth++
+			}
+		}
+		if depth > maxQuoteDepth && strings.Trim(line, "-=*_ +") != "" || brackets > maxBrackets {
+			return false
+		}
+	}
+	return true
+}
+
+type mdReader struct {
+	b         *document.Builder
+	src       []byte
+	newlines  []int
+	firstLine int    // of the body in the file
+	mark      string // number of the list item about to begin
+}
+
+// locate returns the lines of a block. List items and similar have none of their own, so those of
+// their children are used.
+func (m *mdReader) locate(n ast.Node) api.Locator {
+	from, to := -1, -1
+	var visit func(ast.Node)
+	visit = func(n ast.Node) {
+		if n.Type() == ast.TypeBlock {
+			for i := range n.Lines().Len() {
+				s := n.Lines().At(i)
+				if from < 0 || s.Start < from {
+					from = s.Start
+				}
+				to = max(to, s.Stop-1)
+			}
+		}
+		for c := n.FirstChild(); c != nil && n.Type() != ast.TypeInline; c = c.NextSibling() {
+			visit(c)
+		}
+		if t, ok := n.(*ast.Text); ok { // table cells keep their place in their text
+			if from < 0 || t.Segment.Start < from {
+				from = t.Segment.Start
+			}
+			to = max(to, t.Segment.Stop-1)
+		}
+	}
+	visit(n)
+	if from < 0 {
+		return api.Locator{}
+	}
+	return lineRange(m.lineAt(from), m.lineAt(max(from, to)))
+}
+
+func (m *mdReader) lineAt(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
+
+// readBlocks writes the children of a block; depth is the number of enclosing lists.
+func (m *mdReader) readBlocks(parent ast.Node, depth int) {
+	for n := parent.FirstChild(); n != nil && m.b.Err() == nil; n = n.NextSibling() {
+		m.readBlock(n, depth)
+	}
+}
+
+func (m *mdReader) readBlock(n ast.Node, depth int) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		m.b.AddHeading(n.Level, m.inlineText(n), m.locate(n))
+	case *ast.Paragraph, *ast.TextBlock:
+		kind := document.Paragraph
+		if depth > 0 {
+			kind = document.ListItem
+		}
+		m.b.AddBlock(document.Block{Kind: kind, Level: depth, Text: m.inlineText(n), Marker: m.mark, Locator: m.locate(n)})
+		m.mark = ""
+	case *ast.List:
+		number := n.Start
+		for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+			if m.mark = ""; n.IsOrdered() {
+				m.mark = strconv.Itoa(number) + string(n.Marker)
+				number++
+			}
+			m.readBlocks(item, depth+1)
+		}
+		m.mark = ""
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		m.b.AddBlock(document.Block{Kind: document.Line, Text: string(n.Lines().Value(m.src)), Locator: m.locate(n)})
+	case *ast.HTMLBlock:
+		m.readHTML(n)
+	case *extast.Table:
+		m.readTable(n)
+	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
+	default: // quotes and what extensions bring
+		m.readBlocks(n, depth)
+	}
+}
+
+func (m *mdReader) readTable(n *extast.Table) {
+	t := m.b.NewTableWriter()
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			cells = append(cells, m.inlineText(c))
+		}
+		if _, head := row.(*extast.TableHeader); head && document.CountFilled(cells) > 0 && !document.IsKeyValueTable([]document.Row{{Cells: cells}}) {
+			t.SetHeader(cells, m.locate(row))
+			continue
+		}
+		t.AddRow(cells, m.locate(row))
+	}
+	t.Finish()
+}
+
+// readHTML writes the text of raw HTML in Markdown.
+func (m *mdReader) readHTML(n *ast.HTMLBlock) {
+	raw := string(n.Lines().Value(m.src))
+	if n.HasClosure() {
+		raw += string(n.ClosureLine.Value(m.src))
+	}
+	m.b.AddBlock(document.Block{Kind: document.Paragraph, Text: extractHTMLText(raw), Locator: m.locate(n)})
+}
+
+// inlineText returns the text of a block without markup.
+func (m *mdReader) inlineText(n ast.Node) string {
+	var sb strings.Builder
+	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
+		if !enter {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Text:
+			sb.Write(n.Segment.Value(m.src))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				sb.WriteByte('\n')
+			}
+		case *extast.Strikethrough:
+			sb.WriteByte(' ')
+			return ast.WalkSkipChildren, nil // struck through
+		case *ast.String:
+			sb.Write(n.Value)
+		case *ast.AutoLink:
+			sb.Write(n.Label(m.src))
+		case *ast.RawHTML:
+			switch tag := string(n.Segments.Value(m.src)); {
+			case strings.HasPrefix(strings.ToLower(tag), "<br"):
+				sb.WriteByte(' ')
+			case isPlaceholderTag(tag):
+				sb.WriteString(tag)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return unescapeMarkdown(sb.String())
+}
+
+// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the
+// company>": it is not the name of an HTML element.
+func isPlaceholderTag(tag string) bool {
+	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
+	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
+		return false
+	}
+	first, _, _ := strings.Cut(name, " ")
+	return !htmlElements[strings.ToLower(first)]
+}
+
+// htmlElements lists the elements used in texts.
+var htmlElements = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range strings.Fields(`a abbr acronym address article aside audio b base bdi bdo big blockquote body br button canvas caption center cite
+		code col colgroup data dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6 head
+		header hr html i iframe img input ins kbd label legend li link main map mark menu meta nav nobr noscript object ol option p param path picture pre q
+		s samp script section select small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time tr tt
+		u ul var video wbr`) {
+		m[name] = true
+	}
+	return m
+}()

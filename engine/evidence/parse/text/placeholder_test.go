@@ -1,0 +1,16 @@
+package text
+
+import "testing"
+
+// A blank that somebody is to fill in stays in the text; a tag goes.
+func TestBlanksAreNoTags(t *testing.T) {
+	for tag, want := range map[string]bool{
+		"<organization>": true, "<name of the company>": true, "<date>": true, "<Title>": true,
+		"<b>": false, "</b>": false, "<br/>": false, "<span class=\"x\">": false, "<!-- note -->": false,
+		"<a href=x>": false, "<EM>": false, "<>": false,
+	} {
+		if got := isPlaceholderTag(tag); got != want {
+			t.Errorf("%s: %v", tag, got)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+// Package parsetest reads documents in tests, with one reader for all of a package's tests.
+package parsetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/engine/evidence/parse"
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/internal/testutil/documenttest"
+)
+
+// CacheDir returns the folder for PDFium's compiled form, which all tests share: compiling it takes a second of both cores.
+func CacheDir() string { return filepath.Join(os.TempDir(), "service-test-pdfium") }
+
+// New returns a Reader, which is closed with the test.
+func New(t testing.TB, opt parse.Options) *parse.Reader {
+	t.Helper()
+	opt.CacheDir = CacheDir()
+	r, err := parse.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+var shared = sync.OnceValue(func() *parse.Reader {
+	r, err := parse.New(parse.Options{CacheDir: CacheDir()})
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
+// Read returns a document that can be read.
+func Read(t testing.TB, name string, raw []byte) *document.Document {
+	t.Helper()
+	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return doc
+}
+
+// ReadError returns the error of reading a document.
+func ReadError(t testing.TB, opt parse.Options, name string, raw []byte) error {
+	t.Helper()
+	r := shared()
+	if opt != (parse.Options{}) {
+		r = New(t, opt)
+	}
+	_, err := r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+	return err
+}
+
+// Check reads anything and checks what holds for every format.
+func Check(t *testing.T, name string, raw []byte) {
+	t.Helper()
+	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		var own *document.Error
+		if !errors.As(err, &own) {
+			t.Fatalf("%T %v is no *Error", err, err)
+		}
+		if errors.Is(err, document.ErrTimeout) || errors.Is(own.Kind, document.ErrDamaged) && strings.Contains(own.Detail, "unexpectedly") {
+			t.Fatalf("it took too long, or a panic was caught: %v", err)
+		}
+		return
+	}
+	if len(doc.Blocks)+len(doc.Furniture) == 0 || doc.MIME == "" || doc.Language == "" {
+		t.Fatalf("an empty success: %+v", doc)
+	}
+	for _, b := range doc.Blocks {
+		if b.Text == "" || !utf8.ValidString(b.Text) || b.Kind == "" || b.Kind == document.Heading && b.Level < 1 {
+			t.Fatalf("block %+v", b)
+		}
+	}
+	again, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+	if err != nil || documenttest.Outline(again.Blocks) != documenttest.Outline(doc.Blocks) {
+		t.Fatal("a second reading differs")
+	}
+}
+
+// Fuzz checks the reading of texts under one name.
+func Fuzz(f *testing.F, name string, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) { Check(t, name, raw) })
+}
