@@ -7,6 +7,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // anchorGroup lists alternative terms, at least one of which must be present.
@@ -22,31 +23,21 @@ type anchorTerm struct {
 
 var anchorTermCache sync.Map // by text; many terms occur hundreds of times
 
-func parseAnchorTerm(text string) anchorTerm {
-	if n, ok := anchorTermCache.Load(text); ok {
+func parseAnchorTerm(words string) anchorTerm {
+	if n, ok := anchorTermCache.Load(words); ok {
 		return n.(anchorTerm)
 	}
-	n := anchorTerm{text: text}
-	words := splitWords(text)
-	if concept, length := sharedLexicon().longestPhrase(words, 0); length == len(words) {
-		n.concepts = []uint64{hashTerm(concept)}
-	} else {
-		for _, w := range words {
-			if !stopWords[w.text] && len(w.stem) > 1 {
-				n.concepts = append(n.concepts, hashTerm(sharedLexicon().concept(w.stem)))
-			}
-		}
-	}
+	n := anchorTerm{text: words, concepts: text.PhraseConcepts(words)}
 	n.literal = len(n.concepts) == 0
-	anchorTermCache.Store(text, n)
+	anchorTermCache.Store(words, n)
 	return n
 }
 
 func newAnchorGroups(groups criteria.WordGroups) []anchorGroup {
 	out := make([]anchorGroup, len(groups))
 	for i, group := range groups {
-		for _, text := range group {
-			out[i] = append(out[i], parseAnchorTerm(text))
+		for _, words := range group {
+			out[i] = append(out[i], parseAnchorTerm(words))
 		}
 	}
 	return out
@@ -56,13 +47,13 @@ func newAnchorGroups(groups criteria.WordGroups) []anchorGroup {
 // known for controls covered by our criteria.
 func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement {
 	out := make([]*preparedStatement, len(w.statements))
-	topic := requiredConcepts(w.topic, splitWords(w.topic))
+	topic := text.Concepts(w.topic)
 	names := newAnchorGroups(criteria.ControlAnchors(c.Code))
-	for i, text := range w.statements {
-		out[i] = newPreparedStatement(text, topic)
-		if says, ours := criteria.CriterionAnchors(c.Code, text); ours || w.hasOwnCriteria {
+	for i, statement := range w.statements {
+		out[i] = newPreparedStatement(statement, topic)
+		if says, ours := criteria.CriterionAnchors(c.Code, statement); ours || w.hasOwnCriteria {
 			out[i].controlAnchors, out[i].statementAnchors = names, newAnchorGroups(says)
-			out[i].wording = newWording(criteria.CriterionWording(c.Code, text))
+			out[i].wording = text.NewWording(criteria.CriterionWording(c.Code, statement))
 		}
 	}
 	return out
@@ -73,7 +64,7 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
-			return n.literal && strings.Contains(c.paddedWords, " "+n.text+" ") ||
+			return n.literal && c.ContainsWords(n.text) ||
 				!n.literal && n.isContainedIn(c.passageConcepts) && c.inOneSentence(n)
 		}) {
 			return a
@@ -88,10 +79,10 @@ func (c *analyzedPassage) inOneSentence(n anchorTerm) bool {
 	if len(n.concepts) < 2 || n.isContainedIn(c.headingConcepts) {
 		return true
 	}
-	return slices.ContainsFunc(c.sentences, func(s sentence) bool {
+	return slices.ContainsFunc(c.Sentences, func(s text.Sentence) bool {
 		return !slices.ContainsFunc(n.concepts, func(id uint64) bool {
 			_, above := slices.BinarySearch(c.headingConcepts, id)
-			_, own := s.findTerm(id)
+			_, own := s.FindTerm(id)
 			return !above && !own
 		})
 	})

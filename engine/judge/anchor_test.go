@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // known is a control whose statements are our criteria for its code.
@@ -45,7 +46,7 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 // What names the control and not what one statement asks says that statement in part at most, and
 // the reason has the words that were looked for.
 func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
-	d := newPreparedStatement("Key escrow is approved by the owner.", requiredConcepts("key escrow", splitWords("key escrow")))
+	d := newPreparedStatement("Key escrow is approved by the owner.", text.Concepts("key escrow"))
 	d.statementAnchors = newAnchorGroups(criteria.WordGroups{{"approve", "sign off"}})
 	asksForApproval(t, d)
 }

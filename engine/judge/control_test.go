@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 var encryption = control("Device encryption", "Laptops are encrypted.", "Recovery keys are stored by the IT team.")
@@ -86,7 +87,7 @@ func check(t *testing.T, j Judgement, ps []Passage) {
 	t.Helper()
 	for _, e := range j.Evidence {
 		i := slices.IndexFunc(ps, func(p Passage) bool { return p.ChunkID == e.ChunkID })
-		if i < 0 || !strings.Contains(CollapseSpace(ps[i].Text), e.Quote) {
+		if i < 0 || !strings.Contains(text.CollapseSpace(ps[i].Text), e.Quote) {
 			t.Errorf("the quote %q is not in the passage it names", e.Quote)
 		}
 		if e.Statement == "" || e.Stance == "" {

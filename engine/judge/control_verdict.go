@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -220,7 +221,7 @@ func formatDenied(all []statementVerdict) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Stated as not done: " + JoinAnd(names) + "."
+	return " Stated as not done: " + text.JoinAnd(names) + "."
 }
 
 // stanceRank orders stances by their importance to the reader.
@@ -257,11 +258,11 @@ func (f *statementVerdict) classifyEvidence(s *Session) {
 		}
 		f.nearlyFull = f.nearlyFull || f.verdict == VerdictCovered || f.verdict == VerdictPartial && r.nearlyFull
 		f.onTopic = f.onTopic || r.match.topicShare >= minOnTopicShare && r.coverage >= minOnTopicCoverage ||
-			r.match.wordingMatch.isComplete() && r.coverage >= minWordingCoverage
-		cur := &r.passage.sentences[r.sentenceIndex]
+			r.match.wordingMatch.IsComplete() && r.coverage >= minWordingCoverage
+		cur := r.sentence()
 		// "Access that has been granted is reviewed" reports no action: in a rule, only a dated
 		// sentence does.
-		record := r.passage.isRecord() || r.reportsPast && !cur.mandatory && (!isPrescriptive(r.passage.category) || len(cur.years) > 0)
+		record := r.passage.isRecord() || r.reportsPast && !cur.Mandatory && (!isPrescriptive(r.passage.category) || len(cur.Years) > 0)
 		if record && s.isRecent(r.passage, cur) {
 			f.hasOperation = true
 		}
@@ -302,7 +303,7 @@ func formatStatementCount(n, total int) string {
 func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
-		Count(total, "requirement"),
+		text.Count(total, "requirement"),
 		joinAmounts(
 			[]amount{
 				{n[VerdictCovered], "fully met"},
@@ -315,7 +316,7 @@ func formatDegrees(n map[string]int, strong, without, total int) string {
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", Count(total, "requirement"), joinAmounts([]amount{
+	return fmt.Sprintf("of %s, %s", text.Count(total, "requirement"), joinAmounts([]amount{
 		{n[VerdictCovered], "fully met"},
 		{n[VerdictPartial], "partly met"},
 		{n[VerdictConflicting], "contradicted"},
@@ -339,7 +340,7 @@ func joinAmounts(all []amount) string {
 			parts = append(parts, fmt.Sprintf("%d %s", a.n, a.words))
 		}
 	}
-	return JoinAnd(parts)
+	return text.JoinAnd(parts)
 }
 
 var (
@@ -376,11 +377,11 @@ func requiresOperation(c api.Control, all []statementVerdict) bool {
 	}
 	var paper []uint64
 	for _, w := range documentationActions {
-		paper = append(paper, conceptID(w))
+		paper = append(paper, text.ConceptID(w))
 	}
 	for i := range all {
 		for _, t := range all[i].statement.concepts {
-			if t.isAction && !slices.Contains(paper, t.id) {
+			if t.IsAction && !slices.Contains(paper, t.ID) {
 				return true
 			}
 		}

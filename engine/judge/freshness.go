@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -24,13 +24,8 @@ type documentStatus struct {
 // minTemplatePlaceholders is the number of blanks that make a document a template.
 const minTemplatePlaceholders = 3
 
-var (
-	draftPattern = lazyregexp.NewPrefiltered(
-		`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`,
-	)
-	reviewPattern = lazyregexp.NewPrefiltered(
-		`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
-	)
+var draftPattern = lazyregexp.NewPrefiltered(
+	`(?i)(?:(?m:^\W{0,4}draft(?:\W{0,3}$|\W{1,3}(?:v?\d[\d.]*|for\b|not\b)))|\bdraft (?:v|version )?\d[\d.]*\b|\bstatus\s*[:=|]\s*(?:draft|not approved|proposed|pending approval|superseded|withdrawn|obsolete|retired)\b|\b(?:draft (?:version|document|policy|for (?:review|comment|discussion))|not yet approved|awaiting approval|this (?:document|policy|version) (?:is|has been|was) (?:a draft|superseded|withdrawn|replaced|retired|obsolete)))`,
 )
 
 // draftFilenamePattern matches file names that mark a draft: "DRAFT-crypto.md", "retention
@@ -112,22 +107,17 @@ func isInForm(p Passage, at int) bool {
 
 // addPassage adds what a passage states about its document.
 func (f *documentStatus) addPassage(p Passage) {
-	p.Text = p.Text[:min(len(p.Text), maxPassageBytes)]
-	text := p.Text
-	if m := draftPattern.FindString(text); m != "" && (f.draftWords == "" || m < f.draftWords) {
+	p.Text = p.Text[:min(len(p.Text), text.MaxBytes)]
+	if m := draftPattern.FindString(p.Text); m != "" && (f.draftWords == "" || m < f.draftWords) {
 		f.draftWords = m
 	}
-	if m := samplePattern.FindString(text); m != "" && (f.sampleWords == "" || m < f.sampleWords) {
+	if m := samplePattern.FindString(p.Text); m != "" && (f.sampleWords == "" || m < f.sampleWords) {
 		f.sampleWords = m
 	}
 	const brackets = "[<{$"
-	var asked [][]int
-	if strings.ContainsAny(text, brackets) {
-		asked = templatePattern.FindAllStringIndex(text, -1)
-	}
-	for _, at := range asked {
+	for _, at := range text.FindPlaceholders(p.Text) {
 		// Dots, words and links are ambiguous; brackets that request input mark a template.
-		if m := text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(text) && text[at[1]] == '(') &&
+		if m := p.Text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(p.Text) && p.Text[at[1]] == '(') &&
 			!isInForm(p, at[0]) {
 			f.placeholderCount++
 			if f.firstPlaceholder == "" || m < f.firstPlaceholder {
@@ -135,38 +125,13 @@ func (f *documentStatus) addPassage(p Passage) {
 			}
 		}
 	}
-	if m := reviewPattern.FindStringSubmatch(text); m != nil {
-		if at, ok := parseLooseDate(m[1]); ok && at.After(f.reviewDue) {
-			f.reviewDue = at
-		}
+	if at, ok := text.ReviewDue(p.Text); ok && at.After(f.reviewDue) {
+		f.reviewDue = at
 	}
-}
-
-var datePunctuation = strings.NewReplacer(",", "", ".", " ", "/", " ")
-
-// parseLooseDate parses the date formats common in documents.
-func parseLooseDate(text string) (time.Time, bool) {
-	text = datePunctuation.Replace(text)
-	text = CollapseSpace(text)
-	if text != "" {
-		words := strings.Fields(strings.ToLower(text))
-		for i, w := range words {
-			if w[0] >= 'a' && w[0] <= 'z' {
-				words[i] = strings.ToUpper(w[:1]) + w[1:]
-			}
-		}
-		text = strings.Join(words, " ")
-	}
-	for _, layout := range []string{"2006-01-02", "2006-01", "January 2006", "January 2 2006", "2 January 2006", "2 1 2006"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
 }
 
 // staleReason returns why a passage is too old to count, or "" if it isn't or its date is unknown.
-func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
+func (s *Session) staleReason(c *analyzedPassage, cur *text.Sentence) string {
 	today, err := s.options.Today.Time()
 	if err != nil {
 		return ""
@@ -177,70 +142,27 @@ func (s *Session) staleReason(c *analyzedPassage, cur *sentence) string {
 	if !c.status.reviewDue.IsZero() && today.Sub(c.status.reviewDue) > 183*24*time.Hour {
 		return fmt.Sprintf("The document was due for review on %s.", api.DateOf(c.status.reviewDue))
 	}
-	if n := len(cur.years); n > 0 && cur.reportsPast && s.currentYear-cur.years[n-1] > 2 &&
-		!ongoingPattern.MatchString(c.text[cur.start:cur.end]) {
-		return fmt.Sprintf("It describes something that happened in %d.", cur.years[n-1])
+	if n := len(cur.Years); n > 0 && cur.ReportsPast && s.currentYear-cur.Years[n-1] > 2 &&
+		!ongoingPattern.MatchString(cur.Text) {
+		return fmt.Sprintf("It describes something that happened in %d.", cur.Years[n-1])
 	}
 	return ""
 }
-
-// expiryPattern matches the date until which something is permitted, agreed or purchased.
-var expiryPattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:r[ua]ns? out|expire[sd]?|lapse[sd]?|(?:is |was )?valid (?:until|to|through|till))(?: on| in| at the end of)? (\d{4}-\d{2}-\d{2}|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
-)
 
 // expiredDate returns the expiry date in a sentence if it has passed, or "".
-func (s *Session) expiredDate(text string) string {
-	today, err := s.options.Today.Time()
-	if m := expiryPattern.FindStringSubmatch(text); err == nil && m != nil {
-		if end, ok := endOfPeriod(m[1]); ok && !today.Before(end) {
-			return m[1]
-		}
+func (s *Session) expiredDate(sentence string) string {
+	date, end, ok := text.ExpiryDate(sentence)
+	if today, err := s.options.Today.Time(); err != nil || !ok || today.Before(end) {
+		return ""
 	}
-	return ""
+	return date
 }
-
-// planDatePattern matches the day, month or quarter for which something is planned.
-var planDatePattern = lazyregexp.NewPrefiltered(
-	`(?i)\b(?:by|until|before|for|in|during|end of|later than)(?: the)?(?: end of)? (\d{4}-\d{2}(?:-\d{2})?|q[1-4][ /-]?20\d\d|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?20\d\d)\b`,
-)
 
 // isOverdue reports whether what a sentence plans should be done by now.
-func (s *Session) isOverdue(text string) bool {
+func (s *Session) isOverdue(sentence string) bool {
+	end, ok := text.PlannedEnd(sentence)
 	today, err := s.options.Today.Time()
-	if err != nil {
-		return false
-	}
-	m := planDatePattern.FindStringSubmatch(text)
-	if m == nil {
-		return false
-	}
-	end, ok := endOfPeriod(m[1])
-	return ok && !today.Before(end)
-}
-
-// endOfPeriod returns the end of a day, month or quarter.
-func endOfPeriod(period string) (time.Time, bool) {
-	if q, year, is := parseQuarter(period); is {
-		return time.Date(year, time.Month(3*q+1), 1, 0, 0, 0, 0, time.UTC), true
-	}
-	at, ok := parseLooseDate(period)
-	if monthPattern.MatchString(period) {
-		return at.AddDate(0, 1, 0), ok
-	}
-	return at.AddDate(0, 0, 1), ok
-}
-
-// monthPattern matches a month without a day: "2026-09", "September 2026".
-var monthPattern = lazyregexp.New(`^(?:\d{4}-\d{2}|[A-Za-z]+ 20\d\d)$`)
-
-// parseQuarter parses "Q3 2026".
-func parseQuarter(day string) (q, year int, is bool) {
-	if day[0]|0x20 != 'q' {
-		return 0, 0, false
-	}
-	year, err := strconv.Atoi(day[len(day)-4:])
-	return int(day[1] - '0'), year, err == nil
+	return ok && err == nil && !today.Before(end)
 }
 
 // ongoingPattern matches years that don't date a record: "since 2019", appointments, removals, and
@@ -251,7 +173,7 @@ var ongoingPattern = lazyregexp.NewPrefiltered(
 
 // isRecent reports whether a record is recent enough to show current operation. Undated records
 // count.
-func (s *Session) isRecent(c *analyzedPassage, cur *sentence) bool {
+func (s *Session) isRecent(c *analyzedPassage, cur *text.Sentence) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {
 		return true
@@ -259,8 +181,8 @@ func (s *Session) isRecent(c *analyzedPassage, cur *sentence) bool {
 	if at, ok := parseDate(c.EffectiveDate); ok {
 		return today.Sub(at) <= maxRecordAgeDays*24*time.Hour
 	}
-	if n := len(cur.years); n > 0 {
-		return s.currentYear-cur.years[n-1] <= 1
+	if n := len(cur.Years); n > 0 {
+		return s.currentYear-cur.Years[n-1] <= 1
 	}
 	return true
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/scf-service/service/api"
@@ -82,25 +81,6 @@ func TestRefusedWithoutTheThing(t *testing.T) {
 	}
 }
 
-// A pronoun is no information technology.
-func TestPronounsAreNotAskedFor(t *testing.T) {
-	names := func(text string) (out []string) {
-		for _, a := range requiredConcepts(text, splitWords(text)) {
-			out = append(out, a.name)
-		}
-		return out
-	}
-	if got := names("Whoever finds malware reports it."); slices.Contains(got, "it") {
-		t.Errorf("%q", got)
-	}
-	if got := names("Malware is reported to IT."); !slices.Contains(got, "IT") {
-		t.Errorf("%q", got)
-	}
-	if got := names("Staff have accounts of their own."); slices.Contains(got, "their own") {
-		t.Errorf("%q", got)
-	}
-}
-
 // What a document says of itself, and the licence that it is published under, are no evidence.
 func TestWordsAboutTheDocument(t *testing.T) {
 	c := control("Status of approval", "The status of approval is recorded.")
@@ -124,24 +104,6 @@ func TestWordsAboutTheDocument(t *testing.T) {
 		}
 		if got := GuessCategory(name, "Security policy", p.Text); (got == "other") != (want == api.NotEvidenced) {
 			t.Errorf("%s is of the kind %s", name, got)
-		}
-	}
-}
-
-// A rule of a list forbids, whatever its number; how well a thing is planned is no plan of it.
-func TestRulesByNumberAndGoodPlanning(t *testing.T) {
-	s := analyzeText("Rules:\niii. Do not use the browser to keep passwords.\niv) Do not share them.", 2026).sentences
-	for _, one := range s[1:] {
-		if one.denied != 0 || one.prohibited == 0 || !one.item {
-			t.Errorf("%+v", one)
-		}
-	}
-	for text, plan := range map[string]bool{
-		"Changes are properly planned and tested.": false,
-		"Changes are currently planned for 2027.":  true,
-	} {
-		if got := analyzeText(text, 2026).sentences[0].planWords != ""; got != plan {
-			t.Errorf("%q: a plan: %v", text, got)
 		}
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // Session judges controls against the documents of one assessment. It analyzes each passage once,
@@ -49,15 +51,15 @@ type passageKey struct{ text, title, file, category, headings string }
 
 // passageAnalysis is the analysis of a passage, independent of any statement.
 type passageAnalysis struct {
-	*textAnalysis
-	headingConcepts []uint64      // sorted concepts of title and headings
-	passageConcepts []uint64      // headingConcepts and those of the sentences
-	headingStems    stemHashes    // of title, file name and headings
-	uninformative   []bool        // per sentence: whether it states nothing
-	imprints        []bool        // per sentence: whether it only describes its document
-	windows         [][]*sentence // per sentence: what is read, its lead-in and itself
-	neighbors       [][]*sentence // per sentence: the ones that give it its subject
-	continues       []bool        // per sentence: whether it continues the previous one
+	*text.Analysis
+	headingConcepts []uint64           // sorted concepts of title and headings
+	passageConcepts []uint64           // headingConcepts and those of the sentences
+	headingStems    text.Stems         // of title, file name and headings
+	uninformative   []bool             // per sentence: whether it states nothing
+	imprints        []bool             // per sentence: whether it only describes its document
+	windows         [][]*text.Sentence // per sentence: what is read, its lead-in and itself
+	neighbors       [][]*text.Sentence // per sentence: the ones that give it its subject
+	continues       []bool             // per sentence: whether it continues the previous one
 	surroundings    surroundings
 	category        string
 	planListName    string            // the name of the list of plans it belongs to
@@ -87,7 +89,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 	}
 	found, err := s.finder.Find(ctx, query, s.options.TopK)
 	if err != nil {
-		return nil, fmt.Errorf("searching for %q: %w", Shorten(query, 80), err)
+		return nil, fmt.Errorf("searching for %q: %w", text.Shorten(query, 80), err)
 	}
 	out := make([]retrievedPassage, 0, len(found))
 	for _, p := range found {
@@ -123,7 +125,7 @@ func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalys
 	s.mu.Lock()
 	c, ok := s.passages[key]
 	s.mu.Unlock()
-	if ok && c.text == p.Text {
+	if ok && c.Text == p.Text {
 		return c, nil
 	}
 	c = s.analyzePassage(p)
@@ -138,31 +140,43 @@ func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalys
 
 // analyzePassage analyzes a passage, without the vectors of its sentences.
 func (s *Session) analyzePassage(p Passage) *passageAnalysis {
-	c := &passageAnalysis{textAnalysis: analyzeText(p.Text, s.currentYear), category: p.Category}
+	c := &passageAnalysis{Analysis: text.Analyze(p.Text, s.currentYear), category: p.Category}
 	if isLicense(p.Filename, p.Text) {
-		c.sentences = nil
+		c.Sentences = nil
 	}
 	if c.category == "" {
 		c.category = GuessCategory(p.Filename, p.DocumentTitle, p.Text)
 	}
-	c.headingConcepts, c.planListName = headingTerms(p, c.category), planListNameOf(p)
-	c.surroundings = surroundings{c.headingConcepts, c.collectConcepts(nil, (*sentence).isAffirmative)}
-	c.passageConcepts = c.collectConcepts(c.headingConcepts, nil)
-	n := len(c.sentences)
-	c.uninformative, c.windows, c.neighbors, c.continues = make([]bool, n), make([][]*sentence, n), make([][]*sentence, n), make([]bool, n)
+	c.headingConcepts, c.planListName = headingConcepts(p, c.category), planListNameOf(p)
+	c.surroundings = surroundings{c.headingConcepts, c.Concepts(nil, (*text.Sentence).IsAffirmative)}
+	c.passageConcepts = c.Concepts(c.headingConcepts, nil)
+	n := len(c.Sentences)
+	c.uninformative, c.windows, c.neighbors, c.continues = make([]bool, n), make([][]*text.Sentence, n), make([][]*text.Sentence, n), make([]bool, n)
 	c.imprints = make([]bool, n)
-	for i := range c.sentences {
-		cur := &c.sentences[i]
-		c.continues[i] = c.textAnalysis.continuesPrevious(i)
-		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*sentence{cur}, c.neighborsOf(i); c.leadSentence(
+	for i := range c.Sentences {
+		cur := &c.Sentences[i]
+		c.continues[i] = c.Analysis.ContinuesPrevious(i)
+		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*text.Sentence{cur}, c.Neighbors(i); c.Lead(
 			cur,
 		) != cur {
-			c.windows[i] = []*sentence{c.leadSentence(cur), cur}
+			c.windows[i] = []*text.Sentence{c.Lead(cur), cur}
 		}
-		c.imprints[i] = isImprint(c.text[cur.start:cur.end], isRecordCategory(c.category))
+		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
 	}
-	c.headingStems = hashStems(splitWords(p.DocumentTitle + " . " + filenameWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . ")))
+	c.headingStems = text.StemsOf(p.DocumentTitle + " . " + filenameWords(p.Filename) + " . " + strings.Join(p.HeadingPath, " . "))
 	return c
+}
+
+// headingConcepts returns the sorted concepts that headings, title and document kind add to every
+// sentence below them.
+func headingConcepts(p Passage, category string) []uint64 {
+	out := text.ConceptIDs(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
+	// A prescriptive document documents and defines its subject.
+	if isPrescriptive(category) {
+		out = append(out, text.ConceptID("document"), text.ConceptID("define"), text.ConceptID(category))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // EvaluateAll judges controls with up to the given number of workers (at least one). The judgements

@@ -1,10 +1,12 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/vecmath"
 )
 
@@ -32,10 +34,10 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 	}
 	v, err := s.options.Embedder.Embed(ctx, []string{d.text, titledText})
 	if err != nil {
-		return fmt.Errorf("embedding %q: %w", Shorten(titledText, 80), err)
+		return fmt.Errorf("embedding %q: %w", text.Shorten(titledText, 80), err)
 	}
 	if len(v) != 2 {
-		return fmt.Errorf("embedding %q: %d vectors for 2 texts", Shorten(titledText, 80), len(v))
+		return fmt.Errorf("embedding %q: %d vectors for 2 texts", text.Shorten(titledText, 80), len(v))
 	}
 	d.vector, d.titledVector = v[0], v[1]
 	return nil
@@ -44,24 +46,21 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 // embedSentences gives every sentence of a passage two vectors: of its own words with those
 // that lead to it, and of the same under its heading.
 func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnalysis) error {
-	if s.options.Embedder == nil || len(a.sentences) == 0 {
+	if s.options.Embedder == nil || len(a.Sentences) == 0 {
 		return nil
 	}
-	texts := make([]string, 0, 2*len(a.sentences))
+	texts := make([]string, 0, 2*len(a.Sentences))
 	top := p.DocumentTitle
 	if n := len(p.HeadingPath); n > 0 {
 		top = p.HeadingPath[n-1]
 	}
-	for i := range a.sentences {
-		cur := &a.sentences[i]
-		own := a.text[cur.start:cur.end]
-		if lead := a.leadSentence(cur); lead != cur {
-			own = a.text[lead.start:lead.end] + " " + own
+	for i := range a.Sentences {
+		cur := &a.Sentences[i]
+		own := cur.Text
+		if lead := a.Lead(cur); lead != cur {
+			own = lead.Text + " " + own
 		}
-		head := top
-		if cur.headingIndex >= 0 {
-			head = a.text[a.sentences[cur.headingIndex].start:a.sentences[cur.headingIndex].end]
-		}
+		head := cmp.Or(a.Heading(cur), top)
 		texts = append(texts, own, strings.TrimSpace(head+". "+own))
 	}
 	v, err := s.options.Embedder.Embed(ctx, texts)
@@ -79,7 +78,7 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 		if err := checkVectorLengths(v, reference.dims); err != nil {
 			return err
 		}
-		under := make([][]float32, len(a.sentences))
+		under := make([][]float32, len(a.Sentences))
 		for i := range under {
 			under[i] = v[2*i+1]
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // Inclusion holds why a control is in the Statement of Applicability, and the facts known apart
@@ -82,7 +83,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 		item.Reason += fmt.Sprintf(
 			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
-			Count(in.DocumentCount, "document"),
+			text.Count(in.DocumentCount, "document"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}
@@ -115,7 +116,7 @@ func formatRationale(in Inclusion, codes api.RequirementCodes) string {
 	by := FrameworkCodes(codes)
 	switch {
 	case len(by) > 0:
-		r += " Required by " + JoinAnd(by) + "."
+		r += " Required by " + text.JoinAnd(by) + "."
 	case in.ChosenManually:
 		r += " Added manually."
 	case in.Baseline:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge/criteria"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -117,33 +118,21 @@ func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
 	if c.Question != nil {
 		controlText += " " + *c.Question // complete even if a workbook truncates the description
 	}
-	if countSharedConcepts(e.Topic, controlText) > 0 {
+	if text.SharedConcepts(e.Topic, controlText) > 0 {
 		return e, true
 	}
-	if ours := strings.Join(e.AllTexts(), ". "); countSharedConcepts(c.Title, ours) > 0 || countSharedConcepts(c.Description, ours) > 1 {
+	if ours := strings.Join(e.AllTexts(), ". "); text.SharedConcepts(c.Title, ours) > 0 || text.SharedConcepts(c.Description, ours) > 1 {
 		return e, true
 	}
 	return criteria.Entry{}, false
 }
 
-// countSharedConcepts returns the number of non-general concepts of one text that occur in another.
-func countSharedConcepts(one, other string) (n int) {
-	target := sentence{terms: extractTerms(splitWords(other), stance{})}
-	target.termFilter = newBloomFilter(target.terms)
-	for _, a := range requiredConcepts(one, splitWords(one)) {
-		if _, there := a.findIn(&target); there && a.weight > weightGeneral {
-			n++
-		}
-	}
-	return n
-}
-
 // splitDescription splits a description into sentences, and "do X for: (1) a; (2) b" into one
 // statement per item, each with the lead-in.
-func splitDescription(text string) []string {
+func splitDescription(description string) []string {
 	var out []string
-	for _, sp := range splitSentences(text) {
-		s := CollapseSpace(text[sp.start:sp.end])
+	for _, s := range text.Sentences(description) {
+		s = text.CollapseSpace(s)
 		marks := enumerationPattern.FindAllStringIndex(s, -1)
 		if len(marks) < 2 || marks[0][0] == 0 {
 			out = append(out, s)
@@ -162,7 +151,7 @@ func splitDescription(text string) []string {
 }
 
 func trimStatement(s string) string {
-	s = CollapseSpace(s)
+	s = text.CollapseSpace(s)
 	s = objectiveLabelPattern.ReplaceAllString(s, "")
 	for range 2 {
 		s = statementOpeningPattern.ReplaceAllString(s, "")
@@ -177,12 +166,12 @@ func trimStatement(s string) string {
 // preparedStatement is a statement prepared for comparison with sentences.
 type preparedStatement struct {
 	text             string
-	concepts         []requiredConcept
-	totalWeight      float64           // total weight of all concepts
-	topic            []requiredConcept // the control's title
-	stance           stance
-	quantities       []quantity
-	years            []int
+	concepts         []text.Concept
+	inTopic          []bool         // for each of these, whether it is part of the control's topic
+	totalWeight      float64        // total weight of all concepts
+	topic            []text.Concept // the control's title
+	stance           text.Stance
+	quantities       []text.Quantity
 	heavyConcepts    int       // concepts of full weight
 	specificConcepts int       // concepts that aren't general
 	documentOnly     bool      // requires documentation only
@@ -195,20 +184,7 @@ type preparedStatement struct {
 	aboutLimits    bool // the statement itself is about exceptions or limits
 	// Anchors that evidence must name: the control's, and those specific to the statement.
 	controlAnchors, statementAnchors []anchorGroup
-	wording                          wording // empty for statements that aren't our own
-}
-
-// requiredConcept is a concept that a statement requires.
-type requiredConcept struct {
-	id          uint64
-	weight      float64
-	isAction    bool
-	name        string   // as written in the statement
-	firstWord   int      // index of its first word in the statement
-	alternative int      // number of the "or" it belongs to, from 1; 0 if none
-	afterOr     bool     // after that "or"
-	inTopic     bool     // part of the control's topic
-	parts       []uint64 // the words of a phrase, which may occur apart ("rights of access")
+	wording                          text.Wording // empty for statements that aren't our own
 }
 
 // maxFullWeight caps the weight required of a sentence, because long statements require several
@@ -216,29 +192,26 @@ type requiredConcept struct {
 const maxFullWeight = 7.0
 
 // newPreparedStatement returns a statement of a control with the given topic.
-func newPreparedStatement(text string, topic []requiredConcept) *preparedStatement {
-	words := splitWords(text)
-	d := &preparedStatement{text: text, topic: topic, stance: parseStance(text, words, 0)}
-	d.concepts = requiredConcepts(text, words)
-	d.documentOnly = true
+func newPreparedStatement(requirement string, topic []text.Concept) *preparedStatement {
+	d := &preparedStatement{text: requirement, topic: topic, stance: text.StanceOf(requirement), concepts: text.Concepts(requirement)}
+	d.documentOnly, d.inTopic = true, make([]bool, len(d.concepts))
 	for _, t := range d.concepts {
-		d.documentOnly = d.documentOnly && !t.isAction
-		d.totalWeight += t.weight
-		if t.weight >= weightFull {
+		d.documentOnly = d.documentOnly && !t.IsAction
+		d.totalWeight += t.Weight
+		if t.Weight >= text.WeightFull {
 			d.heavyConcepts++
 		}
-		if t.weight > weightGeneral {
+		if t.Weight > text.WeightGeneral {
 			d.specificConcepts++
 		}
 	}
-	for i := range d.concepts {
-		t := &d.concepts[i]
-		t.inTopic = !t.isAction && slices.ContainsFunc(d.topic, func(topicConcept requiredConcept) bool { return topicConcept.id == t.id })
+	for i, t := range d.concepts {
+		d.inTopic[i] = !t.IsAction && slices.ContainsFunc(topic, func(a text.Concept) bool { return a.ID == t.ID })
 	}
-	d.quantities, d.years = parseQuantities(text, words)
-	d.asksBefore = beforePattern.MatchString(text) && !afterPattern.MatchString(text)
-	for _, w := range words {
-		switch w.text {
+	d.quantities = text.Quantities(requirement)
+	d.asksBefore = beforePattern.MatchString(requirement) && !afterPattern.MatchString(requirement)
+	for _, w := range text.Words(requirement) {
+		switch w {
 		case "exception", "exceptions", "exemption", "exemptions", "waiver", "waivers", "deviation", "deviations":
 			d.aboutLimits, d.asksExceptions = true, true
 		case "only", "except", "unless", "exclusion", "exclusions", "exempt", "limited":
@@ -246,97 +219,4 @@ func newPreparedStatement(text string, topic []requiredConcept) *preparedStateme
 		}
 	}
 	return d
-}
-
-// onlyStopWords reports whether words carry no topic, such as "their own".
-func onlyStopWords(words []word) bool {
-	return !slices.ContainsFunc(words, func(w word) bool { return !stopWords[w.text] || w.stem == "IT" })
-}
-
-var recurrenceConcepts = wordSet("annual quarter month week daili") // the concepts of annual, quarterly, …
-
-// requiredConcepts returns the concepts of a statement: the longest phrases, and the words outside
-// them.
-func requiredConcepts(text string, words []word) []requiredConcept {
-	l := sharedLexicon()
-	var out []requiredConcept
-	seen := make(map[uint64]bool)
-	add := func(concept string, from, to int, weight float64) {
-		id := hashTerm(concept)
-		if seen[id] {
-			return
-		}
-		seen[id] = true
-		a := requiredConcept{
-			id:        id,
-			firstWord: from,
-			weight:    weight,
-			isAction:  l.actions[concept],
-			name:      CollapseSpace(text[words[from].start:words[to].end]),
-		}
-		if to > from {
-			for _, w := range words[from : to+1] {
-				if !stopWords[w.text] {
-					a.parts = append(a.parts, hashTerm(l.concept(w.stem)))
-				}
-			}
-		}
-		out = append(out, a)
-	}
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		if concept, n := l.longestPhrase(words, i); n > 0 && !onlyStopWords(words[i:i+n]) {
-			if recurrenceConcepts[concept] {
-				i += n - 1
-				continue // compared as a quantity
-			}
-			add(concept, i, i+n-1, l.weightOf(concept)*(1+0.25*float64(min(n, 3)-1)))
-			i += n - 1
-			continue
-		}
-		if positive := negatedForms[w.text]; positive != "" {
-			add(l.concept(positive), i, i, 1)
-			continue
-		}
-		if stopWords[w.text] || len(w.stem) < 2 {
-			continue
-		}
-		if _, isNumber := parseNumber(w.text); isNumber {
-			continue // compared as a quantity
-		}
-		concept := l.concept(w.stem)
-		add(concept, i, i, l.weightOf(concept))
-	}
-	markAlternatives(out, text, words)
-	return out
-}
-
-// markAlternatives marks the concepts between which an "or" lets one choose, if compounds are
-// involved ("real-time or behavior-based").
-func markAlternatives(terms []requiredConcept, text string, words []word) {
-	hyphenated := func(i int) bool { // words i and i+1
-		return i >= 0 && i+1 < len(words) && text[words[i].end:words[i+1].start] == "-"
-	}
-	n := 0
-	for k := 1; k+1 < len(words); k++ {
-		if words[k].text != "or" {
-			continue
-		}
-		from, to := k-1, k+1
-		for hyphenated(from - 1) {
-			from--
-		}
-		for hyphenated(to) {
-			to++
-		}
-		if to-from == 2 {
-			continue // two plain words joined by "or" are often both required
-		}
-		n++
-		for i := range terms {
-			if t := &terms[i]; t.firstWord >= from && t.firstWord <= to {
-				t.alternative, t.afterOr = n, t.firstWord > k
-			}
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -78,7 +79,7 @@ func (s *Session) judgeStatement(ctx context.Context, d *preparedStatement) (sta
 func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) statementVerdict {
 	f := statementVerdict{statement: d}
 	for _, h := range hits {
-		if !h.isEnglish && h.score >= 0.5 {
+		if !h.IsEnglish && h.score >= 0.5 {
 			f.foreignCount++
 		}
 	}
@@ -86,7 +87,7 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 		r := &verdicts[i]
 		f.bestCoverage = max(f.bestCoverage, r.coverage)
 		f.hasStaleRecord = f.hasStaleRecord ||
-			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, &r.passage.sentences[r.sentenceIndex])
+			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, r.sentence())
 	}
 	s.downgradeOutlierRows(d, hits, verdicts)
 	s.decideVerdict(&f, verdicts)
@@ -99,7 +100,7 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPassage, verdicts []passageVerdict) {
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != VerdictDenied || !r.passage.sentences[r.sentenceIndex].isTableRow {
+		if r.verdict != VerdictDenied || !r.sentence().IsTableRow {
 			continue
 		}
 		if slices.ContainsFunc(hits, func(h retrievedPassage) bool {
@@ -114,12 +115,12 @@ func (s *Session) downgradeOutlierRows(d *preparedStatement, hits []retrievedPas
 // hasAffirmingRow reports whether a row of c covers about as much of d as r does, without denying
 // or planning it.
 func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict) bool {
-	for i := range c.sentences {
-		cur := &c.sentences[i]
-		if !cur.isTableRow || cur.planWords != "" || cur.placeholder != "" || cur.question || cur.instruction {
+	for i := range c.Sentences {
+		cur := &c.Sentences[i]
+		if !cur.IsTableRow || cur.PlanWords != "" || cur.Placeholder != "" || cur.Question || cur.Instruction {
 			continue
 		}
-		m := d.matchWindow([]*sentence{cur}, c.neighbors[i], c.surroundings)
+		m := d.matchWindow([]*text.Sentence{cur}, c.neighbors[i], c.surroundings)
 		if _, no := deniesMatch(d, c, i, m); !no && m.wordCoverage >= r.match.wordCoverage-0.1 {
 			return true
 		}
@@ -130,7 +131,7 @@ func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict
 func topicNames(d *preparedStatement) string {
 	var names []string
 	for _, t := range d.topic {
-		names = append(names, t.name)
+		names = append(names, t.Name)
 	}
 	return strings.Join(names, " ")
 }
@@ -149,7 +150,41 @@ func strongestWithVerdict(verdicts []passageVerdict, verdict string) *passageVer
 
 // isLimitedToShare reports whether a record supports the statement for only a share of cases.
 func (r *passageVerdict) isLimitedToShare() bool {
-	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.passage.sentences[r.sentenceIndex].limitIsShare
+	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
+}
+
+// slowerRecord returns the record of a longer time than the limit stated in yes, or nil if there is
+// none.
+func slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *passageVerdict {
+	limit, ok := yes.sentence().TimeLimit()
+	if !ok {
+		return nil
+	}
+	var out *passageVerdict
+	for i := range verdicts {
+		r := &verdicts[i]
+		if r.passage.DocumentID == yes.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied ||
+			r.verdict != VerdictCovered && r.verdict != VerdictPartial {
+			continue
+		}
+		cur := r.sentence()
+		if took, ok := cur.TimeTaken(); ok && took > 1.05*limit &&
+			(cur.ReportsPast || cur.IsTableRow) &&
+			!cur.Mandatory {
+			out = strongerOf(out, r)
+		}
+	}
+	return out
+}
+
+// isWithinLimitOf reports whether a record states a time within the limit of rule.
+func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
+	limit, ok := rule.sentence().TimeLimit()
+	if !ok || !r.passage.isRecord() {
+		return false
+	}
+	took, ok := r.sentence().TimeTaken()
+	return ok && took <= 1.05*limit
 }
 
 // isFailureRecord reports whether a record shows that what the statement requires failed.
@@ -229,8 +264,8 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 				shortQuote(fell.quote),
 			),
 		)
-	case yes != nil && s.slowerRecord(verdicts, yes) != nil:
-		slow := s.slowerRecord(verdicts, yes)
+	case yes != nil && slowerRecord(verdicts, yes) != nil:
+		slow := slowerRecord(verdicts, yes)
 		slow.recordsFailure = true
 		set(
 			VerdictConflicting,
@@ -341,7 +376,7 @@ func (f *statementVerdict) missingReason() string {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
 			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
-			Count(f.foreignCount, "passage"),
+			text.Count(f.foreignCount, "passage"),
 		)
 	case f.bestCoverage > 0:
 		return "Passages touch on the topic, but none states it."
@@ -388,8 +423,8 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 // differingFigures returns a reason if two documents state the requirement with different numbers,
 // or "".
 func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdict, yes *passageVerdict) string {
-	a := &yes.passage.sentences[yes.sentenceIndex]
-	if len(a.quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
+	a := yes.sentence()
+	if len(a.Quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
 		return ""
 	}
 	for i := range verdicts {
@@ -398,22 +433,18 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 			r.coverage < coverPartial {
 			continue
 		}
-		b := &r.passage.sentences[r.sentenceIndex]
-		if conceptOverlap(a, b) < 0.6 || r.isWithinLimitOf(yes) || yes.isWithinLimitOf(r) {
+		b := r.sentence()
+		if text.Overlap(a, b) < 0.6 || r.isWithinLimitOf(yes) || yes.isWithinLimitOf(r) {
 			continue
 		}
-		for _, x := range a.quantities {
-			if y, ok := soleQuantity(b.quantities, x); ok && y.value != x.value {
-				if _, twice := soleQuantity(a.quantities, x); twice {
-					return fmt.Sprintf(
-						"Documents give different figures: %s states %s, %s states %s.",
-						yes.formatLocation(),
-						shortQuote(yes.quote),
-						r.formatLocation(),
-						shortQuote(r.quote),
-					)
-				}
-			}
+		if text.ConflictingQuantities(a.Quantities, b.Quantities) {
+			return fmt.Sprintf(
+				"Documents give different figures: %s states %s, %s states %s.",
+				yes.formatLocation(),
+				shortQuote(yes.quote),
+				r.formatLocation(),
+				shortQuote(r.quote),
+			)
 		}
 	}
 	return ""
@@ -422,32 +453,8 @@ func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdi
 // imprintLinePattern matches a line with a document's own version and dates.
 var imprintLinePattern = lazyregexp.NewPrefiltered(`(?i)\bversion\b.*\b(?:owner|approved|author|effective|review|date)\b`)
 
-// soleQuantity returns the only quantity of the same kind; false if there is none or several.
-func soleQuantity(quantities []quantity, like quantity) (quantity, bool) {
-	var q quantity
-	n := 0
-	for _, y := range quantities {
-		if y.unit == like.unit && y.recurring == like.recurring {
-			q = y
-			n++
-		}
-	}
-	return q, n == 1
-}
-
-// conceptOverlap returns the share of concepts that two sentences have in common.
-func conceptOverlap(a, b *sentence) float64 {
-	common := 0
-	for _, t := range a.terms {
-		if _, ok := searchTerms(b.terms, t.id); ok {
-			common++
-		}
-	}
-	if union := len(a.terms) + len(b.terms) - common; union > 0 {
-		return float64(common) / float64(union)
-	}
-	return 0
-}
+// sentence returns the sentence that the verdict is about.
+func (r *passageVerdict) sentence() *text.Sentence { return &r.passage.Sentences[r.sentenceIndex] }
 
 // documentName returns the title of the document, or its file name.
 func (r *passageVerdict) documentName() string {
@@ -487,11 +494,11 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 // Across documents, only a denial for a specific subset is minor, because otherwise one document
 // may be wrong.
 func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
-	cur := &no.passage.sentences[no.sentenceIndex]
-	if d.deniesSubset(cur, no.passage.text[cur.start:cur.end]) {
+	cur := no.sentence()
+	if cur.DeniesSubset(d.concepts, d.topic) {
 		return true
 	}
-	byName := generalDenialPattern.MatchString(no.passage.text[cur.start:cur.end]) && d.topicShareIn([]*sentence{cur}) >= 0.9
+	byName := generalDenialPattern.MatchString(cur.Text) && d.topicShareIn([]*text.Sentence{cur}) >= 0.9
 	return no.passage.DocumentID == yes.passage.DocumentID && no.coverage < yes.coverage && !no.match.deniesOutright && !byName
 }
 

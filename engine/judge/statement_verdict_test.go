@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // shelf is a Finder over passages in memory, by shared words.
@@ -14,15 +15,15 @@ type shelf []Passage
 
 func (s shelf) Find(_ context.Context, query string, topK int) ([]Passage, error) {
 	want := make(map[string]bool)
-	for _, t := range extractTerms(splitWords(query), stance{}) {
-		want[string(rune(t.id%0x10000))] = true
+	for _, id := range text.ConceptIDs(query) {
+		want[string(rune(id%0x10000))] = true
 	}
 	var out []Passage
 	for _, p := range s {
 		has := 0
 		seen := make(map[string]bool)
-		for _, t := range extractTerms(splitWords(p.Text+" "+p.DocumentTitle+" "+strings.Join(p.HeadingPath, " ")), stance{}) {
-			if k := string(rune(t.id % 0x10000)); want[k] && !seen[k] {
+		for _, id := range text.ConceptIDs(p.Text + " " + p.DocumentTitle + " " + strings.Join(p.HeadingPath, " ")) {
+			if k := string(rune(id % 0x10000)); want[k] && !seen[k] {
 				seen[k] = true
 				has++
 			}
@@ -31,7 +32,7 @@ func (s shelf) Find(_ context.Context, query string, topK int) ([]Passage, error
 		if p.Score == 0 {
 			p.Score = min(1, 0.2+p.Keyword)
 		}
-		if has > 0 || !isEnglish(splitWords(p.Text)) {
+		if has > 0 || !text.Analyze(p.Text, 0).IsEnglish {
 			out = append(out, p)
 		}
 	}
@@ -39,12 +40,12 @@ func (s shelf) Find(_ context.Context, query string, topK int) ([]Passage, error
 	return out[:min(topK, len(out))], nil
 }
 
-func policy(text string) Passage { return passage("policy", text) }
+func policy(content string) Passage { return passage("policy", content) }
 
-func passage(category, text string) Passage {
+func passage(category, content string) Passage {
 	return Passage{
-		ChunkID: "c-" + Shorten(text, 30), DocumentID: "d-" + category + Shorten(text, 10), DocumentTitle: "Security " + category,
-		Filename: category + ".md", Category: category, Text: text, SHA256: text,
+		ChunkID: "c-" + text.Shorten(content, 30), DocumentID: "d-" + category + text.Shorten(content, 10), DocumentTitle: "Security " + category,
+		Filename: category + ".md", Category: category, Text: content, SHA256: content,
 	}
 }
 

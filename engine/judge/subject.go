@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -59,38 +60,38 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 // judgeSubjectIn is the best sentence of a passage that denies the control as a whole, and the
 // best that announces it.
 func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, plan *passageVerdict) {
-	for i := range p.sentences {
-		cur := &p.sentences[i]
-		if cur.question || cur.instruction || cur.placeholder != "" || cur.fragment && !cur.answersNo && !p.isPlanListEntry(cur) {
+	for i := range p.Sentences {
+		cur := &p.Sentences[i]
+		if cur.Question || cur.Instruction || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
 			continue
 		}
-		window, from := []*sentence{cur}, i
-		if lead := p.leadSentence(cur); lead != cur {
+		window, from := []*text.Sentence{cur}, i
+		if lead := p.Lead(cur); lead != cur {
 			window = append(window, lead)
 		}
-		if prev := i - 1; prev >= 0 && !cur.isTableRow && !cur.item &&
-			(!p.sentences[prev].item && (cur.startsWithPronoun || cur.answersNo || p.sentences[prev].question) || p.sentences[prev].fragment) {
-			window = append(window, &p.sentences[prev])
+		if prev := i - 1; prev >= 0 && !cur.IsTableRow && !cur.Item &&
+			(!p.Sentences[prev].Item && (cur.StartsWithPronoun || cur.AnswersNo || p.Sentences[prev].Question) || p.Sentences[prev].Fragment) {
+			window = append(window, &p.Sentences[prev])
 			from = prev // "Internal audit. Nobody has done one yet."
 		}
 		share := d.topicShareBy(window, true, false)
 		if share < minSubjectShare {
 			continue
 		}
-		m := d.matchWindow([]*sentence{cur}, p.neighbors[i], p.surroundings)
+		m := d.matchWindow([]*text.Sentence{cur}, p.neighbors[i], p.surroundings)
 		sense, _ := s.compareMeaning(d, p, i)
-		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*sense), quote: p.quoteSentences(from, i)}
+		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*sense), quote: p.Quote(from, i)}
 		_, negated := deniesMatch(d, p, i, m)
-		ahead := cmp.Or(cur.findPlanWords(p, i), s.impliedPlan(p, cur))
+		ahead := cmp.Or(p.PlanWords(i), s.impliedPlan(p, cur))
 		switch {
-		case negated && !d.isProhibition() && cur.conditional == 0 && !cur.isHarmlessDenial() && !deniesOnlyObject(p.text[cur.start:cur.end]) &&
-			!d.deniesSubset(cur, p.text[cur.start:cur.end]) && !d.isOffSubject(window):
+		case negated && !d.isProhibition() && cur.Conditional == 0 && !cur.IsHarmlessDenial() && !cur.DeniesOnlyObject() &&
+			!cur.DeniesSubset(d.concepts, d.topic) && !d.isOffSubject(window):
 			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
 			if no == nil || r.coverage > no.coverage {
 				no = &r
 			}
-		case ahead != "" && !d.isOffSubject(window) && (!cur.isTableRow ||
-			d.topicShareBy([]*sentence{cur.content()}, true, false) >= minSubjectShare):
+		case ahead != "" && !d.isOffSubject(window) && (!cur.IsTableRow ||
+			d.topicShareBy([]*text.Sentence{cur.Content()}, true, false) >= minSubjectShare):
 			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
 			)+"."
@@ -102,36 +103,15 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 	return no, plan
 }
 
-// deniesOnlyObject: "no test found holes" denies the holes, "no test was done" the test.
-func deniesOnlyObject(text string) bool {
-	words := splitWords(text)
-	return wordAt(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words) && !statesOccurrence(words)
-}
-
-// statesOccurrence: a sentence says of its subject only that it is or happens: "no screening takes place".
-func statesOccurrence(words []word) bool {
-	for i, w := range words {
-		switch w.text {
-		case "exists", "exist", "happens", "happen", "occurs", "occur":
-			return true
-		case "takes", "take", "took":
-			if wordAt(words, i+1) == "place" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // isOffSubject: a window names more things that the control doesn't speak of than things that it
 // does. What it denies or announces is one of those, or something narrower.
-func (d *preparedStatement) isOffSubject(window []*sentence) bool {
+func (d *preparedStatement) isOffSubject(window []*text.Sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
-		for _, t := range s.terms {
+		for _, t := range s.Terms {
 			switch {
-			case t.credit < 1 || emptyConcepts()[t.id] || documentNouns()[t.id]:
-			case d.isControlConcept(t.id):
+			case t.Credit < 1 || text.IsEmptyConcept(t.ID) || text.IsDocumentNoun(t.ID):
+			case d.isControlConcept(t.ID):
 				own++
 			default:
 				other++
@@ -142,23 +122,23 @@ func (d *preparedStatement) isOffSubject(window []*sentence) bool {
 }
 
 // isPlanListEntry: an entry of a list of what is to come needs no verb.
-func (c *passageAnalysis) isPlanListEntry(s *sentence) bool { return c.planListName != "" && s.item }
+func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
+	return c.planListName != "" && s.Item
+}
 
 // isControlConcept tells whether a concept is one of the control's own.
 func (d *preparedStatement) isControlConcept(id uint64) bool {
 	if _, ok := slices.BinarySearch(d.controlConcepts, id); ok {
 		return true
 	}
-	return slices.ContainsFunc(d.topic, func(a requiredConcept) bool { return a.id == id || slices.Contains(a.parts, id) })
+	return slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
 }
 
 // newSubjectStatement is a control as a whole.
 func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement {
-	d := newPreparedStatement(w.topic+".", requiredConcepts(w.topic, splitWords(w.topic)))
-	for _, text := range append(slices.Clone(w.statements), c.Title, c.Description) {
-		for _, t := range extractTerms(splitWords(text), stance{}) {
-			d.controlConcepts = append(d.controlConcepts, t.id)
-		}
+	d := newPreparedStatement(w.topic+".", text.Concepts(w.topic))
+	for _, s := range append(slices.Clone(w.statements), c.Title, c.Description) {
+		d.controlConcepts = append(d.controlConcepts, text.ConceptIDs(s)...)
 	}
 	slices.Sort(d.controlConcepts)
 	d.controlConcepts = slices.Compact(d.controlConcepts)
@@ -167,8 +147,8 @@ func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement 
 
 // impliedPlan is why a sentence that says nothing of the future stands for it all the same:
 // the document lists what is to come. What it says is done or denied is no plan.
-func (s *Session) impliedPlan(c *analyzedPassage, cur *sentence) string {
-	if cur.reportsPast || cur.answersYes || cur.denied != 0 {
+func (s *Session) impliedPlan(c *analyzedPassage, cur *text.Sentence) string {
+	if cur.ReportsPast || cur.AnswersYes || cur.Denied != 0 {
 		return ""
 	}
 	if c.planListName == "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -123,33 +124,32 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	documents := make(map[string]bool)
 	for i := range candidates {
 		c := candidates[i].analyzedPassage
-		for k := range c.sentences {
-			cur := &c.sentences[k]
-			text := c.text[cur.start:cur.end]
-			m := rule.pattern.FindStringIndex(text)
-			if m == nil || cur.instruction || cur.question || cur.definition || cur.placeholder != "" || cur.planWords != "" {
+		for k := range c.Sentences {
+			cur := &c.Sentences[k]
+			m := rule.pattern.FindStringIndex(cur.Text)
+			if m == nil || cur.Instruction || cur.Question || cur.Definition || cur.Placeholder != "" || cur.PlanWords != "" {
 				continue
 			}
-			if examplePattern.MatchString(text[:m[0]]) {
+			if examplePattern.MatchString(cur.Text[:m[0]]) {
 				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
 			}
-			clause := clauseMaskAt(text, m[0])
+			clause := text.ClauseAt(cur.Text, m[0])
 			ev := passageVerdict{
 				verdict:       VerdictCovered,
 				coverage:      candidates[i].score,
 				passage:       c,
 				sentenceIndex: k,
-				quote:         c.quoteSentences(k, k),
+				quote:         c.Quote(k, k),
 			}.toEvidence(
 				traitPhrase(name),
 			)
 			switch {
-			case cur.denied&clause != 0:
-				if organizationDenialPattern.MatchString(text) && deniesTrait(text, m) {
+			case cur.Denied&clause != 0:
+				if organizationDenialPattern.MatchString(cur.Text) && deniesTrait(cur.Text, m) {
 					ev.Stance = "denies"
 					no = append(no, ev)
 				}
-			case cur.conditional&clause != 0 || cur.prohibited&clause != 0:
+			case cur.Conditional&clause != 0 || cur.Prohibited&clause != 0:
 			default:
 				yes = append(yes, ev)
 				documents[c.DocumentID] = true
@@ -169,7 +169,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	case len(no) > 0:
 		return say(
 			"false",
-			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", Count(len(no), "passage"), traitPhrase(name)),
+			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", text.Count(len(no), "passage"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
@@ -177,8 +177,8 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			"true",
 			fmt.Sprintf(
 				"According to %s in %s, the organization %s.",
-				Count(len(yes), "passage"),
-				Count(len(documents), "document"),
+				text.Count(len(yes), "passage"),
+				text.Count(len(documents), "document"),
 				traitPhrase(name),
 			),
 			first(yes),
@@ -199,24 +199,12 @@ var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|
 
 var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
-func deniesTrait(text string, m []int) bool {
-	before := strings.TrimRight(text[:m[0]], " ")
+func deniesTrait(sentence string, m []int) bool {
+	before := strings.TrimRight(sentence[:m[0]], " ")
 	if traitDenialPattern.MatchString(before) {
 		deed := negatedVerbPattern.FindStringSubmatch(before)
-		return deed == nil || possessionVerbs[strings.ToLower(deed[1])] // "we don't delete personal data" has it
+		return deed == nil || text.IsPossessionVerb(strings.ToLower(deed[1])) // "we don't delete personal data" has it
 	}
 	// The trait's own words may begin with the verb: "does not | develop software".
 	return trailingNegationPattern.MatchString(before)
-}
-
-// clauseMaskAt is the bit of the clause that holds the byte at.
-func clauseMaskAt(text string, at int) uint64 {
-	words := splitWords(text)
-	assignClauses(text, words)
-	for _, w := range words {
-		if w.end > at {
-			return 1 << w.clause
-		}
-	}
-	return 1
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -66,8 +67,8 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 	c := retrieved.analyzedPassage
 	var best []passageVerdict // one per verdict, and one per recorded failure
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
-	for i := range c.sentences {
-		cur := &c.sentences[i]
+	for i := range c.Sentences {
+		cur := &c.Sentences[i]
 		if c.uninformative[i] || c.imprints[i] && !d.concernsDocuments() {
 			continue
 		}
@@ -79,29 +80,29 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		near := c.neighbors[i]
 		m := d.matchWindow(window, near, c.surroundings)
 		from := i
-		if m.ownWeight > 0 && c.continues[i] && c.sentences[i-1].placeholder == "" && (c.sentences[i-1].denied == 0 || d.isProhibition()) {
+		if m.ownWeight > 0 && c.continues[i] && c.Sentences[i-1].Placeholder == "" && (c.Sentences[i-1].Denied == 0 || d.isProhibition()) {
 			// A sentence that continues the previous one is read together with it.
-			if two := d.matchWindow([]*sentence{&c.sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 &&
+			if two := d.matchWindow([]*text.Sentence{&c.Sentences[i-1], cur}, near, c.surroundings); two.wordCoverage > m.wordCoverage+0.12 &&
 				m.ownWeight >= 0.5 {
 				m, from = two, i-1
 			}
 		}
 		m.similarity, m.competition = s.compareMeaning(d, c, i)
-		m.deniesOutright = cur.denied != 0 && d.isSoleSubject(cur)
-		if m.wordingMatch = d.wording.fullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
+		m.deniesOutright = cur.Denied != 0 && d.isSoleSubject(cur)
+		if m.wordingMatch = d.wording.FullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
 			s.trace == nil {
 			continue // irrelevant, whatever words it has
 		}
 		read := window
 		if from < i {
-			read = append(slices.Clone(window), &c.sentences[from])
+			read = append(slices.Clone(window), &c.Sentences[from])
 		}
-		m.wordingMatch = d.wording.matchIn(read, c.headingStems)
-		if _, is := deniesMatch(d, c, i, m); !is && cur.denied != 0 && !d.isProhibition() {
+		m.wordingMatch = d.wording.MatchIn(read, c.headingStems)
+		if _, is := deniesMatch(d, c, i, m); !is && cur.Denied != 0 && !d.isProhibition() {
 			m = matchAffirmedClauses(d, window, near, c, m)
 		}
 		if s.trace != nil {
-			s.trace(d.searchQuery(), c.quoteSentences(from, i), s.combinedCoverage(m))
+			s.trace(d.searchQuery(), c.Quote(from, i), s.combinedCoverage(m))
 		}
 		if !lacks && (!m.deniesOutright && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus || m.ownWeight < minOwnWeight*0.6) {
 			continue
@@ -123,7 +124,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 		default:
 			continue
 		}
-		best[k].quote = c.quoteSentences(from, i)
+		best[k].quote = c.Quote(from, i)
 	}
 	if len(best) > 1 {
 		slices.SortFunc(best, func(a, b passageVerdict) int {
@@ -139,66 +140,40 @@ var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, Ve
 // isUninformative reports whether sentence i is a fragment that no list, answer or blank completes,
 // or only gives a document's status or version.
 func (c *passageAnalysis) isUninformative(i int) bool {
-	cur := &c.sentences[i]
-	if cur.end-cur.start < 60 && documentStatusPattern.MatchString(c.text[cur.start:cur.end]) {
+	cur := &c.Sentences[i]
+	if text.IsStatusLine(cur.Text) {
 		return true
 	}
-	return cur.fragment && !cur.answersYes && !cur.answersNo && cur.placeholder == "" && cur.leadIndex < 0 && !c.isPlanListEntry(cur)
-}
-
-// neighborsOf returns the sentences that give sentence i its subject: its heading in the passage
-// and the adjacent sentences. Rows have no neighbors.
-func (a *textAnalysis) neighborsOf(i int) []*sentence {
-	cur := &a.sentences[i]
-	var out []*sentence
-	if cur.headingIndex >= 0 {
-		out = append(out, &a.sentences[cur.headingIndex])
-	}
-	if cur.isTableRow {
-		return out
-	}
-	for _, k := range [...]int{i - 1, i + 1} {
-		if k >= 0 && k < len(a.sentences) {
-			if n := &a.sentences[k]; n.headingIndex == cur.headingIndex && !n.isTableRow && !n.question && !n.instruction &&
-				n.placeholder == "" &&
-				n.planWords == "" &&
-				n.hedge == "" &&
-				n.limit == "" {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
+	return cur.Fragment && !cur.AnswersYes && !cur.AnswersNo && cur.Placeholder == "" && cur.LeadIndex < 0 && !c.isPlanListEntry(cur)
 }
 
 // judgeWindow turns a match into a verdict, checking negative verdicts first.
 func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
 	c := h.analyzedPassage
-	cur := &c.sentences[i]
+	cur := &c.Sentences[i]
 	r := passageVerdict{
 		passage:       c,
 		sentenceIndex: i,
 		match:         m,
-		reportsPast:   cur.reportsPast || c.isRecord() && !cur.mandatory,
-		concreteness:  cur.concreteness,
+		reportsPast:   cur.ReportsPast || c.isRecord() && !cur.Mandatory,
+		concreteness:  cur.Concreteness,
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m)
 	relevant := m.isRelevant()
-	if cur.instruction || from < i && c.sentences[from].instruction || c.leadSentence(cur).instruction {
+	if cur.Instruction || from < i && c.Sentences[from].Instruction || c.Lead(cur).Instruction {
 		return r, false // evidence must not instruct how it is judged
 	}
-	if cur.question || m.mainClause != 0 && m.mainClause&^(cur.hypothetical|cur.exempt) == 0 {
+	if cur.Question || m.mainClause != 0 && m.mainClause&^(cur.Hypothetical|cur.Exempt) == 0 {
 		return r, false // states no fact
 	}
 	decideAs := func(verdict, reason string) (passageVerdict, bool) {
 		r.verdict, r.reason = verdict, reason
 		return r, true
 	}
-	text := c.text[cur.start:cur.end]
-	if cur.isTableRow && cur.answersNo && failureStatementPattern.MatchString(d.text) && failedCellPattern.MatchString(text) {
+	if cur.IsTableRow && cur.AnswersNo && failureStatementPattern.MatchString(d.text) && failedCellPattern.MatchString(cur.Text) {
 		return r, false // a failure doesn't show how failures are handled
 	}
-	inFailureTable := cur.inFailureTable && !isPrescriptive(c.category) && c.category != "template" && d.concernsFailedRow(cur)
+	inFailureTable := cur.InFailureTable && !isPrescriptive(c.category) && c.category != "template" && cur.FailureConcerns(d.text)
 	word, negated := deniesMatch(d, c, i, m)
 	if negated = negated && !d.isProhibition(); negated {
 		if no, ok := s.judgeDenial(d, h, from, r, word); ok || !inFailureTable {
@@ -206,32 +181,32 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		}
 	}
 	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
-		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.recordsFailureAt(i)) {
+		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.RecordsFailure(i, c.isRecord())) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
 		return decideAs(VerdictPartial, "A record shows that it failed.")
 	}
 	if negated {
 		return r, false // what is denied supports nothing
 	}
-	if d.isLackedIn(text) && !refusalPattern.MatchString(text) ||
-		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(text) {
+	if d.isLackedIn(cur.Text) && !refusalPattern.MatchString(cur.Text) ||
+		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(cur.Text) {
 		return r, false // being off doesn't show that it can't be turned off
 	}
-	plan := cmp.Or(cur.findPlanWords(c, i), s.impliedPlan(c, cur))
-	if plan != "" && cur.isTableRow && !d.matchesCells(c, i, m) {
+	plan := cmp.Or(c.PlanWords(i), s.impliedPlan(c, cur))
+	if plan != "" && cur.IsTableRow && !d.matchesCells(c, i, m) {
 		return r, false // the row plans something else; only the column names match
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
 			d.matchesPlan(&r) {
-			return decideAs(VerdictPlanned, s.formatPlanReason(plan, text))
+			return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 		}
 		return r, false
 	}
 	if m.offTopic {
 		return r, false // close, but about something else
 	}
-	if t := cmp.Or(cur.placeholder, c.leadSentence(cur).placeholder); t != "" {
+	if t := cmp.Or(cur.Placeholder, c.Lead(cur).Placeholder); t != "" {
 		if c.isUntickedStep(cur) {
 			return decideAs(VerdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
 		}
@@ -242,34 +217,34 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 			return r, false
 		}
 		r.namesTopic = r.namesTopic && !m.offTopic
-		return decideAs(VerdictPlanned, s.formatPlanReason(plan, text))
+		return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 	}
-	if cur.conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.conditional == 0 && d.stance.conditional == 0 {
+	if cur.Conditional != 0 && m.mainClause != 0 && m.matchedClauses&^cur.Conditional == 0 && d.stance.Conditional == 0 {
 		return decideAs(VerdictPartial, "Stated only as a condition, not as a rule or a fact.")
 	}
-	if cur.isTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
+	if cur.IsTableRow && s.options.Embedder != nil && m.similarity < minRowSimilarity {
 		return r, false // cells share words by chance
 	}
 	if r.coverage < coverFull && (m.missesHead && m.similarity < paraphraseSimilarity || c.isUnderPreamble(cur) && !d.mentions("scope")) {
 		return r, false // about something else
 	}
-	if d.asksExceptions && !mentionsExceptions(cur, c.leadSentence(cur)) {
+	if d.asksExceptions && !cur.MentionsException() && !c.Lead(cur).MentionsException() {
 		return r, false // the rule doesn't mention exceptions
 	}
-	if why := s.omissionReason(d, cur, text, m, r.coverage); why != "" {
+	if why := s.omissionReason(d, cur, m, r.coverage); why != "" {
 		r.nearlyFull = r.coverage >= coverMost && s.limitationReason(d, c, cur, m) == "" && len(m.missedTopics) == 0 &&
 			m.missingAnchor == nil &&
-			(!m.wordingMatch.hasWording || m.wordingMatch.totalShare >= minNearlyFullWordingShare)
+			(!m.wordingMatch.HasWording || m.wordingMatch.TotalShare >= minNearlyFullWordingShare)
 		return decideAs(VerdictPartial, why)
 	}
-	if m.wordingMatch.hasWording && m.wordingMatch.totalShare < minFullWordingShare {
-		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.missingGroup)+".")
+	if m.wordingMatch.HasWording && m.wordingMatch.TotalShare < minFullWordingShare {
+		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+formatAlternatives(m.wordingMatch.MissingGroup)+".")
 	}
 	if m.missingAnchor != nil {
 		return decideAs(VerdictPartial, "Related, but doesn't mention any of: "+m.missingAnchor.String()+".")
 	}
 	if len(m.missedTopics) > 0 {
-		return decideAs(VerdictPartial, "Related, but doesn't cover: "+JoinAnd(m.missedTopics)+".")
+		return decideAs(VerdictPartial, "Related, but doesn't cover: "+text.JoinAnd(m.missedTopics)+".")
 	}
 	if why := s.limitationReason(d, c, cur, m); why != "" {
 		return decideAs(VerdictPartial, why)
@@ -286,7 +261,7 @@ func (m match) isRelevant() bool {
 // passage.
 func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	cover := s.combinedCoverage(m)
-	if cover >= coverPartial && h.isEnglish {
+	if cover >= coverPartial && h.IsEnglish {
 		cover = min(1, cover+maxSearchBonus*min(1, max(0, (h.score-0.5)*2)))
 	}
 	return cover
@@ -299,33 +274,33 @@ func (s *Session) combinedCoverage(m match) float64 {
 	if s.options.Embedder == nil {
 		return m.wordCoverage
 	}
-	if !m.wordingMatch.hasWording {
+	if !m.wordingMatch.HasWording {
 		return min(1, max(0, 0.26+0.55*m.wordCoverage+0.1*m.ownShare+0.35*m.similarity-0.5*m.competition))
 	}
-	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.averageShare()))
+	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
 // matchesPlan reports whether a plan covers the statement or names the control's topic; it records
 // the latter in r.
 func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
-	cur := &r.passage.sentences[r.sentenceIndex]
-	window := append([]*sentence{cur.content(), r.passage.leadSentence(cur)}, r.passage.neighbors[r.sentenceIndex]...)
+	cur := r.sentence()
+	window := append([]*text.Sentence{cur.Content(), r.passage.Lead(cur)}, r.passage.neighbors[r.sentenceIndex]...)
 	r.namesTopic = max(d.topicShareIn(window), d.topicShareBy(window, false, true)) >= minPlanTopicShare
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
 // isUntickedStep reports whether a sentence is an unticked step of a checklist in which nothing is
 // ticked: an instruction rather than a form field.
-func (c *analyzedPassage) isUntickedStep(s *sentence) bool {
-	return s.item && isUntickedBox(s.placeholder) && strings.Count(c.text[s.start:s.end], "[") <= 1 && c.category == "procedure" &&
-		!tickedBoxPattern.MatchString(c.text)
+func (c *analyzedPassage) isUntickedStep(s *text.Sentence) bool {
+	return s.Item && text.IsUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
+		!tickedBoxPattern.MatchString(c.Text)
 }
 
 var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
 
-func (s *Session) formatPlanReason(plan, text string) string {
+func (s *Session) formatPlanReason(plan, sentence string) string {
 	reason := fmt.Sprintf("Planned, not yet done: %q", plan)
-	if s.isOverdue(text) {
+	if s.isOverdue(sentence) {
 		reason += ", although the date has passed"
 	}
 	return reason + "."
@@ -335,65 +310,65 @@ func formatSupport(m match) string {
 	if len(m.missedConcepts) == 0 {
 		return "Supported by the passage."
 	}
-	return "Supported, although the passage doesn't mention: " + JoinAnd(m.missedConcepts) + "."
+	return "Supported, although the passage doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
 }
 
 // omissionReason returns what a related sentence leaves out of a statement, or "" if nothing.
-func (s *Session) omissionReason(d *preparedStatement, cur *sentence, text string, m match, cover float64) string {
+func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
-		return "Covers part of it, but doesn't mention: " + JoinAnd(m.missedConcepts) + "."
+		return "Covers part of it, but doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
 	case cover < coverFull:
 		return "Covers part of it, in general terms."
-	case m.wordingMatch.isComplete():
+	case m.wordingMatch.IsComplete():
 		// stated in other words
 	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
-		return "Related, but doesn't mention: " + JoinAnd(m.missedConcepts) + "."
+		return "Related, but doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
-		return "Related, but doesn't state: " + JoinAnd(m.missedActions) + "."
+		return "Related, but doesn't state: " + text.JoinAnd(m.missedActions) + "."
 	}
-	if d.hasWrongOrder(text) {
+	if d.hasWrongOrder(cur.Text) {
 		return "States “after” where “before” is required."
 	}
-	if why, is := isLessFrequent(d.quantities, cur.quantities); is {
+	if why, is := text.LessFrequent(d.quantities, cur.Quantities); is {
 		return "Weaker than required: " + why + "."
 	}
 	return ""
 }
 
 // limitationReason returns why a matching sentence doesn't fully support a statement, or "".
-func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *sentence, m match) string {
+func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur *text.Sentence, m match) string {
 	switch {
-	case cur.statesPurpose && !d.mentions("scope") && !d.mentions("applies"):
+	case cur.StatesPurpose && !d.mentions("scope") && !d.mentions("applies"):
 		return "States a purpose, not a rule or a practice."
 	case c.isUnderPreamble(cur) && !d.mentions("scope"):
 		return "Found in the section on purpose, scope or terms, which only describes the document."
-	case cur.definition:
+	case cur.Definition:
 		return "Defines a term; doesn't state what is done."
-	case cur.reference:
+	case cur.Reference:
 		return "Only refers to another document."
-	case cur.namesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
+	case cur.NamesContact && !d.mentions("contact") && !d.mentions("help") && !d.mentions("question"):
 		return "States whom to ask, not what is done."
-	case d.isProhibition() && (cur.denied|cur.prohibited)&m.mainClause == 0 &&
-		(cur.isTableRow || !prohibitsImplicitly(cur) && !(accessPattern.MatchString(d.text) &&
-			withdrawnPattern.MatchString(c.text[cur.start:cur.end]))):
+	case d.isProhibition() && (cur.Denied|cur.Prohibited)&m.mainClause == 0 &&
+		(cur.IsTableRow || !cur.ProhibitsImplicitly() && !(accessPattern.MatchString(d.text) &&
+			withdrawnPattern.MatchString(cur.Text))):
 		return "The requirement is a prohibition, and the sentence doesn't rule it out."
-	case !d.isProhibition() && cur.prohibited&m.mainClause != 0 && cur.conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") &&
-		!d.isLackedIn(c.text[cur.start:cur.end]):
+	case !d.isProhibition() && cur.Prohibited&m.mainClause != 0 && cur.Conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") &&
+		!d.isLackedIn(cur.Text):
 		return "The sentence prohibits something; it doesn't state that this is done."
-	case m.mainClause != 0 && m.mainClause&^cur.rare == 0:
+	case m.mainClause != 0 && m.mainClause&^cur.Rare == 0:
 		return "According to the sentence, it happens rarely or to few."
-	case c.leadSentence(cur).hedge != "" || cur.hedge != "":
-		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.hedge, c.leadSentence(cur).hedge))
-	case !d.aboutLimits && (cur.limit != "" || c.leadSentence(cur).limit != ""):
-		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.limit, c.leadSentence(cur).limit))
+	case c.Lead(cur).Hedge != "" || cur.Hedge != "":
+		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.Lead(cur).Hedge))
+	case !d.aboutLimits && (cur.Limit != "" || c.Lead(cur).Limit != ""):
+		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.Limit, c.Lead(cur).Limit))
 	}
 	if why := s.staleReason(c, cur); why != "" {
 		return why
 	}
-	if day := s.expiredDate(c.text[cur.start:cur.end]); day != "" {
+	if day := s.expiredDate(cur.Text); day != "" {
 		return fmt.Sprintf("It has expired: %q.", day)
 	}
 	if words := c.notInForceWords(); words != "" {
@@ -408,19 +383,19 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	if name := c.marketingName(); name != "" {
 		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
 	}
-	if at := slices.IndexFunc(c.sentences, c.instructsReader); at >= 0 {
+	if at := slices.IndexFunc(c.Sentences, func(s text.Sentence) bool { return s.InstructsReader() }); at >= 0 {
 		return fmt.Sprintf(
 			"The passage contains a sentence that tells the reader how to judge it: %q.",
-			Shorten(c.text[c.sentences[at].start:c.sentences[at].end], 60),
+			text.Shorten(c.Sentences[at].Text, 60),
 		)
 	}
 	if head := c.idealHeading(cur); head != "" {
 		return fmt.Sprintf("Found under %q, which describes what should be.", head)
 	}
-	if c.placeholder != "" {
-		return fmt.Sprintf("The passage still contains template text: %q.", c.placeholder)
+	if c.Placeholder != "" {
+		return fmt.Sprintf("The passage still contains template text: %q.", c.Placeholder)
 	}
-	if cur.answersYes && !c.isRecord() && strings.HasPrefix(cur.hedge, "an answer") {
+	if cur.AnswersYes && !c.isRecord() && strings.HasPrefix(cur.Hedge, "an answer") {
 		return "A questionnaire answer without supporting evidence."
 	}
 	return ""
@@ -428,24 +403,14 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 
 // hasWrongOrder reports whether a sentence describes what happens after, while the statement
 // requires it before.
-func (d *preparedStatement) hasWrongOrder(text string) bool {
-	return d.asksBefore && afterPattern.MatchString(text) && !beforePattern.MatchString(text)
-}
-
-// instructsReader reports whether a sentence tells the reader how to judge. "System:" alone may be
-// a form label.
-func (c *analyzedPassage) instructsReader(s sentence) bool {
-	return s.instruction && instructPattern.MatchString(c.text[s.start:s.end])
+func (d *preparedStatement) hasWrongOrder(sentence string) bool {
+	return d.asksBefore && afterPattern.MatchString(sentence) && !beforePattern.MatchString(sentence)
 }
 
 // idealHeading returns the heading or title above a sentence that describes what organizations
 // should have, or "".
-func (c *analyzedPassage) idealHeading(s *sentence) string {
-	above := append([]string{c.DocumentTitle}, c.HeadingPath...)
-	if s.headingIndex >= 0 {
-		above = append(above, c.text[c.sentences[s.headingIndex].start:c.sentences[s.headingIndex].end])
-	}
-	for _, head := range above {
+func (c *analyzedPassage) idealHeading(s *text.Sentence) string {
+	for _, head := range append(append([]string{c.DocumentTitle}, c.HeadingPath...), c.Heading(s)) {
 		if len(head) < 100 && idealHeadingPattern.MatchString(head) {
 			return head
 		}
@@ -463,11 +428,9 @@ var preambleHeadingPattern = lazyregexp.NewPrefiltered(
 
 // isUnderPreamble reports whether the heading above a sentence is about the document's purpose,
 // scope or terms.
-func (c *analyzedPassage) isUnderPreamble(s *sentence) bool {
-	head := ""
-	if s.headingIndex >= 0 {
-		head = c.text[c.sentences[s.headingIndex].start:c.sentences[s.headingIndex].end]
-	} else if n := len(c.HeadingPath); n > 0 {
+func (c *analyzedPassage) isUnderPreamble(s *text.Sentence) bool {
+	head := c.Heading(s)
+	if n := len(c.HeadingPath); head == "" && n > 0 {
 		head = c.HeadingPath[n-1]
 	}
 	return len(head) < 80 && preambleWordPattern.MatchString(head) && preambleHeadingPattern.MatchString(head)
@@ -479,78 +442,49 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 
 // deniesMatch reports whether a sentence denies what matched, with a suffix for the reason.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
-	cur := &c.sentences[i]
-	if cur.deniedForPeople != 0 && cur.deniedForPeople == cur.denied && d.asksRestriction() {
+	cur := &c.Sentences[i]
+	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.asksRestriction() {
 		return "", false // "nobody has standing access" denies nothing of a restriction
 	}
 	// "They have no access" denies only access.
-	elsewhere := cur.denied != 0 && noAccessPattern.MatchString(c.text[cur.start:cur.end]) && !d.asksAccess()
-	if cur.denied != 0 && !elsewhere &&
-		(cur.refersBack || cur.clauseCount == 1 || cur.denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
+	elsewhere := cur.Denied != 0 && noAccessPattern.MatchString(cur.Text) && !d.asksAccess()
+	if cur.Denied != 0 && !elsewhere &&
+		(cur.RefersBack || cur.ClauseCount == 1 || cur.Denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
-	if m.mainClause != 0 && m.mainClause&^cur.discontinued == 0 && !d.asksTermination() {
+	if m.mainClause != 0 && m.mainClause&^cur.Discontinued == 0 && !d.asksTermination() {
 		return ": it was discontinued", true
 	}
 	if d.reportsStillPresent(cur) {
 		return ": it was still present", true
 	}
-	if lead := c.leadSentence(cur); lead != cur && lead.denied != 0 {
+	if lead := c.Lead(cur); lead != cur && lead.Denied != 0 {
 		return ", according to the introduction of the list", true
 	}
 	// "MFA is required. This is not yet enforced."
-	if n := i + 1; n < len(c.sentences) && !cur.isTableRow && c.sentences[n].refersBack && c.sentences[n].denied != 0 &&
-		!c.sentences[n].item {
-		return ", according to the next sentence: " + shortQuote(c.text[c.sentences[n].start:c.sentences[n].end]), true
+	if n := i + 1; n < len(c.Sentences) && !cur.IsTableRow && c.Sentences[n].RefersBack && c.Sentences[n].Denied != 0 &&
+		!c.Sentences[n].Item {
+		return ", according to the next sentence: " + shortQuote(c.Sentences[n].Text), true
 	}
 	return "", false
 }
 
 // matchAffirmedClauses measures a sentence by its non-negated clauses only. Embeddings ignore
 // "not", so similarity is scaled down to the remaining share of words.
-func matchAffirmedClauses(d *preparedStatement, window, near []*sentence, c *analyzedPassage, fullMatch match) match {
-	cur := *window[len(window)-1]
-	cur.terms = slices.DeleteFunc(slices.Clone(cur.terms), func(t term) bool { return cur.denied&(1<<t.clause) != 0 })
-	cur.stems = cur.affirmedStems
-	remaining := append(slices.Clone(window[:len(window)-1]), &cur)
+func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c *analyzedPassage, fullMatch match) match {
+	last := len(window) - 1
+	remaining := append(slices.Clone(window[:last]), window[last].Affirmed())
 	m := d.matchWindow(remaining, near, c.surroundings)
-	m.competition, m.wordingMatch = fullMatch.competition, d.wording.matchIn(remaining, c.headingStems)
+	m.competition, m.wordingMatch = fullMatch.competition, d.wording.MatchIn(remaining, c.headingStems)
 	if fullMatch.ownWeight > 0 {
 		share := min(1, m.ownWeight/fullMatch.ownWeight, float64(m.specificHits)/float64(max(1, fullMatch.specificHits)))
-		m.similarity, m.wordingMatch = fullMatch.similarity*share, m.wordingMatch.scaleDown(share)
+		m.similarity, m.wordingMatch = fullMatch.similarity*share, scaleDown(m.wordingMatch, share)
 		m.competition = max(m.competition, m.competition*share) // competition is scaled down likewise
 	}
 	return m
 }
 
-func shortQuote(s string) string { return "“" + Shorten(s, 120) + "”" }
-
-func (s *sentence) findPlanWords(c *analyzedPassage, i int) string {
-	if s.planWords != "" {
-		return s.planWords
-	}
-	if plan := c.leadSentence(s).planWords; plan != "" {
-		return plan
-	}
-	if n := i + 1; n < len(c.sentences) && !s.isTableRow && c.sentences[n].refersBack && c.sentences[n].planWords != "" &&
-		!c.sentences[n].item {
-		return c.sentences[n].planWords
-	}
-	return ""
-}
-
-// maxLeadBytes is the maximum distance of a list's lead-in, in bytes, so that both can be quoted
-// together.
-const maxLeadBytes = 600
-
-// leadSentence returns the sentence that introduces an item, or the item itself if there is none
-// nearby.
-func (a *textAnalysis) leadSentence(s *sentence) *sentence {
-	if s.leadIndex >= 0 && s.end-a.sentences[s.leadIndex].start <= maxLeadBytes {
-		return &a.sentences[s.leadIndex]
-	}
-	return s
-}
+func shortQuote(s string) string { return "“" + text.Shorten(s, 120) + "”" }
 
 var withoutPattern = lazyregexp.NewPrefiltered(`(?i)\bwithout (?:(?:any|an?|the|prior|proper) )*([a-z]+)`)
 
@@ -567,13 +501,13 @@ var refusalPattern = lazyregexp.New(
 )
 
 // isLackedIn reports whether a sentence describes something without what d requires.
-func (d *preparedStatement) isLackedIn(text string) bool {
+func (d *preparedStatement) isLackedIn(sentence string) bool {
 	if d.isProhibition() {
 		return false
 	}
-	for _, m := range withoutPattern.FindAllStringSubmatch(text, -1) {
-		id := conceptID(strings.ToLower(m[1]))
-		if slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.id == id || slices.Contains(a.parts, id) }) {
+	for _, m := range withoutPattern.FindAllStringSubmatch(sentence, -1) {
+		id := text.ConceptID(strings.ToLower(m[1]))
+		if slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) }) {
 			return true
 		}
 	}
@@ -582,17 +516,17 @@ func (d *preparedStatement) isLackedIn(text string) bool {
 
 // hasAlternative reports whether a denial is followed by a "but" with a related measure that is
 // done ("no criminal checks, but references are checked").
-func (d *preparedStatement) hasAlternative(cur *sentence, m match) bool {
-	if m.deniesOutright || cur.afterBut&^(cur.denied|cur.prohibited|cur.conditional) == 0 {
+func (d *preparedStatement) hasAlternative(cur *text.Sentence, m match) bool {
+	if m.deniesOutright || cur.AfterBut&^(cur.Denied|cur.Prohibited|cur.Conditional) == 0 {
 		return false
 	}
-	for _, group := range [2][]requiredConcept{d.concepts, d.topic} {
+	for _, group := range [2][]text.Concept{d.concepts, d.topic} {
 		for _, a := range group {
-			if a.isAction || a.weight < weightCommon {
+			if a.IsAction || a.Weight < text.WeightCommon {
 				continue
 			}
-			for _, t := range cur.terms {
-				if (t.id == a.id || slices.Contains(a.parts, t.id)) && cur.afterBut&(1<<t.clause) != 0 {
+			for _, t := range cur.Terms {
+				if (t.ID == a.ID || slices.Contains(a.Parts, t.ID)) && cur.AfterBut&(1<<t.Clause) != 0 {
 					return true
 				}
 			}
@@ -601,25 +535,14 @@ func (d *preparedStatement) hasAlternative(cur *sentence, m match) bool {
 	return false
 }
 
-// continuesPrevious reports whether a sentence continues the previous one: it begins with a
-// pronoun, or with the word the previous one ended with.
-func (a *textAnalysis) continuesPrevious(i int) bool {
-	if i == 0 {
-		return false
-	}
-	cur, prev := &a.sentences[i], &a.sentences[i-1]
-	return !cur.item && !prev.item && !cur.isTableRow && !prev.isTableRow && !prev.fragment && !prev.question &&
-		(cur.startsWithPronoun || conceptOverlap(prev, cur) >= 0.2)
-}
-
 // isProhibition reports whether the statement itself prohibits something.
-func (d *preparedStatement) isProhibition() bool { return d.stance.denied|d.stance.prohibited != 0 }
+func (d *preparedStatement) isProhibition() bool { return d.stance.Denied|d.stance.Prohibited != 0 }
 
 // asksRestriction reports whether the statement, or its control, is about restricting access.
 func (d *preparedStatement) asksRestriction() bool {
 	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
-		id := conceptID(word)
-		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a requiredConcept) bool { return a.id == id }) {
+		id := text.ConceptID(word)
+		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == id }) {
 			return true
 		}
 	}
@@ -632,23 +555,8 @@ func (d *preparedStatement) asksAccess() bool {
 }
 
 func (d *preparedStatement) mentions(word string) bool {
-	id := conceptID(word)
-	return slices.ContainsFunc(d.concepts, func(a requiredConcept) bool { return a.id == id })
-}
-
-// mentionsExceptions reports whether a sentence mentions exceptions to a rule.
-func mentionsExceptions(sentences ...*sentence) bool {
-	for _, s := range sentences {
-		if s.limit != "" && s.exempt == 0 {
-			return true
-		}
-		for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
-			if t, ok := s.findTerm(conceptID(concept)); ok && (s.denied|s.deniedForPeople)&(1<<t.clause) == 0 {
-				return true // "no contractor is exempt" tells of none
-			}
-		}
-	}
-	return false
+	id := text.ConceptID(word)
+	return slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return a.ID == id })
 }
 
 const accessWords = `(?:access|rights?|permissions?|privileges?)\b`
@@ -663,26 +571,6 @@ var (
 	sincePattern     = lazyregexp.NewPrefiltered(`(?i)\bsince\b`)
 	afterPattern     = lazyregexp.NewPrefiltered(`(?i)\bafter\b`)
 )
-
-// prohibitsImplicitly reports whether a sentence prohibits something without a "not".
-func prohibitsImplicitly(s *sentence) bool {
-	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
-		if _, ok := s.findTerm(conceptID(concept)); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// quoteSentences returns the text from one sentence to another with white space collapsed. A list
-// item comes with its lead-in if that is near.
-func (c *analyzedPassage) quoteSentences(from, to int) string {
-	start, end := c.sentences[from].start, c.sentences[to].end
-	if lead := c.leadSentence(&c.sentences[to]); lead.start < start {
-		start = lead.start
-	}
-	return CollapseSpace(c.text[start:end])
-}
 
 // toEvidence converts a verdict into an evidence entry of a deliverable.
 func (r passageVerdict) toEvidence(statementText string) api.Evidence {

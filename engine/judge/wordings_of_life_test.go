@@ -5,51 +5,6 @@ import (
 	"testing"
 )
 
-// Sentences that strangers wrote, and how they are meant.
-func TestHowSentencesAreMeant(t *testing.T) {
-	for _, tc := range []struct {
-		text                               string
-		hedged, limited, wished, plan, not bool
-	}{
-		{text: "Staff may use only the encrypted sticks that IT hands out."},
-		{text: "No visitor may enter the server room alone."},
-		{text: "Whoever breaks this policy may be subject to disciplinary action."},
-		{text: "Staff may report incidents by mail.", hedged: true},
-		{text: "Supplier: Acme; We may audit or get a report: yes; Owner: IT"},
-		{text: "Supplier: Acme; Audits: we may audit them; Owner: IT", hedged: true},
-		{text: "Anti-malware runs on laptops only.", limited: true},
-		{text: "Anti-malware runs on all laptops; old analysers have none.", limited: true},
-		{text: "A phone that has none is refused."},
-		{text: "Handheld scanners are outside of this policy.", limited: true},
-		{text: "An external test would be desirable, but budget has not been granted.", wished: true},
-		{text: "We recommend that you run a continuity exercise each year.", wished: true},
-		{text: "The owner signed a waiver until 31 August 2027."},
-		{text: "Until 31 August 2027 logs are to be kept by hand.", plan: true},
-		{text: "By Easter 2028 forty roles are to be described.", plan: true},
-		{text: "Staff who are going to see patients are vetted."},
-		{text: "Shared accounts are no longer permitted."},
-		{text: "What is no longer needed is taken away."},
-		{text: "Shared accounts are no longer checked.", not: true},
-		{text: "Laws are kept in a register; there is none yet.", not: true},
-	} {
-		s := analyzeText(tc.text, 2026).sentences[0]
-		for _, is := range []struct {
-			what      string
-			got, want bool
-		}{
-			{"hedged", s.hedge != "", tc.hedged},
-			{"limited", s.limit != "", tc.limited},
-			{"wished", s.hypothetical != 0, tc.wished},
-			{"a plan", s.planWords != "", tc.plan},
-			{"denied", s.denied&1 != 0, tc.not},
-		} {
-			if is.got != is.want {
-				t.Errorf("%q: %s %v", tc.text, is.what, is.got)
-			}
-		}
-	}
-}
-
 // Where a sentence says what is done in some case, it is a rule, with a comma or without.
 func TestRulesForACase(t *testing.T) {
 	c := control("Alerts", "An alert is raised when a source of logs stops sending.")
@@ -148,15 +103,6 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 		"A risk assessment is carried out every business year.":                             VerdictCovered,
 		"A risk assessment is carried out within ten business days after each acquisition.": VerdictPartial,
 	})
-}
-
-// The words of a clause that denies are no sign of what the rest of the sentence says.
-func TestDeniedClausesLendNoWords(t *testing.T) {
-	c := candidateOf(policy("Water pipes cross the ceiling; there is no leak sensor."))
-	s := &c.sentences[0]
-	if s.denied == 0 || len(s.affirmedStems.hashes) >= len(s.stems.hashes) {
-		t.Errorf("%d of %d stems are left", len(s.affirmedStems.hashes), len(s.stems.hashes))
-	}
 }
 
 // Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.

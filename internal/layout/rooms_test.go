@@ -56,8 +56,9 @@ internal/bench/judgement → engine/assessment engine/judge engine/evidence engi
 engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
 engine/assessment/merge → engine/catalog/scf api
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
-engine/judge/plan → engine/judge api internal/lazyregexp
-engine/judge      → engine/judge/criteria api internal/lazyregexp internal/vecmath
+engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp
+engine/judge      → engine/judge/text engine/judge/criteria api internal/lazyregexp internal/vecmath
+engine/judge/text → internal/lazyregexp
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
@@ -152,7 +152,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 				"%d of %d requirements have no control in scope of this assessment and must be assessed first: %s",
 				n,
 				cmmcRequirementCount,
-				judge.JoinAnd(e.NotAssessed),
+				text.JoinAnd(e.NotAssessed),
 			),
 		)
 	}
@@ -181,7 +181,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	e.Formula = fmt.Sprintf(
 		"%d − points of %s not met = %d; %d ÷ %d = %.1f%%",
 		e.MaxPoints,
-		judge.Count(len(e.NotMet), "requirement"),
+		text.Count(len(e.NotMet), "requirement"),
 		e.Points,
 		e.Points,
 		e.MaxPoints,

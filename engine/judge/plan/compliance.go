@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // IsAssessed reports whether a control applies and has been judged, by the rules or a user.
@@ -95,7 +95,7 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		good,
 		all,
 		v,
-		judge.Count(len(r.DeficientMaterial), "material control"),
+		text.Count(len(r.DeficientMaterial), "material control"),
 	)
 	v = math.Round(v*100) / 100
 	r.Percent = &v

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // DraftFinding drafts the finding for an SoA item. It returns false if there is no gap: the control
@@ -204,7 +205,7 @@ func describeCondition(item api.SoAItem) string {
 	}
 	b.WriteString(item.Reason)
 	if item.Note != nil && strings.TrimSpace(*item.Note) != "" {
-		fmt.Fprintf(&b, " Note: “%s”.", judge.Shorten(strings.TrimRight(*item.Note, ". "), 240))
+		fmt.Fprintf(&b, " Note: “%s”.", text.Shorten(strings.TrimRight(*item.Note, ". "), 240))
 	}
 	shown := make(map[string]bool)
 	for _, e := range item.Evidence {
@@ -216,7 +217,7 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), judge.Shorten(strings.TrimRight(e.Quote, "."), 240))
+		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), text.Shorten(strings.TrimRight(e.Quote, "."), 240))
 	}
 	return strings.TrimSpace(b.String())
 }
@@ -353,7 +354,7 @@ func draftRecommendation(
 	case controlWeight(c) == 10:
 		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, possible compensating controls: " + judge.JoinOr(compensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + text.JoinOr(compensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }

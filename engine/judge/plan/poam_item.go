@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // defaultTarget is the maturity level a remediation aims at by default: a consistent, documented
@@ -163,7 +164,7 @@ func describeWeakness(c api.Control, f api.Finding) string {
 	if c.Title == c.Code { // a control that isn't in the catalog
 		name = c.Code
 	}
-	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), judge.Shorten(f.Condition, 400))
+	return fmt.Sprintf("%s is %s. %s", name, statusText(f.Status), text.Shorten(f.Condition, 400))
 }
 
 func describeCorrectiveAction(c api.Control, f api.Finding, action string) string {
@@ -206,10 +207,10 @@ func acceptanceCriteria(c api.Control, f api.Finding, goal MaturityGoal) []strin
 	if len(out) == 0 {
 		out = append(out, "Evidence shows: "+strings.TrimRight(c.Title, ".")+".")
 	}
-	if text := c.Maturity[strconv.Itoa(goal.Target)]; goal.Target > goal.Current && f.Status != api.NotEvidenced && text != "" &&
-		len(text) <= 300 &&
-		!noCriteriaPattern.MatchString(text) {
-		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(judge.CollapseSpace(text), ".")+".")
+	criteria := c.Maturity[strconv.Itoa(goal.Target)]
+	if goal.Target > goal.Current && f.Status != api.NotEvidenced && criteria != "" && len(criteria) <= 300 &&
+		!noCriteriaPattern.MatchString(criteria) {
+		out = append(out, fmt.Sprintf("Level %d is reached: ", goal.Target)+strings.TrimRight(text.CollapseSpace(criteria), ".")+".")
 	}
 	return append(out, "Verified by someone other than the owner.")
 }

@@ -1,0 +1,91 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/engine/judge/text"
+)
+
+// isNamedInCell reports whether a negative cell of a row says only "no", or names the control's
+// topic and what the statement requires.
+func (d *preparedStatement) isNamedInCell(row *text.Sentence) bool {
+	cells, bare := row.DeniedCells()
+	return bare || slices.ContainsFunc(cells, func(cell *text.Sentence) bool {
+		window := []*text.Sentence{cell}
+		return d.topicShareIn(window) > 0 && d.matchWindow(window, nil, surroundings{}).specificHits >= min(2, d.specificConcepts)
+	})
+}
+
+// asksTermination reports whether the statement itself is about ending things: leavers' accounts
+// are disabled.
+func (d *preparedStatement) asksTermination() bool {
+	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
+		d.asksRestriction()
+}
+
+// asksWithdrawal reports whether the statement requires something to be removed.
+func (d *preparedStatement) asksWithdrawal() bool {
+	return d.mentionsAny("disable", "remove", "revoke", "withdraw", "delete")
+}
+
+func (d *preparedStatement) mentionsAny(words ...string) bool {
+	return slices.ContainsFunc(words, d.mentions)
+}
+
+// judgeDenial judges a window that denies, insofar as it denies what is required; reasonSuffix is
+// appended to the reason.
+func (s *Session) judgeDenial(
+	d *preparedStatement,
+	h retrievedPassage,
+	from int,
+	r passageVerdict,
+	reasonSuffix string,
+) (passageVerdict, bool) {
+	m, fullCoverage := r.match, r.coverage
+	cur := r.sentence()
+	decideAs := func(verdict, reason string) (passageVerdict, bool) {
+		r.verdict, r.reason = verdict, reason
+		return r, true
+	}
+	if cur.IsHarmlessDenial() && !cur.RefersBack {
+		return r, false // there is nothing to which it applies
+	}
+	if d.hasWrongOrder(cur.Text) || d.asksBefore && sincePattern.MatchString(cur.Text) && !beforePattern.MatchString(cur.Text) {
+		return r, false // "not looked at again after signing" doesn't deny what comes before it
+	}
+	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
+		return decideAs(VerdictDenied, "The evidence shows that it was still present.")
+	}
+	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
+		return decideAs(VerdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
+	}
+	r.coverage = s.coverageWithSearchBonus(h, withoutWording(m))
+	if reasonSuffix == "" && !cur.IsTableRow && !cur.AnswersNo && !m.deniesOutright &&
+		!cur.DeniesAny(from == r.sentenceIndex, d.concepts, d.topic) {
+		return r, false // it denies something else
+	}
+	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isNamedInCell(cur) {
+		return r, false // "exception list not reviewed" in a row of an incident doesn't concern other lists
+	}
+	if d.hasAlternative(cur, m) {
+		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
+			return r, false
+		}
+		return decideAs(VerdictPartial, "Stated as not done, but something related is done instead.")
+	}
+	if m.deniesOutright && m.ownWeight >= minOwnWeight {
+		r.coverage = max(r.coverage, coverDenied)
+		return decideAs(VerdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
+	}
+	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
+		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
+		return decideAs(VerdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
+	}
+	return r, false
+}
+
+// withoutWording returns a match without that of the wording: denials of many things use its words.
+func withoutWording(m match) match {
+	m.wordingMatch = text.WordingMatch{}
+	return m
+}

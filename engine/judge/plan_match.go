@@ -1,0 +1,26 @@
+package judge
+
+import (
+	"slices"
+
+	"github.com/scf-service/service/engine/judge/text"
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// matchesCells reports whether the cells of row i, not only its column names, contain what is
+// required.
+func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch match) bool {
+	own := d.matchWindow([]*text.Sentence{c.Sentences[i].Content()}, c.neighbors[i], c.surroundings).ownWeight
+	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight
+}
+
+// concernsDocuments tells whether a statement is about policies and other documents themselves.
+func (d *preparedStatement) concernsDocuments() bool {
+	return slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return !a.IsAction && text.IsDocumentNoun(a.ID) }) &&
+		documentNounPattern.MatchString(d.text)
+}
+
+// documentNounPattern are those of documentNouns as nouns: what is documented or planned is no document.
+var documentNounPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:documents?|documentation|polic(?:y|ies)|procedures?|standards?|plans?|guidelines?|rules|charter|handbook|manual|program(?:me)?)\b`,
+)

@@ -1,0 +1,332 @@
+package text
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// Analysis is the analysis of a passage's sentences, independent of any control. It depends
+// only on the text and the year, so it can be cached.
+type Analysis struct {
+	Text        string
+	paddedWords string // lower case, with a space on both sides
+	Sentences   []Sentence
+	Placeholder string // a blank anywhere in the passage
+	IsEnglish   bool
+}
+
+// Sentence is a sentence, list item or row with its concepts.
+type Sentence struct {
+	span
+	Stance
+	Text           string
+	Terms          []Term      // sorted by ID, one per concept
+	termFilter     bloomFilter // filter of the term IDs
+	stems          Stems
+	affirmedStems  Stems     // without those of negated clauses
+	cellContent    *Sentence // of a row: its cells without column names
+	LeadIndex      int       // index of the sentence that introduces this item ("the following must be encrypted:"), or -1
+	headingIndex   int       // index of its heading in the same passage, or -1
+	Quantities     []Quantity
+	Years          []int
+	Concreteness   int            // how many of who, when, how much and with what it names
+	MissingThings  []MissingThing // what it plainly states is missing
+	InFailureTable bool           // of a row: reports a failure, as most of its table do
+	failedColumns  *Stems         // the columns that report it; nil if the whole row does
+}
+
+// Term is a concept occurring in a sentence.
+type Term struct {
+	ID     uint64
+	Credit float64
+	Clause uint8
+}
+
+// Limits per passage. Longer passages are badly split; the rest is ignored.
+const (
+	maxSentences = 400
+	MaxBytes     = 64 << 10 // bytes
+)
+
+func Analyze(text string, year int) *Analysis {
+	a := &Analysis{Text: text, IsEnglish: true}
+	text = blankStrikethrough(text[:min(len(text), MaxBytes)])
+	spans := splitSentences(text)
+	if len(spans) > maxSentences {
+		spans = spans[:maxSentences]
+	}
+	lead, under := -1, -1
+	forbidding := false // whether the lead-in introduces prohibitions
+	all := make([]word, 0, len(text)/6)
+	a.Sentences = make([]Sentence, 0, len(spans))
+	for _, sp := range spans {
+		raw := text[sp.start:sp.end]
+		cleaned := blankEmptyCells(raw)
+		words := splitWords(cleaned)
+		s := Sentence{
+			span: sp, Stance: parseStance(cleaned, words, year), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: under,
+		}
+		s.IsTableRow = s.IsTableRow || isTableRow(raw)
+		s.Terms, s.stems = extractTerms(words, s.Stance), hashStems(words)
+		s.MissingThings = findMissingThings(cleaned, words, &s.Stance)
+		s.affirmedStems = s.stems
+		s.termFilter = newBloomFilter(s.Terms)
+		if s.Denied != 0 {
+			s.affirmedStems = hashStems(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.Denied&(1<<w.clause) != 0 }))
+		}
+		if s.IsTableRow {
+			s.cellContent = cellSentence(cleaned, &s)
+		}
+		s.Quantities, s.Years = parseQuantities(cleaned, words)
+		s.Concreteness = countConcreteDetails(cleaned, words, s)
+		if s.heading && !s.IsTableRow && !s.Mandatory && len(words) <= 10 && (!hasAuxiliary(words) || questionWords[words[0].text]) {
+			s.Fragment = true
+			under, s.headingIndex = len(a.Sentences), -1
+		}
+		if sp.Item && lead >= 0 {
+			s.LeadIndex = lead
+			if forbidding {
+				s.Denied, s.Prohibited = 0, 1<<s.ClauseCount-1
+			}
+		}
+		if s.Placeholder != "" && a.Placeholder == "" && strings.ContainsAny(s.Placeholder[:1], "[<{$_") && !IsUntickedBox(s.Placeholder) {
+			a.Placeholder = s.Placeholder
+		}
+		a.Sentences = append(a.Sentences, s)
+		switch {
+		case strings.HasSuffix(raw, ":"):
+			lead, forbidding = len(a.Sentences)-1, prohibitionLeadPattern.MatchString(raw)
+		case !sp.Item:
+			lead = -1
+		}
+		all = append(all, words...)
+	}
+	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglish(all)
+	linkAnswers(a)
+	linkDecisions(a)
+	a.markFailureTables()
+	return a
+}
+
+// decisionPattern matches the beginning of a sentence without a subject that decides on the
+// preceding words.
+var decisionPattern = lazyregexp.NewPrefiltered(
+	`(?i)^\W*(?:rejected|declined|refused|dropped|abandoned|postponed|deferred|put off|turned down|not (?:agreed|approved|accepted|pursued))\b`,
+)
+
+const maxProposalWords = 8 // maximum words of the proposal before a decision
+
+// linkDecisions lets "Rejected for now" deny the verbless words before it: "Encryption of mail.
+// Rejected for now."
+func linkDecisions(a *Analysis) {
+	for i := 1; i < len(a.Sentences); i++ {
+		subject, s := &a.Sentences[i-1], &a.Sentences[i]
+		if s.IsTableRow || s.Item || subject.IsTableRow || !decisionPattern.MatchString(s.Text) {
+			continue
+		}
+		if words := splitWords(subject.Text); len(words) <= maxProposalWords && !hasAuxiliary(words) &&
+			!hasVerb(words) {
+			subject.Denied, subject.affirmedStems = 1<<subject.ClauseCount-1, hashStems(nil)
+		}
+	}
+}
+
+// strikethroughPattern matches struck-through text.
+var strikethroughPattern = lazyregexp.New(`~~[^\s~](?:[^~\n]*[^\s~])?~~`)
+
+// blankStrikethrough blanks out struck-through text; offsets stay the same.
+func blankStrikethrough(text string) string {
+	if !strings.Contains(text, "~~") {
+		return text
+	}
+	return strikethroughPattern.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
+}
+
+// ContainsWords reports whether the text contains words, which must be lower case, in this order.
+func (a *Analysis) ContainsWords(words string) bool {
+	return strings.Contains(a.paddedWords, " "+words+" ")
+}
+
+func joinPadded(words []word) string {
+	var b strings.Builder
+	b.WriteByte(' ')
+	for _, w := range words {
+		b.WriteString(w.text)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// prohibitionLeadPattern matches the lead-in of a list of prohibitions.
+var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
+	`(?i)\b(?:prohibited|forbidden|not (?:be )?(?:allowed|permitted)|(?:must|may|shall) not)\b[^.]{0,60}:\W*$`,
+)
+
+// questionWords begin headings such as "What is logged".
+var questionWords = wordSet("what how who where when why which")
+
+func hasAuxiliary(words []word) bool {
+	for _, w := range words {
+		if auxiliaryVerbs[w.text] || modalVerbs[w.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// linkAnswers applies "Yes" and "No" answers to the preceding question.
+func linkAnswers(a *Analysis) {
+	for i := 1; i < len(a.Sentences); i++ {
+		q, s := &a.Sentences[i-1], &a.Sentences[i]
+		if !q.Question {
+			continue
+		}
+		first := strings.ToLower(strings.TrimLeft(s.Text[:min(len(s.Text), 12)], " *_|"))
+		switch {
+		case s.AnswersNo || strings.HasPrefix(first, "not ") || strings.HasPrefix(first, "never") ||
+			strings.HasPrefix(first, "no") && (len(first) == 2 || strings.ContainsAny(first[2:3], " .,;|")):
+			q.Denied = 1<<q.ClauseCount - 1
+			q.Question = false
+			q.AnswersNo = true
+		case strings.HasPrefix(first, "yes"):
+			q.Question = false
+			q.AnswersYes = true
+			q.Hedge = "an answer to a question"
+		}
+	}
+}
+
+// extractTerms returns the concepts of a sentence: phrases, their words, and broader concepts.
+func extractTerms(words []word, s Stance) []Term {
+	l := sharedLexicon()
+	out := make([]Term, 0, 2*len(words)) // rarely more
+	add := func(concept string, credit float64, clause uint8) {
+		out = append(out, Term{ID: hashTerm(concept), Credit: credit, Clause: clause})
+		for _, k := range l.related[concept] {
+			out = append(out, Term{ID: k.ID, Credit: credit * k.Credit, Clause: clause})
+		}
+	}
+	for i, w := range words {
+		if concept, n := l.longestPhrase(words, i); n > 0 {
+			add(concept, 1, words[i+n-1].clause)
+			if n == 1 {
+				continue
+			}
+		}
+		if positive := negatedForms[w.text]; positive != "" {
+			add(l.concept(positive), 1, w.clause)
+			continue
+		}
+		if (!stopWords[w.text] || genericPeopleWords[w.text]) && len(w.stem) > 1 {
+			add(l.concept(w.stem), 1, w.clause)
+		}
+	}
+	addPhrasalVerbs(words, add)
+	if s.Mandatory {
+		add("enforc", 1, 0) // the concept of "required"
+	}
+	return dedupeTerms(out)
+}
+
+// genericPeopleWords carry no topic in a statement, but do in house rules.
+var genericPeopleWords = wordSet("you we everyone anyone everybody nobody")
+
+// separableVerbs are verbs whose particle may follow their object: "switch the firewall off".
+var separableVerbs = map[string]map[string]string{
+	"turn": {"off": "disable", "on": "enable"}, "switch": {"off": "disable", "on": "enable"}, "shut": {"off": "disable", "down": "disable"},
+	"take": {
+		"away": "remove",
+		"off":  "remove",
+		"back": "remove",
+	}, "hand": {"in": "return", "back": "return"}, "give": {"back": "return"}, "strike": {"off": "remove"},
+}
+
+const maxParticleGap = 7 // words between verb and particle
+
+func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
+	for i, w := range words {
+		halves := separableVerbs[w.stem]
+		if halves == nil {
+			continue
+		}
+		for k := i + 1; k < len(words) && k <= i+maxParticleGap; k++ {
+			if whole := halves[words[k].text]; whole != "" {
+				add(sharedLexicon().concept(stemOf(whole)), 1, w.clause)
+				break
+			}
+		}
+	}
+}
+
+// dedupeTerms sorts terms and keeps the highest credit of each concept.
+func dedupeTerms(terms []Term) []Term {
+	slices.SortStableFunc(terms, func(a, b Term) int {
+		switch {
+		case a.ID < b.ID, a.ID == b.ID && a.Credit > b.Credit:
+			return -1
+		case a.ID == b.ID && a.Credit == b.Credit:
+			return 0
+		}
+		return 1
+	})
+	return slices.CompactFunc(terms, func(a, b Term) bool { return a.ID == b.ID })
+}
+
+// Concepts returns the sorted union of the initial concepts and those of the sentences for
+// which include returns true, or of all sentences if include is nil.
+func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []uint64 {
+	out := slices.Clone(initial)
+	for i := range a.Sentences {
+		if s := &a.Sentences[i]; include == nil || include(s) {
+			for _, t := range s.Terms {
+				if t.Credit >= CreditBroader {
+					out = append(out, t.ID)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// IsAffirmative reports whether a sentence denies, announces and asks nothing.
+func (s *Sentence) IsAffirmative() bool {
+	return s.Denied == 0 && s.PlanWords == "" && s.Placeholder == "" && !s.Question && !s.IsTableRow
+}
+
+// bloomFilter is a small Bloom filter of term IDs that quickly rules out most absent ones.
+type bloomFilter [4]uint64
+
+func newBloomFilter(terms []Term) (b bloomFilter) {
+	for _, t := range terms {
+		b[t.ID>>6&3] |= 1 << (t.ID & 63)
+	}
+	return b
+}
+
+func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
+
+// FindTerm returns a sentence's term by ID.
+func (s *Sentence) FindTerm(id uint64) (Term, bool) {
+	if !s.termFilter.mayContain(id) {
+		return Term{}, false
+	}
+	return searchTerms(s.Terms, id)
+}
+
+func searchTerms(terms []Term, id uint64) (Term, bool) {
+	lo, hi := 0, len(terms) // hand-written binary search: this is the hottest code
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); terms[mid].ID < id {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(terms) || terms[lo].ID != id {
+		return Term{}, false
+	}
+	return terms[lo], true
+}

@@ -1,0 +1,162 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+const MaxClause = 63
+
+// assignClauses gives each word its clause and returns their number.
+func assignClauses(text string, words []word) int {
+	n := uint8(0)
+	for i := range words {
+		if i > 0 && n < MaxClause {
+			gap := text[words[i-1].end:words[i].start]
+			if strings.ContainsAny(gap, ",;:()|—–?") || contrastWords[words[i].text] || words[i].text == "without" ||
+				startsCondition(words, i) ||
+				startsPredicate(words, i, n) {
+				n++
+			}
+		}
+		words[i].clause = n
+	}
+	return int(n) + 1
+}
+
+// startsPredicate reports whether a second predicate, not affected by the negation of the first,
+// begins at word i: "… is required and no user is exempt", "… is encrypted so that nothing is
+// lost".
+func startsPredicate(words []word, i int, clause uint8) bool {
+	switch next := wordAt(words, i+1); words[i].text {
+	case "and":
+		if negationWords[next] {
+			break
+		}
+		if !hasPredicateAhead(words, i+1) {
+			return false
+		}
+	case "so":
+		if next != "that" && !hasPredicateAhead(words, i+1) {
+			return false
+		}
+	case "that":
+		if before := wordAt(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" ||
+			!hasPredicateAhead(words, i+1) {
+			return false
+		}
+	case "as", "since":
+		if next == "well" || next == "a" || next == "an" || next == "the" && words[i].text == "since" || !hasPredicateAhead(words, i+1) {
+			return false
+		}
+	default:
+		return false
+	}
+	first := i
+	for first > 0 && words[first-1].clause == clause {
+		first--
+	}
+	if conditionalWords[words[first].text] || relativePronouns[words[first].text] {
+		return false // the condition continues
+	}
+	return hasAuxiliary(words[first:i]) || hasVerb(words[first:i])
+}
+
+const maxWordsBeforeVerb = 8 // words before a verb
+
+// hasPredicateAhead reports whether a short subject, or none, and its auxiliary follow at i.
+func hasPredicateAhead(words []word, i int) bool {
+	for k := i; k < len(words) && k <= i+maxWordsBeforeVerb; k++ {
+		switch w := words[k].text; {
+		case auxiliaryVerbs[w] || modalVerbs[w] || strings.HasSuffix(w, "n't"):
+			return true
+		case conditionalWords[w] || contrastWords[w] || w == "and" || w == "or" || w == "to" || w == "that":
+			return false
+		}
+	}
+	return false
+}
+
+// startsCondition reports whether the word at i begins a condition. "Once a year" and "may not be
+// provided" don't; "should" only does at the beginning.
+func startsCondition(words []word, i int) bool {
+	w, next := words[i].text, wordAt(words, i+1)
+	switch {
+	case !conditionalWords[w]:
+		return false
+	case w == "once":
+		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
+	case w == "should":
+		return i == 0 || urgencyAdverbs[wordAt(words, i-1)] // "earlier should the law change"
+	case w == "provided":
+		return next == "that"
+	}
+	return true
+}
+
+// startsWithLabel reports whether the first clause is a label for what follows.
+func startsWithLabel(text string, words []word) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i].clause > 0 {
+			return strings.Contains(text[words[i-1].end:words[i].start], ":") && !hasAuxiliary(words[:i])
+		}
+	}
+	return false
+}
+
+// clauseMatches reports whether test is true for any word of the clause.
+func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
+	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
+}
+
+func clauseHas(words []word, clause uint8, options ...string) bool {
+	return clauseMatches(words, clause, func(w string) bool { return slices.Contains(options, w) })
+}
+
+func clauseHasModal(words []word, clause uint8) bool {
+	return clauseHas(words, clause, "must", "shall", "may", "should", "can", "will")
+}
+
+func clauseHasAuxiliary(words []word, clause uint8) bool {
+	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] })
+}
+
+func clauseHasVerb(words []word, clause uint8) bool {
+	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
+}
+
+func clauseHasParticiple(words []word, clause uint8) bool {
+	return clauseMatches(words, clause, func(w string) bool { return isParticiple(w) && w != "been" })
+}
+
+// clauseHasOtherVerb reports whether the clause of word i has another auxiliary, or a verb after i.
+func clauseHasOtherVerb(words []word, i int) bool {
+	for k, w := range words {
+		if k != i && w.clause == words[i].clause &&
+			(auxiliaryVerbs[w.text] || modalVerbs[w.text] || k > i+1 && (verbs[w.text] || isInflectedVerb(w))) {
+			return true
+		}
+	}
+	return false
+}
+
+func firstWordOfClause(words []word, clause uint8) string {
+	for _, w := range words {
+		if w.clause == clause {
+			return w.text
+		}
+	}
+	return ""
+}
+
+// ClauseAt is the bit of the clause that holds the byte at.
+func ClauseAt(text string, at int) uint64 {
+	words := splitWords(text)
+	assignClauses(text, words)
+	for _, w := range words {
+		if w.end > at {
+			return 1 << w.clause
+		}
+	}
+	return 1
+}

@@ -1,0 +1,85 @@
+package text
+
+// Neighbors returns the sentences that give sentence i its subject: its heading in the passage
+// and the adjacent sentences. Rows have no neighbors.
+func (a *Analysis) Neighbors(i int) []*Sentence {
+	cur := &a.Sentences[i]
+	var out []*Sentence
+	if cur.headingIndex >= 0 {
+		out = append(out, &a.Sentences[cur.headingIndex])
+	}
+	if cur.IsTableRow {
+		return out
+	}
+	for _, k := range [...]int{i - 1, i + 1} {
+		if k >= 0 && k < len(a.Sentences) {
+			if n := &a.Sentences[k]; n.headingIndex == cur.headingIndex && !n.IsTableRow && !n.Question && !n.Instruction &&
+				n.Placeholder == "" &&
+				n.PlanWords == "" &&
+				n.Hedge == "" &&
+				n.Limit == "" {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// maxLeadBytes is the maximum distance of a list's lead-in, in bytes, so that both can be quoted
+// together.
+const maxLeadBytes = 600
+
+// Lead returns the sentence that introduces an item, or the item itself if there is none
+// nearby.
+func (a *Analysis) Lead(s *Sentence) *Sentence {
+	if s.LeadIndex >= 0 && s.end-a.Sentences[s.LeadIndex].start <= maxLeadBytes {
+		return &a.Sentences[s.LeadIndex]
+	}
+	return s
+}
+
+// ContinuesPrevious reports whether a sentence continues the previous one: it begins with a
+// pronoun, or with the word the previous one ended with.
+func (a *Analysis) ContinuesPrevious(i int) bool {
+	if i == 0 {
+		return false
+	}
+	cur, prev := &a.Sentences[i], &a.Sentences[i-1]
+	return !cur.Item && !prev.Item && !cur.IsTableRow && !prev.IsTableRow && !prev.Fragment && !prev.Question &&
+		(cur.StartsWithPronoun || Overlap(prev, cur) >= 0.2)
+}
+
+// PlanWords returns the words by which sentence i, its lead-in or the next sentence puts it in the
+// future, or "".
+func (a *Analysis) PlanWords(i int) string {
+	s := &a.Sentences[i]
+	if s.PlanWords != "" {
+		return s.PlanWords
+	}
+	if plan := a.Lead(s).PlanWords; plan != "" {
+		return plan
+	}
+	if n := i + 1; n < len(a.Sentences) && !s.IsTableRow && a.Sentences[n].RefersBack && a.Sentences[n].PlanWords != "" &&
+		!a.Sentences[n].Item {
+		return a.Sentences[n].PlanWords
+	}
+	return ""
+}
+
+// quoteSentences returns the text from one sentence to another with white space collapsed. A list
+// item comes with its lead-in if that is near.
+func (a *Analysis) Quote(from, to int) string {
+	start, end := a.Sentences[from].start, a.Sentences[to].end
+	if lead := a.Lead(&a.Sentences[to]); lead.start < start {
+		start = lead.start
+	}
+	return CollapseSpace(a.Text[start:end])
+}
+
+// Heading returns the heading in the passage above a sentence, or "".
+func (a *Analysis) Heading(s *Sentence) string {
+	if s.headingIndex < 0 {
+		return ""
+	}
+	return a.Sentences[s.headingIndex].Text
+}

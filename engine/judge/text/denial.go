@@ -1,0 +1,426 @@
+package text
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// isDiscontinued reports whether the word at i states that something is no longer done: "we stopped
+// reviewing logs", "the reviews have been discontinued", "the project is on hold".
+func isDiscontinued(words []word, i int) bool {
+	w, next, k := words[i].text, wordAt(words, i+1), i-1
+	for strings.HasSuffix(wordAt(words, k), "ly") || wordAt(words, k) == "now" {
+		k--
+	}
+	before := wordAt(words, k)
+	if w == "stopped" && next == "by" {
+		return false // an attack, by the firewall
+	}
+	switch w {
+	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
+		return auxiliaryVerbs[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
+			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
+	case "decided": // … against penetration tests
+		return next == "against"
+	case "ignored", "neglected", "overlooked":
+		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) &&
+			!clauseHas(words, words[i].clause, "if", "not", "never", "or")
+	case "abolished":
+		return auxiliaryVerbs[before]
+	case "disabled", "deactivated", "withdrawn":
+		return pastAuxiliaries[before] // "leavers' accounts are disabled" is a rule
+	case "deferred", "postponed", "shelved":
+		return auxiliaryVerbs[before] && !clauseHasModal(words, words[i].clause)
+	case "switched", "turned", "given":
+		return pastAuxiliaries[before] && (next == "off" || next == "up")
+	case "put": // … off
+		return next == "off" && (pastAuxiliaries[before] || before == "and")
+	case "hold":
+		far := wordAt(words, k-1)
+		return before == "on" &&
+			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] ||
+				clauseHas(words, words[i].clause, "put"))
+	}
+	return false
+}
+
+// isDefiningClause reports whether the negation at i belongs to a subordinate clause that only
+// identifies things, followed by the main clause: "systems that are not managed are blocked", but
+// not "We ensure that it is not lost".
+func isDefiningClause(words []word, i int) bool {
+	subject := 0
+	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
+		switch words[k].text {
+		case "which", "who":
+			return false // after a comma or a noun; has its own clause
+		case "that":
+			before := wordAt(words, k-1)
+			// "With keys that the provider does not hold" identifies keys; "systems that staff use
+			// are not patched" denies.
+			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
+				subject == 1 && wordAt(words, i-1) == "does" &&
+					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
+			return k > 0 && whose && !reportingVerbs[stemOf(before)] && before != "so" && before != "is" && before != "note" &&
+				before != "fact" &&
+				before != "rule" &&
+				before != "case"
+		}
+		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
+			if subject++; k == i-1 {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// qualifiesSubject reports whether the negation at i identifies the subject of a sentence that
+// continues: "staff who do not complete the training lose their access", but not "We have staff who
+// do not".
+func qualifiesSubject(words []word, i int) bool {
+	k := i - 1
+	for k >= 0 && (auxiliaryVerbs[words[k].text] || strings.HasSuffix(words[k].text, "ly")) {
+		k--
+	}
+	if k < 1 || k > maxSubjectWords || !relativePronouns[words[k].text] || hasVerb(words[:k]) || words[0].text == "we" {
+		return false
+	}
+	if i-1 > k && pastAuxiliaries[words[i-1].text] || wordAt(words, i-1) == "did" || wordAt(words, i-1) == "had" {
+		return false
+	}
+	return len(words) > i+minWordsAfter && words[len(words)-1].clause >= words[i].clause && words[k-1].end+1 == words[k].start
+}
+
+const (
+	maxSubjectWords = 4 // words of a subject
+	minWordsAfter   = 4 // words that must follow
+)
+
+// isSegregationRule reports whether the "nobody" that ends at i states a segregation rule: "nobody
+// approves their own request", "nobody who runs production has rights in the backup", but not
+// "Nobody who joined was trained".
+func isSegregationRule(words []word, i int) bool {
+	next := wordAt(words, i+1)
+	if next == "who" {
+		return !slices.ContainsFunc(words[i+2:], func(w word) bool {
+			return pastAuxiliaries[w.text] || w.text == "had" || strings.HasSuffix(w.text, "ed")
+		})
+	}
+	return !auxiliaryVerbs[next] &&
+		clauseHas(
+			words,
+			words[i].clause,
+			"own",
+			"same",
+			"alone",
+			"else",
+			"themselves",
+			"himself",
+			"herself",
+			"must",
+			"may",
+			"shall",
+			"hand",
+			"manually",
+		)
+}
+
+// isAccessRestriction reports whether the "not" at i states who has no access: "suppliers do not
+// receive VPN access".
+func isAccessRestriction(words []word, i int) bool {
+	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
+	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
+		verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
+		return false
+	}
+	return subject != "" && subject != "we" && !pronouns[subject] &&
+		clauseHas(words, words[i].clause, "access", "rights", "permissions", "privileges") &&
+		!clauseHas(words, words[i].clause, "yet", "currently")
+}
+
+// isIndirectQuestion reports whether the negation at i is part of an indirect question: "what went
+// well and what did not", but not "What lengths are allowed is not laid down".
+func isIndirectQuestion(words []word, i int) bool {
+	switch firstWordOfClause(words, words[i].clause) {
+	case "what", "why", "how", "whether":
+		prev := wordAt(words, i-1)
+		return words[i].clause > 0 || i+1 == len(words) || prev == "do" || prev == "does" || prev == "did"
+	}
+	return false
+}
+
+// isContrast reports whether the "not" at i repeats subject and verb for something else: "reports
+// to the chief executive and does not report to engineering", or only names it: "covers our
+// repositories, and not private ones".
+func isContrast(words []word, i int) bool {
+	prev := wordAt(words, i-1)
+	if (prev == "and" || prev == "but") && i > 1 {
+		for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
+			if w := words[k]; auxiliaryVerbs[w.text] || modalVerbs[w.text] || isParticiple(w.text) || verbs[w.text] || isInflectedVerb(w) {
+				return false
+			}
+		}
+		return hasVerb(words[:i-1]) && wordAt(words, i+1) != "" && wordAt(words, i+1) != "yet"
+	}
+	if before := wordAt(words, i-2); !auxiliaryVerbs[prev] || before != "and" && before != "but" {
+		return false
+	}
+	verb := wordAt(words, i+1)
+	if verb == "" || genericDenialObjects[verb] || isParticiple(verb) {
+		return false
+	}
+	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
+}
+
+// isDefinition reports whether the "not" at i defines a word: "libraries are not vendors in the
+// sense of this policy".
+func isDefinition(words []word, i int) bool {
+	if !auxiliaryVerbs[wordAt(words, i-1)] {
+		return false
+	}
+	for k := i + 1; k < len(words) && k <= i+6; k++ {
+		if (words[k].text == "sense" || words[k].text == "meaning" || words[k].text == "purposes") && wordAt(words, k+1) == "of" {
+			return true
+		}
+	}
+	return false
+}
+
+// reportsNoHarm reports whether the "no" of a clause states that nothing bad happened: "no customer
+// data was lost".
+func reportsNoHarm(words []word, clause uint8) bool {
+	return clauseHas(words, clause, "was", "were", "been") &&
+		clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
+}
+
+// isWithoutQualifier reports whether the "without" at i identifies things and what happens to them
+// follows: "an account without an owner is disabled".
+func isWithoutQualifier(words []word, i int) bool {
+	from := i
+	for from > 0 && words[from-1].clause+1 >= words[i].clause {
+		from--
+	}
+	if i-from < 1 || i-from > 4 || hasAuxiliary(words[from:i]) {
+		return false
+	}
+	for k := i + 2; k < len(words) && k <= i+5; k++ {
+		if auxiliaryVerbs[words[k].text] {
+			return enforcementParticiples[wordAt(words, k+1)] ||
+				strings.HasSuffix(wordAt(words, k+1), "ly") && enforcementParticiples[wordAt(words, k+2)]
+		}
+	}
+	return false
+}
+
+// isRelativeQualifier reports whether the negation at i is in a relative clause whose subject is
+// followed by a verb of its own: "accounts which have not been used for a month are disabled".
+func isRelativeQualifier(words []word, i int) bool {
+	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
+		return false
+	}
+	for k := i + 2; k < len(words) && words[k].clause == words[i].clause; k++ {
+		if w := words[k].text; w != "been" && w != "being" && (auxiliaryVerbs[w] || modalVerbs[w]) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasMoreThan reports whether the "no" at i states that nobody has more than what follows.
+func hasMoreThan(words []word, i int) bool {
+	more := false
+	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
+		more = more || words[k].text == "more" || words[k].text == "further" || words[k].text == "greater"
+		if more && (words[k].text == "than" || words[k].text == "beyond") {
+			return true
+		}
+	}
+	return false
+}
+
+// deniesConflictingDuties reports whether the "no" at i refers to conflicting duties: "has no
+// operational duties".
+func deniesConflictingDuties(words []word, i int) bool {
+	return conflictAdjectives[wordAt(words, i+1)] &&
+		(dutyNouns[wordAt(words, i+2)] || wordAt(words, i+2) == "or" && dutyNouns[wordAt(words, i+4)])
+}
+
+var (
+	conflictAdjectives = wordSet("operational line operating executive other managerial conflicting")
+	dutyNouns          = wordSet(
+		"duties duty tasks task responsibilities responsibility role roles interests interest functions function involvement",
+	)
+	urgencyAdverbs = wordSet("earlier sooner immediately anew again")
+)
+
+// limitOtherDenials turns a denial for other things into a limitation: "software changes are
+// tested; other changes are not".
+func (s *Stance) limitOtherDenials(words []word) {
+	for i, w := range words {
+		if w.clause == 0 || words[i-1].clause == w.clause || s.Denied&(1<<w.clause) == 0 || s.Denied&(1<<(w.clause-1)) != 0 ||
+			s.IsTableRow {
+			continue
+		}
+		first := i
+		for wordAt(words, first) == "and" || wordAt(words, first) == "but" || wordAt(words, first) == "all" || wordAt(words, first) == "the" ||
+			wordAt(words, first) == "any" {
+			first++
+		}
+		if o := wordAt(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
+			s.Limit = cmp.Or(s.Limit, o+" not")
+		}
+	}
+}
+
+// limitLateActions marks what was done late as limited.
+func (s *Stance) limitLateActions(words []word) {
+	for i, w := range words {
+		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||
+			clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
+			continue
+		}
+		if prev := wordAt(words, i-1); isParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
+			s.Limit = cmp.Or(s.Limit, "late")
+			return
+		}
+	}
+}
+
+var enforcementParticiples = wordSet(
+	"disabled locked removed deleted revoked denied closed blocked refused rejected returned suspended quarantined " +
+		"isolated reported escalated corrected flagged stopped destroyed withdrawn",
+)
+
+var (
+	harmParticiples = wordSet(
+		"exfiltrated viewed impacted abused manipulated read lost affected exposed stolen disclosed leaked compromised " +
+			"damaged harmed copied accessed breached injured hurt misused",
+	)
+	connectionNouns = wordSet("path paths route routes connection connections") // their absence means separation
+	protectedStates = wordSet("protected locked restricted limited blocked forbidden enforced")
+	refusalVerbs    = wordSet(
+		"refuse refuses refused reject rejects rejected block blocks blocked prevent prevents prevented detect detects " +
+			"detected deny denies denied forbid forbids forbidden find finds flag flags flagged stop stops quarantine " +
+			"quarantines quarantined alert alerts prohibit prohibits prohibited",
+	)
+	determiners       = wordSet("the a an our your its their this each every")
+	continuationWords = wordSet("remains remain currently still")
+	pastAuxiliaries   = wordSet("been was were")
+	partialAdverbs    = wordSet("often mostly usually generally largely widely simply")
+	formerAdverbs     = wordSet("previously formerly historically")
+	// Verbs followed by "that" and a statement.
+	reportingVerbs = stemSet(
+		"ensure verify say said state mean show found confirm report note assume know tell told indicate see saw agree " +
+			"guarantee demonstrate declare",
+	)
+)
+
+// stemSet returns the set of the stems of words.
+func stemSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(s) {
+		m[stemOf(w)] = true
+	}
+	return m
+}
+
+// spreadDiscontinuation applies what is stated about the last member of an enumeration to all:
+// "backups of servers, laptops and phones have been discontinued".
+func (s *Stance) spreadDiscontinuation(words []word) {
+	for i := len(words) - 1; i > 0; i-- {
+		c := words[i].clause
+		if before := words[i-1].clause; before != c && s.Discontinued&(1<<c) != 0 && !s.IsTableRow && !clauseHasVerb(words, before) &&
+			clauseHasAuxiliary(words, c) {
+			s.Discontinued |= 1 << before
+		}
+	}
+}
+
+// genericDenialObjects are words whose negation denies the whole subject of a sentence.
+var genericDenialObjects = wordSet(
+	"do done have has had use uses used using run runs perform performed conduct conducted exist exists place available " +
+		"implement implemented carry carried follow followed enforce enforced require required happen happens take taken make " +
+		"made attempted tried looked complete completed yet currently any anything one way process procedure policy control rule formal official",
+)
+
+// DeniesAny reports whether what a sentence denies is one of the concepts: "we don't notify users of
+// flaws" doesn't deny finding flaws. alone is set if the sentence is read without the previous one;
+// "they don't require it" then denies nothing.
+func (s *Sentence) DeniesAny(alone bool, concepts ...[]Concept) bool {
+	words := splitWords(s.Text)
+	assignClauses(s.Text, words)
+	for i, w := range words {
+		switch {
+		case s.Denied&(1<<w.clause) == 0:
+			continue
+		case negatedForms[w.text] != "":
+			if namesAny(words[i:i+1], concepts...) {
+				return true
+			}
+			continue
+		case !negationWords[w.text] && !lackWords[w.text] && !strings.HasSuffix(w.text, "n't"):
+			continue
+		}
+		if alone && deniesPronoun(words, i) {
+			continue
+		}
+		n := 0
+		for k := i + 1; k < len(words) && n < 3; k++ {
+			next := words[k]
+			if next.clause != w.clause && next.text != words[i+1].text {
+				break
+			}
+			if n > 0 && prepositions[next.text] {
+				break
+			}
+			if genericDenialObjects[next.text] {
+				return true
+			}
+			if stopWords[next.text] || strings.HasSuffix(next.text, "ly") {
+				continue
+			}
+			n++
+			if namesAny(words[k:k+1], concepts...) || k+1 < len(words) && words[k+1].clause == next.clause && namesAny(words[k:k+2], concepts...) {
+				return true // "not switched on" concerns what must be enabled
+			}
+		}
+		if n == 0 {
+			return true // nothing in particular
+		}
+	}
+	return false
+}
+
+// DeniedCells returns the negative cells of a row, each as a sentence. bare is set if one of them
+// says hardly more than "no".
+func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
+	words := splitWords(s.Text)
+	assignClauses(s.Text, words)
+	for _, c := range splitCells(s.Text) {
+		cellWords := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < c.value || w.end > c.end })
+		switch {
+		case !slices.ContainsFunc(cellWords, func(w word) bool { return s.Denied&(1<<w.clause) != 0 }):
+		case len(cellWords) < minCellWords:
+			bare = true
+		default:
+			cells = append(cells, wordsSentence(cellWords))
+		}
+	}
+	return cells, bare
+}
+
+const minCellWords = 3 // words of a cell that names its subject
+
+// deniesPronoun reports whether what is denied at i is an "it" that refers to the previous
+// sentence.
+func deniesPronoun(words []word, i int) bool {
+	end := i
+	for end+1 < len(words) && words[end+1].clause == words[i].clause {
+		end++
+	}
+	return end-i <= 3 && (words[end].text == "it" || words[end].text == "them" || words[end].text == "so")
+}
+
+// prepositions are words that introduce another thing.
+var prepositions = wordSet("for to with of in on at by from about against through during under over into until before after")

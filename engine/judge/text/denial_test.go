@@ -1,0 +1,178 @@
+package text
+
+import (
+	"testing"
+)
+
+// Rules on who does what, limits and what is kept from people are written with a "no", and deny nothing.
+func TestNoThatRules(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Data is kept no longer than the retention list says.":               false,
+		"Nobody approves a request for themselves.":                          false,
+		"No one approves their own request.":                                 false,
+		"Nobody who runs production has rights in the backup account.":       false,
+		"A new account has no rights beyond the base role.":                  false,
+		"An account without an owner is disabled.":                           false,
+		"Servers without an agent are automatically blocked.":                false,
+		"Backups are encrypted with keys that the provider does not hold.":   false,
+		"Backups are encrypted with keys that Northpier does not hold.":      false,
+		"A laptop that leaves does not get encrypted.":                       true,
+		"Physical access to offices is not covered here.":                    false,
+		"Nobody approves requests.":                                          true,
+		"No one reviews the logs.":                                           true,
+		"Accounts are created without approval and disabled by chance.":      true,
+		"Servers run without an agent.":                                      true,
+		"Backups of the office are not covered by any plan.":                 true,
+		"The service is no longer in use.":                                   true,
+		"We found that the provider does not hold keys.":                     true,
+		"Laptops that consultants bring are not encrypted.":                  true,
+		"Systems that staff use do not have backups.":                        true,
+		"Nobody who joined this year was trained.":                           true,
+		"Nobody who works here has been trained.":                            true,
+		"Servers without an agent are ignored.":                              true,
+		"Backups are not covered this year.":                                 true,
+		"Backups have no encryption.":                                        true,
+		"There are no exercises beyond those that the provider talks about.": false,
+	} {
+		s := Analyze(text, 2026).Sentences[0]
+		if got := s.Denied != 0; got != want {
+			t.Errorf("%q: denied %v", text, got)
+		}
+	}
+}
+
+// What says which of all things are meant denies nothing.
+func TestAllButDeniesNothing(t *testing.T) {
+	for text, denies := range map[string]bool{
+		"The firewalls refuse everything, in and out, that no rule allows.": false,
+		"Anything which nobody ordered is sent back.":                       false,
+		"We found that no rule is reviewed.":                                true,
+	} {
+		if s := parseStance(text, splitWords(text), 2026); (s.Denied != 0) != denies {
+			t.Errorf("%q denies: %v", text, s.Denied != 0)
+		}
+	}
+	if s := parseStance(
+		"Owners ought to look over access rights.",
+		splitWords("Owners ought to look over access rights."),
+		2026,
+	); s.Hedge == "" {
+		t.Error("what ought to be done is a wish")
+	}
+}
+
+// What reads like a denial and is none: rules, contrasts, meanings of words, harm that was not done.
+func TestNoDenials(t *testing.T) {
+	for _, text := range []string{
+		"A guardrail refuses the creation of an unencrypted volume.",
+		"There is no network path from development to production.",
+		"The main branch is protected: no direct pushes, signed commits only.",
+		"Engineers have broad rights in test, and none in production except through the broker.",
+		"It names the root cause, what went well, what did not, and actions with an owner.",
+		"She reports directly to the chief executive and does not report to engineering.",
+		"The result is a recommendation: go, go with conditions, or no.",
+		"Data under legal hold is not deleted until counsel lifts the hold.",
+		"Suppliers do not receive VPN access.",
+		"Nobody closes it by hand.",
+		"Nobody has access by default beyond mail and the wiki.",
+		"No customer data was read.",
+		"Libraries are not vendors in the sense of this policy.",
+		"Our search covers repositories of the company, and not private accounts of engineers.",
+		"Fields that hold absence notes are encrypted by the application.",
+	} {
+		if s := parseStance(text, splitWords(text), 2026); s.Denied != 0 {
+			t.Errorf("%q denies", text)
+		}
+	}
+}
+
+// And what denies all the same.
+func TestDenialsBesideThem(t *testing.T) {
+	for _, text := range []string{
+		"Volumes are unencrypted.",
+		"There is no path for complaints and no owner.",
+		"Log review: no schedule, no owner.",
+		"None of the servers is scanned.",
+		"Backups are taken and are not tested.",
+		"We have no firewall, or none that works.",
+		"Backups are not tested.",
+		"We do not have access reviews.",
+		"Nobody reviews the logs.",
+		"No customer was told.",
+		"Servers are not patched.",
+		"There is an absence of rules.",
+	} {
+		if s := parseStance(text, splitWords(text), 2026); s.Denied == 0 {
+			t.Errorf("%q denies nothing", text)
+		}
+	}
+}
+
+// "Who have no part in it" says who, and denies nothing.
+func TestUninvolved(t *testing.T) {
+	for text, denies := range map[string]bool{
+		"Two testers, who have no part in running the platform, tested the network.": false,
+		"Two servers, which have no firewall, run the platform.":                     true,
+	} {
+		words := splitWords(text)
+		if s := parseStance(text, words, 2026); (s.Denied != 0) != denies {
+			t.Errorf("%q: denied %b", text, s.Denied)
+		}
+	}
+}
+
+// What only says which things are meant, or keeps them apart, denies nothing.
+func TestRulesWithANo(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Accounts which have not been used for 45 days are closed by a nightly job.":              false,
+		"Visitors who have not been announced must wait at the gate.":                             false,
+		"Accounts of leavers, which had not been closed, were found.":                             true,
+		"An urgent change, one without which the plant would stop, is written up afterwards.":     false,
+		"No employee has more permissions than the post needs.":                                   false,
+		"No more permissions are granted than the task needs.":                                    false,
+		"The auditors have no operational duties and report to the supervisory board.":            false,
+		"Machines that are no longer supported are isolated in a segment of their own.":           false,
+		"What is no longer patched stands behind a firewall of its own.":                          false,
+		"The old controllers are no longer isolated.":                                             true,
+		"The auditors have no operational plan.":                                                  true,
+		"The policy is read again each spring, or earlier should the law change.":                 false,
+		"The tests of the control network were deferred.":                                         true,
+		"The tests are deferred where the plant can't be stopped and are made good within a week": true,
+	} {
+		s := Analyze(text, 2026).Sentences[0]
+		if got := s.Denied|s.Discontinued != 0; got != want {
+			t.Errorf("%q: denied %b, over %b", text, s.Denied, s.Discontinued)
+		}
+		if s.Hedge != "" {
+			t.Errorf("%q: a wish: %q", text, s.Hedge)
+		}
+	}
+}
+
+// What is said of words without a verb, or of "it", takes these back.
+func TestWordsTakenBack(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Encryption of mail to owners. Rejected for now, owners will not install anything.": true,
+		"Encryption of mail to owners. Postponed.":                                          true,
+		"Mail to owners is encrypted. Rejected mail is kept for a week.":                    false,
+		"Encryption of mail to owners. Agreed.":                                             false,
+		"People work from home on Fridays, but there are no rules for it so far.":           true,
+		"People work from home on Fridays, but there are no rules for this.":                true,
+		"What key lengths are allowed is not laid down anywhere.":                           true,
+		"The report says what went well and what did not.":                                  false,
+		"Visitors are told what is not allowed.":                                            false,
+	} {
+		if s := Analyze(text, 2026).Sentences[0]; (s.Denied&1 != 0) != want {
+			t.Errorf("%q: denied %b", text, s.Denied)
+		}
+	}
+}
+
+// The words of a clause that denies are no sign of what the rest of the sentence says.
+func TestDeniedClausesLendNoWords(t *testing.T) {
+	c := Analyze("Water pipes cross the ceiling; there is no leak sensor.", 2026)
+	s := &c.Sentences[0]
+	if s.Denied == 0 || len(s.affirmedStems.hashes) >= len(s.stems.hashes) {
+		t.Errorf("%d of %d stems are left", len(s.affirmedStems.hashes), len(s.stems.hashes))
+	}
+}

@@ -1,0 +1,105 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// markFailureTables marks the failed rows of each table in which at least half of two or more rows
+// report a failure.
+func (a *Analysis) markFailureTables() {
+	for from := 0; from < len(a.Sentences); {
+		to := from
+		for to < len(a.Sentences) && a.Sentences[to].IsTableRow && a.Sentences[to].headingIndex == a.Sentences[from].headingIndex {
+			to++
+		}
+		if rows := a.Sentences[from:to]; len(rows) > 1 {
+			wrong := make([][]string, len(rows))
+			n := 0
+			for i := range rows {
+				is := false
+				wrong[i], is = findFailedColumns(rows[i].Text)
+				if rows[i].InFailureTable = is; is {
+					n++
+				}
+			}
+			for i := range rows {
+				if rows[i].InFailureTable = rows[i].InFailureTable && 2*n >= len(rows); rows[i].InFailureTable && len(wrong[i]) > 0 {
+					lost := hashStems(splitWords(strings.Join(wrong[i], " . ")))
+					rows[i].failedColumns = &lost
+				}
+			}
+		}
+		from = max(to, from+1)
+	}
+}
+
+var (
+	// successCellPattern matches a status that makes the other cells of a row irrelevant.
+	successCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:yes\b|y\W*$|pass(?:ed)?\b|ok\b|done\b|success|completed?\b|met\b|on time\b|closed\b|resolved\b|[✓✔✅☑])`,
+	)
+	// failedActionPattern matches a cell, in any column, that states that something was not done.
+	failedActionPattern = lazyregexp.New(
+		`(?i)^\W*(?:fail(?:ed|s|ure)?\b|(?:target |deadline )?missed\b|overdue\b|late\b|skipped\b|expired\b|not (?:yet )?(?:carried out|reached|available|on time|repeated|rescheduled|scheduled|answered|fixed|closed|` + negativeStates + `)\b|none (?:held|done|made|performed|recorded)\b|never\W*$|no (?:answer|reply|review|test|evidence|record)\b)`,
+	)
+	// noAnswerPattern matches a "no" in a column named after an action: "returned: no" is a
+	// failure, whereas "encrypted: no" and "clauses: no" only describe a kind of thing.
+	noAnswerPattern     = lazyregexp.New(`(?i)^\W*(?:no|n|false)[\s.]*$`)
+	actionColumnPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:reviewed|tested|restored|rehearsed|exercised|repeated|returned|revoked|removed|disabled|locked|collected|signed|acknowledged|confirmed|approved|trained|attended|passed|patched|installed|verified|checked|fixed|answered|reached|renewed|(?:on|in) time|within|met|kept|worked|succeeded)\b`,
+	)
+	// shareCellPattern matches a cell with a share: "23 (38 %)", "38 %".
+	shareCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`,
+	)
+	// completionColumnPattern matches columns whose share states how much is as it should be.
+	completionColumnPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`,
+	)
+)
+
+const minCompliantPercent = 80 // percent; a share of at least this is not a failure
+
+// findFailedColumns reports whether the cells of a row state that something was not done, failed or
+// missed its target, and names those columns. columns is empty if the whole row is meant.
+func findFailedColumns(row string) (columns []string, wrong bool) {
+	wrong = missesTarget(row)
+	for _, c := range splitCells(row) {
+		if c.value == c.start {
+			continue
+		}
+		name, value := row[c.start:c.value-1], row[c.value:c.end]
+		state := statusColumnPattern.MatchString(name)
+		switch deed := isActionColumn(splitWords(name)); {
+		case (state || deed) && successCellPattern.MatchString(value):
+			return nil, false
+		case failedActionPattern.MatchString(value), noAnswerPattern.MatchString(value) && (state || actionColumnPattern.MatchString(name)):
+			if wrong = true; deed && !state {
+				columns = append(columns, strings.TrimSpace(name))
+			}
+		default:
+			if m := shareCellPattern.FindStringSubmatch(value); m != nil && completionColumnPattern.MatchString(name) &&
+				!lessIsBetterPattern.MatchString(name) {
+				if share, _ := strconv.Atoi(m[1]); share < minCompliantPercent {
+					columns, wrong = append(columns, strings.TrimSpace(name)), true
+				}
+			}
+		}
+	}
+	return columns, wrong
+}
+
+// FailureConcerns reports whether the failed columns of a row name a word of a text; true if the
+// whole row failed.
+func (s *Sentence) FailureConcerns(text string) bool {
+	return s.failedColumns == nil || slices.ContainsFunc(splitWords(text), func(w word) bool {
+		return !stopWords[w.text] && !uninformativeColumnWords[w.stem] && s.failedColumns.contains(hashTerm(w.stem))
+	})
+}
+
+// uninformativeColumnWords are words in column names that carry no topic.
+var uninformativeColumnWords = stemSet("date due time day within last next number by")

@@ -1,0 +1,265 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+var (
+	// eventStems are events whose absence is good or neutral.
+	eventStems = stemSet(
+		`incident breach vulnerability finding exception deviation complaint change violation alert alarm nonconformity non-conformity weakness request loss failure outage issue
+problem objection anomaly intrusion attack infection misuse abuse fraud claim dispute discrepancy difference error defect escalation crash leak offence offense misconduct
+disruption interruption emergency disaster case death accident fire flood theft event remark observation comment joiner leaver transfer dismissal sign trace damage harm
+impact effect indication suspicion proceeding downtime gap mistake misstatement malware virus conflict miss`,
+	)
+	// eventParticiples are predicates of events.
+	eventParticiples = wordSet(
+		`occurred happened arose found detected observed noted identified raised received made requested needed necessary reported seen discovered known filed open outstanding
+pending registered recorded logged came arrived took become became confirmed suspected exist exists existed`,
+	)
+	// objectStems are things that carry risks; an organization without them needs no safeguards for
+	// them.
+	objectStems = stemSet(
+		`visitor guest office branch site building network wifi wlan media usb stick supplier vendor provider contractor developer card payment cloud server data information
+customer client child minor phone laptop printer tablet device computer tape machine robot model ai website shop forum cookie subsidiary database system application
+interface api container warehouse factory laboratory vehicle drone shift outsourcing software code detail subcontractor`,
+	)
+	// safeguardAdjectives make an object a safeguard itself: a separate network, a second site.
+	safeguardAdjectives = wordSet(
+		`separate dedicated own central second redundant spare formal documented standby alternative alternate secondary isolated secure segregated test`,
+	)
+	// possessionVerbs state what one has, does or encounters.
+	possessionVerbs = wordSet(
+		`have has had use uses used using operate operates run runs process processes store stores develop develops employ employs own owns offer offers accept accepts sell sells
+rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
+contained include includes included return returned returns`,
+	)
+	// detectionParticiples describe findings that nobody wants, whatever they are.
+	detectionParticiples = wordSet(`found detected observed noted seen discovered revealed known outstanding pending suspected`)
+	// unwantedAdjectives describe things that should not exist: "shared accounts do not exist".
+	unwantedAdjectives = wordSet(
+		`shared generic default unsupported unauthorised unauthorized unmanaged unpatched obsolete orphaned anonymous rogue unknown hard-coded hardcoded unusual
+suspicious outstanding overdue open critical major late failed missing unexpected unplanned guest near telnet ftp smbv1 ssl md5 sha1 sha-1 des rc4`,
+	)
+	// mishapVerbs describe things going wrong.
+	mishapVerbs = wordSet(`ran went crashed drifted dropped fell tipped overflowed`)
+	// unharmedParticiples describe harm that did not occur: "customers were not affected".
+	unharmedParticiples = wordSet(
+		`lost affected exposed stolen disclosed leaked compromised damaged harmed injured hurt misused breached impacted interrupted disrupted delayed impaired transferred
+exported sold published late overdue`,
+	)
+	// harmVerbStems describe harm: "it did not come back", "has not delayed the start".
+	harmVerbStems = stemSet(`recur delay affect exceed cause interrupt reveal find show suffer disrupt harm damage uncover succeed concern`)
+	// badStates are undesirable states.
+	badStates = wordSet(
+		`still failed fail fails overdue late missing outstanding expired lost affected unresolved unpatched delayed damaged compromised stolen left forgotten wrong
+unaccounted entered clicked transferred exported disclosed sold published reachable accessible exposed stayed remained remain remains leaves impacted interrupted
+disrupted manipulated missed`,
+	)
+)
+
+// IsPossessionVerb reports whether a word states what one has, does or encounters.
+func IsPossessionVerb(w string) bool { return possessionVerbs[w] }
+
+// readHarmlessDenials finds negated clauses that don't indicate a gap: "no incidents occurred", "we
+// have no visitors", "no test failed", "no right had to be removed", "shared accounts do not
+// exist".
+func (s *Stance) readHarmlessDenials(words []word) {
+	if s.IsTableRow || s.Denied == 0 {
+		return
+	}
+	there, lacks := false, uint64(0)
+	for i, w := range words {
+		bit := uint64(1) << w.clause
+		if s.Denied&bit == 0 {
+			continue
+		}
+		none := false
+		switch {
+		case w.text == "no":
+			prev := wordAt(words, i-1)
+			goesOn := i > 0 && (prev == "and" || prev == "or" || words[i-1].clause != w.clause) // "no visitors, no offices and no shop"
+			there = there && goesOn || possessionVerbs[prev] || auxiliaryVerbs[prev] && clauseHas(words, w.clause, "there")
+			if wordAt(words, i+1) == "longer" {
+				// "unsupported systems are no longer in use", "the gap is no longer there"
+				none = slices.ContainsFunc(words[:i], func(w word) bool { return unwantedAdjectives[w.text] || eventStems[w.stem] })
+				break
+			}
+			if next := wordAt(words, i+1); next == "evidence" || next == "proof" {
+				none = containsFrom(words, i+2, harmParticiples)
+				break
+			}
+			if prev == "lost" || prev == "missed" {
+				none = true
+				break
+			}
+			if wordAt(words, i+1) == "one" {
+				none = predicateStartsWith(words[min(i+2, len(words)):], badStates)
+				break
+			}
+			none = w.clause == words[min(i+1, len(words)-1)].clause && isHarmlessAbsence(words, i+1, there)
+		case w.text == "none" || w.text == "nobody" || w.text == "nothing":
+			rest := skipToPredicate(words[i+1:])
+			if w.text == "nothing" && unwantedAdjectives[wordAt(rest, 0)] {
+				rest = rest[1:]
+			}
+			none = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) ||
+				w.text == "nothing" &&
+					(predicateStartsWith(
+						rest,
+						detectionParticiples,
+					) || wordAt(rest, 0) == "to" && (wordAt(rest, 1) == "report" || wordAt(rest, 1) == "declare"))
+		case w.text == "not" || strings.HasSuffix(w.text, "n't"):
+			next := i + 1
+			switch verb := wordAt(words, next); {
+			case possessionVerbs[verb] && isHarmlessAbsence(words, next+1, true),
+				possessionVerbs[verb] && prepositions[wordAt(words, next+1)] && isHarmlessAbsence(words, next+2, true):
+				none = true
+			case verb == "exist" || verb == "in" && wordAt(words, next+1) == "use":
+				none = clauseMatches(words, w.clause, func(w string) bool { return unwantedAdjectives[w] })
+			case verb == "a" && wordAt(words, next+1) == "single":
+				none = unwantedAdjectives[wordAt(words, next+2)] || isHarmlessAbsence(words, next+2, false)
+			case unharmedParticiples[verb]:
+				none = true // "customers were not affected"
+			default:
+				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") &&
+					(wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) &&
+					!namesSafeguard(words, w.clause, next)
+			}
+		case w.text == "neither":
+			none = containsFrom(words, i+1, unharmedParticiples)
+		case w.text == "never":
+			none = harmVerbStems[stemOf(wordAt(words, i+1))] || startsWithHadTo(words[i+1:])
+		case w.text == "without":
+			next := i + 1
+			if wordAt(words, next) == "a" && wordAt(words, next+1) == "single" {
+				next += 2
+			}
+			none = isHarmlessAbsence(words, next, true) &&
+				!clauseMatches(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
+		default:
+			continue
+		}
+		if none {
+			s.harmless |= bit
+		} else {
+			lacks |= bit
+		}
+	}
+	s.harmless &^= lacks
+}
+
+// IsHarmlessDenial reports whether nothing that the sentence denies is a gap.
+func (s *Stance) IsHarmlessDenial() bool { return s.harmless != 0 && s.Denied&^s.harmless == 0 }
+
+// namesSafeguard reports whether the rest of a clause names a safeguard.
+func namesSafeguard(words []word, clause uint8, from int) bool {
+	return slices.ContainsFunc(words[min(from, len(words)):], func(w word) bool {
+		return w.clause == clause && (safeguardStems[w.stem] || otherSafeguardStems[w.stem])
+	})
+}
+
+// nounPhraseEnd returns the end of the noun phrase that starts at from.
+func nounPhraseEnd(words []word, from int) int {
+	end := from
+	for end < len(words) && words[end].clause == words[from].clause {
+		w := words[end].text
+		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || w == "and" || w == "or" || w == "so" ||
+			w == "yet" ||
+			end > from &&
+				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || w == "regarding" || w == "concerning" || w == "involving" || w == "arising") {
+			break
+		}
+		end++
+	}
+	return end
+}
+
+// isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence
+// distinguishes "there is no …" from "we have no …".
+func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
+	if next := wordAt(words, from); next == "any" || next == "a" || next == "an" {
+		from++
+	}
+	if from >= len(words) {
+		return false
+	}
+	end := nounPhraseEnd(words, from)
+	if end == from {
+		return false
+	}
+	name, rest := words[from:end], words[end:]
+	head := name[len(name)-1]
+	if first := wordAt(rest, 0); isExistence && (first == "or" || first == "and") &&
+		wordAt(rest, 1) != "no" { // "no critical or major findings"
+		if more := nounPhraseEnd(words, end+1); more > end+1 {
+			name, rest = words[from:more], words[more:]
+			head = name[len(name)-1]
+		}
+	}
+	if !isExistence {
+		rest = skipToPredicate(rest)
+	}
+	for _, w := range name {
+		if safeguardStems[w.stem] || otherSafeguardStems[w.stem] || safeguardAdjectives[w.text] {
+			return !isExistence && predicateStartsWith(rest, badStates) // "no test failed"
+		}
+	}
+	switch {
+	case isExistence && objectStems[head.stem]:
+		next := wordAt(rest, 0)
+		return next != "to" && next != "for" && !relativePronouns[next]
+	case isExistence && (eventStems[head.stem] || unwantedAdjectives[name[0].text]):
+		return true
+	case eventStems[head.stem]:
+		return !hasAuxiliary(rest) && !hasVerb(rest) || predicateStartsWith(rest, eventParticiples) ||
+			predicateStartsWith(rest, badStates) ||
+			startsWithHadTo(rest)
+	}
+	return !isExistence &&
+		(predicateStartsWith(rest, badStates) || predicateStartsWith(rest, detectionParticiples) || predicateStartsWith(rest, mishapVerbs) ||
+			startsWithHadTo(rest) || clauseHas(rest, head.clause, "outside"))
+}
+
+// skipToPredicate skips modifiers such as "of the laptops" or "from the baseline".
+func skipToPredicate(rest []word) []word {
+	if first := wordAt(rest, 0); !prepositions[first] && first != "or" && first != "and" && !strings.HasSuffix(first, "ing") {
+		return rest // "complaints regarding …"
+	}
+	i := slices.IndexFunc(rest, func(w word) bool {
+		return w.clause == rest[0].clause &&
+			(auxiliaryVerbs[w.text] || eventParticiples[w.text] || badStates[w.text] || mishapVerbs[w.text])
+	})
+	if i < 0 {
+		return rest
+	}
+	return rest[i:]
+}
+
+// containsFrom reports whether any word from the given one on is in set.
+func containsFrom(words []word, from int, set map[string]bool) bool {
+	return from < len(words) && slices.ContainsFunc(words[from:], func(w word) bool { return set[w.text] })
+}
+
+// startsWithHadTo reports whether words begin with "had to", as in "had to be removed".
+func startsWithHadTo(rest []word) bool { return wordAt(rest, 0) == "had" && wordAt(rest, 1) == "to" }
+
+// predicateStartsWith reports whether a predicate, after its auxiliaries, begins with a word in
+// set.
+func predicateStartsWith(predicate []word, set map[string]bool) bool {
+	for i, w := range predicate {
+		if i > maxAuxiliaries || w.clause != predicate[0].clause {
+			return false
+		}
+		if set[w.text] {
+			return true
+		}
+		if !auxiliaryVerbs[w.text] && !strings.HasSuffix(w.text, "ly") {
+			return false
+		}
+	}
+	return false
+}
+
+const maxAuxiliaries = 3 // auxiliaries before the predicate

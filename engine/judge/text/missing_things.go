@@ -1,0 +1,126 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// safeguardStems are things that an organization has or does against a risk: their absence is a
+// gap, whereas having no visitors, incidents or branches abroad isn't.
+var safeguardStems = stemSet(
+	`siem inventory register record log logbook list policy procedure process plan playbook runbook rota schedule calendar test exercise drill rehearsal
+review recertification audit assessment analysis check scan inspection training course screening vetting firewall antivirus mfa 2fa encryption backup copy monitoring alarm
+camera cctv badge turnstile vpn vault segmentation baseline standard guideline hardening dlp mdm edr xdr ids ips waf proxy sandbox gateway escrow generator ups sprinkler extinguisher
+questionnaire checklist approval sign-off nda dpa dpia clause agreement hotline channel portal tool tracker dashboard report
+budget diagram map program programme concept strategy risk-register classification scheme label watermark pentest signature filter
+authentication bitlocker filevault logging patch anti-malware anti-virus honeypot allowlist whitelist blocklist retention pseudonymization minutes lessons retrospective`,
+)
+
+// otherSafeguardStems lists further nouns whose absence counts in a sentence, but which carry no
+// meaning as column names.
+var otherSafeguardStems = stemSet(
+	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
+)
+
+// MissingThing is a word of what a sentence states is missing.
+type MissingThing struct {
+	Concept, Stem uint64
+	phrase        uint64 // hash of the phrase it is part of, or 0
+	IsGeneric     bool   // the word applies to many things
+}
+
+const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
+
+// findMissingThings returns the words of what a sentence plainly states is missing or was not done:
+// "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was not
+// held". It returns nil if that is not a safeguard.
+func findMissingThings(text string, words []word, s *Stance) (things []MissingThing) {
+	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesPlainly(text, words, s) {
+		return nil
+	}
+	l := sharedLexicon()
+	guards, part, phrase := false, 0, uint64(0)
+	for i, w := range words {
+		if part--; part < 0 {
+			phrase = 0
+		}
+		if s.Denied&(1<<w.clause) == 0 {
+			continue
+		}
+		if concept, n := l.longestPhrase(words, i); n > 1 {
+			part, phrase = n-1, hashTerm(concept)
+		}
+		if relativePronouns[w.text] || circumstanceWords[w.text] {
+			break
+		}
+		guards = guards || safeguardStems[w.stem] || otherSafeguardStems[w.stem]
+		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) ||
+			genericActionStems[w.stem] ||
+			timeStems[w.stem] {
+			continue
+		}
+		if t := (MissingThing{
+			Concept:   hashTerm(l.concept(w.stem)),
+			Stem:      hashTerm(w.stem),
+			phrase:    phrase,
+			IsGeneric: l.weightOf(l.concept(w.stem)) < WeightFull,
+		}); !emptyConcepts()[t.Concept] {
+			things = append(things, t)
+		}
+	}
+	if !guards || len(things) > maxMissingThings {
+		return nil
+	}
+	return things
+}
+
+// deniesPlainly reports whether the first clause of a sentence denies a thing as a whole: "we have
+// no …", "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody
+// confirms are removed" or "not approved".
+func deniesPlainly(text string, words []word, s *Stance) bool {
+	if s.Denied&1 == 0 {
+		return false
+	}
+	for i, w := range words {
+		next := wordAt(words, i+1)
+		switch {
+		case w.clause > 0 || relativePronouns[w.text]:
+			return false
+		case w.text == "no":
+			prev := wordAt(words, i-1)
+			return i == 0 && !strings.HasPrefix(text[w.end:], ".") || possessionVerbs[prev] || auxiliaryVerbs[prev]
+		case w.text == "not" && i > 0 || strings.HasSuffix(w.text, "n't"):
+			if next == "yet" || next == "been" {
+				i, next = i+1, wordAt(words, i+2)
+			}
+			return possessionVerbs[next] || genericActionStems[stemOf(next)] ||
+				wordAt(words, i+1) == "been" && genericActionStems[stemOf(wordAt(words, i+2))] ||
+				next == "in" && wordAt(words, i+2) == "place"
+		case w.text == "never" && i > 0:
+			return genericActionStems[stemOf(next)] || next == "been" && genericActionStems[stemOf(wordAt(words, i+2))]
+		}
+	}
+	return false
+}
+
+var (
+	// circumstanceWords introduce a place, time or reason.
+	circumstanceWords = wordSet("in at since because by due during before after until despite although while")
+	// genericActionStems only state that a thing exists or was done.
+	genericActionStems = stemSet(
+		`held hold written write carried carry kept keep made make done do performed perform conducted conduct taken take run ran executed execute drawn draw compiled compile
+set up established establish created create prepared prepare introduced introduce named name appointed appoint installed install bought buy exist exists existing existed place happened happen
+have had available present found find shown show seen see produced produce started start begun begin completed complete finished finish`,
+	)
+	// timeStems are expressions of time.
+	timeStems = stemSet(
+		`year month quarter week day half summer autumn winter spring january february march april may june july august september october november december recent recently last`,
+	)
+)
+
+// IsAmong reports whether a thing is one of the concepts, or a part of one.
+func (t MissingThing) IsAmong(concepts []Concept) bool {
+	return slices.ContainsFunc(concepts, func(a Concept) bool {
+		return a.ID == t.Concept || a.ID == t.phrase || slices.Contains(a.Parts, t.Concept)
+	})
+}

@@ -1,0 +1,79 @@
+package text
+
+import "strings"
+
+// readModality determines how binding a sentence is: must, should or may.
+func readModality(s *Stance, text string, words []word) {
+	weak := ""
+	for i, w := range words {
+		if s.IsTableRow && isInColumnName(text, w) {
+			continue // part of a column name
+		}
+		switch {
+		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" ||
+			w.text == "enforced" || w.text == "obliged":
+			s.Mandatory = true
+		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.Conditional|s.Denied)&(1<<w.clause) == 0:
+			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
+			// occur" is a condition.
+			if w.text == "may" && (isRestrictingMay(words, i) || isSanctionMay(words, i) || entitlementVerbs[wordAt(words, i+1)]) {
+				s.Mandatory = true
+				continue
+			}
+			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && isSubordinate(words, i) {
+				continue
+			}
+			weak = w.text
+		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
+			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
+				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" ||
+					p == "reasonably" ||
+					p == "extent" {
+					weak = p + " " + w.text
+				}
+			}
+		case w.text == "try" || w.text == "aim" && wordAt(words, i+1) == "to" || w.text == "aims" || w.text == "strives" ||
+			w.text == "endeavours" || w.text == "endeavors" || w.text == "endeavor" || w.text == "seeks" ||
+			w.text == "attempts" && wordAt(words, i+1) == "to":
+			weak = w.text
+		}
+	}
+	if weak != "" && !s.Mandatory || strings.Contains(weak, " ") {
+		s.Hedge = weak
+	}
+}
+
+// isRestrictingMay reports whether the "may" at i restricts: "may use encrypted sticks only", "no
+// visitor may enter".
+func isRestrictingMay(words []word, i int) bool {
+	return clauseHas(words, words[i].clause, "only", "no", "nobody", "none", "neither", "nor", "never")
+}
+
+// isSanctionMay reports whether the "may" at i states a sanction: "may be subject to disciplinary
+// action".
+func isSanctionMay(words []word, i int) bool {
+	next := wordAt(words, i+1)
+	return next == "result" || next == "lead" || next == "be" && sanctionWords[wordAt(words, i+2)]
+}
+
+// entitlementVerbs express a right: "the authority to which the patient may complain".
+var entitlementVerbs = wordSet("complain appeal object")
+
+var sanctionWords = wordSet("subject subjected disciplined dismissed")
+
+// isInColumnName reports whether the word is part of a column name, "Name: value; …".
+func isInColumnName(text string, w word) bool {
+	from := strings.LastIndexAny(text[:w.start], ";|") + 1
+	rest := text[w.end:]
+	if end := strings.IndexAny(rest, ";|"); end >= 0 {
+		rest = rest[:end]
+	}
+	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
+}
+
+// isSubordinate reports whether the verb belongs to a subordinate clause ("systems that may hold
+// personal data").
+func isSubordinate(words []word, i int) bool {
+	p := wordAt(words, i-1)
+	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
+}

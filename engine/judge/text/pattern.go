@@ -1,0 +1,369 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
+
+// negativeStates are the states that a status or a cell says not to be.
+const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
+
+const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
+
+var (
+	planPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:` +
+		`road ?map item|will (?:\w+ly )?(?:soon )?(?:be )?(?:fitted|built|bought|implement|deploy|introduc|roll(?:ed)? out|rolled|establish|adopt|procur|purchas|migrat|put in place|launch|in place)\w*|` +
+		`shall be (?:implemented|introduced|rolled out|deployed) (?:by|in|during) |` +
+		`(?:is|are|was|were|has been|have been|being|remains?|currently|still) (?:\w+ly )?(?:planned|foreseen|envisaged|intended|on the roadmap|on our roadmap|under development|under construction|in development|in progress|in preparation|work in progress|being (?:` + planVerbs + `)\w*)(?: (?:for|to|in|by|as))?|` +
+		`(?:we|organi[sz]ation|company|team|it|department|management) (?:currently )?(?:plans?|intends?|expects?|proposes?) to |` +
+		`plans? (?:are|is) (?:under way|underway|in place) to |planned (?:for|in|by) |scheduled to (?:be )?(?:` + planVerbs + `)\w*|` +
+		`scheduled for (?:q[1-4]|20\d\d|next|completion|implementation|roll-?out|` + monthNames + `)|(?:on|in) (?:the|our) roadmap|` +
+		`to be (?:implemented|introduced|rolled out|deployed|established|developed|purchased|completed by|done)|` +
+		`going to (?:implement|introduce|deploy|roll|establish|adopt|develop|buy)|next (?:year|quarter|fiscal year|budget)|` +
+		`(?:target|planned|expected|due|go-live) date:? |(?:has|have) been (?:proposed|suggested|scheduled)\b|(?:is|are) (?:proposed|scheduled to|expected (?:to (?:be )?` + planVerbs + `\w*|to go|to arrive|in|by)|going to)\b|not (?:yet )?started\b|(?:on|in) (?:the|our|a) backlog|` +
+		`(?:under|being) (?:consideration|considered|evaluated|discussed)\b|(?:we|team|it|they) (?:are|is) (?:evaluating|considering|exploring|looking into|discussing)\b|(?:would|'d|’d) like to\b|hopes? to\b|in (?:the )?future,? |budget (?:is )?pending|` +
+		`(?:is|are) to (?:be (?:divided|introduced|bought|written|set up|assessed|monitored|moved|replaced)|monitor|watch|send|provide) .{0,80}\b(?:20\d\d|next|q[1-4])|want(?:s)? to (?:have|introduce|buy|set up|start|build)|(?:explore|investigate) whether\b|first draft\b)`)
+	plannedStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|implementation|progress|implemented)\s*[:=|]\s*(?:planned|open|not (?:yet )?(?:started|begun)|in progress|pending|to ?do|ongoing|scheduled|0 ?%|(?:an? |first |rough )?(?:ideas?|notes|sketch|proposal|thoughts)\b|(?:\w+ )?(?:offers?|quotes?) (?:received|asked|requested)|under discussion|to be (?:decided|discussed))`,
+	)
+	negativeStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`,
+	)
+	// negativeCellPattern is a cell that says no and nothing else; statusColumnPattern are columns that speak of their whole row.
+	negativeCellPattern = lazyregexp.New(
+		`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`,
+	)
+	// notStartedPattern is the state of what lies ahead.
+	notStartedPattern = lazyregexp.New(`(?i)^\W*not (?:yet )?started\b`)
+	// noFindingsPattern: "Result: none".
+	noFindingsPattern   = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
+	statusColumnPattern = lazyregexp.New(
+		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
+	)
+	positiveStatusPattern = lazyregexp.New(
+		`(?i)\b(?:status|state|result|outcome|completed|closed|implemented|in place|enabled|encrypted|enforced)\s*[:=|]\s*(?:yes|done|complete|closed|pass|success|ok\b|on\b|active|enabled|enforced|approved|implemented|in place|y\b|true|resolved|restored)`,
+	)
+
+	deadlinePattern = lazyregexp.New(
+		`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`,
+	)
+
+	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
+
+	templatePattern = lazyregexp.New(
+		`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`,
+	)
+	// separationPattern: "kept apart from one another" limits nothing.
+	separationPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`,
+	)
+	limitPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:(?:on|in|for|of|to) (?:the |our |all )?(?:laptops|desktops|workstations|servers|phones|tablets|endpoints|windows (?:machines|devices)|production|offices?|headquarters|head office|clinics?) only\b|only (?:on|in|for) (?:the |our )?(?:laptops|desktops|workstations|servers|phones|tablets|production|offices?|headquarters|head office|clinics?)\b|(?:have|has|had|gets?) none\s*(?:[.;,]|$)|outside (?:of )?(?:this|the|our) (?:policy|scope|standard|procedure)|except(?:ing)? (?:for|in|where|when|that)\b|with the exception of|excluding|other than|does not apply|do not apply|not in scope|out of scope|(?:is|are) exempt|exempt from|exceptionally|only (?:for|applies|cover\w*)\b|limited to|apart from|pilot|partially|partly|in part\b|some (?:of )?(?:the |our )?(?:systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|sites?|employees|staff|applications?|accounts?)|selected (?:systems?|devices?|users?|servers?|teams?|suppliers?|vendors?|applications?)|most (?:of|systems?|devices?|users?|servers?|laptops?|teams?|suppliers?|vendors?|employees|staff|applications?|accounts?)|a (?:number of|subset)|a few (?:of|other|more|systems?|devices|users|people|servers|laptops|machines|teams|suppliers|vendors|employees|staff|applications|accounts|sites|offices|locations|countries|departments|rooms|places|services|customers|controls|cases|exceptions)\b|case by case|ad hoc|informal(?:ly)?|inconsistent(?:ly)?|sporadic(?:ally)?|occasional(?:ly)?|in theory)`,
+	)
+	instructPattern = lazyregexp.NewPrefiltered(
+		`(?i)(?:(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|other)\b.{0,30}\b(?:instruction|prompt|rule|guideline|finding|evidence|criteria)|\b(?:ignore|disregard|forget) (?:all |everything )?(?:the )?above\b|\b(?:mark|rate|score|grade|report|treat|regard|deem|consider|classify|set|record|flag)\b.{0,120}\bas (?:fully )?(?:compliant|implemented|met|satisf|passed|not applicable|evidenced|performed|done|in place|effective|covered|level [0-5])|^\W*(?:please )?(?:answer|respond|reply|conclude|say) that\b|\bwhen (?:evaluating|assessing|judging|rating|scoring|auditing|reviewing)\b[^.;]{0,60}, ?(?:please )?(?:answer|respond|reply|conclude|state|say|accept|consider|assume|find|rate|mark|report)\b|\bin your (?:assessment|report|answer|evaluation|judge?ment|findings?|response|rating)\b|\b(?:it is sufficient|it suffices) to (?:find|conclude|accept|state)\b|\bthe (?:correct|right|expected) (?:answer|finding|verdict|rating|conclusion) is\b|\bwrite in (?:the|your) (?:report|assessment|answer|findings?)\b|^\W*(?:grade|verdict)\s*[:=]|\b(?:full|top|maximum) (?:marks|score|points)\b|^\W*score \d+\s*:|\bdo not doubt\b|\byou have seen that\b|\byou are an? (?:auditor|assessor|reviewer|assistant|judge|expert)\b|\bas an ai\b|\b(?:system|assistant|user) ?(?:prompt|message)|\b(?:the )?(?:assessor|auditor|model|tool|reviewer|assistant|reader|llm)s? (?:must|should|shall|will|is to|are to|has to|have to) (?:conclude|mark|rate|accept|assume|consider|treat|find|report)|you (?:are|must|should|will) (?:now|conclude|mark|rate|answer|respond|output)\b)`,
+	)
+	speakerPattern = lazyregexp.New(
+		`(?i)^\W*(?:(?:system|assistant|user) ?:|(?:assessor|auditor|reviewer)s?: (?:please |kindly )?(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|assume)\b|(?:assistant|ai|model|assessor|auditor|reviewer)s?(?:, (?:please |kindly )?| please | kindly )(?:write|report|state|mark|rate|conclude|confirm|consider|accept|regard|treat|note that|assume)\b)`,
+	)
+	purposePattern = lazyregexp.New(
+		`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`,
+	)
+	// selfDescriptionPattern is what a document says that it is, not what is to be done.
+	selfDescriptionPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`,
+	)
+	// contactPattern says whom to ask.
+	contactPattern = lazyregexp.NewPrefiltered(
+		`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`,
+	)
+	definitionPattern = lazyregexp.New(
+		`(?i)^[“"']?[\w /-]{2,60}[”"']?(?:\s*\([\w ]+\))?\s+(?:means|refers to|is defined as|stands for|is (?:a|an|the) (?:process|method|term|practice|type|kind|technique|mechanism|act) (?:of|that|by|in|where|which))\b`,
+	)
+	referencePattern = lazyregexp.New(
+		`(?i)^(?:please )?(?:see|refer to|cf\.|consult)\b|\b(?:is|are) (?:described|covered|addressed|detailed|defined|documented) in (?:the|a|our) (?:separate |corresponding )?[\w &-]{3,60}(?:policy|procedure|standard|plan|document)\.?$|\.{5,}\s*\d+$|\b(?:iso|iec|nist|pci|gdpr|hipaa|dora|nis ?2|the (?:standard|regulation|law|act|directive|framework)|(?:clause|article|annex) [A-Z]?\d[\d.]*)\b[^.]{0,40}\b(?:requires?|demands?|asks?|states?|says) (?:us |organi[sz]ations )?(?:that|to)\b`,
+	)
+	wishPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:would be (?:\w+ )?(?:desirable|nice|great|good|better|useful|helpful|ideal|welcome|expected|sensible|advisable|preferable)|(?:we|i|auditors?|assessors?|consultants?|testers?|reviewers?) (?:would |strongly |also |therefore )*(?:recommend|suggest|advise)\b|it (?:is|was) recommended that)`,
+	)
+	pastEventPattern = lazyregexp.New(
+		`(?i)\b(?:was|were|has been|have been) (?:\w+ly )?(?:[a-z]+ed|done|held|made|taken|run|sent|found|given|shut|kept|built|set)\b|\b(?:completed|performed|conducted|executed|reviewed|tested|approved|restored|closed|attended|signed|held)\b[^.]{0,40}\b(?:on|at|in)\b.{0,20}\b20\d\d\b|\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d`,
+	)
+	isoDatePattern = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
+)
+
+// What a pattern can't match without. Patterns are slow, and most sentences hold
+// none of their words.
+const (
+	triggersPlan = 1 << iota
+	triggersPlaceholder
+	triggersLimit
+	triggersInstruction
+	triggersPurpose
+	triggersDefinition
+	triggersReference
+	triggersPastEvent
+	triggersWish
+)
+
+var triggerMasks = newTriggerMasks(map[int]string{
+	triggersPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
+		start started considered consideration evaluated evaluating considering exploring looking discussing discussed proposed suggested backlog like hope hopes future pending to want wants explore investigate draft
+		fitted built bought roadmap item expects expect aims aim proposes propose scheduled going next target expected due live implemented introduced rolled deployed established
+		developed purchased completed done prepared drawn written drafted worked compiled procured hired`,
+	triggersPlaceholder: `tbd tbc todo fixme lorem your acme text wording sentence defined determined confirmed decided specified completed added written agreed`,
+	triggersLimit: `except excepting exception excluding other scope apply exempt exceptionally only limited apart pilot partially partly part some selected
+		most few none outside number subset case ad informal informally inconsistent inconsistently sporadic sporadically occasional occasionally theory`,
+	triggersInstruction: `ignore disregard forget override compliant implemented met satisfied satisfactory satisfying passed evidenced level applicable ai prompt message
+		assistant assistants assessor assessors auditor auditors model models tool reviewer reviewers reader readers llm you your above performed done place effective covered
+		answer respond reply conclude say evaluating assessing judging rating scoring auditing reviewing suffices sufficient correct right expected write grade verdict marks points score doubt`,
+	triggersPurpose:    `purpose purposes aim aims goal goals objective objectives intent intents scope scopes policy document procedure standard plan section chapter`,
+	triggersDefinition: `means refers defined stands process method term practice type kind technique mechanism act`,
+	triggersReference:  `requires require demands demand asks ask states says see refer cf consult described covered addressed detailed defined documented`,
+	triggersWish:       `desirable nice great good better useful helpful ideal welcome expected sensible advisable preferable recommend recommended suggest advise`,
+	triggersPastEvent:  `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
+})
+
+func newTriggerMasks(lists map[int]string) map[string]int {
+	m := make(map[string]int)
+	for bit, list := range lists {
+		for _, w := range strings.Fields(list) {
+			m[w] |= bit
+		}
+	}
+	return m
+}
+
+// possiblePatterns says which patterns can match a sentence at all.
+func possiblePatterns(text string, words []word) int {
+	mask := 0
+	for _, w := range words {
+		mask |= triggerMasks[w.text]
+		if strings.HasPrefix(w.text, "xxx") {
+			mask |= triggersPlaceholder
+		}
+	}
+	if strings.ContainsAny(text, "[<{$☐□❏⬜") || strings.Contains(text, "____") {
+		mask |= triggersPlaceholder
+	}
+	if strings.Contains(text, ".....") {
+		mask |= triggersReference
+	}
+	if strings.Contains(text, "20") && strings.Contains(text, ":") {
+		mask |= triggersPastEvent
+	}
+	if strings.Contains(text, ":") {
+		mask |= triggersInstruction
+	}
+	return mask
+}
+
+func readPatterns(s *Stance, text string, words []word, year int) {
+	possible := possiblePatterns(text, words)
+	if possible&triggersPlaceholder != 0 {
+		readPlaceholder(s, text)
+	}
+	readPlan(s, text, words, year, possible)
+	if s.Limit == "" && possible&triggersLimit != 0 {
+		if s.Limit = limitPattern.FindString(text); s.Limit != "" &&
+			(noExemptionPattern.MatchString(text) || separationPattern.MatchString(text)) {
+			s.Limit = ""
+		}
+	}
+	if s.Limit == "" && possible&triggersLimit != 0 && s.Denied|s.Prohibited == 0 && !noExemptionPattern.MatchString(text) &&
+		!restrictionPattern.MatchString(text) {
+		s.Limit = exceptPattern.FindString(text)
+	}
+	if s.Limit == "" {
+		s.Limit = findPartialShare(text)
+		s.LimitIsShare = s.Limit != ""
+	}
+	if strings.ContainsAny(text, ":=|") {
+		s.AnswersNo = s.AnswersNo || !s.IsTableRow && negativeStatusPattern.MatchString(text)
+		s.AnswersYes = positiveStatusPattern.MatchString(text)
+	}
+	s.Question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") ||
+		strings.Contains(text, "uestion") && unansweredPattern.MatchString(text)
+	// "System:" may open an order to a model; in a row it is a column.
+	s.Instruction = possible&triggersInstruction != 0 &&
+		(instructPattern.MatchString(text) || !s.IsTableRow && speakerPattern.MatchString(text))
+	if possible&triggersWish != 0 && wishPattern.MatchString(text) {
+		s.Hypothetical = 1<<s.ClauseCount - 1 // what somebody would like to see
+		s.Denied = 0
+	}
+	s.StatesPurpose = possible&triggersPurpose != 0 && purposePattern.MatchString(text) || selfDescriptionPattern.MatchString(text)
+	s.Definition = possible&triggersDefinition != 0 && definitionPattern.MatchString(text)
+	s.Reference = possible&triggersReference != 0 && referencePattern.MatchString(text)
+	s.NamesContact = contactPattern.MatchString(text)
+	s.ReportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) ||
+		s.AnswersYes && isoDatePattern.MatchString(text)
+	s.StillPresent = stillActivePattern.MatchString(text)
+	readFrame(s, text, words)
+	if s.IsTableRow {
+		s.readNegativeCells(text, words)
+	}
+	if s.AnswersNo {
+		s.Denied |= 1<<s.ClauseCount - 1
+	}
+}
+
+// isActionColumn: a column's name is of what is done or there against a risk: "reviewed: no" denies, "privileged: no" is of a kind.
+func isActionColumn(name []word) bool {
+	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
+}
+
+// readNegativeCells reads a row's bare "no": under a column of state it is said of the whole row, under another
+// of what the column names.
+func (s *Stance) readNegativeCells(text string, words []word) {
+	at := 0
+	for cell := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '|' }) {
+		from := at + strings.Index(text[at:], cell)
+		at = from + len(cell)
+		label, value, ok := strings.Cut(cell, ": ")
+		if !ok || !negativeCellPattern.MatchString(value) {
+			continue
+		}
+		switch {
+		case IsUntickedBox(strings.TrimSpace(value)):
+			s.Placeholder = strings.TrimSpace(value)
+			return
+		case noFindingsPattern.MatchString(cell), s.PlanWords != "" && notStartedPattern.MatchString(value):
+			continue
+		case statusColumnPattern.MatchString(label):
+			s.AnswersNo = true
+			return
+		}
+		cellWords := slices.DeleteFunc(slices.Clone(words), func(w word) bool { return w.start < from || w.end > at })
+		if !isActionColumn(cellWords) {
+			continue
+		}
+		for _, w := range cellWords {
+			s.Denied |= 1 << w.clause
+		}
+	}
+}
+
+// unansweredPattern: what questions were about that have no answer tells nothing of what is done.
+var unansweredPattern = lazyregexp.NewPrefiltered(
+	`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`,
+)
+
+// exceptPattern leaves something out of a rule; not out of what restrictionPattern forbid: "all ports are closed except the web's".
+var (
+	exceptPattern      = lazyregexp.NewPrefiltered(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
+	restrictionPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:only|nobody|no[- ]one|none|closed|clos\w+|block\w*|den(?:y|ied|ies)|refus\w+|reject\w*|restrict\w*|prohibit\w*|forbid\w*|forbidden|drop\w*|disabled|removed|locked|by default)\b`,
+	)
+)
+
+// noExemptionPattern: "no user is exempt" limits nothing.
+var noExemptionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
+
+// IsUntickedBox: a box that nobody ticked, before a step or a question.
+func IsUntickedBox(text string) bool { return untickedBoxPattern.MatchString(text) }
+
+var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
+
+func readPlaceholder(s *Stance, text string) {
+	if box := untickedBoxPattern.FindString(text); box != "" {
+		s.Placeholder = box
+		return
+	}
+	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
+		// "[name](link)" is no blank, nor is a ticked box, unless it stands for a number; and "has to be specified" is a rule.
+		if m[1] < len(text) && text[m[1]] == '(' ||
+			strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) ||
+			isObligation(text, m) {
+			continue
+		}
+		s.Placeholder = strings.TrimSpace(text[m[0]:m[1]])
+		return
+	}
+}
+
+// FindPlaceholders returns the places in a text that a template leaves to be filled in, as byte
+// offsets.
+func FindPlaceholders(text string) [][]int {
+	if !strings.ContainsAny(text, "[<{$") {
+		return nil
+	}
+	return templatePattern.FindAllStringIndex(text, -1)
+}
+
+var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
+
+func readPlan(s *Stance, text string, words []word, year, possible int) {
+	if possible&triggersPlan != 0 {
+		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) &&
+			!plannedMannerPattern.MatchString(text[m[0]:m[1]]) &&
+			!relativeEndPattern.MatchString(text[:m[0]]) &&
+			!isDueDateReference(text, m) {
+			s.PlanWords = strings.TrimSpace(text[m[0]:m[1]])
+		}
+	}
+	if s.PlanWords == "" && possible&triggersPlan != 0 {
+		if m := futureDocumentPattern.FindStringIndex(text); m != nil && !isObligation(text, m) && !recurringRulePattern.MatchString(text) {
+			s.PlanWords = strings.TrimSpace(text[m[0]:m[1]])
+		}
+	}
+	if s.PlanWords == "" && strings.ContainsAny(text, ":=|") {
+		s.PlanWords = plannedStatusPattern.FindString(text)
+		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." after what it is of
+	}
+	if s.PlanWords == "" && year > 0 && strings.Contains(text, "20") {
+		// A rule may name a past date from which it holds; only what lies ahead is a plan.
+		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) &&
+			!validityPattern.MatchString(text[:m[1]]) {
+			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil &&
+				(y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
+				s.PlanWords = text[m[0]:m[1]]
+			}
+		}
+	}
+	if s.PlanWords != "" && pronouns[wordAt(words, 0)] && len(words) <= 14 {
+		s.RefersBack = true
+	}
+}
+
+// futureDocumentPattern is what comes into being once. What comes again with each thing (recurringRulePattern) is a rule.
+var (
+	futureDocumentPattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`,
+	)
+	recurringRulePattern = lazyregexp.NewPrefiltered(
+		`(?i)\b(?:each|every|any|whenever|when|if|where|upon|after|before|for all|all|always|must|shall|annual\w*|year\w*|quarter\w*|month\w*|week\w*|dai\w*|regular\w*|periodic\w*|within|by the|who|kept|maintained|reviewed|updated)\b`,
+	)
+)
+
+// validityPattern is how long something holds: "signed a waiver until 31 August 2027".
+var validityPattern = lazyregexp.New(
+	`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`,
+)
+
+// relativeEndPattern: "staff who are going to see patients" are no plan.
+var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
+
+// isDueDateReference: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
+func isDueDateReference(text string, m []int) bool {
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") &&
+		dueDatePrefixPattern.MatchString(text[:m[0]])
+}
+
+var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
+
+// plannedMannerPattern is how a thing is done, not when: "changes are properly planned".
+var plannedMannerPattern = lazyregexp.New(
+	`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`,
+)
+
+var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
+
+// isObligation: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
+func isObligation(text string, m []int) bool {
+	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obligationPrefixPattern.MatchString(text[:m[0]])
+}

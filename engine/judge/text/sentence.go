@@ -1,0 +1,232 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scf-service/service/internal/lazyregexp"
+)
+
+// span is a sentence, list item or row of a text, in bytes, without its bullet.
+type span struct {
+	start, end int
+	Item       bool // a list item
+	heading    bool // stands alone on its line without an end
+}
+
+var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec ch approx fig incl resp st cf al")
+
+const maxSentenceBytes = 1200 // bytes; longer runs without an end are cut
+
+// splitSentences cuts text where sentences, list items and rows end. A line that goes on
+// in lower case belongs to the one before, as PDF text breaks anywhere.
+func splitSentences(text string) []span {
+	var out []span
+	add := func(start, end int, endsLine bool) {
+		s := span{start: start, end: end}
+		for s.end > s.start && isSpace(text[s.end-1]) {
+			s.end--
+		}
+		for s.start < s.end && isSpace(text[s.start]) {
+			s.start++
+		}
+		if n := bulletLength(text[s.start:s.end]); n > 0 {
+			s.start += n
+			s.Item = true
+			s.start += labelLength(text[s.start:s.end])
+		} else if checkboxPattern.MatchString(text[s.start:s.end]) {
+			s.Item = true // whose box is kept: it tells whether it is ticked
+		}
+		if strings.IndexFunc(text[s.start:s.end], unicode.IsLetter) < 0 {
+			return
+		}
+		last := text[s.end-1]
+		s.heading = endsLine && !s.Item && last != '.' && last != '!' && last != '?' && last != ';' && last != ':' && s.end-s.start < 90
+		out = append(out, s)
+	}
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			if breaksLine(text, from, i) {
+				add(from, i, true)
+				from = i + 1
+			}
+		case c == '.' || c == '!' || c == '?':
+			if endsSentence(text, from, i) && !isQuestionCondition(text[from:i+1], text[i+1:]) {
+				add(from, i+1, false)
+				from = i + 1
+			}
+		case i-from >= maxSentenceBytes && isSpace(c), i-from >= 2*maxSentenceBytes && utf8.RuneStart(c):
+			add(from, i, false)
+			from = i
+		}
+	}
+	if from < len(text) {
+		add(from, len(text), true)
+	}
+	return out
+}
+
+// Sentences returns the sentences, list items and rows of a text, without their bullets.
+func Sentences(text string) []string {
+	var out []string
+	for _, s := range splitSentences(text) {
+		out = append(out, text[s.start:s.end])
+	}
+	return out
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// breaksLine tells whether the line break at i ends what began at from.
+func breaksLine(text string, from, i int) bool {
+	rest := strings.TrimLeft(text[i+1:], " \t\r")
+	if rest == "" || rest[0] == '\n' || bulletLength(rest) > 0 || checkboxPattern.MatchString(rest) {
+		return true
+	}
+	before := strings.TrimRight(text[from:i], " \t\r")
+	if before == "" || isTableRow(rest) || isTableRow(before) {
+		return true
+	}
+	switch before[len(before)-1] {
+	case '.', '!', '?', ':', ';', '|':
+		return true
+	case ',', '-':
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	// A capital after a long line may be a name in wrapped text; after a short one it is a new line.
+	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
+}
+
+// isTableRow tells whether a text begins with a table row as readers write it, "Name: value; Name: value",
+// or with cells between bars. A row never goes on with the one before.
+func isTableRow(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	if strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") {
+		return true
+	}
+	first, rest, ok := strings.Cut(line, ": ")
+	if !ok || len(first) > 60 || strings.Contains(first, ". ") || strings.Contains(first, ";") {
+		return false
+	}
+	_, rest, ok = strings.Cut(rest, "; ")
+	label, _, labelled := strings.Cut(rest, ": ")
+	return ok && labelled && len(label) <= 60 && !strings.Contains(label, ". ")
+}
+
+// endsSentence tells whether the mark at i ends a sentence.
+func endsSentence(text string, from, i int) bool {
+	j := i + 1
+	for j < len(text) && strings.IndexByte(`"')]*_`, text[j]) >= 0 {
+		j++
+	}
+	if j >= len(text) {
+		return true
+	}
+	if !isSpace(text[j]) {
+		return false
+	}
+	if text[i] != '.' {
+		return true
+	}
+	k := i
+	for k > from && !isSpace(text[k-1]) && text[k-1] != '(' {
+		k--
+	}
+	token := strings.ToLower(text[k:i])
+	if abbreviations[token] {
+		next := strings.TrimLeft(text[j:], " \t\r\n")
+		r, _ := utf8.DecodeRuneInString(next)
+		return token == "etc" && unicode.IsUpper(r)
+	}
+	if len(token) == 1 && k > from && text[k] >= 'A' && text[k] <= 'Z' {
+		// An initial ("A. Smith"); "as in Annex A. The …" ends.
+		next, _, _ := strings.Cut(strings.TrimLeft(text[j:], " \t\r\n"), " ")
+		if r, _ := utf8.DecodeRuneInString(next); unicode.IsUpper(r) && !stopWords[strings.ToLower(next)] {
+			return false
+		}
+	}
+	before := strings.TrimSpace(text[from:k])
+	if before == "" { // "1." or "a." before a list item
+		return len(token) > 3 && !isLabelNumber(token)
+	}
+	return !isLabelNumber(token) || bulletLength(before+" ") <= len(before)
+}
+
+// labelLength is the length of the number of a finding or risk that opens an item, with the blanks after it.
+func labelLength(item string) int {
+	token, rest, ok := strings.Cut(item, ". ")
+	if !ok || !isLabelNumber(strings.ToLower(token)) {
+		return 0
+	}
+	return len(item) - len(strings.TrimLeft(rest, " \t"))
+}
+
+// isLabelNumber: a token is the number of a finding or risk that opens its line, "NC-3" or "R12".
+func isLabelNumber(token string) bool {
+	head := strings.TrimRight(token, "0123456789")
+	head = strings.TrimSuffix(head, "-")
+	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+const maxConditionWords = 5 // words
+
+// isQuestionCondition: a question without its verb in front is a condition of what follows on its line:
+// "Lost it? Tell us at once.", "Personal data involved? The counsel decides."
+func isQuestionCondition(question, rest string) bool {
+	rest, _, _ = strings.Cut(rest, "\n")
+	if rest = strings.TrimLeft(rest, " \t*_)"); rest == "" || question[len(question)-1] != '?' {
+		return false
+	}
+	words, next := splitWords(question), splitWords(rest)
+	if len(words) == 0 || len(words) > maxConditionWords || len(next) < 3 || strings.HasSuffix(strings.TrimRight(rest, "*_ "), "?") {
+		return false
+	}
+	first := words[0].text
+	return !auxiliaryVerbs[first] && !modalVerbs[first] && !questionWords[first] && !contrastWords[first] &&
+		!strings.HasSuffix(first, "n't") &&
+		next[0].text != "yes" && !negationWords[next[0].text] &&
+		next[0].text != "n/a"
+}
+
+// bulletLength is the length of a list mark at the beginning of s, with the blanks after it.
+func bulletLength(s string) int {
+	i := 0
+	switch {
+	case s == "":
+		return 0
+	case strings.HasPrefix(s, "#"):
+		for i < len(s) && s[i] == '#' {
+			i++
+		}
+	case s[0] == '-' || s[0] == '*' || s[0] == '+':
+		i = 1
+	case strings.HasPrefix(s, "•") || strings.HasPrefix(s, "▪") || strings.HasPrefix(s, "–") || strings.HasPrefix(s, "◦") ||
+		strings.HasPrefix(s, "●"):
+		_, i = utf8.DecodeRuneInString(s)
+	default:
+		if n := strings.IndexAny(s[:min(len(s), 6)], ".)"); n > 0 && strings.Trim(s[:n], "ivx") == "" {
+			i = n // "iii."
+		}
+		for i < len(s) && i < 4 && (s[i] >= '0' && s[i] <= '9' || i == 0 && s[i] == '(' || i < 2 && s[i] >= 'a' && s[i] <= 'z') {
+			i++
+		}
+		if i == 0 || i >= len(s) || s[i] != '.' && s[i] != ')' {
+			return 0
+		}
+		i++
+	}
+	if i >= len(s) || !isSpace(s[i]) {
+		return 0
+	}
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	return i
+}
+
+// checkboxPattern begins with a box to tick, ticked or not.
+var checkboxPattern = lazyregexp.New(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)

@@ -1,0 +1,75 @@
+package text
+
+import "slices"
+
+// MentionsException reports whether a sentence mentions exceptions to a rule.
+func (s *Sentence) MentionsException() bool {
+	if s.Limit != "" && s.Exempt == 0 {
+		return true
+	}
+	for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
+		if t, ok := s.FindTerm(ConceptID(concept)); ok && (s.Denied|s.DeniedForPeople)&(1<<t.Clause) == 0 {
+			return true // "no contractor is exempt" tells of none
+		}
+	}
+	return false
+}
+
+// ProhibitsImplicitly reports whether a sentence prohibits something without a "not".
+func (s *Sentence) ProhibitsImplicitly() bool {
+	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
+		if _, ok := s.FindTerm(ConceptID(concept)); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Affirmed returns the sentence without its negated clauses.
+func (s *Sentence) Affirmed() *Sentence {
+	rest := *s
+	rest.Terms = slices.DeleteFunc(slices.Clone(s.Terms), func(t Term) bool { return s.Denied&(1<<t.Clause) != 0 })
+	rest.stems = s.affirmedStems
+	return &rest
+}
+
+// InstructsReader reports whether a sentence tells the reader how to judge. "System:" alone may be
+// a form label.
+func (s *Sentence) InstructsReader() bool {
+	return s.Instruction && instructPattern.MatchString(s.Text)
+}
+
+// Overlap returns the share of concepts that two sentences have in common.
+func Overlap(a, b *Sentence) float64 {
+	common := 0
+	for _, t := range a.Terms {
+		if _, ok := searchTerms(b.Terms, t.ID); ok {
+			common++
+		}
+	}
+	if union := len(a.Terms) + len(b.Terms) - common; union > 0 {
+		return float64(common) / float64(union)
+	}
+	return 0
+}
+
+// DeniesOnlyObject: "no test found holes" denies the holes, "no test was done" the test.
+func (s *Sentence) DeniesOnlyObject() bool {
+	words := splitWords(s.Text)
+	return wordAt(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words) && !statesOccurrence(words)
+}
+
+// statesOccurrence: a sentence says of its subject only that it is or happens: "no screening takes place".
+func statesOccurrence(words []word) bool {
+	for i, w := range words {
+		switch w.text {
+		case "exists", "exist", "happens", "happen", "occurs", "occur":
+			return true
+		case "takes", "take", "took":
+			if wordAt(words, i+1) == "place" {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,266 @@
+package text
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+)
+
+// word is a token of a text: lower case, with its stem and its place in bytes.
+type word struct {
+	text       string
+	stem       string
+	start, end int
+	clause     uint8 // which clause of its sentence
+}
+
+// splitWords cuts text into words. Hyphens and slashes separate; an apostrophe or a dot
+// within a word or number does not ("don't", "1.2").
+func splitWords(text string) []word {
+	out := make([]word, 0, len(text)/6+1)
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !isWordRune(r) {
+			i += size
+			continue
+		}
+		start := i
+		for i < len(text) {
+			r, size = utf8.DecodeRuneInString(text[i:])
+			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && joinsWord(text, i, size)) {
+				break
+			}
+			i += size
+		}
+		w := text[start:i]
+		if strings.ContainsFunc(w, isApostrophe) {
+			w = apostropheReplacer.Replace(w)
+		}
+		w = strings.ToLower(w)
+		if first, second, is := splitContraction(w); is {
+			mark := start + len(first)
+			_, wide := utf8.DecodeRuneInString(text[mark:])
+			out = append(
+				out,
+				word{text: first, stem: stemOf(first), start: start, end: mark},
+				word{text: second, stem: stemOf(second), start: mark + wide, end: i},
+			)
+			continue
+		}
+		one := word{text: w, stem: stemOf(w), start: start, end: i}
+		switch raw := text[start:i]; {
+		case raw == "IT":
+			one.stem = "IT" // no pronoun
+		case raw == "May" && (len(out) > 0 || i+1 < len(text) && text[i] == ' ' && text[i+1] >= '0' && text[i+1] <= '9'):
+			one.text = raw // the month, or a name
+		}
+		if whole := missingApostrophes[w]; whole != "" {
+			one.text, one.stem = whole, whole
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Words returns the words of a text in lower case.
+func Words(text string) []string {
+	var out []string
+	for _, w := range splitWords(text) {
+		out = append(out, w.text)
+	}
+	return out
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
+
+// missingApostrophes are words that people type without their apostrophe.
+var missingApostrophes = map[string]string{
+	"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
+	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't",
+}
+
+// splitContraction are the two words of one: "there's" is "there is".
+func splitContraction(w string) (first, second string, is bool) {
+	first, end, is := strings.Cut(w, "'")
+	if !is {
+		return "", "", false
+	}
+	switch {
+	case end == "s" && contractibleWords[first]:
+		return first, "is", true
+	case end == "re" && pronouns[first], end == "re" && first == "we":
+		return first, "are", true
+	case end == "ve" && len(first) < 6:
+		return first, "have", true
+	case end == "ll" && len(first) < 6:
+		return first, "will", true
+	}
+	return "", "", false
+}
+
+var contractibleWords = wordSet("there here that it what who he she where how")
+
+// apostropheReplacer are the marks that people type for one.
+var apostropheReplacer = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
+
+func isApostrophe(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
+
+func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
+
+// joinsWord tells whether the rune at i holds a word together: an apostrophe between
+// letters, a dot or comma between digits.
+func joinsWord(text string, i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i+size:])
+	if text[i] == '.' || text[i] == ',' {
+		return unicode.IsDigit(before) && unicode.IsDigit(after)
+	}
+	return unicode.IsLetter(before) && unicode.IsLetter(after)
+}
+
+const maxStemBytes = 40 // longer "words" are keys and hashes
+
+// stemOf is the stem of one word.
+func stemOf(w string) string {
+	w = strings.TrimSuffix(w, "'s")
+	if len(w) < 3 || len(w) > maxStemBytes {
+		return w
+	}
+	for _, r := range w {
+		if unicode.IsDigit(r) {
+			return w
+		}
+	}
+	if one, ok := stemOverrides[w]; ok {
+		return one
+	}
+	if known, ok := stemCache.Load(w); ok {
+		return known.(string)
+	}
+	base := w
+	if result, ok := irregularForms[w]; ok {
+		base = result
+	}
+	env := snowballstem.NewEnv(americanSpelling(base))
+	english.Stem(env)
+	result := env.Current()
+	if stemCacheSize.Add(1) <= maxCachedStems {
+		stemCache.Store(w, result)
+	}
+	return result
+}
+
+// Documents say the same few thousand words over and over.
+var (
+	stemCache     sync.Map // of word to stem
+	stemCacheSize atomic.Int64
+)
+
+const maxCachedStems = 1 << 15
+
+// Words that stemming would confuse with others of the field: a manager with
+// management, an officer with an office, a server with a service.
+// irregular are forms of verbs that no rule of stems brings together.
+var irregularForms = parseIrregularForms(
+	`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
+send sent, build built, buy bought, tell told, teach taught, know knew known, show shown, see saw seen, draw drew drawn, hide hid hidden, steal stole stolen, sell sold,
+lose lost, begin began begun, bring brought, understand understood, bind bound, deal dealt, take took taken, speak spoke spoken, forget forgot forgotten, overwrite overwrote overwritten,
+rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`,
+)
+
+func parseIrregularForms(list string) map[string]string {
+	m := make(map[string]string)
+	for line := range strings.SplitSeq(list, ",") {
+		forms := strings.Fields(line)
+		for _, f := range forms[1:] {
+			m[f] = forms[0]
+		}
+	}
+	return m
+}
+
+var stemOverrides = map[string]string{
+	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
+	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor",
+	"server": "server", "servers": "server",
+	"executive": "executive", "executives": "executive", "operator": "operator", "operators": "operator", "owner": "owner", "owners": "owner",
+	"controller": "controller", "controllers": "controller", "authority": "authority", "authorities": "authority",
+	"user": "user", "users": "user", "customer": "customer", "customers": "customer", "general": "general",
+	"contractor": "contractor", "contractors": "contractor",
+	"facility": "facility", "facilities": "facility", "personal": "personal", "personnel": "personnel", "incidental": "incidental",
+	"accountable": "accountable", "accountability": "accountable", "responsible": "responsible",
+	"responsibility": "responsibility", "responsibilities": "responsibility",
+	"author": "author", "authors": "author", "authorize": "authorize", "authorized": "authorize",
+	"authorizes": "authorize", "authorizing": "authorize", "authorization": "authorize",
+	"authorizations": "authorize",
+	"authorise":      "authorize", "authorised": "authorize", "authorises": "authorize", "authorising": "authorize",
+	"authorisation": "authorize", "authorisations": "authorize",
+	"container": "container", "containers": "container", "containerized": "container", "logic": "logic", "logical": "logical",
+	"information": "information", "informational": "information",
+	"employment": "employment", "department": "department", "importance": "importance", "reporter": "reporter",
+	"logon": "logon", "recorder": "recorder",
+}
+
+// americanSpelling folds the British spellings that the field uses.
+func americanSpelling(w string) string {
+	switch w {
+	case "programme":
+		return "program"
+	case "programmes":
+		return "programs"
+	case "licence", "licences":
+		return "license"
+	case "defence", "defences":
+		return "defense"
+	case "centre", "centres":
+		return "center"
+	case "behaviour", "behaviours":
+		return "behavior"
+	}
+	if len(w) < 7 || strings.Contains(w, "promis") || strings.Contains(w, "precis") || strings.Contains(w, "superv") {
+		return w
+	}
+	for _, s := range [...]string{"isation", "isations", "ised", "ises", "ising", "ise"} {
+		if head, ok := strings.CutSuffix(w, s); ok {
+			switch {
+			case strings.HasSuffix(head, "exerc"), strings.HasSuffix(head, "enterpr"), strings.HasSuffix(head, "otherw"),
+				strings.HasSuffix(head, "adv"), strings.HasSuffix(head, "rev"), strings.HasSuffix(head, "expert"),
+				strings.HasSuffix(head, "prem"), strings.HasSuffix(head, "conc"), strings.HasSuffix(head, "ra"):
+				return w
+			}
+			return head + "iz" + s[2:]
+		}
+	}
+	return w
+}
+
+// hashTerm names a concept. Collisions of 64 bits are not a concern at this size.
+func hashTerm(concept string) uint64 {
+	h := uint64(14695981039346656037) // FNV-1a, as hash/fnv has it
+	for i := range len(concept) {
+		h = (h ^ uint64(concept[i])) * 1099511628211
+	}
+	return h
+}
+
+func wordSet(s string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// Words that carry no topic. Negation, modality and the like are read by stance.
+var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
+before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
+for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself
+least less let may me might more most must my neither no nor not now of off on once one only or other our ours out over own per same she should
+so some such than that the their theirs them themselves then there thereby therefore these they this those through thus to too
+under until up upon us very via was wasn't we were weren't what when where whether which while who whom whose why will with within without won't would
+yet you your yours shall every everyone including include includes e.g i.e well order case cases way ways set sets`)
