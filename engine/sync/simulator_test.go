@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,51 +19,43 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 0, "how many runs of the simulator; 0 is 20, or 150 in the long form")
-	first = flag.Uint64("seed", 1, "the seed of the first")
+	seeds = flag.Int("seeds", 10, "number of simulator runs; in the long form at least 150")
+	first = flag.Uint64("seed", 1, "seed of the first run")
 )
 
-// Home and clones that are edited apart, with clocks that differ, deliveries that are cut,
-// repeated or come late, and processes that end in between, have the same bytes once they
-// could talk; no edit is gone without a conflict that tells of it; nothing passes a gate
-// that a person with the right there has not opened for exactly that content.
+// A remote and its clones are edited independently, with different clocks; deliveries are cut, repeated
+// or late, and processes end in between. After a sync all have the same bytes, no edit is lost without
+// a conflict that records it, and nothing passes a gate unless an authorized user approved exactly that
+// content.
 func TestSimulator(t *testing.T) {
 	n := *seeds
-	switch {
-	case n > 0:
-	case longtest.Enabled():
-		n = 150
-	case testing.Short():
-		n = 10
-	default:
-		n = 20
+	if longtest.Enabled() {
+		n = max(n, 150)
 	}
-	tally = counts{}
-	defer func() {
-		t.Logf("%d runs: %v", n, tally)
-		for _, what := range []string{
-			"edit", "approve", "move", "document", "conflict field",
-			"conflict approval", "conflict version", "conflict state", "bundle", "answer",
-		} {
-			if n >= 100 && tally[what] == 0 {
-				t.Errorf("%d runs had no %s: they show less than they should", n, what)
-			}
+	var mu sync.Mutex
+	tally := map[string]int{}
+	t.Run("seed", func(t *testing.T) {
+		for i := range n {
+			seed := *first + uint64(i)
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel() // a run mostly waits for the disk
+				did := simulate(t, seed)
+				mu.Lock()
+				defer mu.Unlock()
+				for what, n := range did {
+					tally[what] += n
+				}
+			})
 		}
-	}()
-	for i := range n {
-		seed := *first + uint64(i)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { simulate(t, seed) })
-	}
-}
-
-// counts are what happened in runs.
-type counts map[string]int
-
-var tally counts
-
-func (c counts) add(more map[string]int) {
-	for what, n := range more {
-		c[what] += n
+	})
+	t.Logf("%d runs: %v", n, tally)
+	for _, what := range []string{
+		"edit", "approve", "move", "document", "conflict field",
+		"conflict approval", "conflict version", "conflict state", "bundle", "answer",
+	} {
+		if n >= 100 && tally[what] == 0 {
+			t.Errorf("none of %d runs had a step or conflict of the kind %q", n, what)
+		}
 	}
 }
 
@@ -85,7 +78,8 @@ type parcel struct {
 	data []byte
 }
 
-func simulate(t *testing.T, seed uint64) {
+// simulate returns how often each kind of step and conflict occurred.
+func simulate(t *testing.T, seed uint64) map[string]int {
 	w := newWorld(t, seed, 2+int(seed%3))
 	r := &run{world: w, written: map[string]string{}, seen: map[string]bool{}, did: map[string]int{}}
 	defer func() {
@@ -132,10 +126,10 @@ func simulate(t *testing.T, seed uint64) {
 	for _, c := range l.Data {
 		r.did["conflict "+c.Kind]++
 	}
-	tally.add(r.did)
 	for _, s := range append(slices.Clone(w.sites), w.home) {
 		must(t, s.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.VerifyStored(tx, s.org); return err }))
 	}
+	return r.did
 }
 
 func difference(a, b string) string {
