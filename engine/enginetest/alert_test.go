@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/store"
 )
 
@@ -86,7 +87,7 @@ func TestNewCriticalGaps(t *testing.T) {
 	e, db, c := opened(
 		t,
 		engine.Options{
-			Box:       secretbox.NewInMemory(secretbox.Key{}),
+			Box:       secretboxtest.New(secretbox.Key{}),
 			NewTicker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} },
 		},
 	)

@@ -23,6 +23,7 @@ import (
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/internal/testutil/smtptest"
 	"github.com/scf-service/service/internal/testutil/testdir"
 	"github.com/scf-service/service/store"
@@ -59,7 +60,7 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 		LocalName:  "Ada Auditor",
 		LocalEmail: "ada@local",
 		WeakHashes: true,
-		Box:        secretbox.NewInMemory(secretbox.Key{}),
+		Box:        secretboxtest.New(secretbox.Key{}),
 		MailServer: MailServer(t),
 		Networks:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/store"
 )
 
@@ -48,7 +49,7 @@ func newDesk(t testing.TB) *desk {
 		Build:      enginetest.Build(t),
 		LocalName:  "Ada Auditor",
 		LocalEmail: "ada@local",
-		Box: secretbox.NewInMemory(
+		Box: secretboxtest.New(
 			secretbox.Key{},
 		),
 		MailServer: enginetest.MailServer(t),

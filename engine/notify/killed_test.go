@@ -26,6 +26,7 @@ import (
 	"github.com/scf-service/service/engine/notify"
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/store"
 )
 
@@ -77,7 +78,7 @@ func child(dir string) int {
 		return fail(err)
 	}
 	s := notify.New(notify.Options{
-		DB: db, Clock: clock, Logger: logger, Box: secretbox.NewInMemory(secretbox.Key{}), Agent: "service/test",
+		DB: db, Clock: clock, Logger: logger, Box: secretboxtest.New(secretbox.Key{}), Agent: "service/test",
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 			t := time.NewTicker(d / 20)

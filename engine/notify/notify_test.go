@@ -20,6 +20,7 @@ import (
 	"github.com/scf-service/service/engine/notify"
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -78,7 +79,7 @@ func newHouse(t testing.TB) *house {
 // service is what a start of the program makes.
 func (h *house) service() *notify.Service {
 	return notify.New(notify.Options{
-		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{}),
+		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretboxtest.New(secretbox.Key{}),
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test",
 	})
 }
@@ -355,7 +356,7 @@ func TestNamesAndRedirects(t *testing.T) {
 			DB:     h.db,
 			Clock:  h.now,
 			Logger: slog.New(slog.DiscardHandler),
-			Box:    secretbox.NewInMemory(secretbox.Key{}),
+			Box:    secretboxtest.New(secretbox.Key{}),
 			Agent:  "service/test",
 		},
 	)
@@ -410,7 +411,7 @@ func TestHostile(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	other := notify.New(
-		notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretbox.NewInMemory(secretbox.Key{1})},
+		notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretboxtest.New(secretbox.Key{1})},
 	)
 	h.happens("report.ready", false)
 	if err := other.RunOnce(t.Context()); err != nil {

@@ -1,7 +1,7 @@
-// Package netguard reaches addresses that organizations name, and no others: not the machine's
-// own, private or metadata addresses, whatever a name resolves to when it is connected to,
-// unless the operator allows them. It follows no redirect, uses no proxy, and cuts off
-// answers that are too long. It knows nothing of what is sent.
+// Package netguard connects to addresses that organizations configure. It blocks loopback, private and
+// metadata addresses unless the operator allows them, and checks the address that a name resolves to
+// at the time of the connection. It follows no redirects, uses no proxy and limits the size of
+// responses. The package is independent of what is sent.
 package netguard
 
 import (
@@ -23,12 +23,13 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Guard knows which private networks may be reached.
+// Guard restricts connections. Allowed lists the networks that may be reached although they are
+// blocked by default.
 type Guard struct{ Allowed []netip.Prefix }
 
-// blockedNetworks are networks that nobody outside is reached in, beside those that netip knows:
-// shared by providers, for protocols, for documents and tests, for later, and the forms of
-// IPv6 that carry an address of IPv4 (NAT64, 6to4, Teredo).
+// blockedNetworks lists networks without public hosts that netip doesn't recognize: shared by
+// providers, reserved for protocols, documentation, tests or future use, and the IPv6 forms that
+// contain an IPv4 address (NAT64, 6to4, Teredo).
 var blockedNetworks = mustParsePrefixes(
 	"0.0.0.0/8",
 	"100.64.0.0/10",
@@ -58,7 +59,7 @@ func mustParsePrefixes(all ...string) (out []netip.Prefix) {
 	return out
 }
 
-// isReachable tells whether an address may be connected to.
+// isReachable reports whether connections to an address are allowed.
 func isReachable(a netip.Addr, allowed []netip.Prefix) bool {
 	a = a.Unmap().WithZone("")
 	in := func(p netip.Prefix) bool { return p.Contains(a) }
@@ -69,19 +70,19 @@ func isReachable(a netip.Addr, allowed []netip.Prefix) bool {
 		!slices.ContainsFunc(blockedNetworks, in)
 }
 
-// CheckURL refuses what can't be an address to send to; field is its name in errors. The
-// address behind a name is looked at when it is connected to.
+// CheckURL validates a URL to send to and returns it normalized; errors name field. The address that a
+// name resolves to is checked when connecting.
 func (g Guard) CheckURL(field, raw string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
 	case err != nil:
-		return "", api.Invalid(field, "this is not an address")
+		return "", api.Invalid(field, "this is not a valid URL")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return "", api.Invalid(field, "the address must begin with https://")
+		return "", api.Invalid(field, "the URL must begin with https://")
 	case u.Hostname() == "" || u.Opaque != "":
-		return "", api.Invalid(field, "the address has no host")
+		return "", api.Invalid(field, "the URL has no host")
 	case u.User != nil:
-		return "", api.Invalid(field, "a user name and password in the address would be visible to anyone who reads it; remove them")
+		return "", api.Invalid(field, "a user name and password in the URL would be visible to anyone who reads it; remove them")
 	case u.Fragment != "":
 		return "", api.Invalid(field, "the part after # is never sent; remove it")
 	}
@@ -96,8 +97,8 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 	return u.String(), nil
 }
 
-// CheckHost refuses a host that is an address out of reach, or an address written as no
-// usual form of one.
+// CheckHost returns an error if the host is a blocked address, an address in an unusual notation, or not
+// a host at all.
 func (g Guard) CheckHost(field, host string) error {
 	a, literal := netip.ParseAddr(strings.Trim(host, "[]"))
 	switch {
@@ -122,7 +123,7 @@ const (
 	maxHeader      = 64 << 10
 )
 
-// Dial connects to allowed addresses only.
+// Dial connects to an address, or returns an error if it is blocked.
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -134,7 +135,7 @@ func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, err
 	return dialer.DialContext(ctx, network, address)
 }
 
-// TLSDialer is a way to connect with the connection encrypted from its first byte.
+// TLSDialer returns a dial function whose connections use TLS from the start.
 func TLSDialer(
 	dial func(ctx context.Context, network, address string) (net.Conn, error),
 	config *tls.Config,
@@ -152,8 +153,8 @@ func TLSDialer(
 	}
 }
 
-// LimitedDialer is Dial to servers that speak line by line: the connection ends once they have said
-// so many bytes.
+// LimitedDialer returns a dial function like Dial; reading more than maxBytes from one of its
+// connections fails with ErrResponseTooLong.
 func (g Guard) LimitedDialer(maxBytes int64) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := g.Dial(ctx, network, address)
@@ -180,14 +181,14 @@ func (b *limitedConn) Read(p []byte) (int, error) {
 
 // Limits bound a client's requests.
 type Limits struct {
-	// Timeout bounds a request with its answer, Header the time until the answer begins.
+	// Timeout limits a request including its response, HeaderTimeout the time until the response's
+	// header arrives.
 	Timeout, HeaderTimeout time.Duration
-	// MaxBodyBytes bounds the bytes of an answer's body; reading further fails.
+	// MaxBodyBytes limits the response's body; reading beyond it fails with ErrResponseTooLong.
 	MaxBodyBytes int64
 }
 
-// Client sends to allowed addresses only, whatever a name resolves to when it is
-// connected to; it follows no redirect and uses no proxy.
+// Client returns an HTTP client that connects with Dial, follows no redirects and uses no proxy.
 func (g Guard) Client(l Limits) *http.Client {
 	return &http.Client{
 		Timeout:       l.Timeout,
@@ -196,7 +197,7 @@ func (g Guard) Client(l Limits) *http.Client {
 	}
 }
 
-// Transport is Client's, for libraries that make a client of their own.
+// Transport returns the transport of Client, for libraries that create their own client.
 func (g Guard) Transport(l Limits) http.RoundTripper {
 	return &limitedTransport{limit: l.MaxBodyBytes, Transport: &http.Transport{
 		DialContext: g.Dial, TLSHandshakeTimeout: connectTimeout, ResponseHeaderTimeout: l.HeaderTimeout, ExpectContinueTimeout: time.Second,
@@ -204,7 +205,7 @@ func (g Guard) Transport(l Limits) http.RoundTripper {
 	}}
 }
 
-// limitedTransport ends answers that are too long.
+// limitedTransport limits the bodies of responses.
 type limitedTransport struct {
 	*http.Transport
 	limit int64
@@ -218,7 +219,7 @@ func (c *limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// ErrResponseTooLong is the error of reading an answer that is too long.
+// ErrResponseTooLong is returned when reading a response beyond its limit.
 var ErrResponseTooLong = errors.New("the response is too long")
 
 type limitedBody struct {
@@ -238,7 +239,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// RedactError leaves the address out of an error of a request: its path may be a secret.
+// RedactError returns a request's error without the URL, whose path may contain a secret.
 func RedactError(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) && asked.Err != nil {
@@ -247,7 +248,7 @@ func RedactError(err error) error {
 	return errors.New(SafeLine(err.Error()))
 }
 
-// RetryAfter is the wait that an answer asks for, by seconds or by date; 0: none.
+// RetryAfter returns the delay that a response's Retry-After header requests, or 0.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	asked := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseInt(asked, 10, 32); err == nil {
@@ -259,7 +260,7 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// SafeLine is text from elsewhere as one line that is safe to show.
+// SafeLine returns untrusted text as a single line without control characters, of at most 300 bytes.
 func SafeLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069

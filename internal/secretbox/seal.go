@@ -1,6 +1,6 @@
-// Package secretbox encrypts the secrets that organizations give, with keys that are kept
-// outside the database (AES-256-GCM). Several keys can be known at once, so that a change of
-// the key may stop half way: the first seals, all of them open.
+// Package secretbox encrypts the secrets of organizations (AES-256-GCM) with keys that are stored
+// outside the database. Several keys can be loaded at once, so that a key rotation can be interrupted:
+// the first key encrypts, and all of them decrypt.
 package secretbox
 
 import (
@@ -17,56 +17,56 @@ import (
 	"sync"
 )
 
-// KeyStore is where the keys are kept.
+// KeyStore stores the keys.
 type KeyStore interface {
-	// Load reads the keys, the one in use first. It makes the first where there is none.
+	// Load returns the keys, the current one first. It creates a key if there is none.
 	Load() ([]Key, error)
-	// Save replaces them, at that place; "" is where they are. Keys of the environment are not
-	// the program's to change.
+	// Save replaces the keys at a location, or at the current one if place is empty. It fails for keys
+	// in the environment, which the program can't change.
 	Save(keys []Key, place string) error
-	// Location says where they are: environment, file or keyring.
+	// Location returns where the keys are: environment, file or keyring.
 	Location() string
 }
 
-// The places of keys.
+// Locations of keys.
 const (
 	Environment = "environment"
 	File        = "file"
 	Keyring     = "keyring"
-	Memory      = "memory"
 )
 
-// Key is 32 bytes.
+// Key is an AES-256 key.
 type Key [32]byte
 
-// NewKey is a key of chance.
+// NewKey returns a random key.
 func NewKey() (k Key) {
-	_, _ = rand.Read(k[:]) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
+	_, _ = rand.Read(k[:]) //nolint:forbidigo // keys are random; Read never fails, it crashes the program instead
 	return k
 }
 
-// ID names a key without telling it.
+// ID returns an identifier that doesn't reveal the key.
 func (k Key) ID() string {
 	sum := sha256.Sum256(append([]byte("service secret key\n"), k[:]...))
 	return hex.EncodeToString(sum[:6])
 }
 
-// String keeps a key out of whatever prints it.
+// String returns the key's ID, so that printing a key doesn't reveal it.
 func (k Key) String() string { return "key " + k.ID() }
 
-// GoString is String.
+// GoString returns the same as String.
 func (k Key) GoString() string { return k.String() }
 
-// MarshalText refuses: a key is written by Text alone.
+// MarshalText always fails, so that a key is not written by accident; use Text.
 func (k Key) MarshalText() ([]byte, error) { return nil, errors.New("keys must not be serialized") }
 
-// Text is the key in base64, as it is kept.
+// Text returns the key in base64, as it is stored.
 func (k Key) Text() string { return base64.StdEncoding.EncodeToString(k[:]) }
 
-// maxKeys are known at once.
+// maxKeys is the maximum number of keys loaded at once.
 const maxKeys = 8
 
-// ParseKeys reads keys in base64, one a line or separated by commas; from names them in errors.
+// ParseKeys parses base64 keys separated by spaces, commas or line breaks, without duplicates. Errors
+// name their origin, from.
 func ParseKeys(text, from string) ([]Key, error) {
 	var out []Key
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }) {
@@ -87,7 +87,7 @@ func ParseKeys(text, from string) ([]Key, error) {
 	return out, nil
 }
 
-// FormatKeys is keys as Parse reads them, one a line.
+// FormatKeys returns the keys in the form that ParseKeys reads, one per line.
 func FormatKeys(keys []Key) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -96,10 +96,10 @@ func FormatKeys(keys []Key) string {
 	return b.String()
 }
 
-// ErrUnknownKey is the error of what no key opens.
+// ErrUnknownKey is returned if no key decrypts a secret.
 var ErrUnknownKey = errors.New("the secret can't be decrypted with this installation's key")
 
-// Box seals and opens.
+// Box encrypts and decrypts secrets.
 type Box struct {
 	keys   KeyStore
 	mu     sync.RWMutex
@@ -107,20 +107,8 @@ type Box struct {
 	aeads  []cipher.AEAD
 }
 
-// New is a box over keys. They are read when first needed.
+// New returns a Box that loads its keys on first use.
 func New(keys KeyStore) *Box { return &Box{keys: keys} }
-
-// memoryKeys are keys in memory.
-type memoryKeys struct {
-	keys []Key
-}
-
-// NewInMemory is a box with keys in memory, for tests and for what need not outlive the process.
-func NewInMemory(keys ...Key) *Box { return New(&memoryKeys{keys}) }
-
-func (f *memoryKeys) Load() ([]Key, error)         { return f.keys, nil }
-func (f *memoryKeys) Save(k []Key, _ string) error { f.keys = k; return nil }
-func (f *memoryKeys) Location() string             { return Memory }
 
 func (b *Box) ciphers() ([]cipher.AEAD, error) {
 	b.mu.RLock()
@@ -134,7 +122,7 @@ func (b *Box) ciphers() ([]cipher.AEAD, error) {
 	return b.aeads, b.load()
 }
 
-// load reads the keys; mu is held.
+// load loads the keys if they are not loaded; mu must be held.
 func (b *Box) load() error {
 	if b.aeads != nil {
 		return nil
@@ -169,24 +157,24 @@ func (b *Box) setKeys(keys []Key) error {
 	return nil
 }
 
-// Seal encrypts a secret with the key in use, a nonce before it.
+// Seal encrypts a secret with the current key. The result starts with the nonce.
 func (b *Box) Seal(secret []byte) ([]byte, error) {
 	boxes, err := b.ciphers()
 	if err != nil {
 		return nil, err
 	}
 	nonce := make([]byte, boxes[0].NonceSize())
-	_, _ = rand.Read(nonce) //nolint:forbidigo // a nonce is chance; it never fails, the runtime ends the program first
+	_, _ = rand.Read(nonce) //nolint:forbidigo // nonces are random; Read never fails, it crashes the program instead
 	return boxes[0].Seal(nonce, nonce, secret, nil), nil
 }
 
-// Open is what was sealed, by whichever key.
+// Open decrypts a secret with the key that it was encrypted with.
 func (b *Box) Open(sealed []byte) ([]byte, error) {
 	secret, _, err := b.openWithIndex(sealed)
 	return secret, err
 }
 
-// openWithIndex also tells by which key, counted from the one in use.
+// openWithIndex decrypts a secret and returns the index of its key; 0 is the current key.
 func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
 	boxes, err := b.ciphers()
 	if err != nil {
@@ -202,7 +190,7 @@ func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
 	return nil, 0, ErrUnknownKey
 }
 
-// Reseal is what was sealed, sealed by the key in use; false where it was already.
+// Reseal encrypts a secret with the current key again. It returns false if it already was.
 func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
 	secret, by, err := b.openWithIndex(sealed)
 	if err != nil || by == 0 {
@@ -212,7 +200,7 @@ func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
 	return out, err == nil, err
 }
 
-// KeyInfo tells where the keys are and which they are, the one in use first.
+// KeyInfo returns the location of the keys and their IDs, the current one first.
 func (b *Box) KeyInfo() (place string, ids []string, err error) {
 	if _, err := b.ciphers(); err != nil {
 		return "", nil, err
@@ -225,15 +213,15 @@ func (b *Box) KeyInfo() (place string, ids []string, err error) {
 	return b.keys.Location(), ids, nil
 }
 
-// RotateKey puts a new key in use and keeps those before it. It is kept before it is used:
-// nothing is ever sealed with a key that a crash could take away.
+// RotateKey makes a new key current and keeps the earlier ones. The key is stored before it is used,
+// so that a crash can't lose a key that something was encrypted with.
 func (b *Box) RotateKey(place string) error {
 	return b.replaceKeys(place, func(keys []Key) []Key {
 		return append([]Key{NewKey()}, keys[:min(len(keys), maxKeys-1)]...)
 	})
 }
 
-// DropOldKeys leaves the key in use alone.
+// DropOldKeys deletes all keys except the current one.
 func (b *Box) DropOldKeys() error {
 	return b.replaceKeys("", func(keys []Key) []Key { return keys[:1] })
 }

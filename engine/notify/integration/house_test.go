@@ -30,6 +30,7 @@ import (
 	"github.com/scf-service/service/engine/notify/integration"
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -58,7 +59,7 @@ func newHouse(t testing.TB) *house {
 	h := &house{
 		t:    t,
 		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
-		box:  secretbox.NewInMemory(secretbox.NewKey()),
+		box:  secretboxtest.New(secretbox.NewKey()),
 		by:   api.Caller{OrganizationID: org, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
 	}
 	var err error

@@ -10,6 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/notify/integration"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/internal/testutil/secretboxtest"
 )
 
 type (
@@ -142,7 +143,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("a secret is shown: %s", b)
 	}
 	// Another key of the installation opens nothing, and says so.
-	h.box = secretbox.NewInMemory(secretbox.NewKey())
+	h.box = secretboxtest.New(secretbox.NewKey())
 	h.start()
 	if got := h.tried(id); got.OK || !strings.Contains(got.Message, "again") {
 		t.Errorf("%+v", got)
@@ -157,7 +158,7 @@ func TestSecrets(t *testing.T) {
 func TestRotation(t *testing.T) {
 	h := newHouse(t)
 	old := secretbox.NewKey()
-	h.box = secretbox.NewInMemory(old)
+	h.box = secretboxtest.New(old)
 	h.start()
 	server := receive(t, says(200, "ok"))
 	id := h.made("slack", nil, secrets{"webhook_url": server.URL + "/services/T0/B0/secret"})
@@ -168,7 +169,7 @@ func TestRotation(t *testing.T) {
 	}
 	// The new key is known, nothing is sealed with it yet: as after a crash.
 	next := secretbox.NewKey()
-	h.box = secretbox.NewInMemory(next, old)
+	h.box = secretboxtest.New(next, old)
 	h.start()
 	k, err := h.hooks.GetSecretKey(t.Context(), h.by, nil)
 	h.must(err)
@@ -193,7 +194,7 @@ func TestRotation(t *testing.T) {
 	if got := h.tried(id); !got.OK {
 		t.Errorf("after the rotation it does not work: %s", got.Message)
 	}
-	h.box = secretbox.NewInMemory(old)
+	h.box = secretboxtest.New(old)
 	h.start()
 	k, err = h.hooks.GetSecretKey(t.Context(), h.by, nil)
 	h.must(err)

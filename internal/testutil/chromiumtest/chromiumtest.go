@@ -1,5 +1,5 @@
-// Package chromiumtest drives a headless Chromium, for tests of pages: how wide they are,
-// what they load, what happens when somebody types and clicks.
+// Package chromiumtest controls a headless Chromium for tests of pages: their width, what they load, and
+// how they react to typing and clicks.
 package chromiumtest
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// Browser is a headless Chromium that is spoken to by its debugging pipe.
+// Browser is a headless Chromium controlled through its debugging pipe.
 type Browser struct {
 	t       testing.TB
 	pipeIn  *os.File
 	pipeOut *bufio.Reader
 	lastID  int
 	session string
-	// RequestedURLs are the addresses it wanted to load since the last page was opened.
+	// RequestedURLs lists the URLs requested since the last page was opened.
 	RequestedURLs []string
 }
 
-// Start starts one, or skips where it isn't installed.
+// Start starts a browser, or skips the test if Chromium isn't installed.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	if testing.Short() {
@@ -59,8 +59,8 @@ func Start(t testing.TB) *Browser {
 		"about:blank",
 	)
 	cmd.ExtraFiles = []*os.File{inRead, outWrite}
-	// All its processes share the other end of this pipe, so waiting for one waits for all:
-	// none writes into the profile any more when that is removed.
+	// All its processes share the other end of this pipe, so waiting for its end waits for all of them:
+	// none writes to the profile anymore when it is removed.
 	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
 		programtest.Missing(t, fmt.Sprintf("chromium does not start: %v", err))
@@ -158,7 +158,7 @@ func orEmptyObject(params any) any {
 	return params
 }
 
-// OpenHTML shows a page and waits until it is there.
+// OpenHTML opens a page given as HTML and waits until it is loaded.
 func (b *Browser) OpenHTML(page []byte) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
@@ -168,7 +168,7 @@ func (b *Browser) OpenHTML(page []byte) {
 	b.Open("file://" + file)
 }
 
-// Open goes to an address and waits until its page is there.
+// Open opens a URL and waits until the page is loaded.
 func (b *Browser) Open(address string) {
 	b.t.Helper()
 	b.RequestedURLs = nil
@@ -177,7 +177,7 @@ func (b *Browser) Open(address string) {
 	}
 }
 
-// WaitFor waits until an expression in the page is true.
+// WaitFor waits until a JavaScript expression is true in the page.
 func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
 	b.evaluate(
@@ -190,7 +190,7 @@ func (b *Browser) WaitFor(expression string) {
 	)
 }
 
-// Press presses a key in what has the focus, by its name and number: Enter, 13.
+// Press presses a key, given by its name and code such as Enter and 13, in the focused element.
 func (b *Browser) Press(key string, code int) {
 	b.t.Helper()
 	text := ""
@@ -205,13 +205,13 @@ func (b *Browser) Press(key string, code int) {
 	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": code}, nil)
 }
 
-// Type writes a text into what has the focus.
+// Type types text into the focused element.
 func (b *Browser) Type(text string) {
 	b.t.Helper()
 	b.Call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
-// Screenshot keeps what the page looks like, all of it, where the folder is given.
+// Screenshot saves a full-page screenshot to folder; it does nothing if folder is empty.
 func (b *Browser) Screenshot(folder, name string) {
 	b.t.Helper()
 	if folder == "" {
@@ -226,7 +226,7 @@ func (b *Browser) Screenshot(folder, name string) {
 	}
 }
 
-// EvaluateText is the value of an expression in the page, as text.
+// EvaluateText returns the value of a JavaScript expression in the page as text.
 func (b *Browser) EvaluateText(expression string) (result string) {
 	b.t.Helper()
 	b.evaluate(expression, func(v any) { result = fmt.Sprint(v) })
@@ -248,7 +248,7 @@ func (b *Browser) evaluate(expression string, handle func(any)) {
 	handle(out.Result.Value)
 }
 
-// Emulate shows pages on a medium (screen, print) of a width, dark or light.
+// Emulate sets the medium (screen or print), the width and the color scheme of pages.
 func (b *Browser) Emulate(media string, width int, dark string) {
 	b.t.Helper()
 	b.Call(

@@ -1,6 +1,6 @@
-// Package smtptest is a mail server for tests: it talks SMTP over real connections, with
-// STARTTLS or TLS and a certificate of its own, takes a user and a password, and keeps what
-// it is given. It can be told to misbehave.
+// Package smtptest provides a mail server for tests. It speaks SMTP over TCP, with STARTTLS or TLS and
+// its own certificate, can require a user and password, and stores the mails it receives. It can be
+// configured to misbehave.
 package smtptest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Mail is what the server took.
+// Mail is a received mail.
 type Mail struct {
 	From string
 	To   []string
@@ -32,26 +32,26 @@ type Mail struct {
 	User string
 }
 
-// Options say how the server is.
+// Options configures a Server.
 type Options struct {
-	// ImplicitTLS begins encrypted; NoTLS offers no STARTTLS.
+	// ImplicitTLS uses TLS from the start; NoTLS offers no STARTTLS.
 	ImplicitTLS, NoTLS bool
-	// User and Password have to be given where they are not empty.
+	// User and Password are required from clients unless empty.
 	User, Password string
-	// OnCommand is asked before each command is answered; another text than "" is sent in place
-	// of the answer, and "hang up" ends the connection.
+	// OnCommand is called before each command is answered. Text other than "" replaces the answer;
+	// "hang up" closes the connection.
 	OnCommand func(command string) string
-	// Greeting replaces the first line; "hang up" ends the connection, "silence" says nothing.
+	// Greeting replaces the first line; "hang up" closes the connection, "silence" sends nothing.
 	Greeting string
-	// OnConnect is called when somebody connects.
+	// OnConnect is called for each connection.
 	OnConnect func()
 }
 
-// Server is a running mail server. Addresses that begin with "gone" bounce, those that begin
-// with "later" are to be tried again.
+// Server is a running mail server. It rejects addresses that begin with "gone" permanently, and those
+// that begin with "later" temporarily.
 type Server struct {
 	Addr string
-	// PEM is the certificate; Roots believe it.
+	// PEM is the certificate; Roots trusts it.
 	PEM   []byte
 	Roots *x509.CertPool
 
@@ -66,7 +66,7 @@ type Server struct {
 	working     sync.WaitGroup
 }
 
-// Start begins to listen on this machine.
+// Start starts a server on the loopback interface.
 func Start(o Options) (*Server, error) {
 	s := &Server{options: o, open: map[net.Conn]bool{}, changed: make(chan struct{})}
 	if err := s.createCertificate(); err != nil {
@@ -104,7 +104,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and all its connections.
+// Close stops the server and closes all connections.
 func (s *Server) Close() {
 	_ = s.listener.Close()
 	s.mu.Lock()
@@ -115,14 +115,14 @@ func (s *Server) Close() {
 	s.working.Wait()
 }
 
-// Mails are what was taken so far.
+// Mails returns the mails received so far.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.mails)
 }
 
-// Wait waits until so many mails were taken; false where ctx ended before.
+// Wait waits until the given number of mails has been received. It returns false if ctx ends first.
 func (s *Server) Wait(ctx context.Context, n int) bool {
 	for {
 		s.mu.Lock()
@@ -139,7 +139,7 @@ func (s *Server) Wait(ctx context.Context, n int) bool {
 	}
 }
 
-// Connections counts the connections.
+// Connections returns the number of connections so far.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
