@@ -18,7 +18,7 @@ import (
 
 // Blob identifies a file by its content.
 type Blob struct {
-	SHA256 string `json:"sha256"` // 64 small hexadecimal digits
+	SHA256 string `json:"sha256"` // 64 lower-case hexadecimal digits
 	Size   int64  `json:"size"`   // bytes
 }
 
@@ -30,10 +30,9 @@ type Blobs struct {
 	temp  func() string
 	clock func() time.Time
 
-	// Removing a blob takes both for writing, copying first. A backup holds
-	// copying for reading, so that what it is to copy stays; a Put holds settling,
-	// so that what it found in place stays. Two, so that a removal that waits for
-	// a backup doesn't hold up every Put.
+	// A backup holds backupLock, and a Put holds putLock, for reading, so that no blob disappears
+	// meanwhile. Removing a blob takes both for writing, backupLock first. They are two locks so that
+	// a removal that waits for a backup does not block every Put.
 	backupLock, putLock sync.RWMutex
 }
 
@@ -148,8 +147,8 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// Sweep removes the blobs for which keep returns false and that were last put longer than olderThan
-// ago, and returns them. Compute keep in a View started after the last relevant Put; olderThan
+// Sweep removes the blobs for which isUsed returns false and that were last put longer than olderThan
+// ago, and returns them. Compute isUsed in a View started after the last relevant Put; olderThan
 // covers blobs whose transaction is still to come.
 func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob

@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// Cache keeps what was read from some tables until one of them changes. What is kept
-// is shared: whoever gets it may not write to it.
+// Cache keeps values computed from tables until one of the tables changes. Values are shared and must
+// not be modified.
 type Cache[V any] struct {
 	db     *DB
 	limit  int
@@ -14,13 +14,14 @@ type Cache[V any] struct {
 	values  map[string]V
 }
 
-// NewCache makes an empty memo of what is read from the tables. It keeps up to limit
-// values; a full one begins anew.
+// NewCache returns a cache of up to limit values computed from the tables. When it is full, it is
+// cleared.
 func NewCache[V any](db *DB, limit int, tables ...AnyTable) *Cache[V] {
 	return &Cache[V]{db: db, limit: limit, tables: tables, values: map[string]V{}}
 }
 
-// Get is what is kept under a name, or what read returns; an error is not kept.
+// Get returns the value with a name, calling read if it is not cached. Errors are not cached. Without
+// a sole writer, nothing is cached.
 func (m *Cache[V]) Get(name string, read func() (V, error)) (V, error) {
 	at, known := m.db.ChangeCount(m.tables...)
 	if !known {
@@ -39,7 +40,7 @@ func (m *Cache[V]) Get(name string, read func() (V, error)) (V, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.version > at { // it is older than what is kept
+	if m.version > at { // a newer version is cached
 		return v, nil
 	}
 	if m.version < at || len(m.values) >= m.limit {

@@ -24,11 +24,10 @@ func (c changeCounters) increment(touched map[string]bool) {
 	}
 }
 
-// ChangeCount is a number that rises whenever a transaction has written to one of the
-// tables, for whoever keeps something made from them, as a Memo does: ask before reading,
-// keep the number beside what was made, and make it again once it has risen. An
-// Update has raised it when it returns. known is false where others may write to
-// the database too: then nothing may be kept.
+// ChangeCount returns a number that increases with every transaction that writes to one of the
+// tables, at the latest when Update returns. To cache something computed from the tables, get the
+// number before reading, and compute again once it has increased. known is false if others may
+// write to the database too, so that nothing may be cached.
 func (db *DB) ChangeCount(tables ...AnyTable) (n uint64, known bool) {
 	if !db.soleWriter {
 		return 0, false

@@ -27,20 +27,20 @@ func (w *EncodedRecord[R]) Size() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.block) + max(w.body.rawSize, 2*len(w.stored))
 }
 
-// recordBody is a record's JSON behind its head, compressed. A block put behind another
-// block is one block of both, so that a head before it makes an ordinary record.
+// recordBody is the compressed JSON of a record after its header. Concatenated s2 blocks are one
+// block, so that a compressed header followed by the body is an ordinary record.
 type recordBody struct {
 	block   []byte
 	rawSize int
 	sum     [sha256.Size]byte // of block
-	// lossless: who decodes it has what was encoded. Text that is not UTF-8 comes back otherwise.
+	// lossless is false if decoding would give another record, because a text is not valid UTF-8.
 	lossless bool
 }
 
-// WithSharedBody says how records differ that say the same: by the fields that head gives, a struct
-// with the names and order in which those stand first in the record's JSON. alike tells
-// whether two records differ in nothing else; nil is not empty to it. Records of which within
-// says the same have what they say in common stored once (shared.go); nothing: each has its own.
+// WithSharedBody stores the bodies of records with equal content once. A record's JSON consists of a
+// header, whose fields differ between records with equal content, and the body. header returns a
+// struct that encodes to the beginning of the record's JSON; equal reports whether two records
+// differ at most in the header. Records share bodies if scope returns the same, unless it returns "".
 func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool, scope func(*R) string) Option[R] {
 	return func(t *Table[R]) {
 		t.equal = equal
@@ -48,7 +48,7 @@ func WithSharedBody[R any](header func(*R) any, equal func(a, b *R) bool, scope 
 	}
 }
 
-// PreparedRecord is a record that is to be inserted, with what could be done for it before its transaction.
+// PreparedRecord is a record to be inserted, encoded as far as possible before the transaction.
 type PreparedRecord[R any] struct {
 	Record *R
 	// SameAs is the record whose bytes it reuses, or nil if it has its own.
@@ -70,7 +70,7 @@ func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[
 	return PreparedRecord[R]{Record: r, body: b}, err
 }
 
-// encodeBody returns nothing if the record is to be encoded as a whole.
+// encodeBody returns the body of a record, or an empty one if the record must be encoded as a whole.
 func (s *untypedTable) encodeBody(r any) (recordBody, error) {
 	if s.header == nil || s.codec.mark != markJSON {
 		return recordBody{}, nil
@@ -100,8 +100,8 @@ func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 	return b[:len(b)-1], nil
 }
 
-// marshalWithBody is a record's bytes with a body that is encoded already: beside it, where it
-// stands under a key, else before it.
+// marshalWithBody returns the stored bytes of a record with an encoded body: a reference to the body
+// if it is stored under key, else the whole record.
 func (s *untypedTable) marshalWithBody(r any, b recordBody, key []byte) ([]byte, error) {
 	if b.block == nil {
 		return s.codec.marshal(r)
@@ -155,8 +155,8 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	return out, nil
 }
 
-// ScanEncoded reads all records with a prefix at once. Records whose stored form is in known are
-// not decoded again; if nothing else is found, it returns known itself.
+// ScanEncoded reads all records with a prefix. It does not decode records again whose stored form is
+// in cached; if all are, it returns cached itself.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
 	within, err := in.tenantParts(org, prefix)

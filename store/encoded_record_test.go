@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -130,15 +129,12 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 
 // Two lines are alike where they differ in the head alone, whichever field it is, so that one
 // can take the bytes of the other.
-func TestAlikeLooksAtEveryField(t *testing.T) {
+func TestEqualBodiesComparesEveryField(t *testing.T) {
 	line := []string{"Item.TenantRecord", "Item.AssessmentID", "Item.VersionID", "Item.Revision"}
 	alikeIsSound(t, SoAItems, line)
 	alikeIsSound(t, Findings, line)
 	alikeIsSound(t, MaturityScores, line)
 	alikeIsSound(t, POAMItems, append(line, "FindingID"))
-	if equalFloats(0, math.Copysign(0, -1)) {
-		t.Error("JSON tells 0 from -0")
-	}
 }
 
 func openTables(t *testing.T) *DB {

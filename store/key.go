@@ -10,10 +10,9 @@ import (
 	"time"
 )
 
-// Key is a tuple whose bytes sort as its parts do: part by part, false before
-// true, numbers by value, times by instant, text and bytes by byte, a shorter
-// tuple before a longer one that begins with it. Parts of different kinds sort
-// by kind.
+// Key is a tuple whose bytes sort like its parts: part by part, false before true, numbers
+// by value, times by instant, text and bytes bytewise, and a tuple before its extensions.
+// Parts of different kinds sort by kind.
 //
 //	bytes   01 content 00        a 00 in the content is written 00 FF
 //	text    02 content 00

@@ -83,15 +83,6 @@ func FuzzKeyOrder(f *testing.F) {
 		if inside != (s1 == s2) {
 			t.Fatalf("%v inside prefix %q: %v", k2, s1, inside)
 		}
-		r, err = newScan([]ScanOption{TextPrefix(s1)}).toRange()
-		if err != nil {
-			t.Fatal(err)
-		}
-		inside = bytes.Compare(k2.b, r.Start) >= 0 && bytes.Compare(k2.b, r.End) < 0
-		// Where a text ends in NUL, its own escape keeps the border exact too.
-		if inside != strings.HasPrefix(s2, s1) {
-			t.Fatalf("%v begins with %q: %v", k2, s1, inside)
-		}
 	})
 }
 

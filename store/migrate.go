@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Migration brings a database from the version before to Version. Versions rise,
-// from 1. A new database begins at the last one and runs none, so a migration
-// changes what is there and never adds what a new database needs.
+// Migration brings a database from the previous version to Version. Versions ascend from 1. A new
+// database starts at the last one without running any, so a migration must not add what a new
+// database needs.
 //
-// Apply writes in one transaction with the new version number: a crash or an
-// error leaves the version before. It may use Rewrite, DropTable, RenameTable,
-// and tables whose records did not change their form since; it reads no index.
+// Apply runs in the transaction that writes the new version number: after a crash or an error, the
+// database has the previous version. It may use RewriteRecords, DropTable, RenameTable, and tables
+// whose records have not changed their form since. It must not read indexes.
 type Migration struct {
 	Version int
 	Name    string // in a few words, for the log: "split names"
@@ -59,8 +59,8 @@ func (db *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
-// readMeta determines the kind and version of the database. settled is only meaningful for the
-// program's own version.
+// readMeta reads the description of the database. fresh reports whether it is empty, current whether
+// its indexes match the schema; current is only valid for the program's own version.
 func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
@@ -78,7 +78,7 @@ func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
 			current, err = db.tables.indexesCurrent(tx)
 			if !current {
-				err = nil // settle will say it, if it still is so
+				err = nil // applyMigration will return it again
 			}
 		}
 		return err

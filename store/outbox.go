@@ -11,14 +11,14 @@ import (
 
 // Event describes the effect of a transaction, for later processing.
 type Event struct {
-	Sequence       int64           `json:"sequence"` // given by Append: rising, without gaps
-	ID             string          `json:"id"`       // given by Append where empty; the same in every delivery
+	Sequence       int64           `json:"sequence"` // set by Append: ascending, without gaps
+	ID             string          `json:"id"`       // set by Append if empty; the same in every delivery
 	Topic          string          `json:"topic"`
-	OrganizationID string          `json:"organization_id,omitempty"` // empty: of no organization
-	Time           time.Time       `json:"time"`                      // given by Append where zero
+	OrganizationID string          `json:"organization_id,omitempty"` // empty if it concerns no organization
+	Time           time.Time       `json:"time"`                      // set by Append if zero
 	Payload        json.RawMessage `json:"payload,omitempty"`
 	// Trace is the trace context of the event, as a traceparent; empty if tracing is off.
-	Trace string `json:"trace,omitempty"` // given by Append
+	Trace string `json:"trace,omitempty"` // set by Append
 }
 
 // Outbox holds events from the transaction that created them until every consumer has processed
@@ -30,7 +30,7 @@ type outbox struct{}
 
 type outboxConsumer struct {
 	Consumer string `json:"consumer"`
-	Done     int64  `json:"done"` // sequence of the last event it is through with
+	Done     int64  `json:"done"` // sequence of the last event it has acknowledged
 }
 
 const outboxSequence = "_outbox"
@@ -96,16 +96,6 @@ func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 		return fmt.Errorf("outbox: %w: event %d, the last one is %d", ErrNotFound, sequence, last)
 	}
 	return outboxConsumers.Put(tx, &outboxConsumer{Consumer: consumer, Done: sequence})
-}
-
-// Backlog returns the number of events the consumer has not acknowledged.
-func (outbox) Backlog(tx *Tx, consumer string) (int64, error) {
-	done, err := lastAcked(tx, consumer)
-	if err != nil {
-		return 0, err
-	}
-	last, err := tx.lastSequence(outboxSequence)
-	return last - done, err
 }
 
 // Prune deletes up to limit events older than before that all given consumers have acknowledged,

@@ -100,13 +100,7 @@ func TestOutbox(t *testing.T) {
 		t.Errorf("pruned %d", n)
 	}
 	same(t, "audit", topics(next(t, db, "audit", 10)), "3 c", "4 d")
-	view(t, db, func(tx *Tx) error {
-		behind, err := Outbox.Backlog(tx, "hooks")
-		if behind != 1 {
-			t.Errorf("hooks is behind by %d", behind)
-		}
-		return err
-	})
+	same(t, "hooks", topics(next(t, db, "hooks", 10)), "4 d")
 	if _, err := Outbox.Next(nil, "mail", 1); !errors.Is(err, ErrTxDone) {
 		t.Errorf("got %v", err)
 	}

@@ -23,7 +23,7 @@ type Membership struct {
 	UpdatedAt      time.Time `json:"updated_at"`
 }
 
-// Password is what a person's password hashes to.
+// Password is the hash of a person's password.
 type Password struct {
 	UserID    string    `json:"user_id"`
 	Hash      string    `json:"hash"`
@@ -53,87 +53,89 @@ type OneTimeLink struct {
 	ExpiresAt      time.Time `json:"expires_at"`
 }
 
-// Webhook is a webhook with its secret, sealed by a key outside the database.
+// Webhook is a webhook with its secret, encrypted with a key outside the database.
 type Webhook struct {
 	api.Webhook
 	Sealed []byte `json:"sealed"`
-	// PreviousSealed is the secret before the last rotation, good until PreviousUntil.
+	// PreviousSealed is the secret before the last rotation, valid until PreviousUntil.
 	PreviousSealed []byte     `json:"previous_sealed,omitempty"`
 	PreviousUntil  *time.Time `json:"previous_until,omitempty"`
-	// FailedInRow counts deliveries that were given up, one after the other.
+	// FailedInRow counts consecutive deliveries that were given up.
 	FailedInRow int `json:"failed_in_row,omitempty"`
 }
 
-// SubscribesTo reports whether the webhook asks for events of a type.
+// SubscribesTo reports whether the webhook receives events of a type.
 func (w *Webhook) SubscribesTo(event string) bool {
 	return len(w.Events) == 0 || slices.Contains(w.Events, event)
 }
 
-// Integration is an integration with its secrets, sealed by a key outside the database.
+// Integration is an integration with its secrets, encrypted with a key outside the database.
 type Integration struct {
 	api.Integration
 	Sealed []byte `json:"sealed,omitempty"`
-	// FailedInRow counts deliveries that were given up, one after the other.
+	// FailedInRow counts consecutive deliveries that were given up.
 	FailedInRow int `json:"failed_in_row,omitempty"`
-	// PulledAt is up to when changes of issues are known.
+	// PulledAt is the time up to which changes of issues have been fetched.
 	PulledAt *time.Time `json:"pulled_at,omitempty"`
-	// SyncFailures counts comparisons that did not work, one after the other.
+	// SyncFailures counts consecutive failed synchronizations.
 	SyncFailures int `json:"sync_failures,omitempty"`
 }
 
-// IssueLink is a link with what it takes to find both sides again.
+// IssueLink is a link between a plan item and an issue, with the data to find both again.
 type IssueLink struct {
 	api.IssueLink
-	// Weakness tells items of one control apart.
+	// Weakness distinguishes the items of one control.
 	Weakness string `json:"weakness"`
-	// RequestedAt is when the issue was asked for, without an answer yet: it may be there.
+	// RequestedAt is set while a request to create the issue has no answer: the issue may exist.
 	RequestedAt *time.Time `json:"requested_at,omitempty"`
-	// IssueID is what the tool's interface wants to hear, where that is not the key.
+	// IssueID is the id in the tracker's API if it differs from the key.
 	IssueID string `json:"issue_id,omitempty"`
 }
 
-// Delivery is an event on its way to a webhook or an integration (WebhookID), with what is sent.
+// Delivery is an event to be sent to a webhook or an integration (WebhookID), with its payload.
 type Delivery struct {
 	api.Delivery
 	WebhookID string          `json:"webhook_id"`
 	Payload   json.RawMessage `json:"payload"`
-	// Tries counts attempts since it was last asked for; Once: it is tried once.
+	// Tries counts the attempts since the delivery was last requested. With SingleAttempt, a failed
+	// attempt is not repeated.
 	Tries         int  `json:"tries,omitempty"`
 	SingleAttempt bool `json:"single_attempt,omitempty"`
-	// Trace is where the event happened; see Event.
+	// Trace is the trace context of the event; see Event.
 	Trace string `json:"trace,omitempty"`
 }
 
-// Email is a mail in the queue, with what it says: sealed, since it may hold a link that
-// is good once, and gone once the mail has left.
+// Email is an email in the queue. Sealed is its encrypted content, which may contain a one-time link;
+// it is deleted once the email has been sent.
 type Email struct {
 	api.Email
 	Sealed []byte `json:"sealed,omitempty"`
-	// DedupKey names what the mail is about where there must be no second one.
+	// DedupKey prevents a second email with the same key; empty if there may be several.
 	DedupKey string `json:"dedup_key,omitempty"`
-	// UnsubscribeUserID is the person who can end mails of this kind.
+	// UnsubscribeUserID is the person who can unsubscribe from emails of this kind.
 	UnsubscribeUserID string `json:"unsubscribe_user_id,omitempty"`
 }
 
-// EmailTemplate is an organization's own wording of a mail.
+// EmailTemplate is an organization's own template of an email.
 type EmailTemplate struct {
 	api.EmailTemplate
 	OrganizationID string `json:"organization_id"`
 }
 
-// EmailPreference is which mails a person does not want.
+// EmailPreference holds the kinds of emails that a person does not want.
 type EmailPreference struct {
 	UserID      string `json:"user_id"`
 	NoDigest    bool   `json:"no_digest,omitempty"`
 	NoApprovals bool   `json:"no_approvals,omitempty"`
 }
 
-// AlertRule is an alert rule with what its state rests on.
+// AlertRule is an alert rule with the data for its next state.
 type AlertRule struct {
 	api.AlertRule
-	// PendingSince is from when the metric has told another state than the rule has; nil: it doesn't.
+	// PendingSince is the time since which the metric indicates another state than the current one;
+	// nil if it does not.
 	PendingSince *time.Time `json:"pending_since,omitempty"`
-	// LastNotified is the value that was told last while it fires.
+	// LastNotified is the value in the last notification while the alert is firing.
 	LastNotified *float64 `json:"last_notified,omitempty"`
 }
 
@@ -144,7 +146,7 @@ type AgentStep struct {
 	AgentRunID     string `json:"agent_run_id"`
 }
 
-// AgentOutput is what an agent run proposed.
+// AgentOutput is the output of an agent run.
 type AgentOutput struct {
 	api.AgentOutput
 	OrganizationID string `json:"organization_id"`
@@ -156,7 +158,7 @@ type APIKey struct {
 	RevokedAt *time.Time `json:"revoked_at"`
 }
 
-// KeySecret is a secret that opens a key. A rotated key has two for a while.
+// KeySecret is a secret of an API key. A rotated key has two for a while.
 type KeySecret struct {
 	Secret         string     `json:"secret"`
 	OrganizationID string     `json:"organization_id"`
@@ -164,8 +166,8 @@ type KeySecret struct {
 	ValidUntil     *time.Time `json:"valid_until"`
 }
 
-// IdempotentReply is the answer to a request that may be sent again. Secret is the hash of its
-// idempotency key, and Sealed can be opened by whoever has that key alone.
+// IdempotentReply is the reply to a request with an idempotency key. Secret is the hash of that key;
+// Sealed, the encrypted reply, can be decrypted only with the key.
 type IdempotentReply struct {
 	OrganizationID string    `json:"organization_id"`
 	Operation      string    `json:"operation"`
@@ -182,20 +184,20 @@ type CatalogVersion struct {
 	// SnapshotBlob is the encoded catalog, EmbedderBlob the model trained on it ("" until trained).
 	SnapshotBlob string `json:"snapshot_blob"`
 	EmbedderBlob string `json:"embedder_blob"`
-	// RootID is the version whose ids the catalog's records have; empty where it is this one.
+	// RootID is the version whose ids the catalog's records have; empty if it is this one.
 	RootID string `json:"root_id,omitempty"`
-	// Variant tells imports of one workbook apart that differ in more than its label.
+	// Variant distinguishes imports of one workbook that differ in more than the label.
 	Variant string `json:"variant,omitempty"`
 }
 
-// CustomCatalogHead says which revision of an organization's own catalog is the newest.
+// CustomCatalogHead holds the newest revision number of an organization's own catalog.
 type CustomCatalogHead struct {
 	OrganizationID string `json:"organization_id"`
 	Revision       int    `json:"revision"`
 }
 
-// CustomCatalog is one revision of the frameworks and controls that an organization added,
-// whole: it is kept while an assessment uses it.
+// CustomCatalog is a complete revision of the frameworks and controls that an organization added. It
+// is kept while an assessment uses it.
 type CustomCatalog struct {
 	OrganizationID string                `json:"organization_id"`
 	Revision       int                   `json:"revision"`
@@ -204,11 +206,11 @@ type CustomCatalog struct {
 	Controls       []api.CustomControl   `json:"controls"`
 }
 
-// Document is a document with how far it is read, and by which embedder its passages are embedded.
+// Document is a document with its stage of processing and the embedder of its passages.
 type Document struct {
 	api.Document
 	Stage string `json:"stage"`
-	// OriginalSHA256 is the SHA-256 of the document's first content; empty: what it has now is the first.
+	// OriginalSHA256 is the SHA-256 of the document's first content; empty if it has not changed.
 	OriginalSHA256 string `json:"original_sha256,omitempty"`
 	Embedder       string `json:"embedder"`
 }
@@ -223,8 +225,8 @@ type Vector struct {
 	Values         []float32
 }
 
-// PassagePack is a part of a document's passages, with the vectors of the built-in
-// embedder, as the search index reads them. It can always be made again from both.
+// PassagePack is a part of a document's passages with their vectors, in the form that the search
+// index reads. It can be rebuilt from the passages and vectors.
 type PassagePack struct {
 	OrganizationID string
 	AssessmentID   string
@@ -233,7 +235,7 @@ type PassagePack struct {
 	Data           []byte
 }
 
-// TimelineEvent is a timeline event with where it belongs.
+// TimelineEvent is a timeline event with its organization and assessment.
 type TimelineEvent struct {
 	api.TimelineEvent
 	OrganizationID string `json:"organization_id"`
@@ -305,22 +307,23 @@ func decodePassagePack(b []byte, p *PassagePack) error {
 	return nil
 }
 
-// WorkflowRun is a run with what its workers need.
+// WorkflowRun is a run with the data that its workers need.
 type WorkflowRun struct {
 	api.WorkflowRun
-	// Starter is who started it, as whom and for whom it works.
+	// Starter is the person or key that started the run, on whose behalf it works.
 	Starter RunStarter `json:"starter"`
-	// LeaseHolder is the process that works on it, until the lease ends unless it is renewed.
+	// LeaseHolder is the process that works on the run until LeasedUntil, unless it renews the lease.
 	LeaseHolder string    `json:"lease_holder,omitempty"`
 	LeasedSince time.Time `json:"leased_since,omitzero"`
 	LeasedUntil time.Time `json:"leased_until,omitzero"`
-	// Failures counts the failures of the current step that were tried again.
+	// Failures counts the failed attempts of the current step.
 	Failures int `json:"failures,omitempty"`
-	// WaitSince is when NotBefore was set: a clock that shows less has jumped back.
+	// WaitSince is the time at which NotBefore was set. An earlier current time means that the clock
+	// was set back.
 	WaitSince time.Time `json:"wait_since,omitzero"`
-	// WaitSnapshot is what the assessment was like when the run began to wait for people.
+	// WaitSnapshot is a snapshot of the assessment from when the run began to wait for people.
 	WaitSnapshot string `json:"wait_snapshot,omitempty"`
-	// HasSignal: a signal came that the run has not looked at.
+	// HasSignal is true if there is a signal that the run has not processed.
 	HasSignal bool `json:"has_signal,omitempty"`
 }
 
@@ -329,6 +332,6 @@ type RunStarter struct {
 	UserID  string `json:"user_id"`
 	KeyID   string `json:"key_id,omitempty"`
 	TraceID string `json:"trace_id,omitempty"`
-	// Trace is where in a trace it was started; see Event.
+	// Trace is the trace context in which the run was started; see Event.
 	Trace string `json:"trace,omitempty"`
 }

@@ -22,13 +22,11 @@ import (
 	"github.com/scf-service/service/store/internal/disk"
 )
 
-// Restore puts the backup at path into the data folder o.Dir, which must not be
-// in use (ErrLocked). A database that is there is kept beside the backups, under
-// a name that begins with its date; blobs that are there stay. Everything is
-// checked before the database is replaced, in one step: a failure leaves the
-// folder as it was, but for blobs. A backup of a newer schema is ErrNewerSchema; an
-// older one is migrated by the next Open. Only service.db is restored: o.Driver
-// is not used.
+// Restore restores the backup at path to the data folder o.Dir, which must not be in use
+// (ErrLocked). The existing database is kept in the folder of backups, under a name that begins with
+// the time; existing blobs remain. The backup is verified before the database is replaced atomically:
+// a failure changes nothing except that blobs may have been added. A backup with a newer schema gives
+// ErrNewerSchema; one with an older schema is migrated by the next Open. o.Driver must be nil.
 func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	m, err := restore(ctx, path, o)
 	if err != nil {

@@ -74,7 +74,7 @@ func (s Schema) validate() (*tableSet, error) {
 		d := a.definition()
 		switch {
 		case !own && !tableNamePattern.MatchString(d.name):
-			fault("table name %q: only lower-case letters, digits and _, at most 63", d.name)
+			fault("table name %q must consist of lower-case letters, digits and _, at most 63", d.name)
 		case t.byName[d.name] != nil:
 			fault("two tables are named %s", d.name)
 		case d.err != nil:
@@ -104,7 +104,7 @@ func (s Schema) validate() (*tableSet, error) {
 	return t, errors.Join(faults...)
 }
 
-// physical returns the names of the driver's tables.
+// Tables of the store that have no definition.
 const (
 	metaTable      = "_meta"
 	sequencesTable = "_sequences"

@@ -10,13 +10,13 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// What lines of an assessment's versions say is stored once, however many versions say it:
+// bodiesTable holds the content of items of deliverables, once for all versions with the same
+// content:
 //
-//	soa_items   organization, id                → form, key of the body, head (JSON)
-//	_bodies     organization, assessment, sum   → the rest of the JSON, an s2 block
+//	soa_items   organization, id                → mark, key of the body, header (JSON)
+//	_bodies     organization, assessment, sum   → the rest of the JSON, as an s2 block
 //
-// A line that is changed afterwards is written as a whole; its body stays for the others that
-// say it, until the assessment is deleted.
+// An item that is changed later is written whole; its body remains until the assessment is deleted.
 const bodiesTable = "_bodies"
 
 // markShared is the flag of a record whose body is stored separately.
@@ -30,8 +30,7 @@ func (b *bodiesTableDefinition) definition() *tableDefinition { return &b.def }
 
 var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable, reindex: func(*Tx) error { return nil }}}
 
-// bodyKey returns the key of a separately stored body, or nothing if the body is stored in its
-// record.
+// bodyKey returns the key of a separately stored body, or nil if the body is stored in its record.
 func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
 	within := s.bodyScope(r)
 	if within == "" || len(b.block) >= kv.MaxValue {

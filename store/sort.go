@@ -10,18 +10,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// SortBy is a field that a list can be sorted by. Of returns a part of a Key: text, an integer, a
-// time or a bool.
+// SortBy is a field that a list can be sorted by. Value returns a part of a Key: a text, an integer,
+// a time or a bool.
 type SortBy[R any] struct {
 	Name  string
 	Value func(*R) any
 }
 
-// SortedList is List in an order the caller asks for, as api.ParseSort reads it;
-// in the table's own where that is empty. It reads the whole list for a page.
+// SortedList is like List, but in the order that sort specifies (see api.ParseSort) unless sort is
+// empty. It reads the whole list for each page.
 //
-// A cursor names a place in the order, not a record: whatever is added, changed or
-// deleted between two pages, no other record is repeated or left out.
+// A cursor is a position in the order, not a record: if records are added, changed or deleted between
+// two pages, no other record is repeated or omitted.
 func SortedList[R any](
 	ctx context.Context,
 	db *DB,
@@ -163,7 +163,7 @@ func newSortKeyFunc(sort string, by []sortField) (func(any, Key) ([]byte, error)
 				}
 				place = append(place, b)
 			}
-			if f.Descending { // behind a text that goes on with a 00
+			if f.Descending { // sort a text after its extensions
 				place = append(place, 0xFF)
 			}
 		}

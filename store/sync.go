@@ -336,8 +336,7 @@ func DeleteSync(tx *Tx, org, assessment string) error {
 	return nil
 }
 
-// KeyFromBytes returns the key with this stored form, for records referenced in a log or by another
-// store.
+// KeyFromBytes returns the key with a stored form, as returned by Key.Bytes.
 func KeyFromBytes(b []byte) Key {
 	k := Key{b: b}
 	if _, err := k.Parts(); err != nil {

@@ -160,8 +160,7 @@ func (b IndexView[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
 	return typedRecords[R](b.order.scanRecords(tx, options...))
 }
 
-// Get returns the one record with this whole key in a Unique index, or
-// ErrNotFound.
+// Get returns the record with this complete key in a Unique index, or ErrNotFound.
 func (b IndexView[R]) Get(tx *Tx, key ...any) (R, error) {
 	return typedRecord[R](b.order.get(tx, K(key...)))
 }

@@ -111,12 +111,8 @@ func TestScanOptions(t *testing.T) {
 			{"all", nil, codes},
 			{"one", []ScanOption{Prefix("GOV-01")}, codes[1:2]},
 			{"from", []ScanOption{From("GOV-02")}, codes[3:]},
-			{"before", []ScanOption{Before("GOV-02")}, codes[:3]},
 			{"through", []ScanOption{Through("GOV-02")}, codes[:4]},
-			{"between, backwards", []ScanOption{From("GOV-01.1"), Before("GOVX-1"), Reverse}, []string{"GOV-10", "GOV-02", "GOV-01.1"}},
-			{"begins", []ScanOption{TextPrefix("GOV-0")}, codes[1:4]},
-			{"begins with nothing", []ScanOption{TextPrefix("")}, codes},
-			{"begins, backwards", []ScanOption{TextPrefix("GOV"), Reverse}, []string{"GOVX-1", "GOV-10", "GOV-02", "GOV-01.1", "GOV-01"}},
+			{"between, backwards", []ScanOption{From("GOV-01.1"), Through("GOV-10"), Reverse}, []string{"GOV-10", "GOV-02", "GOV-01.1"}},
 			{"nothing", []ScanOption{Prefix("GOV")}, nil},
 		} {
 			same(t, tt.name, collect(t, controls.Scan(tx, tt.options...), code), tt.want...)
@@ -124,7 +120,7 @@ func TestScanOptions(t *testing.T) {
 		same(
 			t,
 			"index behind a prefix",
-			collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), From(2), Before(4)), code),
+			collect(t, controls.By("by_domain").Scan(tx, Prefix("GOV"), From(2), Through(3)), code),
 			"GOV-01.1",
 			"GOV-02",
 		)
@@ -135,9 +131,6 @@ func TestScanOptions(t *testing.T) {
 			"GOV-01.1",
 			"GOV-01",
 		)
-		for _, err := range controls.Scan(tx, TextPrefix("x"), From("y")) {
-			is(t, "Begins with From", err, ErrBadKey)
-		}
 		n, err := controls.By("by_domain").Count(tx, "GOV")
 		if is(t, "Count", err, nil); n != 4 {
 			t.Errorf("counted %d", n)
@@ -154,7 +147,7 @@ func TestScanOptions(t *testing.T) {
 	update(t, db, func(tx *Tx) error {
 		_, err := controls.DeleteAll(tx)
 		is(t, "DeleteAll without a prefix", err, ErrBadKey)
-		for c, err := range controls.Scan(tx, TextPrefix("GOV")) {
+		for c, err := range controls.Scan(tx, From("GOV"), Through("GOVX-1")) {
 			is(t, "Scan", err, nil)
 			is(t, "Delete in a scan", controls.Delete(tx, c.Code), nil)
 		}
@@ -215,7 +208,7 @@ func TestTenantTable(t *testing.T) {
 		_, err = documents.By("by_hash").Get(tx, "two")
 		is(t, "by hash without", err, ErrBadKey)
 		same(t, "Scan", collect(t, documents.Scan(tx, "one"), id), "d1")
-		same(t, "Begins stays inside", collect(t, documents.By("by_name").Scan(tx, "one", TextPrefix("P")), id), "d1")
+		same(t, "Through stays inside", collect(t, documents.By("by_name").Scan(tx, "one", Through("Q")), id), "d1")
 		same(t, "From stays inside", collect(t, documents.By("by_created").Scan(tx, "one", From(day.Add(time.Minute))), id))
 		n, err := documents.AcrossTenants().Count(tx)
 		if is(t, "Count", err, nil); n != 2 {

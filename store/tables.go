@@ -138,14 +138,14 @@ var (
 		"soa_items",
 		func(r *api.SoAItem) *api.Item { return &r.Item },
 		func(r *api.SoAItem) any { return newItemHeader(&r.Item) },
-		equalSoAItems,
+		func(r *api.SoAItem) { clearItemHeader(&r.Item) },
 	)
 	GapVersions = newVersionTable("gap_versions", func(r *api.GapVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	Findings    = newItemTable(
 		"findings",
 		func(r *api.Finding) *api.Item { return &r.Item },
 		func(r *api.Finding) any { return newItemHeader(&r.Item) },
-		equalFindings,
+		func(r *api.Finding) { clearItemHeader(&r.Item) },
 	)
 	MaturityVersions = newVersionTable(
 		"maturity_versions",
@@ -155,14 +155,14 @@ var (
 		"maturity_scores",
 		func(r *api.MaturityScore) *api.Item { return &r.Item },
 		func(r *api.MaturityScore) any { return newItemHeader(&r.Item) },
-		equalScores,
+		func(r *api.MaturityScore) { clearItemHeader(&r.Item) },
 	)
 	POAMVersions = newVersionTable("poam_versions", func(r *api.POAMVersion) *api.DeliverableVersion { return &r.DeliverableVersion })
 	POAMItems    = newItemTable(
 		"poam_items",
 		func(r *api.POAMItem) *api.Item { return &r.Item },
 		newRemediationHeader,
-		equalRemediations,
+		clearRemediationHeader,
 	)
 
 	Approvals = newTenantTable(
@@ -302,7 +302,7 @@ func withAssessmentSyncLog[R any](assessment func(*R) string) Option[R] {
 	return WithSyncLog(func(r *R) SyncTarget { return SyncTarget{Assessment: assessment(r)} })
 }
 
-func newItemTable[R any](name string, item func(*R) *api.Item, head func(*R) any, equal func(a, b *R) bool) *TenantTable[R] {
+func newItemTable[R any](name string, item func(*R) *api.Item, header func(*R) any, clearHeader func(*R)) *TenantTable[R] {
 	assessment := func(r *R) string { return item(r).AssessmentID }
 	return newTenantTable(
 		name,
@@ -312,7 +312,7 @@ func newItemTable[R any](name string, item func(*R) *api.Item, head func(*R) any
 			func(r *R) []Key { return []Key{K(item(r).VersionID, item(r).ControlCode)} },
 		),
 		withAssessmentSyncLog(assessment),
-		WithSharedBody(head, equal, assessment),
+		WithSharedBody(header, func(a, b *R) bool { return equalBodies(a, b, clearHeader) }, assessment),
 	)
 }
 

@@ -5,10 +5,9 @@ import (
 	"iter"
 )
 
-// TenantTable is a Table of which every organization sees only its own part. The
-// organization is the first part of every key, of the indexes too, and a
-// parameter of every method; an empty one is refused with ErrNoTenant, a record
-// of another one with ErrWrongTenant. A unique index is unique in its organization.
+// TenantTable is a Table of which every organization sees only its own part. The organization is
+// the first part of every key, in indexes too, and a parameter of every method. An empty one gives
+// ErrNoTenant, a record of another one ErrWrongTenant. Unique indexes are unique per organization.
 type TenantTable[R any] struct {
 	table        *Table[R]
 	organization func(*R) string

@@ -27,7 +27,7 @@ type Tx struct {
 	idIssued bool
 	// changedTables are the tables that were written to.
 	changedTables map[string]bool
-	// syncChanges are the changed records to log, with their changed fields; by is the author.
+	// syncChanges are the changed records to log, with their changed fields; actor is the author.
 	syncChanges map[syncRecordRef][]string
 	actor       string
 	syncLogOff  bool

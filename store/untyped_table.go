@@ -15,10 +15,10 @@ import (
 type untypedTable struct {
 	def       tableDefinition
 	key       func(any) Key
-	newRecord func() any // a record with nothing in it
+	newRecord func() any // returns a zero record
 	codec     codec
 	indexes   []*tableIndex
-	// header and within distinguish records with equal content; see WithSharedBody.
+	// header and bodyScope are those of WithSharedBody.
 	header    func(any) any
 	bodyScope func(any) string
 	// syncTarget returns the record under which a change is logged; nil disables logging.
@@ -35,7 +35,7 @@ type tableIndex struct {
 func (s *untypedTable) addIndex(name string, keys func(any) []Key, unique bool) {
 	switch {
 	case !indexNamePattern.MatchString(name):
-		s.def.err = fmt.Errorf("index name %q: small letters, digits and _, at most 63", name)
+		s.def.err = fmt.Errorf("index name %q must consist of lower-case letters, digits and _, at most 63", name)
 	case keys == nil:
 		s.def.err = fmt.Errorf("index %s has no keys", name)
 	case s.index(name) != nil:
@@ -218,8 +218,8 @@ func (s *untypedTable) checkKey(k Key) error {
 	return nil
 }
 
-// write stores r and its index entries, after allowed has seen whether its
-// primary key is taken. A refusal writes nothing.
+// write stores r and its index entries, unless checkExisting, called with whether its primary key
+// exists, returns an error.
 func (s *untypedTable) write(tx *Tx, r any, checkExisting func(exists bool) error) error {
 	return s.writeEncoded(tx, r, checkExisting, func() ([]byte, error) { return s.codec.marshal(r) })
 }

@@ -1,6 +1,5 @@
-// Package bolt keeps the store's tables in one bbolt file: a bucket for each
-// table, one writer at a time, readers beside it. It is a driver and must not
-// know what the bytes mean.
+// Package bolt is the driver that stores tables in a bbolt file: one bucket per table, with one
+// writer and concurrent readers.
 package bolt
 
 import (
@@ -26,16 +25,16 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// lockStep is how long one try for the file lock lasts; between two of them
-// Open looks at its context.
+// lockStep is the duration of one attempt to lock the file. Open checks its context between
+// attempts.
 const lockStep = 50 * time.Millisecond
 
 // Options of a database file.
 type Options struct {
-	// LockTimeout is how long Open waits for another process that holds the
-	// file; 0 is one second, less is no waiting.
+	// LockTimeout is how long Open waits for another process that has the file open; 0 means one
+	// second, a negative value no waiting.
 	LockTimeout time.Duration
-	Logger      *slog.Logger // nil is silent
+	Logger      *slog.Logger // nil disables logging
 }
 
 // DB is an open file. It implements kv.Driver.
@@ -51,7 +50,7 @@ type DB struct {
 
 var _ kv.Driver = (*DB)(nil)
 
-// Open opens the file, and makes it where it is missing; its folder must exist.
+// Open opens the file, creating it if it does not exist; its folder must exist.
 // Errors: kv.ErrLocked, kv.ErrCorrupt, kv.ErrDiskFull, kv.ErrReadOnly.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	if o.LockTimeout == 0 {
@@ -68,8 +67,8 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 		}
 	}
 	b, err := open(ctx, path, o.LockTimeout, &bbolt.Options{
-		// Without the free list on disk, writing beside a long reader grows the
-		// file far less; opening pays for it by walking the pages once.
+		// Without the free list on disk, the file grows far less while there is a long reader. In
+		// return, Open has to read all pages once.
 		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType,
 		InitialMmapSize: mmapSize(),
@@ -88,7 +87,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// open waits for the lock in short steps, to see ctx between them.
+// open opens the file, waiting up to wait for its lock.
 func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -106,7 +105,7 @@ func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options
 	}
 }
 
-// errReplaced: while we waited for the lock, the file was given another's name.
+// errReplaced is the error if the path refers to another file once the lock is acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
 func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
@@ -116,7 +115,7 @@ func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 		file = f
 		return f, err
 	}
-	defer func() { // bbolt panics on pages that make no sense
+	defer func() { // bbolt panics on damaged pages
 		if p := recover(); p != nil {
 			b, err = nil, errors.Join(fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p), file.Close())
 		}
@@ -135,8 +134,8 @@ func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	return nil, errors.Join(err, b.Close())
 }
 
-// mmapSize is address space, not memory: room to grow without a new mapping,
-// for which a writer would wait until every reader is done.
+// mmapSize returns the initial size of the memory mapping. It is address space, not memory, and
+// lets the file grow without a new mapping, for which a writer has to wait for all readers.
 func mmapSize() int {
 	switch {
 	case runtime.GOOS == "windows": // there it would be the size of the file
@@ -164,7 +163,7 @@ func toKVError(path string, err error) error {
 	case strings.HasPrefix(err.Error(), "file size too small"): // bbolt has no value for it
 		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
 	}
-	// bbolt passes on only the words of some system errors.
+	// bbolt drops the type of some system errors and keeps their text.
 	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
 		if !errors.Is(err, e) && strings.HasSuffix(err.Error(), e.Error()) {
 			err = fmt.Errorf("%w (%w)", err, e)
@@ -193,7 +192,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// bbolt's own queue for writers can't be left; this one can.
+	// Unlike waiting for bbolt's own lock, waiting for the token can be canceled.
 	select {
 	case <-db.writeToken:
 	case <-db.closed:
@@ -207,7 +206,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	if err != nil {
 		return toKVError(db.path, err)
 	}
-	defer btx.Rollback() // after a commit it does nothing
+	defer btx.Rollback() // no effect after a commit
 	t := newTx(ctx, btx)
 	defer t.end()
 	if err := fn(t); err != nil {
@@ -217,7 +216,7 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 		return err
 	}
 	if !t.changed {
-		return nil // no need to sync a file nobody changed
+		return nil // nothing to sync
 	}
 	if err := btx.Commit(); err != nil {
 		err = toKVError(db.path, err)
@@ -227,8 +226,8 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	return nil
 }
 
-// Backup writes a bbolt file. Writers go on meanwhile, but the file grows by
-// what they change, so w should be fast: a local file.
+// Backup writes a bbolt file. Writers can continue meanwhile, but the database grows by what they
+// change, so w should be fast, such as a local file.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -243,7 +242,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	return toKVError(db.path, cmp.Or(f.err, err))
 }
 
-// errorRecorder remembers why a write failed; bbolt keeps only the words of it.
+// errorRecorder keeps the first write error, because bbolt keeps only its text.
 type errorRecorder struct {
 	w   io.Writer
 	err error

@@ -16,17 +16,17 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// bbolt trusts its file: a page that makes no sense ends the process, from a
-// goroutine of bbolt's where nothing can be recovered. So a file is looked
-// through before bbolt may write to it. The form, in the machine's byte order:
+// bbolt trusts its file: a damaged page ends the process, with a panic in a goroutine of bbolt where
+// it can't be recovered. So a file is checked before bbolt may write to it. Its format, in the
+// machine's byte order:
 //
-//	page    id 8, flags 2, count 2, overflow 4: the pages that follow and belong to it
+//	page    id 8, flags 2, count 2, overflow 4 (number of following pages that belong to it)
 //	meta    pages 0 and 1: magic 4, version 4, page size 4, flags 4, root 8, sequence 8,
 //	        freelist 8, pages in use 8, transaction 8, FNV-1a of all before 8
 //	branch  elements: position 4 (from the element), key size 4, page 8
 //	leaf    elements: flags 4, position 4, key size 4, value size 4; key, value
-//	bucket  a leaf element with flag 1, the value: root 8, sequence 8,
-//	        and a whole leaf page where the root is 0
+//	bucket  a leaf element with flag 1; its value: root 8, sequence 8,
+//	        followed by a whole leaf page if root is 0
 const (
 	pageHeader  = 16
 	elementSize = 16
@@ -38,11 +38,10 @@ const (
 	flagBucket = 0x01
 )
 
-// checkPages refuses a file whose pages don't hold together with kv.ErrCorrupt. It
-// does not judge values: nothing in the file says what they were.
+// checkPages returns kv.ErrCorrupt if the structure of a file is damaged. It can't detect damaged
+// values, because the file has no checksums of them.
 func checkPages(ctx context.Context, path string, wait time.Duration) error {
-	// For reading, bbolt looks at no more than the two meta pages, and holds
-	// the lock meanwhile.
+	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
 	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
@@ -72,7 +71,7 @@ type pageChecker struct {
 	file     io.ReaderAt
 	pageSize int64
 	pages    uint64 // in use, from the meta page
-	seen     []bool // page is part of something already
+	seen     []bool // pages that are in use
 	buffer   []byte
 }
 
@@ -84,14 +83,14 @@ func (w *pageChecker) check(size int64) error {
 		return err
 	}
 	if have := uint64(size / w.pageSize); w.pages > have {
-		return fmt.Errorf("it was cut short: %d pages of %d", have, w.pages)
+		return fmt.Errorf("it is truncated: it has %d of %d pages", have, w.pages)
 	}
 	w.seen = make([]bool, w.pages)
 	w.seen[0], w.seen[1] = true, true
 	return w.checkTree(root)
 }
 
-// readMeta reads the newer of the two meta pages that is whole.
+// readMeta reads the newer of the undamaged meta pages.
 func (w *pageChecker) readMeta() (root uint64, err error) {
 	newest, found := uint64(0), false
 	for page := range int64(2) {
@@ -100,19 +99,19 @@ func (w *pageChecker) readMeta() (root uint64, err error) {
 			return 0, err
 		}
 		h := fnv.New64a()
-		_, _ = h.Write(b[:56]) // a hash takes everything
+		_, _ = h.Write(b[:56]) // never fails
 		if tx := byteOrder.Uint64(b[48:]); h.Sum64() == byteOrder.Uint64(b[56:]) && (!found || tx > newest) {
 			newest, found = tx, true
 			root, w.pages = byteOrder.Uint64(b[16:]), byteOrder.Uint64(b[40:])
 		}
 	}
 	if !found || w.pages < 2 {
-		return 0, fmt.Errorf("it has no whole header")
+		return 0, fmt.Errorf("both headers are damaged")
 	}
 	return root, nil
 }
 
-// checkTree looks through all pages below one, each of which must be met once.
+// checkTree checks all pages below a page. Each may occur only once.
 func (w *pageChecker) checkTree(id uint64) error {
 	todo := []uint64{id}
 	for len(todo) > 0 {
@@ -133,10 +132,10 @@ func (w *pageChecker) checkTree(id uint64) error {
 	return nil
 }
 
-// readPage reads a page with its overflow, into the buffer of the page before.
+// readPage reads a page with its overflow pages. The result is valid until the next call.
 func (w *pageChecker) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.pages {
-		return nil, fmt.Errorf("page %d is named and does not exist", id)
+		return nil, fmt.Errorf("page %d is referenced but does not exist", id)
 	}
 	w.buffer = slices.Grow(w.buffer[:0], int(w.pageSize))[:w.pageSize]
 	if _, err := w.file.ReadAt(w.buffer, int64(id)*w.pageSize); err != nil {
@@ -147,7 +146,7 @@ func (w *pageChecker) readPage(id uint64) ([]byte, error) {
 	}
 	n := 1 + uint64(byteOrder.Uint32(w.buffer[12:]))
 	if n > w.pages-id {
-		return nil, fmt.Errorf("page %d is longer than the file", id)
+		return nil, fmt.Errorf("page %d extends beyond the file", id)
 	}
 	for i := id; i < id+n; i++ {
 		if w.seen[i] {
@@ -163,17 +162,17 @@ func (w *pageChecker) readPage(id uint64) ([]byte, error) {
 	return w.buffer, err
 }
 
-// childPages checks a page of the tree and returns the pages it names.
+// childPages checks a page of the tree and returns the pages it refers to.
 func childPages(b []byte) (below []uint64, err error) {
 	if len(b) < pageHeader {
 		return nil, fmt.Errorf("it is too short")
 	}
 	flags, count := byteOrder.Uint16(b[8:]), int(byteOrder.Uint16(b[10:]))
 	if flags != flagBranch && flags != flagLeaf {
-		return nil, fmt.Errorf("it is of no known kind (%#x)", flags)
+		return nil, fmt.Errorf("its type is unknown (%#x)", flags)
 	}
 	if flags == flagBranch && count == 0 {
-		return nil, fmt.Errorf("it is a branch to nowhere")
+		return nil, fmt.Errorf("it is a branch without elements")
 	}
 	if pageHeader+count*elementSize > len(b) {
 		return nil, fmt.Errorf("%d elements don't fit", count)
@@ -191,7 +190,7 @@ func childPages(b []byte) (below []uint64, err error) {
 		}
 		begin := uint64(at) + pos
 		if begin+keySize+valueSize > uint64(len(b)) {
-			return nil, fmt.Errorf("element %d lies outside", i)
+			return nil, fmt.Errorf("element %d extends beyond the page", i)
 		}
 		key, value := b[begin:begin+keySize], b[begin+keySize:begin+keySize+valueSize]
 		if i > 0 && bytes.Compare(last, key) >= 0 {
@@ -209,8 +208,8 @@ func childPages(b []byte) (below []uint64, err error) {
 	return below, nil
 }
 
-// bucketRoots checks a bucket's value and returns its root page, or nothing where
-// the bucket is so small that its page is in the value.
+// bucketRoots checks a bucket's value and returns its root page, or nothing if the bucket is so small
+// that its only page is in the value.
 func bucketRoots(value []byte) ([]uint64, error) {
 	if len(value) < bucketSize {
 		return nil, fmt.Errorf("a bucket is too short")
@@ -229,8 +228,8 @@ func bucketRoots(value []byte) ([]uint64, error) {
 	return nil, err
 }
 
-// Verify looks through the whole file, the order of all keys too, and returns
-// kv.ErrCorrupt where it is damaged. Nobody else may have it open.
+// Verify checks the whole file, including the order of all keys, and returns kv.ErrCorrupt if it is
+// damaged. No one else may have it open.
 func Verify(ctx context.Context, path string) (err error) {
 	if err := checkPages(ctx, path, lockStep); err != nil {
 		return err

@@ -22,12 +22,12 @@ type tx struct {
 
 type table struct {
 	bucket  *bbolt.Bucket // nil while the table does not exist
-	changes int           // tells a scan that its cursor no longer holds
-	deleted bool          // in this transaction: there may be empty pages
+	changes int           // number of changes; each invalidates the cursors of scans
+	deleted bool          // keys were deleted in this transaction, so there may be empty pages
 }
 
-// setFillPercent has pages be filled before they are split: most keys begin with a time and come in their order, and
-// bbolt would leave every page half empty behind them.
+// setFillPercent makes bbolt fill pages before it splits them. Most keys begin with a time and arrive
+// in order, so that splitting in the middle would leave every page half empty.
 func (tb *table) setFillPercent() {
 	if tb.bucket != nil {
 		tb.bucket.FillPercent = 0.9
@@ -91,7 +91,7 @@ func (t *tx) Put(name string, key, value []byte) error {
 		tb.setFillPercent()
 	}
 	if value == nil {
-		value = []byte{} // Get must tell empty from missing
+		value = []byte{} // because nil means missing to Get
 	}
 	tb.changes++
 	t.changed = true
@@ -153,7 +153,7 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 		}
 		var (
 			cursor *bbolt.Cursor
-			last   []byte // our own copy: writing may move the driver's bytes
+			last   []byte // a copy, because writing may move the driver's bytes
 			k, v   []byte
 			seen   = -1 // the table's changes when the cursor was placed
 		)
@@ -179,7 +179,7 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 				r.Reverse && bytes.Compare(k, r.Start) < 0 {
 				return
 			}
-			if t.bolt.Writable() { // a view doesn't lose its place
+			if t.bolt.Writable() { // in a view, cursors stay valid
 				last = append(last[:0], k...)
 			}
 			if v == nil {
@@ -192,11 +192,11 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	}
 }
 
-// maxKeyBound sorts behind every key.
+// maxKeyBound sorts after every key.
 var maxKeyBound = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
 
-// seekFirst puts the cursor on the first pair of the range, or on the one after
-// last in the scan's direction. An empty last is none: no key is empty.
+// seekFirst moves the cursor to the first pair of the range, or, unless last is empty, to the pair
+// after last in the scan's direction.
 func (tb *table) seekFirst(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
 	if r.Reverse {
 		below := r.End
@@ -204,7 +204,7 @@ func (tb *table) seekFirst(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byt
 		case len(last) > 0:
 			below = last
 		case below == nil:
-			below = maxKeyBound // Last never ends where all pages are empty
+			below = maxKeyBound // not Last, which loops forever if all pages are empty
 		case len(below) == 0:
 			return nil, nil // nothing sorts before the empty key
 		}
@@ -225,9 +225,9 @@ func (tb *table) seekFirst(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byt
 	return k, v
 }
 
-// seekPrevious moves the cursor to the last pair below a key, which is where it stands.
-// On a page emptied in this transaction bbolt's Prev gives nil as if the table
-// began there (its Next goes over it); only the first key tells the two apart.
+// seekPrevious moves the cursor back from its position, the key below, to the previous pair. On a page
+// emptied in this transaction, bbolt's Prev returns nil as at the beginning of the table (unlike
+// Next, which skips the page); only the table's first key distinguishes the two.
 func (tb *table) seekPrevious(c *bbolt.Cursor, below []byte) (k, v []byte) {
 	if k, v = c.Prev(); k != nil || !tb.deleted {
 		return k, v

@@ -1,8 +1,6 @@
-// Package kv is the seam between the store and what keeps its bytes: ordered
-// tables of keys and values under transactions. A driver implements it and
-// passes storetest.Run; nothing above package store may use it.
-//
-// It must not know records, tenants or indexes.
+// Package kv is the interface between the store and its drivers: ordered tables of keys and
+// values with transactions. A driver must pass storetest.Run. Only package store and the drivers may
+// use it.
 package kv
 
 import (
@@ -13,11 +11,11 @@ import (
 	"iter"
 )
 
-// Limits every driver keeps, so that data moves between them.
+// Limits of every driver, so that data can be moved between drivers.
 const (
 	MaxTable = 128      // bytes of a table's name
-	MaxKey   = 2048     // bytes of a key; PostgreSQL indexes no more than about 2,700
-	MaxValue = 16 << 20 // bytes of a value; what is larger is a blob
+	MaxKey   = 2048     // bytes of a key; PostgreSQL can index about 2,700
+	MaxValue = 16 << 20 // bytes of a value; use a blob for larger ones
 )
 
 var (
@@ -38,13 +36,12 @@ var (
 // its own writes. Neither may start another transaction, wait for the network, or retain data read
 // from KV.
 type Driver interface {
-	// View runs fn over an unchanging snapshot.
+	// View runs fn on a snapshot.
 	View(ctx context.Context, fn func(KV) error) error
 
-	// Update runs fn and commits what it wrote, durably, or nothing of it where
-	// fn fails, panics, or ctx ends before the commit. Updates follow one
-	// another as if they ran alone. A driver may run fn again after a conflict,
-	// so fn changes nothing but the KV and what it assigns anew each time.
+	// Update runs fn and commits its writes durably, or none of them if fn fails or panics, or if ctx
+	// ends before the commit. Updates are serializable. A driver may run fn again after a conflict, so
+	// fn must have no side effects except variables that it assigns anew.
 	Update(ctx context.Context, fn func(KV) error) error
 
 	// Backup writes a snapshot of the database in the driver's own format.
@@ -62,33 +59,31 @@ type KV interface {
 	// must not be changed.
 	Get(table string, key []byte) ([]byte, error)
 
-	// Put inserts or replaces. The driver keeps value until the transaction
-	// ends; the caller must not change it.
+	// Put inserts or replaces a value. The driver retains value until the transaction ends; the caller
+	// must not change it.
 	Put(table string, key, value []byte) error
 
-	// Delete removes a key; a missing one is not an error.
+	// Delete removes a key. It is no error if the key does not exist.
 	Delete(table string, key []byte) error
 
-	// Scan goes through a range in byte order of the keys. The loop may stop
-	// early and may write, also to the same table: keys that lie ahead are met
-	// as they are when they are reached. After an error there is no more.
+	// Scan iterates over a range in byte order of the keys. The loop may stop early and may write, also
+	// to the same table: the scan sees keys as they are when it reaches them. It ends after an error.
 	Scan(table string, r Range) iter.Seq2[Pair, error]
 
-	// Tables returns the names of the tables that were ever written and not
-	// dropped, sorted.
+	// Tables returns the sorted names of the tables that were written and not dropped since.
 	Tables() ([]string, error)
 
-	// Drop removes a table with all its keys; a missing one is not an error.
+	// Drop removes a table with all its keys. It is no error if the table does not exist.
 	Drop(table string) error
 }
 
-// Pair is a key with its value, under the rules of KV.Get.
+// Pair is a key with its value. Both are valid as long as the result of KV.Get.
 type Pair struct {
 	Key, Value []byte
 }
 
-// Range is the keys from Start (inclusive; nil is the first) to End (exclusive;
-// nil is behind the last), from the end backwards where Reverse is set.
+// Range is the range of keys from Start (inclusive; nil is before the first key) to End (exclusive;
+// nil is after the last key), in descending order if Reverse is set.
 type Range struct {
 	Start, End []byte
 	Reverse    bool

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// model is a driver as simple as can be: a map for each table.
+// model is the simplest possible driver: a map for each table.
 type model map[string]map[string]string
 
 func (m model) clone() model {
@@ -36,7 +36,7 @@ func (m model) list(table string, r kv.Range) []string {
 	return got
 }
 
-// testModel does the same random things to the driver and to the model.
+// testModel applies the same random operations to the driver and to the model and compares them.
 func testModel(t *testing.T, d kv.Driver) {
 	r := rand.New(rand.NewPCG(7, 8))
 	tables := []string{"a", "b", "c"}

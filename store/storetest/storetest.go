@@ -1,10 +1,8 @@
-// Package storetest is what every driver of the store must do, as a test suite:
+// Package storetest is the conformance test of the store's drivers:
 //
 //	func TestConformance(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) kv.Driver { … })
 //	}
-//
-// It knows no driver.
 package storetest
 
 import (
@@ -19,8 +17,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Run holds the drivers that open gives, each empty, to the contract of kv.Driver.
-// The suite closes them.
+// Run tests the contract of kv.Driver. open returns a new driver without data for each test, which
+// the suite closes.
 func Run(t *testing.T, open func(t *testing.T) kv.Driver) {
 	tests := []struct {
 		name string
@@ -101,7 +99,7 @@ func get(t testing.TB, k kv.KV, table, key string) string {
 	return string(v)
 }
 
-// list returns "key=value" of a scan.
+// list returns the pairs of a scan as "key=value".
 func list(t testing.TB, k kv.KV, table string, r kv.Range) []string {
 	t.Helper()
 	got := []string{}

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Classify wraps a full disk and a folder without write permission in
-// kv.ErrDiskFull and kv.ErrReadOnly, and leaves every other error as it is.
+// Classify wraps errors about a full disk in kv.ErrDiskFull, those about missing write permission in
+// kv.ErrReadOnly, and returns all others unchanged.
 func Classify(err error) error {
 	switch {
 	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
@@ -66,8 +66,8 @@ func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err 
 	return f.Close()
 }
 
-// Move renames a synced file on the same file system and makes the new name
-// durable. A failure leaves path as it was and removes temp.
+// Move renames a synced file within a file system and makes the new name durable. If renaming fails,
+// it removes temp and leaves path unchanged.
 func Move(temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		os.Remove(temp)
