@@ -20,15 +20,15 @@ type pipelineAgent struct {
 var agents = []pipelineAgent{
 	{api.Agent{
 		ID: "knowledge-steward", Name: "Knowledge steward",
-		Role:  "Organizes the knowledge base and the evidence: what was read, what could not be, what is old or missing.",
+		Role:  "Reviews the knowledge base: which documents were read, failed, are old or are missing.",
 		Tools: []string{"list-documents", "get-kb-stats"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "kb:read"}, true, reviewKnowledgeBase},
 	{api.Agent{
-		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls ask for, and which weigh most.",
+		ID: "scf-control-analyst", Name: "SCF control analyst", Role: "Explains what controls require, and which matter most.",
 		Tools: []string{"get-scf-control", "get-assessment", "list-soa-items"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"scf:read", "soa:read"}, false, analyzeControls},
 	{api.Agent{
-		ID: "framework-mapper", Name: "Framework mapper", Role: "Consults the mappings between frameworks and controls.",
+		ID: "framework-mapper", Name: "Framework mapper", Role: "Looks up the mappings between frameworks and controls.",
 		Tools: []string{"get-assessment", "get-coverage", "get-crosswalk"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"scf:read"}, false, mapFrameworks},
 	{api.Agent{
@@ -36,7 +36,7 @@ var agents = []pipelineAgent{
 		Tools: []string{"get-assessment-scope", "draft-soa", "regenerate-soa", "list-soa-items"}, NeedsApprovalFor: []string{"soa"},
 	}, []api.Permission{"scope:read", "soa:read", "soa:write"}, true, draftSoA},
 	{api.Agent{
-		ID: "evidence-analyst", Name: "Evidence analyst", Role: "Classifies the evidence and says which controls it bears.",
+		ID: "evidence-analyst", Name: "Evidence analyst", Role: "Classifies the evidence and shows which controls it supports.",
 		Tools: []string{"list-documents", "list-soa-items"}, NeedsApprovalFor: []string{},
 	}, []api.Permission{"document:read", "soa:read"}, true, analyzeEvidence},
 	{api.Agent{

@@ -164,7 +164,7 @@ func (s *Service) ArchitectRemediation(
 ) (*api.RemediationPlan, error) {
 	b := in.Body
 	if _, err := json.Marshal(b.EvidenceContext); err != nil {
-		return nil, api.Invalid("evidenceContext", "it is not valid: %v", err)
+		return nil, api.Invalid("evidenceContext", "not valid JSON: %v", err)
 	}
 	return answerQuestion(ctx, s, by, question[api.RemediationPlan]{
 		agentID: "remediation-architect", input: b,
@@ -192,6 +192,6 @@ func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessD
 		agentID: "dpia-assessor", input: b,
 		rules: func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
 			return analysis.AssessDPIA(ctx, b.ProjectDescription, b.RopaContext, c)
-		}, check: newDPIACheck(b.ProjectDescription, b.RopaContext),
+		}, check: newDPIACheck(b.ProjectDescription),
 	})
 }

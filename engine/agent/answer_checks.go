@@ -286,7 +286,7 @@ func newRoPACheck(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls)
 	}
 }
 
-func newDPIACheck(text string, _ map[string]any) func(m, r *api.DPIAAssessment, _ analysis.Controls) rejectedAnswers {
+func newDPIACheck(text string) func(m, r *api.DPIAAssessment, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.DPIAAssessment, _ analysis.Controls) (d rejectedAnswers) {
 		d.claims++
 		if slices.Index(severityLevels, m.ResidualRiskLevel) < slices.Index(severityLevels, r.ResidualRiskLevel) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge"
 )
 
 // draftingAgent implements what the four drafting agents have in common: they create a draft or
@@ -103,7 +104,7 @@ func draftSoA(ctx context.Context, j *job) error {
 					map[string]any{
 						"kind":   "scope_trait",
 						"trait":  name,
-						"reason": "Nothing says whether it holds; a person should, since controls depend on it.",
+						"reason": "The documents don't show whether it applies. Set it manually, because the applicability of controls depends on it.",
 					},
 				)
 			}
@@ -143,10 +144,10 @@ func draftSoA(ctx context.Context, j *job) error {
 		}
 	}
 	j.setSummary(
-		"%s version %d of the Statement of Applicability: %d controls, %d applicable.",
+		"%s version %d of the Statement of Applicability: %s, %d applicable.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		len(items),
+		judge.Count(len(items), "control"),
 		in,
 	)
 	return nil
@@ -188,10 +189,10 @@ func analyzeGaps(ctx context.Context, j *job) error {
 		j.addSources(f.Evidence)
 	}
 	j.setSummary(
-		"%s version %d of the gap analysis: %d findings, %d critical and %d high.",
+		"%s version %d of the gap analysis: %s, %d critical and %d high.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		len(found),
+		judge.Count(len(found), "finding"),
 		by[api.SeverityCritical],
 		by[api.SeverityHigh],
 	)
@@ -251,7 +252,7 @@ func averageSuffix(total, n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", on average %.1f of 5", float64(total)/float64(n))
+	return fmt.Sprintf(", average level %.1f of 5", float64(total)/float64(n))
 }
 
 func planPOAM(ctx context.Context, j *job) error {
@@ -286,7 +287,12 @@ func planPOAM(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%s version %d of the POA&M: %d items in order of priority.", draftedOrKept(v), v.VersionNumber, len(items))
+	j.setSummary(
+		"%s version %d of the POA&M: %s in order of priority.",
+		draftedOrKept(v),
+		v.VersionNumber,
+		judge.Count(len(items), "item"),
+	)
 	j.addAssumption("Dates are derived from the severity of each finding; adjust them to your schedule.")
 	return nil
 }
@@ -317,7 +323,7 @@ func writeReport(ctx context.Context, j *job) error {
 	j.addProposal(map[string]any{"kind": "report", "report_id": r.ID, "filename": r.Filename, "draft": r.Draft})
 	j.setSummary("Wrote %s (%d bytes).", r.Filename, r.SizeBytes)
 	if r.Draft {
-		j.addLimitation("Parts of it are not approved, so every page is marked as a draft.")
+		j.addLimitation("Some of its sources are not approved, so every page is marked as a draft.")
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 					"document_id":    d.ID,
 					"filename":       d.Filename,
 					"effective_date": *d.EffectiveDate,
-					"reason":         "It is from more than three years ago; a current one says more.",
+					"reason":         "It is more than three years old; upload a current version.",
 				},
 			)
 		}
@@ -83,7 +83,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 					"document_id": d.ID,
 					"filename":    d.Filename,
 					"category":    guess,
-					"reason":      "Its name says so.",
+					"reason":      "Suggested by its file name or title.",
 				},
 			)
 		}
@@ -94,12 +94,18 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 				map[string]any{
 					"kind":     "add_documents",
 					"category": kind,
-					"reason":   "There is none of this kind: rules need policies, practice needs procedures, and operation needs records.",
+					"reason":   "There is no document of this kind. Policies show the rules, procedures the practice, and records the operation.",
 				},
 			)
 		}
 	}
-	j.setSummary("%d documents with %d passages; %d could not be read, %d bear no date.", len(docs), passages, unread, undated)
+	j.setSummary(
+		"%s with %s; %d could not be read, %d undated.",
+		judge.Count(len(docs), "document"),
+		judge.Count(passages, "passage"),
+		unread,
+		undated,
+	)
 	j.addAssumption("A document's kind is the one set at upload or derived from its name.")
 	j.addLimitation("The content of documents was not evaluated; the evidence analyst does that.")
 	return nil
@@ -167,10 +173,10 @@ func analyzeControls(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%d controls explained%s.", len(j.output.Proposals), unknownSuffix(unknown))
+	j.setSummary("%s explained%s.", judge.Count(len(j.output.Proposals), "control"), unknownSuffix(unknown))
 	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
-		j.addLimitation("The catalog has no %s.", strings.Join(unknown, ", "))
+		j.addLimitation("The catalog doesn't contain %s.", strings.Join(unknown, ", "))
 	}
 	return nil
 }
@@ -244,7 +250,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		refs = a.Frameworks
 	}
 	if len(refs) == 0 {
-		return api.Invalid("input", "name frameworks in input.frameworks, or an assessment against some")
+		return api.Invalid("input", "name frameworks in input.frameworks, or an assessment that has some")
 	}
 	for _, ref := range refs[:min(len(refs), 20)] {
 		c, err := callTool(ctx, j, "get-coverage", map[string]any{"framework": ref}, func() (*api.Coverage, error) {
@@ -273,7 +279,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		}
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepData(x)})
 	}
-	j.setSummary("%d frameworks looked up in the catalog's mappings.", min(len(refs), 20))
+	j.setSummary("%s looked up in the catalog's mappings.", judge.Count(min(len(refs), 20), "framework"))
 	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }
@@ -330,8 +336,8 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 		}
 	}
 	j.setSummary(
-		"%d documents, %d of them bear no control; of the applicable controls %d have strong, %d partial, %d weak evidence and %d none.",
-		len(docs),
+		"%s, of which %d support no control; of the applicable controls, %d have strong, %d partial, %d weak and %d no evidence.",
+		judge.Count(len(docs), "document"),
 		idle,
 		by[api.CoverageStrong],
 		by[api.CoveragePartial],
@@ -339,7 +345,7 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 		by[api.CoverageAbsent],
 	)
 	if len(items) == 0 {
-		j.addLimitation("There is no Statement of Applicability yet, so controls are not covered.")
+		j.addLimitation("There is no Statement of Applicability yet, so controls were not considered.")
 	}
 	return nil
 }

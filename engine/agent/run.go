@@ -396,7 +396,7 @@ func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInp
 
 func noOutputMessage(r *api.AgentRun) string {
 	if r.Error != nil {
-		return "The run failed:  " + *r.Error
+		return "The run failed: " + *r.Error
 	}
 	return fmt.Sprintf("There is no output: the run is %s.", r.Status)
 }
