@@ -15,7 +15,7 @@ func TestNothingApplies(t *testing.T) {
 	ctx := t.Context()
 	a := b.assess(
 		t,
-		"iso-27001-2022",
+		"lgpd",
 		fstest.MapFS{"a.md": {Data: []byte("# Policy\n\nMulti-factor authentication is required for all remote access.\n")}},
 		api.StateSoADrafted,
 	)

@@ -1,7 +1,6 @@
 package enginetest_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -152,46 +151,6 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	}
 }
 
-// An item that people decided of stays one of its own, where the next draft would make it part of another.
-func TestDecidedItemsDoNotMerge(t *testing.T) {
-	b, a := planned(t, "iso-27001-2022")
-	into := b.planItem(t, a, func() func(*api.POAMItem) bool {
-		var first string
-		return func(i *api.POAMItem) bool {
-			if first == "" && len(i.AlsoCloses) > 1 {
-				first = i.POAMCode
-			}
-			return i.POAMCode == first
-		}
-	}())
-	child := into.AlsoCloses[0]
-	own := func(name api.Opt[string]) {
-		b.editFinding(
-			t,
-			a,
-			func(f *api.Finding) bool { return f.ControlCode == child },
-			func(in *api.UpdateFindingInput) { in.Body.Owner = name },
-		)
-		b.planAgain(t, a)
-	}
-	of := func(code string) func(*api.POAMItem) bool {
-		return func(i *api.POAMItem) bool { return i.ControlCode == code }
-	}
-	own(api.Some("Bob"))
-	b.plan(t, b.planItem(t, a, of(child)), status("risk_accepted"))
-	own(api.Opt[string]{Set: true})
-	if i := b.planItem(t, a, of(child)); i.Status != "risk_accepted" || i.RiskAcceptedUntil == nil {
-		t.Errorf("%s is %s", child, i.Status)
-	}
-	// Nor does the other way about: what is decided of an item is for what it was about then.
-	b.plan(t, b.planItem(t, a, of(into.ControlCode)), status("risk_accepted"))
-	was := b.planItem(t, a, of(into.ControlCode)).AlsoCloses
-	b.planAgain(t, a)
-	if now := b.planItem(t, a, of(into.ControlCode)); !slices.Equal(now.AlsoCloses, was) || now.Status != "risk_accepted" {
-		t.Errorf("%s is %s, and of %v, it was of %v", into.ControlCode, now.Status, now.AlsoCloses, was)
-	}
-}
-
 // What was set of a finding comes back with it, where its line was out of scope for a while.
 func TestFindingsComeBackAsTheyWere(t *testing.T) {
 	b, a := planned(t, "lgpd")
@@ -222,39 +181,6 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 		*found[n].Owner != "Ann" ||
 		!slices.Contains(v.Kept, code) {
 		t.Errorf("%d: kept %v", n, v.Kept)
-	}
-}
-
-// A code stays with its item, whatever the order is now; what is new gets one that nothing had.
-func TestCodesStayWithTheirItem(t *testing.T) {
-	b, a := planned(t, "iso-27001-2022")
-	before := map[string]string{}
-	for _, i := range b.dossier(t, a).POAMItems {
-		before[i.ControlCode] = i.POAMCode
-	}
-	first := b.dossier(t, a).POAMItems[0]
-	b.editFinding(t, a, func(f *api.Finding) bool { return f.ControlCode == first.ControlCode }, func(in *api.UpdateFindingInput) {
-		low := api.SeverityLow
-		in.Body.Severity = &low
-	})
-	b.addGap(t, a, "SITE-1", "No fence.", "Oslo")
-	b.planAgain(t, a)
-	codes := map[string]bool{}
-	for _, i := range b.dossier(t, a).POAMItems {
-		if was := before[i.ControlCode]; was != "" && i.POAMCode != was {
-			t.Errorf("%s is %s, it was %s", i.ControlCode, i.POAMCode, was)
-		}
-		if i.ControlCode == "SITE-1" && i.POAMCode <= fmt.Sprintf("POAM-%03d", len(before)) {
-			t.Errorf("what is new is %s of %d", i.POAMCode, len(before))
-		}
-		codes[i.POAMCode] = true
-	}
-	for _, i := range b.dossier(t, a).POAMItems {
-		for _, on := range i.Dependencies {
-			if !codes[on] || on == i.POAMCode {
-				t.Errorf("%s waits for %s", i.POAMCode, on)
-			}
-		}
 	}
 }
 
