@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // draftingAgent implements what the four drafting agents have in common: they create a draft or
@@ -147,7 +147,7 @@ func draftSoA(ctx context.Context, j *job) error {
 		"%s version %d of the Statement of Applicability: %s, %d applicable.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		judge.Count(len(items), "control"),
+		text.Count(len(items), "control"),
 		in,
 	)
 	return nil
@@ -192,7 +192,7 @@ func analyzeGaps(ctx context.Context, j *job) error {
 		"%s version %d of the gap analysis: %s, %d critical and %d high.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		judge.Count(len(found), "finding"),
+		text.Count(len(found), "finding"),
 		by[api.SeverityCritical],
 		by[api.SeverityHigh],
 	)
@@ -291,7 +291,7 @@ func planPOAM(ctx context.Context, j *job) error {
 		"%s version %d of the POA&M: %s in order of priority.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		judge.Count(len(items), "item"),
+		text.Count(len(items), "item"),
 	)
 	j.addAssumption("Dates are derived from the severity of each finding; adjust them to your schedule.")
 	return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/judge"
+	"github.com/scf-service/service/engine/judge/text"
 )
 
 // readAllPages reads the pages of a list until limit records have been read.
@@ -101,8 +102,8 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s with %s; %d could not be read, %d undated.",
-		judge.Count(len(docs), "document"),
-		judge.Count(passages, "passage"),
+		text.Count(len(docs), "document"),
+		text.Count(passages, "passage"),
 		unread,
 		undated,
 	)
@@ -173,7 +174,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%s explained%s.", judge.Count(len(j.output.Proposals), "control"), unknownSuffix(unknown))
+	j.setSummary("%s explained%s.", text.Count(len(j.output.Proposals), "control"), unknownSuffix(unknown))
 	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
 		j.addLimitation("The catalog doesn't contain %s.", strings.Join(unknown, ", "))
@@ -279,7 +280,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		}
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepData(x)})
 	}
-	j.setSummary("%s looked up in the catalog's mappings.", judge.Count(min(len(refs), 20), "framework"))
+	j.setSummary("%s looked up in the catalog's mappings.", text.Count(min(len(refs), 20), "framework"))
 	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }
@@ -337,7 +338,7 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s, of which %d support no control; of the applicable controls, %d have strong, %d partial, %d weak and %d no evidence.",
-		judge.Count(len(docs), "document"),
+		text.Count(len(docs), "document"),
 		idle,
 		by[api.CoverageStrong],
 		by[api.CoveragePartial],

@@ -33,7 +33,7 @@ internal/testutil → engine/evidence/parse internal/secretbox engine/evidence/p
 client            → api internal/lazyregexp
 engine            → lower
 
-engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
+engine/agent      → engine/llm engine/agent/analysis engine/report engine/assessment engine/judge engine/judge/text engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing internal/lazyregexp
 
 engine/sync       → engine/report engine/assessment engine/assessment/merge engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
 engine/workflow   → engine/report engine/assessment engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api internal/tracing
