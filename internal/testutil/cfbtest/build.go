@@ -1,4 +1,4 @@
-// Package cfbtest writes small compound files, for the tests of those who read them.
+// Package cfbtest writes small compound files for tests of their readers.
 package cfbtest
 
 import (
@@ -22,8 +22,8 @@ type node struct {
 	start     uint32
 }
 
-// BuildFile makes a compound file of streams by their paths ("storage/stream"). Streams shorter
-// than 4096 bytes lie in small sectors, as programs write them.
+// BuildFile returns a compound file with streams by path ("storage/stream"). As the format requires,
+// streams shorter than 4096 bytes are in small sectors.
 func BuildFile(streams map[string]string) []byte {
 	root := &node{name: "Root Entry", isStorage: true}
 	var paths []string

@@ -1,4 +1,4 @@
-// Package fulldisktest fills the disk for tests: no file of their process grows any more.
+// Package fulldisktest simulates a full disk in tests, by limiting the size of the process's files.
 package fulldisktest
 
 import (
@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// subprocessEnv names the test that runs in a process of its own.
+// subprocessEnv is the environment variable with the name of the test that runs in a subprocess.
 const subprocessEnv = "SERVICE_TEST_ALONE"
 
-// RunInSubprocess runs the calling test once more in a process of its own, in which it returns false. In the
-// first it returns true when that is over, and the test has nothing more to do: what `go test`
-// writes of its process, among others which files it opened, is not to meet the limit.
+// RunInSubprocess runs the calling test again in a subprocess, where it returns false. In the original
+// process it returns true once the subprocess has ended, and the test must return. So the limit does
+// not affect files that `go test` makes its process write, such as the log of opened files.
 func RunInSubprocess(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(subprocessEnv) == t.Name() {
@@ -32,8 +32,8 @@ func RunInSubprocess(t *testing.T) bool {
 	return true
 }
 
-// LimitFileSize makes every file of this process stop growing at n bytes, which is what a full disk
-// looks like from here, until undo.
+// LimitFileSize limits the size of every file of this process to n bytes until undo is called. Writing
+// more fails as on a full disk.
 func LimitFileSize(t *testing.T, n uint64) (undo func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

@@ -1,5 +1,5 @@
-// Package longtest holds back tests that take long, so that the usual run stays
-// short. It only decides whether they run; it must not change what they check.
+// Package longtest skips tests that take long, so that the usual run stays short. Some tests check
+// less data instead.
 package longtest
 
 import (

@@ -5,8 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// gguf writes a model file of version 3: facts about the model, then its tensors as float32,
-// each on a boundary of 32 bytes.
+// gguf builds a model file of version 3: metadata, then tensors of float32, each aligned to 32 bytes.
 type gguf struct {
 	facts   bytes.Buffer
 	count   uint64
@@ -19,7 +18,7 @@ type tensor struct {
 	data []float32
 }
 
-// The kinds of a fact, as the format numbers them.
+// Types of metadata values in the format.
 const (
 	kindUint32  = 4
 	kindInt32   = 5
@@ -40,7 +39,7 @@ func (g *gguf) putValues(v ...any) {
 	}
 }
 
-// write can't fail into a buffer; a type without a fixed size is a mistake in this package.
+// write appends v to b in little-endian order. It panics if v has no fixed size.
 func write(b *bytes.Buffer, v any) {
 	if err := binary.Write(b, binary.LittleEndian, v); err != nil {
 		panic(err)
@@ -71,7 +70,7 @@ func (g *gguf) addFact(key string, value any) {
 	}
 }
 
-// addTensor adds one whose entry i is value(i).
+// addTensor adds a tensor whose element i is value(i).
 func (g *gguf) addTensor(name string, value func(i int) float32, dims ...int) {
 	n := 1
 	for _, d := range dims {
@@ -116,7 +115,7 @@ func (g *gguf) bytes() []byte {
 func zero(int) float32 { return 0 }
 func one(int) float32  { return 1 }
 
-// newNoise is a sequence of small numbers that is the same each time.
+// newNoise returns a reproducible sequence of small random numbers.
 func newNoise(seed uint64) func(int) float32 {
 	return func(int) float32 {
 		seed ^= seed << 13

@@ -2,18 +2,17 @@ package ollamatest
 
 import "math"
 
-// The tokens of both models: one a byte, and two that begin and end a text.
+// The tokens of both models: one for each byte, and two for the beginning and end of a text.
 const (
 	begin = 256 + iota
 	end
 	tokens
 )
 
-// TalkerModel is a llama whose next letter hangs on the last one alone: its only layer adds
-// nothing, so what comes out is the row of the token that went in. Bound by a schema it says a short text, and
-// closes what is open as soon as it may; so every answer is whole, and means nothing.
-//
-// Where endless, a text that was begun is not ended.
+// TalkerModel returns a llama model whose next byte depends only on the last one: its single layer
+// adds nothing, so the output is the row of the input token. Constrained by a schema, it writes a
+// short text and closes open brackets as soon as it may, so that every answer is complete, though
+// meaningless. If endless is set, it never ends a text.
 func TalkerModel(endless bool) []byte {
 	const (
 		width = 288 // one place for each token, and a multiple of the head's size
@@ -73,7 +72,8 @@ func TalkerModel(endless bool) []byte {
 	return g.bytes()
 }
 
-// tokenScore is how much the talker wants a token after another; the schema forbids most.
+// tokenScore returns the talker's score for a token after another. Of the tokens that the schema
+// allows, the one with the highest score is chosen.
 func tokenScore(last, next int, endless bool) float32 {
 	text := "abcdef "
 	for i := range len(text) {
@@ -91,7 +91,7 @@ func tokenScore(last, next int, endless bool) float32 {
 	if last == '"' && next == 'a' {
 		return 60 // a text begins
 	}
-	// What may be closed is closed, and what must begin begins.
+	// Prefer closing brackets, then the characters that JSON requires.
 	for i, c := range []int{'}', ']', ',', ':', '"', '[', '{', 't', 'f', 'n', '1', '2', '5', end, 'a', 'e'} {
 		if next == c {
 			return float32(40 - i)
@@ -103,8 +103,8 @@ func tokenScore(last, next int, endless bool) float32 {
 	return 0
 }
 
-// byteNames are the 256 bytes as GPT-2 writes them: the printable as they are, the others
-// moved behind them.
+// byteNames returns GPT-2's names of the 256 bytes: printable ones name themselves, the others have
+// characters from U+0100 on.
 func byteNames() []string {
 	out := make([]string, 256)
 	moved := 0
@@ -119,11 +119,11 @@ func byteNames() []string {
 	return out
 }
 
-// Dimensions is the length of the Embedder's vectors.
+// Dimensions is the length of the embedder's vectors.
 const Dimensions = 64
 
-// EmbedderModel is a BERT of one layer and random weights: its vectors mean nothing, are the same
-// for the same text, and differ for others.
+// EmbedderModel returns a BERT model with one layer and random weights: its vectors are meaningless,
+// but equal for equal texts and different for others.
 func EmbedderModel() []byte {
 	const (
 		heads  = 2

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// setProcessGroup puts what the program starts in one group with it: a runner outlives its server.
+// setProcessGroup starts the program in a new process group, because its runners outlive it.
 func setProcessGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func killProcessGroup(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) } // it may be gone already

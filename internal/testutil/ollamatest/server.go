@@ -1,6 +1,6 @@
-// Package ollamatest gives tests a real ollama server with models of a few hundred kilobytes that
-// are made on the spot: nothing is downloaded. What such a model says means nothing; what is
-// tried is the way there and back. The tests skip where SERVICE_TEST_OLLAMA names no program.
+// Package ollamatest runs a real ollama server for tests, with generated models of a few hundred
+// kilobytes, so that nothing is downloaded. The answers of these models are meaningless: they test
+// the communication. Tests are skipped unless SERVICE_TEST_OLLAMA is the path of ollama.
 package ollamatest
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// Server is a running ollama that has the models "talker", "endless" and "embedder".
+// Server is a running ollama server with the models "talker", "endless" and "embedder".
 type Server struct {
 	URL     string
 	process *exec.Cmd
 	ended   chan struct{}
 }
 
-// Kill ends the server at once, in the middle of whatever it does.
+// Kill kills the server and its runners.
 func (s *Server) Kill() {
 	killProcessGroup(s.process)
 	<-s.ended
 }
 
-// Start runs the program that SERVICE_TEST_OLLAMA names until the test ends, and skips the test
-// where it names none.
+// Start starts ollama, which runs until the test ends, or skips the test if SERVICE_TEST_OLLAMA is not
+// set.
 func Start(t *testing.T) *Server {
 	t.Helper()
 	program := os.Getenv("SERVICE_TEST_OLLAMA")

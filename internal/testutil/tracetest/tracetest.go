@@ -1,5 +1,5 @@
-// Package tracetest is a collector for tests: it takes traces by OTLP over HTTP, as
-// collectors do, and reads them with the types made from OTLP's own definition.
+// Package tracetest provides a trace collector for tests. It receives OTLP over HTTP and decodes it
+// with the types generated from the OTLP definition.
 package tracetest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/scf-service/service/internal/tracing"
 )
 
-// Span is a span as it came.
+// Span is a received span.
 type Span struct {
 	Name, TraceID, ID, ParentID, Kind string
 	// Links are the traces and spans that it comes of: TRACE-SPAN.
@@ -37,7 +37,7 @@ type Span struct {
 	Resource map[string]string
 }
 
-// Collector is a running one.
+// Collector is a running collector.
 type Collector struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -47,7 +47,7 @@ type Collector struct {
 	problems []string
 }
 
-// Start begins to listen; it ends with the test.
+// Start starts a collector, which runs until the test ends.
 func Start(t testing.TB) *Collector {
 	t.Helper()
 	c := &Collector{status: http.StatusOK}
@@ -61,7 +61,7 @@ func Start(t testing.TB) *Collector {
 	return c
 }
 
-// SetStatus has it answer so from now on.
+// SetStatus sets the HTTP status of all further replies.
 func (c *Collector) SetStatus(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,14 +144,14 @@ func attrsAsText(all []*v1.KeyValue) map[string]string {
 	return out
 }
 
-// Spans are those that came, in the order they did.
+// Spans returns the received spans in order.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// SpansNamed are the spans of a name.
+// SpansNamed returns the received spans with a name.
 func (c *Collector) SpansNamed(name string) (out []Span) {
 	for _, s := range c.Spans() {
 		if s.Name == name {
@@ -161,14 +161,14 @@ func (c *Collector) SpansNamed(name string) (out []Span) {
 	return out
 }
 
-// Headers are those of the requests that were taken.
+// Headers returns the headers of the accepted requests.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Tracer sends to the collector, and to no other whatever the environment says.
+// Tracer returns a tracer that sends to the collector only, whatever the environment specifies.
 func (c *Collector) Tracer(t testing.TB) *tracing.Tracer {
 	t.Helper()
 	tracer, err := tracing.New(
