@@ -1,9 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // ApprovalStatus is the status of an approval.
 type ApprovalStatus string
@@ -39,18 +36,6 @@ type Approval struct {
 	// decide while it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
 	Delegates  []Delegate  `json:"delegates" doc:"While pending: who may decide besides owners and admins."`
-}
-
-// UnmarshalJSON also accepts approvals from when void was a status of its own.
-func (p *Approval) UnmarshalJSON(b []byte) error {
-	type plain Approval
-	if err := json.Unmarshal(b, (*plain)(p)); err != nil {
-		return err
-	}
-	if p.Status == "void" {
-		p.Status, p.Void = ApprovalRejected, true
-	}
-	return nil
 }
 
 // DisplayStatus returns the status to show to users: "void" for a rejection that nobody decided.

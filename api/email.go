@@ -119,7 +119,7 @@ type PutEmailPreferencesInput struct {
 }
 
 const (
-	tagEmail   = "E-mail"
+	tagEmail   = "Email"
 	emailRead  = Permission("email:read")
 	emailWrite = Permission("email:write")
 )

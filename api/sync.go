@@ -237,7 +237,7 @@ type ResolveSyncInput struct {
 	}
 }
 
-const tagSync = "Synchronisation"
+const tagSync = "Sync"
 
 // Operations that sync assessments.
 var (

@@ -120,7 +120,7 @@ func (a *app) approvalApprove() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
-	cmd.Flags().StringVar(&content, "content", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	cmd.Flags().StringVar(&content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
-	cmd.Flags().StringVar(&content, "content", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	cmd.Flags().StringVar(&content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
 	return cmd
 }
 

@@ -59,11 +59,11 @@ func (a *app) approvalDelegate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delegate PERSON --until WHEN", Short: "Let a member decide for you until a date",
 		Long: `Lets a member, specified by email address or name, decide for you at the gates of the
-assessment, or with --everywhere, of every assessment. The delegation ends at --until, with
+assessment, or with --all-assessments, of every assessment. The delegation ends at --until, with
 ` + "`service approval revoke`" + `, or when you lose the right to decide. Decisions record both names.`,
 		Example: "  service approval delegate ben@acme.example --until 2026-12-31 --reason 'On leave'\n" +
 			"  service approval delegate ben@acme.example --until 14d --gate soa,gap_analysis\n" +
-			"  service approval delegate ben@acme.example --until 14d --everywhere",
+			"  service approval delegate ben@acme.example --until 14d --all-assessments",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if until == "" {
 				return withHint(usageError("a delegation needs an expiry"), "for example --until 2026-12-31 or --until 14d")
@@ -111,7 +111,7 @@ assessment, or with --everywhere, of every assessment. The delegation ends at --
 	f := cmd.Flags()
 	f.StringVar(&until, "until", "", "expiry as a date (2026-12-31) or a duration (14d)")
 	f.StringSliceVar(&gates, "gate", nil, "only at these gates: soa, gap_analysis, maturity, poam (default: all)")
-	f.BoolVar(&everywhere, "everywhere", false, "in every assessment of the organization, not only this one")
+	f.BoolVar(&everywhere, "all-assessments", false, "in every assessment of the organization, not only this one")
 	f.StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }

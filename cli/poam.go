@@ -333,7 +333,7 @@ func (a *app) poamEdit() *cobra.Command {
 			"next to them. Milestones keep their dates; change them with a workbook\n" +
 			"(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n" +
-			"  service poam edit POAM-001 --status risk_accepted --risk-until 2027-06-30 --comments 'Accepted by the board'",
+			"  service poam edit POAM-001 --status risk_accepted --risk-accepted-until 2027-06-30 --comments 'Accepted by the board'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
@@ -380,7 +380,7 @@ func (a *app) poamEdit() *cobra.Command {
 	clearableVar(f, &b.Resources, "resources", "required resources")
 	optionalVar(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
 	optionalChoiceVar(f, &b.Status, "status", poamStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
-	clearableVar(f, &b.RiskAcceptedUntil, "risk-until", "date until which the risk is accepted")
+	clearableVar(f, &b.RiskAcceptedUntil, "risk-accepted-until", "date until which the risk is accepted")
 	clearableVar(f, &b.VendorDependency, "vendor", "the vendor it depends on")
 	clearableVar(f, &b.Comments, "comments", "comments")
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")

@@ -108,11 +108,11 @@ func (a *app) scopeSet() *cobra.Command {
 		value       []string
 		field       **[]string
 	}{
-		{"unit", "a business unit", nil, &body.BusinessUnits},
+		{"business-unit", "a business unit", nil, &body.BusinessUnits},
 		{"process", "a process", nil, &body.Processes},
 		{"system", "a system", nil, &body.Systems},
 		{"location", "a location", nil, &body.Locations},
-		{"entity", "a legal entity", nil, &body.LegalEntities},
+		{"legal-entity", "a legal entity", nil, &body.LegalEntities},
 		{"data-type", "a type of data", nil, &body.DataTypes},
 		{"third-party", "a third party", nil, &body.ThirdParties},
 		{"exclusion", "an exclusion", nil, &body.Exclusions},

@@ -38,9 +38,9 @@ func (a *app) workflowStart() *cobra.Command {
 		Use: "start [TYPE]", Short: "Start a workflow and follow it",
 		Long: `Starts a workflow (default: full_assessment) over the assessment and follows it until it
 waits for a person or ends: exit code 4 where it waits for an approval, 3 where it failed.
-With --detach it returns at once. Where no daemon serves the data folder, a workflow goes
+With --no-wait it returns at once. Where no daemon serves the data folder, a workflow goes
 on only while a command runs; the next one takes it up.`,
-		Example: "  service workflow start\n  service workflow start gap_refresh --detach\n" +
+		Example: "  service workflow start\n  service workflow start gap_refresh --no-wait\n" +
 			"  service workflow start report --at 2026-12-01T06:00:00Z",
 		ValidArgsFunction: cobra.FixedCompletions(api.WorkflowTypes, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,7 +74,7 @@ on only while a command runs; the next one takes it up.`,
 			return a.watchRun(cmd.Context(), run.ID)
 		},
 	}
-	cmd.Flags().BoolVar(&detach, "detach", false, "return at once")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
 	cmd.Flags().StringVar(&startAt, "at", "", "start at this time, e.g. 2026-12-01T06:00:00Z")
 	return cmd
 }
@@ -189,7 +189,7 @@ func (a *app) workflowResume() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume [ID]", Short: "Resume a failed or waiting run and follow it",
 		Long:    "Resumes a failed run at the failed step and rechecks a waiting run now.\nCancelled and completed runs cannot be resumed.",
-		Example: "  service workflow resume\n  service workflow resume ID --detach",
+		Example: "  service workflow resume\n  service workflow resume ID --no-wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := a.resolveRunID(cmd.Context(), args)
 			if err != nil {
@@ -205,7 +205,7 @@ func (a *app) workflowResume() *cobra.Command {
 			return a.watchRun(cmd.Context(), id)
 		},
 	}
-	cmd.Flags().BoolVar(&detach, "detach", false, "return at once")
+	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
 	return cmd
 }
 

@@ -53,7 +53,7 @@ var apiTags = []*huma.Tag{
 	{Name: "Agents", Description: "Runs of the nine pipeline agents. Their output is a draft."},
 	{Name: "Specialized analyses", Description: "Seven questions answered at once, in a fixed form."},
 	{
-		Name:        "Synchronisation",
+		Name:        "Sync",
 		Description: "Clones of an assessment for offline work, and syncing them with the remote.",
 	},
 	{Name: "Webhooks", Description: "Addresses that receive events."},
@@ -61,7 +61,7 @@ var apiTags = []*huma.Tag{
 		Name:        "Integrations",
 		Description: "Chat messages, files in buckets, plan items synced with issue trackers, mail servers. Secrets are write-only.",
 	},
-	{Name: "E-mail", Description: "Emails and their templates."},
+	{Name: "Email", Description: "Emails and their templates."},
 	{Name: "Observability", Description: "Metrics, the audit chain and alert rules."},
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -122,40 +121,6 @@ func TestBodiesDamaged(t *testing.T) {
 		return tx.kv.Put(Findings.Name(), K("one", "a1").b, []byte{markJSON | markShared, 200})
 	})
 	is(t, "no key", get(), ErrCorrupt)
-}
-
-// A database of the form before bodies is read as it is, gets the new form, and is then
-// refused by the program of before.
-func TestBodiesCameLater(t *testing.T) {
-	o := options(t.TempDir())
-	o.Schema = ServiceSchema
-	db := open(t, o)
-	old := line("one", "v1", "a1", "words")
-	update(t, db, func(tx *Tx) error { // as format 1 wrote it
-		is(t, "Insert", Findings.Insert(tx, "one", &old), nil)
-		var m databaseMeta
-		_, err := tx.getMeta(metaKey, &m)
-		is(t, "meta", err, nil)
-		m.Format = 1
-		return errors.Join(tx.kv.Drop(bodiesTable), tx.kv.Delete(metaTable, K("indexes", bodiesTable).b), tx.putMeta(metaKey, m))
-	})
-	is(t, "Close", db.Close(), nil)
-	db = open(t, o)
-	insertLines(t, db, "one", line("one", "v2", "a2", "words"))
-	view(t, db, func(tx *Tx) error {
-		for _, id := range []string{"a1", "a2"} {
-			f, err := Findings.Get(tx, "one", id)
-			if is(t, id, err, nil); !reflect.DeepEqual(f.Condition, old.Condition) {
-				t.Errorf("%s says %.20q", id, f.Condition)
-			}
-		}
-		var m databaseMeta
-		_, err := tx.getMeta(metaKey, &m)
-		if is(t, "meta", err, nil); m.Format != formatVersion || m.Format == 1 {
-			t.Errorf("the format is %d", m.Format)
-		}
-		return nil
-	})
 }
 
 // A migration sees records as they were encoded, wherever their bodies stand, and writes them whole.

@@ -79,7 +79,7 @@ type databaseMeta struct {
 }
 
 // formatVersion is the version of keys, marks and built-in tables.
-const formatVersion = 2 // 1 had no shared bodies
+const formatVersion = 1
 
 var metaKey = K("database")
 
