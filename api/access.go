@@ -50,10 +50,9 @@ var roleOrder = []Role{RoleViewer, RoleMember, RoleAdmin, RoleOwner}
 
 // Permissions returns all permissions of the role, sorted, or nil for an unknown role.
 func (r Role) Permissions() []Permission {
-	at := slices.Index(roleOrder, r)
 	var out []Permission
-	for i := 0; i <= at; i++ {
-		out = append(out, rolePermissions[roleOrder[i]]...)
+	for _, lesser := range roleOrder[:slices.Index(roleOrder, r)+1] {
+		out = append(out, rolePermissions[lesser]...)
 	}
 	slices.Sort(out)
 	return out
@@ -61,12 +60,9 @@ func (r Role) Permissions() []Permission {
 
 // May reports whether the role has the permission.
 func (r Role) May(p Permission) bool {
-	for i := 0; i <= slices.Index(roleOrder, r); i++ {
-		if slices.Contains(rolePermissions[roleOrder[i]], p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(roleOrder[:slices.Index(roleOrder, r)+1], func(lesser Role) bool {
+		return slices.Contains(rolePermissions[lesser], p)
+	})
 }
 
 // AllPermissions returns every existing permission, sorted.

@@ -104,74 +104,43 @@ const tagAgent = "Agents"
 // Operations of section 4.16 of the API specification.
 var (
 	ListAgents = Get[Paging, List[Agent]](
-		"list-agents",
-		"/agent-runtime/agents",
-		WithAccess(SignedIn),
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("List the pipeline agents"),
+		"list-agents", "/agent-runtime/agents", "agent:read", tagAgent,
+		"List the pipeline agents", WithAccess(SignedIn),
 	)
 	StartAssessmentAgentRun = Create[StartAssessmentRunInput, AgentRun](
-		"start-assessment-agent-run",
-		"/assessments/{assessmentId}/agent-runs",
-		WithPermission("agent:run"),
-		WithTag(tagAgent),
-		WithSummary("Start an agent on an assessment"),
+		"start-assessment-agent-run", "/assessments/{assessmentId}/agent-runs", "agent:run", tagAgent,
+		"Start an agent on an assessment",
 	)
 	ListAssessmentAgentRuns = Get[AssessmentListInput, List[AgentRun]](
-		"list-assessment-agent-runs",
-		"/assessments/{assessmentId}/agent-runs",
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("List the agent runs of an assessment"),
+		"list-assessment-agent-runs", "/assessments/{assessmentId}/agent-runs", "agent:read", tagAgent,
+		"List the agent runs of an assessment",
 	)
 	ListAgentRuns = Get[AgentRunsInput, List[AgentRun]](
-		"list-agent-runs",
-		"/agent-runs",
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("List agent runs"),
+		"list-agent-runs", "/agent-runs", "agent:read", tagAgent,
+		"List agent runs",
 	)
 	StartAgentRun = Create[StartRunInput, AgentRun](
-		"start-agent-run",
-		"/agent-runs",
-		WithPermission("agent:run"),
-		WithTag(tagAgent),
-		WithSummary("Start an agent"),
+		"start-agent-run", "/agent-runs", "agent:run", tagAgent,
+		"Start an agent",
 	)
 	GetAgentRun = Get[AgentRunInput, AgentRun](
-		"get-agent-run",
-		"/agent-runs/{agentRunId}",
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("Get an agent run"),
+		"get-agent-run", "/agent-runs/{agentRunId}", "agent:read", tagAgent,
+		"Get an agent run",
 	)
 	CompleteAgentRun = Post[CompleteRunInput, AgentRun](
-		"complete-agent-run",
-		"/agent-runs/{agentRunId}/complete",
-		WithPermission("agent:run"),
-		WithTag(tagAgent),
-		WithSummary("Complete an agent run manually"),
+		"complete-agent-run", "/agent-runs/{agentRunId}/complete", "agent:run", tagAgent,
+		"Complete an agent run manually",
 	)
 	CancelAgentRun = Post[AgentRunInput, AgentRun](
-		"cancel-agent-run",
-		"/agent-runs/{agentRunId}/cancel",
-		WithPermission("agent:run"),
-		WithTag(tagAgent),
-		WithSummary("Cancel an agent run"),
+		"cancel-agent-run", "/agent-runs/{agentRunId}/cancel", "agent:run", tagAgent,
+		"Cancel an agent run",
 	)
 	GetAgentRunOutput = Get[AgentRunInput, AgentOutput](
-		"get-agent-run-output",
-		"/agent-runs/{agentRunId}/output",
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("Get the draft an agent proposes"),
+		"get-agent-run-output", "/agent-runs/{agentRunId}/output", "agent:read", tagAgent,
+		"Get the draft an agent proposes",
 	)
 	ListAgentRunSteps = Get[AgentStepsInput, List[AgentStep]](
-		"list-agent-run-steps",
-		"/agent-runs/{agentRunId}/steps",
-		WithPermission("agent:read"),
-		WithTag(tagAgent),
-		WithSummary("List the steps of an agent run"),
+		"list-agent-run-steps", "/agent-runs/{agentRunId}/steps", "agent:read", tagAgent,
+		"List the steps of an agent run",
 	)
 )

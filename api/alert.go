@@ -66,38 +66,23 @@ const (
 // complements.
 var (
 	ListAlerts = Get[Paging, List[AlertRule]](
-		"list-alert-rules",
-		"/observability/alerts",
-		WithPermission(alertRead),
-		WithTag(tagObservability),
-		WithSummary("List alert rules"),
+		"list-alert-rules", "/observability/alerts", alertRead, tagObservability,
+		"List alert rules",
 	)
 	CreateAlert = Create[CreateAlertInput, AlertRule](
-		"create-alert-rule",
-		"/observability/alerts",
-		WithPermission(alertWrite),
-		WithTag(tagObservability),
-		WithSummary("Create an alert rule"),
+		"create-alert-rule", "/observability/alerts", alertWrite, tagObservability,
+		"Create an alert rule",
 	)
 	GetAlert = Get[AlertInput, AlertRule](
-		"get-alert-rule",
-		"/observability/alerts/{alertId}",
-		WithPermission(alertRead),
-		WithTag(tagObservability),
-		WithSummary("Get an alert rule"),
+		"get-alert-rule", "/observability/alerts/{alertId}", alertRead, tagObservability,
+		"Get an alert rule",
 	)
 	UpdateAlert = Patch[UpdateAlertInput, AlertRule](
-		"update-alert-rule",
-		"/observability/alerts/{alertId}",
-		WithPermission(alertWrite),
-		WithTag(tagObservability),
-		WithSummary("Update an alert rule"),
+		"update-alert-rule", "/observability/alerts/{alertId}", alertWrite, tagObservability,
+		"Update an alert rule",
 	)
 	DeleteAlert = Delete[AlertInput](
-		"delete-alert-rule",
-		"/observability/alerts/{alertId}",
-		WithPermission(alertWrite),
-		WithTag(tagObservability),
-		WithSummary("Delete an alert rule"),
+		"delete-alert-rule", "/observability/alerts/{alertId}", alertWrite, tagObservability,
+		"Delete an alert rule",
 	)
 )

@@ -150,52 +150,31 @@ const (
 // Operations of section 4.17 of the API specification.
 var (
 	EvaluateEvidence = Post[EvaluateEvidenceInput, EvidenceEvaluation](
-		"evaluate-evidence",
-		"/gap/evaluate-evidence",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Judge evidence against a requirement"),
+		"evaluate-evidence", "/gap/evaluate-evidence", analysisRun, tagAnalysis,
+		"Judge evidence against a requirement",
 	)
 	TriageIncident = Post[TriageIncidentInput, IncidentTriage](
-		"triage-incident",
-		"/soc/triage-incident",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Triage an incident: real or false alarm"),
+		"triage-incident", "/soc/triage-incident", analysisRun, tagAnalysis,
+		"Triage an incident: real or false alarm",
 	)
 	TranslateRisk = Post[TranslateRiskInput, RiskTranslation](
-		"translate-risk",
-		"/executive/translate-risk",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Restate a technical risk for the board"),
+		"translate-risk", "/executive/translate-risk", analysisRun, tagAnalysis,
+		"Restate a technical risk for the board",
 	)
 	ScanVendorContract = Post[ScanVendorContractInput, VendorScan](
-		"scan-vendor-contract",
-		"/privacy/scan-vendor-contract",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Find data protection gaps in a contract"),
+		"scan-vendor-contract", "/privacy/scan-vendor-contract", analysisRun, tagAnalysis,
+		"Find data protection gaps in a contract",
 	)
 	ArchitectRemediation = Post[ArchitectRemediationInput, RemediationPlan](
-		"architect-remediation",
-		"/poam/architect-remediation",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Turn a failed gap into a remediation plan"),
+		"architect-remediation", "/poam/architect-remediation", analysisRun, tagAnalysis,
+		"Turn a failed gap into a remediation plan",
 	)
 	AnalyzeRoPA = Post[AnalyzeRoPAInput, RoPAAnalysis](
-		"analyze-ropa",
-		"/privacy/analyze-ropa",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Derive risk, legal basis and controls from a processing activity"),
+		"analyze-ropa", "/privacy/analyze-ropa", analysisRun, tagAnalysis,
+		"Derive risk, legal basis and controls from a processing activity",
 	)
 	AssessDPIA = Post[AssessDPIAInput, DPIAAssessment](
-		"assess-dpia",
-		"/privacy/assess-dpia",
-		WithPermission(analysisRun),
-		WithTag(tagAnalysis),
-		WithSummary("Assess the residual risk of a project"),
+		"assess-dpia", "/privacy/assess-dpia", analysisRun, tagAnalysis,
+		"Assess the residual risk of a project",
 	)
 )

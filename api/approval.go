@@ -80,33 +80,19 @@ const tagApproval = "Approvals"
 // Operations of section 4.13 of the API specification.
 var (
 	ListApprovals = Get[ApprovalsInput, List[Approval]](
-		"list-approvals",
-		"/assessments/{assessmentId}/approvals",
-		WithPermission("approval:read"),
-		WithTag(tagApproval),
-		WithSummary("List approvals, newest first"),
+		"list-approvals", "/assessments/{assessmentId}/approvals", "approval:read", tagApproval,
+		"List approvals, newest first",
 	)
 	GetApproval = Get[ApprovalInput, Approval](
-		"get-approval",
-		"/approvals/{approvalId}",
-		WithPermission("approval:read"),
-		WithTag(tagApproval),
-		WithSummary("Get an approval"),
+		"get-approval", "/approvals/{approvalId}", "approval:read", tagApproval,
+		"Get an approval",
 	)
 	Approve = Post[ApproveInput, Approval](
-		"approve",
-		"/approvals/{approvalId}/approve",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagApproval),
-		WithSummary("Approve a deliverable at a gate"),
+		"approve", "/approvals/{approvalId}/approve", ApprovalDecide, tagApproval,
+		"Approve a deliverable at a gate", WithDelegates(),
 	)
 	RejectApproval = Post[RejectInput, Approval](
-		"reject",
-		"/approvals/{approvalId}/reject",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagApproval),
-		WithSummary("Reject a deliverable at a gate, with a reason"),
+		"reject", "/approvals/{approvalId}/reject", ApprovalDecide, tagApproval,
+		"Reject a deliverable at a gate, with a reason", WithDelegates(),
 	)
 )

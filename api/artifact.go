@@ -82,46 +82,27 @@ const tagArtifact = "Artifacts"
 // Operations of section 4.14 of the API specification.
 var (
 	ListArtifacts = Get[ArtifactsInput, List[Artifact]](
-		"list-artifacts",
-		"/assessments/{assessmentId}/artifacts",
-		WithPermission("artifact:read"),
-		WithTag(tagArtifact),
-		WithSummary("List the deliverables of an assessment"),
+		"list-artifacts", "/assessments/{assessmentId}/artifacts", "artifact:read", tagArtifact,
+		"List the deliverables of an assessment",
 	)
 	GetArtifact = Get[ArtifactInput, Artifact](
-		"get-artifact",
-		"/artifacts/{artifactId}",
-		WithPermission("artifact:read"),
-		WithTag(tagArtifact),
-		WithSummary("Get a deliverable"),
+		"get-artifact", "/artifacts/{artifactId}", "artifact:read", tagArtifact,
+		"Get a deliverable",
 	)
 	ListArtifactVersions = Get[ArtifactVersionsInput, List[ArtifactVersion]](
-		"list-artifact-versions",
-		"/artifacts/{artifactId}/versions",
-		WithPermission("artifact:read"),
-		WithTag(tagArtifact),
-		WithSummary("List the versions of a deliverable"),
+		"list-artifact-versions", "/artifacts/{artifactId}/versions", "artifact:read", tagArtifact,
+		"List the versions of a deliverable",
 	)
 	GetArtifactVersion = Get[ArtifactVersionInput, ArtifactVersion](
-		"get-artifact-version",
-		"/artifacts/{artifactId}/versions/{versionNumber}",
-		WithPermission("artifact:read"),
-		WithTag(tagArtifact),
-		WithSummary("Get a version of a deliverable"),
+		"get-artifact-version", "/artifacts/{artifactId}/versions/{versionNumber}", "artifact:read", tagArtifact,
+		"Get a version of a deliverable",
 	)
 	DiffArtifact = Get[ArtifactDiffInput, ArtifactDiff](
-		"diff-artifact",
-		"/artifacts/{artifactId}/diff",
-		WithPermission("artifact:read"),
-		WithTag(tagArtifact),
-		WithSummary("Compare two versions of a deliverable"),
+		"diff-artifact", "/artifacts/{artifactId}/diff", "artifact:read", tagArtifact,
+		"Compare two versions of a deliverable",
 	)
 	ExportAssessment = Get[AssessmentInput, File](
-		"export-assessment",
-		"/assessments/{assessmentId}/export",
-		WithPermission("audit:read"),
-		WithForm(Download),
-		WithTag(tagAssessment),
-		WithSummary("Export an assessment as one archive"),
+		"export-assessment", "/assessments/{assessmentId}/export", "audit:read", tagAssessment,
+		"Export an assessment as one archive", WithForm(Download),
 	)
 )

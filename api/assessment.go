@@ -181,73 +181,43 @@ const tagAssessment = "Assessments"
 // Operations of section 4.6 of the API specification.
 var (
 	ListAssessments = Get[AssessmentsInput, List[Assessment]](
-		"list-assessments",
-		"/assessments",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("List assessments"),
+		"list-assessments", "/assessments", "assessment:read", tagAssessment,
+		"List assessments",
 	)
 	CreateAssessment = Create[CreateAssessmentInput, Assessment](
-		"create-assessment",
-		"/assessments",
-		WithPermission("assessment:write"),
-		WithTag(tagAssessment),
-		WithSummary("Create an assessment"),
+		"create-assessment", "/assessments", "assessment:write", tagAssessment,
+		"Create an assessment",
 	)
 	GetAssessment = Get[AssessmentInput, Assessment](
-		"get-assessment",
-		"/assessments/{assessmentId}",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("Get an assessment"),
+		"get-assessment", "/assessments/{assessmentId}", "assessment:read", tagAssessment,
+		"Get an assessment",
 	)
 	UpdateAssessment = Patch[UpdateAssessmentInput, Assessment](
-		"update-assessment",
-		"/assessments/{assessmentId}",
-		WithPermission("assessment:write"),
-		WithTag(tagAssessment),
-		WithSummary("Update an assessment"),
+		"update-assessment", "/assessments/{assessmentId}", "assessment:write", tagAssessment,
+		"Update an assessment",
 	)
 	DeleteAssessment = Delete[AssessmentInput](
-		"delete-assessment",
-		"/assessments/{assessmentId}",
-		WithPermission("assessment:delete"),
-		WithTag(tagAssessment),
-		WithSummary("Delete an assessment and all its data"),
+		"delete-assessment", "/assessments/{assessmentId}", "assessment:delete", tagAssessment,
+		"Delete an assessment and all its data",
 	)
 	GetAssessmentStatus = Get[AssessmentInput, AssessmentStatus](
-		"get-assessment-status",
-		"/assessments/{assessmentId}/status",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("Get an assessment's state and what its next transition needs"),
+		"get-assessment-status", "/assessments/{assessmentId}/status", "assessment:read", tagAssessment,
+		"Get an assessment's state and what its next transition needs",
 	)
 	GetAssessmentSummary = Get[AssessmentInput, AssessmentSummary](
-		"get-assessment-summary",
-		"/assessments/{assessmentId}/summary",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("Get an assessment's totals"),
+		"get-assessment-summary", "/assessments/{assessmentId}/summary", "assessment:read", tagAssessment,
+		"Get an assessment's totals",
 	)
 	GetTimeline = Get[TimelineInput, List[TimelineEvent]](
-		"get-assessment-timeline",
-		"/assessments/{assessmentId}/timeline",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("List events, newest first"),
+		"get-assessment-timeline", "/assessments/{assessmentId}/timeline", "assessment:read", tagAssessment,
+		"List events, newest first",
 	)
 	ListLifecycleEvents = Get[LifecycleEventsInput, List[LifecycleEvent]](
-		"list-lifecycle-events",
-		"/assessments/{assessmentId}/lifecycle/events",
-		WithPermission("assessment:read"),
-		WithTag(tagAssessment),
-		WithSummary("List lifecycle events"),
+		"list-lifecycle-events", "/assessments/{assessmentId}/lifecycle/events", "assessment:read", tagAssessment,
+		"List lifecycle events",
 	)
 	Transition = Post[TransitionInput, AssessmentStatus](
-		"transition-assessment",
-		"/assessments/{assessmentId}/lifecycle/transition",
-		WithPermission("assessment:transition"),
-		WithTag(tagAssessment),
-		WithSummary("Move an assessment to its next state, doing the work of that step"),
+		"transition-assessment", "/assessments/{assessmentId}/lifecycle/transition", "assessment:transition", tagAssessment,
+		"Move an assessment to its next state, doing the work of that step",
 	)
 )

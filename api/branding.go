@@ -33,25 +33,15 @@ type PutBrandingInput struct {
 // Operations on report branding.
 var (
 	GetBranding = Get[OrgInput, Branding](
-		"get-branding",
-		"/organizations/{orgId}/report-branding",
-		WithPermission("report:read"),
-		WithTag(tagReport),
-		WithSummary("Get the branding of the organization's reports"),
+		"get-branding", "/organizations/{orgId}/report-branding", "report:read", tagReport,
+		"Get the branding of the organization's reports",
 	)
 	PutBranding = Put[PutBrandingInput, Branding](
-		"put-branding",
-		"/organizations/{orgId}/report-branding",
-		WithPermission(memberWrite),
-		WithMaxBody(4<<20),
-		WithTag(tagReport),
-		WithSummary("Set the branding of the organization's reports"),
+		"put-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,
+		"Set the branding of the organization's reports", WithMaxBody(4<<20),
 	)
 	DeleteBranding = Delete[OrgInput](
-		"delete-branding",
-		"/organizations/{orgId}/report-branding",
-		WithPermission(memberWrite),
-		WithTag(tagReport),
-		WithSummary("Reset the branding to the default"),
+		"delete-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,
+		"Reset the branding to the default",
 	)
 )

@@ -43,24 +43,15 @@ type AddCommentInput struct {
 // Operations on comments.
 var (
 	ListComments = Get[CommentsInput, List[Comment]](
-		"list-comments",
-		"/assessments/{assessmentId}/comments",
-		WithPermission("assessment:read"),
-		WithTag(tagApproval),
-		WithSummary("List comments on deliverables, oldest first"),
+		"list-comments", "/assessments/{assessmentId}/comments", "assessment:read", tagApproval,
+		"List comments on deliverables, oldest first",
 	)
 	AddComment = Create[AddCommentInput, Comment](
-		"add-comment",
-		"/assessments/{assessmentId}/comments",
-		WithPermission("assessment:write"),
-		WithTag(tagApproval),
-		WithSummary("Comment on a deliverable, an item or an approval"),
+		"add-comment", "/assessments/{assessmentId}/comments", "assessment:write", tagApproval,
+		"Comment on a deliverable, an item or an approval",
 	)
 	GetComment = Get[CommentInput, Comment](
-		"get-comment",
-		"/comments/{commentId}",
-		WithPermission("assessment:read"),
-		WithTag(tagApproval),
-		WithSummary("Get a comment"),
+		"get-comment", "/comments/{commentId}", "assessment:read", tagApproval,
+		"Get a comment",
 	)
 )

@@ -143,84 +143,50 @@ const tagCustom = "Custom frameworks and controls"
 // Operations on an organization's custom frameworks and controls.
 var (
 	ListCustomFrameworks = Get[Paging, List[CustomFramework]](
-		"list-custom-frameworks",
-		"/custom/frameworks",
-		WithPermission(scfRead),
-		WithTag(tagCustom),
-		WithSummary("List the organization's custom frameworks"),
+		"list-custom-frameworks", "/custom/frameworks", scfRead, tagCustom,
+		"List the organization's custom frameworks",
 	)
 	CreateCustomFramework = Create[CreateCustomFrameworkInput, CustomFramework](
-		"create-custom-framework",
-		"/custom/frameworks",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Add a custom framework"),
+		"create-custom-framework", "/custom/frameworks", SCFImport, tagCustom,
+		"Add a custom framework",
 	)
 	GetCustomFramework = Get[CustomFrameworkInput, CustomFramework](
-		"get-custom-framework",
-		"/custom/frameworks/{frameworkCode}",
-		WithPermission(scfRead),
-		WithTag(tagCustom),
-		WithSummary("Get a custom framework"),
+		"get-custom-framework", "/custom/frameworks/{frameworkCode}", scfRead, tagCustom,
+		"Get a custom framework",
 	)
 	PutCustomFramework = Put[PutCustomFrameworkInput, CustomFramework](
-		"put-custom-framework",
-		"/custom/frameworks/{frameworkCode}",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Replace a custom framework"),
+		"put-custom-framework", "/custom/frameworks/{frameworkCode}", SCFImport, tagCustom,
+		"Replace a custom framework",
 	)
 	DeleteCustomFramework = Delete[CustomFrameworkInput](
-		"delete-custom-framework",
-		"/custom/frameworks/{frameworkCode}",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Delete a custom framework"),
+		"delete-custom-framework", "/custom/frameworks/{frameworkCode}", SCFImport, tagCustom,
+		"Delete a custom framework",
 	)
 
 	ListCustomControls = Get[Paging, List[CustomControl]](
-		"list-custom-controls",
-		"/custom/controls",
-		WithPermission(scfRead),
-		WithTag(tagCustom),
-		WithSummary("List the organization's custom controls"),
+		"list-custom-controls", "/custom/controls", scfRead, tagCustom,
+		"List the organization's custom controls",
 	)
 	CreateCustomControl = Create[CreateCustomControlInput, CustomControl](
-		"create-custom-control",
-		"/custom/controls",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Add a custom control"),
+		"create-custom-control", "/custom/controls", SCFImport, tagCustom,
+		"Add a custom control",
 	)
 	GetCustomControl = Get[CustomControlInput, CustomControl](
-		"get-custom-control",
-		"/custom/controls/{controlCode}",
-		WithPermission(scfRead),
-		WithTag(tagCustom),
-		WithSummary("Get a custom control"),
+		"get-custom-control", "/custom/controls/{controlCode}", scfRead, tagCustom,
+		"Get a custom control",
 	)
 	PutCustomControl = Put[PutCustomControlInput, CustomControl](
-		"put-custom-control",
-		"/custom/controls/{controlCode}",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Replace a custom control"),
+		"put-custom-control", "/custom/controls/{controlCode}", SCFImport, tagCustom,
+		"Replace a custom control",
 	)
 	DeleteCustomControl = Delete[CustomControlInput](
-		"delete-custom-control",
-		"/custom/controls/{controlCode}",
-		WithPermission(SCFImport),
-		WithTag(tagCustom),
-		WithSummary("Delete a custom control"),
+		"delete-custom-control", "/custom/controls/{controlCode}", SCFImport, tagCustom,
+		"Delete a custom control",
 	)
 
 	ImportCustom = Post[ImportCustomInput, CustomImport](
-		"import-custom-catalog",
-		"/custom/import",
-		WithPermission(SCFImport),
-		WithForm(Upload),
-		WithTag(tagCustom),
-		WithSummary("Import custom frameworks and controls from a file"),
+		"import-custom-catalog", "/custom/import", SCFImport, tagCustom,
+		"Import custom frameworks and controls from a file", WithForm(Upload),
 	)
 )
 

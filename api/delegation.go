@@ -76,31 +76,19 @@ type CreateDelegationInput struct {
 // Operations on delegations.
 var (
 	ListDelegations = Get[DelegationsInput, List[Delegation]](
-		"list-delegations",
-		"/approval-delegations",
-		WithPermission("approval:read"),
-		WithTag(tagApproval),
-		WithSummary("List delegations, newest first"),
+		"list-delegations", "/approval-delegations", "approval:read", tagApproval,
+		"List delegations, newest first",
 	)
 	GetDelegation = Get[DelegationInput, Delegation](
-		"get-delegation",
-		"/approval-delegations/{delegationId}",
-		WithPermission("approval:read"),
-		WithTag(tagApproval),
-		WithSummary("Get a delegation"),
+		"get-delegation", "/approval-delegations/{delegationId}", "approval:read", tagApproval,
+		"Get a delegation",
 	)
 	CreateDelegation = Create[CreateDelegationInput, Delegation](
-		"create-delegation",
-		"/approval-delegations",
-		WithPermission(ApprovalDecide),
-		WithTag(tagApproval),
-		WithSummary("Delegate your decisions to a member until a date"),
+		"create-delegation", "/approval-delegations", ApprovalDecide, tagApproval,
+		"Delegate your decisions to a member until a date",
 	)
 	RevokeDelegation = Delete[DelegationInput](
-		"revoke-delegation",
-		"/approval-delegations/{delegationId}",
-		WithPermission(ApprovalDecide),
-		WithTag(tagApproval),
-		WithSummary("End a delegation"),
+		"revoke-delegation", "/approval-delegations/{delegationId}", ApprovalDecide, tagApproval,
+		"End a delegation",
 	)
 )

@@ -111,63 +111,36 @@ const tagDocument = "Documents"
 // Operations of section 4.7 of the API specification.
 var (
 	ListDocuments = Get[DocumentsInput, List[Document]](
-		"list-documents",
-		"/assessments/{assessmentId}/documents",
-		WithPermission("document:read"),
-		WithTag(tagDocument),
-		WithSummary("List the documents of an assessment"),
+		"list-documents", "/assessments/{assessmentId}/documents", "document:read", tagDocument,
+		"List the documents of an assessment",
 	)
 	UploadDocument = Create[UploadDocumentInput, Document](
-		"upload-document",
-		"/assessments/{assessmentId}/documents",
-		WithPermission("document:write"),
-		WithForm(Upload),
-		WithTag(tagDocument),
-		WithSummary("Upload a document; it is processed in the background"),
+		"upload-document", "/assessments/{assessmentId}/documents", "document:write", tagDocument,
+		"Upload a document; it is processed in the background", WithForm(Upload),
 	)
 	GetDocument = Get[DocumentInput, Document](
-		"get-document",
-		"/documents/{documentId}",
-		WithPermission("document:read"),
-		WithTag(tagDocument),
-		WithSummary("Get a document's record"),
+		"get-document", "/documents/{documentId}", "document:read", tagDocument,
+		"Get a document's record",
 	)
 	DeleteDocument = Delete[DocumentInput](
-		"delete-document",
-		"/documents/{documentId}",
-		WithPermission("document:delete"),
-		WithTag(tagDocument),
-		WithSummary("Delete a document and its passages"),
+		"delete-document", "/documents/{documentId}", "document:delete", tagDocument,
+		"Delete a document and its passages",
 	)
 	GetDocumentStatus = Get[DocumentInput, DocumentProgress](
-		"get-document-status",
-		"/documents/{documentId}/status",
-		WithPermission("document:read"),
-		WithTag(tagDocument),
-		WithSummary("Get a document's processing status"),
+		"get-document-status", "/documents/{documentId}/status", "document:read", tagDocument,
+		"Get a document's processing status",
 	)
 	ListDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
-		"list-document-chunks",
-		"/documents/{documentId}/chunks",
-		WithPermission("document:read"),
-		WithTag(tagDocument),
-		WithSummary("List a document's passages"),
+		"list-document-chunks", "/documents/{documentId}/chunks", "document:read", tagDocument,
+		"List a document's passages",
 	)
 	DownloadDocument = Get[DocumentInput, File](
-		"download-document",
-		"/documents/{documentId}/download",
-		WithPermission("document:read"),
-		WithForm(Download),
-		WithTag(tagDocument),
-		WithSummary("Download the original file"),
+		"download-document", "/documents/{documentId}/download", "document:read", tagDocument,
+		"Download the original file", WithForm(Download),
 	)
 	ReprocessDocument = Post[DocumentInput, Document](
-		"reprocess-document",
-		"/documents/{documentId}/reprocess",
-		WithPermission("document:write"),
-		WithStatus(202),
-		WithTag(tagDocument),
-		WithSummary("Process a document again"),
+		"reprocess-document", "/documents/{documentId}/reprocess", "document:write", tagDocument,
+		"Process a document again", WithStatus(202),
 	)
 )
 

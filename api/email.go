@@ -127,74 +127,43 @@ const (
 // Operations on email, defined in section 4.18 of the API specification, and their complements.
 var (
 	SendEmail = Post[SendEmailInput, Email](
-		"send-email",
-		"/email/send",
-		WithPermission(emailWrite),
-		WithStatus(202),
-		WithTag(tagEmail),
-		WithSummary("Send an email"),
+		"send-email", "/email/send", emailWrite, tagEmail,
+		"Send an email", WithStatus(202),
 	)
 	ListEmails = Get[EmailsInput, List[Email]](
-		"list-emails",
-		"/email/messages",
-		WithPermission(emailRead),
-		WithTag(tagEmail),
-		WithSummary("List emails with their status, newest first"),
+		"list-emails", "/email/messages", emailRead, tagEmail,
+		"List emails with their status, newest first",
 	)
 	GetEmail = Get[EmailInput, Email](
-		"get-email",
-		"/email/messages/{emailId}",
-		WithPermission(emailRead),
-		WithTag(tagEmail),
-		WithSummary("Get an email and its delivery status"),
+		"get-email", "/email/messages/{emailId}", emailRead, tagEmail,
+		"Get an email and its delivery status",
 	)
 	ListEmailTemplates = Get[Paging, List[EmailTemplate]](
-		"list-email-templates",
-		"/email/templates",
-		WithPermission(emailRead),
-		WithTag(tagEmail),
-		WithSummary("List email templates"),
+		"list-email-templates", "/email/templates", emailRead, tagEmail,
+		"List email templates",
 	)
 	GetEmailTemplate = Get[TemplateInput, EmailTemplate](
-		"get-email-template",
-		"/email/templates/{templateId}",
-		WithPermission(emailRead),
-		WithTag(tagEmail),
-		WithSummary("Get an email template"),
+		"get-email-template", "/email/templates/{templateId}", emailRead, tagEmail,
+		"Get an email template",
 	)
 	PutEmailTemplate = Put[PutTemplateInput, EmailTemplate](
-		"put-email-template",
-		"/email/templates/{templateId}",
-		WithPermission(emailWrite),
-		WithTag(tagEmail),
-		WithSummary("Replace an email template"),
+		"put-email-template", "/email/templates/{templateId}", emailWrite, tagEmail,
+		"Replace an email template",
 	)
 	ResetEmailTemplate = Delete[TemplateInput](
-		"reset-email-template",
-		"/email/templates/{templateId}",
-		WithPermission(emailWrite),
-		WithTag(tagEmail),
-		WithSummary("Reset a template to the built-in version"),
+		"reset-email-template", "/email/templates/{templateId}", emailWrite, tagEmail,
+		"Reset a template to the built-in version",
 	)
 	PreviewEmailTemplate = Post[PreviewTemplateInput, EmailPreview](
-		"preview-email-template",
-		"/email/templates/{templateId}/preview",
-		WithPermission(emailRead),
-		WithTag(tagEmail),
-		WithSummary("Preview the email a template produces"),
+		"preview-email-template", "/email/templates/{templateId}/preview", emailRead, tagEmail,
+		"Preview the email a template produces",
 	)
 	GetEmailPreferences = Get[None, EmailPreferences](
-		"get-email-preferences",
-		"/email/preferences",
-		WithAccess(SignedIn),
-		WithTag(tagEmail),
-		WithSummary("Get the caller's email preferences"),
+		"get-email-preferences", "/email/preferences", "", tagEmail,
+		"Get the caller's email preferences", WithAccess(SignedIn),
 	)
 	PutEmailPreferences = Put[PutEmailPreferencesInput, EmailPreferences](
-		"put-email-preferences",
-		"/email/preferences",
-		WithAccess(SignedIn),
-		WithTag(tagEmail),
-		WithSummary("Set the caller's email preferences"),
+		"put-email-preferences", "/email/preferences", "", tagEmail,
+		"Set the caller's email preferences", WithAccess(SignedIn),
 	)
 )

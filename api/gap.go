@@ -221,88 +221,51 @@ const tagGap = "Gap analysis"
 // Operations of section 4.10 of the API specification.
 var (
 	DraftGap = Create[AssessmentInput, GapVersion](
-		"draft-gap-analysis",
-		"/assessments/{assessmentId}/gap-analysis/draft",
-		WithPermission("gap:write"),
-		WithTag(tagGap),
-		WithSummary("Draft a gap analysis"),
+		"draft-gap-analysis", "/assessments/{assessmentId}/gap-analysis/draft", "gap:write", tagGap,
+		"Draft a gap analysis",
 	)
 	ListGap = Get[AssessmentListInput, List[GapVersion]](
-		"list-gap-analysis-versions",
-		"/assessments/{assessmentId}/gap-analysis",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("List gap analysis versions, newest first"),
+		"list-gap-analysis-versions", "/assessments/{assessmentId}/gap-analysis", "gap:read", tagGap,
+		"List gap analysis versions, newest first",
 	)
 	ListGaps = Get[GapsInput, List[Finding]](
-		"list-gaps",
-		"/assessments/{assessmentId}/gaps",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("List the gaps of the current version"),
+		"list-gaps", "/assessments/{assessmentId}/gaps", "gap:read", tagGap,
+		"List the gaps of the current version",
 	)
 	CreateGap = Create[CreateGapInput, Finding](
-		"create-gap",
-		"/assessments/{assessmentId}/gaps",
-		WithPermission("gap:write"),
-		WithTag(tagGap),
-		WithSummary("Add a gap manually"),
+		"create-gap", "/assessments/{assessmentId}/gaps", "gap:write", tagGap,
+		"Add a gap manually",
 	)
 	GetGap = Get[GapInput, GapVersion](
-		"get-gap-analysis",
-		"/gap-analysis/{gapVersionId}",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("Get a gap analysis version"),
+		"get-gap-analysis", "/gap-analysis/{gapVersionId}", "gap:read", tagGap,
+		"Get a gap analysis version",
 	)
 	ListFindings = Get[FindingsInput, List[Finding]](
-		"list-findings",
-		"/gap-analysis/{gapVersionId}/findings",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("List the findings of a version, worst first"),
+		"list-findings", "/gap-analysis/{gapVersionId}/findings", "gap:read", tagGap,
+		"List the findings of a version, worst first",
 	)
 	GetFinding = Get[FindingInput, Finding](
-		"get-finding",
-		"/gap-analysis/findings/{findingId}",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("Get a finding"),
+		"get-finding", "/gap-analysis/findings/{findingId}", "gap:read", tagGap,
+		"Get a finding",
 	)
 	UpdateFinding = Patch[UpdateFindingInput, Finding](
-		"update-finding",
-		"/gap-analysis/findings/{findingId}",
-		WithPermission("gap:write"),
-		WithTag(tagGap),
-		WithSummary("Update a finding"),
+		"update-finding", "/gap-analysis/findings/{findingId}", "gap:write", tagGap,
+		"Update a finding",
 	)
 	SubmitGap = Post[GapInput, GapVersion](
-		"submit-gap-analysis",
-		"/gap-analysis/{gapVersionId}/submit-review",
-		WithPermission("gap:write"),
-		WithTag(tagGap),
-		WithSummary("Submit a gap analysis for review"),
+		"submit-gap-analysis", "/gap-analysis/{gapVersionId}/submit-review", "gap:write", tagGap,
+		"Submit a gap analysis for review",
 	)
 	ApproveGap = Post[DecideGapInput, GapVersion](
-		"approve-gap-analysis",
-		"/gap-analysis/{gapVersionId}/approve",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagGap),
-		WithSummary("Approve a gap analysis"),
+		"approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", ApprovalDecide, tagGap,
+		"Approve a gap analysis", WithDelegates(),
 	)
 	GetGapSummary = Get[GapInput, GapSummary](
-		"get-gap-analysis-summary",
-		"/gap-analysis/{gapVersionId}/summary",
-		WithPermission("gap:read"),
-		WithTag(tagGap),
-		WithSummary("Get gap analysis totals"),
+		"get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", "gap:read", tagGap,
+		"Get gap analysis totals",
 	)
 	RegenerateGap = Post[GapInput, GapVersion](
-		"regenerate-gap-analysis",
-		"/gap-analysis/{gapVersionId}/regenerate",
-		WithPermission("gap:write"),
-		WithTag(tagGap),
-		WithSummary("Regenerate, keeping manual edits"),
+		"regenerate-gap-analysis", "/gap-analysis/{gapVersionId}/regenerate", "gap:write", tagGap,
+		"Regenerate, keeping manual edits",
 	)
 )

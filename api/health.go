@@ -28,32 +28,19 @@ const tagHealth = "Health"
 // Operations of section 4.1 of the API specification.
 var (
 	GetHealth = Get[None, Health](
-		"get-health",
-		"/health",
-		WithAccess(Public),
-		WithTag(tagHealth),
-		WithSummary("Check whether the service responds"),
+		"get-health", "/health", "", tagHealth,
+		"Check whether the service responds", WithAccess(Public),
 	)
 	GetHealthV1 = Get[None, Health](
-		"get-health-v1",
-		"/health/v1",
-		WithAccess(Public),
-		WithTag(tagHealth),
-		WithSummary("Check whether version 1 of the API responds"),
+		"get-health-v1", "/health/v1", "", tagHealth,
+		"Check whether version 1 of the API responds", WithAccess(Public),
 	)
 	GetHealthDetailed = Get[None, HealthDetail](
-		"get-health-detailed",
-		"/health/detailed",
-		WithAccess(SignedIn),
-		WithTag(tagHealth),
-		WithSummary("Check each part of the service"),
+		"get-health-detailed", "/health/detailed", "", tagHealth,
+		"Check each part of the service", WithAccess(SignedIn),
 	)
 	GetServiceHealth = Get[None, HealthDetail](
-		"get-service-health",
-		"/observability/health",
-		WithAccess(SignedIn),
-		WithPermission("metrics:read"),
-		WithTag(tagHealth),
-		WithSummary("Check each part of the service, for operators"),
+		"get-service-health", "/observability/health", "metrics:read", tagHealth,
+		"Check each part of the service, for operators", WithAccess(SignedIn),
 	)
 )

@@ -48,21 +48,11 @@ type ExportCatalogInput struct {
 // Operations that import and export a catalog as structured JSON.
 var (
 	ImportStructured = Create[ImportSourceInput, ImportRun](
-		"import-scf-source",
-		"/admin/scf/import-runs",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithMaxBody(MaxSourceBytes),
-		WithTag(tagImport),
-		WithSummary("Import a catalog from a structured source"),
+		"import-scf-source", "/admin/scf/import-runs", SCFImport, tagImport,
+		"Import a catalog from a structured source", WithAccess(Platform), WithMaxBody(MaxSourceBytes),
 	)
 	ExportCatalog = Get[ExportCatalogInput, File](
-		"export-scf-version",
-		"/scf/versions/{scfVersionId}/export",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithForm(Download),
-		WithTag(tagCatalog),
-		WithSummary("Download a catalog version as structured JSON"),
+		"export-scf-version", "/scf/versions/{scfVersionId}/export", scfRead, tagCatalog,
+		"Download a catalog version as structured JSON", WithAccess(SignedIn), WithForm(Download),
 	)
 )

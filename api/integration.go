@@ -271,91 +271,53 @@ const tagIntegration = "Integrations"
 // complements.
 var (
 	ListIntegrations = Get[Paging, List[Integration]](
-		"list-integrations",
-		"/integrations",
-		WithPermission("integration:read"),
-		WithTag(tagIntegration),
-		WithSummary("List integrations"),
+		"list-integrations", "/integrations", "integration:read", tagIntegration,
+		"List integrations",
 	)
 	CreateIntegration = Create[CreateIntegrationInput, Integration](
-		"create-integration",
-		"/integrations",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Create an integration"),
+		"create-integration", "/integrations", "integration:write", tagIntegration,
+		"Create an integration",
 	)
 	GetIntegration = Get[IntegrationInput, Integration](
-		"get-integration",
-		"/integrations/{integrationId}",
-		WithPermission("integration:read"),
-		WithTag(tagIntegration),
-		WithSummary("Get an integration"),
+		"get-integration", "/integrations/{integrationId}", "integration:read", tagIntegration,
+		"Get an integration",
 	)
 	UpdateIntegration = Patch[UpdateIntegrationInput, Integration](
-		"update-integration",
-		"/integrations/{integrationId}",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Update an integration"),
+		"update-integration", "/integrations/{integrationId}", "integration:write", tagIntegration,
+		"Update an integration",
 	)
 	DeleteIntegration = Delete[IntegrationInput](
-		"delete-integration",
-		"/integrations/{integrationId}",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Delete an integration"),
+		"delete-integration", "/integrations/{integrationId}", "integration:write", tagIntegration,
+		"Delete an integration",
 	)
 	TestIntegration = Post[IntegrationInput, IntegrationTest](
-		"test-integration",
-		"/integrations/{integrationId}/test",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Test an integration"),
+		"test-integration", "/integrations/{integrationId}/test", "integration:write", tagIntegration,
+		"Test an integration",
 	)
 	SyncIntegration = Post[IntegrationInput, IntegrationSync](
-		"sync-integration",
-		"/integrations/{integrationId}/sync",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Sync plan and issues now"),
+		"sync-integration", "/integrations/{integrationId}/sync", "integration:write", tagIntegration,
+		"Sync plan and issues now",
 	)
 	ListIssueLinks = Get[IssueLinksInput, List[IssueLink]](
-		"list-issue-links",
-		"/integrations/{integrationId}/links",
-		WithPermission("integration:read"),
-		WithTag(tagIntegration),
-		WithSummary("List links between plan items and issues"),
+		"list-issue-links", "/integrations/{integrationId}/links", "integration:read", tagIntegration,
+		"List links between plan items and issues",
 	)
 	ResolveIssueLink = Post[ResolveIssueLinkInput, IssueLink](
-		"resolve-issue-link",
-		"/integrations/{integrationId}/links/{linkId}/resolve",
-		WithPermission("integration:write"),
-		WithTag(tagIntegration),
-		WithSummary("Choose the winning side of a conflict"),
+		"resolve-issue-link", "/integrations/{integrationId}/links/{linkId}/resolve", "integration:write", tagIntegration,
+		"Choose the winning side of a conflict",
 	)
 
 	ListIntegrationDeliveries = Get[IntegrationDeliveriesInput, List[Delivery]](
-		"list-integration-deliveries",
-		"/integrations/{integrationId}/deliveries",
-		WithPermission("integration:read"),
-		WithTag(tagIntegration),
-		WithSummary("List deliveries with every attempt"),
+		"list-integration-deliveries", "/integrations/{integrationId}/deliveries", "integration:read", tagIntegration,
+		"List deliveries with every attempt",
 	)
 
 	GetSecretKey = Get[None, SecretKey](
-		"get-secret-key",
-		"/admin/secret-key",
-		WithAccess(Platform),
-		WithPermission(memberRead),
-		WithTag(tagAdmin),
-		WithSummary("Get information on the key that encrypts secrets"),
+		"get-secret-key", "/admin/secret-key", memberRead, tagAdmin,
+		"Get information on the key that encrypts secrets", WithAccess(Platform),
 	)
 	RotateSecretKey = Post[RotateSecretKeyInput, SecretKey](
-		"rotate-secret-key",
-		"/admin/secret-key/rotate",
-		WithAccess(Platform),
-		WithPermission(memberWrite),
-		WithTag(tagAdmin),
-		WithSummary("Re-encrypt all secrets with a new key"),
+		"rotate-secret-key", "/admin/secret-key/rotate", memberWrite, tagAdmin,
+		"Re-encrypt all secrets with a new key", WithAccess(Platform),
 	)
 )

@@ -100,74 +100,43 @@ const tagMaturity = "Maturity"
 // Operations on the maturity assessment, in addition to the API specification.
 var (
 	DraftMaturity = Create[AssessmentInput, MaturityVersion](
-		"draft-maturity",
-		"/assessments/{assessmentId}/maturity/draft",
-		WithPermission("maturity:write"),
-		WithTag(tagMaturity),
-		WithSummary("Draft a maturity assessment"),
+		"draft-maturity", "/assessments/{assessmentId}/maturity/draft", "maturity:write", tagMaturity,
+		"Draft a maturity assessment",
 	)
 	ListMaturity = Get[AssessmentListInput, List[MaturityVersion]](
-		"list-maturity-versions",
-		"/assessments/{assessmentId}/maturity",
-		WithPermission("maturity:read"),
-		WithTag(tagMaturity),
-		WithSummary("List maturity versions, newest first"),
+		"list-maturity-versions", "/assessments/{assessmentId}/maturity", "maturity:read", tagMaturity,
+		"List maturity versions, newest first",
 	)
 	GetMaturity = Get[MaturityInput, MaturityVersion](
-		"get-maturity",
-		"/maturity/{maturityVersionId}",
-		WithPermission("maturity:read"),
-		WithTag(tagMaturity),
-		WithSummary("Get a maturity version"),
+		"get-maturity", "/maturity/{maturityVersionId}", "maturity:read", tagMaturity,
+		"Get a maturity version",
 	)
 	ListMaturityScores = Get[MaturityScoresInput, List[MaturityScore]](
-		"list-maturity-scores",
-		"/maturity/{maturityVersionId}/scores",
-		WithPermission("maturity:read"),
-		WithTag(tagMaturity),
-		WithSummary("List the scores of a version"),
+		"list-maturity-scores", "/maturity/{maturityVersionId}/scores", "maturity:read", tagMaturity,
+		"List the scores of a version",
 	)
 	GetMaturityScore = Get[MaturityScoreInput, MaturityScore](
-		"get-maturity-score",
-		"/maturity/scores/{maturityScoreId}",
-		WithPermission("maturity:read"),
-		WithTag(tagMaturity),
-		WithSummary("Get a score"),
+		"get-maturity-score", "/maturity/scores/{maturityScoreId}", "maturity:read", tagMaturity,
+		"Get a score",
 	)
 	UpdateMaturityScore = Patch[UpdateMaturityScoreInput, MaturityScore](
-		"update-maturity-score",
-		"/maturity/scores/{maturityScoreId}",
-		WithPermission("maturity:write"),
-		WithTag(tagMaturity),
-		WithSummary("Update a score"),
+		"update-maturity-score", "/maturity/scores/{maturityScoreId}", "maturity:write", tagMaturity,
+		"Update a score",
 	)
 	SubmitMaturity = Post[MaturityInput, MaturityVersion](
-		"submit-maturity",
-		"/maturity/{maturityVersionId}/submit-review",
-		WithPermission("maturity:write"),
-		WithTag(tagMaturity),
-		WithSummary("Submit a maturity assessment for review"),
+		"submit-maturity", "/maturity/{maturityVersionId}/submit-review", "maturity:write", tagMaturity,
+		"Submit a maturity assessment for review",
 	)
 	ApproveMaturity = Post[DecideMaturityInput, MaturityVersion](
-		"approve-maturity",
-		"/maturity/{maturityVersionId}/approve",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagMaturity),
-		WithSummary("Approve a maturity assessment"),
+		"approve-maturity", "/maturity/{maturityVersionId}/approve", ApprovalDecide, tagMaturity,
+		"Approve a maturity assessment", WithDelegates(),
 	)
 	GetMaturitySummary = Get[MaturityInput, MaturitySummary](
-		"get-maturity-summary",
-		"/maturity/{maturityVersionId}/summary",
-		WithPermission("maturity:read"),
-		WithTag(tagMaturity),
-		WithSummary("Summarize a maturity version by domain"),
+		"get-maturity-summary", "/maturity/{maturityVersionId}/summary", "maturity:read", tagMaturity,
+		"Summarize a maturity version by domain",
 	)
 	RegenerateMaturity = Post[MaturityInput, MaturityVersion](
-		"regenerate-maturity",
-		"/maturity/{maturityVersionId}/regenerate",
-		WithPermission("maturity:write"),
-		WithTag(tagMaturity),
-		WithSummary("Regenerate, keeping manual edits"),
+		"regenerate-maturity", "/maturity/{maturityVersionId}/regenerate", "maturity:write", tagMaturity,
+		"Regenerate, keeping manual edits",
 	)
 )

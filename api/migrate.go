@@ -85,9 +85,6 @@ const (
 
 // MigrateAssessment moves an assessment to another catalog version and keeps manual decisions.
 var MigrateAssessment = Post[MigrateInput, Migration](
-	"migrate-assessment",
-	"/assessments/{assessmentId}/migrate",
-	WithPermission("assessment:write"),
-	WithTag(tagAssessment),
-	WithSummary("Move an assessment to another catalog version"),
+	"migrate-assessment", "/assessments/{assessmentId}/migrate", "assessment:write", tagAssessment,
+	"Move an assessment to another catalog version",
 )

@@ -86,68 +86,40 @@ const tagWebhook = "Webhooks"
 // Operations on notifications, defined in section 4.18 of the API specification.
 var (
 	ListWebhooks = Get[OrgListInput, List[Webhook]](
-		"list-webhooks",
-		"/organizations/{orgId}/webhooks",
-		WithPermission("webhook:read"),
-		WithTag(tagWebhook),
-		WithSummary("List webhooks"),
+		"list-webhooks", "/organizations/{orgId}/webhooks", "webhook:read", tagWebhook,
+		"List webhooks",
 	)
 	CreateWebhook = Create[CreateWebhookInput, NewWebhook](
-		"create-webhook",
-		"/organizations/{orgId}/webhooks",
-		WithPermission("webhook:write"),
-		WithTag(tagWebhook),
-		WithSummary("Create a webhook; its secret is shown once"),
+		"create-webhook", "/organizations/{orgId}/webhooks", "webhook:write", tagWebhook,
+		"Create a webhook; its secret is shown once",
 	)
 	GetWebhook = Get[WebhookInput, Webhook](
-		"get-webhook",
-		"/webhooks/{webhookId}",
-		WithPermission("webhook:read"),
-		WithTag(tagWebhook),
-		WithSummary("Get a webhook"),
+		"get-webhook", "/webhooks/{webhookId}", "webhook:read", tagWebhook,
+		"Get a webhook",
 	)
 	UpdateWebhook = Patch[UpdateWebhookInput, Webhook](
-		"update-webhook",
-		"/webhooks/{webhookId}",
-		WithPermission("webhook:write"),
-		WithTag(tagWebhook),
-		WithSummary("Update a webhook"),
+		"update-webhook", "/webhooks/{webhookId}", "webhook:write", tagWebhook,
+		"Update a webhook",
 	)
 	DeleteWebhook = Delete[WebhookInput](
-		"delete-webhook",
-		"/webhooks/{webhookId}",
-		WithPermission("webhook:write"),
-		WithTag(tagWebhook),
-		WithSummary("Delete a webhook"),
+		"delete-webhook", "/webhooks/{webhookId}", "webhook:write", tagWebhook,
+		"Delete a webhook",
 	)
 	RotateWebhook = Post[WebhookInput, NewWebhook](
-		"rotate-webhook",
-		"/webhooks/{webhookId}/rotate",
-		WithPermission("webhook:write"),
-		WithTag(tagWebhook),
-		WithSummary("Rotate a webhook's secret; the old one stays valid for a day"),
+		"rotate-webhook", "/webhooks/{webhookId}/rotate", "webhook:write", tagWebhook,
+		"Rotate a webhook's secret; the old one stays valid for a day",
 	)
 	TestWebhook = Post[WebhookInput, Delivery](
-		"test-webhook",
-		"/webhooks/{webhookId}/test",
-		WithPermission("webhook:write"),
-		WithStatus(202),
-		WithTag(tagWebhook),
-		WithSummary("Send a test event"),
+		"test-webhook", "/webhooks/{webhookId}/test", "webhook:write", tagWebhook,
+		"Send a test event", WithStatus(202),
 	)
 	Redeliver = Post[DeliveryInput, Delivery](
-		"redeliver-webhook-delivery",
-		"/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
-		WithPermission("webhook:write"),
-		WithStatus(202),
-		WithTag(tagWebhook),
-		WithSummary("Send an event again under its original id"),
+		"redeliver-webhook-delivery", "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
+		"webhook:write", tagWebhook,
+		"Send an event again under its original id", WithStatus(202),
 	)
 	ListDeliveries = Get[DeliveriesInput, List[Delivery]](
-		"list-webhook-deliveries",
-		"/webhooks/{webhookId}/deliveries",
-		WithPermission("webhook:read"),
-		WithTag(tagWebhook),
-		WithSummary("List deliveries with every attempt"),
+		"list-webhook-deliveries", "/webhooks/{webhookId}/deliveries", "webhook:read", tagWebhook,
+		"List deliveries with every attempt",
 	)
 )

@@ -83,39 +83,23 @@ const tagObservability = "Observability"
 // Operations for operators, defined in section 4.18 of the API specification.
 var (
 	ListMetrics = Get[Paging, List[Metric]](
-		"list-metrics",
-		"/observability/metrics",
-		WithPermission("metrics:read"),
-		WithTag(tagObservability),
-		WithSummary("Get metrics"),
+		"list-metrics", "/observability/metrics", "metrics:read", tagObservability,
+		"Get metrics",
 	)
 	ListAuditEvents = Get[AuditInput, List[AuditEvent]](
-		"list-audit-events",
-		"/observability/audit",
-		WithPermission("audit:read"),
-		WithTag(tagObservability),
-		WithSummary("List audit events, newest first"),
+		"list-audit-events", "/observability/audit", "audit:read", tagObservability,
+		"List audit events, newest first",
 	)
 	VerifyAudit = Get[None, AuditVerification](
-		"verify-audit",
-		"/observability/audit/verification",
-		WithPermission("audit:read"),
-		WithTag(tagObservability),
-		WithSummary("Verify the audit chain"),
+		"verify-audit", "/observability/audit/verification", "audit:read", tagObservability,
+		"Verify the audit chain",
 	)
 	GetAuditHead = Get[None, AuditHead](
-		"get-audit-head",
-		"/observability/audit/head",
-		WithPermission("audit:read"),
-		WithTag(tagObservability),
-		WithSummary("Get the signed end of the audit chain"),
+		"get-audit-head", "/observability/audit/head", "audit:read", tagObservability,
+		"Get the signed end of the audit chain",
 	)
 	ExportAudit = Get[AuditExportInput, File](
-		"export-audit",
-		"/observability/audit/export",
-		WithPermission("audit:read"),
-		WithForm(Download),
-		WithTag(tagObservability),
-		WithSummary("Export audit events as JSON lines"),
+		"export-audit", "/observability/audit/export", "audit:read", tagObservability,
+		"Export audit events as JSON lines", WithForm(Download),
 	)
 )

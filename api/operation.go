@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -140,21 +141,12 @@ func (s *stream) Close() error {
 	return s.PipeReader.Close()
 }
 
-// Option sets a part of an operation's declaration.
+// Option sets an optional part of an operation's declaration.
 type Option func(*Operation)
-
-// WithPermission sets the permission the operation requires.
-func WithPermission(p Permission) Option { return func(o *Operation) { o.Permission = p } }
 
 // WithDelegates lets delegates of an owner or admin call the operation. Whether the delegation
 // covers the gate and time is checked when they decide.
 func WithDelegates() Option { return func(o *Operation) { o.Delegable = true } }
-
-// WithSummary sets the one-line summary shown in documentation and help.
-func WithSummary(s string) Option { return func(o *Operation) { o.Summary = s } }
-
-// WithTag sets the documentation section of the operation.
-func WithTag(tag string) Option { return func(o *Operation) { o.Tag = tag } }
 
 // WithStatus sets the HTTP status of success, if it is not the method's usual one.
 func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
@@ -176,10 +168,7 @@ var operationTable []*Operation
 func Operations() []*Operation {
 	out := slices.Clone(operationTable)
 	slices.SortFunc(out, func(a, b *Operation) int {
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Method, b.Method)
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
 	})
 	return out
 }
@@ -194,50 +183,53 @@ func OperationByID(id string) (*Operation, bool) {
 	return nil, false
 }
 
-// Get declares a read: 200.
-func Get[I, O any](id, path string, opts ...Option) Op[I, O] {
-	return declare[I, O](id, http.MethodGet, http.StatusOK, path, opts)
+// The following functions declare an operation with its ID, path, required permission (empty if
+// none), documentation section and one-line summary. They register it in the operation table.
+
+// Get declares a read, which returns 200.
+func Get[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
+	return declare[I, O](http.MethodGet, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Post declares a change, decision or analysis: 200, or 201 or 202 if Status is set.
-func Post[I, O any](id, path string, opts ...Option) Op[I, O] {
-	return declare[I, O](id, http.MethodPost, http.StatusOK, path, opts)
+// Post declares a change, decision or analysis, which returns 200 unless WithStatus sets another
+// status.
+func Post[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
+	return declare[I, O](http.MethodPost, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Create declares a POST that creates a record: 201.
-func Create[I, O any](id, path string, opts ...Option) Op[I, O] {
-	return declare[I, O](id, http.MethodPost, http.StatusCreated, path, opts)
+// Create declares a POST that creates a record and returns 201.
+func Create[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
+	return declare[I, O](http.MethodPost, http.StatusCreated, id, path, p, tag, summary, opts)
 }
 
-// Put declares a replacement: 200.
-func Put[I, O any](id, path string, opts ...Option) Op[I, O] {
-	return declare[I, O](id, http.MethodPut, http.StatusOK, path, opts)
+// Put declares a replacement, which returns 200.
+func Put[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
+	return declare[I, O](http.MethodPut, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Patch declares a change of the named fields: 200.
-func Patch[I, O any](id, path string, opts ...Option) Op[I, O] {
-	return declare[I, O](id, http.MethodPatch, http.StatusOK, path, opts)
+// Patch declares a change of the named fields, which returns 200.
+func Patch[I, O any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, O] {
+	return declare[I, O](http.MethodPatch, http.StatusOK, id, path, p, tag, summary, opts)
 }
 
-// Delete declares a removal: 204.
-func Delete[I any](id, path string, opts ...Option) Op[I, None] {
-	return declare[I, None](id, http.MethodDelete, http.StatusNoContent, path, opts)
+// Delete declares a removal, which returns 204.
+func Delete[I any](id, path string, p Permission, tag, summary string, opts ...Option) Op[I, None] {
+	return declare[I, None](http.MethodDelete, http.StatusNoContent, id, path, p, tag, summary, opts)
 }
 
-func declare[I, O any](id, method string, status int, path string, opts []Option) Op[I, O] {
-	o := &Operation{
-		ID: id, Method: method, Path: path, Status: status, Access: Tenant,
-		In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](), Description: descriptions[id],
+func declare[I, O any](method string, status int, id, path string, p Permission, tag, summary string, opts []Option) Op[I, O] {
+	if _, declared := OperationByID(id); declared {
+		panic(fmt.Sprintf("api: operation %q is declared twice", id))
 	}
 	if !strings.HasPrefix(path, "/api/") {
-		o.Path = Prefix + path
+		path = Prefix + path
+	}
+	o := &Operation{
+		ID: id, Method: method, Path: path, Status: status, Access: Tenant, Permission: p, Rate: rateCategoryFor(path),
+		Tag: tag, Summary: summary, Description: descriptions[id], In: reflect.TypeFor[I](), Out: reflect.TypeFor[O](),
 	}
 	for _, opt := range opts {
 		opt(o)
-	}
-	o.Rate = rateCategoryFor(o.Path)
-	if _, taken := OperationByID(id); taken {
-		panic(fmt.Sprintf("api: operation %q is declared twice", id))
 	}
 	operationTable = append(operationTable, o)
 	return Op[I, O]{o}

@@ -220,154 +220,84 @@ const (
 // Operations of section 4.5 of the API specification, and their complements.
 var (
 	ListTenants = Get[Paging, List[Organization]](
-		"list-tenants",
-		"/tenants",
-		WithAccess(Platform),
-		WithPermission(memberRead),
-		WithTag(tagOrganization),
-		WithSummary("List all organizations"),
+		"list-tenants", "/tenants", memberRead, tagOrganization,
+		"List all organizations", WithAccess(Platform),
 	)
 	GetTenant = Get[TenantInput, Organization](
-		"get-tenant",
-		"/tenants/{tenantId}",
-		WithAccess(SignedIn),
-		WithPermission(memberRead),
-		WithTag(tagOrganization),
-		WithSummary("Get an organization"),
+		"get-tenant", "/tenants/{tenantId}", memberRead, tagOrganization,
+		"Get an organization", WithAccess(SignedIn),
 	)
 	UpdateTenant = Put[UpdateTenantInput, Organization](
-		"update-tenant",
-		"/tenants/{tenantId}",
-		WithAccess(SignedIn),
-		WithPermission(memberWrite),
-		WithTag(tagOrganization),
-		WithSummary("Update an organization"),
+		"update-tenant", "/tenants/{tenantId}", memberWrite, tagOrganization,
+		"Update an organization", WithAccess(SignedIn),
 	)
 	ListOrganizations = Get[Paging, List[Organization]](
-		"list-organizations",
-		"/organizations",
-		WithAccess(SignedIn),
-		WithPermission(memberRead),
-		WithTag(tagOrganization),
-		WithSummary("List the organizations the caller can see"),
+		"list-organizations", "/organizations", memberRead, tagOrganization,
+		"List the organizations the caller can see", WithAccess(SignedIn),
 	)
 	CreateOrganization = Create[NewOrganizationInput, NewOrganization](
-		"create-organization",
-		"/organizations",
-		WithAccess(Platform),
-		WithPermission(memberWrite),
-		WithTag(tagOrganization),
-		WithSummary("Create an organization with its owner; secrets are shown once"),
+		"create-organization", "/organizations", memberWrite, tagOrganization,
+		"Create an organization with its owner; secrets are shown once", WithAccess(Platform),
 	)
 	GetOrganization = Get[OrganizationInput, Organization](
-		"get-organization",
-		"/organizations/{organizationId}",
-		WithAccess(SignedIn),
-		WithPermission(memberRead),
-		WithTag(tagOrganization),
-		WithSummary("Get an organization"),
+		"get-organization", "/organizations/{organizationId}", memberRead, tagOrganization,
+		"Get an organization", WithAccess(SignedIn),
 	)
 	GetDashboard = Get[OrgInput, Dashboard](
-		"get-dashboard",
-		"/organizations/{orgId}/dashboard",
-		WithPermission("assessment:read"),
-		WithTag(tagOrganization),
-		WithSummary("Get an organization's dashboard"),
+		"get-dashboard", "/organizations/{orgId}/dashboard", "assessment:read", tagOrganization,
+		"Get an organization's dashboard",
 	)
 	ListMembers = Get[OrgMembersInput, List[Member]](
-		"list-members",
-		"/organizations/{orgId}/members",
-		WithPermission(memberRead),
-		WithTag(tagOrganization),
-		WithSummary("List members"),
+		"list-members", "/organizations/{orgId}/members", memberRead, tagOrganization,
+		"List members",
 	)
 	InviteMember = Create[InviteMemberInput, NewMember](
-		"invite-member",
-		"/organizations/{orgId}/members/invite",
-		WithPermission(memberWrite),
-		WithTag(tagOrganization),
-		WithSummary("Invite a user by a single-use link; repeat for a new link"),
+		"invite-member", "/organizations/{orgId}/members/invite", memberWrite, tagOrganization,
+		"Invite a user by a single-use link; repeat for a new link",
 	)
 	UpdateMember = Patch[UpdateMemberInput, Member](
-		"update-member",
-		"/organizations/{orgId}/members/{memberId}",
-		WithPermission(memberWrite),
-		WithTag(tagOrganization),
-		WithSummary("Update a member's role, suspend or restore a member"),
+		"update-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,
+		"Update a member's role, suspend or restore a member",
 	)
 	RemoveMember = Delete[MemberInput](
-		"remove-member",
-		"/organizations/{orgId}/members/{memberId}",
-		WithPermission(memberWrite),
-		WithTag(tagOrganization),
-		WithSummary("Remove a member, or revoke an invitation"),
+		"remove-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,
+		"Remove a member, or revoke an invitation",
 	)
 	ListAPIKeys = Get[Paging, List[APIKey]](
-		"list-api-keys",
-		"/api-keys",
-		WithPermission("apikey:read"),
-		WithTag(tagOrganization),
-		WithSummary("List API keys"),
+		"list-api-keys", "/api-keys", "apikey:read", tagOrganization,
+		"List API keys",
 	)
 	CreateAPIKey = Create[CreateAPIKeyInput, NewAPIKey](
-		"create-api-key",
-		"/api-keys",
-		WithPermission(APIKeyWrite),
-		WithTag(tagOrganization),
-		WithSummary("Create an API key; its secret is shown once"),
+		"create-api-key", "/api-keys", APIKeyWrite, tagOrganization,
+		"Create an API key; its secret is shown once",
 	)
 	RevokeAPIKey = Delete[APIKeyInput](
-		"revoke-api-key",
-		"/api-keys/{keyId}",
-		WithPermission(APIKeyWrite),
-		WithTag(tagOrganization),
-		WithSummary("Revoke an API key"),
+		"revoke-api-key", "/api-keys/{keyId}", APIKeyWrite, tagOrganization,
+		"Revoke an API key",
 	)
 	RotateAPIKey = Post[RotateAPIKeyInput, NewAPIKey](
-		"rotate-api-key",
-		"/api-keys/{keyId}/rotate",
-		WithPermission(APIKeyWrite),
-		WithTag(tagOrganization),
-		WithSummary("Rotate an API key's secret; the new one is shown once"),
+		"rotate-api-key", "/api-keys/{keyId}/rotate", APIKeyWrite, tagOrganization,
+		"Rotate an API key's secret; the new one is shown once",
 	)
 	CreateOrgAPIKey = Create[CreateOrgAPIKeyInput, NewAPIKey](
-		"create-organization-api-key",
-		"/organizations/{orgId}/api-keys",
-		WithPermission(APIKeyWrite),
-		WithTag(tagOrganization),
-		WithSummary("Create an API key in an organization"),
+		"create-organization-api-key", "/organizations/{orgId}/api-keys", APIKeyWrite, tagOrganization,
+		"Create an API key in an organization",
 	)
 
 	ListUsers = Get[UsersInput, List[User]](
-		"list-users",
-		"/admin/users",
-		WithAccess(Platform),
-		WithPermission(memberRead),
-		WithTag(tagAdmin),
-		WithSummary("List all users"),
+		"list-users", "/admin/users", memberRead, tagAdmin,
+		"List all users", WithAccess(Platform),
 	)
 	BanUser = Post[BanUserInput, User](
-		"ban-user",
-		"/admin/users/{userId}/ban",
-		WithAccess(Platform),
-		WithPermission(memberWrite),
-		WithTag(tagAdmin),
-		WithSummary("Ban a user and end their sessions and keys immediately"),
+		"ban-user", "/admin/users/{userId}/ban", memberWrite, tagAdmin,
+		"Ban a user and end their sessions and keys immediately", WithAccess(Platform),
 	)
 	UnbanUser = Post[UserInput, User](
-		"unban-user",
-		"/admin/users/{userId}/unban",
-		WithAccess(Platform),
-		WithPermission(memberWrite),
-		WithTag(tagAdmin),
-		WithSummary("Lift a user's ban; ended sessions and keys stay ended"),
+		"unban-user", "/admin/users/{userId}/unban", memberWrite, tagAdmin,
+		"Lift a user's ban; ended sessions and keys stay ended", WithAccess(Platform),
 	)
 	CreatePasswordLink = Create[UserInput, PasswordLink](
-		"create-password-link",
-		"/admin/users/{userId}/password-link",
-		WithAccess(Platform),
-		WithPermission(memberWrite),
-		WithTag(tagAdmin),
-		WithSummary("Create a single-use link for a user to set a new password"),
+		"create-password-link", "/admin/users/{userId}/password-link", memberWrite, tagAdmin,
+		"Create a single-use link for a user to set a new password", WithAccess(Platform),
 	)
 )

@@ -173,67 +173,39 @@ const tagPOAM = "POA&M"
 // Operations of section 4.11 of the API specification.
 var (
 	DraftPOAM = Create[AssessmentInput, POAMVersion](
-		"draft-poam",
-		"/assessments/{assessmentId}/poam/draft",
-		WithPermission("poam:write"),
-		WithTag(tagPOAM),
-		WithSummary("Draft a POA&M"),
+		"draft-poam", "/assessments/{assessmentId}/poam/draft", "poam:write", tagPOAM,
+		"Draft a POA&M",
 	)
 	ListPOAM = Get[AssessmentListInput, List[POAMVersion]](
-		"list-poam-versions",
-		"/assessments/{assessmentId}/poam",
-		WithPermission("poam:read"),
-		WithTag(tagPOAM),
-		WithSummary("List POA&M versions, newest first"),
+		"list-poam-versions", "/assessments/{assessmentId}/poam", "poam:read", tagPOAM,
+		"List POA&M versions, newest first",
 	)
 	GetPOAM = Get[POAMInput, POAMVersion](
-		"get-poam",
-		"/poam/{poamVersionId}",
-		WithPermission("poam:read"),
-		WithTag(tagPOAM),
-		WithSummary("Get a POA&M version"),
+		"get-poam", "/poam/{poamVersionId}", "poam:read", tagPOAM,
+		"Get a POA&M version",
 	)
 	ListPOAMItems = Get[POAMItemsInput, List[POAMItem]](
-		"list-poam-items",
-		"/poam/{poamVersionId}/items",
-		WithPermission("poam:read"),
-		WithTag(tagPOAM),
-		WithSummary("List the items of a POA&M, by priority"),
+		"list-poam-items", "/poam/{poamVersionId}/items", "poam:read", tagPOAM,
+		"List the items of a POA&M, by priority",
 	)
 	GetPOAMItem = Get[POAMItemInput, POAMItem](
-		"get-poam-item",
-		"/poam/items/{poamItemId}",
-		WithPermission("poam:read"),
-		WithTag(tagPOAM),
-		WithSummary("Get a POA&M item"),
+		"get-poam-item", "/poam/items/{poamItemId}", "poam:read", tagPOAM,
+		"Get a POA&M item",
 	)
 	UpdatePOAMItem = Patch[UpdatePOAMItemInput, POAMItem](
-		"update-poam-item",
-		"/poam/items/{poamItemId}",
-		WithPermission("poam:write"),
-		WithTag(tagPOAM),
-		WithSummary("Update a POA&M item"),
+		"update-poam-item", "/poam/items/{poamItemId}", "poam:write", tagPOAM,
+		"Update a POA&M item",
 	)
 	SubmitPOAM = Post[POAMInput, POAMVersion](
-		"submit-poam",
-		"/poam/{poamVersionId}/submit-review",
-		WithPermission("poam:write"),
-		WithTag(tagPOAM),
-		WithSummary("Submit a POA&M for review"),
+		"submit-poam", "/poam/{poamVersionId}/submit-review", "poam:write", tagPOAM,
+		"Submit a POA&M for review",
 	)
 	ApprovePOAM = Post[DecidePOAMInput, POAMVersion](
-		"approve-poam",
-		"/poam/{poamVersionId}/approve",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagPOAM),
-		WithSummary("Approve a POA&M"),
+		"approve-poam", "/poam/{poamVersionId}/approve", ApprovalDecide, tagPOAM,
+		"Approve a POA&M", WithDelegates(),
 	)
 	GetPOAMSummary = Get[POAMInput, POAMSummary](
-		"get-poam-summary",
-		"/poam/{poamVersionId}/summary",
-		WithPermission("poam:read"),
-		WithTag(tagPOAM),
-		WithSummary("Get POA&M totals"),
+		"get-poam-summary", "/poam/{poamVersionId}/summary", "poam:read", tagPOAM,
+		"Get POA&M totals",
 	)
 )

@@ -115,63 +115,35 @@ const tagReport = "Reports"
 // Operations of section 4.12 of the API specification.
 var (
 	ListReports = Get[ReportsInput, List[Report]](
-		"list-reports",
-		"/assessments/{assessmentId}/reports",
-		WithPermission("report:read"),
-		WithTag(tagReport),
-		WithSummary("List reports"),
+		"list-reports", "/assessments/{assessmentId}/reports", "report:read", tagReport,
+		"List reports",
 	)
 	GenerateReport = Create[GenerateReportInput, Report](
-		"generate-report",
-		"/assessments/{assessmentId}/reports/generate",
-		WithPermission("report:write"),
-		WithMaxBody(4<<20),
-		WithTag(tagReport),
-		WithSummary("Generate the full report"),
+		"generate-report", "/assessments/{assessmentId}/reports/generate", "report:write", tagReport,
+		"Generate the full report", WithMaxBody(4<<20),
 	)
 	CreateReport = Create[CreateReportInput, Report](
-		"create-report",
-		"/assessments/{assessmentId}/reports",
-		WithPermission("report:write"),
-		WithMaxBody(4<<20),
-		WithTag(tagReport),
-		WithSummary("Generate a report from a template and format"),
+		"create-report", "/assessments/{assessmentId}/reports", "report:write", tagReport,
+		"Generate a report from a template and format", WithMaxBody(4<<20),
 	)
 	GetReport = Get[ReportInput, Report](
-		"get-report",
-		"/reports/{reportId}",
-		WithPermission("report:read"),
-		WithTag(tagReport),
-		WithSummary("Get a report's record"),
+		"get-report", "/reports/{reportId}", "report:read", tagReport,
+		"Get a report's record",
 	)
 	DownloadReport = Get[ReportInput, File](
-		"download-report",
-		"/reports/{reportId}/download",
-		WithPermission("report:read"),
-		WithForm(Download),
-		WithTag(tagReport),
-		WithSummary("Download a report"),
+		"download-report", "/reports/{reportId}/download", "report:read", tagReport,
+		"Download a report", WithForm(Download),
 	)
 	RenderReport = Get[ReportInput, File](
-		"render-report",
-		"/reports/{reportId}/render",
-		WithPermission("report:read"),
-		WithForm(Markup),
-		WithTag(tagReport),
-		WithSummary("View a report as HTML"),
+		"render-report", "/reports/{reportId}/render", "report:read", tagReport,
+		"View a report as HTML", WithForm(Markup),
 	)
 	VerifyReport = Get[VerifyReportInput, ReportVerification](
-		"verify-report",
-		"/reports/{reportId}/verification",
-		WithPermission("report:read"),
-		WithTag(tagReport),
-		WithSummary("Verify that a file is an unchanged report"),
+		"verify-report", "/reports/{reportId}/verification", "report:read", tagReport,
+		"Verify that a file is an unchanged report",
 	)
 	GetExecutiveSummary = Get[AssessmentInput, ExecutiveSummary](
-		"get-executive-summary",
-		"/assessments/{assessmentId}/reports/executive-summary",
-		WithPermission("report:read"),
-		WithTag(tagReport),
-		WithSummary("Get the executive summary"),
+		"get-executive-summary", "/assessments/{assessmentId}/reports/executive-summary", "report:read", tagReport,
+		"Get the executive summary",
 	)
 )

@@ -145,224 +145,112 @@ const (
 // Operations of sections 4.3 and 4.4 of the API specification.
 var (
 	ListVersions = Get[Paging, List[CatalogVersion]](
-		"list-scf-versions",
-		"/scf/versions",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List catalog versions"),
+		"list-scf-versions", "/scf/versions", scfRead, tagCatalog,
+		"List catalog versions", WithAccess(SignedIn),
 	)
 	GetLatestVersion = Get[None, CatalogVersion](
-		"get-latest-scf-version",
-		"/scf/versions/latest",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get the latest active catalog version"),
+		"get-latest-scf-version", "/scf/versions/latest", scfRead, tagCatalog,
+		"Get the latest active catalog version", WithAccess(SignedIn),
 	)
 	DiffVersions = Get[DiffInput, CatalogDiff](
-		"diff-scf-versions",
-		"/scf/versions/{scfVersionId}/diff",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List changes from another version to this one"),
+		"diff-scf-versions", "/scf/versions/{scfVersionId}/diff", scfRead, tagCatalog,
+		"List changes from another version to this one", WithAccess(SignedIn),
 	)
 	ListVersionEvidence = Get[VersionListInput, List[EvidenceItem]](
-		"list-scf-version-evidence-requests",
-		"/scf/versions/{scfVersionId}/evidence-requests",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the evidence requests of a version"),
+		"list-scf-version-evidence-requests", "/scf/versions/{scfVersionId}/evidence-requests", scfRead, tagCatalog,
+		"List the evidence requests of a version", WithAccess(SignedIn),
 	)
 	ListVersionRisks = Get[VersionListInput, List[Hazard]](
-		"list-scf-version-risks",
-		"/scf/versions/{scfVersionId}/risks",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the risk catalog of a version"),
+		"list-scf-version-risks", "/scf/versions/{scfVersionId}/risks", scfRead, tagCatalog,
+		"List the risk catalog of a version", WithAccess(SignedIn),
 	)
 	ListVersionThreats = Get[VersionListInput, List[Hazard]](
-		"list-scf-version-threats",
-		"/scf/versions/{scfVersionId}/threats",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the threat catalog of a version"),
+		"list-scf-version-threats", "/scf/versions/{scfVersionId}/threats", scfRead, tagCatalog,
+		"List the threat catalog of a version", WithAccess(SignedIn),
 	)
 	ListVersionPrinciples = Get[VersionListInput, List[Principle]](
-		"list-scf-version-principles",
-		"/scf/versions/{scfVersionId}/principles",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the privacy management principles of a version"),
+		"list-scf-version-principles", "/scf/versions/{scfVersionId}/principles", scfRead, tagCatalog,
+		"List the privacy management principles of a version", WithAccess(SignedIn),
 	)
 	GetVersion = Get[VersionInput, CatalogVersion](
-		"get-scf-version",
-		"/scf/versions/{scfVersionId}",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get one catalog version"),
+		"get-scf-version", "/scf/versions/{scfVersionId}", scfRead, tagCatalog,
+		"Get one catalog version", WithAccess(SignedIn),
 	)
 	ListVersionDomains = Get[VersionDomainsInput, List[Domain]](
-		"list-scf-version-domains",
-		"/scf/versions/{scfVersionId}/domains",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the domains of a version"),
+		"list-scf-version-domains", "/scf/versions/{scfVersionId}/domains", scfRead, tagCatalog,
+		"List the domains of a version", WithAccess(SignedIn),
 	)
 	ListVersionControls = Get[VersionControlsInput, List[Control]](
-		"list-scf-version-controls",
-		"/scf/versions/{scfVersionId}/controls",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the controls of a version"),
+		"list-scf-version-controls", "/scf/versions/{scfVersionId}/controls", scfRead, tagCatalog,
+		"List the controls of a version", WithAccess(SignedIn),
 	)
 	ListDomains = Get[DomainsInput, List[Domain]](
-		"list-scf-domains",
-		"/scf/domains",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List domains"),
+		"list-scf-domains", "/scf/domains", scfRead, tagCatalog,
+		"List domains", WithAccess(SignedIn),
 	)
 	ListControls = Get[ControlsInput, List[Control]](
-		"list-scf-controls",
-		"/scf/controls",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List or search controls"),
+		"list-scf-controls", "/scf/controls", scfRead, tagCatalog,
+		"List or search controls", WithAccess(SignedIn),
 	)
 	GetControl = Get[ControlInput, Control](
-		"get-scf-control",
-		"/scf/controls/{controlId}",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get one control"),
+		"get-scf-control", "/scf/controls/{controlId}", scfRead, tagCatalog,
+		"Get one control", WithAccess(SignedIn),
 	)
 	GetControlByCode = Get[ControlByCodeInput, Control](
-		"get-scf-control-by-code",
-		"/scf/controls/by-code/{controlCode}",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get one control by its code"),
+		"get-scf-control-by-code", "/scf/controls/by-code/{controlCode}", scfRead, tagCatalog,
+		"Get one control by its code", WithAccess(SignedIn),
 	)
 	ListControlMappings = Get[ControlMappingsInput, List[Mapping]](
-		"list-scf-control-mappings",
-		"/scf/controls/{controlId}/mappings",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the framework mappings of a control"),
+		"list-scf-control-mappings", "/scf/controls/{controlId}/mappings", scfRead, tagCatalog,
+		"List the framework mappings of a control", WithAccess(SignedIn),
 	)
 	ListFrameworks = Get[FrameworksInput, List[Framework]](
-		"list-scf-frameworks",
-		"/scf/frameworks",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List frameworks"),
+		"list-scf-frameworks", "/scf/frameworks", scfRead, tagCatalog,
+		"List frameworks", WithAccess(SignedIn),
 	)
 	GetFramework = Get[FrameworkInput, Framework](
-		"get-scf-framework",
-		"/scf/frameworks/{frameworkId}",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get one framework"),
+		"get-scf-framework", "/scf/frameworks/{frameworkId}", scfRead, tagCatalog,
+		"Get one framework", WithAccess(SignedIn),
 	)
 	ListRequirements = Get[RequirementsInput, List[Requirement]](
-		"list-scf-framework-requirements",
-		"/scf/frameworks/{frameworkId}/requirements",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the requirements of a framework"),
+		"list-scf-framework-requirements", "/scf/frameworks/{frameworkId}/requirements", scfRead, tagCatalog,
+		"List the requirements of a framework", WithAccess(SignedIn),
 	)
 	GetCoverage = Get[CoverageInput, Coverage](
-		"get-scf-framework-coverage",
-		"/scf/frameworks/{frameworkId}/coverage",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get the catalog's coverage of a framework"),
+		"get-scf-framework-coverage", "/scf/frameworks/{frameworkId}/coverage", scfRead, tagCatalog,
+		"Get the catalog's coverage of a framework", WithAccess(SignedIn),
 	)
 	ListRequirementMappings = Get[RequirementMappingsInput, List[Mapping]](
-		"list-scf-requirement-mappings",
-		"/scf/requirements/{requirementId}/mappings",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("List the mappings of a requirement"),
+		"list-scf-requirement-mappings", "/scf/requirements/{requirementId}/mappings", scfRead, tagCatalog,
+		"List the mappings of a requirement", WithAccess(SignedIn),
 	)
 	GetCrosswalk = Get[CrosswalkInput, Crosswalk](
-		"get-scf-crosswalk",
-		"/scf/crosswalks",
-		WithAccess(SignedIn),
-		WithPermission(scfRead),
-		WithTag(tagCatalog),
-		WithSummary("Get the crosswalk of one framework, or between two"),
+		"get-scf-crosswalk", "/scf/crosswalks", scfRead, tagCatalog,
+		"Get the crosswalk of one framework, or between two", WithAccess(SignedIn),
 	)
 
 	ListImportRuns = Get[ImportRunsInput, List[ImportRun]](
-		"list-scf-import-runs",
-		"/admin/scf/import-runs",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithTag(tagImport),
-		WithSummary("List import runs"),
+		"list-scf-import-runs", "/admin/scf/import-runs", SCFImport, tagImport,
+		"List import runs", WithAccess(Platform),
 	)
 	GetImportRun = Get[ImportRunInput, ImportRun](
-		"get-scf-import-run",
-		"/admin/scf/import-runs/{importRunId}",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithTag(tagImport),
-		WithSummary("Get an import run"),
+		"get-scf-import-run", "/admin/scf/import-runs/{importRunId}", SCFImport, tagImport,
+		"Get an import run", WithAccess(Platform),
 	)
 	ImportWorkbook = Create[ImportWorkbookInput, ImportRun](
-		"import-scf-workbook",
-		"/admin/scf/import-xlsx",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithForm(Upload),
-		WithTag(tagImport),
-		WithSummary("Import an SCF workbook"),
+		"import-scf-workbook", "/admin/scf/import-xlsx", SCFImport, tagImport,
+		"Import an SCF workbook", WithAccess(Platform), WithForm(Upload),
 	)
 	ImportSTRM = Create[ImportSTRMInput, ImportRun](
-		"import-scf-strm",
-		"/admin/scf/import-strm",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithForm(Upload),
-		WithTag(tagImport),
-		WithSummary("Add a relationship mapping document to a catalog version"),
+		"import-scf-strm", "/admin/scf/import-strm", SCFImport, tagImport,
+		"Add a relationship mapping document to a catalog version", WithAccess(Platform), WithForm(Upload),
 	)
 	DryRunSTRM = Post[ImportSTRMInput, ImportRun](
-		"dry-run-scf-strm",
-		"/admin/scf/import-strm/dry-run",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithForm(Upload),
-		WithTag(tagImport),
-		WithSummary("Preview the changes of a relationship mapping document"),
+		"dry-run-scf-strm", "/admin/scf/import-strm/dry-run", SCFImport, tagImport,
+		"Preview the changes of a relationship mapping document", WithAccess(Platform), WithForm(Upload),
 	)
 	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun](
-		"dry-run-scf-workbook",
-		"/admin/scf/import-xlsx/dry-run",
-		WithAccess(Platform),
-		WithPermission(SCFImport),
-		WithForm(Upload),
-		WithTag(tagImport),
-		WithSummary("Preview the changes of a workbook import"),
+		"dry-run-scf-workbook", "/admin/scf/import-xlsx/dry-run", SCFImport, tagImport,
+		"Preview the changes of a workbook import", WithAccess(Platform), WithForm(Upload),
 	)
 )

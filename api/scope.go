@@ -191,45 +191,27 @@ const tagScope = "Scope and SoA"
 // Operations on the scope, defined in section 4.9 of the API specification.
 var (
 	GetAssessmentScope = Get[AssessmentInput, Scope](
-		"get-assessment-scope",
-		"/assessments/{assessmentId}/scope",
-		WithPermission("scope:read"),
-		WithTag(tagScope),
-		WithSummary("Get the scope of an assessment"),
+		"get-assessment-scope", "/assessments/{assessmentId}/scope", "scope:read", tagScope,
+		"Get the scope of an assessment",
 	)
 	PutScope = Create[PutScopeInput, Scope](
-		"put-assessment-scope",
-		"/assessments/{assessmentId}/scope",
-		WithPermission("scope:write"),
-		WithTag(tagScope),
-		WithSummary("Create or update the scope of an assessment"),
+		"put-assessment-scope", "/assessments/{assessmentId}/scope", "scope:write", tagScope,
+		"Create or update the scope of an assessment",
 	)
 	GetScope = Get[ScopeInput, Scope](
-		"get-scope",
-		"/scopes/{scopeId}",
-		WithPermission("scope:read"),
-		WithTag(tagScope),
-		WithSummary("Get a scope"),
+		"get-scope", "/scopes/{scopeId}", "scope:read", tagScope,
+		"Get a scope",
 	)
 	UpdateScope = Patch[UpdateScopeInput, Scope](
-		"update-scope",
-		"/scopes/{scopeId}",
-		WithPermission("scope:write"),
-		WithTag(tagScope),
-		WithSummary("Update a scope"),
+		"update-scope", "/scopes/{scopeId}", "scope:write", tagScope,
+		"Update a scope",
 	)
 	SubmitScope = Post[ScopeInput, Scope](
-		"submit-scope",
-		"/scopes/{scopeId}/submit-review",
-		WithPermission("scope:write"),
-		WithTag(tagScope),
-		WithSummary("Submit a scope for review"),
+		"submit-scope", "/scopes/{scopeId}/submit-review", "scope:write", tagScope,
+		"Submit a scope for review",
 	)
 	ApproveScope = Post[ApproveScopeInput, Scope](
-		"approve-scope",
-		"/scopes/{scopeId}/approve",
-		WithPermission(ApprovalDecide),
-		WithTag(tagScope),
-		WithSummary("Approve a scope"),
+		"approve-scope", "/scopes/{scopeId}/approve", ApprovalDecide, tagScope,
+		"Approve a scope",
 	)
 )

@@ -110,45 +110,27 @@ const tagKB = "Knowledge base"
 // Operations of section 4.8 of the API specification.
 var (
 	SearchKB = Post[SearchInput, SearchAnswer](
-		"search-kb",
-		"/kb/search",
-		WithPermission("kb:search"),
-		WithTag(tagKB),
-		WithSummary("Search passages by meaning"),
+		"search-kb", "/kb/search", "kb:search", tagKB,
+		"Search passages by meaning",
 	)
 	ListChunks = Get[ChunksInput, List[Chunk]](
-		"list-kb-chunks",
-		"/kb/chunks",
-		WithPermission("kb:read"),
-		WithTag(tagKB),
-		WithSummary("List passages"),
+		"list-kb-chunks", "/kb/chunks", "kb:read", tagKB,
+		"List passages",
 	)
 	GetChunk = Get[ChunkInput, Chunk](
-		"get-kb-chunk",
-		"/kb/chunks/{chunkId}",
-		WithPermission("kb:read"),
-		WithTag(tagKB),
-		WithSummary("Get a passage"),
+		"get-kb-chunk", "/kb/chunks/{chunkId}", "kb:read", tagKB,
+		"Get a passage",
 	)
 	GetKBStats = Get[None, KBStats](
-		"get-kb-stats",
-		"/kb/stats",
-		WithPermission("kb:read"),
-		WithTag(tagKB),
-		WithSummary("Get knowledge base totals"),
+		"get-kb-stats", "/kb/stats", "kb:read", tagKB,
+		"Get knowledge base totals",
 	)
 	GetEmbeddingStatus = Get[None, EmbeddingStatus](
-		"get-kb-embedding-status",
-		"/kb/embeddings/status",
-		WithPermission("kb:read"),
-		WithTag(tagKB),
-		WithSummary("Get the embedding progress"),
+		"get-kb-embedding-status", "/kb/embeddings/status", "kb:read", tagKB,
+		"Get the embedding progress",
 	)
 	ListKBDocumentChunks = Get[DocumentChunksInput, List[Chunk]](
-		"list-kb-document-chunks",
-		"/kb/documents/{documentId}/chunks",
-		WithPermission("kb:read"),
-		WithTag(tagKB),
-		WithSummary("List a document's passages"),
+		"list-kb-document-chunks", "/kb/documents/{documentId}/chunks", "kb:read", tagKB,
+		"List a document's passages",
 	)
 )

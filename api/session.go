@@ -110,66 +110,39 @@ const tagSession = "Session and user"
 // Operations of section 4.2 of the API specification, and their complements.
 var (
 	SignIn = Post[SignInInput, SignedInUser](
-		"sign-in",
-		"/api/auth/sign-in/email",
-		WithAccess(Public),
-		WithTag(tagSession),
-		WithSummary("Sign in with email and password; starts a cookie session"),
+		"sign-in", "/api/auth/sign-in/email", "", tagSession,
+		"Sign in with email and password; starts a cookie session", WithAccess(Public),
 	)
 	GetSession = Get[None, SignedInUser](
-		"get-session",
-		"/api/auth/get-session",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("Get the current session"),
+		"get-session", "/api/auth/get-session", "", tagSession,
+		"Get the current session", WithAccess(SignedIn),
 	)
 	SignOut = Post[None, SignedOut](
-		"sign-out",
-		"/api/auth/sign-out",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("End the session"),
+		"sign-out", "/api/auth/sign-out", "", tagSession,
+		"End the session", WithAccess(SignedIn),
 	)
 	GetLink = Post[LinkInput, Link](
-		"get-link",
-		"/api/auth/link",
-		WithAccess(Public),
-		WithTag(tagSession),
-		WithSummary("Get the purpose of a single-use link"),
+		"get-link", "/api/auth/link", "", tagSession,
+		"Get the purpose of a single-use link", WithAccess(Public),
 	)
 	AcceptLink = Post[AcceptLinkInput, SignedInUser](
-		"accept-link",
-		"/api/auth/accept-link",
-		WithAccess(Public),
-		WithTag(tagSession),
-		WithSummary("Accept an invitation or set a new password through a single-use link; starts a session"),
+		"accept-link", "/api/auth/accept-link", "", tagSession,
+		"Accept an invitation or set a new password through a single-use link; starts a session", WithAccess(Public),
 	)
 	ChangePassword = Post[ChangePasswordInput, User](
-		"change-password",
-		"/api/auth/change-password",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("Change the caller's password; ends other sessions"),
+		"change-password", "/api/auth/change-password", "", tagSession,
+		"Change the caller's password; ends other sessions", WithAccess(SignedIn),
 	)
 	GetMe = Get[None, Me](
-		"get-me",
-		"/users/me",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("Get the caller's identity and permissions"),
+		"get-me", "/users/me", "", tagSession,
+		"Get the caller's identity and permissions", WithAccess(SignedIn),
 	)
 	ListMyOrganizations = Get[Paging, List[MyOrganization]](
-		"list-my-organizations",
-		"/users/me/organizations",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("List the organizations the caller belongs to"),
+		"list-my-organizations", "/users/me/organizations", "", tagSession,
+		"List the organizations the caller belongs to", WithAccess(SignedIn),
 	)
 	ActivateOrganization = Post[OrgInput, MyOrganization](
-		"activate-organization",
-		"/users/me/orgs/{orgId}/activate",
-		WithAccess(SignedIn),
-		WithTag(tagSession),
-		WithSummary("Set the active organization"),
+		"activate-organization", "/users/me/orgs/{orgId}/activate", "", tagSession,
+		"Set the active organization", WithAccess(SignedIn),
 	)
 )

@@ -95,7 +95,7 @@ type DecideSoAInput struct {
 type ValidationIssue struct {
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity" enum:"error,warning"`
-	ItemID      string `json:"item_id"` // empty, as the code, where it is about all of them
+	ItemID      string `json:"item_id" doc:"Empty, like control_code, if the rule concerns the whole version."`
 	ControlCode string `json:"control_code"`
 	Message     string `json:"message"`
 }
@@ -112,81 +112,47 @@ type SoAValidation struct {
 // Operations on the SoA, defined in section 4.9 of the API specification.
 var (
 	DraftSoA = Create[AssessmentInput, SoAVersion](
-		"draft-soa",
-		"/assessments/{assessmentId}/soa/draft",
-		WithPermission("soa:write"),
-		WithTag(tagScope),
-		WithSummary("Draft a Statement of Applicability"),
+		"draft-soa", "/assessments/{assessmentId}/soa/draft", "soa:write", tagScope,
+		"Draft a Statement of Applicability",
 	)
 	ListSoA = Get[AssessmentListInput, List[SoAVersion]](
-		"list-soa-versions",
-		"/assessments/{assessmentId}/soa",
-		WithPermission("soa:read"),
-		WithTag(tagScope),
-		WithSummary("List SoA versions, newest first"),
+		"list-soa-versions", "/assessments/{assessmentId}/soa", "soa:read", tagScope,
+		"List SoA versions, newest first",
 	)
 	GetSoA = Get[SoAInput, SoAVersion](
-		"get-soa-version",
-		"/soa/{soaVersionId}",
-		WithPermission("soa:read"),
-		WithTag(tagScope),
-		WithSummary("Get an SoA version"),
+		"get-soa-version", "/soa/{soaVersionId}", "soa:read", tagScope,
+		"Get an SoA version",
 	)
 	ListSoAItems = Get[SoAItemsInput, List[SoAItem]](
-		"list-soa-items",
-		"/soa/{soaVersionId}/items",
-		WithPermission("soa:read"),
-		WithTag(tagScope),
-		WithSummary("List the items of an SoA version"),
+		"list-soa-items", "/soa/{soaVersionId}/items", "soa:read", tagScope,
+		"List the items of an SoA version",
 	)
 	GetSoAItem = Get[SoAItemInput, SoAItem](
-		"get-soa-item",
-		"/soa/items/{soaItemId}",
-		WithPermission("soa:read"),
-		WithTag(tagScope),
-		WithSummary("Get an SoA item"),
+		"get-soa-item", "/soa/items/{soaItemId}", "soa:read", tagScope,
+		"Get an SoA item",
 	)
 	UpdateSoAItem = Patch[UpdateSoAItemInput, SoAItem](
-		"update-soa-item",
-		"/soa/items/{soaItemId}",
-		WithPermission("soa:write"),
-		WithTag(tagScope),
-		WithSummary("Update an SoA item"),
+		"update-soa-item", "/soa/items/{soaItemId}", "soa:write", tagScope,
+		"Update an SoA item",
 	)
 	SubmitSoA = Post[SoAInput, SoAVersion](
-		"submit-soa",
-		"/soa/{soaVersionId}/submit-review",
-		WithPermission("soa:write"),
-		WithTag(tagScope),
-		WithSummary("Submit an SoA version for review"),
+		"submit-soa", "/soa/{soaVersionId}/submit-review", "soa:write", tagScope,
+		"Submit an SoA version for review",
 	)
 	ApproveSoA = Post[DecideSoAInput, SoAVersion](
-		"approve-soa",
-		"/soa/{soaVersionId}/approve",
-		WithPermission(ApprovalDecide),
-		WithDelegates(),
-		WithTag(tagScope),
-		WithSummary("Approve an SoA version"),
+		"approve-soa", "/soa/{soaVersionId}/approve", ApprovalDecide, tagScope,
+		"Approve an SoA version", WithDelegates(),
 	)
 	RefreshSoAEvidence = Post[SoAInput, SoAVersion](
-		"refresh-soa-evidence",
-		"/soa/{soaVersionId}/evidence/refresh",
-		WithPermission("soa:write"),
-		WithTag(tagScope),
-		WithSummary("Search for evidence again"),
+		"refresh-soa-evidence", "/soa/{soaVersionId}/evidence/refresh", "soa:write", tagScope,
+		"Search for evidence again",
 	)
 	ValidateSoA = Get[SoAInput, SoAValidation](
-		"validate-soa",
-		"/soa/{soaVersionId}/validation",
-		WithPermission("soa:read"),
-		WithTag(tagScope),
-		WithSummary("Check the integrity of an SoA version"),
+		"validate-soa", "/soa/{soaVersionId}/validation", "soa:read", tagScope,
+		"Check the integrity of an SoA version",
 	)
 	RegenerateSoA = Post[SoAInput, SoAVersion](
-		"regenerate-soa",
-		"/soa/{soaVersionId}/regenerate",
-		WithPermission("soa:write"),
-		WithTag(tagScope),
-		WithSummary("Regenerate, keeping manual edits"),
+		"regenerate-soa", "/soa/{soaVersionId}/regenerate", "soa:write", tagScope,
+		"Regenerate, keeping manual edits",
 	)
 )

@@ -41,7 +41,7 @@ type SyncConflict struct {
 	// ReplicaID is the clone it came from; KeptSHA256 the blob holding values that are too large to
 	// include.
 	ReplicaID  string     `json:"replica_id"`
-	FileSHA256 string     `json:"file_sha256" doc:"The clone's file, or the batch held back; empty if there is none."`
+	FileSHA256 string     `json:"file_sha256" doc:"SHA-256 of the clone's file or of the batch that waits for a decision; empty if there is none."`
 	Choice     string     `json:"choice" doc:"The chosen resolution: remote, clone or value; empty while it is open."`
 	ResolvedBy *string    `json:"resolved_by"`
 	ResolvedAt *time.Time `json:"resolved_at"`
@@ -127,7 +127,7 @@ type AttachSyncInput struct {
 	}
 }
 
-// SyncInput identifies a synchronised assessment.
+// SyncInput identifies a synced assessment.
 type SyncInput struct {
 	AssessmentID string `path:"assessmentId"`
 }
@@ -165,7 +165,7 @@ type ChangesSyncInput struct {
 	DryRun         string `query:"dry_run" enum:"true,false" doc:"Do not record that the clone has read up to here."`
 }
 
-// SyncBatch is a file of the sync protocol, with its transport metadata.
+// SyncBatch is a file of changes exchanged by the sync protocol, with its transport metadata.
 type SyncBatch struct {
 	AssessmentID string   `json:"assessment_id"`
 	Counter      int64    `json:"counter" doc:"The batch number; 0 for changes."`
@@ -242,144 +242,79 @@ const tagSync = "Sync"
 // Operations that sync assessments.
 var (
 	JoinSync = Post[JoinSyncInput, JoinedSync](
-		"join-sync",
-		"/sync/join",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Register a clone with an assessment's remote"),
+		"join-sync", "/sync/join", "sync:write", tagSync,
+		"Register a clone with an assessment's remote",
 	)
 	AttachSync = Post[AttachSyncInput, SyncStatus](
-		"attach-sync",
-		"/sync/attach",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Make a local assessment a clone"),
+		"attach-sync", "/sync/attach", "sync:write", tagSync,
+		"Make a local assessment a clone",
 	)
 	GetSyncStatus = Get[SyncInput, SyncStatus](
-		"get-sync-status",
-		"/sync/assessments/{assessmentId}",
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Get the sync status of an assessment"),
+		"get-sync-status", "/sync/assessments/{assessmentId}", "sync:read", tagSync,
+		"Get the sync status of an assessment",
 	)
 	DetachSync = Delete[SyncInput](
-		"detach-sync",
-		"/sync/assessments/{assessmentId}",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Stop syncing an assessment here"),
+		"detach-sync", "/sync/assessments/{assessmentId}", "sync:write", tagSync,
+		"Stop syncing an assessment here",
 	)
 	PushSync = Post[PushSyncInput, PushedSync](
-		"push-sync",
-		"/sync/assessments/{assessmentId}/push",
-		WithForm(Upload),
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Push a clone's changes to the remote"),
+		"push-sync", "/sync/assessments/{assessmentId}/push", "sync:write", tagSync,
+		"Push a clone's changes to the remote", WithForm(Upload),
 	)
 	GetSyncChanges = Get[ChangesSyncInput, SyncBatch](
-		"get-sync-changes",
-		"/sync/assessments/{assessmentId}/changes",
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Get the remote's changes"),
+		"get-sync-changes", "/sync/assessments/{assessmentId}/changes", "sync:read", tagSync,
+		"Get the remote's changes",
 	)
 	MissingSyncFiles = Post[MissingSyncInput, SyncFiles](
-		"list-missing-sync-files",
-		"/sync/assessments/{assessmentId}/files/missing",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("List files missing from an assessment"),
+		"list-missing-sync-files", "/sync/assessments/{assessmentId}/files/missing", "sync:write", tagSync,
+		"List files missing from an assessment",
 	)
 	DownloadSyncFiles = Post[MissingSyncInput, File](
-		"download-sync-files",
-		"/sync/assessments/{assessmentId}/files/download",
-		WithForm(Download),
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Fetch files of an assessment"),
+		"download-sync-files", "/sync/assessments/{assessmentId}/files/download", "sync:read", tagSync,
+		"Fetch files of an assessment", WithForm(Download),
 	)
 	UploadSyncFiles = Post[UploadSyncInput, ImportedSync](
-		"upload-sync-files",
-		"/sync/assessments/{assessmentId}/files",
-		WithForm(Upload),
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Upload files before the records that refer to them"),
+		"upload-sync-files", "/sync/assessments/{assessmentId}/files", "sync:write", tagSync,
+		"Upload files before the records that refer to them", WithForm(Upload),
 	)
 	GetSyncCatalog = Get[SyncInput, File](
-		"get-sync-catalog",
-		"/sync/assessments/{assessmentId}/catalog",
-		WithForm(Download),
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Fetch the catalog version of an assessment"),
+		"get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", "sync:read", tagSync,
+		"Fetch the catalog version of an assessment", WithForm(Download),
 	)
 	UploadSyncCatalog = Post[UploadSyncCatalogInput, SyncFiles](
-		"upload-sync-catalog",
-		"/sync/catalogs",
-		WithForm(Upload),
-		WithPermission(SCFImport),
-		WithTag(tagSync),
-		WithSummary("Import the content of a catalog version"),
+		"upload-sync-catalog", "/sync/catalogs", SCFImport, tagSync,
+		"Import the content of a catalog version", WithForm(Upload),
 	)
 	GetSyncFrameworks = Get[SyncInput, File](
-		"get-sync-frameworks",
-		"/sync/assessments/{assessmentId}/frameworks",
-		WithForm(Download),
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Fetch the custom frameworks and controls an assessment uses"),
+		"get-sync-frameworks", "/sync/assessments/{assessmentId}/frameworks", "sync:read", tagSync,
+		"Fetch the custom frameworks and controls an assessment uses", WithForm(Download),
 	)
 	UploadSyncFrameworks = Post[UploadSyncCatalogInput, SyncFiles](
-		"upload-sync-frameworks",
-		"/sync/frameworks",
-		WithForm(Upload),
-		WithPermission(SCFImport),
-		WithTag(tagSync),
-		WithSummary("Import the custom frameworks and controls an assessment uses"),
+		"upload-sync-frameworks", "/sync/frameworks", SCFImport, tagSync,
+		"Import the custom frameworks and controls an assessment uses", WithForm(Upload),
 	)
 	PrepareSync = Post[PrepareSyncInput, SyncBatch](
-		"prepare-sync",
-		"/sync/assessments/{assessmentId}/prepare",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Create a batch of a clone's changes"),
+		"prepare-sync", "/sync/assessments/{assessmentId}/prepare", "sync:write", tagSync,
+		"Create a batch of a clone's changes",
 	)
 	AcknowledgeSync = Post[AcknowledgeSyncInput, SyncStatus](
-		"acknowledge-sync",
-		"/sync/assessments/{assessmentId}/acknowledge",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Confirm to a clone that its remote has a batch"),
+		"acknowledge-sync", "/sync/assessments/{assessmentId}/acknowledge", "sync:write", tagSync,
+		"Confirm to a clone that its remote has a batch",
 	)
 	ApplySync = Post[UploadSyncInput, ImportedSync](
-		"apply-sync",
-		"/sync/assessments/{assessmentId}/apply",
-		WithForm(Upload),
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Apply the remote's changes to a clone"),
+		"apply-sync", "/sync/assessments/{assessmentId}/apply", "sync:write", tagSync,
+		"Apply the remote's changes to a clone", WithForm(Upload),
 	)
 	ListSyncConflicts = Get[SyncConflictsInput, List[SyncConflict]](
-		"list-sync-conflicts",
-		"/sync/conflicts",
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("List conflicts, newest first"),
+		"list-sync-conflicts", "/sync/conflicts", "sync:read", tagSync,
+		"List conflicts, newest first",
 	)
 	GetSyncConflict = Get[SyncConflictInput, SyncConflict](
-		"get-sync-conflict",
-		"/sync/conflicts/{conflictId}",
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("Get a conflict"),
+		"get-sync-conflict", "/sync/conflicts/{conflictId}", "sync:read", tagSync,
+		"Get a conflict",
 	)
 	ResolveSyncConflict = Post[ResolveSyncInput, SyncConflict](
-		"resolve-sync-conflict",
-		"/sync/conflicts/{conflictId}/resolve",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Resolve a conflict"),
+		"resolve-sync-conflict", "/sync/conflicts/{conflictId}/resolve", "sync:write", tagSync,
+		"Resolve a conflict",
 	)
 )

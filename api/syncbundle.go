@@ -113,47 +113,27 @@ type ImportedSyncBundle struct {
 // Operations that sync through files.
 var (
 	GetOrCreateSyncKey = Post[CreateSyncKeyInput, SyncKey](
-		"create-sync-key",
-		"/sync/key",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Get the organization's bundle key, creating it if there is none"),
+		"create-sync-key", "/sync/key", "sync:write", tagSync,
+		"Get the organization's bundle key, creating it if there is none",
 	)
 	ListSyncPeers = Get[Paging, List[SyncPeer]](
-		"list-sync-peers",
-		"/sync/peers",
-		WithPermission("sync:read"),
-		WithTag(tagSync),
-		WithSummary("List trusted peers"),
+		"list-sync-peers", "/sync/peers", "sync:read", tagSync,
+		"List trusted peers",
 	)
 	TrustSyncPeer = Post[TrustSyncPeerInput, SyncPeer](
-		"trust-sync-peer",
-		"/sync/peers",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Trust a key: accept its bundles and write bundles for it"),
+		"trust-sync-peer", "/sync/peers", "sync:write", tagSync,
+		"Trust a key: accept its bundles and write bundles for it",
 	)
 	DistrustSyncPeer = Delete[SyncPeerInput](
-		"distrust-sync-peer",
-		"/sync/peers/{peerId}",
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Stop trusting a key"),
+		"distrust-sync-peer", "/sync/peers/{peerId}", "sync:write", tagSync,
+		"Stop trusting a key",
 	)
 	WriteSyncBundle = Post[WriteSyncBundleInput, File](
-		"write-sync-bundle",
-		"/sync/assessments/{assessmentId}/bundle",
-		WithForm(Download),
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Write the other side's missing changes to a signed, encrypted file"),
+		"write-sync-bundle", "/sync/assessments/{assessmentId}/bundle", "sync:write", tagSync,
+		"Write the other side's missing changes to a signed, encrypted file", WithForm(Download),
 	)
 	ImportSyncBundle = Post[ImportSyncBundleInput, ImportedSyncBundle](
-		"import-sync-bundle",
-		"/sync/bundles",
-		WithForm(Upload),
-		WithPermission("sync:write"),
-		WithTag(tagSync),
-		WithSummary("Import a bundle"),
+		"import-sync-bundle", "/sync/bundles", "sync:write", tagSync,
+		"Import a bundle", WithForm(Upload),
 	)
 )

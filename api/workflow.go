@@ -129,70 +129,39 @@ const tagWorkflow = "Workflows"
 // Operations of section 4.15 of the API specification, with the list and the events.
 var (
 	StartLifecycle = Post[AssessmentInput, WorkflowRun](
-		"start-lifecycle-workflow",
-		"/assessments/{assessmentId}/workflows/lifecycle/start",
-		WithPermission("workflow:write"),
-		WithStatus(202),
-		WithTag(tagWorkflow),
-		WithSummary("Start the lifecycle workflow"),
+		"start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", "workflow:write", tagWorkflow,
+		"Start the lifecycle workflow", WithStatus(202),
 	)
 	StartWorkflow = Post[StartWorkflowInput, WorkflowRun](
-		"start-workflow",
-		"/assessments/{assessmentId}/workflows",
-		WithPermission("workflow:write"),
-		WithStatus(202),
-		WithTag(tagWorkflow),
-		WithSummary("Start a workflow"),
+		"start-workflow", "/assessments/{assessmentId}/workflows", "workflow:write", tagWorkflow,
+		"Start a workflow", WithStatus(202),
 	)
 	ListWorkflows = Get[WorkflowsInput, List[WorkflowRun]](
-		"list-workflows",
-		"/assessments/{assessmentId}/workflows",
-		WithPermission("workflow:read"),
-		WithTag(tagWorkflow),
-		WithSummary("List the workflow runs of an assessment, newest first"),
+		"list-workflows", "/assessments/{assessmentId}/workflows", "workflow:read", tagWorkflow,
+		"List the workflow runs of an assessment, newest first",
 	)
 	GetLifecycleWorkflow = Get[AssessmentInput, WorkflowRun](
-		"get-lifecycle-workflow",
-		"/assessments/{assessmentId}/workflows/lifecycle",
-		WithPermission("workflow:read"),
-		WithTag(tagWorkflow),
-		WithSummary("Get the progress of the lifecycle workflow"),
+		"get-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle", "workflow:read", tagWorkflow,
+		"Get the progress of the lifecycle workflow",
 	)
 	GetWorkflow = Get[WorkflowInput, WorkflowRun](
-		"get-workflow",
-		"/workflows/{workflowRunId}",
-		WithPermission("workflow:read"),
-		WithTag(tagWorkflow),
-		WithSummary("Get a workflow run"),
+		"get-workflow", "/workflows/{workflowRunId}", "workflow:read", tagWorkflow,
+		"Get a workflow run",
 	)
 	WatchWorkflow = Get[WorkflowEventsInput, File](
-		"watch-workflow",
-		"/workflows/{workflowRunId}/events",
-		WithPermission("workflow:read"),
-		WithForm(Events),
-		WithTag(tagWorkflow),
-		WithSummary("Watch a workflow run"),
+		"watch-workflow", "/workflows/{workflowRunId}/events", "workflow:read", tagWorkflow,
+		"Watch a workflow run", WithForm(Events),
 	)
 	CancelWorkflow = Post[WorkflowInput, WorkflowRun](
-		"cancel-workflow",
-		"/workflows/{workflowRunId}/cancel",
-		WithPermission("workflow:write"),
-		WithTag(tagWorkflow),
-		WithSummary("Cancel a workflow run"),
+		"cancel-workflow", "/workflows/{workflowRunId}/cancel", "workflow:write", tagWorkflow,
+		"Cancel a workflow run",
 	)
 	ResumeWorkflow = Post[WorkflowInput, WorkflowRun](
-		"resume-workflow",
-		"/workflows/{workflowRunId}/resume",
-		WithPermission("workflow:write"),
-		WithStatus(202),
-		WithTag(tagWorkflow),
-		WithSummary("Resume a workflow run"),
+		"resume-workflow", "/workflows/{workflowRunId}/resume", "workflow:write", tagWorkflow,
+		"Resume a workflow run", WithStatus(202),
 	)
 	SignalWorkflow = Post[SignalInput, WorkflowRun](
-		"signal-workflow",
-		"/workflows/{workflowRunId}/signals",
-		WithPermission("workflow:write"),
-		WithTag(tagWorkflow),
-		WithSummary("Send a signal to a workflow run"),
+		"signal-workflow", "/workflows/{workflowRunId}/signals", "workflow:write", tagWorkflow,
+		"Send a signal to a workflow run",
 	)
 )
