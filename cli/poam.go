@@ -333,7 +333,7 @@ func (a *app) poamEdit() *cobra.Command {
 			"next to them. Milestones keep their dates; change them with a workbook\n" +
 			"(`service poam import`). Completing an item completes its milestones; reopening it\nreopens them.",
 		Example: "  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n" +
-			"  service poam edit POAM-001 --status risk_accepted --risk-accepted-until 2027-06-30 --comments 'Accepted by the board'",
+			"  service poam edit POAM-001 --status risk_accepted --risk-accepted-until 2027-06-30 --comments Approved",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
