@@ -4,7 +4,6 @@
 package drawing
 
 import (
-	"math"
 	"strings"
 
 	"golang.org/x/image/font"
@@ -85,9 +84,6 @@ const (
 
 // Add draws shapes on top of the existing ones.
 func (d *Drawing) Add(s ...Shape) { d.Shapes = append(d.Shapes, s...) }
-
-// roundTo2 rounds to two decimals so that the output is the same on every machine.
-func roundTo2(f float64) float64 { return math.Round(f*100) / 100 }
 
 var (
 	regular = mustParseFont(goregular.TTF)

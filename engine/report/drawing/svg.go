@@ -25,7 +25,7 @@ func (d *Drawing) SVG() string {
 
 type svgShape interface{ svg(b *strings.Builder) }
 
-func formatNumber(f float64) string { return strconv.FormatFloat(roundTo2(f), 'f', -1, 64) }
+func formatNumber(f float64) string { return strconv.FormatFloat(RoundTo2(f), 'f', -1, 64) }
 
 func formatPoints(all []Point) string {
 	var b strings.Builder
