@@ -46,7 +46,7 @@ type Options struct {
 	// Organization is the ID, slug or name of the tenant to act in. If empty, the caller's active
 	// one is looked up when first needed.
 	Organization string
-	// MaxWait is the maximum total wait per request if a server asks to slow down; Waiting is
+	// MaxWait is the maximum total wait per request if a server asks to slow down; OnWait is
 	// called before each wait. Zero returns the rate-limit error at once.
 	MaxWait time.Duration
 	OnWait  func(time.Duration)

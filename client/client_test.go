@@ -36,7 +36,7 @@ func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client
 		"memory": {Transport: client.InMemory(h)},
 		"http":   {BaseURL: plain.URL},
 		"tls":    {BaseURL: secure.URL, Transport: secure.Client().Transport},
-		"socket": {Transport: client.UnixSocket(path)},
+		"socket": {Transport: socketTransport(path)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Organization, o.Token = orgID, "service_live_x"
@@ -47,6 +47,13 @@ func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client
 			test(t, c)
 		})
 	}
+}
+
+// socketTransport connects to a Unix socket, with a new connection for each request.
+func socketTransport(path string) http.RoundTripper {
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -171,7 +178,7 @@ func TestFailingHandler(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	c, err := client.New(client.Options{Transport: client.UnixSocket(filepath.Join(t.TempDir(), "nobody"))})
+	c, err := client.New(client.Options{Transport: socketTransport(filepath.Join(t.TempDir(), "nobody"))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,23 +14,6 @@ import (
 // handler writes them, headers first.
 func InMemory(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
-// UnixSocket returns a transport over a Unix socket, with a new connection for each request: a
-// process that is shutting down answers open requests, but drops idle connections.
-func UnixSocket(path string) http.RoundTripper { return socketTransport{path} }
-
-type socketTransport struct{ path string }
-
-func (s socketTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	conn, err := (&net.Dialer{}).DialContext(req.Context(), "unix", s.path)
-	if err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, err
-	}
-	return ConnTransport(conn).RoundTrip(req)
-}
-
 // ConnTransport returns a transport for one request over an existing connection.
 func ConnTransport(conn net.Conn) http.RoundTripper {
 	var once sync.Once

@@ -148,6 +148,13 @@ func opened(t testing.TB, c Caller, a *api.Assessment) *stage {
 	return s
 }
 
+// socketTransport connects to a Unix socket, with a new connection for each request.
+func socketTransport(path string) http.RoundTripper {
+	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}
+}
+
 // The same over every way to a daemon: what is changed on the screen is changed there.
 func overEachWay(t *testing.T, h *home) {
 	ways := map[string]func(t *testing.T, h *home) *client.Client{
@@ -157,7 +164,7 @@ func overEachWay(t *testing.T, h *home) {
 		"socket": func(t *testing.T, h *home) *client.Client {
 			path := filepath.Join(shortDir(t), "s")
 			socketIn(t, path, h.local)
-			return clientOf(t, client.Options{Transport: client.UnixSocket(path)})
+			return clientOf(t, client.Options{Transport: socketTransport(path)})
 		},
 		"HTTPS": func(t *testing.T, h *home) *client.Client {
 			in := &api.NewOrganizationInput{}
@@ -212,7 +219,7 @@ func overEachWay(t *testing.T, h *home) {
 func daemonComesBack(t *testing.T, h *home) {
 	path := filepath.Join(shortDir(t), "s")
 	end := socketIn(t, path, h.local)
-	c := clientOf(t, client.Options{Transport: client.UnixSocket(path)})
+	c := clientOf(t, client.Options{Transport: socketTransport(path)})
 	a := drafted(t, c, "lgpd", "")
 	s := opened(t, c, a)
 	s.press("1")
