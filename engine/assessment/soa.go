@@ -65,20 +65,11 @@ func (s *Service) draftSoAIgnoring(itemID string, reset []string) draftFunc[api.
 		itemID = ""
 	}
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-		return s.draftSoAFromIndex(ctx, by, a, itemID)
-	}
-}
-
-func (s *Service) draftSoAFromIndex(ctx context.Context, by api.Caller, a *api.Assessment, exceptID string) (draft[api.SoAItem], error) {
-	return s.draftSoAWith(
-		ctx,
-		by,
-		a,
-		exceptID,
-		func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
+		evaluate := func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
 			return s.evaluateStored(ctx, by, a, snap, controls, use)
-		},
-	)
+		}
+		return s.draftSoAWith(ctx, by, a, itemID, evaluate)
+	}
 }
 
 // draftSoAFromSession drafts from the evidence of a session that differs from the stored evidence.
