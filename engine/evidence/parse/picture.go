@@ -3,9 +3,9 @@ package parse
 import (
 	"bytes"
 	"image"
-	_ "image/gif"  // their sizes are looked at
-	_ "image/jpeg" // their sizes are looked at
-	_ "image/png"  // their sizes are looked at
+	_ "image/gif"  // to read its dimensions
+	_ "image/jpeg" // to read its dimensions
+	_ "image/png"  // to read its dimensions
 	"io"
 	"strings"
 

@@ -105,8 +105,8 @@ var pictureFormats = []struct {
 	{"RIFF", newPictureFormat("webp", "a WebP picture", ".webp")},
 }
 
-func newPictureFormat(kind, called string, endings ...string) *format {
-	return &format{mime: "image/" + kind, label: called, extensions: endings, isPicture: true}
+func newPictureFormat(kind, label string, extensions ...string) *format {
+	return &format{mime: "image/" + kind, label: label, extensions: extensions, isPicture: true}
 }
 
 // sniffPicture detects an image by its signature, or returns nil.
@@ -387,14 +387,7 @@ func looksJSON(s string, whole bool) bool {
 	}
 }
 
-func (f *format) hasExtension(ending string) bool {
-	for _, e := range f.extensions {
-		if e == ending {
-			return true
-		}
-	}
-	return false
-}
+func (f *format) hasExtension(ending string) bool { return slices.Contains(f.extensions, ending) }
 
 // formats lists all supported formats.
 var formats = []*format{

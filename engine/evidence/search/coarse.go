@@ -112,12 +112,3 @@ func (q *quantizedQuery) upperBound(b *quantizedBlock, i int) float64 {
 	sum := dotCoarse(q.numbers, b.rows[i*n:(i+1)*n])
 	return float64(sum)*q.scale*float64(b.scale[i]) + q.length*float64(b.errorBounds[i]) + q.errorBound
 }
-
-// plainDot is the portable implementation of dotCoarse.
-func plainDot(query []int16, row []int8) int32 {
-	sum := int32(0)
-	for i, r := range row {
-		sum += int32(r) * int32(query[i])
-	}
-	return sum
-}

@@ -7,7 +7,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"path"
 	"strconv"
 	"strings"
 
@@ -108,21 +107,6 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 		b.Doc.PageCount = d.page
 	}
 	return b.Err()
-}
-
-type relation struct {
-	ID         string `xml:"Id,attr"`
-	Type       string `xml:"Type,attr"`
-	Target     string `xml:"Target,attr"`
-	TargetMode string `xml:"TargetMode,attr"`
-}
-
-// resolveTarget returns the name of the part that a relation of part refers to.
-func (r relation) resolveTarget(part string) string {
-	if strings.HasPrefix(r.Target, "/") {
-		return strings.TrimPrefix(path.Clean(r.Target), "/")
-	}
-	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
 }
 
 type xmlValue struct {
@@ -290,14 +274,4 @@ func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
 		return ""
 	}
 	return d.numbering.nextNumber(id, level)
-}
-
-// attrValue returns an attribute by its local name.
-func attrValue(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
 }

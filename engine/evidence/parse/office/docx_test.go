@@ -3,6 +3,7 @@ package office_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -210,8 +211,8 @@ func TestDocxRefuses(t *testing.T) {
 			document.ErrDamaged,
 		},
 		"no text":    {documenttest.Docx(t, documenttest.Para("", ""), nil), document.ErrEmpty},
-		"bomb":       {bomb(t, 300<<20), document.ErrTooLarge},
-		"dense bomb": {bomb(t, 64<<20), document.ErrTooLarge},
+		"bomb":       {withSize(bomb(t, 1<<20), 300<<20), document.ErrTooLarge},
+		"dense bomb": {withSize(bomb(t, 1<<20), 64<<20), document.ErrTooLarge},
 		"lying size": {lyingZip(t), document.ErrDamaged},
 		"many parts": {manyParts(t), document.ErrTooLarge},
 	} {
@@ -249,11 +250,12 @@ func (zeros) Read(b []byte) (int, error) {
 }
 
 // lyingZip says that its main part is small; it unpacks to more.
-func lyingZip(t testing.TB) []byte {
-	raw := bomb(t, 8<<20)
-	// The size unpacked stands in the last directory entry, 24 bytes in.
+func lyingZip(t testing.TB) []byte { return withSize(bomb(t, 8<<20), 0x1010) }
+
+// withSize changes the unpacked size that the last directory entry of an archive states.
+func withSize(raw []byte, size uint32) []byte {
 	at := bytes.LastIndex(raw, []byte("PK\x01\x02"))
-	copy(raw[at+24:], []byte{0x10, 0x10, 0, 0})
+	binary.LittleEndian.PutUint32(raw[at+24:], size)
 	return raw
 }
 

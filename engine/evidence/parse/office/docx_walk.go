@@ -2,13 +2,10 @@ package office
 
 import (
 	"encoding/xml"
-	"errors"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
-	"github.com/scf-service/service/engine/evidence/parse/zipfile"
 )
 
 const listNone = -2 // a paragraph that removes its style's numbering
@@ -25,7 +22,7 @@ type wordPara struct {
 	toc     bool
 }
 
-// wordCell is the table being read, with the row's cells so far.
+// wordTable is the table being read, with the row's cells so far.
 type wordTable struct {
 	out   *document.TableWriter
 	cells []string
@@ -51,61 +48,17 @@ type wordWalker struct {
 	tocDepth int // depth at which a table of contents began; 0 if none
 }
 
-func (w *wordWalker) walk() error {
-	r, err := zipfile.OpenPart(w.d.z, w.name, zipfile.MaxPart)
-	if errors.Is(err, zipfile.ErrNoPart) {
+func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
+
+func (w *wordWalker) text(text []byte) error {
+	if !w.inText || w.hidden || len(w.paras) == 0 {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	dec := xml.NewDecoder(r)
-	depth, n := 0, 0
-	for w.d.b.Err() == nil {
-		if n++; n%1024 == 0 {
-			if err := w.d.b.Context().Err(); err != nil {
-				return err
-			}
-		}
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return document.DamagedError(w.name, err)
-		}
-		switch e := tok.(type) {
-		case xml.StartElement:
-			if depth++; depth > maxXMLDepth {
-				return document.NewError(document.ErrDamaged, w.name, "nested deeper than %d", maxXMLDepth)
-			}
-			if isSkipped(e) {
-				if err := skipElement(dec, depth); err != nil {
-					return document.DamagedError(w.name, err)
-				}
-				depth--
-				continue
-			}
-			w.startElement(e, depth)
-		case xml.EndElement:
-			w.endElement(e, depth)
-			depth--
-		case xml.CharData:
-			if w.inText && !w.hidden && len(w.paras) > 0 {
-				p := w.paras[len(w.paras)-1]
-				if p.text.Len()+len(e) > 8<<20 {
-					return document.NewError(document.ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
-				}
-				p.text.Write(e)
-			}
-		}
-	}
-	return w.d.b.Err()
+	return appendText(&w.paras[len(w.paras)-1].text, text, w.name)
 }
 
 // isSkipped reports whether an element's text is not part of the current document.
-func isSkipped(e xml.StartElement) bool {
+func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 	switch e.Name.Local {
 	case "del",
 		"moveFrom",
@@ -124,25 +77,6 @@ func isSkipped(e xml.StartElement) bool {
 		return true
 	}
 	return false
-}
-
-// skipElement skips an element, with the same limit on depth.
-func skipElement(dec *xml.Decoder, depth int) error {
-	for open := 1; open > 0; {
-		tok, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		switch tok.(type) {
-		case xml.StartElement:
-			if open++; depth+open > maxXMLDepth {
-				return document.NewError(document.ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
-			}
-		case xml.EndElement:
-			open--
-		}
-	}
-	return nil
 }
 
 func isOn(e xml.StartElement) bool {

@@ -40,7 +40,7 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 	}
 	readODFMeta(b, z)
 	w := &odfWalker{b: b, name: odfContent, format: b.Doc.MIME, numbered: map[string]bool{}, parents: map[string]string{}}
-	if err := w.walk(z); err != nil {
+	if err := walkXML(b, z, w.name, w); err != nil {
 		return err
 	}
 	if w.format == MIMEODT {
@@ -52,7 +52,7 @@ func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
 			numbered:  map[string]bool{},
 			parents:   map[string]string{},
 		}
-		if err := aside.walk(z); err != nil {
+		if err := walkXML(b, z, aside.name, aside); err != nil {
 			return err
 		}
 	}
@@ -135,36 +135,29 @@ type odfTable struct {
 	rows      [][]string // of a slide, held back until its title is known
 }
 
-func (w *odfWalker) walk(z *zip.Reader) error {
-	return walkXML(w.b, z, w.name, w.startElement, w.endElement, func(text []byte) error {
-		if w.skipDepth > 0 || len(w.texts) == 0 {
-			return nil
-		}
-		t := &w.texts[len(w.texts)-1].text
-		if t.Len()+len(text) > 8<<20 {
-			return document.NewError(document.ErrTooLarge, w.name, "a paragraph of more than 8 MiB")
-		}
-		t.Write(text)
+func (w *odfWalker) text(text []byte) error {
+	if w.skipDepth > 0 || len(w.texts) == 0 {
 		return nil
-	})
+	}
+	return appendText(&w.texts[len(w.texts)-1].text, text, w.name)
 }
+
+func (w *odfWalker) isSkipped(xml.StartElement) bool { return false }
 
 // odfSkipped lists elements whose text is not visible in the document.
 var odfSkipped = map[string]bool{
-	"tracked-changes":   true,
-	"annotation":        true,
-	"scripts":           true,
-	"forms":             true,
-	"script":            true,
-	"desc":              true,
-	"bibliography-mark": false,
-	"hidden-text":       true,
-	"hidden-paragraph":  false,
-	"sequence-decls":    true,
-	"settings":          true,
+	"tracked-changes": true,
+	"annotation":      true,
+	"scripts":         true,
+	"forms":           true,
+	"script":          true,
+	"desc":            true,
+	"hidden-text":     true,
+	"sequence-decls":  true,
+	"settings":        true,
 }
 
-func (w *odfWalker) startElement(e xml.StartElement) {
+func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 	name := e.Name.Local
 	if w.skipDepth > 0 || odfSkipped[name] {
 		w.skipDepth++
@@ -275,7 +268,7 @@ func (w *odfWalker) openTable(e xml.StartElement) {
 	w.tables = append(w.tables, t)
 }
 
-func (w *odfWalker) endElement(e xml.EndElement) {
+func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 	if w.skipDepth > 0 {
 		w.skipDepth--
 		return
@@ -377,9 +370,9 @@ func (w *odfWalker) handleParagraph(text, style string, level int) {
 		}
 		blk.Kind, blk.Level = document.Heading, 1
 	}
-	w.AddBlock(blk)
+	w.addBlock(blk)
 	for _, n := range w.footnotes {
-		w.AddBlock(document.Block{Kind: document.Paragraph, Text: n, Locator: w.locator()})
+		w.addBlock(document.Block{Kind: document.Paragraph, Text: n, Locator: w.locator()})
 	}
 	w.footnotes = nil
 }
@@ -397,7 +390,7 @@ func (w *odfWalker) isTitle(style string) bool {
 
 // addBlock writes a block, or holds it back until the end of the slide, since its title may come
 // last.
-func (w *odfWalker) AddBlock(blk document.Block) {
+func (w *odfWalker) addBlock(blk document.Block) {
 	switch {
 	case w.format == MIMEODP:
 		if w.notesDepth > 0 {

@@ -5,8 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -183,19 +181,18 @@ type slideWalker struct {
 	inText  bool
 }
 
-func (s *slideWalker) walk() error {
-	return walkXML(s.p.b, s.p.z, s.name, s.startElement, s.endElement, func(text []byte) error {
-		if s.inText {
-			if s.para.Len()+len(text) > 8<<20 {
-				return document.NewError(document.ErrTooLarge, s.name, "a paragraph of more than 8 MiB")
-			}
-			s.para.Write(text)
-		}
+func (s *slideWalker) walk() error { return walkXML(s.p.b, s.p.z, s.name, s) }
+
+func (s *slideWalker) text(text []byte) error {
+	if !s.inText {
 		return nil
-	})
+	}
+	return appendText(&s.para, text, s.name)
 }
 
-func (s *slideWalker) startElement(e xml.StartElement) {
+func (s *slideWalker) isSkipped(e xml.StartElement) bool { return e.Name.Local == "Fallback" }
+
+func (s *slideWalker) startElement(e xml.StartElement, _ int) {
 	switch e.Name.Local {
 	case "sld":
 		s.hidden = attrValue(e, "show") == "0" || attrValue(e, "show") == "false"
@@ -243,7 +240,7 @@ func (s *slideWalker) tableRows() [][]string {
 	return s.table.rows
 }
 
-func (s *slideWalker) endElement(e xml.EndElement) {
+func (s *slideWalker) endElement(e xml.EndElement, _ int) {
 	switch e.Name.Local {
 	case "t":
 		s.inText = false
@@ -285,117 +282,22 @@ func (s *slideWalker) handleParagraph(text string) {
 	case "sldNum", "sldImg":
 	case "body", "obj":
 		if s.notes {
-			s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+			s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
 			return
 		}
 		// The master gives a body its bullets, unless the paragraph says otherwise.
 		if s.bullet >= 0 {
-			s.AddBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
+			s.addBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
 			return
 		}
-		s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+		s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
 	default:
 		if s.bullet > 0 {
-			s.AddBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
+			s.addBlock(document.Block{Kind: document.ListItem, Level: s.level + 1, Text: text})
 			return
 		}
-		s.AddBlock(document.Block{Kind: document.Paragraph, Text: text})
+		s.addBlock(document.Block{Kind: document.Paragraph, Text: text})
 	}
 }
 
-func (s *slideWalker) AddBlock(b document.Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }
-
-// walkXML reads a part of an Office document token by token, with limits on depth and time. Deleted
-// text and fallbacks are skipped.
-func walkXML(
-	b *document.Builder,
-	z *zip.Reader,
-	name string,
-	start func(xml.StartElement),
-	end func(xml.EndElement),
-	text func([]byte) error,
-) error {
-	r, err := zipfile.OpenPart(z, name, zipfile.MaxPart)
-	if errors.Is(err, zipfile.ErrNoPart) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	dec := xml.NewDecoder(r)
-	depth := 0
-	for n := 1; b.Err() == nil; n++ {
-		if n%1024 == 0 {
-			if err := b.Context().Err(); err != nil {
-				return err
-			}
-		}
-		tok, err := dec.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return document.DamagedError(name, err)
-		}
-		switch e := tok.(type) {
-		case xml.StartElement:
-			if depth++; depth > maxXMLDepth {
-				return document.NewError(document.ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
-			}
-			if e.Name.Local == "Fallback" {
-				if err := skipElement(dec, depth); err != nil {
-					return document.DamagedError(name, err)
-				}
-				depth--
-				continue
-			}
-			start(e)
-		case xml.EndElement:
-			end(e)
-			depth--
-		case xml.CharData:
-			if err := text(e); err != nil {
-				return err
-			}
-		}
-	}
-	return b.Err()
-}
-
-// readRelations returns the relations of a part or of the package; none if they can't be read.
-func readRelations(z *zip.Reader, part string) []relation {
-	name := "_rels/.rels"
-	if part != "" {
-		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
-	}
-	raw, err := zipfile.ReadPart(z, name, maxSidePart)
-	if err != nil {
-		return nil
-	}
-	var list struct {
-		Relationship []relation `xml:"Relationship"`
-	}
-	if xml.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return slices.Clip(list.Relationship)
-}
-
-// readCoreProperties reads the title; who last saved the file and when is irrelevant to the policy.
-func readCoreProperties(b *document.Builder, z *zip.Reader) {
-	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
-	if err != nil {
-		return
-	}
-	var p struct {
-		Title   string `xml:"title"`
-		Version string `xml:"version"`
-	}
-	if xml.Unmarshal(raw, &p) == nil {
-		if b.Doc.Title = document.Clean(p.Title); strings.EqualFold(b.Doc.Title, "PowerPoint Presentation") {
-			b.Doc.Title = ""
-		}
-		b.AddFact("version", p.Version)
-	}
-}
+func (s *slideWalker) addBlock(b document.Block) { s.blocks = append(s.blocks, slideBlock{Block: b}) }

@@ -53,7 +53,7 @@ type rtfGroup struct {
 	bold      bool
 	font      int
 	style     int // in the style sheet: the one being defined
-	skipBytes int // how many characters stand for a \u where Unicode is not known
+	skipBytes int // number of fallback characters after a \u
 	starred   bool
 }
 
@@ -61,7 +61,7 @@ type rtfGroup struct {
 type rtfPara struct {
 	style, outline, list int // outline from 1, list the number of the list; 0 is none
 	level                int
-	hangs                bool // the first line begins left of the others, as the mark of a list does
+	hangs                bool // the first line begins left of the others, like a list marker
 	left                 int  // indent in twentieths of a point
 	inTable              bool
 }
@@ -74,8 +74,8 @@ type rtfReader struct {
 	stack          []rtfGroup
 	para           rtfPara
 	text           strings.Builder
-	highSurrogate  uint16 // the first half of a character of two
-	skip           int    // characters to pass over after a \u
+	highSurrogate  uint16 // first half of a surrogate pair
+	skip           int    // fallback characters still to skip
 	defaultCharset *charmap.Charmap
 	fonts          map[int]*charmap.Charmap
 	styles         map[int]docxStyle
@@ -313,7 +313,6 @@ var rtfIgnoredWords = map[string]bool{
 	"aftnsepc":           true,
 	"aftncn":             true,
 	"background":         true,
-	"mmath":              false,
 	"txe":                true,
 	"xe":                 true,
 	"tc":                 true,
@@ -349,7 +348,7 @@ func (r *rtfReader) handleWord(word string, v int, given bool) {
 		g.starred = false
 		return
 	}
-	if g.starred { // a destination that we don't know says that it may be passed over
+	if g.starred { // an unknown destination that readers may skip
 		g.starred = false
 		if word != "shpinst" && word != "shptxt" && word != "cs" && word != "ds" && word != "ts" {
 			g.dest = rtfIgnored
@@ -555,7 +554,7 @@ func (r *rtfReader) endRow() {
 }
 
 func (r *rtfReader) endTable() {
-	if len(r.cells) > 0 || len(r.cell) > 0 { // a row that was cut off
+	if len(r.cells) > 0 || len(r.cell) > 0 { // the last row has no end
 		r.cells = append(r.cells, r.cell...)
 		r.endRow()
 	}

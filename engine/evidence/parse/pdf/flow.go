@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (f *flowWriter) measure() {
 	for s := range headings {
 		f.headingSizes = append(f.headingSizes, s)
 	}
-	slices.SortFunc(f.headingSizes, func(a, b float64) int { return compareFloats(b, a) })
+	slices.SortFunc(f.headingSizes, func(a, b float64) int { return cmp.Compare(b, a) })
 	// Sizes within 6 % of each other are treated as equal.
 	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
 }
@@ -159,7 +160,7 @@ func (f *flowWriter) writePage(p *pageLayout) {
 		}
 		switch {
 		case f.isFurniture(p, i):
-			f.AddFurniture(it, at)
+			f.addFurniture(it, at)
 		case it.grid != nil:
 			f.flush()
 			f.writeTable(it.grid, at)
@@ -170,7 +171,7 @@ func (f *flowWriter) writePage(p *pageLayout) {
 	f.last = nil // the next item is on another page: distances are meaningless
 }
 
-func (f *flowWriter) AddFurniture(it layoutItem, at api.Locator) {
+func (f *flowWriter) addFurniture(it layoutItem, at api.Locator) {
 	if it.line != nil {
 		f.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: it.line.text, Locator: at})
 		return

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -20,11 +21,11 @@ type grid struct {
 	box
 	xs, ys []float64
 	rows   []gridRow
-	cellOf []int // of each field, the field that stands for its cell
+	cellOf []int // for each field, another field of its cell, or itself; see cellRoot
 }
 
-// gridRow is one row: own holds the content of its cells, read also the content of cells that span
-// several rows.
+// gridRow is one row: cells holds the text of the cells that begin in it, effective also that of
+// cells that span several rows.
 type gridRow struct {
 	cells, effective []string
 }
@@ -92,7 +93,7 @@ func impliedRules(rules []rule) []rule {
 	if len(level) > 4000 {
 		return nil
 	}
-	slices.SortStableFunc(level, func(a, b rule) int { return compareFloats(a.at, b.at) })
+	slices.SortStableFunc(level, func(a, b rule) int { return cmp.Compare(a.at, b.at) })
 	for i, a := range level {
 		for _, b := range level[i+1:] {
 			if b.at-a.at > ruleTolerance {
@@ -103,7 +104,7 @@ func impliedRules(rules []rule) []rule {
 			}
 		}
 	}
-	slices.SortFunc(joints, func(a, b joint) int { return compareFloats(a.x, b.x) })
+	slices.SortFunc(joints, func(a, b joint) int { return cmp.Compare(a.x, b.x) })
 	var out []rule
 	for i := 0; i < len(joints); {
 		j, top, bottom := i, joints[i].y, joints[i].y
@@ -126,12 +127,7 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 			in = append(in, r)
 		}
 	}
-	slices.SortFunc(in, func(a, b rule) int {
-		if a.at != b.at {
-			return compareFloats(a.at, b.at)
-		}
-		return compareFloats(a.from, b.from)
-	})
+	slices.SortFunc(in, func(a, b rule) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.from, b.from)) })
 	var out []rule
 	for start := 0; start < len(in); {
 		end := start + 1
@@ -140,7 +136,7 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 		}
 		line := in[start:end]
 		at := line[len(line)/2].at
-		slices.SortFunc(line, func(a, b rule) int { return compareFloats(a.from, b.from) })
+		slices.SortFunc(line, func(a, b rule) int { return cmp.Compare(a.from, b.from) })
 		cur := rule{horizontal: horizontal, at: at, from: line[0].from, to: line[0].to}
 		for _, r := range line[1:] {
 			if r.from <= cur.to+meetTolerance {
@@ -154,16 +150,6 @@ func mergeRules(rules []rule, horizontal bool) []rule {
 		start = end
 	}
 	return out
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func distinctPositions(rules []rule) []float64 {
@@ -325,7 +311,7 @@ func groupRows(words []word, bounds []float64) []gridRow {
 	if len(pieces) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int { return compareFloats(a.y0, b.y0) })
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.y0, b.y0) })
 	var groups [][]piece // parted by any space at all
 	var spaces []float64
 	bottom := math.Inf(-1)

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,12 +13,10 @@ import (
 // textLine is the words on one line of one column.
 type textLine struct {
 	box
-	text        string
-	size        float64 // height of most of its words
-	bold        bool    // all of it
-	words       []word
-	columnLeft  float64 // of the column it stands in
-	columnRight float64
+	text  string
+	size  float64 // height of most of its words
+	bold  bool    // all of it
+	words []word
 }
 
 // layoutItem is a line or a table, in reading order.
@@ -63,7 +62,7 @@ func layoutPage(p *pageContent) *pageLayout {
 	tables := len(out.items)
 	lines := groupLines(rest)
 	// Lines above, between and below ruled tables are laid out separately.
-	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return compareFloats(a.box().y0, b.box().y0) })
+	slices.SortStableFunc(out.items, func(a, b layoutItem) int { return cmp.Compare(a.box().y0, b.box().y0) })
 	grids := slices.Clone(out.items[:tables])
 	out.items = out.items[:0]
 	for _, g := range grids {
@@ -82,7 +81,7 @@ func layoutPage(p *pageContent) *pageLayout {
 // groupLines groups words into lines from top to bottom, each from left to right.
 func groupLines(words []word) []*textLine {
 	ws := slices.Clone(words)
-	slices.SortStableFunc(ws, func(a, b word) int { return compareFloats(a.y0+a.y1, b.y0+b.y1) })
+	slices.SortStableFunc(ws, func(a, b word) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
 	var groups [][]word
 	for _, w := range ws {
 		if n := len(groups); n > 0 && sameLine(groups[n-1], w) {
@@ -111,7 +110,7 @@ func sameLine(line []word, w word) bool {
 }
 
 func newLine(words []word) *textLine {
-	slices.SortStableFunc(words, func(a, b word) int { return compareFloats(a.x0, b.x0) })
+	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(a.x0, b.x0) })
 	l := &textLine{box: words[0].box, words: words, bold: true}
 	var sb strings.Builder
 	bySize := map[float64]int{}
@@ -131,7 +130,6 @@ func newLine(words []word) *textLine {
 		}
 	}
 	l.text = sb.String()
-	l.columnLeft, l.columnRight = l.x0, l.x1
 	return l
 }
 
@@ -293,17 +291,10 @@ func isColumnText(lines []*textLine, gaps []gap) bool {
 func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	var out []layoutItem
 	for k := range len(gaps) + 1 {
-		from := len(out)
-		left, right := 1e9, 0.0
 		for _, l := range lines {
 			if part := splitAtGaps(l, gaps)[k]; len(part) > 0 {
-				nl := newLine(part)
-				left, right = min(left, nl.x0), max(right, nl.x1)
-				out = append(out, layoutItem{line: nl})
+				out = append(out, layoutItem{line: newLine(part)})
 			}
-		}
-		for _, it := range out[from:] {
-			it.line.columnLeft, it.line.columnRight = left, right
 		}
 	}
 	return out

@@ -222,10 +222,9 @@ func (m *pdfiumDocument) pages() (int, error) {
 	return n, nil
 }
 
-// title returns an entry of the document's information.
+// title returns the title in the document's metadata, or "".
 func (m *pdfiumDocument) title() string {
 	const key = "Title"
-	// The key lies behind the buffer that the answer is written to.
 	at := uint32(m.call("malloc", uint64(len(key)+1)))
 	if m.err != nil || at == 0 || !m.mem.Write(at, append([]byte(key), 0)) {
 		return ""

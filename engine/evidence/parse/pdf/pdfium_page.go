@@ -113,7 +113,7 @@ func (m *pdfiumDocument) pageChars(text uint64, count int) []uint16 {
 type typefaces struct {
 	r      *pageReader
 	text   uint64
-	object uint64 // the text object that the last is of
+	object uint64 // the text object of last
 	last   typeface
 }
 
@@ -144,7 +144,7 @@ func (f *typefaces) typefaceAt(i int, g box) typeface {
 	return t
 }
 
-// isBold checks the font's name, and its weight if the name is not conclusive.
+// isBold reports whether the name of a character's font indicates bold.
 func (r *pageReader) isBold(text uint64, i int) bool {
 	m := r.m
 	n := uint32(m.call("FPDFText_GetFontInfo", text, uint64(i), uint64(m.scratch), 256, uint64(m.scratch)+256))

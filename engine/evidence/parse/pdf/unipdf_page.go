@@ -98,8 +98,8 @@ func (r *unipdfPage) typeface(marks []extractor.TextMark, g box) typeface {
 	return t
 }
 
-// climbs reports text across the page, whose marks say that it lies: the next three letters
-// stand on a slope. Two could be a raised figure.
+// climbs reports whether text runs diagonally although its marks state no rotation: the first three
+// marks lie on a slope. Two could be a superscript.
 func climbs(marks []extractor.TextMark) bool {
 	if len(marks) < 3 || marks[1].Meta || marks[2].Meta || marks[0].Orientation != 0 {
 		return false

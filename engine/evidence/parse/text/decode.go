@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"encoding/binary"
+	"sort"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -141,3 +142,18 @@ func CodePage(n int) *charmap.Charmap {
 	}
 	return charmap.Windows1252
 }
+
+// newlines lists the offsets of the line ends in a text.
+type newlines []int
+
+func findNewlines(text string) (ends newlines) {
+	for i := range len(text) {
+		if text[i] == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	return ends
+}
+
+// before returns the number of line ends before an offset.
+func (n newlines) before(offset int) int { return sort.SearchInts(n, offset) }

@@ -1,7 +1,7 @@
 package text
 
 import (
-	stdhtml "html"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -11,21 +11,6 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
-
-// unescapeMarkdown resolves character references and the backslashes of Markdown.
-func unescapeMarkdown(s string) string {
-	if strings.IndexByte(s, '\\') >= 0 {
-		var sb strings.Builder
-		for i := 0; i < len(s); i++ {
-			if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
-				i++
-			}
-			sb.WriteByte(s[i])
-		}
-		s = sb.String()
-	}
-	return stdhtml.UnescapeString(s)
-}
 
 // ReadHTML reads the visible text of a page. Nothing is executed or fetched.
 func ReadHTML(b *document.Builder, text string) error {
@@ -365,12 +350,7 @@ func attr(n *html.Node, key string) string {
 }
 
 func hasClass(n *html.Node, name string) bool {
-	for _, c := range strings.Fields(attr(n, "class")) {
-		if c == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(attr(n, "class")), name)
 }
 
 // isHidden reports whether a browser would hide an element or strike it through; such text was not

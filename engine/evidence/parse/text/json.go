@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"strings"
 
 	"github.com/scf-service/service/api"
@@ -18,13 +17,8 @@ const maxNestingDepth = 100
 // ReadJSON writes each object's scalar values as one row ("key: value; …") under the path of keys
 // that leads to it. Several consecutive documents (JSON lines) are read one by one.
 func ReadJSON(b *document.Builder, text string) error {
-	j := &jsonReader{b: b, text: text, dec: json.NewDecoder(strings.NewReader(text))}
+	j := &jsonReader{b: b, dec: json.NewDecoder(strings.NewReader(text)), newlines: findNewlines(text)}
 	j.dec.UseNumber()
-	for i, c := range []byte(text) {
-		if c == '\n' {
-			j.newlines = append(j.newlines, i)
-		}
-	}
 	for b.Err() == nil {
 		tok, err := j.dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -42,14 +36,13 @@ func ReadJSON(b *document.Builder, text string) error {
 
 type jsonReader struct {
 	b        *document.Builder
-	text     string
 	dec      *json.Decoder
-	newlines []int
+	newlines newlines
 }
 
 // currentLine returns the decoder's current line, from 1.
 func (j *jsonReader) currentLine() int {
-	return 1 + sort.SearchInts(j.newlines, int(j.dec.InputOffset()))
+	return 1 + j.newlines.before(int(j.dec.InputOffset()))
 }
 
 // readValue reads the value that begins with tok; path is the keys above it.
@@ -64,7 +57,7 @@ func (j *jsonReader) readValue(tok json.Token, path []string, depth, table int) 
 	case json.Delim('['):
 		return j.readArray(path, depth, start)
 	}
-	j.AddRow([]string{""}, []string{formatScalar(tok)}, path, table, start)
+	j.addRow([]string{""}, []string{formatScalar(tok)}, path, table, start)
 	return j.b.Err()
 }
 
@@ -72,7 +65,7 @@ func (j *jsonReader) readObject(path []string, depth, table, start int) error {
 	var keys, values []string
 	flush := func() {
 		if len(keys) > 0 {
-			j.AddRow(keys, values, path, table, start)
+			j.addRow(keys, values, path, table, start)
 			keys, values = nil, nil
 		}
 	}
@@ -142,18 +135,22 @@ func (j *jsonReader) readClosing() error {
 	return j.b.Err()
 }
 
-func (j *jsonReader) AddRow(keys, values, path []string, table, start int) {
+func (j *jsonReader) addRow(keys, values, path []string, table, start int) {
+	addFields(j.b, keys, values, path, table, lineRange(start, j.currentLine()))
+}
+
+// addFields writes the scalar values of an object as one row under the keys that lead to it. Those
+// at the top are facts.
+func addFields(b *document.Builder, keys, values, path []string, table int, locator api.Locator) {
 	for i := range values {
 		values[i] = document.Clean(values[i])
-	}
-	if len(path) == 0 {
-		for i, k := range keys {
-			j.b.AddFact(k, values[i])
+		if len(path) == 0 {
+			b.AddFact(keys[i], values[i])
 		}
 	}
-	j.b.AddBlockAt(document.Block{
+	b.AddBlockAt(document.Block{
 		Kind: document.TableRow, Text: document.RenderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
-		Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()},
+		Locator: locator,
 	})
 }
 

@@ -1,7 +1,7 @@
 package text
 
 import (
-	"sort"
+	"html"
 	"strconv"
 	"strings"
 
@@ -33,12 +33,7 @@ func ReadMarkdown(b *document.Builder, text string) error {
 		b.Warn("The Markdown is too long or too deeply nested to be parsed; it was read as plain text.")
 		return ReadPlain(b, text)
 	}
-	m := &mdReader{b: b, src: []byte(body), firstLine: skipped + 1}
-	for i, c := range m.src {
-		if c == '\n' {
-			m.newlines = append(m.newlines, i)
-		}
-	}
+	m := &mdReader{b: b, src: []byte(body), newlines: findNewlines(body), firstLine: skipped + 1}
 	root := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)).Parser().Parse(gmtext.NewReader(m.src))
 	m.readBlocks(root, 0)
 	return b.Err()
@@ -111,7 +106,7 @@ func isSafeMarkdown(s string) bool {
 type mdReader struct {
 	b         *document.Builder
 	src       []byte
-	newlines  []int
+	newlines  newlines
 	firstLine int    // of the body in the file
 	mark      string // number of the list item about to begin
 }
@@ -148,7 +143,7 @@ func (m *mdReader) locate(n ast.Node) api.Locator {
 	return lineRange(m.lineAt(from), m.lineAt(max(from, to)))
 }
 
-func (m *mdReader) lineAt(offset int) int { return m.firstLine + sort.SearchInts(m.newlines, offset) }
+func (m *mdReader) lineAt(offset int) int { return m.firstLine + m.newlines.before(offset) }
 
 // readBlocks writes the children of a block; depth is the number of enclosing lists.
 func (m *mdReader) readBlocks(parent ast.Node, depth int) {
@@ -271,3 +266,18 @@ var htmlElements = func() map[string]bool {
 	}
 	return m
 }()
+
+// unescapeMarkdown resolves character references and the backslashes of Markdown.
+func unescapeMarkdown(s string) string {
+	if strings.IndexByte(s, '\\') >= 0 {
+		var sb strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+				i++
+			}
+			sb.WriteByte(s[i])
+		}
+		s = sb.String()
+	}
+	return html.UnescapeString(s)
+}

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -190,10 +191,8 @@ func NumberedMark(mark string) string {
 }
 
 func (p *plainReader) underlineLevel(c byte) int {
-	for i, u := range p.underlineChars {
-		if u == c {
-			return i + 1
-		}
+	if i := slices.Index(p.underlineChars, c); i >= 0 {
+		return i + 1
 	}
 	p.underlineChars = append(p.underlineChars, c)
 	return len(p.underlineChars)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -39,8 +40,6 @@ var rstIgnored = map[string]bool{
 	"automodule":     true,
 	"autoclass":      true,
 	"literalinclude": true,
-	"csv-table":      false,
-	"only":           false,
 }
 
 // ReadRST reads reStructuredText: titles by their lines, lists, tables and directives. Nothing is
@@ -56,7 +55,7 @@ func ReadRST(b *document.Builder, text string) error {
 // rstReader extends the plain text reader.
 type rstReader struct {
 	plainReader
-	titleStyles []string // kinds of title in the order in which they came
+	titleStyles []string // line characters of the titles, in order of level
 }
 
 // parseRuleLine returns the character a line consists of and its length, or 0 if it contains
@@ -129,12 +128,7 @@ func (r *rstReader) readTitle() bool {
 		return false
 	}
 	kind += string(c)
-	level := 0
-	for i, t := range r.titleStyles {
-		if t == kind {
-			level = i + 1
-		}
-	}
+	level := slices.Index(r.titleStyles, kind) + 1
 	if level == 0 {
 		r.titleStyles = append(r.titleStyles, kind)
 		level = len(r.titleStyles)

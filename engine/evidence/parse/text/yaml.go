@@ -81,15 +81,7 @@ func (y *yamlReader) readMapping(n *yaml.Node, path []string, depth, table int) 
 		if len(keys) == 0 {
 			return
 		}
-		if len(path) == 0 {
-			for i, k := range keys {
-				y.b.AddFact(k, values[i])
-			}
-		}
-		y.b.AddBlockAt(document.Block{
-			Kind: document.TableRow, Text: document.RenderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
-			Locator: api.Locator{LineStart: first, LineEnd: last},
-		})
+		addFields(y.b, keys, values, path, table, lineRange(first, last))
 		keys, values, first = nil, nil, 0
 	}
 	for i := 0; i+1 < len(n.Content) && y.b.Err() == nil; i += 2 {

@@ -1,0 +1,166 @@
+package office
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/zipfile"
+)
+
+// xmlWalker handles the tokens of a part. Elements are counted from depth 1.
+type xmlWalker interface {
+	// isSkipped reports whether an element's text is not part of the current document.
+	isSkipped(e xml.StartElement) bool
+	startElement(e xml.StartElement, depth int)
+	endElement(e xml.EndElement, depth int)
+	text(text []byte) error
+}
+
+// walkXML reads a part of an Office document token by token, with limits on depth and time. A
+// missing part is empty.
+func walkXML(b *document.Builder, z *zip.Reader, name string, w xmlWalker) error {
+	r, err := zipfile.OpenPart(z, name, zipfile.MaxPart)
+	if errors.Is(err, zipfile.ErrNoPart) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	dec := xml.NewDecoder(r)
+	depth := 0
+	for n := 1; b.Err() == nil; n++ {
+		if n%1024 == 0 {
+			if err := b.Context().Err(); err != nil {
+				return err
+			}
+		}
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return document.DamagedError(name, err)
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxXMLDepth {
+				return document.NewError(document.ErrDamaged, name, "nested deeper than %d", maxXMLDepth)
+			}
+			if w.isSkipped(e) {
+				if err := skipElement(dec, depth); err != nil {
+					return document.DamagedError(name, err)
+				}
+				depth--
+				continue
+			}
+			w.startElement(e, depth)
+		case xml.EndElement:
+			w.endElement(e, depth)
+			depth--
+		case xml.CharData:
+			if err := w.text(e); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Err()
+}
+
+// skipElement skips an element, with the same limit on depth.
+func skipElement(dec *xml.Decoder, depth int) error {
+	for open := 1; open > 0; {
+		tok, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		switch tok.(type) {
+		case xml.StartElement:
+			if open++; depth+open > maxXMLDepth {
+				return document.NewError(document.ErrDamaged, "", "nested deeper than %d", maxXMLDepth)
+			}
+		case xml.EndElement:
+			open--
+		}
+	}
+	return nil
+}
+
+const maxParagraph = 8 << 20
+
+// appendText appends to the text of a paragraph of a part.
+func appendText(paragraph *strings.Builder, text []byte, part string) error {
+	if paragraph.Len()+len(text) > maxParagraph {
+		return document.NewError(document.ErrTooLarge, part, "a paragraph of more than 8 MiB")
+	}
+	paragraph.Write(text)
+	return nil
+}
+
+// attrValue returns an attribute by its local name.
+func attrValue(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+type relation struct {
+	ID         string `xml:"Id,attr"`
+	Type       string `xml:"Type,attr"`
+	Target     string `xml:"Target,attr"`
+	TargetMode string `xml:"TargetMode,attr"`
+}
+
+// resolveTarget returns the name of the part that a relation of part refers to.
+func (r relation) resolveTarget(part string) string {
+	if strings.HasPrefix(r.Target, "/") {
+		return strings.TrimPrefix(path.Clean(r.Target), "/")
+	}
+	return strings.TrimPrefix(path.Join("/", path.Dir(part), r.Target), "/")
+}
+
+// readRelations returns the relations of a part or of the package; none if they can't be read.
+func readRelations(z *zip.Reader, part string) []relation {
+	name := "_rels/.rels"
+	if part != "" {
+		name = path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	}
+	raw, err := zipfile.ReadPart(z, name, maxSidePart)
+	if err != nil {
+		return nil
+	}
+	var list struct {
+		Relationship []relation `xml:"Relationship"`
+	}
+	if xml.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return slices.Clip(list.Relationship)
+}
+
+// readCoreProperties reads the title; who last saved the file and when is irrelevant to the policy.
+func readCoreProperties(b *document.Builder, z *zip.Reader) {
+	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
+	if err != nil {
+		return
+	}
+	var p struct {
+		Title   string `xml:"title"`
+		Version string `xml:"version"`
+	}
+	if xml.Unmarshal(raw, &p) == nil {
+		if b.Doc.Title = document.Clean(p.Title); strings.EqualFold(b.Doc.Title, "PowerPoint Presentation") {
+			b.Doc.Title = ""
+		}
+		b.AddFact("version", p.Version)
+	}
+}
