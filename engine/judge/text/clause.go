@@ -41,7 +41,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 			return false
 		}
 	case "that":
-		if before := wordAt(words, i-1); before != "sure" && before != "ensure" && before != "ensures" && before != "ensuring" ||
+		if before := wordAt(words, i-1); !oneOf(before, "sure", "ensure", "ensures", "ensuring") ||
 			!hasPredicateAhead(words, i+1) {
 			return false
 		}
@@ -70,7 +70,7 @@ func hasPredicateAhead(words []word, i int) bool {
 		switch w := words[k].text; {
 		case auxiliaryVerbs[w] || modalVerbs[w] || strings.HasSuffix(w, "n't"):
 			return true
-		case conditionalWords[w] || contrastWords[w] || w == "and" || w == "or" || w == "to" || w == "that":
+		case conditionalWords[w] || contrastWords[w] || oneOf(w, "and", "or", "to", "that"):
 			return false
 		}
 	}
@@ -85,7 +85,7 @@ func startsCondition(words []word, i int) bool {
 	case !conditionalWords[w]:
 		return false
 	case w == "once":
-		return next != "a" && next != "per" && next != "every" && next != "each" && next != "in"
+		return !oneOf(next, "a", "per", "every", "each", "in")
 	case w == "should":
 		return i == 0 || urgencyAdverbs[wordAt(words, i-1)] // "earlier should the law change"
 	case w == "provided":
@@ -109,6 +109,11 @@ func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
 }
 
+// clauseHasAny reports whether a clause has a word of a set.
+func clauseHasAny(words []word, clause uint8, set map[string]bool) bool {
+	return clauseMatches(words, clause, func(w string) bool { return set[w] })
+}
+
 func clauseHas(words []word, clause uint8, options ...string) bool {
 	return clauseMatches(words, clause, func(w string) bool { return slices.Contains(options, w) })
 }
@@ -118,7 +123,7 @@ func clauseHasModal(words []word, clause uint8) bool {
 }
 
 func clauseHasAuxiliary(words []word, clause uint8) bool {
-	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] })
+	return clauseHasAny(words, clause, auxiliaryVerbs)
 }
 
 func clauseHasVerb(words []word, clause uint8) bool {

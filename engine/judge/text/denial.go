@@ -20,7 +20,7 @@ func isDiscontinued(words []word, i int) bool {
 	switch w {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
 		return auxiliaryVerbs[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
-			(w == "stopped" || w == "ceased") && (next == "" || next == "in" || next == "since" || next == "on")
+			(w == "stopped" || w == "ceased") && oneOf(next, "", "in", "since", "on")
 	case "decided": // … against penetration tests
 		return next == "against"
 	case "ignored", "neglected", "overlooked":
@@ -61,10 +61,7 @@ func isDefiningClause(words []word, i int) bool {
 			whose := subject == 0 || subject == 2 && determiners[wordAt(words, k+1)] ||
 				subject == 1 && wordAt(words, i-1) == "does" &&
 					!strings.HasSuffix(wordAt(words, k+1), "s") // a name, not the verb of "that leaves"
-			return k > 0 && whose && !reportingVerbs[stemOf(before)] && before != "so" && before != "is" && before != "note" &&
-				before != "fact" &&
-				before != "rule" &&
-				before != "case"
+			return k > 0 && whose && !reportingVerbs[stemOf(before)] && !oneOf(before, "so", "is", "note", "fact", "rule", "case")
 		}
 		if !auxiliaryVerbs[words[k].text] && !strings.HasSuffix(words[k].text, "ly") {
 			if subject++; k == i-1 {
@@ -131,7 +128,7 @@ func isSegregationRule(words []word, i int) bool {
 func isAccessRestriction(words []word, i int) bool {
 	subject, verb := wordAt(words, i-2), wordAt(words, i+1)
 	if wordAt(words, i-1) != "do" && wordAt(words, i-1) != "does" ||
-		verb != "receive" && verb != "get" && verb != "have" && verb != "hold" {
+		!oneOf(verb, "receive", "get", "have", "hold") {
 		return false
 	}
 	return subject != "" && subject != "we" && !pronouns[subject] &&
@@ -145,7 +142,7 @@ func isIndirectQuestion(words []word, i int) bool {
 	switch firstWordOfClause(words, words[i].clause) {
 	case "what", "why", "how", "whether":
 		prev := wordAt(words, i-1)
-		return words[i].clause > 0 || i+1 == len(words) || prev == "do" || prev == "does" || prev == "did"
+		return words[i].clause > 0 || i+1 == len(words) || oneOf(prev, "do", "does", "did")
 	}
 	return false
 }
@@ -180,7 +177,7 @@ func isDefinition(words []word, i int) bool {
 		return false
 	}
 	for k := i + 1; k < len(words) && k <= i+6; k++ {
-		if (words[k].text == "sense" || words[k].text == "meaning" || words[k].text == "purposes") && wordAt(words, k+1) == "of" {
+		if oneOf(words[k].text, "sense", "meaning", "purposes") && wordAt(words, k+1) == "of" {
 			return true
 		}
 	}
@@ -191,7 +188,7 @@ func isDefinition(words []word, i int) bool {
 // data was lost".
 func reportsNoHarm(words []word, clause uint8) bool {
 	return clauseHas(words, clause, "was", "were", "been") &&
-		clauseMatches(words, clause, func(w string) bool { return harmParticiples[w] })
+		clauseHasAny(words, clause, harmParticiples)
 }
 
 // isWithoutQualifier reports whether the "without" at i identifies things and what happens to them
@@ -231,7 +228,7 @@ func isRelativeQualifier(words []word, i int) bool {
 func hasMoreThan(words []word, i int) bool {
 	more := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-		more = more || words[k].text == "more" || words[k].text == "further" || words[k].text == "greater"
+		more = more || oneOf(words[k].text, "more", "further", "greater")
 		if more && (words[k].text == "than" || words[k].text == "beyond") {
 			return true
 		}
@@ -263,11 +260,10 @@ func (s *Stance) limitOtherDenials(words []word) {
 			continue
 		}
 		first := i
-		for wordAt(words, first) == "and" || wordAt(words, first) == "but" || wordAt(words, first) == "all" || wordAt(words, first) == "the" ||
-			wordAt(words, first) == "any" {
+		for oneOf(wordAt(words, first), "and", "but", "all", "the", "any") {
 			first++
 		}
-		if o := wordAt(words, first); o == "other" || o == "others" || o == "rest" || o == "remaining" || o == "remainder" {
+		if o := wordAt(words, first); oneOf(o, "other", "others", "rest", "remaining", "remainder") {
 			s.Limit = cmp.Or(s.Limit, o+" not")
 		}
 	}
@@ -419,7 +415,7 @@ func deniesPronoun(words []word, i int) bool {
 	for end+1 < len(words) && words[end+1].clause == words[i].clause {
 		end++
 	}
-	return end-i <= 3 && (words[end].text == "it" || words[end].text == "them" || words[end].text == "so")
+	return end-i <= 3 && oneOf(words[end].text, "it", "them", "so")
 }
 
 // prepositions are words that introduce another thing.

@@ -32,7 +32,7 @@ func refersToPrevious(words []word, clause uint8) bool {
 		if w.clause != clause || i > maxRetractionWords {
 			return false
 		}
-		if next := wordAt(words, i+1); prepositions[w.text] && (next == "it" || next == "this" || next == "that" || next == "them") {
+		if next := wordAt(words, i+1); prepositions[w.text] && oneOf(next, "it", "this", "that", "them") {
 			return !hasFollowingNoun(words, i+1)
 		}
 	}
@@ -58,7 +58,7 @@ func (s *Stance) applyUntilRules(words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		before := uint64(1) << words[i-1].clause
-		if (w.text == "before" || w.text == "until" || w.text == "unless") && s.Denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) &&
+		if oneOf(w.text, "before", "until", "unless") && s.Denied&1 != 0 && w.clause > 1 && startsWithNoWho(words) &&
 			clauseHasParticiple(words, w.clause) {
 			s.Denied &^= 1 // "no supplier who holds data, or who connects to us, is signed before …"
 			s.Prohibited |= 1
@@ -70,7 +70,7 @@ func (s *Stance) applyUntilRules(words []word) {
 		// "No tests before release" is a denial: what it waits for has to be an event. So is that no assessment was
 		// carried out before the system was introduced.
 		tells := clauseHas(words, words[i-1].clause, "was", "were") && namesSafeguard(words, words[i-1].clause, 0)
-		if subject && !tells && (w.text == "before" || w.text == "until" || w.text == "unless") && clauseHasParticiple(words, w.clause) {
+		if subject && !tells && oneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
 			s.Denied &^= before
 			s.Prohibited |= before
 			s.joinNoClauses(words, words[i-1].clause)
@@ -111,7 +111,7 @@ func hasPassiveDenial(words []word, clause uint8) bool {
 // startsWithNo: a clause begins with "no …" or "and no …".
 func startsWithNo(words []word, clause uint8) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.clause == clause })
-	if first := wordAt(words, i); first == "and" || first == "or" || first == "nor" {
+	if first := wordAt(words, i); oneOf(first, "and", "or", "nor") {
 		i++
 	}
 	return wordAt(words, i) == "no"

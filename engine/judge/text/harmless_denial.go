@@ -99,7 +99,7 @@ func (s *Stance) readHarmlessDenials(words []word) {
 				break
 			}
 			none = w.clause == words[min(i+1, len(words)-1)].clause && isHarmlessAbsence(words, i+1, there)
-		case w.text == "none" || w.text == "nobody" || w.text == "nothing":
+		case oneOf(w.text, "none", "nobody", "nothing"):
 			rest := skipToPredicate(words[i+1:])
 			if w.text == "nothing" && unwantedAdjectives[wordAt(rest, 0)] {
 				rest = rest[1:]
@@ -117,7 +117,7 @@ func (s *Stance) readHarmlessDenials(words []word) {
 				possessionVerbs[verb] && prepositions[wordAt(words, next+1)] && isHarmlessAbsence(words, next+2, true):
 				none = true
 			case verb == "exist" || verb == "in" && wordAt(words, next+1) == "use":
-				none = clauseMatches(words, w.clause, func(w string) bool { return unwantedAdjectives[w] })
+				none = clauseHasAny(words, w.clause, unwantedAdjectives)
 			case verb == "a" && wordAt(words, next+1) == "single":
 				none = unwantedAdjectives[wordAt(words, next+2)] || isHarmlessAbsence(words, next+2, false)
 			case unharmedParticiples[verb]:
@@ -165,10 +165,9 @@ func nounPhraseEnd(words []word, from int) int {
 	end := from
 	for end < len(words) && words[end].clause == words[from].clause {
 		w := words[end].text
-		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || w == "and" || w == "or" || w == "so" ||
-			w == "yet" ||
+		if auxiliaryVerbs[w] || modalVerbs[w] || relativePronouns[w] || prepositions[w] || oneOf(w, "and", "or", "so", "yet") ||
 			end > from &&
-				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || w == "regarding" || w == "concerning" || w == "involving" || w == "arising") {
+				(eventParticiples[w] || badStates[w] || mishapVerbs[w] || oneOf(w, "regarding", "concerning", "involving", "arising")) {
 			break
 		}
 		end++
@@ -179,7 +178,7 @@ func nounPhraseEnd(words []word, from int) int {
 // isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence
 // distinguishes "there is no …" from "we have no …".
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
-	if next := wordAt(words, from); next == "any" || next == "a" || next == "an" {
+	if next := wordAt(words, from); oneOf(next, "any", "a", "an") {
 		from++
 	}
 	if from >= len(words) {

@@ -10,8 +10,7 @@ func readModality(s *Stance, text string, words []word) {
 			continue // part of a column name
 		}
 		switch {
-		case w.text == "must" || w.text == "shall" || w.text == "mandatory" || w.text == "required" || w.text == "requires" ||
-			w.text == "enforced" || w.text == "obliged":
+		case oneOf(w.text, "must", "shall", "mandatory", "required", "requires", "enforced", "obliged"):
 			s.Mandatory = true
 		case hedgeWords[w.text] && wordAt(words, i+1) != "not" && (s.Conditional|s.Denied)&(1<<w.clause) == 0:
 			// "may not" and "no visitor may" prohibit, "may only" restricts; "should an incident
@@ -20,15 +19,13 @@ func readModality(s *Stance, text string, words []word) {
 				s.Mandatory = true
 				continue
 			}
-			if w.text == "should" && i == 0 || (w.text == "may" || w.text == "might" || w.text == "could") && isSubordinate(words, i) {
+			if w.text == "should" && i == 0 || oneOf(w.text, "may", "might", "could") && isSubordinate(words, i) {
 				continue
 			}
 			weak = w.text
-		case w.text == "possible" || w.text == "feasible" || w.text == "practicable" || w.text == "practical":
+		case oneOf(w.text, "possible", "feasible", "practicable", "practical"):
 			for k := i - 1; k >= 0 && k >= i-4 && words[k].text != "not"; k-- {
-				if p := words[k].text; p == "where" || p == "if" || p == "when" || p == "wherever" || p == "whenever" ||
-					p == "reasonably" ||
-					p == "extent" {
+				if p := words[k].text; oneOf(p, "where", "if", "when", "wherever", "whenever", "reasonably", "extent") {
 					weak = p + " " + w.text
 				}
 			}
@@ -75,5 +72,5 @@ func isInColumnName(text string, w word) bool {
 // personal data").
 func isSubordinate(words []word, i int) bool {
 	p := wordAt(words, i-1)
-	return p == "that" || p == "which" || p == "who" || p == "as" || p == "they" || p == "it"
+	return oneOf(p, "that", "which", "who", "as", "they", "it")
 }

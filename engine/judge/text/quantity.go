@@ -94,7 +94,7 @@ func parseQuantities(text string, words []word) ([]Quantity, []int) {
 		unit := strings.TrimSuffix(w.text, "s")
 		hours, ok := timeUnits[unit]
 		prev, before := wordAt(words, i-1), wordAt(words, i-2)
-		if calendarAdjectives[prev] && (before == "every" || before == "each" || before == "per" || before == "a" || before == "an") {
+		if calendarAdjectives[prev] && oneOf(before, "every", "each", "per", "a", "an") {
 			prev, before = before, wordAt(words, i-3) // "each calendar year", "once a business year"
 		}
 		switch {
@@ -105,14 +105,14 @@ func parseQuantities(text string, words []word) ([]Quantity, []int) {
 					out = append(out, Quantity{value: n, unit: words[k].stem})
 				}
 			}
-		case prev == "every" || prev == "each" || prev == "per" || (prev == "a" || prev == "an") && (before == "once" || before == "twice"):
+		case oneOf(prev, "every", "each", "per") || (prev == "a" || prev == "an") && (before == "once" || before == "twice"):
 			if before == "twice" || prev == "per" && wordAt(words, i-2) == "twice" {
 				hours /= 2
 			}
 			if hours >= day {
 				out = append(out, Quantity{value: hours, unit: "hour", recurring: true})
 			}
-		case prev == "business" || prev == "working" || prev == "calendar":
+		case oneOf(prev, "business", "working", "calendar"):
 			if n, isNumber := parseNumber(before); isNumber {
 				out = append(out, Quantity{value: n * hours, unit: "hour", recurring: wordAt(words, i-3) == "every"})
 			}

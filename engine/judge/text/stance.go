@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -93,7 +92,7 @@ func parseStance(text string, words []word, year int) Stance {
 	if i := strings.IndexByte(text, '?'); i >= 0 && isQuestionCondition(text[:i+1], text[i+1:]) {
 		s.Conditional |= 1 // "Lost it? Tell us."
 	}
-	readNegation(&s, words)
+	s.readNegation(words)
 	s.readHarmlessDenials(words)
 	whole := s.Denied&^s.harmless == 0
 	spreadToRelativeClauses(&s, words)
@@ -168,308 +167,18 @@ func startsHypothetical(words []word, i int) bool {
 	return wordAt(words, i+1) == "have" && wordAt(words, i+2) != "to"
 }
 
-func readNegation(s *Stance, words []word) {
-	for i, w := range words {
-		bit := uint64(1) << w.clause
-		if startsCondition(words, i) && (i == 0 || words[i-1].clause != w.clause) {
-			s.Conditional |= bit
-		}
-		if startsHypothetical(words, i) {
-			s.Hypothetical |= bit
-		}
-		if w.text == "but" || w.text == "instead" || w.text == "however" ||
-			(i > 0 && s.AfterBut&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrastWords[w.text]) {
-			s.AfterBut |= bit
-		}
-		next, prev := wordAt(words, i+1), wordAt(words, i-1)
-		switch {
-		case statesExemption(words, i):
-			s.Exempt |= bit
-			s.Limit = "not apply"
-		case strings.HasSuffix(w.text, "n't") && w.text != "can't":
-			if strings.HasPrefix(w.text, "must") || strings.HasPrefix(w.text, "should") || w.text == "won't" {
-				s.Prohibited |= bit
-			} else if w.text == "don't" && isImperative(words, i) {
-				s.Prohibited |= bit
-			} else {
-				s.Denied |= bit
-			}
-		case w.text == "not" || w.text == "never" || w.text == "cannot" || w.text == "can't":
-			if nonDenyingWords[next] {
-				continue
-			}
-			if next == "all" || next == "every" || next == "always" {
-				s.Limit = "not " + next
-				continue
-			}
-			ability := w.text == "cannot" || w.text == "can't" || prev == "can" || prev == "could"
-			now := clauseHas(words, w.clause, "yet", "currently", "presently", "today")
-			switch {
-			case isAccessRestriction(words, i):
-				s.Prohibited |= bit
-			case isIndirectQuestion(words, i), isContrast(words, i), isDefinition(words, i):
-				// "What did not", "reports to X and does not report to Y", "are not vendors in the sense of …".
-			case next == "yet" || now || prev == "far":
-				s.Denied |= bit
-			case prev == "do" && isImperative(words, i-1), auxiliaryVerbs[prev] && next == "to" && wordAt(words, i+2) == "be":
-				s.Prohibited |= bit // "documents are not to be left behind"
-			case next == "one" && slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "before" || w.text == "without" }):
-				s.Prohibited |= bit // "not one had gone live before approval"
-			case qualifiesSubject(words, i):
-				// "Staff who do not complete it lose their access" says who.
-			case modalVerbs[prev] || ability || permissionWords[next]:
-				s.Prohibited |= bit
-			case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
-				s.Exempt |= bit // "need not be tested"
-			case isDefiningClause(words, i), isRelativeQualifier(words, i):
-				// "Data that is not public is …", "accounts which have not been used are …"
-			case dataHandlingParticiples[next] && concernsData(words, i):
-				s.Prohibited |= bit // "production data is never used for testing"
-			case auxiliaryVerbs[prev] || auxiliaryVerbs[wordAt(words, i-2)]:
-				s.Denied |= bit
-			case next == "applicable":
-				s.Limit = "not applicable"
-			case w.text == "never" && !auxiliaryVerbs[prev] && !isParticiple(next) && (!pronouns[prev] && prev != "we" || neverRuleVerbs[next]):
-				s.Prohibited |= bit
-			case w.text == "not" && (isParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
-				clauseHasOtherVerb(words, i):
-				// "Services not exposed to the internet are …" says which.
-			case w.text == "not" && isParentheticalNot(words, i):
-				// "The partner, not our admins, reads the log" says that it is read.
-			default:
-				s.Denied |= bit
-			}
-		case w.text == "no":
-			switch {
-			case s.IsTableRow && i == 0:
-				// The number of a row: "No.: 12; …".
-			case i == 0 && len(words) > 1 && words[1].clause > 0, len(words) == 1:
-				s.AnswersNo = true
-			case next == "longer" && permissionWords[wordAt(words, i+2)]:
-				s.Prohibited |= bit // "shared accounts are no longer permitted"
-			case next == "longer" && wordAt(words, i+2) != "than":
-				if auxiliaryVerbs[prev] &&
-					!clauseHas(
-						words,
-						w.clause,
-						"that",
-						"which",
-						"who",
-						"whose",
-						"if",
-						"when",
-						"where",
-						"once",
-						"as",
-						"until",
-						"because",
-						"whether",
-						"they",
-						"it",
-						"what",
-						"whatever",
-					) {
-					s.Denied |= bit // "is no longer required"
-				} else if !clauseHas(words, w.clause, "need", "needs", "needed", "require", "requires", "required",
-					"necessary", "employed", "works", "valid", "used", "supported", "maintained", "patched") {
-					s.Denied |= bit
-				}
-			case nonDenyingWords[next]:
-			case hasMoreThan(words, i), deniesConflictingDuties(words, i):
-				s.Prohibited |= bit // "no user has more rights than the post needs"
-			case next == "one" && wordAt(words, i+2) == "other":
-				s.Prohibited |= bit
-			case words[0].text == "without" && w.clause > 0:
-				s.Prohibited |= bit | 1 // "without a badge, no one is admitted"
-			case next == "one" && !auxiliaryVerbs[prev] && isSegregationRule(words, i+1):
-				s.Prohibited |= bit
-			case clauseHas(words, w.clause, "beyond"):
-				s.Limit = "no " + next + " beyond" // "has no rights beyond the base role"
-			case involvementNouns[next] && relativePronouns[firstWordOfClause(words, w.clause)]:
-				// "Testers who have no part in running it" says who.
-			case prev == "with":
-				// "A server with no user data" says which.
-			case prev == "or" && (next == "" || words[i+1].clause != w.clause):
-				// "Yes, or no."
-			case connectionNouns[next] || connectionNouns[wordAt(words, i+2)] && !stopWords[next]:
-				s.Prohibited |= bit // "no network path from test to production"
-			case reportsNoHarm(words, w.clause):
-				// "No customer data was lost."
-			case i > 0 && words[i-1].clause != w.clause && clauseMatches(words, w.clause-1, func(w string) bool { return protectedStates[w] }) &&
-				!clauseHasVerb(words, w.clause):
-				s.Prohibited |= bit // "the branch is protected: no direct pushes"
-			case isWithinAllBut(words, i):
-				// "Everything that no rule allows is dropped" says what.
-			case next == "exceptions" || next == "exception" || next == "case" || next == "circumstances":
-			case clauseHasModal(words, w.clause):
-				s.Prohibited |= bit
-			case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstWordOfClause(words, w.clause-1)] &&
-				!clauseHasVerb(words, w.clause):
-				s.Prohibited |= bit // "use the query builder, no secrets in the repository"
-			default:
-				s.Denied |= bit
-				if next == "one" {
-					s.DeniedForPeople |= bit
-				}
-			}
-		case w.text == "nobody" && (isRelativeNobody(words, i) || isWithinAllBut(words, i)):
-			// "Accounts nobody used are disabled" says that they are.
-		case w.text == "nobody" && isSegregationRule(words, i):
-			s.Prohibited |= bit
-		case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") ||
-			clauseHas(words, w.clause, "other") && clauseHas(words, w.clause, "than")):
-			s.Limit = cmp.Or(s.Limit, w.text+" except")
-		case w.text == "none" && words[0].text == "for" && (prev == "is" || prev == "are"):
-			s.Limit = cmp.Or(s.Limit, "for "+next+" none") // "for the cloud provider there is none"
-		case w.text == "none" && auxiliaryVerbs[prev] && relativePronouns[wordAt(words, i-2)]:
-			// "A phone that has none is refused."
-		case w.text == "none" || w.text == "neither" || w.text == "nobody" || w.text == "nothing":
-			s.Denied |= bit
-			if w.text == "none" || w.text == "nobody" {
-				s.DeniedForPeople |= bit
-			}
-		case w.text == "without" && (next == "which" || next == "whom"):
-			// "A change without which the service fails" says which.
-		case w.text == "without":
-			before := uint64(0)
-			if w.clause > 0 {
-				before = bit >> 1
-			}
-			refused := w.clause > 0 &&
-				clauseHas(
-					words,
-					w.clause-1,
-					"refuses",
-					"refuse",
-					"refused",
-					"rejects",
-					"reject",
-					"rejected",
-					"blocks",
-					"blocked",
-					"stops",
-					"stopped",
-					"prevents",
-					"prevented",
-					"impossible",
-					"prohibited",
-					"forbidden",
-				)
-			if i > 0 && (s.Denied|s.Prohibited)&before != 0 || refused {
-				// Two negatives make a rule: "no change goes live without approval".
-				s.Denied &^= before
-				s.Prohibited |= before | bit
-				continue
-			}
-			if int(w.clause)+1 < s.ClauseCount && clauseHas(words, w.clause+1, "could", "might") {
-				continue // what might happen without it
-			}
-			if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") ||
-				clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
-				if s.Limit == "" {
-					s.Limit = "without " + next // an exception that is allowed
-				}
-			} else if !harmlessAfterWithout[next] && !harmlessAfterWithout[wordAt(words, i+2)] && s.Denied|s.Prohibited == 0 &&
-				!clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !isWithoutQualifier(words, i) {
-				s.Denied |= bit
-			}
-		case isDiscontinued(words, i) && s.Conditional&bit == 0 && !clauseHasModal(words, w.clause) &&
-			!clauseHas(words, w.clause, "that", "which", "who", "those"):
-			s.Discontinued |= bit
-			if first := firstWordOfClause(words, w.clause); w.clause > 0 && (first == w.text || first == "on") {
-				s.Discontinued |= bit >> 1 // "log reviews: paused since May"
-			}
-		case w.text == "few" && wordAt(words, i-1) != "a" && wordAt(words, i-1) != "the" && wordAt(words, i-1) != "last" &&
-			wordAt(words, i-1) != "every" && wordAt(words, i+1) != "days" && wordAt(words, i+1) != "minutes":
-			s.Rare |= bit
-		case w.text == "rarely" || w.text == "seldom" || w.text == "hardly" || w.text == "scarcely" || w.text == "barely":
-			s.Rare |= bit
-		case w.text == "exempt" && auxiliaryVerbs[prev] && s.Denied&bit == 0:
-			s.Exempt |= bit
-		case w.text == "used" && next == "to" && !auxiliaryVerbs[prev] && prev != "be":
-			s.Hypothetical |= bit // what was once
-		case formerAdverbs[w.text]:
-			s.Hypothetical |= bit
-			if i == 0 {
-				s.Hypothetical |= bit << 1
-			}
-		case lackWords[w.text]:
-			// "Looks for missing entries" misses nothing.
-			if relativePronouns[prev] && i <= maxSubjectWords && strings.HasPrefix(w.text, "fail") && len(words) > i+minWordsAfter {
-				continue // "visitors who fail to show it are refused"
-			}
-			if (w.text == "missing" || strings.HasPrefix(w.text, "fail") && next != "to") && !auxiliaryVerbs[prev] ||
-				(w.text == "absence" || w.text == "lack") && prev == "the" && wordAt(words, i-2) == "in" ||
-				w.text == "absence" && next != "of" {
-				continue
-			}
-			if !clauseHasModal(words, w.clause) && s.Conditional&bit == 0 {
-				s.Denied |= bit
-			}
-		case negatedForms[w.text] != "":
-			if !clauseHasModal(words, w.clause) && !clauseMatches(words, w.clause, func(w string) bool { return refusalVerbs[w] }) {
-				s.Denied |= bit
-			}
-		case w.text == "yet" && next == "to":
-			s.Denied |= bit
-		}
-	}
-	if words[0].text == "without" && s.Prohibited&^1 != 0 {
-		s.Denied &^= 1 // "without an agreement, they will not receive it"
-	}
-	s.applyRetractions(words)
-	s.applyPurposeRules(words)
-	s.limitOtherDenials(words)
-	s.limitLateActions(words)
-	for i, w := range words {
-		bit := uint64(1) << w.clause
-		if (i == 0 || words[i-1].clause != w.clause) && (s.Denied|s.Prohibited)&bit != 0 && s.Denied&bit != 0 {
-			first := i
-			for contrastWords[wordAt(words, first)] || wordAt(words, first) == "and" || wordAt(words, first) == "currently" {
-				first++
-			}
-			if wordAt(words, first) == "in" && (wordAt(words, first+1) == "practice" || wordAt(words, first+1) == "reality") {
-				first += 2
-			}
-			if pronouns[wordAt(words, first)] && clauseHas(words, w.clause, retractionWords...) && !isNotTheCase(words[first:]) {
-				s.RefersBack = true
-			}
-		}
-	}
-	// What is only supposed isn't denied: "where MFA is not possible, …".
-	s.Denied &^= s.Conditional | s.Hypothetical
-	s.applyUntilRules(words)
-	// Two negatives in a clause make a rule: "no change goes live without approval".
-	for c := range s.ClauseCount {
-		n := 0
-		for i, w := range words {
-			switch {
-			case int(w.clause) != c, w.text == "no" && wordAt(words, i+1) == "longer": // "rights no longer needed"
-			case negationWords[w.text] || negatedForms[w.text] != "":
-				n++
-			case n == 1 && (w.text == "and" || w.text == "or"):
-				n = 0 // "logs are not collected and nobody reviews them" denies twice
-			}
-		}
-		if n >= 2 && s.Denied&(1<<c) != 0 && !clauseHas(words, uint8(c), "yet", "neither", "none") {
-			s.Denied &^= 1 << c
-			s.Prohibited |= 1 << c
-		}
-	}
-}
-
 // statesExemption: the negation at i tells what a rule or document does not reach: "it does not apply to …", "this
 // plan does not cover …". "We do not apply patches" and "backups do not cover laptops" deny.
 func statesExemption(words []word, i int) bool {
 	w := words[i].text
-	if w != "not" && w != "doesn't" && w != "don't" {
+	if !oneOf(w, "not", "doesn't", "don't") {
 		return false
 	}
 	if after := wordAt(words, i+2); wordAt(words, i+1) == "covered" &&
 		(after == "here" || (after == "by" || after == "in") && wordAt(words, i+3) == "this") {
 		return true
 	}
-	if next := wordAt(words, i+1); next == "cover" || next == "address" || next == "extend" {
+	if next := wordAt(words, i+1); oneOf(next, "cover", "address", "extend") {
 		for k := i - 1; k >= 0 && k >= i-3; k-- {
 			if documentNouns()[ConceptID(words[k].text)] {
 				return wordAt(words, k-1) == "this" || wordAt(words, k-1) == "the"
@@ -479,7 +188,7 @@ func statesExemption(words []word, i int) bool {
 	} else if next != "apply" {
 		return false
 	}
-	if after := wordAt(words, i+3); after == "any" || after == "anyone" || after == "anybody" || after == "all" || after == "everyone" {
+	if after := wordAt(words, i+3); oneOf(after, "any", "anyone", "anybody", "all", "everyone") {
 		return false // nobody is left
 	}
 	switch wordAt(words, i+2) {
@@ -509,15 +218,14 @@ func concernsData(words []word, i int) bool {
 // isImperative tells whether the word at i begins an order: "don't share passwords" is a rule.
 // "Don't have any" leaves out who doesn't.
 func isImperative(words []word, i int) bool {
-	for i > 0 && words[i-1].clause == words[i].clause && (words[i-1].text == "and" || words[i-1].text == "or" || words[i-1].text == "please" ||
-		words[i-1].text == "so") {
+	for i > 0 && words[i-1].clause == words[i].clause && oneOf(words[i-1].text, "and", "or", "please", "so") {
 		i--
 	}
 	if i > 0 && words[i-1].clause == words[i].clause {
 		return false
 	}
 	for _, w := range words[i:] {
-		if w.clause == words[i].clause && (w.text == "have" || w.text == "yet" || w.text == "currently" || w.text == "any") {
+		if w.clause == words[i].clause && oneOf(w.text, "have", "yet", "currently", "any") {
 			return false
 		}
 	}
@@ -577,7 +285,7 @@ func isRelativeNobody(words []word, i int) bool {
 func spreadToRelativeClauses(s *Stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
-		if (w.text == "which" || w.text == "who" || w.text == "whom" || w.text == "whose" || w.text == "because") && w.clause > 0 &&
+		if oneOf(w.text, "which", "who", "whom", "whose", "because") && w.clause > 0 &&
 			words[i-1].clause != w.clause &&
 			s.Denied&(1<<(w.clause-1)) != 0 {
 			s.Denied |= 1 << w.clause
@@ -585,19 +293,10 @@ func spreadToRelativeClauses(s *Stance, words []word) {
 	}
 }
 
-// isParticiple: "never done", "never tested".
-func isParticiple(w string) bool {
-	return strings.HasSuffix(w, "ed") || w == "done" || w == "held" || w == "made" || w == "run" || w == "been" || w == "taken" ||
-		w == "kept" ||
-		w == "written" ||
-		w == "set" ||
-		w == "sent" ||
-		w == "given" ||
-		w == "shown" ||
-		w == "seen" ||
-		w == "paid" ||
-		w == "met"
-}
+// isParticiple reports whether a word is a past participle, as in "never tested".
+func isParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irregularParticiples[w] }
+
+var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 
 // spreadDenial lets what has no verb of its own share the denial beside it: a label
 // ("Log review: nobody does it") and the members of an enumeration ("we don't encrypt

@@ -20,11 +20,11 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 			continue
 		}
 		first := slices.IndexFunc(words, func(o word) bool { return o.clause == w.clause })
-		if has := wordAt(words, i-1); (has == "have" || has == "has" || has == "had") && i-1 > first {
+		if has := wordAt(words, i-1); oneOf(has, "have", "has", "had") && i-1 > first {
 			return namesSubset(s.Text, words[first:i-1], concepts)
 		}
 		for k := i + 2; k < len(words) && words[k].clause == w.clause && k <= i+maxSubsetWords; k++ {
-			if p := words[k].text; p == "of" || p == "for" || p == "on" || p == "in" {
+			if p := words[k].text; oneOf(p, "of", "for", "on", "in") {
 				end := k + 1
 				for end < len(words) && words[end].clause == w.clause && end <= k+maxSubsetWords {
 					end++
@@ -41,8 +41,7 @@ const maxSubsetWords = 4 // words of a thing and of what it is
 // namesSubset: words name certain things, and none that the control speaks of or that stands for everything.
 func namesSubset(text string, words []word, concepts [][]Concept) bool {
 	if len(words) < 2 ||
-		words[0].text != "the" && words[0].text != "these" && words[0].text != "those" && words[0].text != "two" &&
-			words[0].text != "some" {
+		!oneOf(words[0].text, "the", "these", "those", "two", "some") {
 		return false
 	}
 	n := 0

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -264,3 +265,6 @@ least less let may me might more most must my neither no nor not now of off on o
 so some such than that the their theirs them themselves then there thereby therefore these they this those through thus to too
 under until up upon us very via was wasn't we were weren't what when where whether which while who whom whose why will with within without won't would
 yet you your yours shall every everyone including include includes e.g i.e well order case cases way ways set sets`)
+
+// oneOf reports whether a word is one of the options.
+func oneOf(w string, options ...string) bool { return slices.Contains(options, w) }
