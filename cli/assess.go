@@ -67,7 +67,7 @@ func (a *app) assessList() *cobra.Command {
 							mark,
 							one.Name,
 							string(one.State),
-							fmt.Sprintf("%d %%", one.Progress),
+							fmt.Sprintf("%d%%", one.Progress),
 							joinFirst(one.Frameworks, 2),
 							fmt.Sprint(one.Counts.Documents),
 							fmt.Sprint(one.Counts.Findings),
@@ -124,7 +124,7 @@ func renderAssessment(p *print.Page, one *api.Assessment) {
 	c := one.Counts
 	p.Fields(
 		field("description", one.Description),
-		field("state", fmt.Sprintf("%s (%d %%)", one.State, one.Progress)),
+		field("state", fmt.Sprintf("%s (%d%%)", one.State, one.Progress)),
 		field("frameworks", strings.Join(one.Frameworks, ", ")),
 		field("due", string(orEmpty(one.DueDate))),
 		field("contains", strings.Join([]string{
@@ -158,7 +158,7 @@ func (a *app) assessStatus() *cobra.Command {
 				api.GetAssessmentStatus,
 				&api.AssessmentInput{AssessmentID: one.ID},
 				func(p *print.Page, st *api.AssessmentStatus) {
-					p.Title("%s (%d %%)", one.Name, st.Progress)
+					p.Title("%s (%d%%)", one.Name, st.Progress)
 					renderLifecycle(p, st.State)
 					a.renderNextSteps(p, st)
 				},
@@ -459,7 +459,7 @@ func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
 		return toRuntimeError(err)
 	}
 	return a.out.Print(st, func(p *print.Page) {
-		p.Text("%q is %s (%d %%).", one.Name, st.State, st.Progress)
+		p.Text("%q is %s (%d%%).", one.Name, st.State, st.Progress)
 		a.renderNextSteps(p, st)
 	})
 }

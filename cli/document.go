@@ -244,7 +244,7 @@ func (a *app) docStatus() *cobra.Command {
 					p.Fields(
 						field("file", d.Filename),
 						field("status", humanize(s.Status)),
-						field("stage", fmt.Sprintf("%s (%d %%)", s.Stage, s.Progress)),
+						field("stage", fmt.Sprintf("%s (%d%%)", s.Stage, s.Progress)),
 						field("passages", fmt.Sprint(s.ChunkCount)),
 						field("error", orEmpty(s.Error)),
 					)

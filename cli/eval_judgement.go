@@ -178,7 +178,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		without := []string{"-", "-", "-"}
 		if s.Ablation != nil {
 			for i, f := range []float64{s.Ablation.Detected, s.Ablation.Emptied, s.Ablation.Disturbed} {
-				without[i] = fmt.Sprintf("%.1f %%", 100*f)
+				without[i] = fmt.Sprintf("%.1f%%", 100*f)
 			}
 		}
 		return append(row, without...)
@@ -205,7 +205,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 			byKind = append(byKind, fmt.Sprintf("%d %s", n.ByKind[kind], kind))
 		}
 		p.Text(
-			"%d of %d passages that are not evidence were mistaken for it (%.1f %%): %s.",
+			"%d of %d passages that are not evidence were mistaken for it (%.1f%%): %s.",
 			n.Counted,
 			n.Passages,
 			100*n.Share,

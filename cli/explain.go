@@ -64,7 +64,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	}
 	p.Blank()
 	p.Text(
-		"3. Together this covers %.0f %% of the control: evidence is %s. A requirement met in full counts 1, nearly in full ¾, "+
+		"3. Together this covers %.0f%% of the control: evidence is %s. A requirement met in full counts 1, nearly in full ¾, "+
 			"in part or contradicted ½, otherwise 0; less if the passage is about a different subject.",
 		i.CoverageRatio*100,
 		humanize(i.EvidenceCoverage),

@@ -47,7 +47,7 @@ func formatPercent(p *float64) string {
 	if p == nil {
 		return "not available yet"
 	}
-	return fmt.Sprintf("%.1f %%", *p)
+	return fmt.Sprintf("%.1f%%", *p)
 }
 
 // formatPercentWithFormula returns a percentage with its formula.

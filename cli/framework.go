@@ -126,7 +126,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 			}
 			return a.out.Print(c, func(p *print.Page) {
 				p.Text(
-					"%s: %d of %d requirements are mapped (%.2f %%), by %d controls in %d mappings.",
+					"%s: %d of %d requirements are mapped (%.2f%%), by %d controls in %d mappings.",
 					c.FrameworkCode,
 					c.MappedRequirementCount,
 					c.RequirementCount,

@@ -43,7 +43,7 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 		"service assess run",
 		"link.txt: is a link",
 		"empty.txt is empty",
-		"12.5 %: 1 ÷ 8",
+		"12.5%: 1 ÷ 8",
 		"built-in starter",
 	)
 	if up := strings.Join(w.fake.uploads, " "); up != "copy.md empty.txt record.csv" {
@@ -281,7 +281,7 @@ func TestDemo(t *testing.T) {
 		"“We back up”",
 		"policy.md, lines 3–4",
 		"no passage found",
-		"12.5 %",
+		"12.5%",
 		"service gap show BCD-11",
 		"service search",
 		"built-in starter",

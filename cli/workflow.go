@@ -103,7 +103,7 @@ func (a *app) workflowList() *cobra.Command {
 				optional(column("started")), optional(column("waits for")), fixed("id"),
 			}, func(r api.WorkflowRun) []string {
 				return []string{
-					r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d %%", r.Progress), humanize(r.CurrentStep),
+					r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), humanize(r.CurrentStep),
 					formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
 				}
 			}, "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
@@ -336,7 +336,7 @@ func progressBar(percent int) string {
 }
 
 func progressLine(run *api.WorkflowRun) string {
-	words := fmt.Sprintf("%s %3d %%  %s", progressBar(run.Progress), run.Progress, currentStepTitle(run))
+	words := fmt.Sprintf("%s %3d%%  %s", progressBar(run.Progress), run.Progress, currentStepTitle(run))
 	if run.Detail != nil {
 		words += ": " + *run.Detail
 	}
@@ -389,7 +389,7 @@ func (a *app) printRunEnd(run *api.WorkflowRun) error {
 
 func (a *app) renderWorkflowRun(p *print.Page, run *api.WorkflowRun) {
 	p.Title("%s: %s", run.WorkflowType, humanize(run.Status))
-	p.Text("%s %d %%", progressBar(run.Progress), run.Progress)
+	p.Text("%s %d%%", progressBar(run.Progress), run.Progress)
 	for _, st := range run.Steps {
 		mark := map[string]string{
 			api.StepCompleted: "✓",

@@ -88,7 +88,7 @@ func newApp(ctx context.Context, o Options) *App {
 	return a
 }
 
-// patience is the timeout of requests that need no work, workTimeout of those that do.
+// requestTimeout bounds ordinary requests, workTimeout those that run a step of the assessment.
 const (
 	requestTimeout = 30 * time.Second
 	workTimeout    = 30 * time.Minute
@@ -258,7 +258,7 @@ func (a *App) globalActions() []action.Action {
 		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen; on the first one, quits", Do: a.pop},
 		{
 			Keys: []string{"esc"},
-			Help: "takes a step back: from the item to the list, from a filter to all, from marks to none, then to the screen before",
+			Help: "goes back one step: from the item to the list, clears the filter, clears the marks, then returns to the previous screen",
 			Do:   a.back,
 		},
 		{
@@ -284,7 +284,7 @@ const minWidth, minHeight = 20, 5
 func (a *App) View() string {
 	if a.w < minWidth || a.h < minHeight {
 		return draw.Render(
-			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("%d×%d is too small; %d×%d will do", a.w, a.h, minWidth, minHeight))},
+			[]draw.Line{draw.TextLine(draw.Plain, fmt.Sprintf("the terminal (%d×%d) is too small; it needs at least %d×%d", a.w, a.h, minWidth, minHeight))},
 			a.w,
 			a.h,
 			false,

@@ -35,7 +35,7 @@ func newAssessments(a *App) *table {
 				one,
 				nil,
 				one.Name,
-				fmt.Sprintf("%d %%", one.Progress),
+				fmt.Sprintf("%d%%", one.Progress),
 				formatState(one.State),
 				strings.Join(
 					one.Frameworks,
@@ -67,14 +67,14 @@ func newAssessments(a *App) *table {
 	}
 	return t.withColumns(
 		list.Column{Title: "name"},
-		list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 36},
+		list.Column{Title: "progress", Width: 5, AlignRight: true, ShowFrom: 36},
 		list.Column{Title: "state", Width: 25, ShowFrom: 60},
 		list.Column{
 			Title:    "frameworks",
 			Width:    24,
 			ShowFrom: 110,
 		},
-		list.Column{Title: "lines", Width: 5, AlignRight: true, ShowFrom: 84},
+		list.Column{Title: "items", Width: 5, AlignRight: true, ShowFrom: 84},
 		list.Column{Title: "gaps", Width: 5, AlignRight: true, ShowFrom: 84},
 		list.Column{Title: "due", Width: 10, ShowFrom: 130},
 		list.Column{Title: "changed", Width: 10, ShowFrom: 76},
@@ -101,15 +101,15 @@ func newTimeline(a *App, one api.Assessment) *table {
 		p.Text(draw.Bold, e.Summary)
 		p.Field("at", print.FormatTime(e.At), draw.Plain)
 		p.Field("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
-		p.Field("kind", e.Type, draw.Plain)
-		p.Field("of", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.Field("type", e.Type, draw.Plain)
+		p.Field("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 	}
 	return t.withColumns(
 		list.Column{Title: "at", Width: 20, ShowFrom: 48},
 		list.Column{Title: "at", Width: 11, HideFrom: 48},
 		list.Column{Title: "who", Width: 14, ShowFrom: 56},
 		list.Column{Title: "what"},
-		list.Column{Title: "kind", Width: 22, ShowFrom: 90},
+		list.Column{Title: "type", Width: 22, ShowFrom: 90},
 	)
 }
 
@@ -154,12 +154,12 @@ func newAudit(a *App) *table {
 		p.Field("at", print.FormatTime(e.At), draw.Plain)
 		p.Field("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
 		p.Field("outcome", e.Outcome, draw.Plain)
-		p.Field("of", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.Field("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 		p.Field("from", e.IP, draw.Plain)
 		p.Field("changes", strings.TrimPrefix(formatChange(e.Changes), "; "), draw.Plain)
 		p.Field("number", fmt.Sprint(e.Sequence), draw.Plain)
 		p.Field("hash", e.Hash, draw.Dim)
-		p.Field("before it", e.PreviousHash, draw.Dim)
+		p.Field("previous hash", e.PreviousHash, draw.Dim)
 		p.Field("trace id", e.TraceID, draw.Dim)
 	}
 	t.extraActions = func(any) []action.Action {
@@ -172,9 +172,9 @@ func newAudit(a *App) *table {
 						case err != nil:
 							return a.showError(err)
 						case !v.OK && v.Problem != nil:
-							a.statusText, a.isError = "the audit trail is invalid:"+v.Problem.Message, true
+							a.statusText, a.isError = "the audit trail is broken: "+v.Problem.Message, true
 						default:
-							a.setStatus("the audit trail is intact: %s, up to %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
+							a.setStatus("the audit trail is intact: %s, last hash %.12s", print.Pluralize(int(v.Records), "record", "records"), v.Head)
 						}
 						return nil
 					}
@@ -188,6 +188,6 @@ func newAudit(a *App) *table {
 		list.Column{Title: "who", Width: 14, ShowFrom: 52},
 		list.Column{Title: "action"},
 		list.Column{Title: "outcome", Width: 8, ShowFrom: 60},
-		list.Column{Title: "of", Width: 16, ShowFrom: 90},
+		list.Column{Title: "record", Width: 16, ShowFrom: 90},
 	)
 }

@@ -19,7 +19,7 @@ func (s *clashPrompt) footer() []action.Action {
 		{Keys: []string{"t"}, Label: "take theirs"},
 		{Keys: []string{"M"}, Label: "all mine"},
 		{Keys: []string{"T"}, Label: "all theirs"},
-		{Keys: []string{"esc"}, Label: "later"},
+		{Keys: []string{"esc"}, Label: "decide later"},
 	}
 }
 
@@ -35,7 +35,7 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 		return s.resolve(len(s.app.saver.clashes), false)
 	case "esc":
 		s.app.overlay = nil
-		s.app.setStatus("kept, not saved: %s to decide on; ! shows them", print.Pluralize(len(s.app.saver.clashes), "change", "changes"))
+		s.app.setStatus("%s kept but not saved; press ! to resolve the conflict", print.Pluralize(len(s.app.saver.clashes), "change", "changes"))
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func formatMore(n int) string {
 func formatClashValue(a *attr, value string) string {
 	switch {
 	case value == "":
-		return "(nothing)"
+		return "(empty)"
 	case a.form == formChoice || a.form == formBool:
 		return print.Humanize(value)
 	}

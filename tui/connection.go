@@ -102,5 +102,5 @@ func (l *connectionLoss) message(a *App) string {
 	if n := a.saver.unsavedCount(); n > 0 {
 		kept = print.Pluralize(n, "change is kept, ", "changes are kept, ")
 	}
-	return fmt.Sprintf("%strying again in %d s (Ctrl-R: now): %s", kept, int(l.retryIn.Seconds()), l.reason)
+	return fmt.Sprintf("%sretrying in %d s (Ctrl-R: now): %s", kept, int(l.retryIn.Seconds()), l.reason)
 }

@@ -151,29 +151,29 @@ func (d *decision) actions() []action.Action {
 	off := ""
 	switch {
 	case !d.loaded:
-		off = "it is being read"
+		off = "still loading"
 	case d.subject == nil:
-		off = "nothing waits for a decision here"
+		off = "no decision is pending"
 	}
 	return append([]action.Action{
 		{
 			Keys:           []string{"a"},
 			Label:          "approve",
 			DisabledReason: off,
-			Help:           "approves exactly what is shown, as you, with a comment if you like",
+			Help:           "approves exactly this content in your name, with an optional comment",
 			Do:             d.approve,
 		},
 		{
 			Keys:           []string{"r"},
 			Label:          "reject",
 			DisabledReason: off,
-			Help:           "rejects it, with a reason for whoever has to fix it",
+			Help:           "rejects it, with a reason for the person who has to fix it",
 			Do:             d.reject,
 		},
 		{
 			Keys:  []string{"o"},
 			Label: "items",
-			Help:  "opens the items, to look before you decide",
+			Help:  "opens the items for review before you decide",
 			Do:    func() tea.Cmd { return d.app.push(d.app.reviewFor(d.assessment, d.kind.gate)) },
 		},
 	}, movementActions(func(to string) tea.Cmd {
@@ -186,10 +186,10 @@ func (d *decision) approve() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app:         d.app,
-		title:       fmt.Sprintf("Approve version %d of the %s, as you?", s.version.VersionNumber, d.kind.gate.Title()),
+		title:       fmt.Sprintf("Approve version %d of the %s in your name?", s.version.VersionNumber, d.kind.gate.Title()),
 		field:       input.New("", true),
 		allowEditor: true,
-		lines:       []string{"content " + s.version.ContentSHA256, "A comment to keep with the decision, or nothing; Enter approves."},
+		lines:       []string{"content " + s.version.ContentSHA256, "Optional comment to record with the decision; Enter approves."},
 		onSubmit: func(text string) tea.Cmd {
 			in := api.ApproveInput{
 				ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID},
@@ -205,11 +205,11 @@ func (d *decision) reject() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app:          d.app,
-		title:        fmt.Sprintf("Reject version %d of the %s: why?", s.version.VersionNumber, d.kind.gate.Title()),
+		title:        fmt.Sprintf("Reject version %d of the %s: what is the reason?", s.version.VersionNumber, d.kind.gate.Title()),
 		field:        input.New("", true),
 		allowEditor:  true,
-		lines:        []string{"The reason is shown to whoever has to fix it."},
-		emptyMessage: "a rejection needs a reason; Esc leaves it undecided",
+		lines:        []string{"The reason is shown to the person who has to fix it."},
+		emptyMessage: "a rejection needs a reason; Esc cancels",
 		onSubmit: func(text string) tea.Cmd {
 			in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: s.approval.ID}}
 			in.Body.Reason, in.Body.ContentSHA256 = strings.TrimSpace(text), s.version.ContentSHA256
@@ -241,7 +241,7 @@ func (d *decision) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case !d.loaded:
-		p.Text(draw.Dim, "reading…")
+		p.Text(draw.Dim, "loading…")
 	case d.subject == nil:
 		p.Text(draw.Plain, fmt.Sprintf("No decision is pending: the %s is not under review.", d.kind.gate.Title()))
 	default:
@@ -254,14 +254,14 @@ func (d *decision) renderSubject(p *draw.Page) {
 	s := d.subject
 	p.Text(
 		draw.Bold,
-		fmt.Sprintf("You are about to sign the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
+		fmt.Sprintf("Approval of the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
 	)
 	p.Field("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
 		p.Text(draw.Red, "! the approval was requested for different content; it must be resubmitted")
 	}
-	p.Field("asked by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
-	p.Field("made by", s.version.Method, draw.Plain)
+	p.Field("requested by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
+	p.Field("method", s.version.Method, draw.Plain)
 	p.Field(d.kind.plural, fmt.Sprint(s.items), draw.Plain)
 	for i := range d.kind.attrs {
 		if a := &d.kind.attrs[i]; len(a.choices) > 0 {
@@ -346,7 +346,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 		for _, w := range x.Warnings {
 			p.Text(draw.Yellow, w)
 		}
-		p.Field("asked by", x.RequestedBy.Name+", "+print.FormatTime(x.RequestedAt), draw.Plain)
+		p.Field("requested by", x.RequestedBy.Name+", "+print.FormatTime(x.RequestedAt), draw.Plain)
 		if x.DecidedBy != nil {
 			p.Field("decided by", x.DecidedBy.Name+", "+formatTimePtr(x.DecidedAt), draw.Plain)
 		}
@@ -364,10 +364,10 @@ func newApprovals(a *App, one api.Assessment) *table {
 		x, _ := record.(*api.Approval)
 		off := ""
 		if x == nil || x.Status != api.ApprovalPending {
-			off = "it waits for no decision"
+			off = "it is not pending"
 		}
 		return []action.Action{{
-			Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens what is to be signed, to approve or reject it",
+			Keys: []string{"enter", "A"}, Label: "decide", DisabledReason: off, Help: "opens the version under review, to approve or reject it",
 			Do: func() tea.Cmd { return a.push(newDecision(a, one, deliverableTypeFor(x.Gate))) },
 		}}
 	}
@@ -375,7 +375,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 		list.Column{Title: "what"},
 		list.Column{Title: "v", Width: 3, AlignRight: true},
 		list.Column{Title: "status", Width: 9},
-		list.Column{Title: "asked", Width: 20, ShowFrom: 84},
+		list.Column{Title: "requested", Width: 20, ShowFrom: 84},
 		list.Column{Title: "by", Width: 16, ShowFrom: 60},
 	)
 }

@@ -56,7 +56,7 @@ type deliverableType struct {
 	// acceptValues returns the values that accepting an item as drafted sets; nil if there is no
 	// such action.
 	acceptValues func(r *row) (set map[string]string, off string)
-	// renderFields shows an item's fields, renderBelow the longer texts below; nil if there are
+	// renderFields shows an item's fields, renderDetails the longer texts below; nil if there are
 	// none.
 	renderFields, renderDetails func(p *draw.Page, r *row)
 	// evidenceOf returns an item's evidence.

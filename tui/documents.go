@@ -97,7 +97,7 @@ func newDocuments(a *App, one api.Assessment) *table {
 	return t.withColumns(
 		list.Column{Title: "file"},
 		list.Column{Title: "status", Width: 10, ShowFrom: 34},
-		list.Column{Title: "kind", Width: 10, ShowFrom: 70},
+		list.Column{Title: "category", Width: 10, ShowFrom: 70},
 		list.Column{Title: "passages", Width: 8, AlignRight: true, ShowFrom: 80},
 		list.Column{Title: "size", Width: 9, AlignRight: true, ShowFrom: 92},
 	)
@@ -184,9 +184,9 @@ func (s *passages) actions() []action.Action {
 		},
 		{
 			Keys:           []string{"N", "left"},
-			Label:          "before",
+			Label:          "previous",
 			DisabledReason: off,
-			Help:           "goes to the passage before",
+			Help:           "goes to the previous passage",
 			Do:             func() tea.Cmd { s.moveBy(-1); return nil },
 		},
 		{
@@ -225,7 +225,7 @@ func (s *passages) moveBy(by int) {
 
 func (s *passages) view(w, h int) []draw.Line {
 	if !s.loaded {
-		return []draw.Line{draw.TextLine(draw.Dim, "reading…")}
+		return []draw.Line{draw.TextLine(draw.Dim, "loading…")}
 	}
 	if len(s.chunks) == 0 {
 		return []draw.Line{draw.TextLine(draw.Plain, "The document has no passages.")}
@@ -335,13 +335,13 @@ func (v *review) passageActions(none string) []action.Action {
 			Keys:           []string{"p"},
 			Label:          "passage",
 			DisabledReason: off,
-			Help:           "opens the source document at the chosen quote, which is marked there",
+			Help:           "opens the source document at the selected quote, highlighted",
 			Do: func() tea.Cmd {
 				e := all[min(v.quoteIndex, len(all)-1)]
 				return v.app.push(newPassages(v.app, e.DocumentID, e.Filename, e.ChunkID, []string{e.Quote}))
 			},
 		},
-		{Keys: []string{"]"}, DisabledReason: off, Help: "chooses the next quote", Do: turn(1)},
-		{Keys: []string{"["}, DisabledReason: off, Help: "chooses the quote before", Do: turn(-1)},
+		{Keys: []string{"]"}, DisabledReason: off, Help: "selects the next quote", Do: turn(1)},
+		{Keys: []string{"["}, DisabledReason: off, Help: "selects the previous quote", Do: turn(-1)},
 	}
 }

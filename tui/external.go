@@ -24,7 +24,7 @@ import (
 // noEditorReason returns why no editor can be used.
 func noEditorReason(a *App) string {
 	if a.Editor == "" {
-		return "no editor configured; set VISUAL or EDITOR before starting"
+		return "no editor is configured; set VISUAL or EDITOR before you start the program"
 	}
 	return ""
 }
@@ -54,7 +54,7 @@ func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
 			got, err = readBounded(path)
 		}
 		if err == nil && (!utf8.Valid(got) || bytes.IndexByte(got, 0) >= 0) {
-			err = errors.New("what it left is no text; nothing was changed")
+			err = errors.New("the saved file is not text; nothing was changed")
 		}
 		return completedWork{apply: func() tea.Cmd {
 			if err != nil {
@@ -190,5 +190,5 @@ func writeNewFile(folder, name string, write func(io.Writer) error) (string, err
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("there are %d files %s-….csv already; move them away", maxSameNameFiles, name)
+	return "", fmt.Errorf("there are already %d files named %s-….csv; move or delete them", maxSameNameFiles, name)
 }

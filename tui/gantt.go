@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/tui/draw"
 )
 
-// span is the period of a plan item, from the creation of its version to its due date.
+// ganttSpan is the period of a plan item, from the creation of its version to its due date.
 type ganttSpan struct {
 	from, to  time.Time
 	dates     []time.Time // of the milestones

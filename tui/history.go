@@ -81,7 +81,7 @@ func (v *review) readHistory() tea.Cmd {
 func (v *review) renderHistory(p *draw.Page, r *row) {
 	one := v.histories[v.kind.keyOf(r.item)]
 	if one == nil {
-		p.Text(draw.Dim, "h shows its history")
+		p.Text(draw.Dim, "press h to show its history")
 		return
 	}
 	p.Title("Comments")
@@ -101,7 +101,7 @@ func (v *review) renderHistory(p *draw.Page, r *row) {
 		p.Indent(2, draw.Plain, e.Action+formatChange(e.Changes))
 	}
 	if len(one.events) == 0 && one.eventsProblem == "" {
-		p.Text(draw.Dim, "in this version, nothing but the draft")
+		p.Text(draw.Dim, "no changes in this version since it was drafted")
 	}
 }
 

@@ -45,7 +45,7 @@ func newMaturityType() *deliverableType {
 			{Title: "control", Width: 9},
 			{Title: "title"},
 			{Title: "level", Width: 11},
-			{Title: "what it is called", Width: 25, ShowFrom: 84},
+			{Title: "level name", Width: 25, ShowFrom: 84},
 			{Title: "weight", Width: 6, AlignRight: true, ShowFrom: 96},
 		},
 		cell: func(r *row, c int) (string, draw.Style) {
@@ -81,14 +81,14 @@ func newMaturityType() *deliverableType {
 			p.Field("level", formatLevel(r.value("level")), draw.Bold)
 			p.Field("target", formatLevel(r.value("target_level")), draw.Plain)
 			if s.PreviousLevel != nil {
-				p.Field("before", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
+				p.Field("previous", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
 			}
 			if !s.Assessed {
-				p.Field("assessed", "no: there was no evidence to rate by", draw.Yellow)
+				p.Field("assessed", "no: there is no evidence to base a rating on", draw.Yellow)
 			}
-			p.Field("because", r.value("rationale"), draw.Plain)
-			p.Field("it asks for", s.Criteria, draw.Plain)
-			p.Field("the next asks", s.NextCriteria, draw.Plain)
+			p.Field("rationale", r.value("rationale"), draw.Plain)
+			p.Field("this level requires", s.Criteria, draw.Plain)
+			p.Field("next level requires", s.NextCriteria, draw.Plain)
 			p.Field("weight", strconv.Itoa(s.Weight), draw.Plain)
 			p.Field("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled()), draw.Plain)
 		},
@@ -234,7 +234,7 @@ func renderPOAMFields(p *draw.Page, r *row) {
 	p.Field("role", i.OwnerRole, draw.Plain)
 	p.Field("resources", stringOrEmpty(i.Resources), draw.Plain)
 	p.Field("also closes", strings.Join(i.AlsoCloses, ", "), draw.Plain)
-	p.Field("comes after", strings.Join(i.Dependencies, ", "), draw.Plain)
+	p.Field("depends on", strings.Join(i.Dependencies, ", "), draw.Plain)
 	p.Field("risk until", stringOrEmpty(i.RiskAcceptedUntil), draw.Plain)
 	p.Field("vendor", stringOrEmpty(i.VendorDependency), draw.Plain)
 }
@@ -256,7 +256,7 @@ func renderPOAMDetails(p *draw.Page, r *row) {
 	for _, part := range []struct {
 		title string
 		all   []string
-	}{{"Done when", i.AcceptanceCriteria}, {"Evidence that will show it", i.ExpectedEvidence}} {
+	}{{"Done when", i.AcceptanceCriteria}, {"Expected evidence", i.ExpectedEvidence}} {
 		if len(part.all) > 0 {
 			p.Title("%s", part.title)
 			for _, s := range part.all {

@@ -130,7 +130,7 @@ func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api
 		return nil, nil, err
 	}
 	if one.ID != id {
-		return nil, nil, fmt.Errorf("the answer to a question about assessment %s is of %s", id, one.ID)
+		return nil, nil, fmt.Errorf("asked for assessment %s, but the response describes %s", id, one.ID)
 	}
 	s := &overviewData{heads: map[api.Gate]*api.DeliverableVersion{}}
 	if s.status, err = call(ctx, c, api.GetAssessmentStatus, &in); err != nil {
@@ -178,7 +178,7 @@ func (o *overview) actions() []action.Action {
 		{
 			Keys:  []string{"enter"},
 			Label: "open",
-			Help:  "opens what the cursor is on",
+			Help:  "opens the selected entry",
 			Do:    func() tea.Cmd { return a.push(ways[o.cursor].open()) },
 		},
 	}
@@ -242,7 +242,7 @@ func (o *overview) actions() []action.Action {
 func (o *overview) noDecisionReason() string {
 	switch {
 	case o.data == nil:
-		return "it is being read"
+		return "still loading"
 	case len(o.data.pending) == 0:
 		return "no decision is pending"
 	}
@@ -253,13 +253,13 @@ func (o *overview) noDecisionReason() string {
 func (o *overview) moveBlockedReason() string {
 	switch {
 	case o.data == nil:
-		return "it is being read"
+		return "still loading"
 	case o.moveInProgress != "":
-		return "the move is being made: " + o.moveInProgress
+		return "in progress: " + o.moveInProgress
 	case len(o.data.status.NextStates) == 0:
 		return "the assessment is closed"
 	case len(o.data.pending) > 0:
-		return "the " + o.data.pending[0].Gate.Title() + " waits for a decision; A opens it"
+		return "the " + o.data.pending[0].Gate.Title() + " is waiting for a decision; press A to open it"
 	case len(o.data.status.BlockedBy) > 0:
 		return strings.Join(o.data.status.BlockedBy, "; ")
 	}
@@ -294,8 +294,8 @@ func (o *overview) makeNextMove() tea.Cmd {
 	a.overlay = &confirmPrompt{
 		app:          a,
 		title:        "Close the assessment?",
-		lines:        []string{"Nothing can be changed after that."},
-		confirmLabel: "close it",
+		lines:        []string{"A closed assessment can't be changed."},
+		confirmLabel: "close",
 		onConfirm:    begin,
 	}
 	return nil
@@ -306,7 +306,7 @@ const menuWidth = 38
 
 func (o *overview) view(w, h int) []draw.Line {
 	if o.data == nil {
-		return []draw.Line{draw.TextLine(draw.Dim, "reading…")}
+		return []draw.Line{draw.TextLine(draw.Dim, "loading…")}
 	}
 	left := o.drawMenu(min(w, menuWidth))
 	if w < minSplitWidth {
@@ -398,7 +398,7 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 // renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
-	p.Text(draw.Bold, fmt.Sprintf("%s, %d %%", capitalize(formatState(g.status.State)), g.status.Progress))
+	p.Text(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(formatState(g.status.State)), g.status.Progress))
 	p.AddLine(drawStateTrack(g.status.State))
 	waiting := false
 	for _, one := range g.pending {
@@ -406,7 +406,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 		p.Text(
 			draw.Yellow|draw.Bold,
 			fmt.Sprintf(
-				"◆ waits for a decision: the %s, version %d, asked by %s (A)",
+				"◆ decision pending: the %s, version %d, requested by %s (A)",
 				one.Gate.Title(),
 				one.VersionNumber,
 				one.RequestedBy.Name,
@@ -417,15 +417,15 @@ func (o *overview) renderSummary(p *draw.Page) {
 	case o.moveInProgress != "":
 		p.Text(draw.Plain, "… "+o.moveInProgress)
 	case len(g.status.NextStates) == 0:
-		p.Text(draw.Plain, "It is closed.")
+		p.Text(draw.Plain, "The assessment is closed.")
 	case !waiting && len(g.status.BlockedBy) > 0:
-		p.Text(draw.Yellow, "waits: "+strings.Join(g.status.BlockedBy, "; "))
+		p.Text(draw.Yellow, "blocked: "+strings.Join(g.status.BlockedBy, "; "))
 	case !waiting:
 		move, _ := g.status.State.Next()
 		p.Text(draw.Plain, "next: "+move.Work+" (n)")
 	}
 	for _, old := range g.status.Outdated {
-		p.Text(draw.Yellow, "not up to date: "+old.Message)
+		p.Text(draw.Yellow, "outdated: "+old.Message)
 	}
 	if text, style := formatSyncStatus(g.sync); text != "" {
 		p.Text(style, text)
@@ -435,7 +435,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 			p.Text(
 				draw.Cyan,
 				fmt.Sprintf(
-					"workflow %s: %s, %d %%, %s",
+					"workflow %s: %s, %d%%, %s",
 					print.Humanize(r.WorkflowType),
 					print.Humanize(r.Status),
 					r.Progress,
@@ -498,7 +498,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 	if s.Controls > 0 {
 		p.Title("Coverage")
 		if s.CompliancePct != nil {
-			p.Text(draw.Plain, fmt.Sprintf("%.1f %%  %s", *s.CompliancePct, s.ComplianceFormula))
+			p.Text(draw.Plain, fmt.Sprintf("%.1f%%  %s", *s.CompliancePct, s.ComplianceFormula))
 		}
 		for _, b := range []struct {
 			word api.Implementation
@@ -552,7 +552,7 @@ func (o *overview) renderTotals(p *draw.Page) {
 	p.Title("About")
 	p.Field("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
 	p.Field(
-		"holds",
+		"contains",
 		print.Pluralize(
 			o.assessment.Counts.Documents,
 			"document",

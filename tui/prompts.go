@@ -188,7 +188,7 @@ func (q *textPrompt) view(w, h int) []draw.Line {
 	return p.Lines
 }
 
-// ordinary is a number with its noun after a verb's object: "3 items".
+// formatItems returns the code of a single item, or the number of items.
 func formatItems(n int, code string) string {
 	if n == 1 {
 		return code

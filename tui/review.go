@@ -23,7 +23,7 @@ type review struct {
 	rows       []*row
 	byKey      map[string]*row
 	list       list.List
-	// pagesInFlight counts the pending page requests; turn is the load they belong to.
+	// pagesInFlight counts the pending page requests, which belong to the load numbered loadSeq.
 	pagesInFlight, loadSeq, total int
 	loaded                        bool
 	filterField                   *input.Field // not nil while a filter is typed
@@ -260,7 +260,7 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 		}
 	}
 	if len(changed) == 0 {
-		v.app.setStatus("that is so already")
+		v.app.setStatus("no change: the value is the same")
 		return nil
 	}
 	v.undoStack = trimUndo(append(v.undoStack, group))
@@ -320,7 +320,7 @@ func (v *review) selectedRows() []*row {
 func (v *review) goToNextOpen(back bool) {
 	v.scroll, v.quoteIndex = 0, 0
 	if !v.selectNextOpen(back) {
-		v.app.setStatus("none is %s", v.kind.openLabel)
+		v.app.setStatus("there are none %s", v.kind.openLabel)
 	}
 }
 

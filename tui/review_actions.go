@@ -24,7 +24,7 @@ func (v *review) actions() []action.Action {
 	}
 	shut := none
 	if shut == "" && v.assessment.State == api.StateClosed {
-		shut = "the assessment is closed; nothing can be changed after that"
+		shut = "the assessment is closed and can't be changed"
 	}
 	var out []action.Action
 	if v.kind.acceptValues != nil {
@@ -41,7 +41,7 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help:  "filters as you type: all words have to be in the code, title, requirements or fields",
+			Help:  "filters as you type: the code, title, requirements and fields must contain all words",
 			Do:    v.startFilter,
 		},
 	)
@@ -55,7 +55,7 @@ func (v *review) actions() []action.Action {
 	}
 	nothing := ""
 	if len(v.undoStack) == 0 {
-		nothing = "nothing was changed here yet"
+		nothing = "nothing has been changed here yet"
 	}
 	out = append(
 		out,
@@ -64,7 +64,7 @@ func (v *review) actions() []action.Action {
 			Label:          "undo",
 			DisabledReason: nothing,
 			Do:             v.undo,
-			Help:           "takes the last change back, of all items it was made to",
+			Help:           "undoes the last change, for every item it was made to",
 		},
 		action.Action{
 			Keys: []string{
@@ -72,13 +72,13 @@ func (v *review) actions() []action.Action {
 			},
 			Label:          "mark",
 			DisabledReason: none,
-			Help:           "marks the " + v.kind.singular + " and goes on to the next; a change is made to all that are marked",
+			Help:           "marks the " + v.kind.singular + " and moves to the next; changes apply to all marked ones",
 			Do:             func() tea.Cmd { v.list.ToggleMark(); v.list.Move(1); return nil },
 		},
 		action.Action{
 			Keys:           []string{"*"},
 			DisabledReason: none,
-			Help:           "marks all that are shown; once more, none",
+			Help:           "marks all visible rows, or clears the marks if all are marked",
 			Do:             func() tea.Cmd { v.list.ToggleMarkVisible(); return nil },
 		},
 		action.Action{
@@ -89,10 +89,10 @@ func (v *review) actions() []action.Action {
 		},
 		action.Action{
 			Keys: []string{","},
-			Help: "goes to the one before " + v.kind.openLabel,
+			Help: "goes to the previous one " + v.kind.openLabel,
 			Do:   func() tea.Cmd { v.goToNextOpen(true); return nil },
 		},
-		action.Action{Keys: []string{"w"}, Help: "shows only what is " + v.kind.openLabel + "; once more, all", Do: v.toggleOnlyOpen},
+		action.Action{Keys: []string{"w"}, Help: "shows only those " + v.kind.openLabel + "; press again to show all", Do: v.toggleOnlyOpen},
 	)
 	if len(v.kind.evidenceOf(v.itemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
@@ -101,7 +101,7 @@ func (v *review) actions() []action.Action {
 		out = append(out, action.Action{
 			Keys: []string{
 				"g",
-			}, Label: "Gantt", Help: "shows the plan in time: due dates, milestones, what is overdue; once more, the item",
+			}, Label: "Gantt", Help: "shows the plan as a Gantt chart with due dates, milestones and overdue items; press again to show the item",
 			Do: func() tea.Cmd { v.showGantt = !v.showGantt; return nil },
 		})
 	}
@@ -111,13 +111,13 @@ func (v *review) actions() []action.Action {
 			Keys:           []string{"h"},
 			Label:          "history",
 			DisabledReason: none,
-			Help:           "shows who changed the " + v.kind.singular + " and what was said of it; once more, the " + v.kind.singular,
+			Help:           "shows changes to the " + v.kind.singular + " and comments on it; press again to show the " + v.kind.singular,
 			Do:             v.toggleHistory,
 		},
 		action.Action{
 			Keys:           []string{"E"},
 			DisabledReason: firstReason(shut, noEditorReason(v.app)),
-			Help:           "writes the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)",
+			Help:           "edits the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)",
 			Do:             v.editLongText,
 		},
 		action.Action{
@@ -129,7 +129,7 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
-			Help:           "exports what is shown as CSV, with the fields of the API",
+			Help:           "exports the visible rows as CSV, with the fields of the API",
 			Do:             v.export,
 		},
 		action.Action{
@@ -143,7 +143,7 @@ func (v *review) actions() []action.Action {
 			Keys:           []string{"A"},
 			Label:          "decide",
 			DisabledReason: v.decideBlockedReason(),
-			Help:           "opens what is to be signed, to approve or reject it",
+			Help:           "opens the version under review, to approve or reject it",
 			Do:             func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) },
 		},
 	)
@@ -162,7 +162,7 @@ func firstReason(reasons ...string) string {
 
 func noClashReason(a *App) string {
 	if len(a.saver.clashes) == 0 {
-		return "no change met another person's"
+		return "no changes conflict with another user's"
 	}
 	return ""
 }
@@ -175,11 +175,11 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 	return []action.Action{
 		one(
 			"up",
-			"one up",
+			"up one line",
 			"up",
 			"k",
-		), one("down", "one down", "down", "j"), one("pgup", "a screen up", "pgup", "ctrl+b"), one("pgdown", "a screen down", "pgdown", "ctrl+f"),
-		one("home", "to the first", "home"), one("end", "to the last", "end", "G"),
+		), one("down", "down one line", "down", "j"), one("pgup", "up one page", "pgup", "ctrl+b"), one("pgdown", "down one page", "pgdown", "ctrl+f"),
+		one("home", "to the first row", "home"), one("end", "to the last row", "end", "G"),
 	}
 }
 
@@ -245,7 +245,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 		},
 		Label:          "accept",
 		DisabledReason: off,
-		Help:           "accepts the " + v.kind.singular + " as it was drafted, and goes to the next that waits; or all that are marked",
+		Help:           "accepts the " + v.kind.singular + " as drafted, or all marked ones, and moves to the next one " + v.kind.openLabel,
 		Do: func() tea.Cmd {
 			return v.confirmConsequences(func() tea.Cmd {
 				var rows []*row
@@ -255,14 +255,14 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 					}
 				}
 				if len(rows) == 0 {
-					v.app.setStatus("none of them can be accepted as it is")
+					v.app.setStatus("none of them can be accepted as drafted")
 					return nil
 				}
 				set, _ := v.kind.acceptValues(rows[0])
 				cmd := v.changeRows(rows, set)
 				v.scroll, v.quoteIndex = 0, 0
 				if !v.selectNextOpen(false) {
-					v.app.statusText += "; none is left " + v.kind.openLabel
+					v.app.statusText += "; none left " + v.kind.openLabel
 				}
 				return cmd
 			})
@@ -285,7 +285,7 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 		c.title = "This version is under review"
 		c.lines = []string{"A change takes it out of review: the pending approval becomes void, and it must be submitted again."}
 	case api.VersionApproved, api.VersionRejected:
-		c.title = fmt.Sprintf("This version is %s, and never changes", v.version.Status)
+		c.title = fmt.Sprintf("This version is %s and can't be changed", v.version.Status)
 		c.lines = []string{"A change creates the next version, a draft that must be submitted and approved."}
 	default:
 		return change()
@@ -339,9 +339,9 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 	q := &textPrompt{app: v.app, title: title, field: input.New(value, a.form == formLongText), allowEditor: a.form == formLongText}
 	switch {
 	case a.form == formDate:
-		q.lines = []string{"as 2026-12-31" + map[bool]string{true: "; empty takes it away"}[a.nullable]}
+		q.lines = []string{"for example 2026-12-31" + map[bool]string{true: "; leave empty to clear it"}[a.nullable]}
 	case a.nullable:
-		q.lines = []string{"empty takes it away"}
+		q.lines = []string{"leave empty to clear it"}
 	}
 	q.onSubmit = func(text string) tea.Cmd {
 		if a.form != formLongText {
@@ -365,7 +365,7 @@ func (v *review) promptRelatedField(a *attr, word string, also *attr, why string
 		title:        capitalize(also.label) + ": " + why,
 		field:        input.New("", true),
 		allowEditor:  true,
-		emptyMessage: "a reason is needed; Esc leaves everything as it was",
+		emptyMessage: "a reason is required; Esc cancels the change",
 		onSubmit:     func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) },
 	}
 	return nil
@@ -377,11 +377,11 @@ func (a *attr) validationError(text string) string {
 	case text == "" && a.nullable:
 	case a.form == formDate:
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return fmt.Sprintf("%q is no date; write it as 2026-12-31", text)
+			return fmt.Sprintf("%q is not a date; use the form 2026-12-31", text)
 		}
 	case a.form == formNumber:
 		if n, err := strconv.Atoi(text); err != nil || n < a.minValue || n > a.maxValue {
-			return fmt.Sprintf("%q is no number from %d to %d", text, a.minValue, a.maxValue)
+			return fmt.Sprintf("%q is not a number from %d to %d", text, a.minValue, a.maxValue)
 		}
 	}
 	return ""
@@ -424,7 +424,7 @@ func (v *review) submitBlockedReason() string {
 func (v *review) decideBlockedReason() string {
 	switch {
 	case v.version == nil:
-		return "there is nothing to decide on yet"
+		return "there is nothing to approve yet"
 	case v.version.Status != api.VersionUnderReview:
 		return "the version is " + print.Humanize(v.version.Status) + "; submit it for review first, with S"
 	case v.app.saver.unsavedCount() > 0:
@@ -458,7 +458,7 @@ func (v *review) submit() tea.Cmd {
 					if err != nil {
 						return tea.Batch(v.app.showError(err), v.reloadVersion())
 					}
-					v.app.setStatus("submitted for review; A decides")
+					v.app.setStatus("submitted for review; press A to decide")
 					return v.load()
 				}
 			})

@@ -16,7 +16,7 @@ import (
 func TestReviewOfItems(t *testing.T) {
 	f := newFake(40)
 	s := newStage(t, f)
-	s.sees("Acme 2026", "28 %")
+	s.sees("Acme 2026", "28%")
 	s.review("1")
 	s.sees("Statement of Applicability v1, draft", "IAC-00", "20 to review", "Half of it is said.", "A.5.1", "Access rights are reviewed")
 
@@ -52,7 +52,7 @@ func TestReviewOfItems(t *testing.T) {
 
 	// What is left out wants a reason.
 	s.press("a", "4", "enter")
-	s.sees("a reason is needed")
+	s.sees("a reason is required")
 	s.write("No such thing")
 	s.press("enter")
 	if it := f.items[2]; it.Applicability != api.OutOfScope || it.Rationale != "No such thing" {
@@ -125,7 +125,7 @@ func TestAnotherPersonWasFirst(t *testing.T) {
 				t.Error("overwritten")
 			}
 			s.press("esc")
-			s.sees("1 change to decide on")
+			s.sees("1 change kept but not saved")
 			s.press("!", key)
 			if *f.items[0].Owner != want || s.app.saver.unsavedCount() != 0 || v.rows[0].hasConflict {
 				t.Errorf("%q, %d wait", *f.items[0].Owner, s.app.saver.unsavedCount())
@@ -147,7 +147,7 @@ func TestNobodyAnswers(t *testing.T) {
 		return nil
 	}
 	s.press("s", "2", "down", "s", "1")
-	s.sees("2 changes are kept, trying again in", "no answer from acme.example", "…")
+	s.sees("2 changes are kept, retrying in", "no answer from acme.example", "…")
 	s.press("q") // going away loses nothing
 	s.press("1")
 	s.press("ctrl+c")
@@ -231,7 +231,7 @@ func TestApprovedVersionIsFollowed(t *testing.T) {
 		return nil
 	}
 	s.press("*", "o")
-	s.sees("This version is approved, and never changes")
+	s.sees("This version is approved and can't be changed")
 	s.press("y")
 	s.write("Ada")
 	s.press("enter")
@@ -263,7 +263,7 @@ func TestFindings(t *testing.T) {
 	s.press("v", "3", "d")
 	s.write("tomorrow")
 	s.press("enter")
-	s.sees("no date; write it as 2026-12-31")
+	s.sees("is not a date; use the form 2026-12-31")
 	s.press("ctrl+u")
 	s.write("2027-01-31")
 	s.press("enter")
@@ -292,9 +292,9 @@ func TestDecisionBindsWhatWasShown(t *testing.T) {
 	s := newStage(t, f)
 	s.press("enter", "A")
 	s.sees(
-		"You are about to sign the Statement of Applicability of Acme 2026, version 1",
+		"Approval of the Statement of Applicability of Acme 2026, version 1",
 		"sha256 c1",
-		"asked by",
+		"requested by",
 		"Bo",
 		"5 applicable",
 		"3 to review",

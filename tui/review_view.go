@@ -32,12 +32,12 @@ func (v *review) view(w, h int) []draw.Line {
 		p := draw.NewPage(w)
 		switch {
 		case !v.loaded:
-			p.Text(draw.Dim, "reading…")
+			p.Text(draw.Dim, "loading…")
 		default:
 			p.Text(
 				draw.Plain,
 				fmt.Sprintf(
-					"There is no %s yet: the assessment is %s. Go back and make the next move with n.",
+					"There is no %s yet: the assessment is %s. Go back and press n for the next step.",
 					v.kind.gate.Title(),
 					formatState(v.assessment.State),
 				),
@@ -78,7 +78,7 @@ func (v *review) summary(w int) draw.Line {
 		text += ", others hidden (w)"
 	}
 	if v.total > len(v.rows) {
-		text += fmt.Sprintf(", reading %d", v.total)
+		text += fmt.Sprintf(", loading %d", v.total)
 	}
 	return draw.TextLine(draw.Dim, text)
 }
@@ -87,7 +87,7 @@ func (v *review) summary(w int) draw.Line {
 func (v *review) detail(w, h int) []draw.Line {
 	r := v.selectedRow()
 	if r == nil {
-		return []draw.Line{draw.TextLine(draw.Dim, "nothing is shown; Esc takes the filter away")}
+		return []draw.Line{draw.TextLine(draw.Dim, "nothing matches; Esc clears the filter")}
 	}
 	if d := v.cachedPage; d.row != r || d.item != r.item || d.w != w || d.showsHistory != v.showHistory || d.quote != v.quoteIndex {
 		v.cachedPage = v.drawItem(r, w)
@@ -107,7 +107,7 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 			p.Text(draw.Yellow, "… not saved yet")
 		}
 		if r.rejected != nil {
-			p.Text(draw.Red, "✗ what you typed was refused; the same key offers it again")
+			p.Text(draw.Red, "✗ your input was rejected; press the same key to correct it")
 		}
 		v.kind.renderFields(p, r)
 		p.Field("owner", r.value("owner"), draw.Plain)

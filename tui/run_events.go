@@ -25,7 +25,7 @@ const (
 // errRunEnded is returned after the last event of a run.
 var errRunEnded = errors.New("the run has ended")
 
-// followRun reports a workflow run's changes from its events until the screen is left. over is
+// followRun reports a workflow run's changes from its events until the screen is left. onEnd is
 // called at the end, with errRunEnded or the error.
 func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onEnd func(err error) tea.Cmd) tea.Cmd {
 	a.endFollow()

@@ -35,7 +35,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 		app:         a,
 		label:       "Workflow runs",
 		parentTitle: one.Name,
-		emptyText:   "No workflow has run yet; s starts one that does the assessment by itself, up to the next decision.",
+		emptyText:   "No workflow runs yet. Press s to start one that runs the assessment up to the next decision.",
 	}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		l, err := call(
@@ -96,7 +96,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			{
 				Keys:  []string{"s"},
 				Label: "start",
-				Help:  "starts the workflow that does the assessment by itself, up to the next decision",
+				Help:  "starts a workflow that runs the assessment up to the next decision",
 				Do: func() tea.Cmd {
 					in := api.AssessmentInput{AssessmentID: one.ID}
 					return t.runAndReload(
@@ -110,19 +110,19 @@ func newWorkflows(a *App, one api.Assessment) *table {
 				Label:          "resume",
 				DisabledReason: resume,
 				Help:           "resumes a failed or waiting run",
-				Do:             send("goes on", api.ResumeWorkflow, record),
+				Do:             send("resumed", api.ResumeWorkflow, record),
 			},
 			{
 				Keys:           []string{"c"},
 				Label:          "cancel",
 				DisabledReason: cancel,
-				Help:           "ends the run for good; what is done stays done",
+				Help:           "ends the run permanently; completed steps are kept",
 				Do: func() tea.Cmd {
 					a.overlay = &confirmPrompt{
 						app:          a,
 						title:        "Cancel the run?",
 						lines:        []string{"Completed steps are kept; the current step is interrupted."},
-						confirmLabel: "cancel it",
+						confirmLabel: "cancel the run",
 						onConfirm:    send("cancelled", api.CancelWorkflow, record),
 					}
 					return nil
@@ -133,7 +133,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 	return t.withColumns(
 		list.Column{Title: "workflow"},
 		list.Column{Title: "status", Width: 20},
-		list.Column{Title: "done", Width: 5, AlignRight: true, ShowFrom: 46},
+		list.Column{Title: "progress", Width: 5, AlignRight: true, ShowFrom: 46},
 		list.Column{Title: "step", Width: 22, ShowFrom: 76},
 		list.Column{Title: "started", Width: 20, ShowFrom: 100},
 	)
@@ -146,7 +146,7 @@ func workflowEntry(r *api.WorkflowRun) entry {
 		[]draw.Style{1: runStyle(string(r.Status))},
 		print.Humanize(r.WorkflowType),
 		print.Humanize(r.Status),
-		fmt.Sprintf("%d %%", r.Progress),
+		fmt.Sprintf("%d%%", r.Progress),
 		print.Humanize(r.CurrentStep),
 		print.FormatTime(r.CreatedAt),
 	)
@@ -172,11 +172,11 @@ func renderWorkflow(p *draw.Page, record any) {
 	p.AddLine(
 		draw.Line{
 			{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))},
-			{Text: fmt.Sprintf(" %d %%", r.Progress)},
+			{Text: fmt.Sprintf(" %d%%", r.Progress)},
 		},
 	)
-	p.Field("doing", stringOrEmpty(r.Detail), draw.Plain)
-	p.Field("waits for", stringOrEmpty(r.WaitingFor), draw.Yellow)
+	p.Field("detail", stringOrEmpty(r.Detail), draw.Plain)
+	p.Field("waiting for", stringOrEmpty(r.WaitingFor), draw.Yellow)
 	p.Field("error", stringOrEmpty(r.Error), draw.Red)
 	p.Field("not before", formatTimePtr(r.NotBefore), draw.Plain)
 	p.Field("started by", r.StartedBy.Name+", "+print.FormatTime(r.CreatedAt), draw.Plain)
@@ -217,7 +217,7 @@ type agentRun struct {
 
 // newAgentRuns returns the list of an assessment's agent runs and follows active ones.
 func newAgentRuns(a *App, one api.Assessment) *table {
-	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent has run yet; `service agent run` starts one."}
+	t := &table{app: a, label: "Agent runs", parentTitle: one.Name, emptyText: "No agent runs yet. Start one with `service agent run`."}
 	// The details of an ended run never change.
 	ended := map[string]*agentRun{}
 	t.fetch = func(ctx context.Context, c Caller, p api.Paging) ([]entry, api.Pagination, error) {
@@ -271,7 +271,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 				Keys:           []string{"enter"},
 				Label:          "show",
 				DisabledReason: none,
-				Help:           "reads what the agent did and proposes",
+				Help:           "loads the agent's steps and proposals",
 				Do: func() tea.Cmd {
 					return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
 						in := api.AgentRunInput{AgentRunID: r.ID}
@@ -331,24 +331,24 @@ func renderAgentRun(p *draw.Page, record any) {
 	p.Field("started", formatTimePtr(r.StartedAt), draw.Plain)
 	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
 	if r.Tokens != (api.Tokens{}) {
-		p.Field("tokens", fmt.Sprintf("%d read, %d written", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
+		p.Field("tokens", fmt.Sprintf("%d in, %d out", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
 	}
 	if r.Confidence != nil {
 		p.Field("confidence", fmt.Sprintf("%.2f", *r.Confidence), draw.Plain)
 	}
 	p.Field("error", stringOrEmpty(r.Error), draw.Red)
 	if o := r.output; o != nil {
-		p.Title("Proposal")
+		p.Title("Proposals")
 		p.Text(draw.Plain, o.Summary)
 		for _, one := range o.Proposals {
 			b, _ := json.Marshal(one) // it was decoded from JSON
 			p.Indent(2, draw.Plain, "- "+string(b))
 		}
 		for _, one := range o.Assumptions {
-			p.Indent(2, draw.Dim, "assumes: "+one)
+			p.Indent(2, draw.Dim, "assumption: "+one)
 		}
 		for _, one := range o.Limitations {
-			p.Indent(2, draw.Dim, "limit: "+one)
+			p.Indent(2, draw.Dim, "limitation: "+one)
 		}
 	}
 	if len(r.steps) > 0 {
@@ -358,6 +358,6 @@ func renderAgentRun(p *draw.Page, record any) {
 		}
 	}
 	if r.steps == nil && r.output == nil {
-		p.Text(draw.Dim, "Enter reads what it did and proposes.")
+		p.Text(draw.Dim, "Press Enter to load its steps and proposals.")
 	}
 }

@@ -150,12 +150,12 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 		case e.review != v || taken[e.key] || r != nil && r.hasConflict:
 			rest = append(rest, e)
 		case r == nil:
-			s.countRefusal("there is no " + e.key + " any more")
+			s.countRefusal("" + e.key + " no longer exists")
 		default:
 			taken[e.key] = true
 			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })
 			set := e.values
-			if len(reset) > 0 { // the rules say what they were, and what followed from that
+			if len(reset) > 0 { // resetting restores these fields, so their values are not sent
 				set = maps.Clone(e.values)
 				maps.DeleteFunc(set, func(n, _ string) bool { return slices.Contains(e.restore, n) })
 			}
@@ -287,7 +287,7 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, done []ed
 	if len(s.queue) == 0 && s.refusals > 0 {
 		what := s.firstRefusal
 		if s.refusals > 1 {
-			what = print.Pluralize(s.refusals, "change was", "changes were") + " refused; the first: " + s.firstRefusal
+			what = print.Pluralize(s.refusals, "change was", "changes were") + " rejected; the first: " + s.firstRefusal
 		}
 		a.statusText, a.isError = what, true
 		s.refusals, s.firstRefusal = 0, ""

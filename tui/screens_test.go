@@ -196,7 +196,7 @@ func TestOffKeysSayWhy(t *testing.T) {
 	s.press("s")
 	s.sees("s: the assessment is closed")
 	s.press("u")
-	s.sees("u: nothing was changed here yet")
+	s.sees("u: nothing has been changed here yet")
 	s.press("E")
 	s.sees("E: the assessment is closed")
 	s.press("?")

@@ -55,8 +55,8 @@ func (s *search) actions() []action.Action {
 			h := s.selectedHit()
 			return s.app.push(newPassages(s.app, h.DocumentID, h.Filename, h.ChunkID, h.Highlights))
 		}},
-		{Keys: []string{"up"}, Label: "up", Help: "one up", Do: func() tea.Cmd { s.cursor = max(0, s.cursor-1); return nil }},
-		{Keys: []string{"down"}, Label: "down", Help: "one down", Do: func() tea.Cmd {
+		{Keys: []string{"up"}, Label: "up", Help: "up one line", Do: func() tea.Cmd { s.cursor = max(0, s.cursor-1); return nil }},
+		{Keys: []string{"down"}, Label: "down", Help: "down one line", Do: func() tea.Cmd {
 			if s.answer != nil {
 				s.cursor = max(0, min(s.cursor+1, len(s.answer.Data)-1))
 			}
@@ -64,7 +64,7 @@ func (s *search) actions() []action.Action {
 		}},
 		{
 			Keys: []string{"ctrl+u"},
-			Help: "takes away what was typed; other letters are what is searched for",
+			Help: "clears the query; letters are added to it",
 			Do:   func() tea.Cmd { return nil },
 		},
 	}
@@ -138,7 +138,7 @@ func (s *search) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case strings.TrimSpace(s.field.Value()) == "":
-		p.Text(draw.Dim, "Type what you look for: it is found by meaning and by words.")
+		p.Text(draw.Dim, "Type a question or words: passages are found by meaning and by words.")
 	case s.answer == nil:
 		p.Text(draw.Dim, "searching…")
 	case len(s.answer.Data) == 0:

@@ -81,7 +81,7 @@ var (
 	noteAttr  = attr{key: "n", name: "note", label: "note", form: formLongText, nullable: true}
 )
 
-// read gives a field the way it is read from items of one type.
+// withGetter returns a with a getter for items of type I.
 func withGetter[I any](a attr, get func(*I) string) attr {
 	a.get = func(item any) string { return get(item.(*I)) }
 	return a
@@ -194,7 +194,7 @@ func newSoAType() *deliverableType {
 func exclusionReasonField(value string) (string, string) {
 	switch a := api.Applicability(value); a {
 	case api.NotApplicable, api.OutOfScope:
-		return "rationale", "why is it " + print.Humanize(a) + "? It stands in the Statement of Applicability."
+		return "rationale", "why is it " + print.Humanize(a) + "? The Statement of Applicability will state it."
 	}
 	return "", ""
 }
@@ -202,13 +202,13 @@ func exclusionReasonField(value string) (string, string) {
 func renderSoAFields(p *draw.Page, r *row) {
 	i := r.item.(*api.SoAItem)
 	p.Field("applicability", print.Humanize(r.value("applicability")), draw.Bold)
-	p.Field("because", r.value("rationale"), draw.Plain)
+	p.Field("rationale", r.value("rationale"), draw.Plain)
 	p.Field("status", print.Humanize(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
 	p.Field("reason", i.Reason, draw.Plain)
 	p.Field("evidence", print.FormatCoverage(i), draw.Plain)
 	p.Field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
 	if r.value("needs_review") == "true" {
-		p.Field("needs review", "yes: y accepts it as it is", draw.Yellow)
+		p.Field("needs review", "yes: press y to accept it as drafted", draw.Yellow)
 	}
 }
 

@@ -44,8 +44,8 @@ func newConflicts(a *App, one api.Assessment) *conflicts {
 	c := &conflicts{assessment: one, rejectedValues: map[string]string{}}
 	t := &table{
 		app: a, label: "Sync conflicts", parentTitle: one.Name, renderRecord: c.renderConflict, extraActions: c.conflictActions,
-		emptyText: "No conflict is open. Where two people changed the same field of an assessment that is synchronised, both " +
-			"values are here to choose from. w shows those that are decided, too.",
+		emptyText: "No open conflicts. If the same field was changed in the clone and on the remote, choose between both " +
+			"values here. Press w to show resolved conflicts as well.",
 	}
 	t.fetch = func(ctx context.Context, caller Caller, p api.Paging) ([]entry, api.Pagination, error) {
 		in := &api.SyncConflictsInput{Paging: p, AssessmentID: one.ID, Status: "open"}
@@ -96,7 +96,7 @@ func conflictEntry(c *api.SyncConflict) entry {
 		what = c.Kind
 	}
 	if c.Status != "open" {
-		state = "decided: " + c.Choice
+		state = "resolved: " + c.Choice
 	}
 	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Remote), formatSide(c, c.Clone), state)
 }
@@ -125,7 +125,7 @@ func formatSide(c *api.SyncConflict, s api.SyncSide) string {
 // sideValueText returns a side's value as text.
 func sideValueText(s api.SyncSide) string {
 	if !hasValue(s.Value) {
-		return "(nothing)"
+		return "(empty)"
 	}
 	var text string
 	if json.Unmarshal(s.Value, &text) == nil {
@@ -146,11 +146,11 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	p.Text(draw.Bold, one.Message)
 	state, style := "open", draw.Yellow
 	if one.Status != "open" {
-		state, style = "decided: "+one.Choice+" by "+stringOrEmpty(one.ResolvedBy)+", "+formatTimePtr(one.ResolvedAt), draw.Plain
+		state, style = "resolved: "+one.Choice+" by "+stringOrEmpty(one.ResolvedBy)+", "+formatTimePtr(one.ResolvedAt), draw.Plain
 	}
 	p.Field("state", state, style)
-	p.Field("kind", one.Kind, draw.Plain)
-	p.Field("line", one.Label, draw.Plain)
+	p.Field("type", one.Kind, draw.Plain)
+	p.Field("item", one.Label, draw.Plain)
 	p.Field("field", print.Humanize(one.Field), draw.Plain)
 	for _, s := range []struct {
 		key, name string
@@ -184,17 +184,17 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 	case one == nil:
 		off = "there is no conflict here"
 	case one.Status != "open" && c.list.MarkedCount() == 0:
-		off = "it is decided already; that is done once"
+		off = "it is already resolved"
 	}
 	line := off
 	if one != nil {
 		if line = ""; gateByTable[one.Table] == "" {
-			line = "it is not of a line of a deliverable"
+			line = "it does not belong to an item of a deliverable"
 		}
 	}
 	only := off
 	if only == "" && c.list.MarkedCount() > 1 {
-		only = "a value is written for one at a time; Esc takes the marks away"
+		only = "a value can be set for one conflict at a time; Esc clears the marks"
 	}
 	decide := func(choice string) func() tea.Cmd { return func() tea.Cmd { return c.resolveSelected(choice) } }
 	return []action.Action{
@@ -202,21 +202,21 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{"h"},
 			Label:          "remote's",
 			DisabledReason: off,
-			Help:           "keeps the remote's value, of the conflict or of all that are marked",
+			Help:           "keeps the remote's value, for this conflict or all marked ones",
 			Do:             decide("remote"),
 		},
 		{
 			Keys:           []string{"c"},
 			Label:          "clone's",
 			DisabledReason: off,
-			Help:           "keeps the clone's value, of the conflict or of all that are marked",
+			Help:           "keeps the clone's value, for this conflict or all marked ones",
 			Do:             decide("clone"),
 		},
 		{
 			Keys:           []string{"b"},
-			Label:          "before",
+			Label:          "base",
 			DisabledReason: off,
-			Help:           "sets what both began with, of the conflict or of all that are marked",
+			Help:           "restores the common base value, for this conflict or all marked ones",
 			Do:             decide("base"),
 		},
 		{
@@ -230,23 +230,23 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{" "},
 			Label:          "mark",
 			DisabledReason: off,
-			Help:           "marks the conflict and goes on to the next",
+			Help:           "marks the conflict and moves to the next",
 			Do:             func() tea.Cmd { c.list.ToggleMark(); c.list.Move(1); return nil },
 		},
 		{
 			Keys:           []string{"*"},
 			DisabledReason: off,
-			Help:           "marks all that are shown; once more, none",
+			Help:           "marks all visible rows, or clears the marks if all are marked",
 			Do:             func() tea.Cmd { c.list.ToggleMarkVisible(); return nil },
 		},
 		{
 			Keys: []string{
 				"enter",
 			},
-			Label:          "line",
+			Label:          "item",
 			DisabledReason: line,
-			Help: "opens the line in its review: a conflict is decided once, but its field can be changed there like " +
-				"any other, and that undone",
+			Help: "opens the item in its review: a conflict is resolved once, but the field can be changed and undone " +
+				"there like any other",
 			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) },
 		},
 		{
@@ -256,7 +256,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Help:           "pushes local changes and pulls the remote's, like `service sync`",
 			Do:             func() tea.Cmd { return a.syncWithRemote(c.assessment.ID, c.load) },
 		},
-		{Keys: []string{"w"}, Help: "shows those that are decided beside the open ones; once more, not", Do: func() tea.Cmd {
+		{Keys: []string{"w"}, Help: "also shows resolved conflicts; press again to hide them", Do: func() tea.Cmd {
 			c.showDecided.Store(!c.showDecided.Load())
 			c.list.ClearMarks()
 			return c.load()
@@ -284,7 +284,7 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 		orders = append(orders, in)
 	}
 	if len(orders) == 0 {
-		c.app.setStatus("all of them are decided already")
+		c.app.setStatus("all of them are already resolved")
 		return nil
 	}
 	if len(orders) == 1 {
@@ -293,9 +293,9 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	words := map[string]string{"remote": "Keep the remote's value", "clone": "Keep the clone's value", "base": "Restore the common base value"}
 	c.app.overlay = &confirmPrompt{
 		app:          c.app,
-		title:        fmt.Sprintf("%s, of %d conflicts?", words[choice], len(orders)),
-		lines:        []string{"A conflict is decided once."},
-		confirmLabel: "decide",
+		title:        fmt.Sprintf("%s for %d conflicts?", words[choice], len(orders)),
+		lines:        []string{"A conflict can be resolved only once."},
+		confirmLabel: "resolve",
 		onConfirm:    func() tea.Cmd { return c.sendDecisions(orders) },
 	}
 	return nil
@@ -342,17 +342,17 @@ func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total i
 	c.list.ClearMarks()
 	c.list.Refresh()
 	if err != nil { // a decision is not made again by itself: who asked for it may have changed their mind
-		c.app.statusText, c.app.isError = "not decided: "+explainError(err), true
+		c.app.statusText, c.app.isError = "not resolved: "+explainError(err), true
 		if total > 1 {
-			c.app.statusText = fmt.Sprintf("%d of %d decided; the first of the others: %s", len(resolved), total, explainError(err))
+			c.app.statusText = fmt.Sprintf("%d of %d resolved; the first error: %s", len(resolved), total, explainError(err))
 		}
 		return nil
 	}
 	onRemote := ""
 	if c.status != nil && c.status.Role == "clone" {
-		onRemote = " on the remote; B syncs it here"
+		onRemote = " on the remote; press B to get the result here"
 	}
-	c.app.setStatus("%s decided%s", print.Pluralize(total, "conflict is", "conflicts are"), onRemote)
+	c.app.setStatus("%s resolved%s", print.Pluralize(total, "conflict is", "conflicts are"), onRemote)
 	if onRemote != "" {
 		c.list.Move(1)
 		return nil
@@ -465,13 +465,13 @@ func (a *attr) encodeJSON(value string) json.RawMessage {
 func syncBlockedReason(a *App, st *api.SyncStatus) string {
 	switch {
 	case st == nil:
-		return "it is being read"
+		return "still loading"
 	case a.syncing:
-		return "that is going on"
+		return "a sync is in progress"
 	case st.Role != "clone":
-		return "it is no clone: `service sync clone` makes one on another machine, `service sync publish` gives this one a remote"
+		return "this is not a clone; clone an assessment with `service sync clone`, or publish this one with `service sync publish`"
 	case a.Sync == nil:
-		return "`service sync` does, on the machine of the clone"
+		return "use `service sync` on the machine that has the clone"
 	}
 	return ""
 }
@@ -507,7 +507,7 @@ func formatSyncStatus(st *api.SyncStatus) (string, draw.Style) {
 			parts = append(parts, print.Pluralize(st.Ahead, "record", "records")+" ahead")
 			style = draw.Yellow
 		} else {
-			parts = append(parts, "nothing ahead")
+			parts = append(parts, "all changes pushed")
 		}
 		if st.SyncedAt != nil {
 			parts = append(parts, "synced "+print.FormatTime(*st.SyncedAt))

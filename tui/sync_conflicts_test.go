@@ -61,7 +61,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 		"as it was",
 	)
 	s.press("c")
-	s.sees("1 conflict is decided", "1 of 3")
+	s.sees("1 conflict is resolved", "1 of 3")
 	s.press("e")
 	s.sees("Note of IAC-01")
 	s.press("ctrl+u")
@@ -70,11 +70,11 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	if want := []string{`clone `, `value "from both"`, `value "as it was"`, `remote `}; !slices.Equal(f.decided, want) {
 		t.Errorf("decided %q", f.decided)
 	}
-	s.sees("No conflict is open")
+	s.sees("No open conflicts")
 	s.press("w")
-	s.sees("decided: clone by Ada")
+	s.sees("resolved: clone by Ada")
 	s.press("h")
-	s.sees("it is decided already; that is done once")
+	s.sees("it is already resolved")
 
 	// Its line, where a value can be changed again.
 	s.press("down", "down", "enter")
@@ -89,9 +89,9 @@ func TestManyConflictsAtOnce(t *testing.T) {
 	f.clashes[2].Field, f.clashes[2].Remote.Value = "implementation_status", json.RawMessage(`"planned"`)
 	s := newStage(t, f)
 	s.press("enter", "c", "*", "e")
-	s.sees("a value is written for one at a time")
+	s.sees("a value can be set for one conflict at a time")
 	s.press("h")
-	s.sees("Keep the remote's value, of 5 conflicts?")
+	s.sees("Keep the remote's value for 5 conflicts?")
 	if len(f.decided) > 0 {
 		t.Error("decided before the answer")
 	}
@@ -105,7 +105,7 @@ func TestManyConflictsAtOnce(t *testing.T) {
 	// Somebody else decides one meanwhile.
 	f.clashes[4].Status = "resolved"
 	s.press("y")
-	s.sees("3 of 4 decided; the first of the others: this conflict has already been resolved")
+	s.sees("3 of 4 resolved; the first error: this conflict has already been resolved")
 }
 
 // What was written and refused is offered again, and nothing is decided by itself later.
@@ -121,7 +121,7 @@ func TestRefusedValueOfAConflictIsKept(t *testing.T) {
 	}
 	s.write("long thoughts")
 	s.press("enter")
-	s.sees("not decided: nobody answers")
+	s.sees("not resolved: nobody answers")
 	f.on = nil
 	s.fire()
 	if len(f.decided) > 0 {
@@ -143,7 +143,7 @@ func TestConflictsOfAClone(t *testing.T) {
 	s.press("enter")
 	s.sees("clone of https://grc.acme.example, 2 records ahead")
 	s.press("B")
-	s.sees("`service sync` does, on the machine of the clone")
+	s.sees("use `service sync` on the machine that has the clone")
 	var atHome []string
 	s.app.Resolve = func(_ context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 		atHome = append(atHome, in.Body.Choice)
@@ -161,14 +161,14 @@ func TestConflictsOfAClone(t *testing.T) {
 	s.press("c")
 	s.sees("Clone (here)")
 	s.press("h")
-	s.sees("decided on the remote; B syncs it here")
+	s.sees("resolved on the remote; press B to get the result here")
 	if !slices.Equal(atHome, []string{"remote"}) || slices.Contains(f.said, "resolve-sync-conflict") {
 		t.Errorf("%v, %v", atHome, f.said)
 	}
 	s.press("B")
-	s.sees("sent 2 changes, read 3 records", "No conflict is open")
+	s.sees("sent 2 changes, read 3 records", "No open conflicts")
 	s.press("q")
-	s.sees("nothing ahead")
+	s.sees("all changes pushed")
 }
 
 // A run's events show what goes on without asking again; where there are none, it is asked.
@@ -191,26 +191,26 @@ func TestRunIsFollowed(t *testing.T) {
 	f.told = []string{event("progress", 15)}
 	s := newStage(t, f)
 	s.press("enter")
-	s.sees("running, 15 %")
+	s.sees("running, 15%")
 	f.told = []string{event("progress", 20) + ": still here\n\n" + event("progress", 45)}
 	s.waits = nil
 	s.press("8")
-	s.sees("45 %")
+	s.sees("45%")
 	if len(s.waits) == 0 {
 		t.Fatal("a stream that broke off is not asked for again")
 	}
 	n := len(f.said)
 	f.runs[0].Status, f.runs[0].Progress = api.RunCompleted, 100
 	s.fire()
-	s.sees("100 %", "completed")
+	s.sees("100%", "completed")
 	if asked := f.said[n:]; slices.Contains(asked, "watch-workflow") {
 		t.Errorf("a run that has ended is followed: %v", asked)
 	}
 	// Without a stream, it is asked after a while.
 	f.told, f.runs[0].Status, f.runs[0].Progress = nil, api.RunRunning, 50
 	s.press("ctrl+r")
-	s.sees("50 %")
+	s.sees("50%")
 	f.runs[0].Progress = 60
 	s.fire()
-	s.sees("60 %")
+	s.sees("60%")
 }

@@ -171,7 +171,7 @@ func (t *table) actions() []action.Action {
 		action.Action{
 			Keys:  []string{"/"},
 			Label: "filter",
-			Help:  "filters as you type: all words have to be in the row",
+			Help:  "filters as you type: rows must contain all words",
 			Do:    func() tea.Cmd { t.filterField = input.New(t.list.Filter(), false); return nil },
 		},
 	)
@@ -188,7 +188,7 @@ func (t *table) actions() []action.Action {
 	}
 	all := ""
 	if t.next == nil {
-		all = "all of them are read"
+		all = "everything is loaded"
 	}
 	none := ""
 	if t.selectedRecord() == nil {
@@ -199,7 +199,7 @@ func (t *table) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"m"},
 			DisabledReason: all,
-			Help:           "reads older ones",
+			Help:           "loads more, older records",
 			Do:             func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) },
 		},
 		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
@@ -209,7 +209,7 @@ func (t *table) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
-			Help:           "exports what is shown as CSV, with the fields of the API",
+			Help:           "exports the visible rows as CSV, with the fields of the API",
 			Do:             t.export,
 		},
 	)
@@ -242,7 +242,7 @@ func (t *table) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case !t.loaded:
-		p.Text(draw.Dim, "reading…")
+		p.Text(draw.Dim, "loading…")
 		return p.Lines
 	case len(t.entries) == 0:
 		p.Text(draw.Plain, t.emptyText)
@@ -252,7 +252,7 @@ func (t *table) view(w, h int) []draw.Line {
 	if head == nil {
 		text := fmt.Sprintf("%d of %d", t.list.Position(), len(t.list.Visible()))
 		if t.total > len(t.entries) {
-			text += fmt.Sprintf(", %d in all (m reads more)", t.total)
+			text += fmt.Sprintf(", %d in total (m loads more)", t.total)
 		}
 		head = draw.TextLine(draw.Dim, text)
 	}

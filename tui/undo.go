@@ -84,9 +84,9 @@ func (v *review) undo() tea.Cmd {
 		n++
 	}
 	if n == 0 {
-		v.app.setStatus("there was nothing left to undo")
+		v.app.setStatus("there is nothing to undo")
 		return nil
 	}
-	v.app.setStatus("%s as before", formatItems(n, group.rows[0].key))
+	v.app.setStatus("undone for %s", formatItems(n, group.rows[0].key))
 	return v.app.saver.sendNext(v.app)
 }

@@ -27,7 +27,7 @@ func FormatConfidence(c float64, overruled bool) string {
 
 // FormatCoverage formats how much of a control is covered by evidence, and the kind of evidence.
 func FormatCoverage(i *api.SoAItem) string {
-	out := fmt.Sprintf("%s, %.0f %% of the statements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
+	out := fmt.Sprintf("%s, %.0f%% of the requirements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
 	switch {
 	case i.InOperation:
 		out += ", by records too"

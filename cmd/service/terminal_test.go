@@ -168,7 +168,7 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 		t.Errorf("%d are owned", n)
 	}
 	p.press("u")
-	p.sees(fmt.Sprintf("%d items as before", matching))
+	p.sees(fmt.Sprintf("undone for %d items", matching))
 	p.saved()
 	if n := owned(); n != 0 {
 		t.Errorf("%d are owned after the undo", n)
@@ -197,7 +197,7 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	p.press("y")
 	p.sees("under review")
 	p.press("A")
-	p.sees("You are about to sign", "sha256", fmt.Sprint(controls), "manual edits")
+	p.sees("Approval of the", "sha256", fmt.Sprint(controls), "manual edits")
 	p.press("a")
 	p.sees("Approve version 1")
 	p.typed("Reviewed in the terminal")

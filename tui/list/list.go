@@ -11,11 +11,11 @@ import (
 // Column is a column of a list.
 type Column struct {
 	Title string
-	// Width in cells; 0: what the others leave.
+	// Width is in cells; 0 shares the remaining width.
 	Width      int
 	AlignRight bool
-	// ShowFrom is the width of the list from which on the column is shown, To the one from which
-	// on it is not, as another says the same in full; 0: always.
+	// The column is shown if the list is at least ShowFrom and less than HideFrom cells wide; 0 sets
+	// no bound.
 	ShowFrom, HideFrom int
 }
 
@@ -44,7 +44,7 @@ type List struct {
 	visible     []int
 	cursor, top int
 	marked      map[string]bool
-	drawnRows   int // rows that were in sight when it was last drawn
+	drawnRows   int // the number of rows last drawn
 }
 
 // Refresh rereads the rows, keeping the cursor on its row.
