@@ -144,7 +144,7 @@ func streamEvents(w http.ResponseWriter, events io.Reader) {
 		n, err := events.Read(buf)
 		if n > 0 {
 			if _, failed := w.Write(buf[:n]); failed != nil {
-				return // nobody listens any more
+				return // the client has disconnected
 			}
 			_ = conn.Flush()
 		}
@@ -169,7 +169,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, form api.Form,
 	if f.SHA256 != "" {
 		h.Set("ETag", `"`+f.SHA256+`"`)
 	}
-	if f.Size >= 0 { // else it is written as it goes
+	if f.Size >= 0 { // a negative size means that it is not known in advance
 		h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
 	}
 	s.serveContent(w, r, f)

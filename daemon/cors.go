@@ -68,7 +68,7 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
 		own := err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host) &&
-			(u.Scheme == "https" || !s.isHTTPS(r)) // what comes over http may be anybody's who sits on the line
+			(u.Scheme == "https" || !s.isHTTPS(r)) // an http page may have been forged on the network
 		if own || slices.Contains(s.origins, strings.ToLower(origin)) {
 			return nil
 		}

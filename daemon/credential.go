@@ -25,13 +25,13 @@ func requestCredential(r *http.Request) identity.Credential {
 			c.Bearer = strings.TrimSpace(token)
 		}
 		if c.Bearer == "" {
-			c.Bearer = "none" // an Authorization that is no bearer token is refused, not passed over
+			c.Bearer = "none" // reject an Authorization header without a bearer token instead of ignoring it
 		}
 		return c
 	}
 	for i, cookie := range r.CookiesNamed(api.SessionCookie) {
 		if i > 0 && cookie.Value != c.Cookie {
-			c.Cookie = "none" // another site of the domain may have planted one of them
+			c.Cookie = "none" // another site of the same domain may have set one of them
 			break
 		}
 		c.Cookie = cookie.Value

@@ -2,12 +2,12 @@
 // each operation and runs every request through one chain of checks that are
 // derived from the operation's declaration.
 //
-//	trace id → log, count and recover → an end to the body → plain headers, path and query → CORS →
-//	path to operation → credential → rate limit → CSRF → tenant and membership →
+//	trace ID → log, count and recover → body deadline → well-formed headers, path and query → CORS →
+//	routing → credential → rate limit → CSRF → tenant and membership →
 //	permission → body limit and strict JSON → idempotency → decode and validate →
 //	engine → encode
 //
-// It holds no rule of the domain. Who calls comes from a verified credential or
-// from the listener (the local socket and the in-memory transport stand for the
-// person whose machine it is), never from a header.
+// It contains no domain rules. The caller is determined by a verified credential or
+// by the listener (requests on the local socket and the in-memory transport come from
+// the local user of the machine), never by a header.
 package daemon

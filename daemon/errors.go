@@ -17,7 +17,7 @@ import (
 
 func init() {
 	huma.DefaultArrayNullable = false
-	// A field by another casing would be a way to say it twice.
+	// Otherwise one field could be given twice, in different casings.
 	huma.ValidateStrictCasing = true
 }
 
@@ -107,7 +107,7 @@ func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *
 	}
 	if e.Code == api.CodeInternal && !clientDisconnected(ctx) {
 		level := slog.LevelError
-		if !e.IsHidden() { // the caller is told, and can mend it
+		if !e.IsHidden() { // the caller sees it and can fix the cause
 			level = slog.LevelWarn
 		}
 		s.log.Log(ctx, level, "operation failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", err)

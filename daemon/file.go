@@ -18,7 +18,7 @@ import (
 // serveContent serves ranges if the file can seek, otherwise the whole file.
 func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.File) {
 	if !strings.HasPrefix(r.Header.Get("Range"), "bytes=") {
-		r.Header.Del("Range") // a unit that is unknown is passed over
+		r.Header.Del("Range") // ignore unknown range units
 	}
 	if seeker, ok := f.Content.(io.ReadSeeker); ok {
 		w.Header().Del("Content-Length")
@@ -26,7 +26,7 @@ func (s *Server) serveContent(w http.ResponseWriter, r *http.Request, f *api.Fil
 		return
 	}
 	if _, err := io.Copy(w, f.Content); err != nil {
-		panic(http.ErrAbortHandler) // what was sent must not look like the whole
+		panic(http.ErrAbortHandler) // the truncated response must not look complete
 	}
 }
 
@@ -60,15 +60,15 @@ func (e *rangeErrorWriter) writeAPIError(err *api.Error) {
 
 func (e *rangeErrorWriter) Write(b []byte) (int, error) {
 	if e.failed {
-		return len(b), nil // its own words, after ours
+		return len(b), nil // discard http.ServeContent's own error text
 	}
 	return e.ResponseWriter.Write(b)
 }
 
-// uploadFile is an upload on disk, until its method is done with it.
+// uploadFile is an upload stored on disk until its operation has completed.
 type uploadFile struct {
 	file      *os.File
-	sha256Hex string // of its bytes
+	sha256Hex string // SHA-256 of the content, in hex
 	size      int64
 }
 
@@ -79,7 +79,8 @@ func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	if err != nil {
 		return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 	}
-	// Where open files can be unlinked, a killed process leaves nothing behind.
+	// Remove the name while the file is open, where the system allows it: a killed process then
+	// leaves nothing behind.
 	_ = os.Remove(f.Name())
 	s := &uploadFile{file: f}
 	h := sha256.New()

@@ -47,7 +47,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 		return
 	}
 	recorder := &responseRecorder{ResponseWriter: w}
-	defer func() { // also where serve panics
+	defer func() { // even if serve panics
 		if err := finish(recorder.recordedAnswer()); err != nil {
 			s.log.Error(
 				"storing the response for an idempotency key failed",

@@ -25,18 +25,18 @@ import (
 type inputReader struct {
 	schemas     huma.Registry
 	params      []parameter
-	queryParams map[string]bool // the names that a query may hold: whether as a list
+	queryParams map[string]bool // by allowed query parameter: whether it is a list
 
-	bodyField        []int // the field Body; nil where there is none
+	bodyField        []int // index of the field Body; nil if there is none
 	schema           *huma.Schema
-	validated        bool // against the schema
+	validated        bool // whether the body is validated against the schema
 	bodyOptional     bool
 	defaults         []defaultValue
 	nameFields       []nameField
-	notNullable      []string          // fields that a change can't set to null
-	enumChoices      map[string]string // of the body's fields that are one of a few values: those, in words
-	changeableFields string            // in words: what a change can change
-	recordFields     map[string]bool   // the fields of the record that it changes
+	notNullable      []string          // fields that an update cannot set to null
+	enumChoices      map[string]string // the allowed values of enumerated body fields, for messages
+	changeableFields string            // the fields that an update can change, for messages
+	recordFields     map[string]bool   // the fields of the updated record
 }
 
 // parameter is a field read from the path, the query, a header or a cookie.
@@ -61,7 +61,7 @@ type nameField struct {
 	field []int
 }
 
-// findNameFields finds the fields of t that are called name, including those in nested structs.
+// findNameFields returns the fields of t named "name", including those in nested structs.
 func findNameFields(t reflect.Type, path []string, index []int) (out []nameField) {
 	if t.Kind() != reflect.Struct {
 		return nil
@@ -82,8 +82,8 @@ func findNameFields(t reflect.Type, path []string, index []int) (out []nameField
 	return out
 }
 
-// newInput reads the tags of op.In and adds the schemas of its fields to schemas. It panics for types
-// that can't be parameters.
+// newInput reads the tags of op.In and adds the schemas of its fields to schemas. It panics for
+// types that cannot be parameters.
 func newInput(schemas huma.Registry, op *api.Operation) *inputReader {
 	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody == 0}
 	t := op.In

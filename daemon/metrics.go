@@ -78,7 +78,7 @@ func newMetrics(e *engine.Engine) *metrics {
 // countRequest counts a completed request.
 func (m *metrics) countRequest(op *api.Operation, status int, took time.Duration) {
 	if status == 0 {
-		status = http.StatusOK // nothing was written: the server answers so
+		status = http.StatusOK // net/http sends 200 if the handler set no status
 	}
 	id := operationID(op)
 	m.requests.WithLabelValues(id, strconv.Itoa(status/100)+"xx").Inc()

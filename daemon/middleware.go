@@ -26,9 +26,9 @@ type requestContext struct {
 	r         *http.Request
 	op        *api.Operation // nil until the path is known
 	caller    api.Caller
-	body      []byte // of JSON, when it has come
+	body      []byte // the JSON body, once it has been read
 	startedAt time.Time
-	span      *tracing.Span // nil until it is admitted
+	span      *tracing.Span // nil until the request is authorized
 }
 
 type requestContextKey struct{}
@@ -82,7 +82,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 			s.metrics.inFlight.Dec()
 			if p := recover(); p != nil {
 				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(p) // the server's own way to break off an answer
+					panic(p) // http.ErrAbortHandler aborts the response on purpose
 				}
 				s.log.Error("panic", "trace_id", x.traceID, "panic", p, "stack", string(debug.Stack()))
 				if ww.Status() == 0 {
@@ -215,12 +215,12 @@ func isValidText(s string) bool { return utf8.ValidString(s) && !strings.Contain
 func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
 	s.mux.MethodFunc(op.Method, op.Path, func(w http.ResponseWriter, r *http.Request) {
 		requestFrom(r.Context()).op = op
-		if err := s.authorize(w, r, op); err != nil { // noted already, where it is to be
+		if err := s.authorize(w, r, op); err != nil { // already recorded if necessary
 			s.writeError(w, r, s.toAPIError(r.Context(), op, err))
 			return
 		}
 		r = s.beginSpan(r, op)
-		if op.Form == api.Upload { // its body is a stream: see bindUpload
+		if op.Form == api.Upload { // its body is streamed: see bindUpload
 			serve(w, r)
 			return
 		}

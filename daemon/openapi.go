@@ -71,7 +71,7 @@ func describeOperation(op *api.Operation, in *inputReader, schemas huma.Registry
 		o.Extensions["x-service-platform-admin"] = true
 	}
 	if op.Access == api.Public {
-		o.Extensions["security"] = []any{} // huma leaves an empty list out
+		o.Extensions["security"] = []any{} // huma omits an empty list
 	} else {
 		o.Security = []map[string][]string{{schemeKey: {}}, {schemeSession: {}}}
 	}
@@ -123,7 +123,7 @@ func describeParameter(op *api.Operation, p parameter) *huma.Param {
 		out.Example = exampleParameter(op, p.name)
 	}
 	if p.in == "query" {
-		out.Explode = new(bool) // a list is one value, with commas
+		out.Explode = new(bool) // a list is a single value separated by commas
 	}
 	if p.in == "query" && p.name == "sort" {
 		names := sortFieldNames(op)

@@ -14,12 +14,12 @@ import (
 
 var errorEnvelope = reflect.TypeFor[api.ErrorEnvelope]()
 
-// An example is a Go value of the operation's own type, filled field by field and
-// then encoded as any answer is: it can't have a shape that the service doesn't.
-// What a field holds is looked up, in this order: exampleFields under "Type.field";
-// the first value of its enum tag; exampleFields under "field"; the first value of
-// its type; the end of its name. Counts and flags have one value for all. A text
-// that none of these knows is an error, so that no example says "string".
+// An example is a Go value of the operation's own type, filled field by field and encoded like any
+// response, so that it always has the shape of a real one. The value of a field is looked up in
+// this order: exampleFields under "Type.field"; the first value of its enum tag; exampleFields
+// under "field"; exampleTypes under its type; exampleSuffixes under the end of its name. All counts
+// share one value, and so do all flags. A text field without a value is an error, so that no
+// example contains a placeholder.
 
 // exampleResponse returns an example response of op as JSON.
 func exampleResponse(op *api.Operation) (json.RawMessage, error) {

@@ -33,7 +33,7 @@ var exampleTypes = map[reflect.Type]any{
 	reflect.TypeFor[api.Locator]():    api.Locator{Page: 3, LineStart: 14, LineEnd: 16},
 }
 
-// exampleSuffixes are examples for field names with a telling suffix.
+// exampleSuffixes holds example values by the suffix of a field name.
 var exampleSuffixes = map[string]any{"_id": exampleID, "sha256": exampleHash}
 
 var exampleParameters = map[string]any{
@@ -45,14 +45,14 @@ var exampleParameters = map[string]any{
 	"q": "access", "orgId": exampleOrganization, "organizationId": exampleOrganization, "tenantId": exampleOrganization, "userId": exampleUser,
 }
 
-// exampleFields are values by "Type.field" or "field"; nil leaves a field empty.
+// exampleFields holds example values by "Type.field" or "field"; nil leaves the field empty.
 var exampleFields = map[string]any{
 	"SourceChange.name": "soa_content_sha256", "previous": exampleHash, "current": exampleHash,
 	"accent": "#123456", "band": "#F0C75E", "line": "Prepared by Acme Consulting", "footer": "Acme Consulting, confidential", "logo": "",
 	"layout": nil, "style": nil,
 	"ReportVerification.message": "The file is authentic: reproduced from the same sources, it has the same bytes.",
-	// Anything.
-	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "Everything that serves customers.",
+	// Fields of many types.
+	"id": exampleID, "organization_id": exampleOrganization, "user_id": exampleUser, "trace_id": exampleTraceID, "error": nil, "description": "All systems that serve customers.",
 	"name": "Acme 2026", "title": "Acme 2026", "created_by": "Ada Byron", "uploaded_by": "Ada Byron", "approved_by": "Ada Byron", "edited_by": nil,
 	"edited_fields": []string{}, "author_ids": []string{exampleUser}, "reason": "The evidence was read and discussed.", "comment": "Read and agreed.", "revision": 3, "warnings": []string{},
 	"version_number": 1, "progress": 38, "confidence": 0.82, "score": 0.82, "owner": "Head of IT", "note": "Discussed on 2026-11-18.",
@@ -83,24 +83,24 @@ var exampleFields = map[string]any{
 	"NewAPIKey.key": "service_live_" + exampleHash, "grace_seconds": 3600, "BanUserInput.reason": "The account was shared.",
 
 	"token": exampleHash, "AcceptLinkInput.name": "Ben Byte", "Link.purpose": "invite", "Link.organization": "Acme", "Me.organization": "Acme", "needs_password": true,
-	"current_password": "correct horse battery staple", "new_password": "a longer sentence is easier to keep", "permissions": []api.Permission{"assessment:read", "document:write"},
+	"current_password": "correct horse battery staple", "new_password": "a longer passphrase is easier to remember", "permissions": []api.Permission{"assessment:read", "document:write"},
 	"Me.role": api.RoleMember, "Link.role": api.RoleMember, "NewOrganizationInput.name": "Acme", "NewOrganizationInput.slug": "acme", "api_key_name": "first", "api_key_scopes": []string{"*"},
 	"owner_password": "hk4m-x2qv-9rtd-b7wz-e3cn", "invite_token": exampleHash, "invite_path": "/link#" + exampleHash, "PasswordLink.path": "/link#" + exampleHash,
 	"UpdateMemberInput.status": "active", "SignedOut.ok": true,
 
 	// The catalog.
 	"label": "2026.1.1", "source_filename": "scf-2026.1.1.xlsx", "is_starter": false, "Domain.code": "IAC", "Domain.name": "Identification and authentication",
-	"principle": "People and machines prove who they are.", "intent": "Nobody acts under another's name.", "Control.code": "IAC-06",
-	"Control.title": "Multi-factor authentication", "Control.description": "People prove who they are with two factors.", "question": "Is a second factor asked for?",
+	"principle": "People and machines are authenticated.", "intent": "No one can act under another identity.", "Control.code": "IAC-06",
+	"Control.title": "Multi-factor authentication", "Control.description": "People authenticate with two factors.", "question": "Is a second factor required?",
 	"Control.weight": 9, "Control.applicability": []string{"people", "technology"}, "csf_function": "protect", "cadence": "annual",
 	"solutions": map[string]string{
 		"small": "The second factor of the mail provider.",
-	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is asked for everywhere."},
+	}, "Control.maturity": map[string]string{"0": "Nothing is done.", "3": "It is required everywhere."},
 	"risks": []string{
-		"unauthorised access",
+		"unauthorized access",
 	}, "threats": []string{"stolen passwords"}, "baselines": []string{"essential"}, "scrm_tiers": []string{"operational"},
 	"Control.traits": []string{}, "tags": []string{"access"}, "errata": []string{}, "extra": map[string]string{}, "EvidenceRequest.code": "E-IAC-04", "area": "Access",
-	"artifact": "Settings of the sign-in service", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is asked for.", "rigor": 1,
+	"artifact": "Settings of the sign-in service", "AssessmentObjective.code": "IAC-06_A01", "AssessmentObjective.text": "A second factor is required.", "rigor": 1,
 	"AssessmentObjective.applicability": []string{"technology"}, "origins": []string{}, "CompensatingControl.control_code": "IAC-10",
 	"CompensatingControl.name": "Passwords", "CompensatingControl.justification": "Long passwords narrow the gap.", "is_deprecated": false, "is_material": false,
 	"Framework.code": "iso-27001-2022", "Framework.name": "ISO/IEC 27001:2022", "publisher": "ISO", "jurisdiction": "international", "Framework.title": "Information security management systems",
@@ -123,14 +123,14 @@ var exampleFields = map[string]any{
 	"mappings_confirmed": 140, "mappings_added": 6, "mappings_unnamed": 0, "requirements_added": 2, "requirements_worded": 91, "documents": []api.MappingDocument{},
 	"ImportSTRMInput.file": "(the document)", "ImportSTRMInput.version": "2026.1.1", "ImportSTRMInput.framework": "iso-27001-2022", "ImportWorkbookInput.aliases": "",
 	"Hazard.code": "R-AC-1", "Hazard.group": "Access", "Hazard.title": "Inability to tell who acted", "Hazard.description": "Accounts are shared.", "Hazard.csf_function": "protect",
-	"Principle.number": "1", "Principle.name": "Privacy by design", "Principle.description": "Privacy is thought of first.",
+	"Principle.number": "1", "Principle.name": "Privacy by design", "Principle.description": "Privacy is considered from the start.",
 	"FrameworkAlias.code": "iso-27001-2022", "names": []string{"ISO 27001 v2022"}, "from_code": "nist-csf-1.1", "to_code": "nist-csf-2.0",
 
 	// Custom frameworks and controls, and migrations to another catalog.
 	"CustomFrameworkBody.code": "yard-rules", "CustomFrameworkBody.name": "Yard rules", "CustomRequirement.code": "Y-1", "CustomRequirement.title": "Second factors in the yard",
-	"CustomRequirement.text": "Everybody who moves a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
-	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both ask for a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
-	"CustomControlBody.description": "Nobody moves a crane between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no move at night."},
+	"CustomRequirement.text": "Everyone who operates a crane signs in with two factors.", "CustomRequirement.controls": []string{"IAC-06"}, "CustomControlBody.controls": []string{"IAC-06"}, "applicability": []string{"people", "technology"},
+	"CustomRelation.control": "IAC-06", "CustomRelation.rationale": "Both require a second factor.", "CustomControlBody.code": "YARD-01", "CustomControlBody.maturity": map[string]string{"3": "The log is read every week."}, "CustomControlBody.csf_function": "protect", "CustomChange.count": 12, "CustomChange.name": "Yard rules", "CustomChange.code": "yard-rules", "CustomControlBody.title": "Cranes are locked at night",
+	"CustomControlBody.description": "No crane is operated between dusk and dawn.", "traits": []string{}, "evidence_requests": []string{"The crane log"}, "assessment_objectives": []string{"The log shows no operation at night."},
 	"CustomControlBody.requirements": map[string][]string{
 		"yard-rules": {"Y-1"},
 	}, "unresolved": []string{}, "is_custom": true, "updated_by": "Ada Byron", "ImportResult.revision": 4,
@@ -148,7 +148,7 @@ var exampleFields = map[string]any{
 		"the Statement of Applicability waits for an approval",
 	}, "status_set_by": "Ann Example", "Outdated.reason": "scope",
 	"Outdated.message": "Version 1 of the Statement of Applicability was drafted from an older scope.", "TimelineEvent.type": "assessment.created",
-	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are in.", "LifecycleEvent.from_state": api.StateScopeDrafted,
+	"TransitionInput.target_state": api.StateSoADrafted, "TransitionInput.reason": "All documents are uploaded.", "LifecycleEvent.from_state": api.StateScopeDrafted,
 	"LifecycleEvent.to_state": api.StateSoADrafted, "LifecycleEvent.event_type": "transition",
 	"Document.title": examplePolicy, "mime_type": "application/pdf", "size_bytes": 48213, "language": "en", "page_count": 7, "document_version": "2.1", "Document.status": api.DocumentIngested,
 	"DocumentProgress.status": api.DocumentProcessing, "stage": "embed", "Chunk.kind": "paragraph", "index": 4, "token_estimate": 18,
@@ -172,24 +172,24 @@ var exampleFields = map[string]any{
 		"uses_cloud": {Value: "true", Source: "evidence", Reason: "two documents name a hosting provider", Evidence: []api.Evidence{}},
 	},
 	"Trait.reason": "two documents name a hosting provider", "ScopeBody.reset": []string{"outsources_it"}, "ScopeBody.traits": map[string]api.TraitSetting{"uses_cloud": {Value: truePtr()}, "has_ot": {}},
-	"statement": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage says so in other words",
+	"statement": "Access rights are reviewed.", "Statement.text": "Access rights are reviewed.", "Statement.reason": "a passage states it in other words",
 	"inclusion_reasons": []string{
 		"framework",
-	}, "SoAItem.rationale": "The framework asks for it and the company has accounts.", "UpdateSoAItemInput.rationale": "The framework asks for it.",
-	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three statements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
+	}, "SoAItem.rationale": "The framework requires it and the company has user accounts.", "UpdateSoAItemInput.rationale": "The framework requires it.",
+	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three requirements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
 	"SoAItem.evidence_coverage": api.CoveragePartial, "UpdateSoAItemInput.implementation_status": api.PartiallyImplemented, "needs_review": false,
-	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope and says no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
+	"ValidationIssue.rule": "rationale_required", "ValidationIssue.message": "IAC-06 is out of scope but gives no reason", "valid": false, "SoAValidation.errors": 1, "SoAValidation.warnings": 0,
 	"CreateGapInput.control_id": "IAC-06", "CreateGapInput.status": api.NotImplemented, "CreateGapInput.severity": api.SeverityHigh,
 	"Finding.status": api.NotImplemented, "Finding.result": api.NotMet, "Finding.severity": api.SeverityHigh, "UpdateFindingInput.status": api.PartiallyImplemented,
 	"UpdateFindingInput.severity": api.SeverityMedium, "gap_type": "implementation", "severity_reason": "weight 9 × not met = high", "severity_points": 8.2,
-	"condition": "A second factor is asked for on the mail service only.", "criteria": "People prove who they are with two factors.", "cause": "The shop's administration has its own accounts.",
-	"effect": "A stolen password is enough to change prices.", "recommendation": "Ask for a second factor in the shop's administration.", "Finding.source": "analysis",
+	"condition": "A second factor is required only on the mail service.", "criteria": "People authenticate with two factors.", "cause": "The shop's administration has its own accounts.",
+	"effect": "A stolen password is enough to change prices.", "recommendation": "Require a second factor in the shop's administration.", "Finding.source": "analysis",
 	"by_result": map[api.Result]int{api.Met: 40, api.NotMet: 11}, "by_type": map[string]int{"implementation": 7, "evidence": 4},
-	"previous_level": 1, "MaturityScore.criteria": "It is planned and tracked.", "next_criteria": "It is the same everywhere, by a written standard.",
-	"MaturityScore.rationale": "A policy and a plan were found, no records.", "UpdateMaturityScoreInput.rationale": "The records were shown in a meeting.",
+	"previous_level": 1, "MaturityScore.criteria": "It is planned and tracked.", "next_criteria": "It follows a written standard everywhere.",
+	"MaturityScore.rationale": "A policy and a plan were found, but no records.", "UpdateMaturityScoreInput.rationale": "The records were shown in a meeting.",
 	"assessed_pct": 83.3, "mean": 1.9, "weighted_mean": 2.1, "minimum": 0, "target_mean": 3.0, "by_level": map[string]int{"0": 4, "1": 9, "2": 21, "3": 6},
-	"poam_code": "POAM-001", "weakness": "A second factor is asked for on the mail service only.", "corrective_action": "Ask for a second factor in the shop's administration.",
-	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Signing in without a second factor fails."},
+	"poam_code": "POAM-001", "weakness": "A second factor is required only on the mail service.", "corrective_action": "Require a second factor in the shop's administration.",
+	"priority": 1, "owner_role": "IT operations", "resources": "Two days of an administrator", "dependencies": []string{}, "acceptance_criteria": []string{"Sign-in without a second factor fails."},
 	"expected_evidence": []string{
 		"Settings of the sign-in service",
 	}, "risk_accepted_until": nil, "vendor_dependency": nil, "comments": "Ordered on 2026-11-18.",
@@ -197,7 +197,7 @@ var exampleFields = map[string]any{
 	"since_version": 1, "GapChange.before": "high, not evidenced", "GapChange.after": "low, partially implemented", "GapChange.causes": []string{"evidence"},
 	"conformity": "conforms", "conformity_pct": 84.6, "conformity_formula": exampleFormula, "deficient_material": []string{}, "differs_from_soa": []string{"CFG-02"}, "reset": []string{"note"},
 	"Milestone.title": "Settings changed and tested", "changes": nil, "by_status": map[string]int{"open": 9, "completed": 3}, "by_effort": map[string]int{"small": 7, "medium": 5},
-	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board asked for it in June.", "AddCommentInput.text": "The board asked for it in June.",
+	"Comment.item": "IAC-06", "AddCommentInput.item": "IAC-06", "Comment.approval_id": nil, "AddCommentInput.approval_id": nil, "reply_to": nil, "VersionDecision.content_sha256": exampleHash, "Comment.text": "The board requested it in June.", "AddCommentInput.text": "The board requested it in June.",
 	"delegator_name": "Ada Byron", "delegate_name": "Ben Byte", "delegator_id": exampleUser, "delegate_id": exampleOtherID, "Delegation.reason": "On leave", "CreateDelegationInput.reason": "On leave", "ended_at": nil, "end_reason": nil,
 	"Delegate.name": "Ben Byte", "Delegate.user_id": exampleOtherID, "Approval.delegation": nil, "Approval.decided_by": nil, "Approval.decided_at": nil, "Approval.reason": nil, "Artifact.title": "Statement of Applicability", "Artifact.type": "soa", "variant": nil, "supersedes": nil, "current_version": 1,
 	"Report.title": "Acme 2026: executive summary", "Report.filename": "acme-2026-executive-summary.pdf", "Report.template": "executive_summary", "ReportBody.title": "Acme 2026",
@@ -206,7 +206,7 @@ var exampleFields = map[string]any{
 		"soa_sha256":     exampleHash,
 	}, "ImportStatistics.sources": 3, "draft": false, "Report.status": "ready",
 	"ExecutiveSummary.text": "Of 60 controls that apply, 31 are implemented. Eleven gaps are open, three of them high.", "by": "Ada Byron", "at": "2026-11-20T09:30:00Z",
-	"MilestoneChange.reason": "The provider needs longer.",
+	"MilestoneChange.reason": "The provider needs more time.",
 
 	// Agents, workflows, analyses.
 	"agent_id": "gap-analyst", "Agent.id": "gap-analyst", "Agent.name": "Gap analyst", "Agent.role": "Proposes gaps, each with its evidence.", "tools": []string{"search-kb", "list-soa-items"},
@@ -216,24 +216,24 @@ var exampleFields = map[string]any{
 	"AgentStep.input": map[string]any{
 		"query": "second factor",
 	}, "output": map[string]any{"passages": 4}, "duration_ms": 41, "StartRunBody.input": map[string]any{"domain": "IAC"},
-	"AgentOutput.summary": "Eleven gaps are proposed.", "CompleteRunInput.summary": "Done by hand.", "limitations": []string{"Pictures in documents were not read."},
+	"AgentOutput.summary": "Proposed eleven gaps.", "CompleteRunInput.summary": "Completed manually.", "limitations": []string{"Images in documents were not read."},
 	"proposals":    []map[string]any{{"control_code": "IAC-06", "severity": "high"}},
 	"current_step": "soa_drafted", "WorkflowStep.name": "soa_drafted", "WorkflowStep.title": "draft the Statement of Applicability", "WorkflowRun.status": api.RunRunning,
 	"WorkflowRun.detail": nil, "WorkflowRun.approval_id": nil, "not_before": nil, "WorkflowRun.completed_at": nil, "Signal.name": "go_on", "StartWorkflowInput.start_at": mustParseTime("2026-11-21T02:00:00Z"),
-	"last_signal": nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil, "AuditProblem.kind": "changed", "AuditProblem.message": "its content is not what its hash says",
+	"last_signal": nil, "AuditVerification.ok": true, "records": 412, "head": exampleHash, "problem": nil, "AuditProblem.kind": "changed", "AuditProblem.message": "its content doesn't match its hash",
 	"key_id": "3f9a0c1d2b4e5f60", "public_key": "2Zxd1c8hH0m5z1Q0l3uY7o9vJ6s2K8w4n1r5t7y9A0E=", "signature": "bm90IGEgcmVhbCBzaWduYXR1cmU=", "from_version": 1, "to_version": 2, "from_sha256": exampleHash, "to_sha256": exampleHash,
 	"DiffLine.item": "IAC-06", "DiffLine.field": "owner", "DiffLine.from": "", "DiffLine.to": "Head of IT", "DiffLine.text": "~ IAC-06 owner: (nothing) → Head of IT", "added": 0, "removed": 0, "changed": 1, "Last-Event-ID": "7", "WorkflowStep.status": "running", "waiting_for": nil, "SignalInput.name": "go_on", "payload": map[string]any{"by": "Ada Byron"},
-	"controlRequirement": "People prove who they are with two factors.", "evidenceDescription": "The settings of the mail service ask for a code from an app.",
+	"controlRequirement": "People authenticate with two factors.", "evidenceDescription": "The settings of the mail service require a code from an authenticator app.",
 	"confidence_score": 78.0, "auditor_notes": "The evidence covers the mail service only.", "is_compliant": false,
 	"systemModuleName": "shop-admin", "rawLogsExcerpt": "2026-11-19T23:58:02Z sign-in failed user=admin from=203.0.113.7 (412 times)", "is_false_positive": false, "severity_level": "high",
-	"attack_vector_guessed": "guessing of passwords", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},
-	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's administration asks for a password only.", "businessContext": "The shop makes most of the turnover.",
-	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to a week's turnover.",
-	"regulatory_impact": "Customers would have to be told.", "board_level_recommendation": "Ask for a second factor by the end of the year.",
+	"attack_vector_guessed": "password guessing", "affected_assets_identified": []string{"shop-admin"}, "immediate_containment_actions": []string{"Close the account admin."},
+	"requires_dpo_breach_notification": false, "technicalRiskDescription": "The shop's administration requires only a password.", "businessContext": "The shop generates most of the revenue.",
+	"executive_summary": "A stolen password would be enough to change prices.", "urgency_metric": 72.0, "financial_impact_estimate": "Up to one week's revenue.",
+	"regulatory_impact": "Customers would have to be notified.", "board_level_recommendation": "Require a second factor by the end of the year.",
 	"vendorName": "Hosting provider", "contractExcerpt": "The provider processes personal data on the customer's instructions only.", "liability_cap_identified": "One year's fees",
 	"data_subprocessors_listed": []string{
 		"Backup provider",
-	}, "red_flags_for_negotiation": []string{"No time is named for telling of a breach."}, "is_dpa_compliant": false,
+	}, "red_flags_for_negotiation": []string{"No deadline is set for breach notification."}, "is_dpa_compliant": false,
 	"evidenceContext": map[string]any{
 		"is_compliant":     false,
 		"missing_elements": []any{exampleMissing},
@@ -244,7 +244,7 @@ var exampleFields = map[string]any{
 	"priority_level": "high", "estimated_effort": "small", "AnalyzeRoPAInput.text": "Customer records are kept for orders and support.", "RequiredControl.control_id": "IAC-06",
 	"RequiredControl.name": "Multi-factor authentication", "RequiredControl.reason": "Many people can read the records.", "suggested_risk_level": "medium", "suggested_legal_basis": "contract",
 	"is_dpia_required": false, "projectDescription": "Support reads orders in a new tool.", "ropaContext": map[string]any{"suggested_risk_level": "medium"},
-	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is narrow and logged.",
+	"residual_risk_level": "low", "mitigating_controls_required": []string{"IAC-06"}, "justification": "Access is restricted and logged.",
 
 	// Notifications and monitoring.
 	"url": "https://hooks.acme.example/service", "events": []string{"soa.approved", "report.ready"}, "Webhook.description": "The chat of the security team", "CreateWebhookInput.description": "The chat of the security team",
@@ -293,7 +293,7 @@ var exampleFields = map[string]any{
 
 func truePtr() *bool { b := true; return &b }
 
-// exampleErrors are the nine codes with example details.
+// exampleErrors holds an example error for each of the nine codes.
 var exampleErrors = map[api.ErrorCode]api.Error{
 	api.CodeUnauthorized: {Message: "sign in, or send an API key as Authorization: Bearer service_live_…"},
 	api.CodeForbidden:    {Message: `this needs the permission soa:write, which the role "viewer" does not have`},
@@ -311,7 +311,7 @@ var exampleErrors = map[api.ErrorCode]api.Error{
 	},
 	api.CodeApproval: {
 		Message: "the Statement of Applicability has to be approved first",
-		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it waits for a decision", ApprovalID: exampleID}},
+		Details: []api.ErrorDetail{{Gate: api.GateSoA, Reason: "it is waiting for a decision", ApprovalID: exampleID}},
 	},
 	api.CodeRateLimit: {Message: "too many requests; try again in 42 seconds"},
 	api.CodeInternal:  {Message: "internal error; the service log has details under this trace id"},

@@ -72,8 +72,8 @@ func registerEnum[T stringEnum[T]](schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[enumSchema[T]]())
 }
 
-// markNullable marks the properties that are pointers in Go and always present as
-// ones that may be null, which huma does by itself for plain types only.
+// markNullable marks properties as nullable that are pointers in Go and always present; huma does
+// so only for basic types.
 func markNullable(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaRef(name))

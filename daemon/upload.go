@@ -56,7 +56,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 	}
 	w.WriteHeader(responseStatus(op, out))
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // it is no HTML, and evidence is easier read as it is
+	e.SetEscapeHTML(false) // the response is not HTML, and evidence is easier to read unescaped
 	_ = e.Encode(out)
 }
 

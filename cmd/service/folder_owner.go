@@ -29,8 +29,8 @@ type folderOwner struct {
 	engine  *engine.Engine
 	socket  *socketServer // nil if no socket could be created
 
-	// requests is read-locked by each request and locked for good by Close, so that the store never
-	// closes during a request.
+	// requests is read-locked by each request and locked permanently by Close, so that the store is
+	// never closed during a request.
 	requests sync.RWMutex
 	closed   bool
 

@@ -13,14 +13,14 @@ import (
 func newOCR() (document.OCR, error) {
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
-		return nil, nil //nolint:nilnil // no program is an answer
+		return nil, nil //nolint:nilnil // a missing program is not an error
 	}
 	found, err := ocr.FindTesseract(languages, os.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("SERVICE_OCR: %w", err)
 	}
 	if found == nil {
-		return nil, nil //nolint:nilnil // as above; a nil program in the interface would not be nil
+		return nil, nil //nolint:nilnil // as above; a nil *ocr.Tesseract in the interface would not be nil
 	}
 	return found, nil
 }

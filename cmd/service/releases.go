@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// releases is the address that `service upgrade check` asks, set by the release build.
+// releases is the URL that `service upgrade check` queries, set by the release build.
 var releases = ""
 
 // readRelease reads the response of a releases address. It follows redirects only to equally secure

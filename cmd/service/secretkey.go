@@ -119,7 +119,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 
 // replaceFile replaces the file atomically.
 func (s *secretKeys) replaceFile(text string) (err error) {
-	f, err := os.CreateTemp(s.dir, ".secret-*.part") // 0600, as CreateTemp makes files
+	f, err := os.CreateTemp(s.dir, ".secret-*.part") // CreateTemp creates files with mode 0600
 	if err != nil {
 		return fmt.Errorf("saving the encryption key for secrets: %w", err)
 	}

@@ -169,7 +169,7 @@ func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder
 			if p.Daemon {
 				return nil, servedByError(dir, p)
 			}
-			deadline = time.Now().Add(openTimeout) // it is at work
+			deadline = time.Now().Add(openTimeout) // it is responding, so keep waiting
 			if !waitLogged {
 				log.Info("waiting for another command to end", "data", dir, "pid", p.PID)
 				waitLogged = true
@@ -272,7 +272,7 @@ func (d *daemonServer) stop() error {
 	case err := <-closed:
 		d.log.Info("stopped", "took", time.Since(began).Round(time.Millisecond))
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil // already logged, or from a local command; all is closed
+			return nil // or caused by a local command; everything is closed
 		}
 		return err
 	case <-time.After(d.shutdownTimeout - time.Since(began) + abortGrace):

@@ -27,7 +27,7 @@ type Entry struct {
 	Action       string
 	ResourceType string
 	ResourceID   string
-	Outcome      string // Success where empty
+	Outcome      string // empty means Success
 	Changes      map[string]any
 }
 

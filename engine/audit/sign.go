@@ -32,7 +32,7 @@ func LoadSigner(ctx context.Context, db *store.DB) (*Signer, error) {
 	err := db.View(ctx, read)
 	if errors.Is(err, store.ErrNotFound) {
 		seed := make([]byte, ed25519.SeedSize)
-		_, _ = rand.Read(seed) //nolint:forbidigo // a key is chance; it never fails, the runtime ends the program first
+		_, _ = rand.Read(seed) //nolint:forbidigo // a key must be random; Read never returns an error
 		err = db.Update(ctx, func(tx *store.Tx) error {
 			if err := read(tx); !errors.Is(err, store.ErrNotFound) {
 				return err // another process was faster

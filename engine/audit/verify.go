@@ -126,7 +126,7 @@ func (s *Service) VerifyChain(ctx context.Context, by api.Caller, _ *api.None) (
 		return err
 	})
 	out.OK = err == nil
-	if b, is := err.(*BrokenError); is { //nolint:errorlint // Follow returns it bare
+	if b, is := err.(*BrokenError); is { //nolint:errorlint // VerifyStored returns it unwrapped
 		out.Problem = b.toAPI()
 		return out, nil
 	}

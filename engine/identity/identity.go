@@ -88,8 +88,8 @@ func newRecord(tx *store.Tx, id string) api.Record {
 	return api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}
 }
 
-// appendAudit writes an action to the audit chain of the caller's organization. Actions of a
-// platform admin without an organization are not recorded in any chain.
+// appendAudit writes an action to the audit chain of the caller's organization. Without an
+// organization, as for a platform admin, it records nothing.
 func appendAudit(tx *store.Tx, by api.Caller, action, kind, id string, changes map[string]any) error {
 	if by.OrganizationID == "" {
 		return nil

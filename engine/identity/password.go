@@ -120,7 +120,7 @@ func generatePassword() string {
 	groups := make([]string, 5)
 	for i := range groups {
 		for range 4 {
-			n, _ := rand.Int(rand.Reader, big.NewInt(int64(len(letters)))) //nolint:forbidigo // a secret is chance
+			n, _ := rand.Int(rand.Reader, big.NewInt(int64(len(letters)))) //nolint:forbidigo // a password must be random
 			groups[i] += letters[n.Int64() : n.Int64()+1]
 		}
 	}

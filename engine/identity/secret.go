@@ -16,7 +16,7 @@ const secretBytes = 32
 // newSecret returns a new secret and the hash to store.
 func newSecret() (secret, hash string) {
 	b := make([]byte, secretBytes)
-	_, _ = rand.Read(b) //nolint:forbidigo // a secret is chance; it never fails, the runtime ends the program first
+	_, _ = rand.Read(b) //nolint:forbidigo // a secret must be random; Read never returns an error
 	secret = hex.EncodeToString(b)
 	return secret, hashSecret(secret)
 }

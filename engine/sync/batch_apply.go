@@ -19,7 +19,6 @@ import (
 
 // applyLine applies one change of a batch to the remote. An api.Error rejects this change only: the
 // caller stores it as a conflict, and nothing of the change is written.
-
 func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]api.Gate) error {
 	t := tableByName(l.Table)
 	switch l.Op {

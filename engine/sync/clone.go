@@ -336,7 +336,7 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 	return out, nil
 }
 
-// pullApplier applies one file of changes to a clone.
+// pullApplier applies one file of the remote's changes to a clone.
 type pullApplier struct {
 	service *Service
 	by      api.Caller

@@ -135,7 +135,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return nil
 	}
 	if t == nil || c.Kind != api.ConflictField && c.Kind != api.ConflictDelete {
-		return api.Conflict("the clone's change can't be applied as it is; choose \"home\" and redo here whatever you want to keep")
+		return api.Conflict("the clone's change can't be applied as it is; choose \"remote\" and redo here whatever you want to keep")
 	}
 	if err := by.Require(t.writePermission()); err != nil {
 		return err
@@ -144,7 +144,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return applyDeletion(tx, by, t, c, in.Body.Choice)
 	}
 	if t.name == store.Documents.Name() && c.Field == "sha256" {
-		return api.Conflict("upload the other file as the new version of %s, then choose \"home\"", c.Label)
+		return api.Conflict("upload the other file as the new version of %s, then choose \"remote\"", c.Label)
 	}
 	key := store.K(c.RecordID).Bytes()
 	f, there, err := t.read(tx, by.OrganizationID, key)
@@ -152,7 +152,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return err
 	}
 	if !there {
-		return api.Conflict("%s no longer exists; choose \"home\"", c.Label)
+		return api.Conflict("%s no longer exists; choose \"remote\"", c.Label)
 	}
 	to, from := c.Clone.Value, c.Remote.Value
 	if in.Body.Choice == "value" {
@@ -177,7 +177,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 	}
 	if err == nil && len(left) > 0 {
 		err = api.Conflict(
-			"%s of %s has since been changed to %.200s; choose \"home\" to keep that, or set a value",
+			"%s of %s has since been changed to %.200s; choose \"remote\" to keep that, or set a value",
 			strings.ReplaceAll(c.Field, "_", " "),
 			c.Label,
 			left[0].Here,
@@ -189,7 +189,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 // applyDeletion carries out a deletion made offline.
 func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, choice string) error {
 	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
-		return api.Conflict("choose \"home\", then delete or recreate %s here", c.Label)
+		return api.Conflict("choose \"remote\", then delete or recreate %s here", c.Label)
 	}
 	f, there, err := t.read(tx, by.OrganizationID, store.K(c.RecordID).Bytes())
 	if err != nil || !there {
