@@ -1,5 +1,5 @@
-// Package controltext reads the product's own books about controls: for each code a line with a
-// topic and sentences. It must not know what they are for.
+// Package controltext reads the product's own texts about controls: for each control code, a line
+// with a topic and sentences.
 package controltext
 
 import (
@@ -8,34 +8,34 @@ import (
 	"strings"
 )
 
-// An Entry is what a book has of one control.
+// Entry is the text about one control.
 type Entry struct {
 	Code      string
 	Topic     string // short, in our own words
 	Sentences []string
 }
 
-// AllTexts are the topic and the sentences.
+// AllTexts returns the topic followed by the sentences.
 func (e Entry) AllTexts() []string { return append([]string{e.Topic}, e.Sentences...) }
 
-// Table is all entries, in the order of their files' names, then of their lines.
+// Table holds entries in the order of the file names and the lines in each file.
 type Table struct {
 	Entries     []Entry
 	indexByCode map[string]int
 }
 
-// Lookup returns the entry of a code.
-func (b *Table) Lookup(code string) (Entry, bool) {
-	i, ok := b.indexByCode[code]
+// Lookup returns the entry of a control code.
+func (t *Table) Lookup(code string) (Entry, bool) {
+	i, ok := t.indexByCode[code]
 	if !ok {
 		return Entry{}, false
 	}
-	return b.Entries[i], true
+	return t.Entries[i], true
 }
 
-// ReadTable reads all *.txt of a folder. An error names the file and the line.
+// ReadTable reads all *.txt files of a folder. Errors name the file and the line.
 func ReadTable(folder fs.FS) (*Table, error) {
-	b := &Table{indexByCode: make(map[string]int)}
+	t := &Table{indexByCode: make(map[string]int)}
 	names, err := fs.Glob(folder, "*.txt")
 	if err != nil {
 		return nil, err
@@ -45,24 +45,25 @@ func ReadTable(folder fs.FS) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := b.addLines(string(text)); err != nil {
+		if err := t.addLines(string(text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return b, nil
+	return t, nil
 }
 
-// MustReadTable reads a book that is part of the program.
+// MustReadTable reads a table embedded in the program; it panics if the table is invalid.
 func MustReadTable(folder fs.FS) *Table {
-	b, err := ReadTable(folder)
+	t, err := ReadTable(folder)
 	if err != nil {
 		panic(err)
 	}
-	return b
+	return t
 }
 
-// addLines takes "CODE | topic | sentence | sentence" by the line; # begins a comment.
-func (b *Table) addLines(text string) error {
+// addLines adds the lines of a file in the form "CODE | topic | sentence | sentence". Lines that
+// begin with # are comments.
+func (t *Table) addLines(text string) error {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -80,19 +81,19 @@ func (b *Table) addLines(text string) error {
 		if len(fields) < 3 {
 			return fmt.Errorf("line %d: code, topic and at least one sentence are needed", n)
 		}
-		if err := b.Add(Entry{Code: fields[0], Topic: fields[1], Sentences: fields[2:]}); err != nil {
+		if err := t.Add(Entry{Code: fields[0], Topic: fields[1], Sentences: fields[2:]}); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// Add adds an entry whose code isn't there yet.
-func (b *Table) Add(e Entry) error {
-	if _, twice := b.indexByCode[e.Code]; twice {
+// Add adds an entry. It returns an error if the table has an entry with the same code.
+func (t *Table) Add(e Entry) error {
+	if _, exists := t.indexByCode[e.Code]; exists {
 		return fmt.Errorf("%s occurs twice in the table", e.Code)
 	}
-	b.indexByCode[e.Code] = len(b.Entries)
-	b.Entries = append(b.Entries, e)
+	t.indexByCode[e.Code] = len(t.Entries)
+	t.Entries = append(t.Entries, e)
 	return nil
 }

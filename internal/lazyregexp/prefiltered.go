@@ -9,30 +9,32 @@ import (
 	"sync"
 )
 
-// Prefiltered is a Late that first looks for a word it can't match without: most texts have
-// none of them, and that is seen a hundred times faster. Of many alternatives only those are
-// tried of which the text has a word.
+// Prefiltered is a Regexp that first searches a text for words without which the expression can't
+// match. Most texts contain none of them, and that search is about a hundred times faster. If the
+// expression consists of alternatives, only those with a word in the text are tried.
 type Prefiltered struct {
 	expression string
 	once       sync.Once
 
 	full     func() *regexp.Regexp
-	parts    []func() *regexp.Regexp // its alternatives, at most 64; none where it isn't made of such
-	required []requiredWord          // a match holds one of them. Empty: there is none to look for.
-	// bigrams are the first two letters of the words.
+	parts    []func() *regexp.Regexp // the alternatives, at most 64; empty if there is only one
+	required []requiredWord          // every match contains one of them; empty if no such words are known
+	// bigrams is a bit set of the first two bytes of the required words.
 	bigrams *[1 << 10]uint64
 }
 
-// requiredWord is a word in small letters, with a bit for each part that can't match without it or another.
+// requiredWord is a lower-case word, with a bit for each alternative whose matches may depend on
+// it.
 type requiredWord struct {
 	word  string
 	parts uint64
 }
 
-// NewPrefiltered is the guarded expression written so.
+// NewPrefiltered returns a Prefiltered of an expression, which is compiled on first use.
 func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: text} }
 
-// RequiredWords are those it looks for first; none where it knows none of two letters or more.
+// RequiredWords returns the words searched for first, or nil if no words of at least two letters
+// are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
 	for _, w := range g.prepare().required {
@@ -41,13 +43,13 @@ func (g *Prefiltered) RequiredWords() []string {
 	return out
 }
 
-// prepare is the expression, with its parts and words.
+// prepare parses the expression on first use and returns g.
 func (g *Prefiltered) prepare() *Prefiltered {
 	g.once.Do(func() {
 		g.full = lazyCompile(g.expression)
 		tree, err := syntax.Parse(g.expression, syntax.Perl)
 		if err != nil {
-			g.full() // which panics with a better text
+			g.full() // panics with a better message
 			return
 		}
 		parts := splitAlternatives(tree)
@@ -78,8 +80,8 @@ func lazyCompile(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// splitAlternatives are expressions of which the first that matches where any does is what the whole finds
-// there: those between marks of a place, which take up no text, and what follows them all.
+// splitAlternatives returns expressions whose leftmost match, the earlier expression winning ties,
+// is the match of t: the alternatives between leading zero-width assertions and the rest of t.
 func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	if t.Op == syntax.OpAlternate {
 		return t.Sub
@@ -106,8 +108,8 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 	return []*syntax.Regexp{t}
 }
 
-// requiredWords are words of which every match of an expression holds at least one; nil where no
-// such words of two letters or more are known.
+// requiredWords returns lower-case words of which every match of t contains at least one, or nil if
+// no such words of at least two letters are known.
 func requiredWords(t *syntax.Regexp) []string {
 	switch t.Op {
 	case syntax.OpLiteral:
@@ -140,8 +142,8 @@ func requiredWords(t *syntax.Regexp) []string {
 	return nil
 }
 
-// isRarer tells whether texts hold one of these words less often than one of those, as far as that
-// shows: the word with the fewest letters counts up to five, then how many words there are.
+// isRarer estimates whether fewer texts contain one of these words than one of those: first by the
+// length of the shortest word, counted up to five letters, then by the number of words.
 func isRarer(these, those []string) bool {
 	if len(these) == 0 || len(those) == 0 {
 		return len(these) > 0
@@ -158,16 +160,17 @@ func shortestLength(words []string) int {
 	return n
 }
 
-// longestLiteral is the longest piece of a literal in ASCII, whose small letters are known.
+// longestLiteral returns the longest ASCII part of a literal, in lower case, or nil if it is
+// shorter than two letters.
 func longestLiteral(t *syntax.Regexp) []string {
-	best, now := "", ""
+	best, current := "", ""
 	for _, r := range t.Rune {
 		if r >= 0x80 {
-			now = ""
+			current = ""
 			continue
 		}
-		if now += strings.ToLower(string(r)); len(now) > len(best) {
-			best = now
+		if current += strings.ToLower(string(r)); len(current) > len(best) {
+			best = current
 		}
 	}
 	if len(best) < 2 {
@@ -176,7 +179,8 @@ func longestLiteral(t *syntax.Regexp) []string {
 	return []string{best}
 }
 
-// candidateParts tells which parts the text could match: 0 only where it can't.
+// candidateParts returns a bit for each alternative that could match; 0 means that the expression
+// can't match.
 func (g *Prefiltered) candidateParts(s string) (parts uint64) {
 	if g.prepare().bigrams == nil {
 		return ^uint64(0)
@@ -206,13 +210,13 @@ func (g *Prefiltered) candidateParts(s string) (parts uint64) {
 	return parts
 }
 
-// foldsToASCII: ſ and the sign of Kelvin are s and k to an expression that takes capitals
-// and small letters alike.
+// foldsToASCII reports whether s begins with ſ or the Kelvin sign, which case-insensitive
+// expressions treat as s and k.
 func foldsToASCII(s string) bool {
 	return strings.HasPrefix(s, "\u017f") || strings.HasPrefix(s, "\u212a")
 }
 
-// hasPrefixFold tells whether s begins with a word, capitals or not.
+// hasPrefixFold reports whether s begins with a lower-case ASCII word, ignoring case.
 func hasPrefixFold(s, word string) bool {
 	if len(s) < len(word) {
 		return false
@@ -229,7 +233,7 @@ func hasPrefixFold(s, word string) bool {
 	return true
 }
 
-// String is the expression.
+// String returns the source text of the expression.
 func (g *Prefiltered) String() string { return g.expression }
 
 func (g *Prefiltered) MatchString(s string) bool {

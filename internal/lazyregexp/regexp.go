@@ -1,7 +1,7 @@
 // Package lazyregexp holds regular expressions that are compiled when they are first used.
 //
-// A command needs few of the hundreds that the program knows, and its start would wait for
-// all of them. Only what package regexp does is done here, and no more is found by it.
+// A command needs few of the program's hundreds of expressions, and compiling all of them would
+// delay its start.
 package lazyregexp
 
 import (
@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression of the program's own text. Its methods are those of
-// regexp.Regexp; a broken one panics at the first.
+// Regexp is a regular expression that is compiled on first use. Its methods are those of
+// regexp.Regexp; they panic if the expression is invalid.
 type Regexp struct {
 	text    string
 	compile func() *regexp.Regexp
 }
 
-// New is the expression written so.
+// New returns the expression with this source text.
 func New(text string) *Regexp {
 	return &Regexp{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
 }

@@ -1,4 +1,4 @@
-// Package linereader reads a stream line by line, however long somebody made one.
+// Package linereader reads a stream line by line and bounds the memory used for a line.
 package linereader
 
 import (
@@ -7,8 +7,9 @@ import (
 	"errors"
 )
 
-// ReadLine reads a line, without its end and blanks around it. Of one that is longer than most
-// nothing is kept, and long says so. The error, io.EOF at the end, comes with the last line.
+// ReadLine reads a line and returns it without surrounding white space. If the line is longer than
+// limit bytes, line is nil and tooLong is true. The error, io.EOF at the end, is returned along
+// with the last line.
 func ReadLine(in *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')

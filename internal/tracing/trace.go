@@ -1,13 +1,12 @@
-// Package tracing tells where the time of a request or a job goes, in spans that a collector
-// of the operator's gets by OTLP over HTTP. Without a collector nothing is made or kept: a
-// nil Tracer and a nil Span are good for every call.
+// Package tracing records the duration of requests and jobs as spans and sends them to the
+// operator's collector (OTLP over HTTP). Without a collector it records nothing: all methods accept
+// a nil Tracer and a nil Span.
 //
-//	Tracer.Start  begins what comes from outside, or by itself
-//	Start         begins a part of it, found in the context
+//	Tracer.Start  begins a request or job
+//	Start         begins a child of the span in the context
 //
-// What a span says is read by whoever runs the collector: names of operations, sizes, counts
-// and states, never what people wrote, names of theirs, or secrets. An error is its kind
-// alone. The package knows nothing of the domain and must not decide anything.
+// Whoever operates the collector can read the spans. They contain operation names, sizes, counts
+// and states, but no user content, personal names or secrets; errors are reduced to their type.
 package tracing
 
 import (
@@ -25,68 +24,68 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Kind is a span's place between two programs.
+// Kind is the role of a span between two programs.
 type Kind = otel.SpanKind
 
-// The kinds that there are here.
+// The kinds in use.
 const (
 	Internal = otel.SpanKindInternal
 	Server   = otel.SpanKindServer
 	Client   = otel.SpanKindClient
 )
 
-// Attr is one thing that is said of a span. Its value is a string, bool, int or float64.
+// Attr is an attribute of a span. Its value is a string, bool, int or float64.
 type Attr struct {
 	Key   string
 	Value any
 }
 
-// SpanRef is a place in a trace, as W3C's Trace Context has it.
+// SpanRef identifies a span as in W3C Trace Context.
 type SpanRef struct{ spanContext otel.SpanContext }
 
-// Span is a piece of work under way. It belongs to one goroutine.
+// Span is an operation in progress. It is not safe for concurrent use.
 type Span struct {
 	span   otel.Span
 	failed bool
 }
 
-// StartOptions says how a span begins.
+// StartOptions configures Tracer.Start.
 type StartOptions struct {
 	Kind Kind
-	// StartedAt is when it began; now where zero.
+	// StartedAt is the start time; the zero value means now.
 	StartedAt time.Time
-	// Parent is where in another program's trace it belongs; After what it comes of, in
-	// another trace.
+	// Parent is the parent span in another program; it is used only if the context contains no
+	// span. FollowsFrom is a span of another trace that caused this one.
 	Parent, FollowsFrom *SpanRef
 	Attrs               []Attr
 }
 
-// Start begins a span under the one in ctx, else under its parent, else a trace.
-func (t *Tracer) Start(ctx context.Context, name string, b StartOptions) (context.Context, *Span) {
+// Start begins a span: a child of the span in ctx, else of Parent, else the root of a new trace.
+func (t *Tracer) Start(ctx context.Context, name string, o StartOptions) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
-	options := []otel.SpanStartOption{otel.WithSpanKind(b.Kind), otel.WithAttributes(toAttributes(b.Attrs)...)}
-	if !b.StartedAt.IsZero() {
-		options = append(options, otel.WithTimestamp(b.StartedAt))
+	options := []otel.SpanStartOption{otel.WithSpanKind(o.Kind), otel.WithAttributes(toAttributes(o.Attrs)...)}
+	if !o.StartedAt.IsZero() {
+		options = append(options, otel.WithTimestamp(o.StartedAt))
 	}
-	if b.FollowsFrom != nil {
-		options = append(options, otel.WithLinks(otel.Link{SpanContext: b.FollowsFrom.spanContext}))
+	if o.FollowsFrom != nil {
+		options = append(options, otel.WithLinks(otel.Link{SpanContext: o.FollowsFrom.spanContext}))
 	}
-	if b.Parent != nil && !otel.SpanContextFromContext(ctx).IsValid() {
-		ctx = otel.ContextWithRemoteSpanContext(ctx, b.Parent.spanContext)
+	if o.Parent != nil && !otel.SpanContextFromContext(ctx).IsValid() {
+		ctx = otel.ContextWithRemoteSpanContext(ctx, o.Parent.spanContext)
 	}
 	ctx, span := t.tracer.Start(ctx, name, options...)
 	return ctx, &Span{span: span}
 }
 
-// Start begins a part of what ctx is in; nothing where that is not traced.
+// Start begins a child of the span in ctx. It returns a nil Span if ctx is not being traced.
 func Start(ctx context.Context, name string, kind Kind, attrs ...Attr) (context.Context, *Span) {
-	above := otel.SpanFromContext(ctx)
-	if !above.IsRecording() {
+	parent := otel.SpanFromContext(ctx)
+	if !parent.IsRecording() {
 		return ctx, nil
 	}
-	ctx, span := above.TracerProvider().Tracer(
+	ctx, span := parent.TracerProvider().Tracer(
 		instrumentationName,
 	).Start(
 		ctx,
@@ -97,7 +96,7 @@ func Start(ctx context.Context, name string, kind Kind, attrs ...Attr) (context.
 	return ctx, &Span{span: span}
 }
 
-// TraceID is that of its trace, as the collector shows it; empty where nothing is traced.
+// TraceID returns the ID of the span's trace as the collector shows it, or "" if nothing is traced.
 func (s *Span) TraceID() string {
 	if s == nil {
 		return ""
@@ -105,14 +104,14 @@ func (s *Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// SetAttributes says more of a span.
+// SetAttributes adds attributes to the span.
 func (s *Span) SetAttributes(attrs ...Attr) {
 	if s != nil {
 		s.span.SetAttributes(toAttributes(attrs)...)
 	}
 }
 
-// Fail marks a span as failed; kind is what sort of failure it was, in one of our own words.
+// Fail marks a span as failed; kind is the kind of failure and must not contain user content.
 func (s *Span) Fail(kind string) {
 	if s != nil {
 		s.failed = true
@@ -121,7 +120,8 @@ func (s *Span) Fail(kind string) {
 	}
 }
 
-// End ends a span. Of an error it keeps the type: its words may be anybody's.
+// End ends a span. If err is not nil, it records the error's type but not its message, which may
+// contain user content.
 func (s *Span) End(err error) {
 	if s == nil {
 		return
@@ -132,7 +132,8 @@ func (s *Span) End(err error) {
 	s.span.End()
 }
 
-// errorType is the kind of an error: the code that one of ours has, else the type at its root.
+// errorType returns the ErrorType of an error that has one, else the Go type of the innermost
+// error.
 func errorType(err error) string {
 	var coded interface{ ErrorType() string }
 	if errors.As(err, &coded) {
@@ -147,31 +148,30 @@ func errorType(err error) string {
 	}
 }
 
-// Current is the place of ctx in its trace, for what goes on later; nil where it is in none that
-// is kept.
+// Current returns a reference to the span in ctx, or nil if that trace is not sampled.
 func Current(ctx context.Context) *SpanRef {
-	at := otel.SpanContextFromContext(ctx)
-	if !at.IsSampled() {
+	sc := otel.SpanContextFromContext(ctx)
+	if !sc.IsSampled() {
 		return nil
 	}
-	return &SpanRef{at}
+	return &SpanRef{sc}
 }
 
 const parentHeader = "traceparent"
 
 var propagator propagation.TraceContext
 
-// String is the place as the header traceparent has it.
-func (l *SpanRef) String() string {
-	if l == nil {
+// String returns the reference in the form of the traceparent header.
+func (r *SpanRef) String() string {
+	if r == nil {
 		return ""
 	}
 	carrier := propagation.MapCarrier{}
-	propagator.Inject(otel.ContextWithSpanContext(context.Background(), l.spanContext), carrier)
+	propagator.Inject(otel.ContextWithSpanContext(context.Background(), r.spanContext), carrier)
 	return carrier[parentHeader]
 }
 
-// ParseTraceparent reads a traceparent; nil where it is none.
+// ParseTraceparent parses a traceparent header. It returns nil if the text is invalid.
 func ParseTraceparent(text string) *SpanRef {
 	if text == "" {
 		return nil
@@ -179,7 +179,8 @@ func ParseTraceparent(text string) *SpanRef {
 	return extractSpanRef(propagation.MapCarrier{parentHeader: text})
 }
 
-// Extract reads the place that a request names; nil where it names none, or none that is valid.
+// Extract returns the span named by a request's traceparent header, or nil if there is no valid
+// one.
 func Extract(h http.Header) *SpanRef {
 	if len(h.Values(parentHeader)) != 1 {
 		return nil
@@ -188,15 +189,15 @@ func Extract(h http.Header) *SpanRef {
 }
 
 func extractSpanRef(c propagation.TextMapCarrier) *SpanRef {
-	at := otel.SpanContextFromContext(propagator.Extract(context.Background(), c))
-	if !at.IsValid() {
+	sc := otel.SpanContextFromContext(propagator.Extract(context.Background(), c))
+	if !sc.IsValid() {
 		return nil
 	}
-	return &SpanRef{at}
+	return &SpanRef{sc}
 }
 
-// Inject tells the program that a request goes to which span it is of. It is for programs
-// of the operator's own: strangers have no business with the operator's traces.
+// Inject adds a traceparent header for the span in ctx. Use it only for requests to the operator's
+// own programs, not to third parties.
 func Inject(ctx context.Context, h http.Header) {
 	propagator.Inject(ctx, propagation.HeaderCarrier(h))
 }
@@ -219,7 +220,7 @@ func toAttributes(all []Attr) []attribute.KeyValue {
 	return out
 }
 
-// maxValue bounds what is said in one attribute.
+// maxValue is the maximum length of an attribute's string value in bytes.
 const maxValue = 256
 
 func truncate(s string) string {

@@ -16,17 +16,17 @@ import (
 	otel "go.opentelemetry.io/otel/trace"
 )
 
-// Options are what a tracer is made of.
+// Options configures New.
 type Options struct {
-	// Endpoint takes the traces; empty: the variables that OpenTelemetry names say where, and
-	// where they don't, nothing is traced.
+	// Endpoint is the collector's URL. If it is empty, OpenTelemetry's environment variables name
+	// the collector; if they don't either, nothing is traced.
 	Endpoint string
 	Env      func(string) string
 	Logger   *slog.Logger
 	Version  string
 }
 
-// Tracer makes spans and sends them. A nil one makes none.
+// Tracer creates spans and sends them. A nil Tracer creates none.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   otel.Tracer
@@ -37,10 +37,10 @@ const (
 	tracesPath          = "/v1/traces"
 )
 
-// New makes a tracer; nil where no collector is named. It calls nobody yet.
+// New returns a Tracer, or nil if no collector is configured. It does not connect yet.
 //
-// What it does not read itself of the variables, the library does: headers, time limits,
-// compression, certificates, the sampler, the attributes of the resource, batches.
+// The OpenTelemetry library reads the remaining environment variables: headers, timeouts,
+// compression, certificates, sampler, resource attributes and batch sizes.
 func New(ctx context.Context, o Options) (*Tracer, error) {
 	endpoint, explicit, err := resolveEndpoint(o.Env, o.Endpoint)
 	if err != nil || endpoint == nil {
@@ -54,8 +54,8 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("traces can't be sent: %w", err)
 	}
-	// What the variables say of the resource comes last and wins.
-	about, err := resource.New(
+	// Attributes from the environment come last and override the others.
+	res, err := resource.New(
 		ctx,
 		resource.WithAttributes(attribute.String("service.name", "service"), attribute.String("service.version", o.Version)),
 		resource.WithFromEnv(),
@@ -64,14 +64,15 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES is not of the form name=value,name=value: %w", err)
 	}
 	provider := sdk.NewTracerProvider(
-		sdk.WithResource(about),
+		sdk.WithResource(res),
 		sdk.WithBatcher(&loggingExporter{SpanExporter: exporter, log: o.Logger, endpoint: endpoint.Scheme + "://" + endpoint.Host}),
 	)
 	return &Tracer{provider: provider, tracer: provider.Tracer(instrumentationName)}, nil
 }
 
-// resolveEndpoint is the collector's address; nil where there is none. own: no variable names it.
-func resolveEndpoint(env func(string) string, given string) (at *url.URL, explicit bool, err error) {
+// resolveEndpoint returns the collector's URL, or nil if tracing is disabled. explicit reports
+// whether it was given rather than read from the environment.
+func resolveEndpoint(env func(string) string, given string) (endpoint *url.URL, explicit bool, err error) {
 	if strings.EqualFold(env("OTEL_SDK_DISABLED"), "true") {
 		return nil, false, nil
 	}
@@ -90,11 +91,11 @@ func resolveEndpoint(env func(string) string, given string) (at *url.URL, explic
 	if text == "" {
 		return nil, false, nil
 	}
-	at, err = url.Parse(text)
-	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
+	endpoint, err = url.Parse(text)
+	if err != nil || endpoint.Host == "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
 		return nil, false, fmt.Errorf("%s is not an http or https address; use the form http://127.0.0.1:4318", name)
 	}
-	if at.User != nil {
+	if endpoint.User != nil {
 		return nil, false, fmt.Errorf("%s must not contain a password; put it in OTEL_EXPORTER_OTLP_HEADERS", name)
 	}
 	for _, v := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
@@ -105,13 +106,13 @@ func resolveEndpoint(env func(string) string, given string) (at *url.URL, explic
 			break
 		}
 	}
-	if explicit = given != ""; explicit && (at.Path == "" || at.Path == "/") {
-		at.Path = tracesPath
+	if explicit = given != ""; explicit && (endpoint.Path == "" || endpoint.Path == "/") {
+		endpoint.Path = tracesPath
 	}
-	return at, explicit, nil
+	return endpoint, explicit, nil
 }
 
-// Flush sends what waits.
+// Flush sends the pending spans.
 func (t *Tracer) Flush(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -119,7 +120,7 @@ func (t *Tracer) Flush(ctx context.Context) error {
 	return t.provider.ForceFlush(ctx)
 }
 
-// Close sends what is left, while ctx lasts.
+// Close sends the pending spans until ctx expires, and stops the tracer.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -127,8 +128,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// loggingExporter is an exporter that tells once that it can't send, and once that it can again: a
-// collector that is away must not fill the log.
+// loggingExporter logs the first failure to send and the next success, so that an unavailable
+// collector does not fill the log.
 type loggingExporter struct {
 	sdk.SpanExporter
 	log      *slog.Logger
@@ -142,9 +143,9 @@ func (e *loggingExporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlyS
 	if err != nil {
 		e.lost.Add(int64(len(spans)))
 		if !e.failing.Swap(true) {
-			var asked *url.Error
-			if errors.As(err, &asked) {
-				err = asked.Err // its address may be secret
+			var urlErr *url.Error
+			if errors.As(err, &urlErr) {
+				err = urlErr.Err // the URL may be secret
 			}
 			e.log.Warn("traces can't be sent", "endpoint", e.endpoint, "error", err)
 		}

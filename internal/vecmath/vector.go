@@ -1,9 +1,9 @@
-// Package vecmath multiplies vectors of meaning with each other, one or many at once.
+// Package vecmath computes dot products of embedding vectors.
 package vecmath
 
 import "github.com/viterin/vek/vek32"
 
-// Dot is the sum of the products of two vectors of one length; 0 where there is nothing to compare.
+// Dot returns the dot product of two vectors of the same length, or 0 if a is empty.
 func Dot(a, b []float32) float32 {
 	if len(a) == 0 {
 		return 0
@@ -11,8 +11,8 @@ func Dot(a, b []float32) float32 {
 	return vek32.Dot(a, b)
 }
 
-// DotRows are the products of a vector with rows that stand one after another. There is room in to for as
-// many as it holds.
+// DotRows writes to dst the dot products of v with the first len(dst) rows of a matrix, stored one
+// after another in rows.
 func DotRows(dst, v, rows []float32) {
 	n := len(v)
 	for i := range dst {

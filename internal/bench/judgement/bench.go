@@ -1,7 +1,6 @@
-// Package judgement measures how the rules judge: on folders of made-up or real
-// documents that people labelled, with the reading, search and rules of the
-// product. It must not judge by rules of its own, and it must not touch a store:
-// what it measures is what a user gets.
+// Package judgement measures how well the rules judge: on folders of labeled documents, made-up or
+// real, with the product's own reading, search and rules. It must not judge by rules of its own or
+// touch a store, so that it measures what users get.
 //
 //	DIR/evidence ─▶ evidence.Library ─▶ assessment.Judging ─┐
 //	DIR/labels.csv ─────────────────────────────────────────┴▶ figures
@@ -24,25 +23,27 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// Options of a run.
+// Options configures Run.
 type Options struct {
-	// Folder holds labels.csv and evidence, or folders that do; passages.csv beside them is optional.
+	// Folder contains labels.csv and evidence, or subfolders that do; passages.csv beside them is
+	// optional.
 	Folder fs.FS
-	// Catalog is where the controls are taken from; nil: the starter catalog. Labels and passages for
-	// controls that it lacks are left out.
+	// Catalog provides the controls; nil means the starter catalog. Labels and passages of controls
+	// that it lacks are skipped.
 	Catalog *scf.Source
-	// Today is the day the documents are judged on.
+	// Today is the date used for judging.
 	Today api.Date
-	// Ablate takes each document away once and looks what changes: as many runs as there are documents.
+	// Ablate repeats the run without each document in turn and counts the changes.
 	Ablate bool
-	// Progress, if set, hears what is being done and how far that is.
+	// Progress, if set, is called with the current step.
 	Progress func(what string, done, total int)
 }
 
-// starterVersionID stands for the starter catalog, which needs an id to be indexed.
+// starterVersionID is a fixed ID for the starter catalog, which needs one to be indexed.
 const starterVersionID = "018f0000-0000-7000-8000-000000000000"
 
-// Run judges and measures. The same folder gives the same report.
+// Run judges the labeled controls and measures the agreement. The result depends only on the
+// options.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
@@ -59,7 +60,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	absent := func(control string) bool { _, there := r.controls[control]; return !there }
+	absent := func(control string) bool { _, ok := r.controls[control]; return !ok }
 	for i := range sets {
 		sets[i].Labels = slices.DeleteFunc(sets[i].Labels, func(l Label) bool { return absent(l.Control) })
 	}
@@ -70,11 +71,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	out := &Report{Rules: judge.RulesVersion, Embedder: r.model.Name(), Today: o.Today}
 	for i := range sets {
-		done, err := r.measure(ctx, &sets[i])
+		report, err := r.measure(ctx, &sets[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
 		}
-		out.Sets = append(out.Sets, *done)
+		out.Sets = append(out.Sets, *report)
 	}
 	out.All = sumReports(out.Sets)
 	if len(passages) == 0 {
@@ -84,13 +85,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return out, err
 }
 
-// runner has what every set is judged with.
+// runner holds the catalog, controls and embedder used for all sets.
 type runner struct {
 	Options
 	source          *scf.Source
 	controlList     []api.Control
 	controls        map[string]api.Control
-	starterControls map[string]api.Control // of the starter catalog, for which labels are written
+	starterControls map[string]api.Control // of the starter catalog; labels refer to them
 	model           *embed.Model
 	prepared        *assessment.PreparedControls
 }
@@ -112,7 +113,7 @@ func newRunner(o Options) (*runner, error) {
 	return r, err
 }
 
-// train makes the embedder of the catalog, and asks what its controls ask.
+// train trains the embedder on the catalog and prepares its controls.
 func (r *runner) train(ctx context.Context) (err error) {
 	if r.model, err = evidence.TrainEmbedder(ctx, r.source); err != nil {
 		return err
@@ -134,7 +135,7 @@ func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Contr
 	return all, byCode, err
 }
 
-// measure judges the controls of a set, once with all documents and once without each.
+// measure judges the controls of a set with all documents and, with Ablate, once without each.
 func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	r.Progress("read "+set.Name, 0, 1)
 	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.GuessCategory)
@@ -144,13 +145,13 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	if err := set.checkDocuments(library.Documents()); err != nil {
 		return nil, err
 	}
-	whole, err := r.judge(ctx, set, library, "")
+	complete, err := r.judge(ctx, set, library, "")
 	if err != nil {
 		return nil, err
 	}
 	out := &SetReport{Name: set.Name, Documents: len(library.Documents()), Controls: len(set.Labels)}
 	for i, l := range set.Labels {
-		out.addControl(r.starterControls[l.Control], l, whole[i])
+		out.addControl(r.starterControls[l.Control], l, complete[i])
 	}
 	if r.Ablate {
 		for n, d := range library.Documents() {
@@ -160,7 +161,7 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 				return nil, err
 			}
 			for i, l := range set.Labels {
-				out.Ablation.addControl(l, d.ID, whole[i], without[i])
+				out.Ablation.addControl(l, d.ID, complete[i], without[i])
 			}
 		}
 	}
@@ -184,7 +185,7 @@ func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library,
 	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
 }
 
-// measurePassages judges each passage as the only document there is.
+// measurePassages judges each passage as the only document.
 func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*PassageReport, error) {
 	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
 	for n, p := range passages {
@@ -210,13 +211,13 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 	return out, nil
 }
 
-// isEvidenced tells whether a verdict says that there is evidence of it being done.
+// isEvidenced reports whether a verdict means that evidence of implementation was found.
 func isEvidenced(v api.Implementation) bool {
 	return v == api.Implemented || v == api.PartiallyImplemented
 }
 
-// missingObjectives are the numbers, from 1, of the objectives that nothing bears; ok is whether those
-// are what was looked for.
+// missingObjectives returns the numbers, from 1, of the objectives without evidence. ok is false if
+// the judged statements are not the control's objectives.
 func missingObjectives(c api.Control, j judge.Judgement) (out []int, ok bool) {
 	for i, text := range judge.Statements(c) {
 		if i >= len(j.Statements) || j.Statements[i].Text != text {

@@ -15,33 +15,34 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Set is a company's documents and what people say of them.
+// Set is a company's documents and the labels of its controls.
 type Set struct {
 	Name     string
 	Evidence fs.FS
 	Labels   []Label
 }
 
-// Label is what a careful reader says of one control.
+// Label is a careful reader's verdict on one control.
 type Label struct {
 	Control   string
 	Verdict   api.Implementation
-	Missing   []int    // numbers of the objectives that nothing bears, from 1
-	Documents []string // file names that the verdict rests on
+	Missing   []int    // numbers of the objectives without evidence, from 1
+	Documents []string // names of the files that support the verdict
 }
 
-// restsOnlyOn tells whether it rests on one document only.
+// restsOnlyOn reports whether a document is the only one that supports the verdict.
 func (l Label) restsOnlyOn(document string) bool {
 	return len(l.Documents) == 1 && l.Documents[0] == document
 }
 
-// Verdicts are what a label may say, in the order of tables.
+// Verdicts lists the verdicts that a label may have, in the order of the tables.
 var Verdicts = []api.Implementation{api.Implemented, api.PartiallyImplemented, api.Planned, api.NotImplemented, api.NotEvidenced}
 
-// maxLabels bounds labels.csv and passages.csv, in bytes.
+// maxLabels is the maximum size of labels.csv and passages.csv in bytes.
 const maxLabels = 4 << 20
 
-// ReadSets reads the labelled companies of a folder: itself, or the folders in it.
+// ReadSets reads the labeled companies of a folder: the folder itself if it contains labels.csv,
+// else its subfolders that do.
 func ReadSets(folder fs.FS, controls map[string]api.Control) ([]Set, error) {
 	if _, err := fs.Stat(folder, "labels.csv"); err == nil {
 		s, err := readSet(folder, "set", controls)
@@ -112,7 +113,7 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 	return s, err
 }
 
-// checkDocuments refuses labels that rest on a document which isn't there.
+// checkDocuments returns an error if a label names a document that does not exist.
 func (s *Set) checkDocuments(documents []api.Document) error {
 	for _, l := range s.Labels {
 		for _, name := range l.Documents {
@@ -124,20 +125,21 @@ func (s *Set) checkDocuments(documents []api.Document) error {
 	return nil
 }
 
-// Passage is a text that says no: denied, planned, a template, or of something else.
+// Passage is a text that is not evidence of its control: a negation, a plan, a template, or about
+// something else.
 type Passage struct {
 	Kind, Control, Text string
 }
 
-// folder is the passage as the only document there is.
+// folder returns a folder with the passage as its only document.
 func (p Passage) folder() fs.FS {
 	return fstest.MapFS{"passage.md": &fstest.MapFile{Data: []byte(p.Text + "\n")}}
 }
 
-// passageKinds are what a passage that is no evidence may be.
+// passageKinds lists the kinds of passages that are not evidence.
 var passageKinds = []string{"negated", "planned", "template", "other"}
 
-// ReadPassages reads passages.csv; none where there is no such file.
+// ReadPassages reads passages.csv. It returns nil if there is no such file.
 func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, error) {
 	rows, err := readTable(folder, "passages.csv", "kind", "control", "text")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +165,7 @@ func ReadPassages(folder fs.FS, controls map[string]api.Control) ([]Passage, err
 	return out, nil
 }
 
-// row is a line of a table by column.
+// row is a line of a table; values are keyed by column.
 type row struct {
 	file   string
 	line   int
@@ -174,7 +176,7 @@ func (r row) errorAt(format string, args ...any) error {
 	return fmt.Errorf("%s, line %d: %s", r.file, r.line, fmt.Sprintf(format, args...))
 }
 
-// readTable reads a CSV file with the columns it must have.
+// readTable reads a CSV file and checks that it has the given columns.
 func readTable(folder fs.FS, name string, columns ...string) ([]row, error) {
 	info, err := fs.Stat(folder, name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/judge"
 )
 
-// Report is what a run found out.
+// Report is the result of a run.
 type Report struct {
 	Rules    string         `json:"rules"`
 	Embedder string         `json:"embedder"`
@@ -19,34 +19,36 @@ type Report struct {
 	Passages *PassageReport `json:"passages,omitempty"`
 }
 
-// SetReport is how one company's controls were judged, or all companies' together.
+// SetReport compares the judgments with the labels of one company, or of all companies.
 type SetReport struct {
 	Name      string `json:"name"`
 	Documents int    `json:"documents"`
 	Controls  int    `json:"controls"`
-	// Confusion counts controls: what the label says, then what the rules say, in the order of Verdicts.
+	// Confusion counts controls by the label's verdict and then by the rules' verdict, in the order
+	// of Verdicts.
 	Confusion [5][5]int       `json:"confusion"`
 	Kappa     float64         `json:"kappa"`
 	Agreement float64         `json:"agreement"` // share of equal verdicts
-	Evidenced DetectionCounts `json:"evidenced"` // implemented or partially so
-	Missing   DetectionCounts `json:"missing"`   // objectives that nothing bears
+	Evidenced DetectionCounts `json:"evidenced"` // implemented or partially implemented
+	Missing   DetectionCounts `json:"missing"`   // objectives without evidence
 	Ablation  Ablation        `json:"ablation"`
-	// Wrong names the controls where the rules say otherwise than the label.
+	// Wrong lists the controls whose verdict differs from the label.
 	Wrong []string `json:"wrong"`
-	// Differences says of each control that isn't judged as it is labelled in what it differs.
+	// Differences describes the controls that are judged differently from their labels.
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is where the rules and a label part. Objectives are numbered from 1.
+// Difference is a control whose judgment differs from its label. Objectives are numbered from 1.
 type Difference struct {
 	Control    string             `json:"control"`
 	Labelled   api.Implementation `json:"labeled"`
 	Judged     api.Implementation `json:"judged"`
-	Extra      []int              `json:"extra"`      // missing to the rules alone
-	Overlooked []int              `json:"overlooked"` // missing to the label alone
+	Extra      []int              `json:"extra"`      // missing only according to the rules
+	Overlooked []int              `json:"overlooked"` // missing only according to the label
 }
 
-// DetectionCounts counts what was found right (Hit), found without being there (Extra), and not found (Missed).
+// DetectionCounts counts true positives (Correct), false positives (Extra) and false negatives
+// (Missed).
 type DetectionCounts struct {
 	Correct   int     `json:"correct"`
 	Extra     int     `json:"extra"`
@@ -70,21 +72,25 @@ func (f *DetectionCounts) computeShares() {
 	f.Precision, f.Recall = ratio(f.Correct, f.Correct+f.Extra), ratio(f.Correct, f.Correct+f.Missed)
 }
 
-// Ablation is what taking one document away did.
+// Ablation counts the effects of removing one document at a time.
 type Ablation struct {
-	// Dependent are the controls found evidenced whose labels rest on the document alone. Of these
-	// Fell to a lower verdict, and Lost all that counts as evidence.
+	// Dependent counts controls judged as evidenced whose labels rest on the removed document
+	// alone; Downgraded counts those that then got a lower verdict, Unevidenced those without any
+	// evidence left.
 	Dependent   int `json:"dependent"`
 	Downgraded  int `json:"downgraded"`
 	Unevidenced int `json:"unevidenced"`
-	// Changed of Others: controls that don't rest on the document, and whose verdict changed all the same.
+	// Independent counts controls whose labels don't rest on the removed document, Changed those
+	// whose verdict changed nevertheless.
 	Changed     int `json:"changed"`
 	Independent int `json:"independent"`
-	// DowngradedShare is Fell of Resting, Emptied Lost of Resting, Disturbed Changed of Others.
+	// DowngradedShare and UnevidencedShare are shares of Dependent, ChangedShare is the share of
+	// Independent.
 	DowngradedShare  float64 `json:"downgraded_share"`
 	UnevidencedShare float64 `json:"unevidenced_share"`
 	ChangedShare     float64 `json:"changed_share"`
-	// StillEvidenced and Moved name the controls that kept evidence and that changed, with the document.
+	// StillEvidenced and ChangedControls name controls and removed documents: dependent ones that
+	// kept evidence, independent ones whose verdict changed.
 	StillEvidenced  []string `json:"still_evidenced"`
 	ChangedControls []string `json:"changed_controls"`
 }
@@ -128,7 +134,7 @@ func (a *Ablation) computeShares() {
 	)
 }
 
-// addControl counts one control, with the objectives that the label numbers.
+// addControl counts one control and its objectives.
 func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
 	r.Confusion[want][got]++
@@ -161,7 +167,7 @@ func (r *SetReport) computeShares() {
 	r.Agreement, r.Kappa = Kappa(r.Confusion)
 }
 
-// sumReports adds up sets.
+// sumReports returns the totals of all sets.
 func sumReports(sets []SetReport) SetReport {
 	all := SetReport{Name: "all"}
 	for _, s := range sets {
@@ -184,8 +190,8 @@ func sumReports(sets []SetReport) SetReport {
 	return all
 }
 
-// Kappa is the share of equal verdicts, and Cohen's kappa: how far the agreement is
-// above what two readers would reach by chance who give each verdict as often.
+// Kappa returns the share of equal verdicts and Cohen's kappa: the agreement beyond what two
+// readers with these verdict frequencies would reach by chance.
 //
 //	kappa = (agreement − chance) ÷ (1 − chance)
 func Kappa(confusion [5][5]int) (agreement, kappa float64) {
@@ -220,13 +226,13 @@ func ratio(n, total int) float64 {
 	return math.Round(float64(n)/float64(total)*1000) / 1000
 }
 
-// PassageCount is of passages of one kind.
+// PassageCount counts the passages of one kind.
 type PassageCount struct {
 	Passages int `json:"passages"`
-	Counted  int `json:"counted"` // as evidence that it is done
+	Counted  int `json:"counted"` // wrongly counted as evidence of implementation
 }
 
-// PassageReport is how passages were judged that say no.
+// PassageReport reports how passages that are not evidence were judged.
 type PassageReport struct {
 	ByKind   map[string]PassageCount `json:"by_kind"`
 	Passages int                     `json:"passages"`
@@ -235,8 +241,8 @@ type PassageReport struct {
 	Wrong    []string                `json:"wrong"`
 }
 
-// addPassage counts a passage: it counts as implemented where the control does, or where one of
-// its statements is called covered.
+// addPassage counts a passage. It is counted as evidence if the control is judged as implemented,
+// at least partially, or one of its statements as covered.
 func (r *PassageReport) addPassage(p Passage, j judge.Judgement) {
 	n := r.ByKind[p.Kind]
 	n.Passages++

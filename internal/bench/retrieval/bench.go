@@ -1,8 +1,6 @@
-// Package retrieval measures how well the product finds: it trains the built-in
-// embedder on the training texts of a benchmark folder, ranks with the index
-// that the product searches with, and compares with plain keyword search in the
-// same run. It must not rank by rules of its own: what it measures is what a
-// user gets.
+// Package retrieval measures search quality: it trains the built-in embedder on the training texts
+// of a benchmark folder, ranks with the product's search index, and compares with keyword search
+// (BM25) in the same run. It must not rank by rules of its own, so that it measures what users get.
 //
 //	DIR/train ─▶ embed.Train ─┐
 //	DIR/A, B, C ──────────────┴▶ search.Index ─▶ figures and run files
@@ -19,67 +17,68 @@ import (
 	"github.com/scf-service/service/engine/evidence/search"
 )
 
-// Training says which texts of the folder an embedder learns from.
+// Training selects the texts of the folder that the embedder is trained on.
 type Training string
 
 const (
-	// TrainOnWorkbook is what every imported workbook holds: controls, maturity lines, crosswalk codes.
+	// TrainOnWorkbook uses the content of every imported workbook: controls, maturity lines and
+	// crosswalk codes.
 	TrainOnWorkbook Training = "workbook"
-	// TrainOnOpenTexts is the same and the openly published requirement texts.
+	// TrainOnOpenTexts adds the openly published requirement texts.
 	TrainOnOpenTexts Training = "open"
 )
 
-// Options of a run.
+// Options configures Run.
 type Options struct {
 	Folder fs.FS
 	Train  Training
-	// Seed of the training; the product's is 0.
+	// Seed is the seed of the training; the product uses 0.
 	Seed uint64
-	// Other is measured beside the built-in embedder; nil: none.
+	// Other is an embedder to compare with the built-in one, or nil.
 	Other embed.Embedder
-	// Progress, if set, hears what is being done and how far that is.
+	// Progress, if set, is called with the current step.
 	Progress func(what string, done, total int)
 }
 
-// Ways to rank, in the order of Task.Ways.
+// Ranking methods, in the order of Task.Methods.
 const (
 	ByWords  = "BM25"
 	ByVector = "embedder alone"
 	Hybrid   = "hybrid"
 )
 
-// MethodResult is one way to rank and what it reaches.
+// MethodResult is a ranking method and its metrics.
 type MethodResult struct {
 	Name string `json:"name"`
 	Metrics
 }
 
-// Task is a benchmark that was run.
+// Task is a benchmark and its results.
 type Task struct {
 	Name     string         `json:"name"` // A, B, C, C_passage_to_control
 	About    string         `json:"description"`
 	Queries  int            `json:"queries"`
 	Passages int            `json:"passages"`
 	Methods  []MethodResult `json:"methods"` // ByWords, ByVector, Hybrid, then the other embedder's two
-	// AnswerScore is the hybrid's score of passages that answer, in the median.
+	// AnswerScore is the median hybrid score of relevant passages.
 	AnswerScore float64 `json:"answer_score"`
-	// Ranking is the hybrid's, in the order of the queries.
+	// Ranking contains the hybrid rankings, in the order of the queries.
 	Ranking []Ranked `json:"-"`
 }
 
-// MethodResult is a way of the task by name.
+// MethodResult returns the result of the method with this name, which must exist.
 func (t Task) MethodResult(name string) MethodResult {
-	i := slices.IndexFunc(t.Methods, func(w MethodResult) bool { return w.Name == name })
+	i := slices.IndexFunc(t.Methods, func(m MethodResult) bool { return m.Name == name })
 	return t.Methods[i]
 }
 
-// Ranked is what one query found, best first.
+// Ranked is the results of a query, best first.
 type Ranked struct {
 	Query   string
 	Results []search.Result
 }
 
-// Report is what a run found out.
+// Report is the result of a run.
 type Report struct {
 	Training Training `json:"training"`
 	Embedder string   `json:"embedder"`
@@ -89,7 +88,7 @@ type Report struct {
 	Tasks    []Task   `json:"tasks"`
 }
 
-// Run trains and measures. The same folder gives the same report.
+// Run trains the embedder and measures the rankings. The result depends only on the options.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
@@ -113,18 +112,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Training: o.Train, Embedder: model.Name(), Terms: model.Len(), Controls: len(corpus.Documents), Pairs: len(corpus.Pairs)}
 	for i, t := range tasks {
 		o.Progress("rank "+t.name, i, len(tasks))
-		done, err := t.measure(ctx, model, o.Other)
+		result, err := t.measure(ctx, model, o.Other)
 		if err != nil {
 			return nil, fmt.Errorf("benchmark %s: %w", t.name, err)
 		}
-		r.Tasks = append(r.Tasks, *done)
+		r.Tasks = append(r.Tasks, *result)
 	}
 	return r, nil
 }
 
-// measure ranks the task in each way.
+// measure ranks the task's passages with each method.
 func (t *task) measure(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
-	passages, asked, err := t.embedPassages(ctx, model)
+	passages, queryVectors, err := t.embedPassages(ctx, model)
 	if err != nil {
 		return nil, err
 	}
@@ -137,35 +136,35 @@ func (t *task) measure(ctx context.Context, model *embed.Model, other embed.Embe
 			out.Queries++
 		}
 	}
-	for _, way := range []string{ByWords, ByVector, Hybrid} {
-		ranking, err := t.rank(ctx, way, passages, asked, model)
+	for _, method := range []string{ByWords, ByVector, Hybrid} {
+		ranking, err := t.rank(ctx, method, passages, queryVectors, model)
 		if err != nil {
 			return nil, err
 		}
-		out.Methods = append(out.Methods, MethodResult{way, t.computeMetrics(ranking)})
+		out.Methods = append(out.Methods, MethodResult{method, t.computeMetrics(ranking)})
 		out.Ranking = ranking // the last is the hybrid's
 	}
 	out.AnswerScore = t.answerScore(out.Ranking)
 	if other == nil {
 		return out, nil
 	}
-	if passages, asked, err = t.embedPassages(ctx, other); err != nil {
+	if passages, queryVectors, err = t.embedPassages(ctx, other); err != nil {
 		return nil, err
 	}
-	for _, way := range []string{ByVector, Hybrid} {
-		ranking, err := t.rank(ctx, way, passages, asked, weightsOnly{model})
+	for _, method := range []string{ByVector, Hybrid} {
+		ranking, err := t.rank(ctx, method, passages, queryVectors, weightsOnly{model})
 		if err != nil {
 			return nil, err
 		}
-		out.Methods = append(out.Methods, MethodResult{way + ", " + other.Name(), t.computeMetrics(ranking)})
+		out.Methods = append(out.Methods, MethodResult{method + ", " + other.Name(), t.computeMetrics(ranking)})
 	}
 	return out, nil
 }
 
-// embedPassages gives the passages and the queries' vectors by an embedder.
-func (t *task) embedPassages(ctx context.Context, by embed.Embedder) ([]search.Passage, [][]float32, error) {
+// embedPassages returns the passages with their vectors, and the vectors of the queries.
+func (t *task) embedPassages(ctx context.Context, embedder embed.Embedder) ([]search.Passage, [][]float32, error) {
 	passages := make([]search.Passage, len(t.passages))
-	vectors, err := embedAll(ctx, by, t.passages)
+	vectors, err := embedAll(ctx, embedder, t.passages)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,18 +172,18 @@ func (t *task) embedPassages(ctx context.Context, by embed.Embedder) ([]search.P
 		passages[i] = it.passage()
 		passages[i].Vector = vectors[i]
 	}
-	asked, err := embedAll(ctx, by, t.queries)
-	return passages, asked, err
+	queryVectors, err := embedAll(ctx, embedder, t.queries)
+	return passages, queryVectors, err
 }
 
-// stemWeigher is what the words of an index are weighed by.
+// stemWeigher returns the weight of a word in the index.
 type stemWeigher interface{ Weight(stem string) float64 }
 
-// weightsOnly is the model without its vectors: another embedder's passages are not read again
-// piece by piece.
+// weightsOnly hides the model's embedding method, so that passages of another embedder are not
+// embedded again piece by piece.
 type weightsOnly struct{ stemWeigher }
 
-// rankingDepth is how many passages a query is given: what run files hold.
+// rankingDepth is the number of passages ranked per query.
 const rankingDepth = 100
 
 func (t *task) rank(
@@ -195,7 +194,7 @@ func (t *task) rank(
 	weights stemWeigher,
 ) ([]Ranked, error) {
 	o := search.Options{}
-	if method != ByWords { // plain BM25 weighs words by rarity alone
+	if method != ByWords { // BM25 weights words by rarity alone
 		o.Weight = weights.Weight
 	}
 	if model, ok := weights.(*embed.Model); ok && method == Hybrid {
@@ -240,7 +239,8 @@ func embedAll(ctx context.Context, model embed.Embedder, list []item) ([][]float
 	return model.Embed(ctx, texts)
 }
 
-// answerScore is the median score of passages that answer.
+// answerScore returns the median score of the relevant passages in the rankings, rounded to three
+// decimals.
 func (t *task) answerScore(ranking []Ranked) float64 {
 	var scores []float64
 	for _, r := range ranking {

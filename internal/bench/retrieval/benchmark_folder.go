@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/engine/judge/criteria"
 )
 
-// ErrFolder is wrapped by what is wrong with a benchmark folder.
+// ErrFolder is wrapped by errors about the content of a benchmark folder.
 var ErrFolder = errors.New("not a benchmark folder")
 
 const (
@@ -28,8 +28,7 @@ const (
 // item is a query or a passage.
 type item struct{ ID, Title, Heading, Text, Framework string }
 
-// text is what is embedded and searched: a passage of the product has its
-// headings in its text.
+// text returns the text to embed and search. Like the product's passages, it includes the headings.
 func (i item) text() string {
 	t := i.Text
 	if i.Title != "" && !strings.HasPrefix(t, i.Title) {
@@ -49,14 +48,14 @@ func (i item) passage() search.Passage {
 	return p
 }
 
-// task is a benchmark as it lies in the folder.
+// task is a benchmark read from the folder.
 type task struct {
 	name, about       string
 	queries, passages []item
 	gradesByQuery     map[string]map[string]float64 // query → passage → grade
 }
 
-// loadTasks reads the benchmarks that the folder has.
+// loadTasks reads the benchmarks in the folder.
 func loadTasks(folder fs.FS) ([]*task, error) {
 	var out []*task
 	for _, t := range []task{
@@ -102,7 +101,7 @@ func loadTasks(folder fs.FS) ([]*task, error) {
 	return out, nil
 }
 
-// ReadCorpus reads what an embedder is trained on, as an import gives it.
+// ReadCorpus reads the training texts of an embedder, in the form that an import produces.
 func ReadCorpus(folder fs.FS, training Training) (embed.Corpus, error) {
 	var c embed.Corpus
 	if training != TrainOnWorkbook && training != TrainOnOpenTexts {
@@ -197,7 +196,7 @@ func readItems(folder fs.FS, name string) ([]item, error) {
 	})
 }
 
-// readGrades reads query, passage, grade; a first line of titles is passed over.
+// readGrades reads lines of query, passage and grade; a header line is skipped.
 func readGrades(folder fs.FS, name string) (map[string]map[string]float64, error) {
 	out := make(map[string]map[string]float64)
 	first := true
@@ -223,7 +222,7 @@ func readGrades(folder fs.FS, name string) (map[string]map[string]float64, error
 	})
 }
 
-// eachLine calls each with every line that isn't empty; its errors are told with their place.
+// eachLine calls handle with each non-empty line. Errors name the file and the line.
 func eachLine(folder fs.FS, name string, handle func([]byte) error) error {
 	f, err := folder.Open(name)
 	if err != nil {

@@ -5,37 +5,40 @@ import (
 	"slices"
 )
 
-// Metrics say how good rankings are, each 0 to 1: the mean over frameworks, where
-// queries have one, of the mean over their queries.
+// Metrics measures the quality of rankings, each from 0 to 1. If queries have a framework, values
+// are averaged per framework first, then over the frameworks.
 type Metrics struct {
-	// NDCG is nDCG@10 with linear gain; Recall is of at most ten that answer, in the first ten.
+	// NDCG is nDCG@10 with linear gain. Recall is the share of the relevant passages, at most ten,
+	// among the first ten.
 	NDCG   float64 `json:"ndcg_at_10"`
 	Recall float64 `json:"recall_at_10"`
-	// MRR is of the first hundred.
+	// MRR is the mean reciprocal rank within the first 100.
 	MRR float64 `json:"mrr"`
-	// The share of queries with an answer among the first 1, 5 and 10.
+	// Success1, Success5 and Success10 are the shares of queries with a relevant passage among the
+	// first 1, 5 and 10.
 	Success1  float64 `json:"success_at_1"`
 	Success5  float64 `json:"success_at_5"`
 	Success10 float64 `json:"success_at_10"`
 }
 
-func (f *Metrics) add(g Metrics, share float64) {
-	f.NDCG += g.NDCG * share
-	f.Recall += g.Recall * share
-	f.MRR += g.MRR * share
-	f.Success1 += g.Success1 * share
-	f.Success5 += g.Success5 * share
-	f.Success10 += g.Success10 * share
+func (m *Metrics) add(g Metrics, share float64) {
+	m.NDCG += g.NDCG * share
+	m.Recall += g.Recall * share
+	m.MRR += g.MRR * share
+	m.Success1 += g.Success1 * share
+	m.Success5 += g.Success5 * share
+	m.Success10 += g.Success10 * share
 }
 
-// computeMetrics measures rankings; queries without any passage that answers don't count.
+// computeMetrics returns the mean metrics of rankings; queries without relevant passages are
+// skipped.
 func (t *task) computeMetrics(rankings []Ranked) Metrics {
 	type group struct {
 		sum Metrics
 		n   float64
 	}
 	groups := make(map[string]*group)
-	var names []string // in order of appearance: sums of floats hang on their order
+	var names []string // in order of appearance, since float sums depend on the order
 	for i, r := range rankings {
 		grades := t.gradesByQuery[r.Query]
 		if len(grades) == 0 {
@@ -59,7 +62,7 @@ func (t *task) computeMetrics(rankings []Ranked) Metrics {
 	return out
 }
 
-// measureRanking measures one query's ranking.
+// measureRanking returns the metrics of one query's ranking.
 func measureRanking(r Ranked, grades map[string]float64) (f Metrics) {
 	var gain, ideal, hits float64
 	first := -1

@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// WriteRankings writes the hybrid's rankings to dir, made where it is missing: a file per
-// task, "<query>\t<passage>\t<score>", at most 100 passages a query. It returns the
-// files in the order of the tasks.
+// WriteRankings writes the hybrid rankings to dir, which it creates if necessary: one TSV file per
+// task with at most 100 passages per query. It returns the file names in the order of the tasks.
 func (r *Report) WriteRankings(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (t Task) writeRanking(name string) error {
 	fmt.Fprintln(w, "query_id\tdoc_id\tscore")
 	for _, q := range t.Ranking {
 		for _, p := range q.Results {
-			// All digits: who reads it orders by score alone.
+			// Full precision, since readers may sort by score alone.
 			fmt.Fprintf(w, "%s\t%s\t%.17g\n", q.Query, p.ID, p.Score)
 		}
 	}
