@@ -22,17 +22,17 @@ type match struct {
 	missedConcepts []string
 	missedTopics   []string // missed concepts that belong to the control's topic
 	missedActions  []string // required actions that are not stated
-	missesHead     bool     // the first thing in the statement is missing
+	missesHead     bool     // the first specific concept of the statement is missing
 	deniesOutright bool     // a denial about nothing but the control's subject
 	sentenceWeight float64  // weight in the last sentence
-	deniedWeight   float64  // the part of it in negated clauses
+	deniedWeight   float64  // weight in the negated clauses of the last sentence
 	missedHeavy    int      // missed concepts of full weight
 	matchedClauses uint64   // clauses of the last sentence with matches
-	mainClause     uint64   // the one of these with the most weight, or an action
+	mainClause     uint64   // the matched clause with the most weight; actions count 1 extra
 }
 
-// requiredWeight returns the weight required for full coverage: all of a short statement, and of a
-// long one what a sentence can be expected to hold.
+// requiredWeight returns the weight required for full coverage: the total of a short statement, and for
+// a long one as much as a single sentence can be expected to contain.
 func (d *preparedStatement) requiredWeight() float64 {
 	if d.totalWeight <= maxFullWeight {
 		return d.totalWeight
@@ -40,14 +40,12 @@ func (d *preparedStatement) requiredWeight() float64 {
 	return maxFullWeight + (d.totalWeight-maxFullWeight)*0.35
 }
 
-// creditContext is the credit for a thing that only the headings or the title name.
-const creditContext = 0.75
-
-// creditNeighbor is the credit for a thing that only adjacent sentences name.
-const creditNeighbor = 0.6
-
-// creditPassage is the credit for a thing named elsewhere in the passage.
-const creditPassage = 0.4
+// Credit for a concept that the sentence itself doesn't name, as a share of its weight.
+const (
+	creditContext  = 0.75 // named in a heading or the title
+	creditNeighbor = 0.6  // named in an adjacent sentence
+	creditPassage  = 0.4  // named elsewhere in the passage
+)
 
 // surroundings holds the sorted concepts around a sentence.
 type surroundings struct {
@@ -55,7 +53,8 @@ type surroundings struct {
 	passage  []uint64 // of all affirmative sentences of its passage
 }
 
-// matchWindow matches d with one or two sentences, given their surroundings and adjacent sentences.
+// matchWindow compares d with one or two sentences, the last of which is the one judged, given the
+// adjacent sentences and the surroundings.
 func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around surroundings) match {
 	var m match
 	if d.totalWeight == 0 {
@@ -64,7 +63,7 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 	last := window[len(window)-1]
 	got := 0.0
 	var perClause [text.MaxClause + 1]float64
-	head := -1
+	head := -1 // index of the first specific concept that isn't an action
 	chosen := d.chosenAlternatives(window)
 	for i := range d.concepts {
 		a := &d.concepts[i]
@@ -176,13 +175,14 @@ func (d *preparedStatement) chosenAlternatives(window []*text.Sentence) [][2]boo
 	return out
 }
 
-// Shares of the groups of a wording.
+// Shares of a wording's groups that a sentence must match.
 const (
-	minFullWordingShare       = 0.6  // from which a sentence may say the whole: two of two, two of three
-	minNearlyFullWordingShare = 0.49 // from which it may say nearly the whole
+	minFullWordingShare       = 0.6  // to state the whole requirement: two of two, two of three
+	minNearlyFullWordingShare = 0.49 // to state nearly all of it
 )
 
-// scaleDown is what may be counted of a sentence of which a clause denies.
+// scaleDown reduces a wording match to the given share of it, the part of a sentence outside its negated
+// clauses. A reduced match never exceeds minFullWordingShare.
 func scaleDown(h text.WordingMatch, share float64) text.WordingMatch {
 	if share < 1 {
 		h.OwnShare, h.TotalShare = h.OwnShare*share, min(h.TotalShare*share, minFullWordingShare)

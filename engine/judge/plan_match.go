@@ -14,13 +14,13 @@ func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch ma
 	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight
 }
 
-// concernsDocuments tells whether a statement is about policies and other documents themselves.
+// concernsDocuments reports whether a statement is about policies and other documents themselves.
 func (d *preparedStatement) concernsDocuments() bool {
 	return slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return !a.IsAction && text.IsDocumentNoun(a.ID) }) &&
 		documentNounPattern.MatchString(d.text)
 }
 
-// documentNounPattern are those of documentNouns as nouns: what is documented or planned is no document.
+// documentNounPattern matches words for documents as nouns; "documented" and "planned" don't count.
 var documentNounPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:documents?|documentation|polic(?:y|ies)|procedures?|standards?|plans?|guidelines?|rules|charter|handbook|manual|program(?:me)?)\b`,
 )

@@ -10,24 +10,24 @@ import (
 	"github.com/scf-service/service/internal/vecmath"
 )
 
-// What closeness is worth: so many deviations above unrelated texts is nothing
-// yet, so many is the same thing said.
+// Range of the similarity scale, in standard deviations above the mean cosine of unrelated texts.
 const (
-	minSimilarityDeviations  = 1.7
-	fullSimilarityDeviations = 5.5
+	minSimilarityDeviations  = 1.7 // counts as 0
+	fullSimilarityDeviations = 5.5 // counts as 1, the same meaning
 )
 
-// similarity maps how close two vectors are to 0 (unrelated) … 1 (the same said).
+// similarity maps a cosine to a scale from 0 (unrelated) to 1 (same meaning).
 func (m *Embedder) similarity(cosine float32) float64 {
 	z := (float64(cosine) - m.Mean) / max(m.Deviation, 1e-6)
 	return min(1, max(0, (z-minSimilarityDeviations)/(fullSimilarityDeviations-minSimilarityDeviations)))
 }
 
-// cosine is of vectors of length 1.
+// cosine returns the cosine of the angle between two unit vectors.
 func cosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// embedStatement gives a demand its vectors: by itself, and with its control's title,
-// since a statement may leave out what its control is about.
+// embedStatement computes a statement's vectors: one of its text alone and one of titledText, the text
+// with its control's title, because a statement may not name what its control is about. Without an
+// embedder it does nothing.
 func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titledText string) error {
 	if s.options.Embedder == nil {
 		return nil
@@ -43,8 +43,9 @@ func (s *Session) embedStatement(ctx context.Context, d *preparedStatement, titl
 	return nil
 }
 
-// embedSentences gives every sentence of a passage two vectors: of its own words with those
-// that lead to it, and of the same under its heading.
+// embedSentences computes two vectors for each sentence of a passage, one of the sentence with its
+// lead-in and one with the heading above it as well, and the similarities of the latter to the nearest
+// criteria. Without an embedder it does nothing.
 func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnalysis) error {
 	if s.options.Embedder == nil || len(a.Sentences) == 0 {
 		return nil
@@ -88,8 +89,9 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 	return nil
 }
 
-// compareMeaning is how close a sentence is to a statement, by itself or under its heading, and how many
-// criteria it is closer to (rivals.go).
+// compareMeaning returns the similarity of sentence i to a statement, with or without its heading, and
+// how many other criteria are closer to it (see nearestCriteria.competition). Both are 0 without
+// vectors.
 func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int) (similarity, competition float64) {
 	m := s.options.Embedder
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {

@@ -11,17 +11,18 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// A sentence that denies or announces what a control is about speaks of all its
-// statements, though it says none of them: "No penetration test has been done" leaves
-// nothing to be said of testers, scope and findings.
-const minSubjectShare = 0.75 // of the words of a control's title that such a sentence holds
+// minSubjectShare is the share of the words of a control's title that a sentence must contain for its
+// denial or plan to apply to the control as a whole, and so to all its statements: "No penetration
+// test has been done" settles the statements on testers, scope and findings without mentioning them.
+const minSubjectShare = 0.75
 
-// planListPattern are names of documents and headings that list what is to come.
+// planListPattern matches names of documents and headings that list planned work.
 var planListPattern = lazyregexp.New(
 	`(?i)\b(?:road ?maps?|okrs?|backlog|wish ?list|initiatives|proposals?|(?:security |isms )?improvement (?:plan|program(?:me)?)|(?:planned|future|upcoming|next) (?:measures|projects|work|improvements|steps)|what (?:we plan|comes next|is planned)|project (?:list|portfolio|pipeline))\b`,
 )
 
-// planListNameOf is the name by which a passage stands among what is to come; empty where it doesn't.
+// planListNameOf returns the words in a passage's innermost matching heading, title or file name that
+// mark it as part of a list of planned work, or "" if there are none.
 func planListNameOf(p Passage) string {
 	for i := len(p.HeadingPath) - 1; i >= 0; i-- {
 		if m := planListPattern.FindString(p.HeadingPath[i]); m != "" {
@@ -31,9 +32,9 @@ func planListNameOf(p Passage) string {
 	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
 }
 
-// judgeSubject is what is said of a control as a whole: the best sentence that denies it,
-// and the best that announces it.
-func (s *Session) judgeSubject(ctx context.Context, c api.Control, w controlStatements) (no, plan *passageVerdict, err error) {
+// judgeSubject searches for sentences about a control as a whole and returns the strongest denial and
+// the strongest plan, each nil if there is none.
+func (s *Session) judgeSubject(ctx context.Context, c api.Control, w controlStatements) (denial, plan *passageVerdict, err error) {
 	d := newSubjectStatement(c, w)
 	if err := s.embedStatement(ctx, d, w.controlQuery(c)); err != nil {
 		return nil, nil, err
@@ -43,13 +44,13 @@ func (s *Session) judgeSubject(ctx context.Context, c api.Control, w controlStat
 		return nil, nil, err
 	}
 	for _, h := range candidates {
-		deny, ahead := s.judgeSubjectIn(d, h.analyzedPassage)
-		no, plan = strongerOf(no, deny), strongerOf(plan, ahead)
+		passageDenial, passagePlan := s.judgeSubjectIn(d, h.analyzedPassage)
+		denial, plan = strongerOf(denial, passageDenial), strongerOf(plan, passagePlan)
 	}
-	return no, plan, nil
+	return denial, plan, nil
 }
 
-// strongerOf is the reading that says more; the first where both say as much.
+// strongerOf returns the verdict with the higher coverage, the first on a tie; either may be nil.
 func strongerOf(a, b *passageVerdict) *passageVerdict {
 	if a == nil || b != nil && b.coverage > a.coverage {
 		return b
@@ -57,9 +58,9 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 	return a
 }
 
-// judgeSubjectIn is the best sentence of a passage that denies the control as a whole, and the
-// best that announces it.
-func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, plan *passageVerdict) {
+// judgeSubjectIn returns the strongest denial and the strongest plan of a control as a whole in one
+// passage, each nil if there is none.
+func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
 	for i := range p.Sentences {
 		cur := &p.Sentences[i]
 		if cur.Question || cur.Instruction || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
@@ -79,18 +80,18 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 			continue
 		}
 		m := d.matchWindow([]*text.Sentence{cur}, p.neighbors[i], p.surroundings)
-		sense, _ := s.compareMeaning(d, p, i)
-		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*sense), quote: p.Quote(from, i)}
+		similarity, _ := s.compareMeaning(d, p, i)
+		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*similarity), quote: p.Quote(from, i)}
 		_, negated := deniesMatch(d, p, i, m)
-		ahead := cmp.Or(p.PlanWords(i), s.impliedPlan(p, cur))
+		planWords := cmp.Or(p.PlanWords(i), s.impliedPlan(p, cur))
 		switch {
 		case negated && !d.isProhibition() && cur.Conditional == 0 && !cur.IsHarmlessDenial() && !cur.DeniesOnlyObject() &&
 			!cur.DeniesSubset(d.concepts, d.topic) && !d.isOffSubject(window):
 			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
-			if no == nil || r.coverage > no.coverage {
-				no = &r
+			if denial == nil || r.coverage > denial.coverage {
+				denial = &r
 			}
-		case ahead != "" && !d.isOffSubject(window) && (!cur.IsTableRow ||
+		case planWords != "" && !d.isOffSubject(window) && (!cur.IsTableRow ||
 			d.topicShareBy([]*text.Sentence{cur.Content()}, true, false) >= minSubjectShare):
 			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
@@ -100,11 +101,11 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (no, 
 			}
 		}
 	}
-	return no, plan
+	return denial, plan
 }
 
-// isOffSubject: a window names more things that the control doesn't speak of than things that it
-// does. What it denies or announces is one of those, or something narrower.
+// isOffSubject reports whether a window names more concepts foreign to the control than concepts of the
+// control. Its denial or plan then concerns something else, or something narrower.
 func (d *preparedStatement) isOffSubject(window []*text.Sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
@@ -121,12 +122,12 @@ func (d *preparedStatement) isOffSubject(window []*text.Sentence) bool {
 	return other > own
 }
 
-// isPlanListEntry: an entry of a list of what is to come needs no verb.
+// isPlanListEntry reports whether a sentence is an item in a list of planned work, which needs no verb.
 func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 	return c.planListName != "" && s.Item
 }
 
-// isControlConcept tells whether a concept is one of the control's own.
+// isControlConcept reports whether a concept occurs in the control's texts or topic.
 func (d *preparedStatement) isControlConcept(id uint64) bool {
 	if _, ok := slices.BinarySearch(d.controlConcepts, id); ok {
 		return true
@@ -134,7 +135,7 @@ func (d *preparedStatement) isControlConcept(id uint64) bool {
 	return slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
 }
 
-// newSubjectStatement is a control as a whole.
+// newSubjectStatement returns a statement that stands for a control as a whole.
 func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement {
 	d := newPreparedStatement(w.topic+".", text.Concepts(w.topic))
 	for _, s := range append(slices.Clone(w.statements), c.Title, c.Description) {
@@ -145,8 +146,8 @@ func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement 
 	return d
 }
 
-// impliedPlan is why a sentence that says nothing of the future stands for it all the same:
-// the document lists what is to come. What it says is done or denied is no plan.
+// impliedPlan describes the list of planned work that a sentence is part of. It returns "" if there is
+// no such list, or if the sentence reports or confirms something done, or denies it.
 func (s *Session) impliedPlan(c *analyzedPassage, cur *text.Sentence) string {
 	if cur.ReportsPast || cur.AnswersYes || cur.Denied != 0 {
 		return ""
@@ -157,8 +158,9 @@ func (s *Session) impliedPlan(c *analyzedPassage, cur *text.Sentence) string {
 	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
-// applySubjectVerdict lets what is said of the control as a whole stand for the statements
-// that nothing else bears, where few are borne.
+// applySubjectVerdict applies the denial of the control as a whole, or else its plan, to the statements
+// with little or no support. It changes nothing if more than a third of the statements are well
+// supported.
 func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
 	for i := range all {
@@ -169,11 +171,11 @@ func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	if 3*strong > len(all) {
 		return
 	}
-	on := denial
-	if on == nil {
-		on = plan
+	subject := denial
+	if subject == nil {
+		subject = plan
 	}
-	if on == nil {
+	if subject == nil {
 		return
 	}
 	for i := range all {
@@ -188,7 +190,7 @@ func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 				continue
 			}
 		}
-		f.verdict, f.basis, f.reason, f.score = on.verdict, on, on.reason, roundToThousandths(on.coverage)
-		f.quoted = []passageVerdict{*on}
+		f.verdict, f.basis, f.reason, f.score = subject.verdict, subject, subject.reason, roundToThousandths(subject.coverage)
+		f.quoted = []passageVerdict{*subject}
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// traitRule says how a trait shows. A sentence that says does, and is neither denied,
-// supposed, planned nor a question, makes it true; one that denies it makes it false.
+// traitRule holds the search query for a trait and the pattern that detects it. A matching sentence
+// that is neither denied, conditional, prohibited, planned nor a question supports the trait; one that
+// denies it of the organization counts against it.
 type traitRule struct {
 	query   string
 	pattern *lazyregexp.Regexp
@@ -81,18 +82,20 @@ var traitRules = map[string]traitRule{
 	},
 }
 
-// An absence is told of the organization: "we do not process card data".
+// organizationDenialPattern matches words by which a sentence can deny something of the organization:
+// "we do not process card data".
 var organizationDenialPattern = lazyregexp.New(`(?i)\b(?:we|company|organi[sz]ation|no|none|not|never|does not|do not|neither)\b`)
 
+// examplePattern matches the beginning of a sentence up to a place inside a list of examples.
 var examplePattern = lazyregexp.New(`(?i)(?:\be\.g\.|\bfor example\b|\bsuch as\b)[^.;)]{0,80}$`)
 
 const (
-	traitTopK   = 20
-	traitQuotes = 3
+	traitTopK   = 20 // passages examined per trait
+	traitQuotes = 3  // quotes kept for and against a trait
 )
 
-// DetectTraits looks for every trait of api.TraitNames and says true, false or unknown,
-// with quotes. Where passages disagree, or none tells, it is unknown.
+// DetectTraits returns a value for each trait of api.TraitNames: "true" or "false" with quotes, or
+// "unknown" if passages disagree or none covers the trait.
 func DetectTraits(ctx context.Context, f Finder) (map[string]api.Trait, error) {
 	s := NewSession(f, Options{TopK: traitTopK, MinScore: 0.05})
 	out := make(map[string]api.Trait, len(api.TraitNames))
@@ -131,7 +134,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 				continue
 			}
 			if examplePattern.MatchString(cur.Text[:m[0]]) {
-				continue // "laws and standards (e.g. PCI DSS)" says nothing of the organization
+				continue // "laws and standards (e.g. PCI DSS)" says nothing about the organization
 			}
 			clause := text.ClauseAt(cur.Text, m[0])
 			ev := passageVerdict{
@@ -157,7 +160,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 		}
 	}
 	t := api.Trait{Value: "unknown", Source: "evidence", Evidence: []api.Evidence{}}
-	say := func(value, reason string, ev []api.Evidence) (api.Trait, error) {
+	result := func(value, reason string, ev []api.Evidence) (api.Trait, error) {
 		t.Value, t.Reason = value, reason
 		t.Evidence = append(t.Evidence, ev...)
 		return t, nil
@@ -165,15 +168,15 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	first := func(ev []api.Evidence) []api.Evidence { return ev[:min(len(ev), traitQuotes)] }
 	switch {
 	case len(yes) > 0 && len(no) > 0:
-		return say("unknown", "Passages disagree; decide manually.", slices.Concat(first(no), first(yes)))
+		return result("unknown", "Passages disagree; decide manually.", slices.Concat(first(no), first(yes)))
 	case len(no) > 0:
-		return say(
+		return result(
 			"false",
 			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", text.Count(len(no), "passage"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
-		return say(
+		return result(
 			"true",
 			fmt.Sprintf(
 				"According to %s in %s, the organization %s.",
@@ -185,25 +188,27 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 		)
 	}
 	t.Source = "default"
-	return say("unknown", "No passage covers it; set it manually.", nil)
+	return result("unknown", "No passage covers it; set it manually.", nil)
 }
 
-// deniesTrait tells "we do not develop software" from "customer data is not stored
-// on laptops": the negation must come shortly before the trait, with a verb of having or doing.
+// traitDenialPattern matches the words before a trait's name that deny the trait: a negation shortly
+// before it ("we do not develop", "there is no").
 var traitDenialPattern = lazyregexp.New(
 	`(?i)(?:\b(?:we|company|organi[sz]ation|it|[A-Z]\w+) (?:\w+ ){0,2}(?:does not|do not|doesn't|don't|has no|have no|is not|are not|never|neither)(?: \w+){0,4} ?$|\bthere (?:is|are) no(?: \w+){0,3} ?$|^no(?: \w+){0,3} ?$)`,
 )
 
-// negatedVerbPattern is what one does not do.
+// negatedVerbPattern captures the verb of a negation such as "we do not delete any".
 var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|never) (?:currently |yet |ourselves )?(\w+)(?: \w+){0,3}$`)
 
 var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
+// deniesTrait reports whether a sentence denies the trait whose name starts at m[0]: true for "we do not
+// develop software", false for "customer data is not stored on laptops".
 func deniesTrait(sentence string, m []int) bool {
 	before := strings.TrimRight(sentence[:m[0]], " ")
 	if traitDenialPattern.MatchString(before) {
-		deed := negatedVerbPattern.FindStringSubmatch(before)
-		return deed == nil || text.IsPossessionVerb(strings.ToLower(deed[1])) // "we don't delete personal data" has it
+		verb := negatedVerbPattern.FindStringSubmatch(before)
+		return verb == nil || text.IsPossessionVerb(strings.ToLower(verb[1])) // "we don't delete personal data" implies having it
 	}
 	// The trait's own words may begin with the verb: "does not | develop software".
 	return trailingNegationPattern.MatchString(before)

@@ -44,14 +44,14 @@ const (
 	maxRecordAgeDays     = 550 // days; a record proves operation for a year plus some slack
 )
 
-// passageVerdict is the verdict on a statement from one window of a passage.
+// passageVerdict is the verdict of one window of a passage on a statement.
 type passageVerdict struct {
 	verdict        string
 	coverage       float64
 	reason         string
 	quote          string
 	passage        *analyzedPassage
-	sentenceIndex  int // index of the sentence
+	sentenceIndex  int
 	match          match
 	nearlyFull     bool // of a partial one: nearly complete, and nothing limits it
 	reportsPast    bool
@@ -62,7 +62,8 @@ type passageVerdict struct {
 	inFailureTable bool // such a record that is a row of a failure table, which proves nothing by itself
 }
 
-// judgePassage returns the best-matching window of a passage for each verdict.
+// judgePassage returns the best-matching window of a passage for each verdict, in verdictOrder. Recorded
+// failures are kept apart from other partial support.
 func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage) []passageVerdict {
 	c := retrieved.analyzedPassage
 	var best []passageVerdict // one per verdict, and one per recorded failure
@@ -134,7 +135,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 	return best
 }
 
-// verdictOrder is the order in which verdicts are kept.
+// verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
 // isUninformative reports whether sentence i is a fragment that no list, answer or blank completes,
@@ -147,7 +148,8 @@ func (c *passageAnalysis) isUninformative(i int) bool {
 	return cur.Fragment && !cur.AnswersYes && !cur.AnswersNo && cur.Placeholder == "" && cur.LeadIndex < 0 && !c.isPlanListEntry(cur)
 }
 
-// judgeWindow turns a match into a verdict, checking negative verdicts first.
+// judgeWindow returns the verdict on the window that ends with sentence i, checking for denials, failures
+// and plans before support. It returns false if the window proves nothing either way.
 func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i int, m match) (passageVerdict, bool) {
 	c := h.analyzedPassage
 	cur := &c.Sentences[i]
@@ -267,9 +269,9 @@ func (s *Session) coverageWithSearchBonus(h retrievedPassage, m match) float64 {
 	return cover
 }
 
-// combinedCoverage returns how much of a statement a window covers, by words and by meaning.
-// Neither suffices alone: words are shared by chance, and similar meaning may belong to a related
-// topic.
+// combinedCoverage returns how much of a statement a window covers, from 0 to 1, by words and by
+// meaning. Neither suffices alone: words are shared by chance, and similar meaning may belong to a
+// related topic.
 func (s *Session) combinedCoverage(m match) float64 {
 	if s.options.Embedder == nil {
 		return m.wordCoverage
@@ -313,7 +315,7 @@ func formatSupport(m match) string {
 	return "Supported, although the passage doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."
 }
 
-// omissionReason returns what a related sentence leaves out of a statement, or "" if nothing.
+// omissionReason returns why a related sentence doesn't state all of a statement, or "" if it does.
 func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m match, cover float64) string {
 	switch {
 	case cover < coverFull && len(m.missedConcepts) > 0:
@@ -440,11 +442,12 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:purpose|scope|background|introduction|definitions?|glossary|terms|applicability)\b`,
 )
 
-// deniesMatch reports whether a sentence denies what matched, with a suffix for the reason.
+// deniesMatch reports whether sentence i of c denies the concepts that it matched. The string is a suffix
+// for the reason, and may be empty.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
 	cur := &c.Sentences[i]
 	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.asksRestriction() {
-		return "", false // "nobody has standing access" denies nothing of a restriction
+		return "", false // "nobody has standing access" doesn't deny a restriction
 	}
 	// "They have no access" denies only access.
 	elsewhere := cur.Denied != 0 && noAccessPattern.MatchString(cur.Text) && !d.asksAccess()
@@ -469,7 +472,7 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 	return "", false
 }
 
-// matchAffirmedClauses measures a sentence by its non-negated clauses only. Embeddings ignore
+// matchAffirmedClauses matches d with the non-negated clauses of a sentence only. Embeddings ignore
 // "not", so similarity is scaled down to the remaining share of words.
 func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c *analyzedPassage, fullMatch match) match {
 	last := len(window) - 1
@@ -479,7 +482,7 @@ func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c
 	if fullMatch.ownWeight > 0 {
 		share := min(1, m.ownWeight/fullMatch.ownWeight, float64(m.specificHits)/float64(max(1, fullMatch.specificHits)))
 		m.similarity, m.wordingMatch = fullMatch.similarity*share, scaleDown(m.wordingMatch, share)
-		m.competition = max(m.competition, m.competition*share) // competition is scaled down likewise
+		m.competition = max(m.competition, m.competition*share) // a negative competition is scaled down likewise
 	}
 	return m
 }
