@@ -19,7 +19,7 @@ import (
 
 const orgID = "0190a000-0000-7000-8000-000000000001"
 
-// over runs a test over every transport: the same requests must arrive, and the same answers come back.
+// over runs a test over every transport; requests and responses must be the same.
 func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client)) {
 	plain, secure := httptest.NewServer(h), httptest.NewTLSServer(h)
 	defer plain.Close()
@@ -108,7 +108,7 @@ func TestErrorsTravel(t *testing.T) {
 	})
 }
 
-// Files of any size stream both ways, byte for byte.
+// TestFilesTravel checks that files of any size are streamed unchanged in both directions.
 func TestFilesTravel(t *testing.T) {
 	content := bytes.Repeat([]byte("evidence "), 300_000)
 	over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,8 @@ func TestFilesTravel(t *testing.T) {
 	})
 }
 
-// A caller who gives up is told so at once, and the handler hears of it.
+// TestGivingUp checks that a canceled call returns immediately and that the handler's context is
+// canceled.
 func TestGivingUp(t *testing.T) {
 	heard := make(chan struct{}, 8)
 	over(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -163,7 +164,8 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// A handler that fails breaks the answer off; it never looks whole.
+// TestFailingHandler checks that a handler's failure breaks off the response, which never looks
+// complete.
 func TestFailingHandler(t *testing.T) {
 	c, err := client.New(client.Options{Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"ok": true, `))
@@ -192,7 +194,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// All follows cursors to the end.
+// TestAll checks that All follows the cursors to the end.
 func TestAll(t *testing.T) {
 	pages := map[string]api.List[int]{"": {Data: []int{1, 2}}, "b": {Data: []int{3}}}
 	next := "b"
@@ -205,7 +207,8 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// Every operation's input can be encoded: its path is filled and nothing panics.
+// TestEveryInputEncodes checks that every operation's input can be encoded: its path is complete
+// and nothing panics.
 func TestEveryInputEncodes(t *testing.T) {
 	c, err := client.New(
 		client.Options{Organization: orgID, Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -31,7 +31,8 @@ func newClient(t *testing.T, o client.Options) *client.Client {
 	return c
 }
 
-// A session is sent as a browser sends it, and taken over when the server begins, renews or ends it.
+// TestSessionsTravel checks that the session cookie is sent, and updated when the server starts,
+// renews or ends the session.
 func TestSessionsTravel(t *testing.T) {
 	ends := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
 	cookie, url := &http.Cookie{}, ""
@@ -68,7 +69,7 @@ func TestSessionsTravel(t *testing.T) {
 	if got := strings.Join(told, "|"); got != "one 2027-01-02T03:04:05Z| 1970-01-01T00:00:00Z| 1970-01-01T00:00:00Z" {
 		t.Errorf("told %s", got)
 	}
-	// A key stands before a session, and a session that comes is not taken then.
+	// An API key takes precedence over a session, and session cookies received are then ignored.
 	ask(newClient(t, client.Options{BaseURL: url, Token: "k", Session: "s", SessionChanged: changed}), " none Bearer k")
 	if len(told) != 3 {
 		t.Errorf("told %q", told)
@@ -102,7 +103,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What a server sends on to is named and not asked.
+// TestCredentialsAreNotTakenElsewhere checks that redirects are reported and not followed.
 func TestCredentialsAreNotTakenElsewhere(t *testing.T) {
 	var asked atomic.Int32
 	elsewhere := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
@@ -117,7 +118,8 @@ func TestCredentialsAreNotTakenElsewhere(t *testing.T) {
 	}
 }
 
-// A server that asks to slow down is asked again, with the same body, where there is patience.
+// TestPatience checks that a rate-limited request is repeated with the same body if the client has
+// retries enabled.
 func TestPatience(t *testing.T) {
 	var refusals atomic.Int32
 	var after atomic.Pointer[string]

@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 )
 
-// local is a client of a daemon on an empty folder, as the person whose machine it is.
+// local returns a client of a daemon on an empty folder, as the local user.
 func local(t testing.TB) *client.Client {
 	t.Helper()
 	d, err := daemon.New(daemon.Options{
@@ -36,7 +36,7 @@ func local(t testing.TB) *client.Client {
 	return c
 }
 
-// session is a client of the SDK's own, connected over two pipes as a process would be.
+// session returns a client of the MCP SDK, connected by two pipes as a process would be.
 func session(t testing.TB, o Options) *sdk.ClientSession {
 	t.Helper()
 	if o.Permissions == nil {
@@ -79,7 +79,7 @@ func tools(t testing.TB, s *sdk.ClientSession) map[string]*sdk.Tool {
 	return all
 }
 
-// ask calls a tool and reads its JSON.
+// ask calls a tool and decodes its JSON.
 func ask(t testing.TB, s *sdk.ClientSession, name string, args map[string]any) (map[string]any, bool) {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -117,7 +117,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// Whatever was allowed: decisions, credentials and people stay with a person.
+// TestWithheld checks that decisions, credentials and users are never exposed, whatever the options
+// allow.
 func TestWithheld(t *testing.T) {
 	s := session(t, Options{Client: local(t), AllowWrites: true})
 	all := tools(t, s)
@@ -159,7 +160,7 @@ func TestOnlyWhatOneMay(t *testing.T) {
 	}
 }
 
-// Each schema stands alone and is one.
+// TestSchemas checks that each schema is valid and self-contained.
 func TestSchemas(t *testing.T) {
 	all := tools(t, session(t, Options{Client: local(t), AllowWrites: true}))
 	if len(all) < 120 {
@@ -206,7 +207,7 @@ func TestACallIsACall(t *testing.T) {
 	}
 }
 
-// What is wrong comes back with the engine's code, and names the place.
+// TestErrorsAreAnswers checks that errors are returned with the engine's code and name the field.
 func TestErrorsAreAnswers(t *testing.T) {
 	s := session(t, Options{Client: local(t), AllowWrites: true})
 	for _, tc := range []struct {
@@ -232,7 +233,7 @@ func TestErrorsAreAnswers(t *testing.T) {
 			t.Errorf("%s %.80v answers %.200v, not %s", tc.tool, tc.args, got, tc.want)
 		}
 	}
-	// A transition that needs a decision says which, and can't make it.
+	// A transition that needs a decision names it and can't make it.
 	a, _ := ask(t, s, api.CreateAssessment.ID, map[string]any{"name": "Gate", "framework_id": "lgpd"})
 	if got, bad := ask(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad ||
 		code(got) != string(api.CodeInvalidState) {

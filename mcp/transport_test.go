@@ -16,7 +16,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// piped is what comes back for lines that are piped in at once; each line has to be a message.
+// piped sends the lines of in at once and returns the responses, each of which must be a message.
 func piped(t testing.TB, o Options, in io.Reader) (out []map[string]any) {
 	t.Helper()
 	var b bytes.Buffer
@@ -48,7 +48,8 @@ func answerTo(all []map[string]any, id float64) map[string]any {
 	return nil
 }
 
-// Whatever comes in, what comes out is the protocol, and the calls behind it are answered.
+// TestHostileLines checks that invalid input leads only to protocol messages, and that later calls
+// are answered.
 func TestHostileLines(t *testing.T) {
 	c := local(t)
 	for name, bad := range map[string]string{
@@ -114,7 +115,7 @@ func TestWrongCalls(t *testing.T) {
 	}
 }
 
-// All that was asked is answered, however many ask at once and though the input has ended.
+// TestManyCalls checks that all concurrent calls are answered, even if the input has ended.
 func TestManyCalls(t *testing.T) {
 	var in strings.Builder
 	in.WriteString(hello)

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// wide imports a catalog of as many controls as the SCF has, in words of our own.
+// wide imports a catalog with as many controls as the SCF, in our own words.
 func wide(b *testing.B, c Caller, n int) {
 	b.Helper()
 	type object map[string]any
@@ -43,9 +43,9 @@ func wide(b *testing.B, c Caller, n int) {
 	asked(b, c, api.ImportStructured, &api.ImportSourceInput{Body: api.ImportSource{Source: source}})
 }
 
-// Opening an assessment of a real engine, in memory: the overview from the key press to
-// the frame with all of it, and a Statement of Applicability to the frame with its first
-// items, and to that with all.
+// BenchmarkOpenFromEngine opens an assessment of a real engine in memory: the overview until the
+// complete frame, and a Statement of Applicability until the frame with its first items and until
+// the frame with all items.
 func BenchmarkOpenFromEngine(b *testing.B) {
 	c := clientOf(b, client.Options{Transport: client.InMemory(newHome(b).local)})
 	wide(b, c, 1468)

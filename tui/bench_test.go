@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// sizes are a whole catalog, and several at once.
+// sizes are the numbers of items: a complete catalog, and several at once.
 var sizes = []int{1468, 10_000}
 
-// A key press to the frame that answers it, in the list, with a filter typed, and with
-// the page of the item drawn anew each time.
+// BenchmarkKey measures the time from a key press to the next frame: in the list, with a filter
+// typed, and with the item's page redrawn each time.
 func BenchmarkKey(b *testing.B) {
 	for _, n := range sizes {
 		s := newStage(b, newFake(n))
@@ -48,9 +48,9 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// A change of everything at once: the key that sets it up to the frame that shows it, and
-// then each answer of the engine while it is saved, to its frame. The longest of either is
-// what a person may notice.
+// BenchmarkChangeAll changes all items at once and measures the time from the key to the frame that
+// shows it, and then from each response of the engine to its frame. The longest of them is what a
+// user may notice.
 func BenchmarkChangeAll(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -75,7 +75,8 @@ func BenchmarkChangeAll(b *testing.B) {
 	}
 }
 
-// The answer of the engine to some of many changes, up to its frame.
+// BenchmarkSaveMany measures the time from the engine's response to some of many changes to its
+// frame.
 func BenchmarkSaveMany(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -105,13 +106,13 @@ func BenchmarkSaveMany(b *testing.B) {
 	}
 }
 
-// processor tells how much time of the processor a round took.
+// processor reports the CPU time per iteration.
 func processor(b *testing.B, begin time.Duration) {
 	b.ReportMetric(float64(spent(b)-begin)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 }
 
-// Opening an assessment and its Statement of Applicability, up to the frame that shows
-// all items; the answers are encoded and decoded, as over any transport.
+// BenchmarkOpen opens an assessment and its Statement of Applicability until the frame with all
+// items; responses are encoded and decoded as over any transport.
 func BenchmarkOpen(b *testing.B) {
 	for _, n := range sizes {
 		f := newFake(n)

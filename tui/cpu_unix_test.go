@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// spent is the time of the processor that this process has had: the clock tells little on
-// a machine that others use too.
+// spent returns the CPU time of this process, which, unlike the elapsed time, does not depend on
+// the machine's load.
 func spent(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -50,7 +50,7 @@ func clientOf(t testing.TB, o client.Options) *client.Client {
 	return c
 }
 
-// asked calls an operation that has to succeed.
+// asked calls an operation that must succeed.
 func asked[I, O any](t testing.TB, c Caller, op api.Op[I, O], in *I) *O {
 	t.Helper()
 	out, err := call(context.WithoutCancel(t.Context()), c, op, in)
@@ -60,7 +60,7 @@ func asked[I, O any](t testing.TB, c Caller, op api.Op[I, O], in *I) *O {
 	return out
 }
 
-// drafted makes an assessment with a drafted Statement of Applicability.
+// drafted creates an assessment with a drafted Statement of Applicability.
 func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment {
 	t.Helper()
 	in := &api.CreateAssessmentInput{}
@@ -83,7 +83,7 @@ func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment 
 	return a
 }
 
-// owned counts the lines that somebody owns, as the engine has them.
+// owned returns the number of the engine's lines with this owner.
 func owned(t testing.TB, c Caller, assessment, owner string) int {
 	t.Helper()
 	heads := asked(t, c, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
@@ -100,7 +100,7 @@ func owned(t testing.TB, c Caller, assessment, owner string) int {
 	return len(l.Data)
 }
 
-// socketIn serves a handler on a socket; the function ends that.
+// socketIn serves a handler on a socket; end stops it.
 func socketIn(t testing.TB, path string, h http.Handler) (end func()) {
 	t.Helper()
 	l, err := net.Listen("unix", path)
@@ -121,7 +121,7 @@ func socketIn(t testing.TB, path string, h http.Handler) (end func()) {
 	return end
 }
 
-// shortDir is a folder whose name leaves room for that of a socket.
+// shortDir returns a folder whose path is short enough for a socket's name.
 func shortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tui")
@@ -132,7 +132,7 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
-// One engine serves all of it: to start one takes longest.
+// TestAgainstADaemon runs all parts on one engine, since starting it takes longest.
 func TestAgainstADaemon(t *testing.T) {
 	h := newHome(t)
 	t.Run("over each way", func(t *testing.T) { overEachWay(t, h) })
@@ -141,7 +141,7 @@ func TestAgainstADaemon(t *testing.T) {
 	t.Run("deleted under it", func(t *testing.T) { deletedUnderIt(t, h) })
 }
 
-// opened is an interface on an assessment's overview.
+// opened returns an interface on an assessment's overview.
 func opened(t testing.TB, c Caller, a *api.Assessment) *stage {
 	s := stageOn(t, c, nil)
 	s.run(s.app.push(newOverview(s.app, *a)))
@@ -155,7 +155,7 @@ func socketTransport(path string) http.RoundTripper {
 	}}
 }
 
-// The same over every way to a daemon: what is changed on the screen is changed there.
+// overEachWay checks, over every transport, that changes on the screen are saved by the daemon.
 func overEachWay(t *testing.T, h *home) {
 	ways := map[string]func(t *testing.T, h *home) *client.Client{
 		"memory": func(t *testing.T, h *home) *client.Client {
@@ -215,7 +215,7 @@ func overEachWay(t *testing.T, h *home) {
 	}
 }
 
-// A daemon that ends in the middle: changes are kept, and saved when it is back.
+// daemonComesBack checks that changes are kept while the daemon is down and saved once it is back.
 func daemonComesBack(t *testing.T, h *home) {
 	path := filepath.Join(shortDir(t), "s")
 	end := socketIn(t, path, h.local)
@@ -240,8 +240,8 @@ func daemonComesBack(t *testing.T, h *home) {
 	s.misses("kept", "trying again")
 }
 
-// Whatever a daemon answers instead of what it was asked: it is said, the change is kept,
-// and made when the daemon is itself again.
+// daemonAnswersWrongly checks that invalid responses are reported, and that the change is kept and
+// saved once the daemon works again.
 func daemonAnswersWrongly(t *testing.T, h *home) {
 	var wrong atomic.Pointer[http.HandlerFunc]
 	c := clientOf(t, client.Options{Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -324,7 +324,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 	}
 }
 
-// The assessment is deleted while it is looked at: it is said, and nothing hangs.
+// deletedUnderIt checks that the deletion of the open assessment is reported and nothing hangs.
 func deletedUnderIt(t *testing.T, h *home) {
 	c := clientOf(t, client.Options{Transport: client.InMemory(h.local)})
 	a := drafted(t, c, "lgpd", "")

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// paper is what a program writes on, for a test that waits for words on it.
+// paper is an output in which a test can wait for text.
 type paper struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -38,7 +38,7 @@ func (p *paper) Write(b []byte) (int, error) {
 	return p.text.Write(b)
 }
 
-// awaits waits until a text is written, after what was waited for before.
+// awaits waits until a text appears in the output after the one awaited before.
 func (p *paper) awaits(t *testing.T, want string) {
 	t.Helper()
 	patience := time.After(time.Minute)
@@ -59,8 +59,8 @@ func (p *paper) awaits(t *testing.T, want string) {
 	}
 }
 
-// A text is written in the editor that is named; it is taken only where the editor ended
-// well and left a text.
+// TestEditor checks that text is edited in the configured editor and accepted only if the editor
+// succeeds and leaves a text.
 func TestEditor(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the editors here are shell scripts")
@@ -117,7 +117,7 @@ func TestEditor(t *testing.T) {
 	})
 }
 
-// running is the interface as it runs, with keys and a screen of a test.
+// running is the running interface with a test's keys and screen.
 type running struct {
 	*paper
 	t     *testing.T
@@ -158,7 +158,7 @@ func (r *running) keys(s string) {
 	}
 }
 
-// ends leaves the interface, which has to give the terminal back.
+// ends quits the interface and checks that the terminal is restored.
 func (r *running) ends() {
 	r.t.Helper()
 	r.keys("\x03")
@@ -172,7 +172,7 @@ func (r *running) ends() {
 
 var copied = regexp.MustCompile(`^\x1b\]52;c;([A-Za-z0-9+/=]*)\x07$`)
 
-// What is copied goes to the terminal as OSC 52 asks, and cannot end that early.
+// TestCopy checks that text is copied with OSC 52 and can't end that sequence early.
 func TestCopy(t *testing.T) {
 	f := hostile(3)
 	s := newStage(t, f)
@@ -261,7 +261,7 @@ func TestMouse(t *testing.T) {
 	if v.scroll != 3 || at() != "IAC-03" {
 		t.Errorf("scrolled by %d, on %s", v.scroll, at())
 	}
-	// Nowhere, and over a question: nothing.
+	// Clicks beside any item and over a prompt do nothing.
 	for _, p := range [][2]int{{0, 0}, {-5, -5}, {5, 29}, {1000, 1000}, {99, 28}} {
 		s.click(p[0], p[1])
 		fits(t, s.app)
@@ -278,7 +278,7 @@ func TestMouse(t *testing.T) {
 	fits(t, s.app)
 }
 
-// A plan in time, passages and the other screens take clicks without harm.
+// TestMouseEverywhere checks that clicks on the timeline, passages and other screens are harmless.
 func TestMouseEverywhere(t *testing.T) {
 	s := newStage(t, hostile(9))
 	s.app.Mouse = true

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// fake answers like an engine, from what a test puts into it: so small that a test can
-// see all of it. Of the rules of the real one it has the revisions of items.
+// fake is a small in-memory engine filled by a test. Of the real engine's rules it implements item
+// revisions.
 type fake struct {
 	one      api.Assessment
 	status   api.AssessmentStatus
@@ -40,15 +40,15 @@ type fake struct {
 	talk     []api.Comment
 	sync     api.SyncStatus
 	clashes  []api.SyncConflict
-	// decided is how conflicts were resolved.
+	// decided records how conflicts were resolved.
 	decided []string
-	// told are the events of each next stream of a run.
+	// told holds the events of each following stream of a run.
 	told []string
-	// said is every operation that was called.
+	// said lists every operation that was called.
 	said []string
-	// on is asked before an operation is answered; an error of it is the answer.
+	// on is called before an operation; its error, if any, is the response.
 	on func(op string, in any) error
-	// after is called when an operation was done, and can lose its answer.
+	// after is called after an operation; its error replaces the response.
 	after func(op string) error
 }
 
@@ -177,7 +177,7 @@ func fakeItem(i int) *api.SoAItem {
 	return it
 }
 
-// answer answers with a value, through JSON, as over any transport.
+// answer copies a value through JSON, as over any transport.
 func answer(out, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -326,7 +326,7 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 	return nil
 }
 
-// resolve decides a conflict once, as the home does.
+// resolve resolves a conflict once, as the remote does.
 func (f *fake) resolve(x *api.ResolveSyncInput, out any) error {
 	for i := range f.clashes {
 		c := &f.clashes[i]
@@ -397,19 +397,19 @@ func (f *fake) change(it *api.SoAItem, x *api.UpdateSoAItemInput) {
 	it.Revision++
 }
 
-// stage is an interface on a fake, whose commands a test runs.
+// stage is an interface on a fake; the test runs its commands.
 type stage struct {
 	t    testing.TB
 	fake *fake
 	app  *App
-	// waits are the functions that come back after a time.
+	// waits holds the pending timers.
 	waits []func() tea.Cmd
 	quit  bool
 }
 
 func newStage(t testing.TB, f *fake) *stage { return stageOn(t, f, f) }
 
-// stageOn is an interface on any caller.
+// stageOn returns an interface on any caller.
 func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	s := &stage{t: t, fake: f}
 	s.app = newApp(
@@ -425,7 +425,7 @@ func stageOn(t testing.TB, c Caller, f *fake) *stage {
 	return s
 }
 
-// run runs a command and what comes of it, to the end.
+// run runs a command and all commands that result from it.
 func (s *stage) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -446,7 +446,7 @@ func (s *stage) run(cmd tea.Cmd) {
 
 func (s *stage) size(w, h int) { s.app.Update(tea.WindowSizeMsg{Width: w, Height: h}) }
 
-// fire brings back what waited.
+// fire fires the pending timers.
 func (s *stage) fire() {
 	waits := s.waits
 	s.waits = nil
@@ -474,7 +474,7 @@ func keyOf(name string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
-// press presses keys, each by its name.
+// press sends keys by name.
 func (s *stage) press(keys ...string) {
 	for _, k := range keys {
 		_, cmd := s.app.Update(keyOf(k))
@@ -489,7 +489,7 @@ func (s *stage) write(text string) {
 	}
 }
 
-// text is the screen without styles.
+// text returns the screen without styles.
 func (s *stage) text() string { return styles.ReplaceAllString(s.app.View(), "") }
 
 func (s *stage) sees(wants ...string) {
@@ -512,7 +512,7 @@ func (s *stage) misses(words ...string) {
 	}
 }
 
-// review opens the review of a gate by its number in the overview.
+// review opens the review of a gate by its key in the overview.
 func (s *stage) review(key string) *review {
 	s.t.Helper()
 	s.press("enter", key)

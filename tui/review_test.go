@@ -50,7 +50,7 @@ func TestReviewOfItems(t *testing.T) {
 		t.Errorf("owner %q", *f.items[2].Owner)
 	}
 
-	// What is left out wants a reason.
+	// Excluding a control requires a reason.
 	s.press("a", "4", "enter")
 	s.sees("a reason is required")
 	s.write("No such thing")
@@ -166,7 +166,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A change whose answer was lost was made: it is not made twice, and no conflict.
+// TestLostAnswer checks that a change whose response was lost is not applied twice and causes no
+// conflict.
 func TestLostAnswer(t *testing.T) {
 	f := newFake(3)
 	s := newStage(t, f)
@@ -210,7 +211,8 @@ func TestRefusedChange(t *testing.T) {
 	}
 }
 
-// A change of an approved version makes the next one; the other changes go there too.
+// TestApprovedVersionIsFollowed checks that a change of an approved version creates the next
+// version, and that later changes go there.
 func TestApprovedVersionIsFollowed(t *testing.T) {
 	f := newFake(3)
 	f.soa.Status = api.VersionApproved
@@ -246,7 +248,7 @@ func TestApprovedVersionIsFollowed(t *testing.T) {
 	s.sees("v2, draft")
 }
 
-// Keys that arrive in one piece are each taken.
+// TestKeysInOnePiece checks that keys that arrive in one read are all handled.
 func TestKeysInOnePiece(t *testing.T) {
 	s := newStage(t, newFake(30))
 	s.review("1")
@@ -333,7 +335,7 @@ func TestSearchDropsStaleAnswers(t *testing.T) {
 		t.Errorf("asked not once: %v", f.said)
 	}
 	s.sees("backup.md", "Backups are tested")
-	// An answer that comes after something else was typed is dropped.
+	// A response that arrives after the text has changed is dropped.
 	s.write("s")
 	ask := s.waits
 	s.waits = nil

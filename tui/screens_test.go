@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write docs/keys.md and the golden screens")
 
-// styles are the only sequences that a screen may hold: those of its own colours.
+// styles matches the only escape sequences that a screen may contain: its own colors.
 var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// fits checks that a screen fits the terminal, and that nothing in it acts there.
+// fits checks that a screen fits the terminal and contains no other control sequences.
 func fits(t testing.TB, a *App) {
 	t.Helper()
 	view := a.View()
@@ -41,7 +41,7 @@ func fits(t testing.TB, a *App) {
 	}
 }
 
-// screens are all screens, opened on a fake.
+// screens returns all screens, opened on a fake.
 func screens(s *stage) map[string]screen {
 	a, one := s.app, s.fake.one
 	out := map[string]screen{
@@ -90,7 +90,7 @@ func TestScreensFitEveryTerminal(t *testing.T) {
 	}
 }
 
-// hostile is a fake whose texts are written by somebody who knows terminals.
+// hostile returns a fake whose texts contain terminal control sequences.
 func hostile(n int) *fake {
 	f := newFake(n)
 	evil := "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202etxt.exe\u202c 🧑\u200d💻👩🏽\u200d🚀 日本語テキスト é̶̢ \r\n\t\u200b\x00\xff" + strings.Repeat(
@@ -167,7 +167,7 @@ func TestPastedBinary(t *testing.T) {
 	fits(t, s.app)
 }
 
-// Every key does one thing on a screen, and says what.
+// TestActionsAreWhole checks that every key has one action per screen, with a description.
 func TestActionsAreWhole(t *testing.T) {
 	s := newStage(t, newFake(3))
 	for name, sc := range screens(s) {
@@ -187,7 +187,7 @@ func TestActionsAreWhole(t *testing.T) {
 	}
 }
 
-// A key that can't be used now says why.
+// TestOffKeysSayWhy checks that an unavailable key gives the reason.
 func TestOffKeysSayWhy(t *testing.T) {
 	f := newFake(3)
 	f.one.State = api.StateClosed
@@ -216,7 +216,7 @@ func TestKeysPage(t *testing.T) {
 	}
 }
 
-// Small golden screens: what a person sees, without colours.
+// TestGoldenScreens compares small screens, without colors, with golden files.
 func TestGoldenScreens(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"overview":   {"enter"},
@@ -268,8 +268,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Whatever is pressed, in whatever order and size: nothing breaks, and nothing of the
-// data reaches the terminal as it is.
+// FuzzKeys checks that any keys and window sizes cause no failure, and that no data reaches the
+// terminal unescaped.
 func FuzzKeys(f *testing.F) {
 	names := []string{
 		"enter",

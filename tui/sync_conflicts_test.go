@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// apart is a fake whose assessment has a clone that did other things.
+// apart returns a fake whose assessment has a clone with conflicting changes.
 func apart(n int) *fake {
 	f := newFake(5)
 	f.sync = api.SyncStatus{
@@ -76,7 +76,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("h")
 	s.sees("it is already resolved")
 
-	// Its line, where a value can be changed again.
+	// The item's line, where the value can be changed again.
 	s.press("down", "down", "enter")
 	s.sees("Statement of Applicability v1", "3 of 5", "IAC-02")
 	if v, ok := s.app.topScreen().(*review); !ok || v.ID(v.list.Position()-1) != "IAC-02" {
@@ -102,13 +102,14 @@ func TestManyConflictsAtOnce(t *testing.T) {
 		t.Errorf("%q", f.decided)
 	}
 	s.press("*", "c")
-	// Somebody else decides one meanwhile.
+	// Someone else resolves a conflict meanwhile.
 	f.clashes[4].Status = "resolved"
 	s.press("y")
 	s.sees("3 of 4 resolved; the first error: this conflict has already been resolved")
 }
 
-// What was written and refused is offered again, and nothing is decided by itself later.
+// TestRefusedValueOfAConflictIsKept checks that a refused value is offered again, and that nothing
+// is resolved automatically later.
 func TestRefusedValueOfAConflictIsKept(t *testing.T) {
 	f := apart(1)
 	s := newStage(t, f)
@@ -135,7 +136,8 @@ func TestRefusedValueOfAConflictIsKept(t *testing.T) {
 	}
 }
 
-// A clone's conflicts are decided at its home, and read from there with the next bringing together.
+// TestConflictsOfAClone checks that a clone's conflicts are resolved at its remote and read at the
+// next sync.
 func TestConflictsOfAClone(t *testing.T) {
 	f := apart(1)
 	f.sync = api.SyncStatus{Role: "clone", Server: "https://grc.acme.example", Ahead: 2, OpenConflicts: 1}
@@ -171,7 +173,8 @@ func TestConflictsOfAClone(t *testing.T) {
 	s.sees("all changes pushed")
 }
 
-// A run's events show what goes on without asking again; where there are none, it is asked.
+// TestRunIsFollowed checks that a run's progress is shown from its events, or by polling if there
+// is no event stream.
 func TestRunIsFollowed(t *testing.T) {
 	f := newFake(3)
 	run := api.WorkflowRun{WorkflowType: "full_assessment", Status: api.RunRunning, Progress: 10, CurrentStep: "ingest_documents"}
@@ -206,7 +209,7 @@ func TestRunIsFollowed(t *testing.T) {
 	if asked := f.said[n:]; slices.Contains(asked, "watch-workflow") {
 		t.Errorf("a run that has ended is followed: %v", asked)
 	}
-	// Without a stream, it is asked after a while.
+	// Without a stream, the run is polled after a while.
 	f.told, f.runs[0].Status, f.runs[0].Progress = nil, api.RunRunning, 50
 	s.press("ctrl+r")
 	s.sees("50%")

@@ -85,8 +85,8 @@ func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, 
 	return &out, nil
 }
 
-// isComplete tells whether a list has its rows, if none, and a record its id: JSON of another
-// kind decodes to neither, and would show as nothing at all.
+// isComplete reports whether a list has its rows, which may be empty, and a record its ID; JSON of
+// another shape has neither.
 func isComplete(out any) bool {
 	v := reflect.ValueOf(out).Elem()
 	if v.Kind() != reflect.Struct {

@@ -26,7 +26,7 @@ func lookedOver() (*job, modelInput, map[string]map[string]any) {
 	return j, shown, about
 }
 
-// What the data bears stays, and nothing else.
+// TestAdviceIsHeldAgainstTheData checks that only advice supported by the data is kept.
 func TestAdviceIsHeldAgainstTheData(t *testing.T) {
 	j, shown, about := lookedOver()
 	for _, tc := range []struct {
@@ -63,7 +63,7 @@ func TestAdviceIsHeldAgainstTheData(t *testing.T) {
 	}
 }
 
-// However much the rules found, a model is shown what it can hold.
+// TestLookIsBounded checks that the model's input is bounded, however much the rules found.
 func TestLookIsBounded(t *testing.T) {
 	j := &job{}
 	for i := range 500 {

@@ -20,8 +20,8 @@ func realModel(t *testing.T, s *ollamatest.Server, name string) *llm.Model {
 	return m
 }
 
-// Each schema we use is taken by ollama's grammar, and what comes back is whole, fits the
-// schema, is within its tokens, and says from which weights it is.
+// TestRealChatWithEverySchema checks that ollama accepts each schema, and that its answers are
+// complete, match the schema, stay within the token limit and name the model's weights.
 func TestRealChatWithEverySchema(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "talker")
 	status := m.Status(t.Context())
@@ -56,7 +56,7 @@ func TestRealChatWithEverySchema(t *testing.T) {
 	}
 }
 
-// A model that doesn't come to an end is cut off at its tokens.
+// TestRealEndlessAnswer checks that an endless answer is cut off at the token limit.
 func TestRealEndlessAnswer(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "endless")
 	a, err := m.Chat(t.Context(), endlessly(t, 40))
@@ -87,7 +87,8 @@ func endlessly(t *testing.T, tokens int) llm.Request {
 	return r
 }
 
-// A caller who leaves in the middle of an answer is let go, and the next is answered.
+// TestRealCancel checks that a canceled call returns during an answer, and that the next one is
+// answered.
 func TestRealCancel(t *testing.T) {
 	s := ollamatest.Start(t)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
@@ -101,7 +102,8 @@ func TestRealCancel(t *testing.T) {
 	}
 }
 
-// A server that is killed in the middle of an answer is away, and the caller knows soon.
+// TestRealServerKilled checks that killing the server during an answer is reported soon as
+// unavailable.
 func TestRealServerKilled(t *testing.T) {
 	s := ollamatest.Start(t)
 	m := realModel(t, s, "endless")
@@ -124,7 +126,8 @@ func TestRealUnknownModel(t *testing.T) {
 	}
 }
 
-// A question longer than the model's context is answered or refused, in time.
+// TestRealContextOverflow checks that a question longer than the model's context is answered or
+// refused in time.
 func TestRealContextOverflow(t *testing.T) {
 	m := realModel(t, ollamatest.Start(t), "talker")
 	_, err := m.Chat(t.Context(), llm.Request{System: "s", User: strings.Repeat("word ", 8000), MaxTokens: 5})

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// BenchmarkReads asks what the engine asks, store and all, of the largest catalog; each
-// tells below which time 95 of 100 answers come.
+// BenchmarkReads measures the engine's queries, including the store, on the largest catalog. Each
+// reports the 95th percentile.
 func BenchmarkReads(b *testing.B) {
 	const name = "scf-2026.1.1-like.xlsx"
 	data, err := os.ReadFile(shareddata.Path(b, "scf", name))

@@ -17,7 +17,8 @@ import (
 	"github.com/scf-service/service/engine/catalog/strm"
 )
 
-// mapping makes a mapping document about the NIST CSF as an .xlsx, a sheet of something else before it.
+// mapping returns a mapping document about the NIST CSF as an .xlsx file with an unrelated first
+// sheet.
 func mapping(t *testing.T, rows ...[]any) []byte {
 	t.Helper()
 	f := excelize.NewFile()
@@ -76,7 +77,8 @@ func imported(t *testing.T, s *catalog.Service) *api.CatalogVersion {
 	return latest(t, s)
 }
 
-// A document becomes a revision with the same ids; the version it was laid over stays as it was.
+// TestSTRM checks that importing a document creates a revision with the same IDs and leaves the
+// base version unchanged.
 func TestSTRM(t *testing.T) {
 	s, db := newShelf(t)
 	base := imported(t, s)
@@ -115,7 +117,7 @@ func TestSTRM(t *testing.T) {
 	if got := ask("", "PR.ZZ-01"); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}
-	// The revision is read again from its bytes with the same ids.
+	// Reading the revision from its bytes gives the same IDs.
 	again := catalog.New(db, time.Now)
 	if l, err := again.ListRequirements(
 		t.Context(),
@@ -127,7 +129,7 @@ func TestSTRM(t *testing.T) {
 		*l.Data[0].Text != "The mission is known." {
 		t.Errorf("%+v, %v", l, err)
 	}
-	// The same bytes again, over either of the two.
+	// Import the same bytes again, over either of the two versions.
 	for _, over := range []string{"", "2030.1"} {
 		in := document("renamed-nist-csf-2-0.xlsx", data)
 		in.Version, in.Framework = over, "nist-csf-2.0"
@@ -145,7 +147,8 @@ func TestSTRM(t *testing.T) {
 	}
 }
 
-// Several documents are one import, whole or not at all; what is no document changes nothing.
+// TestSTRMArchive checks that several documents are imported together or not at all, and that an
+// invalid document changes nothing.
 func TestSTRMArchive(t *testing.T) {
 	s, _ := newShelf(t)
 	imported(t, s)
@@ -203,7 +206,8 @@ func TestSTRMArchive(t *testing.T) {
 	}
 }
 
-// A document laid over a version that isn't the active one doesn't switch.
+// TestSTRMOverAnOlderVersion checks that importing over an inactive version doesn't change the
+// active one.
 func TestSTRMOverAnOlderVersion(t *testing.T) {
 	s, _ := newShelf(t)
 	imported(t, s)
@@ -222,7 +226,7 @@ func TestSTRMOverAnOlderVersion(t *testing.T) {
 	}
 }
 
-// PDFs come through the reader that the shelf was given.
+// TestSTRMFromPDF checks that PDFs are read by the reader passed to the service.
 func TestSTRMFromPDF(t *testing.T) {
 	_, db := newShelf(t)
 	read := func(_ context.Context, name string, content io.ReaderAt, _ int64) ([]strm.Line, error) {
@@ -247,7 +251,8 @@ func TestSTRMFromPDF(t *testing.T) {
 	}
 }
 
-// Aliases are kept with the version; the same workbook with others is another version.
+// TestAliases checks that aliases are stored with the version, and that the same workbook with
+// other aliases is another version.
 func TestAliases(t *testing.T) {
 	s, _ := newShelf(t)
 	data := workbook(t, rows...)
@@ -281,7 +286,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// What a version holds besides controls and frameworks can be read.
+// TestReferences checks that the other parts of a version, besides controls and frameworks, can be
+// read.
 func TestReferences(t *testing.T) {
 	s, _ := newShelf(t)
 	in := &api.VersionListInput{VersionInput: api.VersionInput{SCFVersionID: "latest"}}

@@ -43,7 +43,7 @@ func newShelf(t *testing.T) (*catalog.Service, *store.DB) {
 	return s, db
 }
 
-// workbook makes a small catalog in the shape of the official ones.
+// workbook returns a small catalog in the layout of the official workbooks.
 func workbook(t *testing.T, rows ...[]any) []byte {
 	t.Helper()
 	f := excelize.NewFile()
@@ -87,7 +87,8 @@ var rows = [][]any{
 	{"Access", "Second factor", "IAC-06", "Two factors are asked for.", "Are two factors asked for?", 9, "PR.AA-03\nPR.AA-05", "5.17"},
 }
 
-// The starter is there at once, and once, however often the shelf is opened.
+// TestStarterIsThere checks that the starter catalog exists exactly once, however often the service
+// is opened.
 func TestStarterIsThere(t *testing.T) {
 	s, db := newShelf(t)
 	if err := catalog.New(db, time.Now).EnsureStarter(t.Context()); err != nil {
@@ -102,7 +103,8 @@ func TestStarterIsThere(t *testing.T) {
 	}
 }
 
-// An import becomes the active version; the same bytes again are the same version.
+// TestImport checks that an import becomes the active version, and that the same bytes give the
+// same version.
 func TestImport(t *testing.T) {
 	s, _ := newShelf(t)
 	data := workbook(t, rows...)
@@ -131,7 +133,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// A dry run tells and changes nothing.
+// TestDryRun checks that a dry run reports the changes and makes none.
 func TestDryRun(t *testing.T) {
 	s, _ := newShelf(t)
 	run, err := s.DryRunWorkbook(t.Context(), by, upload(workbook(t, rows...), "2030.1"))
@@ -147,7 +149,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// What is no workbook, or half of one, is refused with its place, and the shelf is as it was.
+// TestRefusedWhole checks that invalid or truncated workbooks are refused with the place, and
+// change nothing.
 func TestRefusedWhole(t *testing.T) {
 	s, _ := newShelf(t)
 	good := workbook(t, rows...)
@@ -174,7 +177,7 @@ func TestRefusedWhole(t *testing.T) {
 	}
 }
 
-// The official workbooks are taken with the counts that were counted by hand.
+// TestOfficialWorkbooks checks the counts of the official workbooks against counts made by hand.
 func TestOfficialWorkbooks(t *testing.T) {
 	want := map[string]api.CatalogCounts{
 		"scf-2022.3.xlsx":        {Controls: 1090, Domains: 32, Frameworks: 192, Requirements: 22678, Mappings: 42756},
@@ -219,7 +222,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// Pages follow each other without a gap, and a question ranks.
+// TestControls checks that pages have no gaps, and that a search ranks its results.
 func TestControls(t *testing.T) {
 	s, _ := newShelf(t)
 	seen, cursor := map[string]bool{}, ""
@@ -245,7 +248,8 @@ func TestControls(t *testing.T) {
 	}
 }
 
-// Imports of the same bytes at once end as one version, and none of them fails.
+// TestImportsAtOnce checks that concurrent imports of the same bytes all succeed and create one
+// version.
 func TestImportsAtOnce(t *testing.T) {
 	s, _ := newShelf(t)
 	data := workbook(t, rows...)

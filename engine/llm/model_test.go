@@ -60,7 +60,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// Whatever a server does, the answer is one of the known reasons, and comes.
+// TestBadServers checks that any server behavior leads to one of the known reasons, in time.
 func TestBadServers(t *testing.T) {
 	gone := make(chan struct{})
 	t.Cleanup(func() { close(gone) })
@@ -143,7 +143,7 @@ func TestAwayIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A model that took too long isn't waited for by the next who ask.
+// TestSlowModelsRest checks that callers don't wait for a model that has just timed out.
 func TestSlowModelsRest(t *testing.T) {
 	var calls atomic.Int32
 	gone := make(chan struct{})
@@ -165,7 +165,8 @@ func TestSlowModelsRest(t *testing.T) {
 	}
 }
 
-// A model is asked one thing at a time, and only so many wait.
+// TestOneQueue checks that a model gets one request at a time, and that the number of waiting
+// requests is limited.
 func TestOneQueue(t *testing.T) {
 	var at, most atomic.Int32
 	enter, leave := make(chan struct{}, 64), make(chan struct{})

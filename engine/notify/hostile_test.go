@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A receiver that speaks HTTP badly, or without end, is one that did not take the delivery:
-// nothing of it is kept beyond a line, and what comes after is sent all the same.
+// TestBadReceivers checks that a receiver with malformed or endless HTTP responses counts as
+// failed, that no more than a line of its response is stored, and that later deliveries are sent.
 func TestBadReceivers(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -83,7 +83,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// rude answers every connection with the same bytes, and goes on with others until it is closed.
+// rude starts a server that answers each connection with begins and then repeats goesOn until the
+// connection is closed.
 func rude(t *testing.T, begins, goesOn string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -99,7 +100,7 @@ func rude(t *testing.T, begins, goesOn string) string {
 			}
 			go func() {
 				defer c.Close()
-				// What is asked is read first: who closes before resets the connection.
+				// Read the request first: closing earlier resets the connection.
 				_, _ = c.Read(make([]byte, 64<<10))
 				if _, err := io.WriteString(c, begins); err != nil {
 					return

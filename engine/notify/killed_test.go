@@ -35,8 +35,8 @@ var (
 	manyKills  = flag.Int("kills", 4, "how often the engine is killed in TestKilledLosesNothing")
 )
 
-// faster is how much quicker the clock of the killed process goes: what is tried again
-// after minutes is, after part of a second.
+// faster is the speed of the killed process's clock relative to real time, so that retries after
+// minutes happen within a second.
 const faster = 240
 
 const childVariable = "NOTIFY_TEST_CHILD"
@@ -51,8 +51,8 @@ func TestMain(m *testing.M) {
 
 var killedBy = api.Caller{OrganizationID: "018f0000-0000-7000-8000-00000000000a", Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}}
 
-// child makes events for each line that it reads, tells which were committed, and delivers
-// meanwhile, until it is killed or stdin ends.
+// child creates an event for each line of stdin, prints which were committed, and delivers them
+// until it is killed or stdin ends.
 func child(dir string) int {
 	started, err := time.Parse(time.RFC3339Nano, os.Getenv("NOTIFY_TEST_CLOCK"))
 	if err != nil {
@@ -122,12 +122,12 @@ func child(dir string) int {
 	return 0
 }
 
-// taker is an endpoint that fails, hangs and restarts at random.
+// taker is an endpoint that randomly fails, hangs and restarts.
 type taker struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	server *httptest.Server
-	// ids are the events by what their change wrote, and how often each came.
+	// ids counts the arrivals by the text of the change and the event ID.
 	ids  map[string]map[string]int
 	good bool
 	bad  int
@@ -172,8 +172,8 @@ func (k *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Killed at random moments, with an endpoint that fails, hangs and restarts, no event is
-// lost, and what comes twice has the same id.
+// TestKilledLosesNothing checks that no event is lost if the process is killed at random moments
+// and the endpoint fails, hangs and restarts, and that repeated deliveries have the same ID.
 func TestKilledLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -190,7 +190,7 @@ func TestKilledLosesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(20261122, 50))
 	committed := map[string]bool{}
 	next, kills := 0, 0
-	// run starts a process and gives it events until it has made so many, or it ends.
+	// run starts a process and sends it lines until it has created this many events or ends.
 	run := func(most int, kill bool) {
 		cmd := exec.Command(program)
 		cmd.Env = append(
@@ -221,7 +221,7 @@ func TestKilledLosesNothing(t *testing.T) {
 			committed[said.Text()] = true
 		}
 		if kill {
-			// In the middle of a change too: one more is asked for, and not waited for.
+			// Also kill during a change: request one more and don't wait for it.
 			fmt.Fprintln(in, next)
 			next++
 			timer := time.AfterFunc(time.Duration(random.Int64N(int64(20*time.Millisecond))), func() { _ = cmd.Process.Kill() })
@@ -234,7 +234,7 @@ func TestKilledLosesNothing(t *testing.T) {
 			return
 		}
 		k.mu.Lock()
-		k.good = true // so that the end comes in this test's lifetime
+		k.good = true // let the remaining deliveries succeed
 		k.mu.Unlock()
 		deadline := time.After(2*time.Minute + time.Duration(*manyEvents)*20*time.Millisecond)
 		for !k.has(committed) {
@@ -286,9 +286,9 @@ func (k *taker) has(all map[string]bool) bool {
 	return true
 }
 
-// BenchmarkWrite is a change with no event and one with an event in turns, so that what else
-// the machine does meets both: with no webhook, one and ten that ask for it, and, "beside",
-// with the loop that sends at work as in the program: both want the one writer.
+// BenchmarkWrite alternates between changes without and with an event, so that both see the same
+// machine load: with no webhook, with one and with ten, and ("beside") with the delivery loop
+// running, which competes for the writer.
 func BenchmarkWrite(b *testing.B) {
 	for _, beside := range []string{"alone", "beside"} {
 		for _, hooks := range []int{0, 1, 10} {
@@ -342,8 +342,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkLatency is the time from the commit of a change until the receiver has its event,
-// the loop running as it does in the program.
+// BenchmarkLatency measures the time from the commit of a change until the receiver has the event,
+// with the delivery loop running.
 func BenchmarkLatency(b *testing.B) {
 	h := newHouse(b)
 	came := make(chan time.Time, 1)
@@ -365,7 +365,8 @@ func BenchmarkLatency(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// Deliveries of more than 30 days ago are deleted, in steps; one that was asked for again is not.
+// TestOldDeliveries checks that deliveries older than 30 days are deleted in steps, except those
+// requested again.
 func TestOldDeliveries(t *testing.T) {
 	h := newHouse(t)
 	w := h.hook()
@@ -394,7 +395,7 @@ func TestOldDeliveries(t *testing.T) {
 	if len(left) != 2 || !slices.ContainsFunc(left, func(d api.Delivery) bool { return d.ID == old[0].ID }) {
 		t.Errorf("%d deliveries are left: %+v", len(left), left)
 	}
-	// More than one step has; the next round goes on.
+	// There is more than one step's work; the next round continues.
 	if err := h.db.Update(t.Context(), func(tx *store.Tx) error {
 		for range 700 {
 			d := store.Delivery{

@@ -25,7 +25,7 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is a service with a clock that stands still, and a receiver.
+// house is a service with a fixed clock and a receiver.
 type house struct {
 	*notify.Service
 	t    testing.TB
@@ -76,7 +76,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// service is what a start of the program makes.
+// service returns a new service, as at the start of the program.
 func (h *house) service() *notify.Service {
 	return notify.New(notify.Options{
 		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretboxtest.New(secretbox.Key{}),
@@ -107,7 +107,8 @@ func (h *house) hook(events ...string) *api.NewWebhook {
 	return w
 }
 
-// happens tells an event as a change does, in a transaction; fail takes the change back.
+// happens writes an event in a transaction as a change does; with fail, the transaction is rolled
+// back.
 func (h *house) happens(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
@@ -142,8 +143,9 @@ func (h *house) deliveries(id string) []api.Delivery {
 	return l.Data
 }
 
-// What happens is sent once, signed so that the scheme's own library accepts it; what was
-// taken back, not asked for, or before the webhook's time is not.
+// TestDelivery checks that events are sent once, with a signature that the Standard Webhooks
+// library accepts, and that events that were rolled back, not subscribed to or older than the
+// webhook are not sent.
 func TestDelivery(t *testing.T) {
 	h := newHouse(t)
 	h.happens("soa.approved", false)
@@ -188,7 +190,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// After a rotation both secrets are good for a day.
+// TestRotation checks that both secrets are valid for a day after a rotation.
 func TestRotation(t *testing.T) {
 	h := newHouse(t)
 	w := h.hook()
@@ -217,8 +219,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// What is not taken is tried again for about a day, under the same id, also by a later start
-// of the program; a webhook that keeps failing is paused, and goes on when it is let.
+// TestRetries checks that failed deliveries are retried for about a day with the same ID, also
+// after a restart, and that a webhook that keeps failing is paused until it is resumed.
 func TestRetries(t *testing.T) {
 	h := newHouse(t)
 	h.answer = func(n int) int { return 503 }
@@ -281,7 +283,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// In one lane what comes later waits for what came before; other webhooks don't wait.
+// TestOrder checks that deliveries of one lane are sent in order, without delaying other webhooks.
 func TestOrder(t *testing.T) {
 	h := newHouse(t)
 	h.answer = func(n int) int {
@@ -312,8 +314,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A webhook can't be made to reach the machine's own or private networks, in whatever form
-// the address is written.
+// TestAddresses checks that webhooks can't reach loopback or private networks, in any notation of
+// the address.
 func TestAddresses(t *testing.T) {
 	h := newHouse(t)
 	for _, address := range []string{
@@ -348,7 +350,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What a name resolves to is looked at when it is connected to, and a redirect is not followed.
+// TestNamesAndRedirects checks that the resolved address is checked when connecting, and that
+// redirects are not followed.
 func TestNamesAndRedirects(t *testing.T) {
 	h := newHouse(t)
 	strict := notify.New(
@@ -388,7 +391,8 @@ func TestNamesAndRedirects(t *testing.T) {
 	}
 }
 
-// An endless answer is cut off, and a secret that another key sealed is told.
+// TestHostile checks that an endless response is cut off, and that a secret encrypted with another
+// key is reported.
 func TestHostile(t *testing.T) {
 	h := newHouse(t)
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -426,7 +430,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Another organization sees and changes nothing of it.
+// TestTenants checks that other organizations can neither see nor change webhooks.
 func TestTenants(t *testing.T) {
 	h := newHouse(t)
 	w := h.hook()
@@ -458,8 +462,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// BenchmarkDelivery is one event, from the change over the spreading to the answer of a
-// receiver on this machine and its note.
+// BenchmarkDelivery measures one event from the change to the recorded response of a local
+// receiver.
 func BenchmarkDelivery(b *testing.B) {
 	h := newHouse(b)
 	h.hook()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// permissive licences ask for no more than their notice; the Unlicense not even for that.
+// permissive lists the licenses that require at most a notice; the Unlicense requires nothing.
 var permissive = []string{
 	"Apache-2.0",
 	"Apache-2.0 AND BSD-3-Clause",
@@ -25,20 +25,20 @@ var permissive = []string{
 	"Unlicense",
 }
 
-// tagged modules ask for more than that, and are in a program only where who builds it asks
-// for them by a tag.
+// tagged lists modules that require more. They are part of a program only if it is built with a
+// tag.
 var tagged = []string{"github.com/unidoc/unipdf/v3"}
 
-// excepted modules have another licence, for the reason in docs/dependencies.md.
+// excepted lists modules with another license, for the reason in docs/dependencies.md.
 var excepted = map[string]string{"github.com/philippgille/chromem-go": "MPL-2.0"}
 
-// A module of the build, as the go command tells it.
+// module is a module of the build as listed by the go command.
 type module struct {
 	Path, Dir string
 	Main      bool
 }
 
-// modules are those that go list names with these arguments, in path order.
+// modules returns the modules that go list names with these arguments, in path order.
 func modules(t *testing.T, args ...string) []module {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
@@ -67,7 +67,7 @@ func modules(t *testing.T, args ...string) []module {
 	return all
 }
 
-// licenceOf reads what kind of licence a module comes with, "" where it can't tell.
+// licenceOf returns the license of a module, or "" if it can't be recognized.
 func licenceOf(dir string) string {
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	var text string
@@ -111,7 +111,7 @@ func licenceOf(dir string) string {
 	return ""
 }
 
-// described are the rows of docs/dependencies.md: module → its other columns.
+// described returns the rows of docs/dependencies.md: module → its other columns.
 func described(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "dependencies.md"))
@@ -132,7 +132,7 @@ func described(t *testing.T) map[string][]string {
 }
 
 func TestDependenciesAreDescribed(t *testing.T) {
-	// Direct is what our files import, whatever go.mod has as a comment.
+	// A module is direct if our files import it, whatever the comment in go.mod.
 	direct := map[string]bool{}
 	all := modules(t, "-deps", "-test", "-tags", "unipdf", "-json=Module", "./...")
 	for _, f := range sources(t) {

@@ -15,8 +15,7 @@ const (
 	rulesEnd   = "        # end of the import rules\n"
 )
 
-// depguard is the picture as rules of the linter, so that editors show a wrong
-// import where it is written.
+// depguard returns the picture as rules of the linter, which editors show at a forbidden import.
 func depguard(rs []room) string {
 	lone := map[string]bool{}
 	for _, r := range rs {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What a name must not be: such packages collect whatever has no home.
+// vague lists names that no package may have, since such packages collect unrelated code.
 var vague = []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "shared", "base", "core", "lib", "pkg"}
 
 func TestPackagesHaveNamesThatSaySomething(t *testing.T) {
@@ -50,7 +50,7 @@ func TestPackagesOpenWithWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// longest a file may grow. Generated code is what it is.
+// longest is the maximum number of lines of a file. Generated code is exempt.
 const longest = 800
 
 func TestFilesStayShort(t *testing.T) {
@@ -61,7 +61,7 @@ func TestFilesStayShort(t *testing.T) {
 	}
 }
 
-// initializers may run before main, each for the reason given.
+// initializers lists the code that may run before main, with the reason.
 var initializers = map[string]string{
 	"daemon/errors.go": "huma takes how strictly it checks from package variables",
 }
@@ -84,7 +84,7 @@ func TestNothingRunsBeforeMain(t *testing.T) {
 	}
 }
 
-// outside is what is no part of the program.
+// outside lists the folders that are not part of the program.
 var outside = []string{"packaging", "examples"}
 
 func TestExpressionsWaitForTheirUse(t *testing.T) {

@@ -112,7 +112,7 @@ docs              →
 internal/layout   →
 `
 
-// A room is a line of the picture.
+// room is a line of the picture.
 type room struct {
 	path  string
 	knows []string
@@ -144,7 +144,7 @@ func rooms(t testing.TB) []room {
 	return out
 }
 
-// roomOf is the index of the room a package lies in, -1 for none.
+// roomOf returns the index of the room that contains a package, or -1.
 func roomOf(rooms []room, pkg string) int {
 	return slices.IndexFunc(rooms, func(r room) bool {
 		return pkg == r.path || !r.lone && within(pkg, r.path)
@@ -206,8 +206,8 @@ func allowed(rs []room, from, to int, test bool) bool {
 	return slices.Contains(rs[from].knows, rs[to].path)
 }
 
-// homes are the libraries that belong to one part of the product, and where.
-// A second home is a decision; it is made here.
+// homes lists the libraries that only one part of the product may import, and where. Adding a
+// second place is a decision to be made here.
 var homes = map[string][]string{
 	"codeberg.org/go-pdf/fpdf":              {"engine/report/render", "examples/harbor/make", "internal/testutil/documenttest"},
 	"github.com/charmbracelet":              {"tui", "cli"},
@@ -261,8 +261,8 @@ func TestLibrariesLiveInOneRoom(t *testing.T) {
 	}
 }
 
-// Packages that help tests end in "test", as the standard library's do, and never
-// come into the program.
+// TestHelpersOfTestsStayInTests checks that packages with test helpers end in "test", as the
+// standard library's do, and are not part of the program.
 func TestHelpersOfTestsStayInTests(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.test || strings.HasSuffix(f.name, "test") || within(f.pkg, "internal/testutil") {

@@ -18,7 +18,7 @@ import (
 
 const modulePath = "github.com/scf-service/service"
 
-// A source is a Go file of the module.
+// source is a Go file of the module.
 type source struct {
 	path      string // from the module's root, with slashes
 	pkg       string // its folder
@@ -33,13 +33,13 @@ type source struct {
 	declared  []declaration
 }
 
-// A declaration is a function, method or type, and the line of its name.
+// declaration is a function, method or type, and the line of its name.
 type declaration struct {
 	name string
 	line int
 }
 
-// root is the module's folder.
+// root returns the module's folder.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("../..")

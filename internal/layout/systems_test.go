@@ -9,9 +9,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// Every package and test has its types right on the other systems that the program is released for. Compiling
-// for one of them takes ten minutes of CPU time and finds little more: make cross and make release do it.
-// It reads the source of all dependencies; make check runs it as make types.
+// TestOtherSystems type-checks every package and test for the other systems that the program is
+// released for. Compiling for one of them takes ten minutes of CPU time and finds little more; make
+// cross and make release do it. The test reads the source of all dependencies; make check runs it
+// as make types.
 func TestOtherSystems(t *testing.T) {
 	longtest.Skip(t)
 	for _, of := range []struct{ system, machine string }{{"windows", "amd64"}, {"darwin", "arm64"}} {

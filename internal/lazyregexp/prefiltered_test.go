@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever of it is looked for first, an expression finds what package regexp finds.
+// TestGuardedIsARegexp checks that a Prefiltered finds what package regexp finds.
 func TestGuardedIsARegexp(t *testing.T) {
 	patterns := []string{
 		`(?i)\b(?:plan(?:ned|s)? to|is planned|planned for|to be (?:done|bought)|will (?:\w+ly )?be|is)\b`, // of which more than one may begin at one place

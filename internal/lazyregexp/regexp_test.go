@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every method answers as package regexp does.
+// TestLateIsARegexp checks that every method returns what package regexp returns.
 func TestLateIsARegexp(t *testing.T) {
 	const text = `(\w)(\d+)`
 	late, want := reflect.ValueOf(New(text)), reflect.ValueOf(regexp.MustCompile(text))

@@ -19,8 +19,8 @@ type coded struct{}
 func (coded) Error() string     { return "the password is sesame" }
 func (coded) ErrorType() string { return "NOT_FOUND" }
 
-// Spans come to the collector as they were made: one in the other, with links, kinds and what
-// is said of them, and of errors their kind alone.
+// TestSpans checks that spans reach the collector with their parents, links, kinds and attributes,
+// and errors only with their type.
 func TestSpans(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
@@ -73,7 +73,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Who does not want a trace kept gets none, also not of what it brings about.
+// TestUnsampled checks that an unsampled trace is not recorded, including its children.
 func TestUnsampled(t *testing.T) {
 	c := tracetest.Start(t)
 	tracer := c.Tracer(t)
@@ -93,7 +93,7 @@ func TestUnsampled(t *testing.T) {
 	}
 }
 
-// Nothing of it does anything where nothing is traced.
+// TestOff checks that all methods do nothing without a tracer.
 func TestOff(t *testing.T) {
 	var tracer *tracing.Tracer
 	ctx, s := tracer.Start(t.Context(), "x", tracing.StartOptions{})
@@ -110,7 +110,8 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// The variables say where, and what can't be is refused with what to do; no value of theirs is told.
+// TestConfigured checks the environment variables, and that errors name the remedy but no
+// variable's value.
 func TestConfigured(t *testing.T) {
 	for name, c := range map[string]struct {
 		own  string
@@ -159,7 +160,7 @@ func TestConfigured(t *testing.T) {
 	}
 }
 
-// Headers, compression and the resource are those of the environment.
+// TestEnvironment checks that headers, compression and the resource come from the environment.
 func TestEnvironment(t *testing.T) {
 	c := tracetest.Start(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
@@ -186,7 +187,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// A collector that refuses is told of once, without its address; so is that it is back.
+// TestCollectorAway checks that a failing collector is logged once, without its address, and its
+// recovery too.
 func TestCollectorAway(t *testing.T) {
 	c := tracetest.Start(t)
 	c.SetStatus(http.StatusForbidden)
@@ -220,7 +222,7 @@ func TestCollectorAway(t *testing.T) {
 	}
 }
 
-// Whatever a stranger sends as a place in a trace is one, or none.
+// FuzzParse checks that any traceparent is parsed or ignored.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
@@ -246,7 +248,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What every transaction and question costs where nothing is traced.
+// BenchmarkOff measures the cost for transactions and requests if nothing is traced.
 func BenchmarkOff(b *testing.B) {
 	ctx := b.Context()
 	for b.Loop() {

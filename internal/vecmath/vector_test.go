@@ -15,7 +15,7 @@ func someRows(n int) []float32 {
 	return out
 }
 
-// What is multiplied beside others has the bits that it has alone.
+// TestDotsAreDots checks that DotRows gives exactly the results of Dot.
 func TestDotsAreDots(t *testing.T) {
 	for _, n := range []int{1, 2, 31, 32, 33, 64, 96, 100, 256} {
 		for many := range 9 {

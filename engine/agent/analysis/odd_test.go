@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// oddTexts are what people paste by mistake, or on purpose.
+// oddTexts are inputs that people paste by mistake or to attack.
 var oddTexts = map[string]string{
 	"empty":      "",
 	"blanks":     " \t\n\r\n ",
@@ -66,7 +66,7 @@ func answersTo(t *testing.T, s string) []any {
 	return []any{a, b, c, d, e, f, g, h}
 }
 
-// Whatever is pasted, there is an answer of the right form, the same each time.
+// TestOddTexts checks that any input gets a well-formed answer, the same each time.
 func TestOddTexts(t *testing.T) {
 	for name, s := range oddTexts {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestOddTexts(t *testing.T) {
 	}
 }
 
-// What the rules can't read they say so of, and don't wave through.
+// TestOtherLanguages checks that the rules report text they can't read, and don't accept it.
 func TestOtherLanguages(t *testing.T) {
 	for _, name := range []string{"chinese", "arabic", "russian", "german", "french", "japanese"} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// patterns are those that are tried on the most text.
+// patterns returns the patterns that are applied to the most text.
 func patterns() []*pattern {
 	out := []*pattern{
 		instructionPattern,
@@ -61,7 +61,7 @@ func patterns() []*pattern {
 	return out
 }
 
-// bare are the same without a guard.
+// bare returns the same expressions without the search for required words.
 var bare = sync.OnceValue(func() (out []*regexp.Regexp) {
 	for _, p := range patterns() {
 		out = append(out, regexp.MustCompile(p.String()))
@@ -69,7 +69,7 @@ var bare = sync.OnceValue(func() (out []*regexp.Regexp) {
 	return out
 })
 
-// Patterns are compiled when first used, so that nothing but this finds one that can't be.
+// TestEveryExpressionCompiles compiles all patterns, which are otherwise compiled on first use.
 func TestEveryExpressionCompiles(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestEveryExpressionCompiles(t *testing.T) {
 	}
 }
 
-// literalOf is the text of a literal, or of several put together.
+// literalOf returns the text of a string literal or of a concatenation of literals.
 func literalOf(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -116,7 +116,7 @@ func literalOf(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// A pattern finds what its expression finds; looking for a word first changes nothing.
+// agree checks that each pattern finds the same with and without the search for required words.
 func agree(t *testing.T, s string) {
 	t.Helper()
 	for i, p := range patterns() {

@@ -10,7 +10,8 @@ import (
 
 func place(s string) int { return slices.Index(severityLevels, s) }
 
-// What was missing and is added never makes an evaluation worse.
+// TestAddedEvidenceNeverLowersCompliance checks that adding missing evidence never makes an
+// evaluation worse.
 func TestAddedEvidenceNeverLowersCompliance(t *testing.T) {
 	requirement := "Backups are taken daily, encrypted, and restored as a test every quarter."
 	text := ""
@@ -52,7 +53,7 @@ func TestSuccessOutranksFailure(t *testing.T) {
 	}
 }
 
-// Lines that show nothing never lower what the others show.
+// TestNoiseHidesNoAttack checks that irrelevant lines never lower the findings of the others.
 func TestNoiseHidesNoAttack(t *testing.T) {
 	all, err := readCases("incident")
 	if err != nil {
@@ -83,7 +84,7 @@ func TestListedSubprocessorsAreNotFlagged(t *testing.T) {
 	}
 }
 
-// Each term that a contract gains takes a flag away, never adds one.
+// TestTermsLowerFlags checks that adding a term to a contract removes flags and never adds one.
 func TestTermsLowerFlags(t *testing.T) {
 	text, last := "This is an agreement. ", 1000
 	for _, term := range []string{
@@ -163,7 +164,7 @@ func TestUrgencyFollowsTheFacts(t *testing.T) {
 	}
 }
 
-// Whatever is given, there is an answer in bounds.
+// FuzzAnalyses checks that any input gets an answer within the limits.
 func FuzzAnalyses(f *testing.F) {
 	for _, s := range []string{
 		"",

@@ -30,7 +30,7 @@ const small = `{
   ]
 }`
 
-// encoded are the bytes under which the shelf keeps a catalog: the same catalog, the same bytes.
+// encoded returns the bytes in which a catalog is stored; equal catalogs have equal bytes.
 func encoded(t *testing.T, src *scf.Source) []byte {
 	t.Helper()
 	s, err := scf.NewSnapshot(src, scf.Version{ID: "01890000-0000-7000-8000-000000000000", ImportedAt: time.Unix(0, 0)})
@@ -44,7 +44,8 @@ func encoded(t *testing.T, src *scf.Source) []byte {
 	return b
 }
 
-// What is written and read again is the same catalog, to the byte; so is the writing.
+// roundTrip checks that a catalog that is written and read again is equal, byte for byte, and that
+// writing it again gives the same document.
 func roundTrip(t *testing.T, src *scf.Source) {
 	t.Helper()
 	want := encoded(t, src)
@@ -117,7 +118,7 @@ func TestReadCatalog(t *testing.T) {
 	}
 }
 
-// The hash is over what a document says, not how it is laid out.
+// TestHash checks that the hash depends on a document's content, not on its layout.
 func TestHash(t *testing.T) {
 	var loose any
 	if err := json.Unmarshal([]byte(`{"a":["<b>","\u00e9\n", 1.5, true, null], "c": {}}`), &loose); err != nil {
@@ -139,7 +140,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// change is the small document with a part replaced.
+// change returns the small document with a part replaced.
 func change(from, to string) string {
 	if !strings.Contains(small, from) {
 		panic(fmt.Sprintf("%q is not in the document", from))
@@ -197,7 +198,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// What is read can be indexed, and written and read again.
+// FuzzReadCatalog checks that any accepted catalog can be indexed, written and read again.
 func FuzzReadCatalog(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))

@@ -97,7 +97,7 @@ func TestRejectedSets(t *testing.T) {
 	}
 }
 
-// deep is YAML that nests by indentation.
+// deep returns YAML nested n levels by indentation.
 func deep(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -42,7 +42,7 @@ func load(t testing.TB) *scf.Source {
 	return src
 }
 
-// What is written holds against the schema, and is read as the same catalog.
+// roundTrip checks that the written document matches the schema and is read as the same catalog.
 func roundTrip(t *testing.T, src *scf.Source) {
 	t.Helper()
 	want := encoded(t, src)
@@ -94,7 +94,7 @@ const head = `"uuid": "3f2b1c1e-6a54-4c5e-9d1f-0c8e6a1b2c3d", "metadata": {"titl
 
 func titled(title string) string { return strings.Replace(head, "TITLE", title, 1) }
 
-// A catalog of another kind gives a framework its texts.
+// TestFrameworkTexts checks that a catalog of another standard provides the texts of a framework.
 func TestFrameworkTexts(t *testing.T) {
 	doc := `{"catalog": {` + titled("NIST CSF v2.0") + `, "groups": [{"title": "Govern", "controls": [
 		{"id": "gv.oc-01", "title": "Mission", "props": [{"name": "label", "value": "GV.OC-01"}], "parts": [
@@ -126,7 +126,8 @@ func TestFrameworkTexts(t *testing.T) {
 	}
 }
 
-// A profile becomes a framework: of SCF controls, or of what a framework has.
+// TestProfile checks that a profile becomes a framework, of SCF controls or of another framework's
+// requirements.
 func TestProfile(t *testing.T) {
 	for name, c := range map[string]struct {
 		imports      string
@@ -169,7 +170,8 @@ const maps = `{"mapping-collection": {HEAD, "provenance": {"method": "human", "m
 	"mappings": [{"uuid": "22222222-2222-4222-8222-222222222222", "source-resource": {"type": "catalog", "href": "iso-27001-2022.json"}, "target-resource": {"type": "catalog", "href": "scf.json"},
 	"maps": [{"uuid": "33333333-3333-4333-8333-333333333333", "relationship": "subset-of", "remarks": "Because.", "sources": [{"type": "control", "id-ref": "A.8.5"}], "targets": [{"type": "control", "id-ref": "iac-06"}]}]}]}}`
 
-// A mapping collection says more about mappings that there are, and adds those that are not.
+// TestMappings checks that a mapping collection adds details to existing mappings and adds missing
+// ones.
 func TestMappings(t *testing.T) {
 	doc := strings.Replace(maps, "HEAD", titled("Our mapping"), 1)
 	for name, c := range map[string]struct{ doc, relationship string }{

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// with is a catalog's mapping by the codes of its ends.
+// mappingList returns the details of a catalog's mappings by the codes at both ends.
 func mappingList(src *scf.Source) map[string]scf.MappingDetail {
 	out := map[string]scf.MappingDetail{}
 	for _, m := range src.Mappings {
@@ -25,7 +25,7 @@ func mappingList(src *scf.Source) map[string]scf.MappingDetail {
 	return out
 }
 
-// The crosswalk that is written is read again onto a catalog without one.
+// TestCrosswalkRoundTrip checks that a written crosswalk can be read onto a catalog without one.
 func TestCrosswalkRoundTrip(t *testing.T) {
 	src := load(t)
 	src.Mappings[0].Detail = &scf.MappingDetail{
@@ -96,8 +96,8 @@ func TestProfileOfAFramework(t *testing.T) {
 	}
 }
 
-// large is a catalog as large as the SCF's: 1,468 controls in 33 domains, with a crosswalk
-// of 80,000 mappings to 200 frameworks.
+// large returns a catalog as large as the SCF: 1,468 controls in 33 domains, with a crosswalk of
+// 80,000 mappings to 200 frameworks.
 func large() *scf.Source {
 	src := &scf.Source{Label: "large", SHA256: strings.Repeat("a", 64)}
 	for d := range 33 {

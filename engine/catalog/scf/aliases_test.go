@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The table that is built in says one thing of each name, and its codes stay themselves.
+// TestBuiltinAliases checks that each name in the built-in table has one code, and that codes
+// resolve to themselves.
 func TestBuiltinAliases(t *testing.T) {
 	a := BuiltinAliases()
 	if len(a.Aliases) < 20 || len(a.Laws) < 50 || len(a.Editions) < 30 {
@@ -57,7 +58,8 @@ func TestNamesOverTheYears(t *testing.T) {
 	}
 }
 
-// A user's table goes before the one that is built in; the first name in a list has the code.
+// TestUsersAliases checks that a user's table overrides the built-in one, and that the first name
+// of a list gets the code.
 func TestUsersAliases(t *testing.T) {
 	a, err := ParseAliases(
 		[]byte(

@@ -19,7 +19,7 @@ const (
 
 var imported = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// sample is a small catalog with a little of everything.
+// sample returns a small catalog with every kind of record.
 func sample() *Source {
 	return &Source{
 		Label: "9.1", Filename: "sample.xlsx", SHA256: strings.Repeat("ab", 32),
@@ -147,7 +147,7 @@ func TestRecordsAreWhole(t *testing.T) {
 	}
 }
 
-// noNullLists fails where a slice or map of a record would be null in JSON.
+// noNullLists fails if a slice or map of a record would be null in JSON.
 func noNullLists(t *testing.T, v reflect.Value, where string) {
 	t.Helper()
 	switch v.Kind() {

@@ -75,7 +75,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzPayload goes past the checksum, which random bytes do not.
+// FuzzPayload tests the decoder behind the checksum, which random bytes do not pass.
 func FuzzPayload(f *testing.F) {
 	w := &encoder{}
 	w.writeSource(snapshot(f, sample(), versionA).src)

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// table is a made-up document; each row is split at "|".
+// table returns a made-up document; each row is split at "|".
 func table(rows ...string) []Line {
 	var out []Line
 	for i, row := range rows {
@@ -83,7 +83,7 @@ func warned(t *testing.T, warnings []api.ImportWarning, words string) {
 	t.Errorf("no warning with %q in %v", words, warnings)
 }
 
-// The header is spelled in many ways, other sheets stand before and after.
+// TestHeaders checks different spellings of the header, with other sheets before and after.
 func TestHeaders(t *testing.T) {
 	for _, h := range []string{
 		"FDE#|STRM Relationship|SCF #",

@@ -17,7 +17,7 @@ import (
 
 var files = []string{"scf-2022.3.xlsx", "scf-2026.1.1-like.xlsx"}
 
-// BenchmarkStream is the yardstick: every cell streamed with excelize and dropped.
+// BenchmarkStream is the baseline: it streams every cell with excelize and drops it.
 func BenchmarkStream(b *testing.B) {
 	for _, name := range files {
 		b.Run(name, func(b *testing.B) {
@@ -45,7 +45,7 @@ func stream(b *testing.B, data []byte) {
 	must(b, f.Close())
 }
 
-// BenchmarkImport goes from the file's bytes to a catalog that answers any question.
+// BenchmarkImport measures the time from the file's bytes to an indexed catalog.
 func BenchmarkImport(b *testing.B) {
 	for _, name := range files {
 		b.Run(name, func(b *testing.B) {
@@ -62,9 +62,9 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// BenchmarkAgainstStream takes turns, so that both meet the same load: the ratio is what
-// importing, indexing and making ready costs over merely streaming the cells. held-MB is
-// the most that was held at once while importing.
+// BenchmarkAgainstStream alternates between importing and merely streaming the cells, so that both
+// see the same machine load, and reports the ratio. held-MB is the peak memory in use while
+// importing.
 func BenchmarkAgainstStream(b *testing.B) {
 	for _, name := range files {
 		b.Run(name, func(b *testing.B) {
@@ -95,7 +95,7 @@ func BenchmarkAgainstStream(b *testing.B) {
 	}
 }
 
-// watch looks at how much memory is in use until it is stopped, and tells the most it saw, in MB.
+// watch samples the memory in use until stop is called, which returns the peak in MB.
 func watch() (stop func() float64) {
 	done, most := make(chan struct{}), make(chan float64)
 	go func() {
@@ -181,8 +181,8 @@ func BenchmarkQueries(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch asks for every control's title and for requirements by code, and tells
-// below which time 95 of 100 answers come.
+// BenchmarkSearch searches for every control's title and for requirements by code, and reports the
+// 95th percentile.
 func BenchmarkSearch(b *testing.B) {
 	s := open(b, files[1])
 	s.Preload()

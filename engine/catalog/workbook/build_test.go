@@ -89,7 +89,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// rezip rewrites parts of an archive; a part that edit answers nil for is dropped.
+// rezip rewrites the parts of an archive; a part for which edit returns nil is dropped.
 func rezip(t testing.TB, data []byte, edit func(name string, body []byte) []byte) []byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -129,7 +129,7 @@ func importGrids(t testing.TB, o Options, grids ...grid) *scf.Source {
 	return src
 }
 
-// warned fails where no warning is at the place and holds the words.
+// warned fails if no warning at the cell contains the words.
 func warned(t testing.TB, src *scf.Source, cell, words string) {
 	t.Helper()
 	for _, w := range src.Warnings {

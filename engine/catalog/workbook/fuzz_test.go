@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// FuzzSheet puts any XML where the main sheet was: it is read whole or refused.
+// FuzzSheet replaces the main sheet by any XML: it is read completely or refused.
 func FuzzSheet(f *testing.F) {
 	good := build(f, mainGrid("SCF 2022.3",
 		[]any{"NIST\nCSF\nv1.1", "a\nb", formula("1+1"), 5.1}, []any{"PPTDF\nPeople", "x", "", ""}, []any{"Ours", "y", "", ""}))
@@ -37,7 +37,7 @@ func FuzzSheet(f *testing.F) {
 	})
 }
 
-// FuzzHeader takes any header: it has one meaning, whatever its white space and case.
+// FuzzHeader checks that any header has one meaning, whatever its white space and case.
 func FuzzHeader(f *testing.F) {
 	for _, h := range []string{
 		"SCF #", "Relative Control\nWeighting (1-10)", "C|P-CMM 3\nWell Defined", "SCRM Focus\n\nTIER 1\nSTRATEGIC",
@@ -57,7 +57,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzCells takes any text for a crosswalk cell.
+// FuzzCells checks any text of a crosswalk cell.
 func FuzzCells(f *testing.F) {
 	for _, c := range []string{
 		"5.1 \n5.10\n5.1",
@@ -86,7 +86,7 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// FuzzFile takes any file: it is read whole or refused.
+// FuzzFile checks that any file is read completely or refused.
 func FuzzFile(f *testing.F) {
 	good := build(f, mainGrid("SCF 2022.3", []any{"NIST\nCSF\nv1.1", "a\nb", "c", 5.1}))
 	f.Add(good)

@@ -21,7 +21,7 @@ var read struct {
 	sources map[string]*scf.Source
 }
 
-// official reads a real workbook, once for all tests.
+// official reads an official workbook, once for all tests.
 func official(t testing.TB, name string) *scf.Source {
 	t.Helper()
 	path := shareddata.Path(t, "scf", name)
@@ -45,7 +45,7 @@ func official(t testing.TB, name string) *scf.Source {
 	return src
 }
 
-// The figures are those of the README beside the workbooks.
+// TestOfficialCounts compares with the counts in the README beside the workbooks.
 func TestOfficialCounts(t *testing.T) {
 	for _, test := range []struct {
 		file, label string
@@ -79,7 +79,7 @@ func TestOfficialCounts(t *testing.T) {
 			if got.UnknownColumns != 0 {
 				t.Errorf("%d unknown columns: %v", got.UnknownColumns, src.Warnings)
 			}
-			// Only what the table gives is compared.
+			// Only the counts given in the table are compared.
 			got.DuplicateCodes, got.Principles, got.Warnings, got.CompensatingControls = 0, 0, 0, 0
 			if test.want.Sources == 0 {
 				got.Sources = 0
@@ -126,7 +126,7 @@ func TestOfficialDetails(t *testing.T) {
 		len(mfa.Maturity) != 6 || len(mfa.Risks) == 0 || len(mfa.Threats) == 0 {
 		t.Errorf("IAC-06 is not whole: %+v, %v", mfa, err)
 	}
-	// ISO 27001's clauses and controls stand in two columns.
+	// ISO 27001's clauses and controls are in two columns.
 	scope, err := s.FrameworkScope("iso-27001-2022")
 	if err != nil || len(scope) != 2 {
 		t.Errorf("scope: %v, %v", scope, err)
@@ -134,7 +134,7 @@ func TestOfficialDetails(t *testing.T) {
 	if q, err := s.Requirement("iso-27001-2022:A.5.1"); err != nil || q.FrameworkCode != "iso-27002-2022" {
 		t.Errorf("A.5.1: %+v, %v", q, err)
 	}
-	// Numbers in the raw file such as 5.0999999999999996.
+	// The raw file contains numbers such as 5.0999999999999996.
 	for f := range src.Frameworks {
 		for _, q := range src.Frameworks[f].Requirements {
 			if strings.Contains(q.Code, "99999") || strings.Contains(q.Code, "00000") || q.Code != strings.TrimSpace(q.Code) {
@@ -209,8 +209,8 @@ func TestOfficialDiff(t *testing.T) {
 	}
 }
 
-// How many of 2022.3's frameworks the 2026.1.1-like file has under the same code; the
-// figure stands in docs/catalog.md.
+// TestFrameworksMeetOverReleases checks how many of 2022.3's frameworks have the same code in the
+// 2026.1.1-like file; docs/catalog.md states the number.
 func TestFrameworksMeetOverReleases(t *testing.T) {
 	newer := map[string]bool{}
 	for _, f := range official(t, "scf-2026.1.1-like.xlsx").Frameworks {
@@ -232,7 +232,8 @@ func TestFrameworksMeetOverReleases(t *testing.T) {
 	}
 }
 
-// Codes are found as people write them, whatever the release spells.
+// TestSearchByCode checks that codes are found as people write them, whatever the release's
+// spelling.
 func TestSearchByCode(t *testing.T) {
 	for file, asks := range map[string]map[string]string{
 		"scf-2022.3.xlsx": {

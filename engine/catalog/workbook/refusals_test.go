@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// bomb declares a part of ten gigabytes.
+// bomb returns an archive that declares a part of ten gigabytes.
 func bomb(t testing.TB) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -29,7 +29,7 @@ func bomb(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// edited changes the text of the first sheet's XML.
+// edited changes the XML of the first sheet.
 func edited(t testing.TB, data []byte, change func(xml string) string) []byte {
 	return rezip(t, data, func(name string, body []byte) []byte {
 		if strings.HasSuffix(name, "sheet1.xml") {
@@ -154,7 +154,7 @@ func TestFileTooLarge(t *testing.T) {
 	if _, err := readBytes(data, Options{Limits: Limits{Parts: 3}}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	// A part that holds more than it declares.
+	// A part that contains more than it declares.
 	lie := bytes.Clone(data)
 	for at := 0; ; {
 		next := bytes.Index(lie[at:], []byte("PK\x01\x02"))
@@ -205,9 +205,9 @@ func TestMacrosAndLinksAreTold(t *testing.T) {
 	}
 }
 
-// What is packed tight unpacks within bounds: much memory is never held.
+// TestBombsAreBounded checks that highly compressed files are read with bounded memory.
 func TestBombsAreBounded(t *testing.T) {
-	// The usual run tests a tenth of the default limits with a tenth of the data.
+	// By default, test a tenth of the limits with a tenth of the data.
 	scale, limits := 1, Limits{}
 	if !longtest.Enabled() {
 		scale, limits = 10, Limits{Cells: 300_000}

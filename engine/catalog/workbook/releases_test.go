@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// release is the shape of one published release: its sheet's name and the headers of its
-// main sheet in order, with line breaks where the release has them. Headers that are as
-// long in number as 2022.3's are cut to those that differ in kind.
+// release describes a published release: the sheet's name and the main sheet's headers in order,
+// with their line breaks. Very long lists of headers, such as 2022.3's, are reduced to one of each
+// kind.
 type release struct {
 	name, sheet string
 	headers     []string
@@ -19,7 +19,7 @@ type release struct {
 	unknown     int
 }
 
-// Columns that several releases share.
+// Columns shared by several releases.
 var (
 	oldFront = []string{
 		"SCF Domain",
@@ -198,7 +198,7 @@ var releases = []release{
 			"NIST CSF\nFunction Grouping",
 			"SCRM Focus\n\nTIER 1\nSTRATEGIC",
 			cpCMM,
-			// The block is broken by the baselines, and goes on behind the risks.
+			// The block is interrupted by the baselines and continues after the risks.
 			"ISO\n27001\n2022",
 			"ISO\n27002\n2022",
 			core,
@@ -278,7 +278,7 @@ var releases = []release{
 		),
 		"nist-800-53-r5.2", 15, 0,
 	},
-	// Nobody has seen these headers before.
+	// Unknown headers.
 	{
 		"2031.1",
 		"SCF 2031.1",
@@ -297,7 +297,7 @@ var releases = []release{
 	},
 }
 
-// value is what a cell of a column may hold, in a row with the given control.
+// value returns a plausible cell value of a column, in a row with the given control.
 func value(header, code string) string {
 	c := classifyHeader(header)
 	switch c.role {
@@ -335,7 +335,8 @@ func value(header, code string) string {
 	return "Some words."
 }
 
-// Every release's columns are known by what they say, wherever they stand.
+// TestReleases checks that every release's columns are recognized by their headers, wherever they
+// are.
 func TestReleases(t *testing.T) {
 	for _, r := range releases {
 		t.Run(r.name, func(t *testing.T) {
@@ -399,7 +400,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// A column of controls' own codes, or of figures, is no framework, wherever it stands.
+// TestColumnsThatAreNoFramework checks that a column of SCF control codes or numbers is not taken
+// for a framework.
 func TestColumnsThatAreNoFramework(t *testing.T) {
 	src := importGrids(t, Options{Label: "1"}, mainGrid("SCF 2031.1",
 		[]any{"NIST\nCSF\n2.0", "GV.OC-01", nil, nil},

@@ -369,8 +369,8 @@ func TestSameBytesSameSource(t *testing.T) {
 	}
 }
 
-// What the source misspells is kept: codes as they stand, a domain under the name that
-// most of its controls have.
+// TestSpellingsOfTheSource checks that misspelled codes are kept, and that a domain gets the name
+// that most of its controls have.
 func TestSpellingsOfTheSource(t *testing.T) {
 	g := mainGrid("SCF 2026.1", []any{"US\nCMMC 2.0\nLevel 2", "ACL2.-3.1.1\nAC.L1-B.1.Ic]", "AC.L2-3.1.1", nil})
 	g.rows[1][0] = "Acess"
@@ -385,8 +385,8 @@ func TestSpellingsOfTheSource(t *testing.T) {
 	warned(t, src, "", `"Acess" by 1`)
 }
 
-// Copies that somebody has worked in: a title above the header, the columns called otherwise,
-// codes in small letters, remarks in a column without a header.
+// TestWorkedInCopies checks edited copies: a title above the header, renamed columns, lower-case
+// codes, and notes in a column without a header.
 func TestWorkedInCopies(t *testing.T) {
 	g := mainGrid("SCF 2022.3", []any{"NIST\nCSF\nv1.1", "PR.AC-1", nil, nil}, []any{nil, nil, "ask Ann", nil})
 	g.rows[0][0], g.rows[0][1], g.rows[0][2], g.rows[0][3] = "Domain", "SCF Control Name", "SCF Control #", "Control Description"

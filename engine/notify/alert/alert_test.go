@@ -22,7 +22,7 @@ import (
 
 const ours = "018f0000-0000-7000-8000-00000000000a"
 
-// house is a service with a clock that stands still and figures of the test's own.
+// house is a service with a fixed clock and metric values set by the test.
 type house struct {
 	*alert.Service
 	t       testing.TB
@@ -102,7 +102,7 @@ func (h *house) gaps(n float64) {
 	}
 }
 
-// later looks at the rules after a while, with the figure as it is then.
+// later advances the clock, sets the gap count and evaluates the rules.
 func (h *house) later(d time.Duration, gaps float64) {
 	h.t.Helper()
 	h.mu.Lock()
@@ -151,8 +151,8 @@ func (h *house) sentMailsAndEvents() (mails, events []string) {
 	return mails, events
 }
 
-// A rule fires when the figure has been beyond for the window, and is fine again when it
-// has been within it for as long; what goes to and fro in between tells nobody.
+// TestWindow checks that a rule fires when the value has exceeded the threshold for the window and
+// resolves when it has been within it for as long; changes in between notify nobody.
 func TestWindow(t *testing.T) {
 	h := newHouse(t)
 	h.gaps(0)
@@ -197,7 +197,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// A figure that is not there changes nothing, but one that is left out while it is 0 is 0.
+// TestAbsent checks that a missing value changes nothing, unless the metric is omitted because it
+// is 0.
 func TestAbsent(t *testing.T) {
 	h := newHouse(t)
 	h.gaps(5)
@@ -223,7 +224,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// What can't be watched, or tells nobody there is, is refused with what may be meant.
+// TestRefused checks that unknown metrics and rules that would notify nobody are refused with a
+// suggestion.
 func TestRefused(t *testing.T) {
 	h := newHouse(t)
 	h.gaps(0)
@@ -255,7 +257,7 @@ func TestRefused(t *testing.T) {
 	if _, err := h.Get(t.Context(), other, &api.AlertInput{AlertID: r.ID}); !api.IsCode(err, api.CodeNotFound) {
 		t.Errorf("another organization reads it: %v", err)
 	}
-	// A changed threshold begins anew.
+	// A changed threshold restarts the window.
 	h.later(time.Minute, 0)
 	h.later(time.Minute, 0)
 	up := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: r.ID}}
@@ -269,8 +271,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A name that would be a header of its own, figures beyond all measure, and words that steer a
-// terminal stay where they belong.
+// TestHostile checks that rule names with header lines or terminal sequences and extreme values do
+// no harm.
 func TestHostile(t *testing.T) {
 	h := newHouse(t)
 	h.gaps(0)
@@ -292,8 +294,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Where each more is news, what goes further than was told is told; what goes to and fro below
-// it, or does not last, is not. Another process goes on where this one stopped.
+// TestNews checks that, for metrics where each increase matters, only lasting increases above the
+// last reported value are reported, and that another process continues from the stored state.
 func TestNews(t *testing.T) {
 	h := newHouse(t)
 	h.AlertOnIncrease = []string{"organization_open_findings"}

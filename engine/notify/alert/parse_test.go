@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever is taken as a metric is the same when it is written out and read again.
+// FuzzMetric checks that a parsed metric stays the same when formatted and parsed again.
 func FuzzMetric(f *testing.F) {
 	for _, s := range []string{"a", "a{b=c}", `a{b="c",d=e}`, "a{", "{}", "a{b=c,b=c}", "a{b=c,}", "a {b = \" c\"}"} {
 		f.Add(s)

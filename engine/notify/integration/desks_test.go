@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// ticket is an issue at a desk.
+// ticket is an issue in a fake tracker.
 type ticket struct {
 	id, key, marker, title, text, due string
 	closed, deleted                   bool
 	updated                           time.Time
 }
 
-// desk is a server with the shapes of a tool's interface: paths, fields, codes, pages, errors.
+// desk is a fake tracker with the paths, fields, status codes, paging and errors of a tool's API.
 type desk struct {
 	*httptest.Server
 	t       testing.TB
@@ -31,15 +31,15 @@ type desk struct {
 	mu      sync.Mutex
 	tickets []*ticket
 	asked   []string
-	// before is called ahead of each request; true: it has answered.
+	// before is called ahead of each request; it returns true if it has answered.
 	before func(w http.ResponseWriter, r *http.Request) bool
-	// lose: the next creation is done and not answered.
+	// lose makes the next creation succeed without a response.
 	lose bool
 }
 
 type jsonObject = map[string]any
 
-// newDesk serves one tool's interface; routes answer what is asked for.
+// newDesk starts a fake tracker with the given routes.
 func newDesk(
 	t testing.TB,
 	now func() time.Time,
@@ -104,7 +104,7 @@ func (d *desk) by(id string) *ticket {
 	return nil
 }
 
-// person changes a ticket as somebody at the desk does.
+// person changes a ticket as a user of the tracker does.
 func (d *desk) person(n int, change func(*ticket)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -146,7 +146,7 @@ var (
 	jqlAgo    = regexp.MustCompile(`updated >= -(\d+)m`)
 )
 
-// jiraDesk speaks version 3, or 2 of a Data Center.
+// jiraDesk implements Jira's REST API version 3, or version 2 as in Data Center.
 func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, secrets) {
 	root, auth := "/rest/api/2", "Bearer t0ken-jira"
 	c := config{"project": "OPS", "api": "2"}
@@ -288,7 +288,7 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 
 var bodyDue = regexp.MustCompile(`\*\*Due date:\*\* (\S+)`)
 
-// githubDesk keeps due dates in bodies, as people may edit them.
+// githubDesk implements GitHub's API; due dates are in issue bodies, where people may edit them.
 func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 	show := func(d *desk) func(*ticket) any {
 		return func(tk *ticket) any {

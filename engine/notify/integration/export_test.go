@@ -1,6 +1,6 @@
 package integration
 
-// Checked is a config as it would be kept, for tests.
+// Checked returns a config as it would be stored, for tests.
 func (s *Service) Checked(kind string, config map[string]any, secrets map[string]string) (map[string]any, error) {
 	t, err := integrationType(kind)
 	if err != nil {

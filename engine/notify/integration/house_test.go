@@ -35,7 +35,7 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is an organization with an approved plan, a clock that stands still, and the store.
+// house is an organization with an approved plan, a fixed clock and the store.
 type house struct {
 	*integration.Service
 	t     testing.TB
@@ -93,7 +93,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-// start is what a start of the program makes.
+// start sets up the services as at the start of the program.
 func (h *house) start() {
 	logger := slog.New(slog.NewTextHandler(&h.log, nil))
 	reach := netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
@@ -132,7 +132,7 @@ func (h *house) later(d time.Duration) {
 	h.time = h.time.Add(d)
 }
 
-// approved puts a plan of so many items in place.
+// approved creates an approved plan with this number of items.
 func (h *house) approved(items int) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
@@ -180,7 +180,7 @@ func (h *house) items() (out []api.POAMItem) {
 	return out
 }
 
-// edit changes an item as a person does.
+// edit changes an item as a user does.
 func (h *house) edit(n int, change func(*api.POAMItem)) {
 	h.t.Helper()
 	i := h.items()[n]
@@ -191,8 +191,8 @@ func (h *house) edit(n int, change func(*api.POAMItem)) {
 	}))
 }
 
-// UpdatePOAMItem changes an item as the assessments do: what was read has to be what is there,
-// and a date that has passed is refused.
+// UpdatePOAMItem changes an item as the assessment service does: it refuses outdated revisions and
+// dates in the past.
 func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	var i api.POAMItem
 	err := h.db.Update(ctx, func(tx *store.Tx) (err error) {
@@ -218,7 +218,7 @@ func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Updat
 	return &i, err
 }
 
-// Export is an archive of an assessment.
+// Export returns an archive of an assessment.
 func (h *house) Export(context.Context, api.Caller, *api.AssessmentInput) (*api.File, error) {
 	return &api.File{
 		Filename:    "harbor.zip",
@@ -293,7 +293,7 @@ func (h *house) links(id string) []api.IssueLink {
 	return l.Data
 }
 
-// receiver keeps what it is sent; answer says what comes back.
+// receiver records requests; answer writes the responses.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -327,7 +327,7 @@ func says(status int, body string) func(http.ResponseWriter, *http.Request, stri
 	}
 }
 
-// strict is a start where the operator allows no private network.
+// strict restarts the services without allowed private networks.
 func (h *house) strict() {
 	h.Service = integration.New(
 		integration.Options{
@@ -344,7 +344,7 @@ func (h *house) strict() {
 
 func integrationInput(id string) api.IntegrationInput { return api.IntegrationInput{IntegrationID: id} }
 
-// selfSigned is a certificate that nobody vouches for.
+// selfSigned returns a self-signed certificate.
 func selfSigned(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

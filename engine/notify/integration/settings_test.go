@@ -20,7 +20,8 @@ type (
 
 var jiraConfig = config{"url": "https://acme.atlassian.net", "project": "OPS", "email": "ada@acme.example"}
 
-// What an integration is made of is checked, and an error names the entry and what to do.
+// TestRefused checks that invalid settings are refused with an error that names the field and the
+// remedy.
 func TestRefused(t *testing.T) {
 	h := newHouse(t)
 	for _, c := range []struct {
@@ -98,7 +99,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// said is an error with the fields that it names.
+// said returns an error's message with its fields.
 func said(err error) string {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -108,8 +109,8 @@ func said(err error) string {
 	return e.Message + " " + strings.ReplaceAll(string(b), `\"`, `"`)
 }
 
-// Secrets are written, never read: not in an answer, the database, the audit chain, an error.
-// What an update leaves out stays; what would carry a secret elsewhere asks for it again.
+// TestSecrets checks that secrets appear in no response, database row, audit record or error, that
+// an update without secrets keeps them, and that a change of destination requires them again.
 func TestSecrets(t *testing.T) {
 	h := newHouse(t)
 	id := h.made("jira", jiraConfig, secrets{"token": "sesame-open\n"})
@@ -142,7 +143,7 @@ func TestSecrets(t *testing.T) {
 	if strings.Contains(string(b), "sesame") || strings.Contains(string(b), "another") || strings.Contains(h.log.String(), "sesame") {
 		t.Errorf("a secret is shown: %s", b)
 	}
-	// Another key of the installation opens nothing, and says so.
+	// With another installation key, secrets can't be decrypted, and the error says so.
 	h.box = secretboxtest.New(secretbox.NewKey())
 	h.start()
 	if got := h.tried(id); got.OK || !strings.Contains(got.Message, "again") {
@@ -153,8 +154,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// A key is changed while secrets are in use: all are sealed anew, old keys open what is left
-// of a change that stopped half way, and what is forgotten opens nothing.
+// TestRotation checks key rotation while secrets are in use: all are encrypted again, old keys
+// decrypt what an interrupted rotation left, and dropped keys decrypt nothing.
 func TestRotation(t *testing.T) {
 	h := newHouse(t)
 	old := secretbox.NewKey()
@@ -167,7 +168,7 @@ func TestRotation(t *testing.T) {
 	if _, err := h.hooks.Create(t.Context(), h.by, in); err != nil {
 		t.Fatal(err)
 	}
-	// The new key is known, nothing is sealed with it yet: as after a crash.
+	// The new key exists, but nothing is encrypted with it yet, as after a crash.
 	next := secretbox.NewKey()
 	h.box = secretboxtest.New(next, old)
 	h.start()
@@ -203,7 +204,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// Another organization sees and changes nothing of it; a second mail server waits for the first.
+// TestTenants checks that other organizations can neither see nor change integrations, and that an
+// organization can have only one mail server at a time.
 func TestTenants(t *testing.T) {
 	h := newHouse(t)
 	id := h.made("jira", jiraConfig, secrets{"token": "t"})
@@ -240,8 +242,8 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// Whatever is sent as config is taken or refused, never a panic; what is taken is taken
-// again as it was kept.
+// FuzzConfig checks that any config is accepted or refused without a panic, and that a stored
+// config is accepted again.
 func FuzzConfig(f *testing.F) {
 	f.Add("jira", `{"url": "https://acme.atlassian.net", "project": "OPS", "api": "2", "labels": ["a"]}`, "token", "x")
 	f.Add("generic", `{"url": "https://acme.example/x", "headers": {"X-Team": "sec"}, "method": "PUT"}`, "Authorization", "Bearer x")

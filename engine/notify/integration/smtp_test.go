@@ -19,14 +19,14 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// mailDesk speaks as much of SMTP as signing in takes.
+// mailDesk is a fake mail server that supports as much of SMTP as signing in needs.
 type mailDesk struct {
 	port int
-	// stop: it ends in mid-sentence after so many lines; 0: never.
+	// stop is the number of lines after which the connection breaks; 0 means never.
 	stop int
-	// plain: without STARTTLS.
+	// plain disables STARTTLS.
 	plain bool
-	// endless: what it says to EHLO has no end.
+	// endless makes the response to EHLO endless.
 	endless bool
 }
 
@@ -55,7 +55,7 @@ func newMailDesk(t *testing.T, d *mailDesk, config *tls.Config, fromStart bool) 
 	}()
 }
 
-// talk answers until the other side ends; config: it may encrypt.
+// talk answers until the client disconnects; with a config it offers TLS.
 func (d *mailDesk) talk(c net.Conn, config *tls.Config) {
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	_, encrypted := c.(*tls.Conn)
@@ -108,8 +108,8 @@ func (d *mailDesk) talk(c net.Conn, config *tls.Config) {
 	}
 }
 
-// A mail server is greeted, encrypted and signed in to; what is wrong is told in words, and
-// no password goes over an open line.
+// TestMailServer checks the greeting, encryption and login, that errors are readable, and that no
+// password is sent unencrypted.
 func TestMailServer(t *testing.T) {
 	h := newHouse(t)
 	certified := httptest.NewTLSServer(nil) // its certificate is good for 127.0.0.1 and example.com

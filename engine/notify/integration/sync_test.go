@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// desks are the tools that keep issues.
+// desks lists the fake trackers.
 var desks = map[string]func(h *house) (*desk, string){
 	"jira cloud": func(h *house) (*desk, string) {
 		d, c, s := jiraDesk(h.t, h.now, true)
@@ -47,15 +47,15 @@ func (h *house) want(what string, got *api.IntegrationSync, created, pushed, pul
 	}
 }
 
-// links0 is the id of the only integration.
+// links0 returns the ID of the only integration.
 func (h *house) links0() string {
 	l, err := h.List(h.t.Context(), h.by, &api.Paging{})
 	h.must(err)
 	return l.Data[0].ID
 }
 
-// An approved plan becomes issues; closing, opening again and new dates go both ways, and
-// nothing is done twice.
+// TestSyncBothWays checks that an approved plan creates issues, that closing, reopening and new
+// dates are synced in both directions, and that nothing is applied twice.
 func TestSyncBothWays(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		if got := h.tried(id); !got.OK {
@@ -95,7 +95,7 @@ func TestSyncBothWays(t *testing.T) {
 			t.Errorf("opened again: %+v, %+v", d.ticket(0), h.items()[2])
 		}
 
-		// Another version of the plan has other ids; its items are the same.
+		// Another version of the plan has other IDs but the same items.
 		h.approved(4)
 		h.edit(1, func(i *api.POAMItem) { i.DueDate = "2027-02-28" })
 		h.edit(3, func(i *api.POAMItem) { i.DueDate = "2027-03-31" })
@@ -109,8 +109,8 @@ func TestSyncBothWays(t *testing.T) {
 	})
 }
 
-// What both sides changed stays as it is on both, is shown and told, and follows the side
-// that a person names. What the plan refuses is shown too.
+// TestSyncConflicts checks that values changed on both sides stay, are reported as conflicts, and
+// follow the side that a user selects, and that changes refused by the plan are reported.
 func TestSyncConflicts(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(3)
@@ -168,7 +168,8 @@ func TestSyncConflicts(t *testing.T) {
 	})
 }
 
-// An issue whose creation was not answered is found by its marker, and never made twice.
+// TestSyncFindsWhatItMade checks that an issue whose creation got no response is found by its
+// marker and not created twice.
 func TestSyncFindsWhatItMade(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(3)
@@ -189,8 +190,8 @@ func TestSyncFindsWhatItMade(t *testing.T) {
 	})
 }
 
-// An issue that was deleted is not made again, and an item that is no longer in the plan
-// leaves its issue.
+// TestSyncGone checks that a deleted issue is not created again, and that an item removed from the
+// plan keeps its issue.
 func TestSyncGone(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(3)
@@ -210,7 +211,8 @@ func TestSyncGone(t *testing.T) {
 	})
 }
 
-// A plan under review is left alone until it is decided: a change would void its approval.
+// TestSyncWaitsForReviews checks that a plan under review is not changed until it is decided, since
+// a change would void its approval.
 func TestSyncWaitsForReviews(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(1)
@@ -221,7 +223,7 @@ func TestSyncWaitsForReviews(t *testing.T) {
 				return store.POAMVersions.Put(tx, org, &h.plan)
 			}))
 		}
-		// An earlier version was approved; this one waits.
+		// An earlier version was approved; this one is under review.
 		h.approved(1)
 		status(api.VersionUnderReview)
 		h.later(time.Minute)
@@ -238,7 +240,8 @@ func TestSyncWaitsForReviews(t *testing.T) {
 	})
 }
 
-// Who asks for fewer requests is given the time; then the rest follows, once.
+// TestSyncLimits checks that rate limits are respected and that the remaining changes follow later,
+// once.
 func TestSyncLimits(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(4)
@@ -281,7 +284,8 @@ func TestSyncLimits(t *testing.T) {
 	})
 }
 
-// The approval of a plan has it compared at once; without one, the schedule does.
+// TestSyncSchedule checks that the approval of a plan starts a sync immediately, and that otherwise
+// the schedule does.
 func TestSyncSchedule(t *testing.T) {
 	h := newHouse(t)
 	d, id := desks["github"](h)
@@ -305,8 +309,8 @@ func TestSyncSchedule(t *testing.T) {
 	}
 }
 
-// Whatever the other side answers, it is an error in words: bounded, on one line, without
-// the secrets; and the items are as they were.
+// TestSyncHostile checks that any response of a tracker leads to an error on one line of limited
+// length without secrets, and changes no item.
 func TestSyncHostile(t *testing.T) {
 	each(t, func(h *house, d *desk, id string) {
 		h.approved(1)

@@ -17,8 +17,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Slack by an incoming webhook: what happened in words, as plain text that mentions nobody,
-// with the event's id; a refusal is told, tried again, and after 410 the integration pauses.
+// TestSlackWebhook checks messages to Slack's incoming webhooks: plain text without mentions and
+// with the event's ID; failures are reported and retried, and status 410 pauses the integration.
 func TestSlackWebhook(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(200, "ok"))
@@ -63,7 +63,7 @@ func TestSlackWebhook(t *testing.T) {
 	}
 }
 
-// Slack as an app: errors come with 200 and a word.
+// TestSlackApp checks that errors that Slack reports with status 200 are recognized.
 func TestSlackApp(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(200, `{"ok": true, "channel": "C1", "ts": "1"}`))
@@ -98,7 +98,7 @@ func TestSlackApp(t *testing.T) {
 	}
 }
 
-// Teams takes an adaptive card and answers 202.
+// TestTeams checks that Teams receives an adaptive card and that its status 202 counts as success.
 func TestTeams(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(202, ""))
@@ -134,8 +134,8 @@ func TestTeams(t *testing.T) {
 	}
 }
 
-// A generic endpoint gets the event as it is, by the method and with the headers it asked
-// for, the same id each time.
+// TestGeneric checks that a generic endpoint receives the event unchanged, with the configured
+// method and headers and the same ID each time.
 func TestGeneric(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(500, ""))
@@ -175,15 +175,16 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
-// bucketDesk is a bucket as S3 answers: it holds the signature's date and checksum, and puts
-// objects whole.
+// bucketDesk is a fake S3 bucket that checks the signature's date and the checksum and replaces
+// objects atomically.
 type bucketDesk struct {
 	*receiver
 	objects map[string]string
 	meta    map[string]http.Header
 }
 
-// unchunked is a body in signed chunks, as S3 takes them where the connection is not encrypted.
+// unchunked returns the content of a body in signed chunks, as S3 accepts it over unencrypted
+// connections.
 func unchunked(t *testing.T, body string) (out string) {
 	for {
 		head, rest, ok := strings.Cut(body, "\r\n")
@@ -262,8 +263,8 @@ func newBucket(t *testing.T) *bucketDesk {
 	return b
 }
 
-// Reports and archives are put once each under keys of their organization and assessment,
-// with their checksum.
+// TestS3 checks that reports and archives are stored once each, with a checksum, under keys of
+// their organization and assessment.
 func TestS3(t *testing.T) {
 	h := newHouse(t)
 	b := newBucket(t)
@@ -290,7 +291,7 @@ func TestS3(t *testing.T) {
 		b.meta[key].Get("Content-Type") != "application/pdf" {
 		t.Fatalf("%v %v %+v", b.objects, b.meta[key], h.deliveries(id))
 	}
-	// What was put and not noted is not put again.
+	// An object that was stored but not recorded is not stored again.
 	event := h.deliveries(id)[0]
 	h.must(h.db.Update(t.Context(), func(tx *store.Tx) error {
 		d, err := store.Deliveries.Get(tx, org, event.ID)
@@ -336,7 +337,8 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// A machine's own addresses are out of reach for each type, by name too.
+// TestGuarded checks that no type of integration can reach the machine's own addresses, not even by
+// name.
 func TestGuarded(t *testing.T) {
 	h := newHouse(t)
 	r := receive(t, says(200, "ok"))

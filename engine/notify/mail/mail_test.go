@@ -25,7 +25,7 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is a service with a clock that stands still, and a mail server.
+// house is a service with a fixed clock and a mail server.
 type house struct {
 	*mail.Service
 	t      testing.TB
@@ -168,7 +168,7 @@ func (h *house) state(id string) *api.Email {
 	return e
 }
 
-// read takes a mail apart as a mail program does.
+// read parses a mail as a mail client does.
 func read(t *testing.T, data string) (*netmail.Message, map[string]string) {
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
@@ -217,8 +217,8 @@ func subject(t *testing.T, m *netmail.Message) string {
 	return s
 }
 
-// A mail goes out encrypted and signed in, to each address alone, and what it says is not
-// kept once it has left.
+// TestSend checks that mail is sent over an encrypted, authenticated connection, to each recipient
+// separately, and that its content is deleted once sent.
 func TestSend(t *testing.T) {
 	for name, o := range map[string]smtptest.Options{
 		"STARTTLS": {User: "ada", Password: "hidden words"},
@@ -288,8 +288,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// Addresses that the server refuses bounce; those that it will take later are tried again,
-// and nobody gets a mail twice meanwhile.
+// TestBounceAndRetry checks that permanently refused addresses bounce, that temporarily refused
+// ones are retried, and that nobody gets a mail twice.
 func TestBounceAndRetry(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	e, err := h.post([]string{"gone@acme.example", "ben@acme.example", "later@acme.example"}, "Hello", "There.")
@@ -325,8 +325,8 @@ func TestBounceAndRetry(t *testing.T) {
 	}
 }
 
-// Another process goes on with what is queued; a connection that breaks after the mail was
-// handed over leads to the same Message-ID again.
+// TestRestart checks that another process continues the queue, and that a connection that breaks
+// after the handover leads to a repetition with the same Message-ID.
 func TestRestart(t *testing.T) {
 	broken := true
 	h := newHouse(t, smtptest.Options{OnCommand: func(command string) string {
@@ -358,8 +358,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// Servers that are not what they should be delay a mail; they don't stop the service, and
-// no password is sent to them.
+// TestBadServers checks that misbehaving servers delay a mail but don't stop the service, and that
+// they receive no password.
 func TestBadServers(t *testing.T) {
 	long := strings.Repeat("x", 3<<20)
 	for name, o := range map[string]smtptest.Options{
@@ -402,7 +402,7 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-// A server that says nothing is let go of when the service ends.
+// TestSilence checks that stopping the service ends a connection to a silent server.
 func TestSilence(t *testing.T) {
 	met := make(chan bool, 9)
 	h := newHouse(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- true }})
@@ -420,7 +420,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// What would change headers or commands is refused.
+// TestInjection checks that values that would change headers or commands are refused.
 func TestInjection(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	for _, to := range []string{
@@ -515,7 +515,8 @@ func TestParseServer(t *testing.T) {
 	}
 }
 
-// Who may decide is asked, but not who asks; who asked is told. Each wants it or not.
+// TestDecisions checks that people who may decide are asked, except the one who requested the
+// decision, that the requester is notified of the result, and that preferences are respected.
 func TestDecisions(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)
@@ -576,7 +577,7 @@ func TestDecisions(t *testing.T) {
 		!strings.Contains(parts["text/plain"], "was rejected by Ben") {
 		t.Errorf("%v", parts)
 	}
-	// What is long past is not told when a mail server is set up.
+	// Old events cause no mail when a mail server is set up.
 	p.Status = api.ApprovalPending
 	p.ID = "p-2"
 	tell("approval.requested")
@@ -587,7 +588,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// Each day one mail about what is overdue, until the person has enough of it.
+// TestDigest checks that overdue items cause one mail a day, until the person unsubscribes.
 func TestDigest(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)

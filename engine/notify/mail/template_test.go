@@ -15,7 +15,8 @@ func (h *house) put(id, subject, text, html string) (*api.EmailTemplate, error) 
 	return h.PutTemplate(h.t.Context(), h.by, in)
 }
 
-// Every built-in wording can be filled in, names no library, and leaves no braces behind.
+// TestBuiltIn checks that every built-in template renders, loads no remote content and leaves no
+// braces.
 func TestBuiltIn(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	l, err := h.ListTemplates(t.Context(), h.by, &api.Paging{})
@@ -39,7 +40,8 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// What is not for mails is refused, with the line, and with the nearest right name.
+// TestBadTemplates checks that unknown names and functions are refused with the line and the
+// nearest valid name.
 func TestBadTemplates(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	for _, c := range []struct{ subject, text, html, want string }{
@@ -92,7 +94,8 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// An organization's wording is used from then on, by it alone, until it goes back.
+// TestOwnWording checks that an organization's template is used from then on, only for that
+// organization, until it is reset.
 func TestOwnWording(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	w, err := h.put("member_invite", "Come to {{organization}}", "{{if link}}{{link}}{{else}}ask{{end}}", "")
@@ -117,7 +120,8 @@ func TestOwnWording(t *testing.T) {
 	}
 }
 
-// Variables are texts, not lists; those that a mail needs are asked for, examples only in previews.
+// TestVariables checks that variables are texts, that required ones must be used, and that examples
+// appear only in previews.
 func TestVariables(t *testing.T) {
 	h := newHouse(t, smtptest.Options{})
 	in := &api.SendEmailInput{}
@@ -139,7 +143,7 @@ func TestVariables(t *testing.T) {
 	if err != nil || e.Subject != "5.5 is now x" {
 		t.Errorf("%+v, %v", e, err)
 	}
-	// Filling up with the longest values stays within bounds.
+	// The longest values stay within the limits.
 	if _, err := h.put("state_change", "{{assessment}}", strings.Repeat("{{assessment}}", 200), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +154,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// Whatever is taken as a wording makes a mail: one line of subject, and no value of a
-// variable becomes markup.
+// FuzzTemplate checks that any accepted template makes a mail with a one-line subject in which no
+// variable's value becomes markup.
 func FuzzTemplate(f *testing.F) {
 	f.Add("{{report}}", "{{if link}}{{link}}{{else}}none{{end}}", `<a href="{{link}}">{{report}}</a>`)
 	f.Add("x", "{{range report}}{{end}}", "<p {{report}}>")
@@ -182,7 +186,7 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// check puts a wording into a preview and tells whether it is taken at all.
+// check previews a template and returns the error if it is refused.
 func (h *house) check(t *testing.T, subject, text, html string, in *api.PreviewTemplateInput) error {
 	in.Body = &api.PreviewBody{}
 	in.Body.Subject, in.Body.Text, in.Body.HTML = subject, text, html

@@ -19,7 +19,7 @@ func newPNG(w, h int) []byte {
 	return b.Bytes()
 }
 
-// A logo is an image of a fit size, and nothing of its file but pixels is kept.
+// TestLogo checks that a logo has a suitable size and that only its pixels are kept.
 func TestLogo(t *testing.T) {
 	small := newPNG(40, 20)
 	hidden := append(slices.Clone(small), []byte("<script>after the end</script>")...)
@@ -60,7 +60,7 @@ func TestLogo(t *testing.T) {
 	}
 }
 
-// Colours that can't be read are refused with the reason.
+// TestBrandIsChecked checks that hard-to-read colors are refused with the reason.
 func TestBrandIsChecked(t *testing.T) {
 	for _, tc := range []struct {
 		b    content.Brand
@@ -82,7 +82,7 @@ func TestBrandIsChecked(t *testing.T) {
 	}
 }
 
-// Whatever is given for a logo, it is refused or becomes a small PNG.
+// FuzzLogo checks that any logo is refused or becomes a small PNG.
 func FuzzLogo(f *testing.F) {
 	f.Add(newPNG(20, 30))
 	var photo bytes.Buffer

@@ -7,7 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Controls that come to a requirement of Annex A for the same reason share it.
+// TestAnnexSaysAReasonOnce checks that controls with the same reason at a requirement of Annex A
+// share it.
 func TestAnnexSaysAReasonOnce(t *testing.T) {
 	r := requirementCoverage{code: "A.5.9", status: statusPartly}
 	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {

@@ -10,7 +10,8 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// A brand is in every format that has a look, and reports of the same brand are the same.
+// TestBrandedReports checks that every format with a layout shows the branding, and that reports
+// with the same branding are equal.
 func TestBrandedReports(t *testing.T) {
 	s := reporttest.Sample(4)
 	logo, err := content.NormalizeLogo(reporttest.PNG(t, 120, 60))

@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
-// The page as a browser has it: nothing from a network, as wide as a phone, dark and on
-// paper, and in an order that a keyboard and a screen reader can follow.
+// TestHTMLInABrowser checks the page in a browser: no network access, phone width, dark mode,
+// print, and an order that keyboards and screen readers can follow.
 func TestHTMLInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
 	s := reporttest.Sample(40)

@@ -4,5 +4,5 @@ package render
 
 import "time"
 
-// cpuTime is not told here.
+// cpuTime returns 0; CPU time is not available on this system.
 func cpuTime() time.Duration { return 0 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has had of processors: what a benchmark costs, however busy
-// the machine is.
+// cpuTime returns the CPU time of this process, which, unlike the elapsed time, does not depend on
+// the machine's load.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

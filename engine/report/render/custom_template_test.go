@@ -20,7 +20,8 @@ func ownReport(t testing.TB, s *content.Source, source, format string) (string, 
 	return b.String(), err
 }
 
-// A template sees the JSON form, compares numbers and texts, and what it prints is escaped.
+// TestOwnTemplate checks that a template gets the JSON form, can compare numbers and texts, and
+// that its output is escaped.
 func TestOwnTemplate(t *testing.T) {
 	s := reporttest.Sample(4)
 	s.Organization.Name = `Ardent <b>Freight</b> & *Sons*`
@@ -54,7 +55,8 @@ func TestOwnTemplate(t *testing.T) {
 	}
 }
 
-// What does not end, grows without bound or reaches out is stopped or refused, with the line.
+// TestOwnTemplateIsBounded checks that templates that don't terminate, grow without bound or access
+// anything else are stopped or refused with the line.
 func TestOwnTemplateIsBounded(t *testing.T) {
 	s := reporttest.Sample(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
@@ -132,7 +134,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// Whatever a template is, writing by it ends with a report or with a refusal.
+// FuzzOwnTemplate checks that any template leads to a report or to a refusal.
 func FuzzOwnTemplate(f *testing.F) {
 	for _, s := range []string{
 		`{{range .soa.items}}{{.control_code}}{{end}}`,

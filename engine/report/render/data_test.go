@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// The documentation of the data that templates are given is made from the types.
+// TestReportDataIsDocumented checks the documentation of the template data against the types.
 func TestReportDataIsDocumented(t *testing.T) {
 	const path = "../../../docs/report-data.md"
 	want := renderReportDataDoc()
@@ -85,7 +85,7 @@ func heading2(r reflect.Type) string {
 	return nameOf(r)
 }
 
-// nameOf is a record's name without the packages of its parts.
+// nameOf returns a type's name without package names.
 func nameOf(r reflect.Type) string {
 	name := strings.TrimPrefix(r.Name(), "json")
 	if at := strings.IndexByte(name, '['); at >= 0 {
@@ -96,7 +96,7 @@ func nameOf(r reflect.Type) string {
 	return name
 }
 
-// holds says what a field holds, and the record that wants its own table.
+// holds describes a field's type, and returns the record type that needs a table of its own.
 func holds(f reflect.Type) (said string, next reflect.Type) {
 	switch {
 	case f == reflect.TypeFor[time.Time]():

@@ -22,8 +22,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// Every part is well-formed, every link has its bookmark, every bookmark stands once, and
-// nothing refers to the outside.
+// TestDOCXIsSound checks that every part is well-formed, every link has its bookmark, bookmarks are
+// unique, and nothing refers to external resources.
 func TestDOCXIsSound(t *testing.T) {
 	bookmark, anchor := regexp.MustCompile(`<w:bookmarkStart w:id="(\d+)" w:name="([^"]*)"`), regexp.MustCompile(`w:anchor="([^"]*)"`)
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
@@ -103,7 +103,8 @@ func TestDOCXMarksDrafts(t *testing.T) {
 	}
 }
 
-// Text from the right stands in paragraphs of its own direction, and doesn't turn the next.
+// TestDOCXDirections checks that right-to-left text is in paragraphs with that direction and
+// doesn't affect the next paragraph.
 func TestDOCXDirections(t *testing.T) {
 	body := reporttest.Parts(t, write(t, reporttest.Hostile(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
 	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
@@ -114,7 +115,8 @@ func TestDOCXDirections(t *testing.T) {
 	}
 }
 
-// What pandoc reads of the DOCX are the words of the Markdown, in their order.
+// TestDOCXSaysWhatMarkdownSays checks that pandoc reads the same words in the DOCX as in the
+// Markdown, in the same order.
 func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 	pandoc := programtest.Find(t, "pandoc")
 	read := func(format string, data []byte) []string {
@@ -172,7 +174,7 @@ func around(words []string, i int) string {
 	return strings.Join(words[min(len(words), max(0, i-4)):min(len(words), i+5)], " ")
 }
 
-// pandocText is the text of a tree of pandoc's, blocks and blanks apart.
+// pandocText appends the text of a pandoc document tree, with spaces between blocks.
 func pandocText(b *strings.Builder, tree any) {
 	switch x := tree.(type) {
 	case []any:

@@ -62,7 +62,8 @@ func (p tree) text() string {
 	return b.String()
 }
 
-// Every page, whatever it is made from: well formed, alone, and to be read by everyone.
+// TestHTMLIsSoundAndSelfContained checks that every page is well-formed, self-contained and
+// accessible.
 func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
@@ -141,7 +142,7 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 	}
 }
 
-// What people and documents said is all there, whole.
+// TestHTMLShowsEveryText checks that all texts of people and documents are shown in full.
 func TestHTMLShowsEveryText(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		text := parse(t, write(t, s, content.TemplateFull, FormatHTML)).text()
@@ -202,7 +203,7 @@ func TestStarterIsSaid(t *testing.T) {
 	}
 	s.Catalog.IsStarter = true
 	each(func(template, format string) {
-		// PDF and XLSX are packed; what they say has tests of its own.
+		// PDF and XLSX are compressed; their content has separate tests.
 		text := write(t, s, template, format)
 		if format == FormatDOCX {
 			text = []byte(reporttest.Parts(t, text)["word/document.xml"])
@@ -214,7 +215,7 @@ func TestStarterIsSaid(t *testing.T) {
 	})
 }
 
-// insideFrame fails for a shape that stands outside its drawing.
+// insideFrame fails if a shape is outside its drawing.
 func insideFrame(t *testing.T, d drawing.Drawing) {
 	t.Helper()
 	in := func(x, y float64) {
@@ -252,7 +253,8 @@ func insideFrame(t *testing.T, d drawing.Drawing) {
 	}
 }
 
-// Every picture of every source stays inside its frame and says in words what it shows.
+// TestPicturesStayInsideTheirFrames checks that every picture stays inside its frame and has a text
+// alternative.
 func TestPicturesStayInsideTheirFrames(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {

@@ -26,7 +26,7 @@ func writtenOSCAL(t testing.TB, s *content.Source, template string) (doc models.
 	return doc
 }
 
-// tellable tells whether there is anything that OSCAL's models ask for at least one of.
+// tellable reports whether the source has the items that the OSCAL model requires at least one of.
 func tellable(s *content.Source, template string) bool {
 	switch template {
 	case content.TemplatePOAM:
@@ -37,8 +37,8 @@ func tellable(s *content.Source, template string) bool {
 	return len(s.SoAItems)+len(s.Findings) > 0
 }
 
-// Every document holds against the official schema, names everything once, and refers only
-// to what is in it.
+// TestOSCALIsWhole checks that every document matches the official schema, that UUIDs are unique,
+// and that references resolve within the document.
 func TestOSCALIsWhole(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for template, model := range map[string]string{
@@ -75,7 +75,7 @@ func TestOSCALIsWhole(t *testing.T) {
 	}
 }
 
-// uuids finds which are named and which are used in a document.
+// uuids collects the UUIDs that a document defines and uses.
 func uuids(tree any, named map[string]int, used map[string]bool) {
 	switch x := tree.(type) {
 	case []any:
@@ -151,7 +151,7 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 	if planned != len(s.POAMItems) {
 		t.Errorf("%d remediations, want %d", planned, len(s.POAMItems))
 	}
-	// The plan that the results refer to is inside.
+	// The results include the plan that they refer to.
 	for _, res := range *r.BackMatter.Resources {
 		if "#"+res.UUID == r.ImportAp.Href {
 			plan, err := base64.StdEncoding.DecodeString(res.Base64.Value)
@@ -193,7 +193,8 @@ func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
 	}
 }
 
-// Text that is no single line is kept whole, and control characters never arrive.
+// TestOSCALKeepsHostileText checks that multi-line text is kept in full, and that control
+// characters are removed.
 func TestOSCALKeepsHostileText(t *testing.T) {
 	text := write(t, reporttest.Hostile(), content.TemplateFull, FormatOSCAL)
 	for _, want := range []string{strings.Repeat("x", 10000), `<script>alert(1)</script>`, "نص عربي"} {

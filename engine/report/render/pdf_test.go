@@ -31,8 +31,8 @@ func poppler(t *testing.T, pdf []byte, program string, args ...string) string {
 	return string(out)
 }
 
-// Another program opens each report without complaint and reads the same words in it as
-// stand in the Markdown.
+// TestPDFSaysWhatMarkdownSays checks that Poppler opens each report without complaint and reads the
+// words of the Markdown.
 func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 	word := regexp.MustCompile(`[A-Za-z]{2,7}`) // longer ones may be broken in a narrow column
 	all := reporttest.Sources(longtest.Enabled())
@@ -71,7 +71,8 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 	}
 }
 
-// A draft is called one on each page; a final report nowhere.
+// TestPDFDraft checks that each page of a draft, and no page of a final report, is marked as a
+// draft.
 func TestPDFDraft(t *testing.T) {
 	all := reporttest.Sources(longtest.Enabled())
 	pages := strings.Split(
@@ -91,7 +92,8 @@ func TestPDFDraft(t *testing.T) {
 	}
 }
 
-// Characters that no font has are named, and a font that is given is used for them.
+// TestPDFFonts checks that characters missing from all fonts are reported, and that a given font is
+// used for them.
 func TestPDFFonts(t *testing.T) {
 	s := reporttest.Sample(1)
 	s.Assessment.Name = "監査 Ω Ж"

@@ -32,7 +32,7 @@ func write(t testing.TB, s *content.Source, template, format string) []byte {
 	return b.Bytes()
 }
 
-// each runs f over every template and format there is.
+// each calls f with every template and format.
 func each(f func(template, format string)) {
 	for _, k := range content.Templates {
 		for _, format := range formatNames(k) {
@@ -89,15 +89,15 @@ func TestEveryFormatHasATypeAndAnExtension(t *testing.T) {
 	})
 }
 
-// The same source gives the same bytes, in whatever order its items come, and stays as it was.
+// TestDeterministicAndReadOnly checks that the same source gives the same bytes, whatever the order
+// of its items, and is not changed.
 func TestDeterministicAndReadOnly(t *testing.T) {
 	before, others := reporttest.Sources(longtest.Enabled()), reporttest.Sources(longtest.Enabled())
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		if name != "many" && name != "nothing" && !longtest.Enabled() {
 			continue
 		}
-		// The second time in another order, which also shows what differs from one time to the next.
-		// The hostile items have no order: their codes are one and the same.
+		// The second run uses another order, which also shows any other difference between runs.
 		other := others[name]
 		if name != "hostile" {
 			slices.Reverse(other.SoAItems)
@@ -180,7 +180,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// A section is marked by its own deliverable: an approved one is no draft beside another that is.
+// TestSectionsAreMarkedByTheirOwnSource checks that a section's draft mark depends on its own
+// deliverable, not on the others.
 func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
 	s := reporttest.Sample(5)
 	s.Gap.Status = api.VersionRejected
@@ -300,7 +301,7 @@ func TestJSON(t *testing.T) {
 	golden(t, "nothing.json", write(t, &content.Source{}, content.TemplateFull, FormatJSON))
 }
 
-// Lists are never null in JSON, however they came.
+// TestJSONListsAreNeverNull checks that nil lists are written as empty lists.
 func TestJSONListsAreNeverNull(t *testing.T) {
 	s := reporttest.Sample(2)
 	s.SoAItems[0].Evidence, s.SoAItems[0].InclusionReasons, s.Documents[0].Warnings, s.Frameworks[0].Includes = nil, nil, nil, nil
@@ -347,7 +348,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// golden compares with testdata/name, which -update writes.
+// golden compares with testdata/name; with -update it writes the file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -365,8 +366,8 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// BenchmarkWrite writes the full report of 1,468 controls. What it takes of processors is told
-// beside the time, since a machine that does other work too says little by the clock.
+// BenchmarkWrite writes the full report of 1,468 controls. It also reports CPU time, since elapsed
+// time depends on the machine's load.
 func BenchmarkWrite(b *testing.B) {
 	s := reporttest.Sample(1468)
 	for _, format := range []string{FormatHTML, FormatPDF, FormatDOCX, FormatXLSX, FormatOSCAL, FormatJSON, FormatMarkdown} {

@@ -9,8 +9,9 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// A control that nothing was found for is a row that tells what to ask for; one that a person wrote
-// about, or that evidence speaks of, is told in full. A passage stands once for a control.
+// TestFullReportSaysEachThingOnce checks that a control without evidence is one row with what to
+// request, that a control with evidence or a note is described in full, and that a passage appears
+// once per control.
 func TestFullReportSaysEachThingOnce(t *testing.T) {
 	item := func(code string) api.Item {
 		return api.Item{
@@ -110,7 +111,8 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 	}
 }
 
-// A finding names what the plan does about it, by whom and when, also where one item closes several.
+// TestFindingsNameTheirPlan checks that a finding shows the planned action, owner and date, also if
+// one item closes several findings.
 func TestFindingsNameTheirPlan(t *testing.T) {
 	s := reporttest.Sample(3)
 	s.Findings, s.POAMItems = nil, []api.POAMItem{

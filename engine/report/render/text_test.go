@@ -24,8 +24,8 @@ import (
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// harmless walks Markdown as a reader's program sees it: whatever the texts tried, there
-// is no link, picture or block of theirs, and each row has its header's columns.
+// harmless parses Markdown and checks that no text created a link, picture or block, and that each
+// table row has its header's columns.
 func harmless(t *testing.T, source []byte) {
 	t.Helper()
 	ours := regexp.MustCompile(`^(<br>|<a id="[a-z-]+">|</a>)$`)
@@ -56,7 +56,7 @@ func harmless(t *testing.T, source []byte) {
 	}
 }
 
-// inside is the text below a node.
+// inside returns the text below a node.
 func inside(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
@@ -79,7 +79,8 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 }
 
-// Each row of the source is one row of a table: no text can break out of its line.
+// TestMarkdownTablesHoldTogether checks that each row of the source is one row of a table, whatever
+// its texts.
 func TestMarkdownTablesHoldTogether(t *testing.T) {
 	s := reporttest.Hostile()
 	raw := write(t, s, content.TemplatePOAM, FormatMarkdown)
@@ -111,7 +112,7 @@ func FuzzMarkdownText(f *testing.F) {
 		if strings.ContainsAny(line, "\n\r") {
 			t.Fatalf("%q became more than a line: %q", s, line)
 		}
-		// An address in plain text may be linked by a reader's program; it is ours to escape all else.
+		// Renderers may link a bare URL; all other markup must be escaped.
 		if strings.Contains(s, "@") {
 			return
 		}

@@ -34,7 +34,8 @@ func opened(t testing.TB, b []byte) *excelize.File {
 	return f
 }
 
-// No text of anybody's becomes a formula, each part is sound XML, and no date is of now.
+// TestWorkbookIsSound checks that no text becomes a formula, that each part is well-formed XML, and
+// that no date is the current time.
 func TestWorkbookIsSound(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
@@ -73,7 +74,8 @@ func TestWorkbookIsSound(t *testing.T) {
 	}
 }
 
-// What is exported and left alone has nothing to take back, in every layout.
+// TestUntouchedWorkbookChangesNothing checks that importing an unchanged export finds no edits, in
+// every layout.
 func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
@@ -169,7 +171,8 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 	return b.String()
 }
 
-// The head stays, can be filtered by, and what may be changed has its list of choices.
+// TestWorkbookCanBeWorkedIn checks that the header is frozen and has filters, and that editable
+// cells have their list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
 	f := opened(t, renderWorkbook(t, reporttest.Sample(30), content.TemplateSoA))
 	const name = "Statement of Applicability"
@@ -256,7 +259,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 	}
 }
 
-// A text that no cell can hold goes on elsewhere: nothing is cut.
+// TestLongTextsGoOn checks that a text too long for a cell continues elsewhere.
 func TestLongTextsGoOn(t *testing.T) {
 	s := reporttest.Sample(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
@@ -279,7 +282,7 @@ func TestLongTextsGoOn(t *testing.T) {
 	}
 }
 
-// BenchmarkWorkbook is everything of the largest catalog.
+// BenchmarkWorkbook writes the full workbook of the largest catalog.
 func BenchmarkWorkbook(b *testing.B) {
 	s := reporttest.Sample(1468)
 	b.ReportAllocs()

@@ -71,7 +71,8 @@ func TestSheetNames(t *testing.T) {
 	}
 }
 
-// A workbook without a date that the format knows still has one, and always the same.
+// TestWorkbookWithoutADate checks that a workbook without a date that the format supports gets a
+// fixed one.
 func TestWorkbookWithoutADate(t *testing.T) {
 	for _, when := range []time.Time{{}, time.Date(1850, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		b, err := NewWriter(Properties{AsOf: when})

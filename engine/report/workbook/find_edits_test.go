@@ -212,7 +212,7 @@ func TestEdits(t *testing.T) {
 				at, _ := excelize.CoordinatesToCellName(i+1, 20)
 				err = errors.Join(err, f.SetCellValue(closed, at, v))
 			}
-			// Dates are numbers: they were read raw, and stay so.
+			// Dates are read as raw numbers and stay so.
 			return errors.Join(err, f.SetCellValue(closed, "L20", time.Date(2027, 3, 31, 0, 0, 0, 0, time.UTC)), f.RemoveRow(open, 6))
 		}, `Closed POA&M Items!A20 id-1 r4 status="completed"`},
 	} {
@@ -228,7 +228,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// Every column comes back as it went out, in each layout.
+// TestColumnsReadBackAsWritten checks that every column is read back as written, in each layout.
 func TestColumnsReadBackAsWritten(t *testing.T) {
 	for _, l := range builtinLayouts() {
 		items := plan(3)
@@ -288,7 +288,7 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 	}
 }
 
-// archive is a zip of parts.
+// archive returns a zip file of parts.
 func archive(t testing.TB, parts map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -362,7 +362,8 @@ func TestBombsAreRefused(t *testing.T) {
 	}
 }
 
-// Each editable column is a field that the contract lets be changed, with its values.
+// TestColumnsAreTheContracts checks that each editable column is an editable field of the API, with
+// the same values.
 func TestColumnsAreTheContracts(t *testing.T) {
 	bodies := map[string]any{
 		"soa": api.UpdateSoAItemInput{}.Body, "gap_analysis": api.UpdateFindingInput{}.Body, "maturity": api.UpdateMaturityScoreInput{}.Body,

@@ -9,8 +9,8 @@ import (
 
 var named = regexp.MustCompile(`![A-Z]{1,3}[1-9][0-9]*$`)
 
-// FuzzEdits reads a sheet of any content beside the source of a real export: whatever it
-// is, each change and each problem names a cell, and no change goes beyond its column.
+// FuzzEdits reads arbitrary sheets with the source of a real export: each change and each problem
+// must name a cell, and no change may go beyond its column.
 func FuzzEdits(f *testing.F) {
 	l := layout(f, "emass_poam")
 	good, err := read(bookOf(f, l, plan(3)), DefaultLimits)

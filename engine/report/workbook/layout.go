@@ -1,4 +1,4 @@
-// Package workbook is what a workbook of a deliverable looks like: which columns there are, what
+// Package workbook defines what a workbook of a deliverable looks like: which columns there are, what
 // each holds, which a person may change, and how what was changed is found again.
 //
 //	layout (data) ──► Book: writes sheets ──► .xlsx ──► person ──► Read ──► Edits

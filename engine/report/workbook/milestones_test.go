@@ -34,8 +34,8 @@ func withMilestones() Fields {
 	return RemediationFields(it)
 }
 
-// Milestones come back from each layout: changed, added, taken out and moved, and the rest
-// as it was.
+// TestMilestones checks that milestones are read back from each layout: changed, added, removed and
+// moved ones, and the unchanged rest.
 func TestMilestones(t *testing.T) {
 	const stands = "(1) 2027-01-31: Owner named [completed]\n(2) 2027-03-31: First review\n    signed [twice] [open]"
 	const moves = "(2) 2027-03-01 by Ana Roe: moved to 2027-05-31: The auditor\n    is away."
@@ -160,8 +160,8 @@ func header(t *testing.T, name, field string) string {
 	return ""
 }
 
-// Whatever a cell of milestones holds, it is refused with its line or means the same when it
-// is written again.
+// FuzzMilestones checks that any cell of milestones is refused with its line, or keeps its meaning
+// when written again.
 func FuzzMilestones(f *testing.F) {
 	f.Add(joinLines(toMilestoneLines(twoMilestones)))
 	f.Add(joinLines(toChangeLines(twoMilestones)))

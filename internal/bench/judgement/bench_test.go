@@ -12,9 +12,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// floors are a little below what the rules reach (docs/quality.md). They went down twice: for rules that are right
-// on published policies (TestPublishedPolicies) about three times in five where they had been right less than half of
-// the times, and in what is emptied for rules that find what is said in unlike words.
+// floors are slightly below the values reached by the rules (docs/quality.md). They were lowered
+// twice: for rules that are right on published policies (TestPublishedPolicies) about three times
+// in five instead of less than half the time, and (emptied) for rules that also recognize
+// paraphrases.
 var floors = struct{ kappa, precision, recall, detected, emptied float64 }{
 	kappa:     0.74,
 	precision: 0.95,
@@ -95,9 +96,9 @@ func TestJudgementFloors(t *testing.T) {
 	}
 }
 
-// TestStrangers measures the rules on a university, a logistics firm, a software maker and an insurer whose
-// documents say things in words of their own, written and labelled by others than the rules (docs/quality.md).
-// Nobody who writes rules has looked at what they get wrong of the insurer, brackwater.
+// TestStrangers measures the rules on a university, a logistics firm, a software maker and an
+// insurer, whose documents were written and labeled independently of the rules (docs/quality.md).
+// The errors on the insurer, brackwater, were never used to write rules.
 func TestStrangers(t *testing.T) {
 	r, err := judgement.Run(t.Context(), judgement.Options{Folder: os.DirFS("testdata/strangers"), Today: judged.Today})
 	if err != nil {
@@ -139,7 +140,7 @@ func TestKappa(t *testing.T) {
 	}
 }
 
-// What is wrong with a folder is told with the file and the line.
+// TestBadSets checks that errors in a folder name the file and the line.
 func TestBadSets(t *testing.T) {
 	const head = "control,verdict,missing,documents\n"
 	for name, tc := range map[string]struct{ labels, says string }{
@@ -168,7 +169,8 @@ func TestBadSets(t *testing.T) {
 	}
 }
 
-// Numbers may be set apart as people do, and a link is no document.
+// TestWaysToWriteASet checks the separators allowed between numbers, and that a link is not a
+// document.
 func TestWaysToWriteASet(t *testing.T) {
 	folder := fstest.MapFS{
 		"labels.csv": {
@@ -195,7 +197,8 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 	}
 }
 
-// Controls of a workbook that says each in one abstract sentence are judged by our own criteria.
+// TestWorkbookFloors checks that controls described by one abstract sentence are judged by our own
+// criteria.
 func TestWorkbookFloors(t *testing.T) {
 	longtest.Skip(t)
 	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.70, "scf-2022.3.xlsx": 0.66} {

@@ -18,17 +18,18 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// pair is a statement and a sentence, known by the beginnings of their SHA-256, and what a reader said of them.
+// pair identifies a statement and a sentence by the beginnings of their SHA-256 hashes.
 type pair struct{ statement, quote string }
 
 type labelledPair struct {
 	pair
 	drafted string // by builtin/10: said, partly, or next: the best that wasn't taken
-	says    string // 0 nothing of it, 1 a part, 2 it
+	says    string // 0 no part of the statement, 1 a part, 2 all of it
 }
 
-// Pairs of a statement and a sentence, labelled one by one (docs/quality.md): how often one that says at
-// least a part scores above one that doesn't, among those that were once taken for evidence.
+// TestLabelledPairs measures, on individually labeled pairs (docs/quality.md), how often a sentence
+// that supports at least part of a statement scores above one that doesn't, among sentences once
+// taken for evidence.
 func TestLabelledPairs(t *testing.T) {
 	longtest.Skip(t) // judges two companies and two collections by all controls of a workbook
 	labels := labelledPairs(t)
@@ -106,7 +107,7 @@ func TestLabelledPairs(t *testing.T) {
 	}
 }
 
-// heardIn is how much of each statement each sentence of a library says.
+// heardIn returns how much of each statement each sentence of a library supports.
 func heardIn(t *testing.T, r *runner, library *evidence.Library) map[pair]float64 {
 	session, err := library.Session("")
 	if err != nil {
@@ -130,7 +131,8 @@ func heardIn(t *testing.T, r *runner, library *evidence.Library) map[pair]float6
 	return heard
 }
 
-// above is how often a number of one list is greater than one of the other; half where they are equal.
+// above returns how often a number of one list is greater than one of the other, counting equal
+// ones as half.
 func above(yes, no []float64) float64 {
 	won := 0.0
 	for _, y := range yes {
@@ -146,7 +148,7 @@ func beginning(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// labelledPairs are by company and catalog.
+// labelledPairs returns the labeled pairs by company and catalog.
 func labelledPairs(t *testing.T) map[string][]labelledPair {
 	f, err := os.Open(filepath.Join("testdata", "pairs.csv"))
 	if err != nil {

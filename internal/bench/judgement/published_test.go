@@ -19,9 +19,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// Published policies, by all controls of a workbook: readers who saw no draft labelled 210 controls of
-// each, drawn by what a draft had said and weighted back to all (docs/quality.md). Most controls are
-// not evidenced there, as they are in life and aren't in the made-up companies.
+// TestPublishedPolicies measures the rules on published policies with all controls of a workbook:
+// readers who saw no draft labeled 210 controls of each, sampled by the draft's verdict and
+// weighted back to all (docs/quality.md). Unlike in the made-up companies, most controls are not
+// evidenced there.
 func TestPublishedPolicies(t *testing.T) {
 	longtest.Skip(t)
 	r, err := newRunner(Options{Catalog: Workbook(t, "scf-2026.1.1-like.xlsx"), Today: judged.Today})
@@ -75,7 +76,7 @@ func TestPublishedPolicies(t *testing.T) {
 	}
 }
 
-// Workbook is one of the workbooks outside the repository.
+// Workbook reads a workbook from outside the repository.
 func Workbook(t *testing.T, name string) *scf.Source {
 	data, err := os.ReadFile(shareddata.Path(t, "scf", name))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/bench/retrieval"
 )
 
-// tiny is a benchmark of our own: two controls, two passages.
+// tiny returns a benchmark with two controls and two passages.
 func tiny() fstest.MapFS {
 	files := map[string]string{
 		"train/controls.jsonl": `{"id":"K-1","title":"Backups","description":"Copies of data are made and restored in tests.","question":"Are copies of data made?","methods":"Nightly copies of data\nRestore tests","maturity":[[1,0]]}
@@ -42,7 +42,7 @@ func tiny() fstest.MapFS {
 	return out
 }
 
-// other is an embedder that isn't the built-in one: it counts letters.
+// other is an embedder different from the built-in one: it counts letters.
 type other struct{}
 
 func (other) Name() string    { return "ollama/letters" }
@@ -122,7 +122,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Run files hold what the figures are of: whoever orders them by score finds the same order.
+// TestWrite checks that sorting the written rankings by score gives the order that was measured.
 func TestWrite(t *testing.T) {
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: tiny(), Train: retrieval.TrainOnWorkbook})
 	if err != nil {
@@ -148,8 +148,8 @@ func TestWrite(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	folder := tiny()
-	// q1 has two that answer, of which the better comes second or first; the figures
-	// are the mean over the two frameworks.
+	// q1 has two relevant passages, the better one at rank two or one; the metrics are the mean
+	// over the two frameworks.
 	folder["A/qrels.tsv"] = &fstest.MapFile{Data: []byte("q1\tK-1\t1\nq1\tK-2\t3\nq1\tK-9\t1\nq2\tK-2\t1")}
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: retrieval.TrainOnWorkbook})
 	if err != nil {

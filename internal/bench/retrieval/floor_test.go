@@ -11,9 +11,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// TestRetrievalFloor trains on what a workbook holds and holds the line reached
-// so far (docs/quality.md), a little below it since rounding differs between
-// processors. The hybrid must beat keyword search in the same run everywhere.
+// TestRetrievalFloor trains on the texts of a workbook and checks floors slightly below the values
+// reached (docs/quality.md), since rounding differs between processors. The hybrid must beat
+// keyword search in every task.
 func TestRetrievalFloor(t *testing.T) {
 	longtest.Skip(t)
 	holds(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
@@ -24,8 +24,8 @@ func TestRetrievalFloor(t *testing.T) {
 	})
 }
 
-// TestRetrievalWithRequirements is the same with the open requirement texts. It
-// takes a minute and runs when asked for: SERVICE_BENCH=open.
+// TestRetrievalWithRequirements adds the open requirement texts. It takes a minute and runs only
+// with SERVICE_BENCH=open.
 func TestRetrievalWithRequirements(t *testing.T) {
 	if os.Getenv("SERVICE_BENCH") != "open" {
 		t.Skip("set SERVICE_BENCH=open to train on requirement texts too")
@@ -37,8 +37,8 @@ func TestRetrievalWithRequirements(t *testing.T) {
 	})
 }
 
-// TestRetrievalSeeds tells the means of three seeds, since one seed says little. It
-// takes minutes and runs when asked for: SERVICE_BENCH=seeds.
+// TestRetrievalSeeds logs the means of three seeds, since a single seed says little. It takes
+// minutes and runs only with SERVICE_BENCH=seeds.
 func TestRetrievalSeeds(t *testing.T) {
 	if os.Getenv("SERVICE_BENCH") != "seeds" {
 		t.Skip("set SERVICE_BENCH=seeds to train three times in each way")
@@ -112,7 +112,7 @@ func holds(t *testing.T, training retrieval.Training, floors map[string]retrieva
 		if in.NDCG < f.NDCG || in.Recall < f.Recall || in.Success1 < f.Success1 || in.Success5 < f.Success5 || in.Success10 < f.Success10 {
 			t.Errorf("%s: %+v is below the floor %+v", task.Name, in, f)
 		}
-		// A threshold means much the same on corpora as unlike as these.
+		// A threshold must mean much the same on corpora as different as these.
 		if task.AnswerScore < 0.35 || task.AnswerScore > 0.68 {
 			t.Errorf("%s: passages that answer score %.2f in the median, not about one half", task.Name, task.AnswerScore)
 		}

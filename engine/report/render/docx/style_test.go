@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// styleFile is a DOCX with only the parts that styles are taken from.
+// styleFile returns a DOCX file with only the parts that define styles.
 func styleFile(t testing.TB, parts map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,7 +38,8 @@ const germanStyles = `<?xml version="1.0"?><w:styles xmlns:w="` + nsWord + `"><w
 	`<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/><w:basedOn w:val="Standard"/><w:pPr><w:numPr><w:numId w:val="7"/></w:numPr></w:pPr><w:rPr><w:color w:val="ABCDEF"/></w:rPr></w:style>` +
 	`<w:style w:type="paragraph" w:styleId="Fact"><w:name w:val="Something else"/></w:style></w:styles>`
 
-// Styles are found by their names, whatever their ids are; those that are missing are ours.
+// TestOwnStyles checks that styles are found by name, whatever their IDs, and that missing ones get
+// the defaults.
 func TestOwnStyles(t *testing.T) {
 	file := styleFile(
 		t,
@@ -105,7 +106,7 @@ func TestOwnStyles(t *testing.T) {
 	}
 }
 
-// Whatever is given for styles, it is refused or gives sound styles.
+// FuzzOwnStyles checks that any style file is refused or gives valid styles.
 func FuzzOwnStyles(f *testing.F) {
 	f.Add(germanStyles)
 	f.Add(`<w:styles xmlns:w="` + nsWord + `"></w:styles>`)

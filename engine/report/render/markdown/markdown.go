@@ -212,7 +212,7 @@ func escapeMarkdownAt(s string, atLineStart bool) string {
 	return b.String()
 }
 
-// isListNumber tells whether what stands before a dot would make the line a numbered item.
+// isListNumber reports whether the text before a dot would make the line a numbered item.
 func isListNumber(before string) bool {
 	before = strings.TrimLeft(before, " \t")
 	return before != "" && len(before) < 10 && strings.Trim(before, "0123456789") == ""

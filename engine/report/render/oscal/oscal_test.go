@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// What doesn't fit the schema is refused with the row that it is of.
+// TestOSCALErrorsNameTheRow checks that schema errors name the row they come from.
 func TestOSCALErrorsNameTheRow(t *testing.T) {
 	v := content.New(reporttest.Sample(66), content.TemplatePOAM, "", false)
 	w := &oscalWriter{Report: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}

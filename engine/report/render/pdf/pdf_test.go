@@ -11,7 +11,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// All links lead somewhere, and the contents name the pages.
+// TestPDFLinks checks that all links have a target and that the table of contents shows the page
+// numbers.
 func TestPDFLinks(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
@@ -35,7 +36,7 @@ func TestPDFLinks(t *testing.T) {
 	}
 }
 
-// Nothing is written outside the margins, whatever the texts.
+// TestPDFStaysOnThePage checks that nothing is drawn outside the margins, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
 	p, err := layOut(block.Document{Time: reporttest.Hostile().AsOf}, nil)
 	if err != nil {
