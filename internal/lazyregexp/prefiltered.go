@@ -16,7 +16,7 @@ type Prefiltered struct {
 	expression string
 	once       sync.Once
 
-	full     func() *regexp.Regexp
+	full     func() *regexp.Regexp   // the whole expression
 	parts    []func() *regexp.Regexp // the alternatives, at most 64; empty if there is only one
 	required []requiredWord          // every match contains one of them; empty if no such words are known
 	// bigrams is a bit set of the first two bytes of the required words.
@@ -76,6 +76,7 @@ func (g *Prefiltered) prepare() *Prefiltered {
 	return g
 }
 
+// lazyCompile returns a function that compiles an expression on its first call.
 func lazyCompile(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
@@ -152,6 +153,7 @@ func isRarer(these, those []string) bool {
 	return a > b || a == b && len(these) < len(those)
 }
 
+// shortestLength returns the length of the shortest word without its spaces, at most 5.
 func shortestLength(words []string) int {
 	n := 5
 	for _, w := range words {

@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// TestGuardedIsARegexp checks that a Prefiltered finds what package regexp finds.
-func TestGuardedIsARegexp(t *testing.T) {
+func TestPrefilteredFindsWhatRegexpFinds(t *testing.T) {
 	patterns := []string{
-		`(?i)\b(?:plan(?:ned|s)? to|is planned|planned for|to be (?:done|bought)|will (?:\w+ly )?be|is)\b`, // of which more than one may begin at one place
+		`(?i)\b(?:plan(?:ned|s)? to|is planned|planned for|to be (?:done|bought)|will (?:\w+ly )?be|is)\b`, // several alternatives may match at one position
 		`(?i)(?:not done|not|done|no|be done by \w+)`,
 		`(?i)^(?:the plan|the|a plan)\b.*`,
-		`(?i)^\W*(?:will|not will|will not)`, // begins with what may take up text
-		`(?i)(?:planned|\d)`,                 // one of which has no word
+		`(?i)^\W*(?:will|not will|will not)`, // the text before the alternation is not empty
+		`(?i)(?:planned|\d)`,                 // one alternative has no word
 		`(?i)\b(?:planſ|kelvin to|ask)\b`,
 		`plan|done|The|will`,
 		`(?m)^(?:done|planned)$|will`,

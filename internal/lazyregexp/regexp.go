@@ -1,13 +1,10 @@
-// Package lazyregexp holds regular expressions that are compiled when they are first used.
+// Package lazyregexp provides regular expressions that are compiled when they are first used.
 //
 // A command needs few of the program's hundreds of expressions, and compiling all of them would
 // delay its start.
 package lazyregexp
 
-import (
-	"regexp"
-	"sync"
-)
+import "regexp"
 
 // Regexp is a regular expression that is compiled on first use. Its methods are those of
 // regexp.Regexp; they panic if the expression is invalid.
@@ -18,7 +15,7 @@ type Regexp struct {
 
 // New returns the expression with this source text.
 func New(text string) *Regexp {
-	return &Regexp{text, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	return &Regexp{text, lazyCompile(text)}
 }
 
 func (l *Regexp) String() string { return l.text }

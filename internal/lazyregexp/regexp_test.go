@@ -7,21 +7,20 @@ import (
 	"testing"
 )
 
-// TestLateIsARegexp checks that every method returns what package regexp returns.
-func TestLateIsARegexp(t *testing.T) {
+func TestMethodsReturnWhatRegexpReturns(t *testing.T) {
 	const text = `(\w)(\d+)`
-	late, want := reflect.ValueOf(New(text)), reflect.ValueOf(regexp.MustCompile(text))
+	lazy, want := reflect.ValueOf(New(text)), reflect.ValueOf(regexp.MustCompile(text))
 	upper := func(s string) string { return "<" + s + ">" }
 	arguments := map[string][]any{
 		"ReplaceAll":       {[]byte("a1 b22"), []byte("$2$1")},
 		"ReplaceAllString": {"a1 b22", "$2$1"}, "ReplaceAllStringFunc": {"a1 b22", upper},
 		"ReplaceAllFunc": {[]byte("a1 b22"), func(b []byte) []byte { return append([]byte("-"), b...) }},
 	}
-	for i := range late.NumMethod() {
-		name := late.Type().Method(i).Name
+	for i := range lazy.NumMethod() {
+		name := lazy.Type().Method(i).Name
 		for _, s := range []string{"a1 b22 c", "none", ""} {
 			var in []reflect.Value
-			for at := range late.Method(i).Type().NumIn() {
+			for at := range lazy.Method(i).Type().NumIn() {
 				v := any(s)
 				if at == 1 {
 					v = -1
@@ -31,7 +30,7 @@ func TestLateIsARegexp(t *testing.T) {
 				}
 				in = append(in, reflect.ValueOf(v))
 			}
-			got, same := late.Method(i).Call(in)[0].Interface(), want.MethodByName(name).Call(in)[0].Interface()
+			got, same := lazy.Method(i).Call(in)[0].Interface(), want.MethodByName(name).Call(in)[0].Interface()
 			if !reflect.DeepEqual(got, same) {
 				t.Errorf("%s of %q: %v, package regexp says %v", name, s, got, same)
 			}
@@ -39,13 +38,13 @@ func TestLateIsARegexp(t *testing.T) {
 	}
 }
 
-func TestLateIsCompiledOnceForAll(t *testing.T) {
+func TestConcurrentFirstUse(t *testing.T) {
 	l := New(`x+`)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			if !l.MatchString("axe") {
-				t.Error("it has an x")
+				t.Error("no match")
 			}
 		})
 	}

@@ -11,21 +11,21 @@ import (
 // only on the text and the year, so it can be cached.
 type Analysis struct {
 	Text        string
-	paddedWords string // lower case, with a space on both sides
+	paddedWords string // words in lower case, each between spaces
 	Sentences   []Sentence
-	Placeholder string // a blank anywhere in the passage
+	Placeholder string // first unfilled blank in the passage
 	IsEnglish   bool
 }
 
-// Sentence is a sentence, list item or row with its concepts.
+// Sentence is a sentence, list item or table row with its stance and concepts.
 type Sentence struct {
 	span
 	Stance
 	Text           string
 	Terms          []Term      // sorted by ID, one per concept
-	termFilter     bloomFilter // filter of the term IDs
+	termFilter     bloomFilter // contains the IDs of Terms
 	stems          Stems
-	affirmedStems  Stems     // without those of negated clauses
+	affirmedStems  Stems     // stems outside of negated clauses
 	cellContent    *Sentence // of a row: its cells without column names
 	LeadIndex      int       // index of the sentence that introduces this item ("the following must be encrypted:"), or -1
 	headingIndex   int       // index of its heading in the same passage, or -1
@@ -40,16 +40,17 @@ type Sentence struct {
 // Term is a concept occurring in a sentence.
 type Term struct {
 	ID     uint64
-	Credit float64
-	Clause uint8
+	Credit float64 // 1 if named itself, less if related to what is named
+	Clause uint8   // index of the clause that names it
 }
 
-// Limits per passage. Longer passages are badly split; the rest is ignored.
+// Limits per passage. The rest of a longer passage, a sign of bad splitting, is not analyzed.
 const (
 	maxSentences = 400
 	MaxBytes     = 64 << 10 // bytes
 )
 
+// Analyze analyzes the sentences of a passage. Deadlines after year are plans; year is 0 if unknown.
 func Analyze(text string, year int) *Analysis {
 	a := &Analysis{Text: text, IsEnglish: true}
 	text = blankStrikethrough(text[:min(len(text), MaxBytes)])
@@ -57,8 +58,8 @@ func Analyze(text string, year int) *Analysis {
 	if len(spans) > maxSentences {
 		spans = spans[:maxSentences]
 	}
-	lead, under := -1, -1
-	forbidding := false // whether the lead-in introduces prohibitions
+	lead, heading := -1, -1 // sentence indexes
+	forbidding := false     // whether the lead-in introduces prohibitions
 	all := make([]word, 0, len(text)/6)
 	a.Sentences = make([]Sentence, 0, len(spans))
 	for _, sp := range spans {
@@ -66,7 +67,7 @@ func Analyze(text string, year int) *Analysis {
 		cleaned := blankEmptyCells(raw)
 		words := splitWords(cleaned)
 		s := Sentence{
-			span: sp, Stance: parseStance(cleaned, words, year), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: under,
+			span: sp, Stance: parseStance(cleaned, words, year), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
 		}
 		s.IsTableRow = s.IsTableRow || isTableRow(raw)
 		s.Terms, s.stems = extractTerms(words, s.Stance), hashStems(words)
@@ -83,7 +84,7 @@ func Analyze(text string, year int) *Analysis {
 		s.Concreteness = countConcreteDetails(cleaned, words, s)
 		if s.heading && !s.IsTableRow && !s.Mandatory && len(words) <= 10 && (!hasAuxiliary(words) || questionWords[words[0].text]) {
 			s.Fragment = true
-			under, s.headingIndex = len(a.Sentences), -1
+			heading, s.headingIndex = len(a.Sentences), -1
 		}
 		if sp.Item && lead >= 0 {
 			s.LeadIndex = lead
@@ -118,7 +119,7 @@ var decisionPattern = lazyregexp.NewPrefiltered(
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// linkDecisions lets "Rejected for now" deny the verbless words before it: "Encryption of mail.
+// linkDecisions applies a decision such as "Rejected for now" to the verbless words before it: "Encryption of mail.
 // Rejected for now."
 func linkDecisions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
@@ -149,6 +150,7 @@ func (a *Analysis) ContainsWords(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }
 
+// joinPadded returns the words with a space before and after each.
 func joinPadded(words []word) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -167,6 +169,7 @@ var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
 // questionWords begin headings such as "What is logged".
 var questionWords = wordSet("what how who where when why which")
 
+// hasAuxiliary reports whether words contain an auxiliary or modal verb.
 func hasAuxiliary(words []word) bool {
 	for _, w := range words {
 		if auxiliaryVerbs[w.text] || modalVerbs[w.text] {
@@ -245,6 +248,7 @@ var separableVerbs = map[string]map[string]string{
 
 const maxParticleGap = 7 // words between verb and particle
 
+// addPhrasalVerbs adds the concepts of separable verbs whose particle follows their object.
 func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
 	for i, w := range words {
 		halves := separableVerbs[w.stem]
@@ -299,6 +303,7 @@ func (s *Sentence) IsAffirmative() bool {
 // bloomFilter is a small Bloom filter of term IDs that quickly rules out most absent ones.
 type bloomFilter [4]uint64
 
+// newBloomFilter returns a filter with the IDs of terms.
 func newBloomFilter(terms []Term) (b bloomFilter) {
 	for _, t := range terms {
 		b[t.ID>>6&3] |= 1 << (t.ID & 63)
@@ -306,6 +311,7 @@ func newBloomFilter(terms []Term) (b bloomFilter) {
 	return b
 }
 
+// mayContain reports whether a term may be in the filter; false is certain.
 func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
 
 // FindTerm returns a sentence's term by ID.
@@ -316,6 +322,7 @@ func (s *Sentence) FindTerm(id uint64) (Term, bool) {
 	return searchTerms(s.Terms, id)
 }
 
+// searchTerms returns the term with the given ID from terms, which are sorted by ID.
 func searchTerms(terms []Term, id uint64) (Term, bool) {
 	lo, hi := 0, len(terms) // hand-written binary search: this is the hottest code
 	for lo < hi {

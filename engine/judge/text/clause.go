@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
+// MaxClause is the highest clause index; the last clause holds the rest of a longer sentence.
 const MaxClause = 63
 
-// assignClauses gives each word its clause and returns their number.
+// assignClauses sets the clause of each word and returns the number of clauses.
 func assignClauses(text string, words []word) int {
 	n := uint8(0)
 	for i := range words {
@@ -109,27 +110,32 @@ func clauseMatches(words []word, clause uint8, test func(w string) bool) bool {
 	return slices.ContainsFunc(words, func(w word) bool { return w.clause == clause && test(w.text) })
 }
 
-// clauseHasAny reports whether a clause has a word of a set.
+// clauseHasAny reports whether a clause has a word in set.
 func clauseHasAny(words []word, clause uint8, set map[string]bool) bool {
 	return clauseMatches(words, clause, func(w string) bool { return set[w] })
 }
 
+// clauseHas reports whether a clause has one of the words.
 func clauseHas(words []word, clause uint8, options ...string) bool {
 	return clauseMatches(words, clause, func(w string) bool { return slices.Contains(options, w) })
 }
 
+// clauseHasModal reports whether a clause has a modal verb.
 func clauseHasModal(words []word, clause uint8) bool {
 	return clauseHas(words, clause, "must", "shall", "may", "should", "can", "will")
 }
 
+// clauseHasAuxiliary reports whether a clause has an auxiliary verb.
 func clauseHasAuxiliary(words []word, clause uint8) bool {
 	return clauseHasAny(words, clause, auxiliaryVerbs)
 }
 
+// clauseHasVerb reports whether a clause has an auxiliary or modal verb.
 func clauseHasVerb(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
 }
 
+// clauseHasParticiple reports whether a clause has a past participle other than "been".
 func clauseHasParticiple(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return isParticiple(w) && w != "been" })
 }
@@ -145,6 +151,7 @@ func clauseHasOtherVerb(words []word, i int) bool {
 	return false
 }
 
+// firstWordOfClause returns the text of the first word of a clause, or "".
 func firstWordOfClause(words []word, clause uint8) string {
 	for _, w := range words {
 		if w.clause == clause {
@@ -154,7 +161,7 @@ func firstWordOfClause(words []word, clause uint8) string {
 	return ""
 }
 
-// ClauseAt is the bit of the clause that holds the byte at.
+// ClauseAt returns the mask of the clause of text that contains byte offset at.
 func ClauseAt(text string, at int) uint64 {
 	words := splitWords(text)
 	assignClauses(text, words)

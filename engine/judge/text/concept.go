@@ -8,8 +8,8 @@ import (
 // Concept is a concept that a text names.
 type Concept struct {
 	ID          uint64
-	Weight      float64
-	IsAction    bool
+	Weight      float64  // how specific it is; see WeightGeneral
+	IsAction    bool     // an action, such as "review"
 	Name        string   // as written in the text
 	firstWord   int      // index of its first word in the text
 	Alternative int      // number of the "or" it belongs to, from 1; 0 if none
@@ -80,8 +80,8 @@ func Concepts(text string) []Concept {
 	return out
 }
 
-// markAlternatives marks the concepts between which an "or" lets one choose, if compounds are
-// involved ("real-time or behavior-based").
+// markAlternatives marks the concepts joined by an "or" as alternatives if at least one is a compound
+// ("real-time or behavior-based").
 func markAlternatives(terms []Concept, text string, words []word) {
 	hyphenated := func(i int) bool { // words i and i+1
 		return i >= 0 && i+1 < len(words) && text[words[i].end:words[i+1].start] == "-"

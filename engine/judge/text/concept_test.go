@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A pronoun is no information technology.
-func TestPronounsAreNotAskedFor(t *testing.T) {
+func TestPronounsAreNoConcepts(t *testing.T) {
 	names := func(text string) (out []string) {
 		for _, a := range Concepts(text) {
 			out = append(out, a.Name)

@@ -66,8 +66,8 @@ func (a *Analysis) PlanWords(i int) string {
 	return ""
 }
 
-// quoteSentences returns the text from one sentence to another with white space collapsed. A list
-// item comes with its lead-in if that is near.
+// Quote returns the text from one sentence to another with white space collapsed. If the last is a
+// list item, its lead-in is included if near enough.
 func (a *Analysis) Quote(from, to int) string {
 	start, end := a.Sentences[from].start, a.Sentences[to].end
 	if lead := a.Lead(&a.Sentences[to]); lead.start < start {

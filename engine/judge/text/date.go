@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// reviewPattern matches when a document is to be reviewed.
+// reviewPattern matches the date by which a document is to be reviewed.
 var reviewPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:next (?:scheduled )?(?:review|revision)(?: date)?(?: is)?(?: due)?|(?:to|must|shall) be (?:renewed|reviewed|revised|re-?issued) (?:by|before|not? later than|no later than)|renewal due|review (?:due|by)|valid until|expires?(?: on)?|expiry(?: date)?)\s*(?:on|by|in|is)?\s*[:=|]?\s*(?:\*\*)?\s*((?:\d{4}-\d{2}(?:-\d{2})?)|(?:\d{1,2}\.? )?(?:` + monthNames + `) (?:\d{1,2},? )?\d{4}|\d{1,2}[./]\d{1,2}[./]\d{4})`,
 )

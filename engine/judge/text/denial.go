@@ -15,14 +15,14 @@ func isDiscontinued(words []word, i int) bool {
 	}
 	before := wordAt(words, k)
 	if w == "stopped" && next == "by" {
-		return false // an attack, by the firewall
+		return false // "the attack was stopped by the firewall"
 	}
 	switch w {
 	case "stopped", "ceased", "discontinued", "abandoned", "paused", "suspended", "cancelled", "canceled", "quit":
 		return auxiliaryVerbs[before] || before == "we" || before == "they" || i > 0 && words[i-1].clause != words[i].clause ||
 			(w == "stopped" || w == "ceased") && oneOf(next, "", "in", "since", "on")
-	case "decided": // … against penetration tests
-		return next == "against"
+	case "decided":
+		return next == "against" // "decided against penetration tests"
 	case "ignored", "neglected", "overlooked":
 		return (auxiliaryVerbs[before] || partialAdverbs[wordAt(words, i-1)]) &&
 			!clauseHas(words, words[i].clause, "if", "not", "never", "or")
@@ -34,12 +34,12 @@ func isDiscontinued(words []word, i int) bool {
 		return auxiliaryVerbs[before] && !clauseHasModal(words, words[i].clause)
 	case "switched", "turned", "given":
 		return pastAuxiliaries[before] && (next == "off" || next == "up")
-	case "put": // … off
+	case "put": // "put off"
 		return next == "off" && (pastAuxiliaries[before] || before == "and")
 	case "hold":
-		far := wordAt(words, k-1)
+		twoBefore := wordAt(words, k-1)
 		return before == "on" &&
-			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[far] || continuationWords[far] ||
+			(k == 0 || words[k-1].clause != words[k].clause || auxiliaryVerbs[twoBefore] || continuationWords[twoBefore] ||
 				clauseHas(words, words[i].clause, "put"))
 	}
 	return false
@@ -224,7 +224,7 @@ func isRelativeQualifier(words []word, i int) bool {
 	return false
 }
 
-// hasMoreThan reports whether the "no" at i states that nobody has more than what follows.
+// hasMoreThan reports whether the "no" at i limits something: "no user has more rights than needed".
 func hasMoreThan(words []word, i int) bool {
 	more := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
@@ -389,7 +389,7 @@ func (s *Sentence) DeniesAny(alone bool, concepts ...[]Concept) bool {
 }
 
 // DeniedCells returns the negative cells of a row, each as a sentence. bare is set if one of them
-// says hardly more than "no".
+// says little more than "no".
 func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)

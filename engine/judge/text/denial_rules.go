@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// applyRetractions: "there is none yet" at the end of a sentence denies what went before in it, and so does
+// applyRetractions denies the clauses before a retraction, such as a final "there is none yet" or
 // "but there are no rules for it".
 func (s *Stance) applyRetractions(words []word) {
 	for i, w := range words {
@@ -24,9 +24,10 @@ func (s *Stance) applyRetractions(words []word) {
 	}
 }
 
-const maxRetractionWords = 6 // words of "there is none yet"
+const maxRetractionWords = 6 // words of a retraction such as "there is none yet"
 
-// refersToPrevious: words of a clause speak of what was said before: "rules for it", "procedure on this".
+// refersToPrevious reports whether words, up to the end of the clause, refer back to the previous
+// one: "rules for it", "procedure on this".
 func refersToPrevious(words []word, clause uint8) bool {
 	for i, w := range words {
 		if w.clause != clause || i > maxRetractionWords {
@@ -39,7 +40,7 @@ func refersToPrevious(words []word, clause uint8) bool {
 	return false
 }
 
-// hasFollowingNoun: the "this" or "that" at i has its noun behind it, "for this purpose".
+// hasFollowingNoun reports whether the pronoun at i is followed by its noun: "for this purpose".
 func hasFollowingNoun(words []word, i int) bool {
 	next := wordAt(words, i+1)
 	return words[i].text != "it" && words[i].text != "them" && next != "" && words[i+1].clause == words[i].clause && !stopWords[next] &&
@@ -47,12 +48,13 @@ func hasFollowingNoun(words []word, i int) bool {
 		next != "far"
 }
 
-// isNotTheCase: "it is not the case that …" goes on with what it denies, and takes nothing back.
+// isNotTheCase reports whether words begin with "it is not the case that …", which denies what
+// follows and retracts nothing.
 func isNotTheCase(words []word) bool {
 	return wordAt(words, 2) == "not" && wordAt(words, 4) == "case" && wordAt(words, 5) == "that"
 }
 
-// applyUntilRules makes a rule of a denial that ends with what it waits for: "nobody gets an
+// applyUntilRules turns a denial followed by a precondition into a prohibition: "nobody gets an
 // account before the form is signed", "no data leaves unless it has been encrypted".
 func (s *Stance) applyUntilRules(words []word) {
 	for i := 1; i < len(words); i++ {
@@ -67,10 +69,10 @@ func (s *Stance) applyUntilRules(words []word) {
 			continue
 		}
 		subject := s.DeniedForPeople&before != 0 || startsWithNo(words, words[i-1].clause)
-		// "No tests before release" is a denial: what it waits for has to be an event. So is that no assessment was
-		// carried out before the system was introduced.
-		tells := clauseHas(words, words[i-1].clause, "was", "were") && namesSafeguard(words, words[i-1].clause, 0)
-		if subject && !tells && oneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
+		// The precondition has to be an event: "no tests before release" remains a denial, and so does
+		// "no assessment was carried out before the system was introduced".
+		reportsLack := clauseHas(words, words[i-1].clause, "was", "were") && namesSafeguard(words, words[i-1].clause, 0)
+		if subject && !reportsLack && oneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
 			s.Denied &^= before
 			s.Prohibited |= before
 			s.joinNoClauses(words, words[i-1].clause)
@@ -83,13 +85,13 @@ func (s *Stance) applyUntilRules(words []word) {
 	}
 }
 
-// startsWithNoWho: words begin with "no supplier who …".
+// startsWithNoWho reports whether words begin like "no supplier who …".
 func startsWithNoWho(words []word) bool {
 	return words[0].text == "no" &&
 		slices.ContainsFunc(words[:min(len(words), maxSubjectWords+1)], func(w word) bool { return relativePronouns[w.text] })
 }
 
-// describesEvent: words tell of an event ("counsel lifts the hold"), not of a date.
+// describesEvent reports whether words describe an event ("counsel lifts the hold") and not a date.
 func describesEvent(words []word) bool {
 	return hasVerb(words) || slices.ContainsFunc(words[:max(0, len(words)-1)], func(w word) bool {
 		next := slices.IndexFunc(words, func(o word) bool { return o.start > w.start })
@@ -97,7 +99,7 @@ func describesEvent(words []word) bool {
 	})
 }
 
-// hasPassiveDenial: a clause has "is not deleted", "are not opened".
+// hasPassiveDenial reports whether a clause is denied in the passive: "is not deleted".
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
 		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&
@@ -108,7 +110,7 @@ func hasPassiveDenial(words []word, clause uint8) bool {
 	return false
 }
 
-// startsWithNo: a clause begins with "no …" or "and no …".
+// startsWithNo reports whether a clause begins with "no", or with "and no", "or no" or "nor no".
 func startsWithNo(words []word, clause uint8) bool {
 	i := slices.IndexFunc(words, func(w word) bool { return w.clause == clause })
 	if first := wordAt(words, i); oneOf(first, "and", "or", "nor") {
@@ -117,7 +119,8 @@ func startsWithNo(words []word, clause uint8) bool {
 	return wordAt(words, i) == "no"
 }
 
-// joinNoClauses takes into a rule what "and no …" joins it to: "no data is sent and no account is opened before …".
+// joinNoClauses turns the "no …" clauses joined before the given one into prohibitions too: "no data
+// is sent and no account is opened before …".
 func (s *Stance) joinNoClauses(words []word, clause uint8) {
 	for ; clause > 0; clause-- {
 		before := uint64(1) << (clause - 1)
@@ -129,14 +132,15 @@ func (s *Stance) joinNoClauses(words []word, clause uint8) {
 	}
 }
 
-// applyPurposeRules makes a rule of what is to keep something from being: "so that there is no single point of failure".
+// applyPurposeRules turns a denied purpose into a prohibition: "so that there is no single point of
+// failure".
 func (s *Stance) applyPurposeRules(words []word) {
 	if s.Denied == 0 || s.IsTableRow {
 		return
 	}
 	for i, w := range words {
 		if negationWords[w.text] {
-			return // which denies more than what follows a "that"
+			return // denies more than the purpose
 		}
 		if w.text != "that" || i == 0 {
 			continue

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// Rules on who does what, limits and what is kept from people are written with a "no", and deny nothing.
-func TestNoThatRules(t *testing.T) {
+func TestNegatedRulesAreNotDenials(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Data is kept no longer than the retention list says.":               false,
 		"Nobody approves a request for themselves.":                          false,
@@ -41,8 +40,7 @@ func TestNoThatRules(t *testing.T) {
 	}
 }
 
-// What says which of all things are meant denies nothing.
-func TestAllButDeniesNothing(t *testing.T) {
+func TestNegationThatIdentifiesIsNoDenial(t *testing.T) {
 	for text, denies := range map[string]bool{
 		"The firewalls refuse everything, in and out, that no rule allows.": false,
 		"Anything which nobody ordered is sent back.":                       false,
@@ -57,12 +55,12 @@ func TestAllButDeniesNothing(t *testing.T) {
 		splitWords("Owners ought to look over access rights."),
 		2026,
 	); s.Hedge == "" {
-		t.Error("what ought to be done is a wish")
+		t.Error("no hedge for \"ought to\"")
 	}
 }
 
-// What reads like a denial and is none: rules, contrasts, meanings of words, harm that was not done.
-func TestNoDenials(t *testing.T) {
+// Rules, contrasts, definitions and absent harm are no denials.
+func TestApparentDenials(t *testing.T) {
 	for _, text := range []string{
 		"A guardrail refuses the creation of an unencrypted volume.",
 		"There is no network path from development to production.",
@@ -86,8 +84,8 @@ func TestNoDenials(t *testing.T) {
 	}
 }
 
-// And what denies all the same.
-func TestDenialsBesideThem(t *testing.T) {
+// These resemble the apparent denials but are denials.
+func TestRealDenials(t *testing.T) {
 	for _, text := range []string{
 		"Volumes are unencrypted.",
 		"There is no path for complaints and no owner.",
@@ -108,8 +106,7 @@ func TestDenialsBesideThem(t *testing.T) {
 	}
 }
 
-// "Who have no part in it" says who, and denies nothing.
-func TestUninvolved(t *testing.T) {
+func TestUninvolvedPeopleAreNoDenial(t *testing.T) {
 	for text, denies := range map[string]bool{
 		"Two testers, who have no part in running the platform, tested the network.": false,
 		"Two servers, which have no firewall, run the platform.":                     true,
@@ -121,8 +118,7 @@ func TestUninvolved(t *testing.T) {
 	}
 }
 
-// What only says which things are meant, or keeps them apart, denies nothing.
-func TestRulesWithANo(t *testing.T) {
+func TestQualifiersAreNotDenials(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Accounts which have not been used for 45 days are closed by a nightly job.":              false,
 		"Visitors who have not been announced must wait at the gate.":                             false,
@@ -141,16 +137,15 @@ func TestRulesWithANo(t *testing.T) {
 	} {
 		s := Analyze(text, 2026).Sentences[0]
 		if got := s.Denied|s.Discontinued != 0; got != want {
-			t.Errorf("%q: denied %b, over %b", text, s.Denied, s.Discontinued)
+			t.Errorf("%q: denied %b, discontinued %b", text, s.Denied, s.Discontinued)
 		}
 		if s.Hedge != "" {
-			t.Errorf("%q: a wish: %q", text, s.Hedge)
+			t.Errorf("%q: hedge %q", text, s.Hedge)
 		}
 	}
 }
 
-// What is said of words without a verb, or of "it", takes these back.
-func TestWordsTakenBack(t *testing.T) {
+func TestRetractionsDenyTheirSubject(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Encryption of mail to owners. Rejected for now, owners will not install anything.": true,
 		"Encryption of mail to owners. Postponed.":                                          true,
@@ -168,11 +163,10 @@ func TestWordsTakenBack(t *testing.T) {
 	}
 }
 
-// The words of a clause that denies are no sign of what the rest of the sentence says.
-func TestDeniedClausesLendNoWords(t *testing.T) {
+func TestAffirmedStemsOmitDeniedClauses(t *testing.T) {
 	c := Analyze("Water pipes cross the ceiling; there is no leak sensor.", 2026)
 	s := &c.Sentences[0]
 	if s.Denied == 0 || len(s.affirmedStems.hashes) >= len(s.stems.hashes) {
-		t.Errorf("%d of %d stems are left", len(s.affirmedStems.hashes), len(s.stems.hashes))
+		t.Errorf("%d of %d stems remain", len(s.affirmedStems.hashes), len(s.stems.hashes))
 	}
 }

@@ -56,7 +56,7 @@ var (
 	shareCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:\d+(?:[ ,.]\d{3})*(?: (?:of|/) \d+(?:[ ,.]\d{3})*)? ?\(?)?(\d{1,3})(?:[.,]\d+)? ?(?:%|percent)\W*$`,
 	)
-	// completionColumnPattern matches columns whose share states how much is as it should be.
+	// completionColumnPattern matches columns whose share is better when higher.
 	completionColumnPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:within|on time|in time|done|completed?|completion|attended|attendance|trained|passed|installed|patched|reviewed|tested|restored|returned|signed|closed|covered|coverage|compliant|compliance|reached|achieved)\b`,
 	)

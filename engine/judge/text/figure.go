@@ -11,7 +11,7 @@ import (
 // figureExpr matches a share or a time, in two groups.
 const figureExpr = `(\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e\+?\d{1,3})?) ?(%|(?:percent|seconds?|secs?|s|minutes?|mins?|hours?|hrs?|h|(?:working |business )?days?|weeks?|months?)\b)`
 
-// unitHours holds the units of time in hours; a percentage has none.
+// unitHours holds the length of units of time in hours.
 var unitHours = map[string]float64{
 	"s": hour / 3600, "sec": hour / 3600, "second": hour / 3600, "min": hour / 60, "minute": hour / 60,
 	"h": hour, "hr": hour, "hour": hour, "day": day, "week": week, "month": month,
@@ -79,7 +79,7 @@ func findSubmatch(pattern *lazyregexp.Regexp, text, requiredText string) []strin
 	return pattern.FindStringSubmatch(text)
 }
 
-// missesTarget reports whether a text states a longer time or another share than its target.
+// missesTarget reports whether a text states a longer time or a worse share than its target.
 func missesTarget(text string) bool {
 	if !strings.ContainsAny(text, "0123456789") {
 		return false
@@ -122,7 +122,8 @@ func missesTarget(text string) bool {
 	return actual > 1.05*target
 }
 
-// soleFigure returns the only figure of a kind that a pattern finds outside of the target.
+// soleFigure returns the only figure found by pattern besides the target, if it is a share or a time
+// as isShare requires; known is false if there is none or several.
 func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShare bool) (actual float64, known bool) {
 	n := 0
 	for _, m := range pattern.FindAllStringSubmatchIndex(text, maxFigures) {
@@ -136,7 +137,7 @@ func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShar
 	return actual, n == 1
 }
 
-const maxFigures = 20
+const maxFigures = 20 // figures examined per text
 
 // timeLimitPattern matches a time limit; durationReportPattern matches a report of how long
 // something took.

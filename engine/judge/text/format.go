@@ -41,6 +41,7 @@ func JoinAnd(words []string) string {
 // JoinOr lists words as "a, b or c".
 func JoinOr(words []string) string { return joinLast(words, " or ") }
 
+// joinLast joins words with commas, and the last with the separator last.
 func joinLast(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -35,7 +35,7 @@ interface api container warehouse factory laboratory vehicle drone shift outsour
 rent rents handle handles hold holds keep keeps collect collects work works caused causes found finds showed shows revealed reveals saw sees suffered contain contains
 contained include includes included return returned returns`,
 	)
-	// detectionParticiples describe findings that nobody wants, whatever they are.
+	// detectionParticiples describe findings, whose absence is always good: "nothing was found".
 	detectionParticiples = wordSet(`found detected observed noted seen discovered revealed known outstanding pending suspected`)
 	// unwantedAdjectives describe things that should not exist: "shared accounts do not exist".
 	unwantedAdjectives = wordSet(

@@ -6,15 +6,17 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// documentStatusPattern are lines that tell of the document they stand in, not of what it is about.
+// documentStatusPattern matches a line that only gives the status or version of its document.
 var documentStatusPattern = lazyregexp.NewPrefiltered(`(?i)^\W*(?:document )?(?:status|version):\s*\S+\W*$`)
 
 var (
-	// imprintFieldPattern is a field of a document's imprint: "Owner: Head of IT", "Version 2.1".
+	// imprintFieldPattern matches a field of a document's imprint, such as "Owner: Head of IT" or
+	// "Version 2.1".
 	imprintFieldPattern = lazyregexp.NewPrefiltered(
 		`(?i)^(?:(?:document|policy|procedure) )?(?:owner|author|prepared by|approved|approved (?:by|on)|approver|approval date|version|revision|status|classification|distribution|(?:next|last) (?:review|revision)(?: date)?|reviewed (?:by|on)|review date|last (?:reviewed|updated|changed)|effective(?: date| from)?|date|issued(?: by| on)?|issue date|valid (?:from|until))\W{0,4}(?::|$)|^(?:version|revision) v?\d|^(?:approved|effective|issued|valid from|next review)\b.{0,80}\b20\d\d\b`,
 	)
-	// documentOnlyFieldPattern are fields that only documents have; an owner and an approval a thing may have, too.
+	// documentOnlyFieldPattern matches fields that only documents have; other things also have owners
+	// and approvals.
 	documentOnlyFieldPattern = lazyregexp.NewPrefiltered(
 		`(?i)^(?:author|prepared by|version|revision|classification|distribution|next review)\b`,
 	)
@@ -24,20 +26,19 @@ var (
 // IsStatusLine reports whether a text only gives the status or version of its document.
 func IsStatusLine(text string) bool { return len(text) < 60 && documentStatusPattern.MatchString(text) }
 
-// Of one imprint line, and of one field.
 const (
-	maxImprintBytes = 240
-	maxFieldBytes   = 100
+	maxImprintBytes = 240 // bytes of an imprint line
+	maxFieldBytes   = 100 // bytes of one of its fields
 )
 
-// IsImprint: a line holds fields of the imprint of the document it stands in, one or several in a row, and
-// nothing else. In a record, which may tell so of what it records, there are two of them or more, and one that
-// only documents have.
+// IsImprint reports whether a line consists only of imprint fields of its document. A record may have
+// such fields for what it records, so there it takes at least two fields, one of which only documents
+// have.
 func IsImprint(text string, isRecord bool) bool {
 	if len(text) > maxImprintBytes {
 		return false
 	}
-	fields, alone := 0, false
+	fields, documentOnly := 0, false
 	for _, part := range fieldSeparatorPattern.Split(text, -1) {
 		part = strings.Trim(strings.ReplaceAll(part, "**", ""), " *_#>.,\t\r")
 		switch {
@@ -47,10 +48,10 @@ func IsImprint(text string, isRecord bool) bool {
 			return false // a sentence
 		case imprintFieldPattern.MatchString(part):
 			fields++
-			alone = alone || documentOnlyFieldPattern.MatchString(part)
+			documentOnly = documentOnly || documentOnlyFieldPattern.MatchString(part)
 		case fields == 0 || strings.Contains(part, ":"):
 			return false
 		}
 	}
-	return fields > 0 && (!isRecord || fields > 1 && alone)
+	return fields > 0 && (!isRecord || fields > 1 && documentOnly)
 }

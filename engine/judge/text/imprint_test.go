@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// A line of a document's imprint tells of the document alone.
-func TestImprint(t *testing.T) {
+func TestIsImprint(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Owner: Control Systems Manager.":                               true,
 		"Owner: Head of IT · Approved: 2026-03-01 by the board":         true,
@@ -22,6 +21,6 @@ func TestImprint(t *testing.T) {
 		}
 	}
 	if IsImprint("Approved by: Ada Lovelace", true) || !IsImprint("Author: Ada; Version: 2", true) {
-		t.Error("in a record, an approval may be that of what it records; an author and a version are the document's")
+		t.Error("in a record, only author and version belong to the document, not an approval alone")
 	}
 }

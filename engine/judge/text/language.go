@@ -2,8 +2,8 @@ package text
 
 import "unicode"
 
-// Function words that nearly every English sentence of some length holds, and those
-// of the languages that policies are also written in. Words that are both are in neither.
+// englishWords are function words found in nearly every longer English sentence; foreignWords are
+// those of other languages that policies are written in. Words of both kinds are in neither set.
 var (
 	englishWords = wordSet("the of and to is are for by with on that or as must shall will not at from this it has have all be no any")
 	foreignWords = wordSet(`der die das und ist nicht mit für von werden wird sind eine einer dem den zu auf bei nach
@@ -16,10 +16,10 @@ var (
 		w z nie się jest oraz są dla`)
 )
 
-// isEnglish tells whether words read like English, or tell nothing of a language, as
-// rows of terms and figures do. It needs a sign of another one to say no.
+// isEnglish reports whether words are English, which is assumed unless foreign function words or a
+// non-Latin script indicate another language. Rows of terms and figures therefore count as English.
 func isEnglish(words []word) bool {
-	english, foreign, strange, letters := 0, 0, 0, 0
+	english, foreign, nonLatin, letters := 0, 0, 0, 0
 	for _, w := range words {
 		if englishWords[w.text] {
 			english++
@@ -31,10 +31,10 @@ func isEnglish(words []word) bool {
 			if unicode.IsLetter(r) {
 				letters++
 				if r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r) {
-					strange++
+					nonLatin++
 				}
 			}
 		}
 	}
-	return strange*3 <= letters && (foreign < 2 || foreign <= english || foreign*12 < len(words))
+	return nonLatin*3 <= letters && (foreign < 2 || foreign <= english || foreign*12 < len(words))
 }

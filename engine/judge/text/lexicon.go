@@ -10,34 +10,36 @@ import (
 //go:embed lexicon.txt
 var lexiconText string
 
-// lexicon holds the field's equivalents. It is read once and never changes.
+// lexicon holds the concepts of the field: their synonyms, broader and similar concepts, and weights.
+// It is parsed once from lexicon.txt and then read-only.
 type lexicon struct {
-	// phrases by their first stem, longest first.
-	phrases map[string][]phrase
-	broader map[string][]string // concept → what it is a kind of
-	similar map[string][]string // concept → what may be meant by it, given the rest of the sentence
-	related map[string][]Term   // both, for a sentence's concepts
-	weights map[string]float64  // of concepts that tell less than others
-	actions map[string]bool     // concepts that say what is done
+	phrases map[string][]phrase // by first stem, longest first
+	broader map[string][]string // broader concepts of a concept
+	similar map[string][]string // concepts that a concept may stand for
+	related map[string][]Term   // broader and similar concepts, with their credit
+	weights map[string]float64  // weights of general and common concepts
+	actions map[string]bool     // concepts that are actions
 }
 
+// phrase is a word or phrase that stands for a concept.
 type phrase struct {
-	key     string // its stems, as concept is asked for them
+	key     string // the stems, joined with spaces
 	stems   []string
 	concept string
 }
 
-// What a term tells. Rare words are what a statement is about; general ones are
-// said everywhere. The list is fixed, so that one document more or less never
-// changes how another is judged.
+// Weights of concepts, and credits for related terms. Rare words identify the subject of a statement,
+// general ones occur everywhere. The weights are fixed, so that adding or removing one document never
+// changes the assessment of another.
 const (
 	WeightGeneral = 0.25
 	WeightCommon  = 0.6
 	WeightFull    = 1.0
-	CreditBroader = 0.85 // a sentence that names one kind of what the statement names
-	creditSimilar = 0.7  // a word that may mean what the statement names
+	CreditBroader = 0.85 // credit of a word for something narrower than the concept
+	creditSimilar = 0.7  // credit of a word that may stand for the concept
 )
 
+// sharedLexicon returns the lexicon parsed from lexicon.txt.
 var sharedLexicon = sync.OnceValue(func() *lexicon {
 	l := &lexicon{
 		phrases: make(map[string][]phrase),
@@ -47,7 +49,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 		weights: make(map[string]float64),
 		actions: make(map[string]bool),
 	}
-	key := func(s string) string { // one concept's name: the stems of its words
+	key := func(s string) string { // the stems of its words
 		var stems []string
 		for _, w := range splitWords(s) {
 			stems = append(stems, w.stem)
@@ -122,6 +124,7 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
+// sortByLength sorts phrases by their number of stems, longest first; it is stable.
 func sortByLength(ps []phrase) {
 	for i := 1; i < len(ps); i++ {
 		for j := i; j > 0 && len(ps[j].stems) > len(ps[j-1].stems); j-- {
@@ -130,7 +133,7 @@ func sortByLength(ps []phrase) {
 	}
 }
 
-// concept maps a key of stems to the concept it is a way of saying, or itself.
+// concept returns the concept that a key stands for, or the key itself if it is not in the lexicon.
 func (l *lexicon) concept(key string) string {
 	first, _, _ := strings.Cut(key, " ")
 	for _, p := range l.phrases[first] {
@@ -141,7 +144,8 @@ func (l *lexicon) concept(key string) string {
 	return key
 }
 
-// longestPhrase returns the longest phrase that begins at words[i], and its length in words.
+// longestPhrase returns the concept of the longest phrase that begins at words[i] and the phrase's
+// length in words, or "" and 0 if there is none.
 func (l *lexicon) longestPhrase(words []word, i int) (string, int) {
 	for _, p := range l.phrases[words[i].stem] {
 		if i+len(p.stems) > len(words) {
@@ -161,6 +165,7 @@ func (l *lexicon) longestPhrase(words []word, i int) (string, int) {
 	return "", 0
 }
 
+// weightOf returns the weight of a concept.
 func (l *lexicon) weightOf(concept string) float64 {
 	if w, ok := l.weights[concept]; ok {
 		return w
@@ -168,7 +173,7 @@ func (l *lexicon) weightOf(concept string) float64 {
 	return WeightFull
 }
 
-// ConceptID is the id of the concept that a word belongs to.
+// ConceptID returns the ID of the concept that a single word stands for.
 func ConceptID(w string) uint64 {
 	return hashTerm(sharedLexicon().concept(stemOf(w)))
 }

@@ -24,7 +24,7 @@ var otherSafeguardStems = stemSet(
 
 // MissingThing is a word of what a sentence states is missing.
 type MissingThing struct {
-	Concept, Stem uint64
+	Concept, Stem uint64 // hashes of the word's concept and stem
 	phrase        uint64 // hash of the phrase it is part of, or 0
 	IsGeneric     bool   // the word applies to many things
 }

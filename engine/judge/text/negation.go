@@ -30,7 +30,7 @@ func (s *Stance) readNegation(words []word) {
 	s.limitOtherDenials(words)
 	s.limitLateActions(words)
 	s.markBackReferences(words)
-	// What is only supposed isn't denied: "where MFA is not possible, …".
+	// A condition denies nothing: "where MFA is not possible, …".
 	s.Denied &^= s.Conditional | s.Hypothetical
 	s.applyUntilRules(words)
 	s.resolveDoubleNegatives(words)
@@ -59,7 +59,7 @@ func (s *Stance) readNegative(words []word, i int) {
 	case oneOf(w.text, "none", "neither", "nobody", "nothing"):
 		s.readNobody(words, i)
 	case w.text == "without" && (next == "which" || next == "whom"):
-		// "A change without which the service fails" says which.
+		// "A change without which the service fails" identifies the change.
 	case w.text == "without":
 		s.readWithout(words, i)
 	case isDiscontinued(words, i) && s.Conditional&bit == 0 && !clauseHasModal(words, w.clause) &&
@@ -75,7 +75,7 @@ func (s *Stance) readNegative(words []word, i int) {
 	case w.text == "exempt" && auxiliaryVerbs[prev] && s.Denied&bit == 0:
 		s.Exempt |= bit
 	case w.text == "used" && next == "to" && !auxiliaryVerbs[prev] && prev != "be":
-		s.Hypothetical |= bit // what was once
+		s.Hypothetical |= bit // "the team used to review logs"
 	case formerAdverbs[w.text]:
 		s.Hypothetical |= bit
 		if i == 0 {
@@ -117,7 +117,7 @@ func (s *Stance) readNot(words []word, i int) {
 	case next == "one" && slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "before" || w.text == "without" }):
 		s.Prohibited |= bit // "not one had gone live before approval"
 	case qualifiesSubject(words, i):
-		// "Staff who do not complete it lose their access" says who.
+		// "Staff who do not complete it lose their access" identifies the staff.
 	case modalVerbs[prev] || ability || permissionWords[next]:
 		s.Prohibited |= bit
 	case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
@@ -134,9 +134,9 @@ func (s *Stance) readNot(words []word, i int) {
 		s.Prohibited |= bit
 	case w.text == "not" && (isParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
 		clauseHasOtherVerb(words, i):
-		// "Services not exposed to the internet are …" says which.
+		// "Services not exposed to the internet are …" identifies the services.
 	case w.text == "not" && isParentheticalNot(words, i):
-		// "The partner, not our admins, reads the log" says that it is read.
+		// "The partner, not our admins, reads the log" affirms that it is read.
 	default:
 		s.Denied |= bit
 	}
@@ -172,9 +172,9 @@ func (s *Stance) readNo(words []word, i int) {
 	case clauseHas(words, w.clause, "beyond"):
 		s.Limit = "no " + next + " beyond" // "has no rights beyond the base role"
 	case involvementNouns[next] && relativePronouns[firstWordOfClause(words, w.clause)]:
-		// "Testers who have no part in running it" says who.
+		// "Testers who have no part in running it" identifies the testers.
 	case prev == "with":
-		// "A server with no user data" says which.
+		// "A server with no user data" identifies the server.
 	case prev == "or" && (next == "" || words[i+1].clause != w.clause):
 		// "Yes, or no."
 	case connectionNouns[next] || connectionNouns[wordAt(words, i+2)] && !stopWords[next]:
@@ -185,7 +185,7 @@ func (s *Stance) readNo(words []word, i int) {
 		!clauseHasVerb(words, w.clause):
 		s.Prohibited |= bit // "the branch is protected: no direct pushes"
 	case isWithinAllBut(words, i):
-		// "Everything that no rule allows is dropped" says what.
+		// "Everything that no rule allows is dropped" identifies what is dropped.
 	case oneOf(next, "exceptions", "exception", "case", "circumstances"):
 	case clauseHasModal(words, w.clause):
 		s.Prohibited |= bit
@@ -206,7 +206,7 @@ func (s *Stance) readNobody(words []word, i int) {
 	bit := uint64(1) << w.clause
 	switch {
 	case w.text == "nobody" && (isRelativeNobody(words, i) || isWithinAllBut(words, i)):
-		// "Accounts nobody used are disabled" says that they are.
+		// "Accounts nobody used are disabled" affirms that they are disabled.
 	case w.text == "nobody" && isSegregationRule(words, i):
 		s.Prohibited |= bit
 	case (w.text == "none" || w.text == "nobody") && (clauseHas(words, w.clause, "except", "beyond") ||

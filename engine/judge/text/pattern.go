@@ -10,9 +10,10 @@ import (
 
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december`
 
-// negativeStates are the states that a status or a cell says not to be.
+// negativeStates are alternatives of a regular expression for what follows "not" in a status or cell.
 const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
+// planVerbs are alternatives of a regular expression for beginnings of verbs of introducing something.
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (
@@ -34,13 +35,14 @@ var (
 	negativeStatusPattern = lazyregexp.New(
 		`(?i)\b(?:status|state|implementation|implemented|in place|enabled|encrypted|enforced|result|compliant|compliance|tested|answer|response|met|effective)\s*[:=|]\s*(?:no(?:ne)?\s*(?:[.;,|)]|$)|false\b|not (?:implement|complete|encrypted|` + negativeStates + `)|missing|fail|absent|disabled|non-?complian|n\s*(?:[.;,|)]|$)|inactive|off\b|expired|overdue)`,
 	)
-	// negativeCellPattern is a cell that says no and nothing else; statusColumnPattern are columns that speak of their whole row.
+	// negativeCellPattern matches the value of a negative cell; statusColumnPattern matches the names of
+	// columns that apply to their whole row.
 	negativeCellPattern = lazyregexp.New(
 		`(?i)^\W*(?:no|n|false|none|never|absent|off|none (?:held|done|made|performed|recorded))[\s.]*$|^\W*(?:(?:target )?missed|not (?:implemented|completed?|` + negativeStates + `)|missing|disabled|inactive|expired|overdue|fail(?:ed|s|ure)?|non-?complian\w*|on hold|stopped|abandoned|suspended|skipped|incomplete|cancell?ed)\b|^\s*(?:[✗✘❌☐□❏⬜]|\[ *\])\s*$`,
 	)
-	// notStartedPattern is the state of what lies ahead.
+	// notStartedPattern matches the status of planned work.
 	notStartedPattern = lazyregexp.New(`(?i)^\W*not (?:yet )?started\b`)
-	// noFindingsPattern: "Result: none".
+	// noFindingsPattern matches a result without findings: "Result: none".
 	noFindingsPattern   = lazyregexp.New(`(?i)^\W*(?:result|outcome|answer|response)s?: *(?:no|none|n)[\s.]*$`)
 	statusColumnPattern = lazyregexp.New(
 		`(?i)^\W*(?:(?:current |overall )?(?:status|state)|(?:date )?held(?: on)?|result|outcome|answer|response|implementation|implemented|in place|in use|in force|enforced|effective|compliant|compliance|met|done|performed|completed?|attended|active|passed|tested)(?: on)?\W*(?:\(?y ?/ ?n\)?|\?)?\W*$`,
@@ -53,12 +55,12 @@ var (
 		`(?i)\b(?:by|in|during|until|from|starting|before|for|end of|mid|early|late)(?: the)?(?: end of| start of| middle of| first half of| second half of)? (?:the )?(?:(?:easter|spring|summer|autumn|fall|winter|christmas) )?(?:(?:q[1-4]|h[12]|fy)[ /-]?)?(?:(?:\d{1,2}\.? )?(?:` + monthNames + `)(?: \d{1,2},?)? )?(20\d\d)\b`,
 	)
 
-	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // of the document itself
+	reviewYearPattern = lazyregexp.New(`(?i)\b(?:review\w*|revis\w*|valid|expir\w*|next|due)\b[^.]{0,40}\b20\d\d`) // review date of the document itself
 
 	templatePattern = lazyregexp.New(
 		`(?i)(?:\[\s*(?:insert|enter|specify|add|your|company|organi[sz]ation|entity|name|date|role|title|department|system|number|x+|tbd|tbc|todo|describe|choose|select|frequency|e\.g|list|owner|job|amount|persons?|set the|address|fill|period|placeholder|…|\.\.\.|●|_+)[^\]\n]{0,160}\]|<\s*(?:insert|enter|your|company|organi[sz]ation|name|date|role|title|department|system|number|x+|tbd|client|list|owner|describe|frequency|period)[^<>\n]{0,60}>|\{\{[^}\n]{1,60}\}\}|\$\{[^}\n]{1,60}\}|\b(?:TBD|TBC|TODO|FIXME|XXX+|lorem ipsum)\b|_{4,}|to be (?:defined|determined|confirmed|decided|specified|completed|added|written|agreed)\b|\((?:an? )?(?:sample|example|dummy) (?:text|wording|sentence)\)|\byour (?:company|organi[sz]ation) name\b|\bACME (?:name|placeholder)\b)`,
 	)
-	// separationPattern: "kept apart from one another" limits nothing.
+	// separationPattern matches an "apart from" that limits nothing: "kept apart from one another".
 	separationPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:is|are|be|kept|keeps?|held|runs?|stored|stands?|lies?|lives?) (?:\w+ )?apart from\b|\bapart from (?:one another|each other)\b`,
 	)
@@ -74,11 +76,11 @@ var (
 	purposePattern = lazyregexp.New(
 		`(?i)^(?:the )?(?:purpose|aim|goal|objective|intent|scope)s? (?:of|and)\b|\b(?:this|the) (?:policy|document|procedure|standard|plan|section|chapter) (?:is intended to|is designed to|aims to|seeks to|describes the purpose|provides an overview|is to)\b|^(?:purpose|scope|objective|aim)\s*:`,
 	)
-	// selfDescriptionPattern is what a document says that it is, not what is to be done.
+	// selfDescriptionPattern matches a document's description of itself, which requires nothing.
 	selfDescriptionPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:(?:this|the) (?:[\w&-]+ ){0,4}(?:policy|guide|guidance|guidelines?|document|procedure|standard|plan|section|chapter|handbook|manual|page|framework)|it|this) (?:also )?(?:applies to|provides (?:you with )?(?:the |an |some |further |more )?(?:general )?(?:context|overview|advice|guidance|information|details?|background|introduction)|gives (?:you )?(?:some |an )?(?:advice|guidance|overview|information)|aligns (?:to|with)|is divided into|should be read|is part of|helps you|contains (?:guidance|advice|information)))\b`,
 	)
-	// contactPattern says whom to ask.
+	// contactPattern matches a sentence that names whom to ask.
 	contactPattern = lazyregexp.NewPrefiltered(
 		`(?i)^\W*(?:(?:if|for|should|where)\b[^.;]{0,100}\b(?:questions?|quer(?:y|ies)|advice|assistance|help|guidance|further (?:information|details?)|more (?:information|details?)|unsure|in doubt|not sure)\b[^.;]{0,60}\b(?:contact|ask|e-?mail|speak (?:to|with)|talk to|consult|call|see|visit|refer to|get in touch)\b|(?:please )?(?:contact|e-?mail|ask|speak (?:to|with)) [^.;]{0,60} (?:for|if you (?:have|need)) (?:[\w,]+ ){0,3}(?:advice|assistance|help|guidance|questions?|further|more|information|details?)\b)`,
 	)
@@ -97,8 +99,8 @@ var (
 	isoDatePattern = lazyregexp.New(`\b(20\d\d)-(\d\d)-(\d\d)\b`)
 )
 
-// What a pattern can't match without. Patterns are slow, and most sentences hold
-// none of their words.
+// Each bit stands for a pattern that can only match a sentence with one of its trigger words.
+// Patterns are slow, and most sentences have no trigger words.
 const (
 	triggersPlan = 1 << iota
 	triggersPlaceholder
@@ -111,6 +113,7 @@ const (
 	triggersWish
 )
 
+// triggerMasks maps each trigger word to the bits of its patterns.
 var triggerMasks = newTriggerMasks(map[int]string{
 	triggersPlan: `will shall planned plan plans foreseen envisaged intended intends intend roadmap development construction progress preparation being
 		start started considered consideration evaluated evaluating considering exploring looking discussing discussed proposed suggested backlog like hope hopes future pending to want wants explore investigate draft
@@ -129,6 +132,7 @@ var triggerMasks = newTriggerMasks(map[int]string{
 	triggersPastEvent:  `was were been completed performed conducted executed reviewed tested approved restored closed attended signed held`,
 })
 
+// newTriggerMasks returns the mask of each word in lists, which maps bits to words.
 func newTriggerMasks(lists map[int]string) map[string]int {
 	m := make(map[string]int)
 	for bit, list := range lists {
@@ -139,7 +143,7 @@ func newTriggerMasks(lists map[int]string) map[string]int {
 	return m
 }
 
-// possiblePatterns says which patterns can match a sentence at all.
+// possiblePatterns returns the bits of the patterns that a sentence may match.
 func possiblePatterns(text string, words []word) int {
 	mask := 0
 	for _, w := range words {
@@ -163,6 +167,8 @@ func possiblePatterns(text string, words []word) int {
 	return mask
 }
 
+// readPatterns sets the fields of s that depend on patterns. Deadlines after year are plans; year is 0
+// if unknown.
 func readPatterns(s *Stance, text string, words []word, year int) {
 	possible := possiblePatterns(text, words)
 	if possible&triggersPlaceholder != 0 {
@@ -189,11 +195,11 @@ func readPatterns(s *Stance, text string, words []word, year int) {
 	}
 	s.Question = strings.HasSuffix(strings.TrimRight(text, "*_\"'”)"), "?") ||
 		strings.Contains(text, "uestion") && unansweredPattern.MatchString(text)
-	// "System:" may open an order to a model; in a row it is a column.
+	// "System:" may begin a prompt to a model; in a row it is a column name.
 	s.Instruction = possible&triggersInstruction != 0 &&
 		(instructPattern.MatchString(text) || !s.IsTableRow && speakerPattern.MatchString(text))
 	if possible&triggersWish != 0 && wishPattern.MatchString(text) {
-		s.Hypothetical = 1<<s.ClauseCount - 1 // what somebody would like to see
+		s.Hypothetical = 1<<s.ClauseCount - 1 // a wish or recommendation
 		s.Denied = 0
 	}
 	s.StatesPurpose = possible&triggersPurpose != 0 && purposePattern.MatchString(text) || selfDescriptionPattern.MatchString(text)
@@ -212,13 +218,14 @@ func readPatterns(s *Stance, text string, words []word, year int) {
 	}
 }
 
-// isActionColumn: a column's name is of what is done or there against a risk: "reviewed: no" denies, "privileged: no" is of a kind.
+// isActionColumn reports whether a column is named after an action or a safeguard, so that a "no" in
+// it is a denial: "reviewed: no", but not "privileged: no".
 func isActionColumn(name []word) bool {
 	return slices.ContainsFunc(name, func(w word) bool { return isInflectedVerb(w) || safeguardStems[w.stem] })
 }
 
-// readNegativeCells reads a row's bare "no": under a column of state it is said of the whole row, under another
-// of what the column names.
+// readNegativeCells reads the negative cells of a row: in a status column they apply to the whole row,
+// in an action column to that cell only.
 func (s *Stance) readNegativeCells(text string, words []word) {
 	at := 0
 	for cell := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ';' || r == '|' }) {
@@ -248,12 +255,14 @@ func (s *Stance) readNegativeCells(text string, words []word) {
 	}
 }
 
-// unansweredPattern: what questions were about that have no answer tells nothing of what is done.
+// unansweredPattern matches sentences about unanswered questions, which state nothing about their
+// subjects.
 var unansweredPattern = lazyregexp.NewPrefiltered(
 	`(?i)\bquestions?\b(?: \w+){0,4} (?:(?:could|can|did|were|was|are|is)(?: not|n't)|cannot|unable to|not able to)(?: be| yet)* answer|\b(?:open|unanswered|outstanding|unresolved) questions?\b`,
 )
 
-// exceptPattern leaves something out of a rule; not out of what restrictionPattern forbid: "all ports are closed except the web's".
+// exceptPattern matches an exception to a rule. It is no limit in a sentence that matches
+// restrictionPattern: "all ports are closed except the web's".
 var (
 	exceptPattern      = lazyregexp.NewPrefiltered(`(?i)\bexcept (?:the|our|on|at|by|to|from|two|one|some|those|by) [\w-]+`)
 	restrictionPattern = lazyregexp.NewPrefiltered(
@@ -261,21 +270,23 @@ var (
 	)
 )
 
-// noExemptionPattern: "no user is exempt" limits nothing.
+// noExemptionPattern matches a denied exemption, which limits nothing: "no user is exempt".
 var noExemptionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
 
-// IsUntickedBox: a box that nobody ticked, before a step or a question.
+// IsUntickedBox reports whether a text begins with an unticked checkbox.
 func IsUntickedBox(text string) bool { return untickedBoxPattern.MatchString(text) }
 
 var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 
+// readPlaceholder sets the placeholder of s to an unticked checkbox or the first unfilled blank.
 func readPlaceholder(s *Stance, text string) {
 	if box := untickedBoxPattern.FindString(text); box != "" {
 		s.Placeholder = box
 		return
 	}
 	for _, m := range templatePattern.FindAllStringIndex(text, -1) {
-		// "[name](link)" is no blank, nor is a ticked box, unless it stands for a number; and "has to be specified" is a rule.
+		// Links ("[name](link)"), ticked boxes and obligations ("has to be specified") are no blanks, but
+		// an "[x]" in place of a number is one.
 		if m[1] < len(text) && text[m[1]] == '(' ||
 			strings.EqualFold(text[m[0]:m[1]], "[x]") && !beforeNumberPattern.MatchString(text[:m[0]]) ||
 			isObligation(text, m) {
@@ -286,8 +297,7 @@ func readPlaceholder(s *Stance, text string) {
 	}
 }
 
-// FindPlaceholders returns the places in a text that a template leaves to be filled in, as byte
-// offsets.
+// FindPlaceholders returns the byte offsets of the unfilled blanks of a template in text.
 func FindPlaceholders(text string) [][]int {
 	if !strings.ContainsAny(text, "[<{$") {
 		return nil
@@ -295,8 +305,10 @@ func FindPlaceholders(text string) [][]int {
 	return templatePattern.FindAllStringIndex(text, -1)
 }
 
+// beforeNumberPattern matches text that is followed by a number: "at least".
 var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
 
+// readPlan sets the words of s that put it in the future.
 func readPlan(s *Stance, text string, words []word, year, possible int) {
 	if possible&triggersPlan != 0 {
 		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) &&
@@ -313,10 +325,10 @@ func readPlan(s *Stance, text string, words []word, year, possible int) {
 	}
 	if s.PlanWords == "" && strings.ContainsAny(text, ":=|") {
 		s.PlanWords = plannedStatusPattern.FindString(text)
-		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." after what it is of
+		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." after its subject
 	}
 	if s.PlanWords == "" && year > 0 && strings.Contains(text, "20") {
-		// A rule may name a past date from which it holds; only what lies ahead is a plan.
+		// A past date may be the date from which a rule applies; only a future one is a plan.
 		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) &&
 			!validityPattern.MatchString(text[:m[1]]) {
 			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil &&
@@ -330,7 +342,8 @@ func readPlan(s *Stance, text string, words []word, year, possible int) {
 	}
 }
 
-// futureDocumentPattern is what comes into being once. What comes again with each thing (recurringRulePattern) is a rule.
+// futureDocumentPattern matches the announcement of a document or purchase. It is a rule instead if
+// the sentence matches recurringRulePattern: "a report will be written after each incident".
 var (
 	futureDocumentPattern = lazyregexp.NewPrefiltered(
 		`(?i)\b(?:will (?:\w+ly )?be|(?:is|are) (?:\w+ly )?(?:still )?to be|still (?:has|have|needs?) to be|(?:is|are) being) (?:prepared|drawn up|written|drafted|worked out|compiled|purchased|procured|hired)\b`,
@@ -340,30 +353,34 @@ var (
 	)
 )
 
-// validityPattern is how long something holds: "signed a waiver until 31 August 2027".
+// validityPattern matches how long something is valid, as in "signed a waiver until 31 August 2027".
 var validityPattern = lazyregexp.New(
 	`(?i)\b(?:signed|approved|accepted|granted|valid|extended|agreed|renewed|runs?|lasts?|licen[cs]ed?|waiver|exception|contract)\b[^.;]{0,60}\b(?:until|to|till)\b[^.;]*$`,
 )
 
-// relativeEndPattern: "staff who are going to see patients" are no plan.
+// relativeEndPattern matches a relative pronoun before plan words, which then are no plan: "staff who
+// are going to see patients".
 var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
-// isDueDateReference: a date that something was to be done by announces nothing by itself: "did it by the due date of …".
+// isDueDateReference reports whether the match m only refers to a due date, as in "did not complete it
+// by the due date of 30 June", and plans nothing.
 func isDueDateReference(text string, m []int) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") &&
 		dueDatePrefixPattern.MatchString(text[:m[0]])
 }
 
+// dueDatePrefixPattern matches text before a reference to a due date: "by the".
 var dueDatePrefixPattern = lazyregexp.New(`(?i)\b(?:by|after|before|past|until|beyond|since|of) (?:(?:the|its|their|that|this) )?$`)
 
-// plannedMannerPattern is how a thing is done, not when: "changes are properly planned".
+// plannedMannerPattern matches how something is done: "changes are properly planned".
 var plannedMannerPattern = lazyregexp.New(
 	`(?i)\b(?:properly|carefully|adequately|thoroughly|formally|centrally|jointly|systematically|fully) (?:planned|foreseen|intended)`,
 )
 
 var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 
-// isObligation: the "to be …" at m follows "has", "needs", "is": a rule, not a blank or a plan.
+// isObligation reports whether the match m is a "to be …" after "has", "needs", "is" or the like,
+// which is a rule and no blank or plan.
 func isObligation(text string, m []int) bool {
 	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obligationPrefixPattern.MatchString(text[:m[0]])
 }

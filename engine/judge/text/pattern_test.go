@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// What others don't get, and what came late, limits what is said.
-func TestLateAndOthers(t *testing.T) {
+func TestLateActionsAndOtherThingsLimit(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Of 30 leavers, the accounts of 4 were closed late.":                               true,
 		"In two cases access had been withdrawn too late.":                                 true,
@@ -22,8 +21,8 @@ func TestLateAndOthers(t *testing.T) {
 	}
 }
 
-// What is still to be written is announced; what is written for each case is a rule.
-func TestStillToBeWritten(t *testing.T) {
+// A document still to be written is a plan; one written for each case is a rule.
+func TestFutureDocumentsArePlans(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Instructions for the handling of evidence will be prepared together with the police.": true,
 		"A playbook for ransomware is still to be drawn up.":                                   true,
@@ -38,8 +37,7 @@ func TestStillToBeWritten(t *testing.T) {
 	}
 }
 
-// A list of what is to come knows more states than "not started".
-func TestStatesOfPlans(t *testing.T) {
+func TestPlannedStatuses(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Work: Data leakage prevention; State: idea":   true,
 		"Work: Monthly scans; State: offers received":  true,
@@ -54,8 +52,7 @@ func TestStatesOfPlans(t *testing.T) {
 	}
 }
 
-// What stands apart is not left out.
-func TestApartLimitsNothing(t *testing.T) {
+func TestSeparationIsNoLimit(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Development, test and live systems are apart from one another.": false,
 		"Production is kept apart from test.":                            false,
@@ -67,8 +64,7 @@ func TestApartLimitsNothing(t *testing.T) {
 	}
 }
 
-// A blank for a number and one for words leave a sentence a template, whichever comes first.
-func TestBlanksForNumbers(t *testing.T) {
+func TestPlaceholdersAndTickedBoxes(t *testing.T) {
 	for text, want := range map[string]string{
 		"Passwords have at least [x] characters.":                                  "[x]",
 		"Passwords have at least [x] characters and are checked on [insert list].": "[x]",
@@ -81,8 +77,7 @@ func TestBlanksForNumbers(t *testing.T) {
 	}
 }
 
-// What was to be done by a due date is not announced by it.
-func TestDueDates(t *testing.T) {
+func TestPastDueDateIsNoPlan(t *testing.T) {
 	for text, want := range map[string]bool{
 		"151 did not complete it by the due date of 30 June 2026.": false,
 		"MFA for suppliers. Due date: 30 June 2027.":               true,
@@ -94,20 +89,22 @@ func TestDueDates(t *testing.T) {
 	}
 }
 
-// A rule of a list forbids, whatever its number; how well a thing is planned is no plan of it.
-func TestRulesByNumberAndGoodPlanning(t *testing.T) {
+func TestNumberedImperativesProhibit(t *testing.T) {
 	s := Analyze("Rules:\niii. Do not use the browser to keep passwords.\niv) Do not share them.", 2026).Sentences
 	for _, one := range s[1:] {
 		if one.Denied != 0 || one.Prohibited == 0 || !one.Item {
 			t.Errorf("%+v", one)
 		}
 	}
+}
+
+func TestMannerOfPlanningIsNoPlan(t *testing.T) {
 	for text, plan := range map[string]bool{
 		"Changes are properly planned and tested.": false,
 		"Changes are currently planned for 2027.":  true,
 	} {
 		if got := Analyze(text, 2026).Sentences[0].PlanWords != ""; got != plan {
-			t.Errorf("%q: a plan: %v", text, got)
+			t.Errorf("%q: plan %v", text, got)
 		}
 	}
 }

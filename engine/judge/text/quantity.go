@@ -134,6 +134,7 @@ func parseQuantities(text string, words []word) ([]Quantity, []int) {
 	return out, years
 }
 
+// parseNumber parses a number in digits or words.
 func parseNumber(w string) (float64, bool) {
 	if n, ok := numberWords[w]; ok {
 		return n, true
@@ -192,6 +193,7 @@ func formatDuration(q Quantity) string {
 	return s
 }
 
+// formatUnits formats a number with its unit in singular or plural.
 func formatUnits(n float64, unit string) string {
 	s := strconv.FormatFloat(n, 'f', -1, 64) + " " + unit
 	if n != 1 {
@@ -275,7 +277,8 @@ func findPartialShare(text string) string {
 	return ""
 }
 
-// soleQuantity returns the only quantity of the same kind; false if there is none or several.
+// soleQuantity returns the only quantity with the unit and recurrence of like; false if there is none
+// or several.
 func soleQuantity(quantities []Quantity, like Quantity) (Quantity, bool) {
 	var q Quantity
 	n := 0

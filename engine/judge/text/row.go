@@ -61,8 +61,8 @@ func isAttributeNo(name, value string) bool {
 
 var bareNoPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
-// cellSentence returns a row without its column names, except for the column whose cell announces
-// something.
+// cellSentence returns a row without its column names, except for the column whose cell contains the
+// row's plan words.
 func cellSentence(row string, rowSentence *Sentence) *Sentence {
 	cellText := row
 	for _, c := range splitCells(row) {

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// A column whose cell nobody filled in says nothing; all else of the row stays.
-func TestUnfilledCells(t *testing.T) {
+func TestBlankEmptyCells(t *testing.T) {
 	for text, want := range map[string]string{
 		"Incident: Phishing; Root cause: –; State: Closed":    "Incident: Phishing;              ; State: Closed",
 		"Incident: Phishing; Root cause: n/a":                 "Incident: Phishing;                ",

@@ -8,19 +8,19 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// span is a sentence, list item or row of a text, in bytes, without its bullet.
+// span is the position of a sentence, list item or row in a text, without its bullet.
 type span struct {
-	start, end int
+	start, end int  // byte offsets
 	Item       bool // a list item
-	heading    bool // stands alone on its line without an end
+	heading    bool // ends its line without punctuation, as headings do
 }
 
 var abbreviations = wordSet("e.g i.e etc vs no nos inc ltd mr ms mrs dr art sec ch approx fig incl resp st cf al")
 
-const maxSentenceBytes = 1200 // bytes; longer runs without an end are cut
+const maxSentenceBytes = 1200 // bytes; longer sentences are cut
 
-// splitSentences cuts text where sentences, list items and rows end. A line that goes on
-// in lower case belongs to the one before, as PDF text breaks anywhere.
+// splitSentences returns the sentences, list items and rows of text. A line that begins in lower case
+// continues the previous one, because text from PDF files breaks anywhere.
 func splitSentences(text string) []span {
 	var out []span
 	add := func(start, end int, endsLine bool) {
@@ -36,7 +36,7 @@ func splitSentences(text string) []span {
 			s.Item = true
 			s.start += labelLength(text[s.start:s.end])
 		} else if checkboxPattern.MatchString(text[s.start:s.end]) {
-			s.Item = true // whose box is kept: it tells whether it is ticked
+			s.Item = true // the checkbox is kept because it may be ticked
 		}
 		if strings.IndexFunc(text[s.start:s.end], unicode.IsLetter) < 0 {
 			return
@@ -80,7 +80,7 @@ func Sentences(text string) []string {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// breaksLine tells whether the line break at i ends what began at from.
+// breaksLine reports whether the line break at i ends the sentence that began at from.
 func breaksLine(text string, from, i int) bool {
 	rest := strings.TrimLeft(text[i+1:], " \t\r")
 	if rest == "" || rest[0] == '\n' || bulletLength(rest) > 0 || checkboxPattern.MatchString(rest) {
@@ -97,12 +97,12 @@ func breaksLine(text string, from, i int) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
-	// A capital after a long line may be a name in wrapped text; after a short one it is a new line.
+	// After a long line, a capital may be a name in wrapped text; after a short one it begins a sentence.
 	return !unicode.IsLower(r) && r != '(' && (len(before) < 60 || unicode.IsUpper(r) && !unicode.IsLower(rune(before[len(before)-1])))
 }
 
-// isTableRow tells whether a text begins with a table row as readers write it, "Name: value; Name: value",
-// or with cells between bars. A row never goes on with the one before.
+// isTableRow reports whether the first line of a text is a table row: "Name: value; Name: value", as
+// the document parsers write it, or cells between bars.
 func isTableRow(text string) bool {
 	line, _, _ := strings.Cut(text, "\n")
 	if strings.Count(line, "|") >= 2 || strings.Contains(line, " | ") {
@@ -117,7 +117,7 @@ func isTableRow(text string) bool {
 	return ok && labelled && len(label) <= 60 && !strings.Contains(label, ". ")
 }
 
-// endsSentence tells whether the mark at i ends a sentence.
+// endsSentence reports whether the punctuation mark at i ends the sentence that began at from.
 func endsSentence(text string, from, i int) bool {
 	j := i + 1
 	for j < len(text) && strings.IndexByte(`"')]*_`, text[j]) >= 0 {
@@ -143,7 +143,7 @@ func endsSentence(text string, from, i int) bool {
 		return token == "etc" && unicode.IsUpper(r)
 	}
 	if len(token) == 1 && k > from && text[k] >= 'A' && text[k] <= 'Z' {
-		// An initial ("A. Smith"); "as in Annex A. The …" ends.
+		// "A. Smith" is a name with an initial; "as in Annex A. The …" ends a sentence.
 		next, _, _ := strings.Cut(strings.TrimLeft(text[j:], " \t\r\n"), " ")
 		if r, _ := utf8.DecodeRuneInString(next); unicode.IsUpper(r) && !stopWords[strings.ToLower(next)] {
 			return false
@@ -156,7 +156,8 @@ func endsSentence(text string, from, i int) bool {
 	return !isLabelNumber(token) || bulletLength(before+" ") <= len(before)
 }
 
-// labelLength is the length of the number of a finding or risk that opens an item, with the blanks after it.
+// labelLength returns the length of the finding or risk number that begins an item, such as "NC-3. ",
+// or 0 if there is none.
 func labelLength(item string) int {
 	token, rest, ok := strings.Cut(item, ". ")
 	if !ok || !isLabelNumber(strings.ToLower(token)) {
@@ -165,17 +166,19 @@ func labelLength(item string) int {
 	return len(item) - len(strings.TrimLeft(rest, " \t"))
 }
 
-// isLabelNumber: a token is the number of a finding or risk that opens its line, "NC-3" or "R12".
+// isLabelNumber reports whether a token, in lower case, is the number of a finding or risk, such as
+// "nc-3" or "r12".
 func isLabelNumber(token string) bool {
 	head := strings.TrimRight(token, "0123456789")
 	head = strings.TrimSuffix(head, "-")
 	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-const maxConditionWords = 5 // words
+const maxConditionWords = 5 // words of a question that is a condition
 
-// isQuestionCondition: a question without its verb in front is a condition of what follows on its line:
-// "Lost it? Tell us at once.", "Personal data involved? The counsel decides."
+// isQuestionCondition reports whether a short question that does not begin with a verb or question
+// word is a condition for the rest of its line: "Lost it? Tell us at once.", "Personal data involved?
+// The counsel decides."
 func isQuestionCondition(question, rest string) bool {
 	rest, _, _ = strings.Cut(rest, "\n")
 	if rest = strings.TrimLeft(rest, " \t*_)"); rest == "" || question[len(question)-1] != '?' {
@@ -192,7 +195,8 @@ func isQuestionCondition(question, rest string) bool {
 		next[0].text != "n/a"
 }
 
-// bulletLength is the length of a list mark at the beginning of s, with the blanks after it.
+// bulletLength returns the length of the bullet, list number or heading mark that begins s, including
+// the spaces after it, or 0 if there is none.
 func bulletLength(s string) int {
 	i := 0
 	switch {
@@ -228,5 +232,5 @@ func bulletLength(s string) int {
 	return i
 }
 
-// checkboxPattern begins with a box to tick, ticked or not.
+// checkboxPattern matches text that begins with a checkbox, ticked or not.
 var checkboxPattern = lazyregexp.New(`^(?:\[[ xX✓✔]?\]\s|[☐□❏⬜☑☒])`)

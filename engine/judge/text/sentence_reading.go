@@ -9,13 +9,14 @@ func (s *Sentence) MentionsException() bool {
 	}
 	for _, concept := range [...]string{"exception", "waiver", "deviation", "exempt"} {
 		if t, ok := s.FindTerm(ConceptID(concept)); ok && (s.Denied|s.DeniedForPeople)&(1<<t.Clause) == 0 {
-			return true // "no contractor is exempt" tells of none
+			return true // but not "no contractor is exempt"
 		}
 	}
 	return false
 }
 
-// ProhibitsImplicitly reports whether a sentence prohibits something without a "not".
+// ProhibitsImplicitly reports whether a sentence prohibits something without a negation: "access is
+// restricted".
 func (s *Sentence) ProhibitsImplicitly() bool {
 	for _, concept := range [...]string{"restrict", "prevent", "avoid", "reject"} {
 		if _, ok := s.FindTerm(ConceptID(concept)); ok {
@@ -33,8 +34,8 @@ func (s *Sentence) Affirmed() *Sentence {
 	return &rest
 }
 
-// InstructsReader reports whether a sentence tells the reader how to judge. "System:" alone may be
-// a form label.
+// InstructsReader reports whether a sentence tells the assessor what to conclude. "System:" alone
+// doesn't, because it may be a form label.
 func (s *Sentence) InstructsReader() bool {
 	return s.Instruction && instructPattern.MatchString(s.Text)
 }
@@ -53,13 +54,15 @@ func Overlap(a, b *Sentence) float64 {
 	return 0
 }
 
-// DeniesOnlyObject: "no test found holes" denies the holes, "no test was done" the test.
+// DeniesOnlyObject reports whether a sentence denies the object of its verb and not its subject: "no
+// test found holes", but not "no test was done".
 func (s *Sentence) DeniesOnlyObject() bool {
 	words := splitWords(s.Text)
 	return wordAt(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words) && !statesOccurrence(words)
 }
 
-// statesOccurrence: a sentence says of its subject only that it is or happens: "no screening takes place".
+// statesOccurrence reports whether a sentence is about the existence or occurrence of its subject:
+// "no screening takes place".
 func statesOccurrence(words []word) bool {
 	for i, w := range words {
 		switch w.text {

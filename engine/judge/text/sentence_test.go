@@ -4,20 +4,18 @@ import (
 	"testing"
 )
 
-// The boxes of a list stand on lines of their own.
-func TestBoxesAreItems(t *testing.T) {
+func TestCheckboxesAreItems(t *testing.T) {
 	a := Analyze("Leaving\n[ ] Badge handed in   IT\n[x] Account disabled   IT\n☐ Keys back", 2026)
 	if n := len(a.Sentences); n != 4 || !a.Sentences[1].Item || !a.Sentences[3].Item {
 		t.Errorf("%d sentences: %+v", n, a.Sentences)
 	}
 }
 
-// A question without its verb in front is a condition of what follows.
-func TestSupposingQuestions(t *testing.T) {
+func TestShortQuestionIsCondition(t *testing.T) {
 	for _, tc := range []struct {
 		text      string
 		sentences int
-		supposed  bool
+		condition bool
 	}{
 		{"Lost it? Tell security straight away.", 1, true},
 		{"Personal data involved? The counsel decides the same day.", 1, true},
@@ -29,7 +27,7 @@ func TestSupposingQuestions(t *testing.T) {
 		spans := splitSentences(tc.text)
 		words := splitWords(tc.text[spans[0].start:spans[0].end])
 		s := parseStance(tc.text[spans[0].start:spans[0].end], words, 2026)
-		if len(spans) != tc.sentences || (s.Conditional&1 != 0) != tc.supposed || tc.supposed && s.Question {
+		if len(spans) != tc.sentences || (s.Conditional&1 != 0) != tc.condition || tc.condition && s.Question {
 			t.Errorf("%q: %d sentences, conditional %b, question %v", tc.text, len(spans), s.Conditional, s.Question)
 		}
 	}

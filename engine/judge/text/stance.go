@@ -5,39 +5,40 @@ import (
 	"strings"
 )
 
-// Stance is how a sentence says what it says. Clause masks hold a bit for each
-// clause of the sentence, so that "A is done, but B is not" denies B alone.
+// Stance holds what a sentence does with its subject: denies, prohibits, plans or limits it, and so
+// on. The uint64 fields are masks with one bit per clause, so that "A is done, but B is not" denies
+// B alone.
 type Stance struct {
-	Denied            uint64 // clauses that say something is not so
-	harmless          uint64 // of these, those that lack nothing: "no incidents occurred"
+	Denied            uint64 // clauses that state a negative: "logs are not reviewed"
+	harmless          uint64 // denied clauses that indicate no gap: "no incidents occurred"
 	Prohibited        uint64 // clauses that forbid something
-	Conditional       uint64 // clauses that only suppose it
-	Hypothetical      uint64 // clauses that say what would have been
-	Exempt            uint64 // clauses that tell what a rule or document does not reach
-	AfterBut          uint64 // clauses behind a "but"
-	Discontinued      uint64 // clauses that say that something was given up
-	Rare              uint64 // clauses that say that something hardly happens
-	StartsWithPronoun bool   // begins with "this", "they" …
-	RefersBack        bool   // a denied or planned clause speaks of what went before ("it is not enforced")
-	PlanWords         string // the words that put it in the future
-	Placeholder       string // the blank that nobody filled
-	Hedge             string // the word that makes it a wish
-	Limit             string // the words that narrow it
-	LimitIsShare      bool   // these tell for which share of all it is so
-	StillPresent      bool   // says that something is there that may have had to go
-	Mandatory         bool   // must, shall, is required
+	Conditional       uint64 // clauses that are conditions: "if an incident occurs"
+	Hypothetical      uint64 // clauses about what would have been, was once, or is wished for
+	Exempt            uint64 // clauses that state where a rule or document does not apply
+	AfterBut          uint64 // clauses after "but", "instead" or "however"
+	Discontinued      uint64 // clauses that state that something was stopped
+	Rare              uint64 // clauses that state that something rarely happens
+	StartsWithPronoun bool   // the first word is "this", "they" or the like
+	RefersBack        bool   // what is denied or planned is in the previous sentence: "it is not enforced"
+	PlanWords         string // words that put it in the future
+	Placeholder       string // unfilled blank of a template, or unticked box
+	Hedge             string // word that makes it optional: "should", "may"
+	Limit             string // words that limit it: "on laptops only"
+	LimitIsShare      bool   // Limit is a share, such as "48 % of"
+	StillPresent      bool   // something that may have had to be removed is still there
+	Mandatory         bool   // says "must", "shall", "required" or the like
 	Question          bool
-	Instruction       bool // tells the reader of evidence what to conclude
-	StatesPurpose     bool // says what a document is for, not what is done
-	NamesContact      bool // says whom to ask
+	Instruction       bool // tells the assessor what to conclude
+	StatesPurpose     bool // describes a document, not a practice
+	NamesContact      bool // names whom to ask
 	Definition        bool
-	Reference         bool // points elsewhere
-	Fragment          bool // has no verb: a heading, an entry of a list of contents
-	ReportsPast       bool // tells what was done, as records do
-	AnswersNo         bool // "No" under a question or in a status column
-	AnswersYes        bool
-	IsTableRow        bool   // of a table, as "Name: value; Name: value"
-	DeniedForPeople   uint64 // denied clauses that say of people alone that they don't
+	Reference         bool   // refers to another document or quotes a standard
+	Fragment          bool   // no sentence, such as a heading or an entry of a table of contents
+	ReportsPast       bool   // reports a past event, as records do
+	AnswersNo         bool   // "No" after a question or in a status column
+	AnswersYes        bool   // "Yes" after a question or in a status column
+	IsTableRow        bool   // a table row, such as "Name: value; Name: value"
+	DeniedForPeople   uint64 // denied clauses about people only: "nobody reviews the logs"
 	ClauseCount       int
 }
 
@@ -51,9 +52,9 @@ var (
 	hedgeWords       = wordSet(
 		"should ought may might could recommended encouraged optional optionally ideally preferably advised discretion voluntary",
 	)
-	// Words after "no" or "not" that don't deny.
+	// nonDenyingWords cancel the denial of a "no" or "not" before them.
 	nonDenyingWords = wordSet("later other less more fewer longer than only limited exceed exceeding necessarily just merely otherwise")
-	// What "without" may stand before in a rule.
+	// harmlessAfterWithout are words after "without" that deny nothing: "without delay".
 	harmlessAfterWithout = wordSet(
 		"delay undue exception exceptions interruption limitation prejudice notice unnecessary unreasonable fail",
 	)
@@ -62,25 +63,26 @@ var (
 	)
 	negationWords    = wordSet("not never no none neither nobody nothing cannot without nor")
 	involvementNouns = wordSet("part role hand stake interest share")
-	// What one says of oneself with "never" as a rule: "they never leave the vault".
-	permissionWords = wordSet("permitted allowed acceptable accepted tolerated")
-	neverRuleVerbs  = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
-	negatedForms    = map[string]string{
+	permissionWords  = wordSet("permitted allowed acceptable accepted tolerated")
+	// neverRuleVerbs make a rule of "never" after a pronoun: "they never leave the vault".
+	neverRuleVerbs = wordSet("leave share reuse expose store send copy appear contain include disclose transmit carry embed sell")
+	// negatedForms maps words with a negative prefix to the verb that they negate.
+	negatedForms = map[string]string{
 		"unencrypted": "encrypt", "untested": "test", "undocumented": "document", "unpatched": "patch",
 		"unreviewed": "review", "unmonitored": "monitor", "untrained": "train", "unapproved": "approve", "unclassified": "classify",
 		"unmanaged": "manage", "unprotected": "protect", "unassigned": "assign", "unrestricted": "restrict",
 	}
 )
 
-// With these, "it is not …" takes back what was said before.
+// retractionWords after "it is not" retract the previous sentence or clause: "it is not enforced".
 var retractionWords = []string{
 	"yet", "currently", "enforced", "implemented", "done", "place", "followed", "happening", "happened", "case", "exist",
 	"available", "performed", "completed", "active", "true", "practice", "practised", "practiced", "applied",
 	"met", "operational", "working", "started", "begun",
 }
 
-// parseStance finds the stance of a sentence. text is the sentence, words its words, whose
-// clauses it sets; today is empty where unknown.
+// parseStance returns the stance of the sentence text and sets the clauses of its words. Deadlines
+// after year are plans; year is 0 if unknown.
 func parseStance(text string, words []word, year int) Stance {
 	s := Stance{ClauseCount: assignClauses(text, words)}
 	if len(words) == 0 {
@@ -94,20 +96,20 @@ func parseStance(text string, words []word, year int) Stance {
 	}
 	s.readNegation(words)
 	s.readHarmlessDenials(words)
-	whole := s.Denied&^s.harmless == 0
+	allHarmless := s.Denied&^s.harmless == 0
 	spreadToRelativeClauses(&s, words)
 	if s.Hypothetical&2 != 0 && startsWithLabel(text, words) {
 		s.Hypothetical |= 1
 	}
 	readModality(&s, text, words)
-	labels := spreadDenial(&s, text, words)
-	if whole {
+	labelDenied := spreadDenial(&s, text, words)
+	if allHarmless {
 		s.harmless = s.Denied
 	}
 	readPatterns(&s, text, words, year)
 	s.spreadDiscontinuation(words)
-	s.Fragment = s.Fragment || !labels && !hasVerb(words) && !isClosedSentence(text, words) ||
-		!labels && !s.IsTableRow && isKeywordList(text, words)
+	s.Fragment = s.Fragment || !labelDenied && !hasVerb(words) && !isClosedSentence(text, words) ||
+		!labelDenied && !s.IsTableRow && isKeywordList(text, words)
 	return s
 }
 
@@ -116,8 +118,9 @@ func StanceOf(text string) Stance { return parseStance(text, splitWords(text), 0
 
 const minClosedWords = 4 // words
 
-// isClosedSentence: what closes with a full stop is a sentence, also where its verb is none of the
-// field's ("the CEO answers to the board"). Dots that lead to a page number are none.
+// isClosedSentence reports whether text is long enough for a sentence and ends with a period or an
+// exclamation mark, so that it counts as one even if its verb is unknown ("the CEO answers to the
+// board"). An ellipsis or dot leader does not end a sentence.
 func isClosedSentence(text string, words []word) bool {
 	text = strings.TrimRight(text, "*_\"'”) ")
 	return len(words) >= minClosedWords && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
@@ -125,26 +128,27 @@ func isClosedSentence(text string, words []word) bool {
 
 const minKeywords = 8 // words
 
-// isKeywordList: words between commas that nothing makes a sentence of.
+// isKeywordList reports whether text is a comma-separated list of keywords.
 func isKeywordList(text string, words []word) bool {
 	if len(words) < minKeywords || hasAuxiliary(words) || verbs[words[0].text] || 4*strings.Count(text, ",") < len(words) {
 		return false
 	}
-	small, run := 0, 0
+	stops, run := 0, 0
 	for i, w := range words {
 		if stopWords[w.text] {
-			small++
+			stops++
 		}
 		if run++; i > 0 && strings.Contains(text[words[i-1].end:w.start], ",") {
 			run = 1
 		}
 		if run > 3 {
-			return false // more than a name
+			return false // longer than a keyword
 		}
 	}
-	return 5*small < len(words)
+	return 5*stops < len(words)
 }
 
+// wordAt returns the text of the word at i, or "" if i is out of range.
 func wordAt(words []word, i int) string {
 	if i < 0 || i >= len(words) {
 		return ""
@@ -152,11 +156,12 @@ func wordAt(words []word, i int) string {
 	return words[i].text
 }
 
-// startsHypothetical: "would have prevented it", "could not have been" begin here; "would have to" doesn't.
+// startsHypothetical reports whether a hypothetical begins at i: "would have prevented it", "could
+// not have been", "was meant to", but not "would have to".
 func startsHypothetical(words []word, i int) bool {
 	switch words[i].text {
 	case "meant", "supposed":
-		return pastAuxiliaries[wordAt(words, i-1)] && wordAt(words, i+1) == "to" // what should have been
+		return pastAuxiliaries[wordAt(words, i-1)] && wordAt(words, i+1) == "to" // "was supposed to"
 	case "would", "could", "might", "wouldn't", "couldn't":
 	default:
 		return false
@@ -167,8 +172,9 @@ func startsHypothetical(words []word, i int) bool {
 	return wordAt(words, i+1) == "have" && wordAt(words, i+2) != "to"
 }
 
-// statesExemption: the negation at i tells what a rule or document does not reach: "it does not apply to …", "this
-// plan does not cover …". "We do not apply patches" and "backups do not cover laptops" deny.
+// statesExemption reports whether the negation at i states where a rule or document does not apply:
+// "it does not apply to …", "this plan does not cover …", but not "we do not apply patches" or
+// "backups do not cover laptops".
 func statesExemption(words []word, i int) bool {
 	w := words[i].text
 	if !oneOf(w, "not", "doesn't", "don't") {
@@ -189,7 +195,7 @@ func statesExemption(words []word, i int) bool {
 		return false
 	}
 	if after := wordAt(words, i+3); oneOf(after, "any", "anyone", "anybody", "all", "everyone") {
-		return false // nobody is left
+		return false // "does not apply to anyone" is a denial
 	}
 	switch wordAt(words, i+2) {
 	case "to", "for", "in", "where", "when", "if", "outside", "":
@@ -199,14 +205,16 @@ func statesExemption(words []word, i int) bool {
 }
 
 var (
-	// dataHandlingParticiples is what is done with data that had better not be; dataNouns are what it is done with.
+	// dataHandlingParticiples describe handling of data that a rule may forbid; dataNouns name such
+	// data.
 	dataHandlingParticiples = wordSet(
 		"used copied sent shared transferred taken entered published pasted uploaded emailed e-mailed exported carried disclosed sold passed",
 	)
 	dataNouns = wordSet("data information documents files copies credentials passwords secrets")
 )
 
-// concernsData: the "not" at i says of data, or of "them", what is not done with it, today.
+// concernsData reports whether the "not" at i follows "is" or "are" and its subject is data, or a
+// pronoun that may stand for data.
 func concernsData(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "is" && prev != "are" {
 		return false
@@ -215,8 +223,8 @@ func concernsData(words []word, i int) bool {
 		slices.ContainsFunc(words[:i], func(w word) bool { return dataNouns[w.text] })
 }
 
-// isImperative tells whether the word at i begins an order: "don't share passwords" is a rule.
-// "Don't have any" leaves out who doesn't.
+// isImperative reports whether the word at i begins a command: "don't share passwords", but not
+// "don't have any", which omits its subject.
 func isImperative(words []word, i int) bool {
 	for i > 0 && words[i-1].clause == words[i].clause && oneOf(words[i-1].text, "and", "or", "please", "so") {
 		i--
@@ -232,8 +240,8 @@ func isImperative(words []word, i int) bool {
 	return true
 }
 
-// isWithinAllBut: the "no" or "nobody" at i tells of what little is left out of all: "everything that no rule
-// allows is dropped", "anything which nobody ordered".
+// isWithinAllBut reports whether the "no" or "nobody" at i only identifies which of all things are
+// meant: "everything that no rule allows is dropped", "anything which nobody ordered".
 func isWithinAllBut(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "that" && prev != "which" {
 		return false
@@ -247,25 +255,26 @@ func isWithinAllBut(words []word, i int) bool {
 	return false
 }
 
-const maxAllButDistance = 8 // words back to the "everything"
+const maxAllButDistance = 8 // words between "everything" and the negation
 
-// isParentheticalNot: the "not" at i opens words between commas that only name who else it could have been.
+// isParentheticalNot reports whether the "not" at i begins a short parenthesis without a verb: "the
+// partner, not our admins, reads the log".
 func isParentheticalNot(words []word, i int) bool {
 	c := words[i].clause
 	if i == 0 || words[i-1].clause == c || clauseHasVerb(words, c) || words[len(words)-1].clause == c {
 		return false
 	}
-	n := 0
+	length := 0
 	for _, w := range words {
 		if w.clause == c {
-			n++
+			length++
 		}
 	}
-	return n <= 4 && !isParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
+	return length <= 4 && !isParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
-// isRelativeNobody: the "nobody" at i only describes the noun before it, and the clause goes on
-// with a verb of that noun.
+// isRelativeNobody reports whether the "nobody" at i begins a relative clause whose noun has a verb of
+// its own: "accounts nobody used are disabled".
 func isRelativeNobody(words []word, i int) bool {
 	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] ||
 		auxiliaryVerbs[words[i-1].text] ||
@@ -280,8 +289,8 @@ func isRelativeNobody(words []word, i int) bool {
 	return false
 }
 
-// spreadToRelativeClauses lets a relative clause share the denial of what it describes: "there is no
-// server to which logs are sent". So does the reason for it: "… was not held, because the owner was on leave".
+// spreadToRelativeClauses extends a denial to a following relative clause ("there is no server, which
+// …") or reason ("… was not held, because the owner was on leave").
 func spreadToRelativeClauses(s *Stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
@@ -298,56 +307,57 @@ func isParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irregula
 
 var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 
-// spreadDenial lets what has no verb of its own share the denial beside it: a label
-// ("Log review: nobody does it") and the members of an enumeration ("we don't encrypt
-// laptops, phones"). A label shares it even where it is a word that can be a verb. It
-// tells whether a label is denied. Rows are left alone: their cells are clauses.
+// spreadDenial extends denials to adjacent clauses without a verb of their own: a label ("Log review:
+// nobody does it"), even if it is a word that can be a verb, and the members of an enumeration ("we
+// don't encrypt laptops, phones"). It reports whether it denied a label. Table rows are unchanged
+// because their cells are separate clauses.
 func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
 	}
-	type part struct{ from, to int }
-	parts := make([]part, s.ClauseCount)
+	type wordRange struct{ from, to int }
+	clauses := make([]wordRange, s.ClauseCount)
 	for i, w := range words {
 		if i == 0 || words[i-1].clause != w.clause {
-			parts[w.clause].from = i
+			clauses[w.clause].from = i
 		}
-		parts[w.clause].to = i + 1
+		clauses[w.clause].to = i + 1
 	}
-	bare := func(c int) bool {
-		clauseWords := words[parts[c].from:parts[c].to]
+	verbless := func(c int) bool {
+		clauseWords := words[clauses[c].from:clauses[c].to]
 		return len(clauseWords) > 0 && !hasVerb(clauseWords) && !contrastWords[clauseWords[0].text] &&
-			!startsCondition(words, parts[c].from) &&
+			!startsCondition(words, clauses[c].from) &&
 			clauseWords[0].text != "only" &&
 			clauseWords[0].text != "without"
 	}
 	for c := 1; c < s.ClauseCount; c++ {
-		gap := text[words[parts[c].from-1].end:words[parts[c].from].start]
-		// What follows a relative clause goes on with the sentence around it.
-		if s.Denied&(1<<(c-1)) != 0 && s.Denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && bare(c) &&
-			!relativePronouns[words[parts[c-1].from].text] {
+		gap := text[words[clauses[c].from-1].end:words[clauses[c].from].start]
+		// After a relative clause the main clause continues, without its denial.
+		if s.Denied&(1<<(c-1)) != 0 && s.Denied&(1<<c) == 0 && strings.TrimSpace(gap) == "," && verbless(c) &&
+			!relativePronouns[words[clauses[c-1].from].text] {
 			s.Denied |= 1 << c
 		}
 	}
 	for c := s.ClauseCount - 2; c >= 0; c-- {
-		if s.Denied&(1<<(c+1)) == 0 || s.Denied&(1<<c) != 0 || relativePronouns[words[parts[c+1].from].text] {
+		if s.Denied&(1<<(c+1)) == 0 || s.Denied&(1<<c) != 0 || relativePronouns[words[clauses[c+1].from].text] {
 			continue
 		}
-		gap := strings.TrimSpace(text[words[parts[c+1].from-1].end:words[parts[c+1].from].start])
-		clauseWords := words[parts[c].from:parts[c].to]
+		gap := strings.TrimSpace(text[words[clauses[c+1].from-1].end:words[clauses[c+1].from].start])
+		clauseWords := words[clauses[c].from:clauses[c].to]
 		switch {
 		case gap == ":" && c == 0 && len(clauseWords) <= 8 && !hasAuxiliary(clauseWords):
 			s.Denied |= 1
 			s.DeniedForPeople |= s.DeniedForPeople >> 1 & 1
 			labelDenied = true
-		case gap == "," && (bare(c) || endsEnumeration(words[parts[c+1].from:parts[c+1].to]) && !hasAuxiliary(clauseWords)):
+		case gap == "," && (verbless(c) || endsEnumeration(words[clauses[c+1].from:clauses[c+1].to]) && !hasAuxiliary(clauseWords)):
 			s.Denied |= 1 << c
 		}
 	}
 	return labelDenied
 }
 
-// endsEnumeration: a clause ends an enumeration of subjects ("… and phones are not scanned").
+// endsEnumeration reports whether a clause ends an enumeration of subjects: "… and phones are not
+// scanned".
 func endsEnumeration(clause []word) bool {
 	for i, w := range clause {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// DeniesSubset: what a sentence denies, it denies of certain things that the control doesn't speak of: "the
-// microscopes have no antivirus", "there is no backup of the microscopes". The control as a whole, and what
-// is said of other things, stand.
+// DeniesSubset reports whether a sentence denies something only for particular things that are not
+// among the concepts: "the microscopes have no antivirus", "there is no backup of the microscopes".
+// It then contradicts neither the control as a whole nor what is stated about other things.
 func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
@@ -20,7 +20,7 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 			continue
 		}
 		first := slices.IndexFunc(words, func(o word) bool { return o.clause == w.clause })
-		if has := wordAt(words, i-1); oneOf(has, "have", "has", "had") && i-1 > first {
+		if prev := wordAt(words, i-1); oneOf(prev, "have", "has", "had") && i-1 > first {
 			return namesSubset(s.Text, words[first:i-1], concepts)
 		}
 		for k := i + 2; k < len(words) && words[k].clause == w.clause && k <= i+maxSubsetWords; k++ {
@@ -36,15 +36,16 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 	return false
 }
 
-const maxSubsetWords = 4 // words of a thing and of what it is
+const maxSubsetWords = 4 // words that name the things, and words between "no" and its preposition
 
-// namesSubset: words name certain things, and none that the control speaks of or that stands for everything.
+// namesSubset reports whether words name particular things that are neither among the concepts nor
+// the organization as a whole.
 func namesSubset(text string, words []word, concepts [][]Concept) bool {
 	if len(words) < 2 ||
 		!oneOf(words[0].text, "the", "these", "those", "two", "some") {
 		return false
 	}
-	n := 0
+	things := 0
 	for i, w := range words[1:] {
 		if stopWords[w.text] || strings.HasSuffix(w.text, "ly") {
 			continue
@@ -53,12 +54,12 @@ func namesSubset(text string, words []word, concepts [][]Concept) bool {
 			namesAny(words[i+1:i+2], concepts...) {
 			return false // a name may be the organization's own
 		}
-		n++
+		things++
 	}
-	return n > 0
+	return things > 0
 }
 
-// organizationWideWords are words for the whole of what an organization has.
+// organizationWideWords name the organization, or things that it has throughout.
 var organizationWideWords = wordSet(
 	`organization organisation company firm business enterprise group agency authority institution association team staff people employees personnel
 users management board system systems data network networks environment devices device assets equipment software applications services service information infrastructure

@@ -2,6 +2,7 @@ package text
 
 import "strings"
 
+// verbs are base forms of the verbs common in policies and records.
 var verbs = wordSet(
 	`approve review test encrypt monitor train log revoke communicate notify inform assign restrict scan patch dispose restore
 classify retain detect escalate contain audit assess treat record authenticate authorize sign protect update provision return lock report
@@ -11,7 +12,7 @@ compare change install configure publish acknowledge complete track manage decid
 segregate separate segment filter identify prevent respond recover exist support allow deny need take make give provide obtain request terminate`,
 )
 
-// finiteVerbForms are forms that are hardly ever nouns.
+// finiteVerbForms are verb forms that are rarely nouns.
 var finiteVerbForms = wordSet(
 	`goes go went get gets got gives gave takes took sees saw tells told asks asked shows shown begins began keeps stands stood pays meets
 opens closes brings brought comes came writes wrote says said knows means meant sits lies holds belongs speaks reads fills stops happens helps runs ran
@@ -20,7 +21,8 @@ refuses relies remains reminds replaces returns sends sent serves sets ships sig
 agrees attacks drops become becomes begin bring come ensure exist happen hear know keep let lie say see send tell want wear write`,
 )
 
-// hasVerb tells a sentence from a heading. It knows auxiliaries and the verbs of the field.
+// hasVerb reports whether words contain an auxiliary or a known verb, as sentences do and headings
+// don't.
 func hasVerb(words []word) bool {
 	for i, w := range words {
 		if auxiliaryVerbs[w.text] || modalVerbs[w.text] || strings.HasSuffix(w.text, "n't") {
@@ -33,7 +35,7 @@ func hasVerb(words []word) bool {
 		if i > 0 && i < len(words)-1 && finiteVerbForms[w.text] {
 			return true
 		}
-		// An imperative begins with its verb; staff "report" things.
+		// A base form is a verb at the beginning, in an imperative, or within the sentence.
 		if (i == 0 && len(words) > 2 || i > 0 && i < len(words)-1) && verbs[w.text] && len(words) > 3 {
 			return true
 		}
@@ -41,6 +43,7 @@ func hasVerb(words []word) bool {
 	return false
 }
 
+// isInflectedVerb reports whether w is an inflected form of a known verb: "tests", "reviewed".
 func isInflectedVerb(w word) bool {
 	for _, end := range [...]string{"s", "es", "ed", "d", "ied", "ies"} {
 		if head, ok := strings.CutSuffix(w.text, end); ok && (verbs[head] || verbs[head+"e"] || verbs[head+"y"]) {

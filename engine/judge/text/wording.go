@@ -6,22 +6,24 @@ import (
 	"sync"
 )
 
-// Wording is how a criterion is said: groups of words and phrases, of each of which a sentence that
-// says it has one. Unlike a demand's concepts they are compared by stems alone, since whoever wrote
-// them thought of the other words himself.
+// Wording is the wording of a criterion: groups of alternative words and phrases. A text that states
+// the criterion has one of each group. Unlike concepts, they are compared by stem alone, because the
+// groups list their synonyms themselves.
 type Wording []wordGroup
 
+// wordGroup is a group of alternative words and phrases.
 type wordGroup struct {
 	words   []string
-	phrases []Stems // of each of them
+	phrases []Stems // stems of each of words
 }
 
-// Stems are the stems of some words, sorted.
+// Stems is a set of word stems.
 type Stems struct {
-	hashes []uint64
-	mask   uint64 // a bit for each, so that most of what isn't there need not be looked for
+	hashes []uint64 // sorted
+	mask   uint64   // one bit per stem; rules out most absent stems quickly
 }
 
+// NewWording returns a wording of groups of alternative words and phrases.
 func NewWording(groups [][]string) Wording {
 	out := make(Wording, len(groups))
 	for i, words := range groups {
@@ -33,8 +35,9 @@ func NewWording(groups [][]string) Wording {
 	return out
 }
 
-var phraseCache sync.Map // by text; the book has many a word a hundred times
+var phraseCache sync.Map // Stems by phrase; criteria repeat many phrases
 
+// parsePhrase returns the stems of a phrase, with hyphens read as spaces.
 func parsePhrase(text string) Stems {
 	if p, ok := phraseCache.Load(text); ok {
 		return p.(Stems)
@@ -47,7 +50,7 @@ func parsePhrase(text string) Stems {
 // StemsOf returns the stems of the words of a text.
 func StemsOf(text string) Stems { return hashStems(splitWords(text)) }
 
-// hashStems are the stems of words, with those of the parts of hyphenated ones.
+// hashStems returns the stems of words and of the parts of hyphenated words.
 func hashStems(words []word) (set Stems) {
 	add := func(stem string) {
 		id := hashTerm(stem)
@@ -69,23 +72,24 @@ func hashStems(words []word) (set Stems) {
 	return set
 }
 
-func (of *Stems) contains(id uint64) bool {
-	if of.mask>>(id%64)&1 == 0 {
+// contains reports whether the set has the stem with the given hash.
+func (s *Stems) contains(id uint64) bool {
+	if s.mask>>(id%64)&1 == 0 {
 		return false
 	}
-	_, ok := slices.BinarySearch(of.hashes, id)
+	_, ok := slices.BinarySearch(s.hashes, id)
 	return ok
 }
 
-// WordingMatch is how much of a wording some sentences have.
+// WordingMatch holds how much of a wording occurs in a window of sentences and the text above them.
 type WordingMatch struct {
-	HasWording   bool     // the statement has a wording
-	OwnShare     float64  // 0 to 1: the share of its groups of which the sentences have a word
-	TotalShare   float64  // the same, with what stands above them
-	MissingGroup []string // the first group of which neither has one
+	HasWording   bool     // the wording has groups
+	OwnShare     float64  // share of groups that occur in the sentences, from 0 to 1
+	TotalShare   float64  // the same, including the text above them
+	MissingGroup []string // words of the first group that occurs in neither
 }
 
-// FullMatch is what a sentence that has it all would have.
+// FullMatch returns the match of a text that has every group.
 func (w Wording) FullMatch() WordingMatch {
 	if len(w) == 0 {
 		return WordingMatch{}
@@ -93,10 +97,10 @@ func (w Wording) FullMatch() WordingMatch {
 	return WordingMatch{HasWording: true, OwnShare: 1, TotalShare: 1}
 }
 
-// MatchIn looks for a wording in sentences and in what stands above them.
-func (w Wording) MatchIn(window []*Sentence, above Stems) (h WordingMatch) {
+// MatchIn matches a wording against a window of sentences and the text above them.
+func (w Wording) MatchIn(window []*Sentence, above Stems) (m WordingMatch) {
 	if len(w) == 0 {
-		return h
+		return m
 	}
 	mask := uint64(0)
 	for _, s := range window {
@@ -104,23 +108,24 @@ func (w Wording) MatchIn(window []*Sentence, above Stems) (h WordingMatch) {
 	}
 	own, all := 0, 0
 	for _, g := range w {
-		here, there := g.matchIn(window, mask, above)
-		if here {
+		inWindow, withAbove := g.matchIn(window, mask, above)
+		if inWindow {
 			own++
 		}
-		if here || there {
+		if inWindow || withAbove {
 			all++
 		}
-		if !here && !there && h.MissingGroup == nil {
-			h.MissingGroup = g.words
+		if !inWindow && !withAbove && m.MissingGroup == nil {
+			m.MissingGroup = g.words
 		}
 	}
-	h.HasWording, h.OwnShare, h.TotalShare = true, float64(own)/float64(len(w)), float64(all)/float64(len(w))
-	return h
+	m.HasWording, m.OwnShare, m.TotalShare = true, float64(own)/float64(len(w)), float64(all)/float64(len(w))
+	return m
 }
 
-// matchIn tells whether sentences have one of the phrases, and whether they have one with what stands above.
-func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (here, there bool) {
+// matchIn reports whether the window contains all stems of one of the phrases, and whether it does
+// together with the text above. mask is the union of the window's stem masks.
+func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (inWindow, withAbove bool) {
 	for _, phrase := range g.phrases {
 		if phrase.mask&^(mask|above.mask) != 0 {
 			continue
@@ -138,19 +143,18 @@ func (g wordGroup) matchIn(window []*Sentence, mask uint64, above Stems) (here, 
 		if own {
 			return true, true
 		}
-		there = there || any
+		withAbove = withAbove || any
 	}
-	return false, there
+	return false, withAbove
 }
 
-// AverageShare is what a wording adds to the worth of a window: half for what it says itself, half for what
-// it says together with what stands above it.
-func (h WordingMatch) AverageShare() float64 { return (h.OwnShare + h.TotalShare) / 2 }
+// AverageShare returns the mean of the shares without and with the text above.
+func (m WordingMatch) AverageShare() float64 { return (m.OwnShare + m.TotalShare) / 2 }
 
-// IsComplete: there is a word of each group. What is then not said in the statement's words is said in others.
-func (h WordingMatch) IsComplete() bool { return h.HasWording && h.TotalShare > 0.99 }
+// IsComplete reports whether every group of the wording occurs.
+func (m WordingMatch) IsComplete() bool { return m.HasWording && m.TotalShare > 0.99 }
 
-// Contains reports whether a wording contains a word.
+// Contains reports whether a phrase of the wording contains the stem with the given hash.
 func (w Wording) Contains(stem uint64) bool {
 	return slices.ContainsFunc(w, func(g wordGroup) bool {
 		return slices.ContainsFunc(g.phrases, func(p Stems) bool { return p.contains(stem) })

@@ -12,16 +12,17 @@ import (
 	"github.com/blevesearch/snowballstem/english"
 )
 
-// word is a token of a text: lower case, with its stem and its place in bytes.
+// word is a word of a text.
 type word struct {
-	text       string
+	text       string // in lower case, except the month "May"
 	stem       string
-	start, end int
-	clause     uint8 // which clause of its sentence
+	start, end int   // byte offsets
+	clause     uint8 // index of its clause in the sentence
 }
 
-// splitWords cuts text into words. Hyphens and slashes separate; an apostrophe or a dot
-// within a word or number does not ("don't", "1.2").
+// splitWords splits text into words. Hyphens and slashes separate words; apostrophes within words and
+// dots or commas within numbers don't ("don't", "1.2"). Contractions such as "there's" become two
+// words.
 func splitWords(text string) []word {
 	out := make([]word, 0, len(text)/6+1)
 	for i := 0; i < len(text); {
@@ -56,9 +57,9 @@ func splitWords(text string) []word {
 		one := word{text: w, stem: stemOf(w), start: start, end: i}
 		switch raw := text[start:i]; {
 		case raw == "IT":
-			one.stem = "IT" // no pronoun
+			one.stem = "IT" // not the pronoun
 		case raw == "May" && (len(out) > 0 || i+1 < len(text) && text[i] == ' ' && text[i+1] >= '0' && text[i+1] <= '9'):
-			one.text = raw // the month, or a name
+			one.text = raw // the month or a name, not the verb
 		}
 		if whole := missingApostrophes[w]; whole != "" {
 			one.text, one.stem = whole, whole
@@ -77,15 +78,16 @@ func Words(text string) []string {
 	return out
 }
 
+// isWordRune reports whether r is a letter, a digit or a percent sign.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%' }
 
-// missingApostrophes are words that people type without their apostrophe.
+// missingApostrophes maps negations typed without their apostrophe to the correct spelling.
 var missingApostrophes = map[string]string{
 	"isnt": "isn't", "arent": "aren't", "wasnt": "wasn't", "werent": "weren't", "dont": "don't", "doesnt": "doesn't",
 	"didnt": "didn't", "hasnt": "hasn't", "havent": "haven't",
 }
 
-// splitContraction are the two words of one: "there's" is "there is".
+// splitContraction splits a contraction into its two words: "there's" into "there" and "is".
 func splitContraction(w string) (first, second string, is bool) {
 	first, end, is := strings.Cut(w, "'")
 	if !is {
@@ -106,15 +108,17 @@ func splitContraction(w string) (first, second string, is bool) {
 
 var contractibleWords = wordSet("there here that it what who he she where how")
 
-// apostropheReplacer are the marks that people type for one.
+// apostropheReplacer replaces the characters that people type as an apostrophe with "'".
 var apostropheReplacer = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
 
+// isApostrophe reports whether r is typed as an apostrophe but is not "'".
 func isApostrophe(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
 
+// isJoiner reports whether r can be part of a word or number: an apostrophe, a dot or a comma.
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
-// joinsWord tells whether the rune at i holds a word together: an apostrophe between
-// letters, a dot or comma between digits.
+// joinsWord reports whether the joiner at i is part of a word or number: an apostrophe between
+// letters, or a dot or comma between digits. size is its length in bytes.
 func joinsWord(text string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+size:])
@@ -126,7 +130,8 @@ func joinsWord(text string, i, size int) bool {
 
 const maxStemBytes = 40 // longer "words" are keys and hashes
 
-// stemOf is the stem of one word.
+// stemOf returns the stem of a word. Words with digits and very short or long words are their own
+// stems.
 func stemOf(w string) string {
 	w = strings.TrimSuffix(w, "'s")
 	if len(w) < 3 || len(w) > maxStemBytes {
@@ -137,15 +142,15 @@ func stemOf(w string) string {
 			return w
 		}
 	}
-	if one, ok := stemOverrides[w]; ok {
-		return one
+	if stem, ok := stemOverrides[w]; ok {
+		return stem
 	}
-	if known, ok := stemCache.Load(w); ok {
-		return known.(string)
+	if cached, ok := stemCache.Load(w); ok {
+		return cached.(string)
 	}
 	base := w
-	if result, ok := irregularForms[w]; ok {
-		base = result
+	if infinitive, ok := irregularForms[w]; ok {
+		base = infinitive
 	}
 	env := snowballstem.NewEnv(americanSpelling(base))
 	english.Stem(env)
@@ -156,17 +161,15 @@ func stemOf(w string) string {
 	return result
 }
 
-// Documents say the same few thousand words over and over.
+// stemCache caches the stems of words, which repeat across documents.
 var (
-	stemCache     sync.Map // of word to stem
+	stemCache     sync.Map // stem by word
 	stemCacheSize atomic.Int64
 )
 
 const maxCachedStems = 1 << 15
 
-// Words that stemming would confuse with others of the field: a manager with
-// management, an officer with an office, a server with a service.
-// irregular are forms of verbs that no rule of stems brings together.
+// irregularForms maps irregular verb forms to their infinitives.
 var irregularForms = parseIrregularForms(
 	`withdraw withdrew withdrawn, keep kept, hold held, write wrote written, choose chose chosen, break broke broken, give gave given, make made,
 send sent, build built, buy bought, tell told, teach taught, know knew known, show shown, see saw seen, draw drew drawn, hide hid hidden, steal stole stolen, sell sold,
@@ -174,6 +177,7 @@ lose lost, begin began begun, bring brought, understand understood, bind bound, 
 rewrite rewrote rewritten, undertake undertook undertaken, oversee oversaw overseen, uphold upheld, withhold withheld, think thought, pay paid, run ran, mean meant`,
 )
 
+// parseIrregularForms parses a comma-separated list of verbs, each an infinitive and its forms.
 func parseIrregularForms(list string) map[string]string {
 	m := make(map[string]string)
 	for line := range strings.SplitSeq(list, ",") {
@@ -185,6 +189,8 @@ func parseIrregularForms(list string) map[string]string {
 	return m
 }
 
+// stemOverrides holds the stems of words that the stemmer would confuse with others: "manager" with
+// "management", "officer" with "office", "server" with "service".
 var stemOverrides = map[string]string{
 	"manager": "manager", "managers": "manager", "officer": "officer", "officers": "officer", "office": "office", "offices": "office",
 	"provider": "provider", "providers": "provider", "processor": "processor", "processors": "processor",
@@ -207,7 +213,7 @@ var stemOverrides = map[string]string{
 	"logon": "logon", "recorder": "recorder",
 }
 
-// americanSpelling folds the British spellings that the field uses.
+// americanSpelling returns the American spelling of a British form ("organisation"), or w itself.
 func americanSpelling(w string) string {
 	switch w {
 	case "programme":
@@ -240,15 +246,16 @@ func americanSpelling(w string) string {
 	return w
 }
 
-// hashTerm names a concept. Collisions of 64 bits are not a concern at this size.
+// hashTerm returns the 64-bit FNV-1a hash of a concept or stem, which serves as its ID.
 func hashTerm(concept string) uint64 {
-	h := uint64(14695981039346656037) // FNV-1a, as hash/fnv has it
+	h := uint64(14695981039346656037) // FNV-1a offset basis
 	for i := range len(concept) {
 		h = (h ^ uint64(concept[i])) * 1099511628211
 	}
 	return h
 }
 
+// wordSet returns the set of the space-separated words of s.
 func wordSet(s string) map[string]bool {
 	m := make(map[string]bool)
 	for _, w := range strings.Fields(s) {
@@ -257,7 +264,7 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// Words that carry no topic. Negation, modality and the like are read by stance.
+// stopWords carry no topic. Stance reads negation and modality from them.
 var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
 before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
 for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself

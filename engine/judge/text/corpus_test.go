@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Sentences as documents have them, of five kinds, written by others than the rules (docs/quality.md): whether they
-// are heard to say that something is lacking or failed. Each kind has a floor.
-func TestSentencesOfFiveKinds(t *testing.T) {
+// The sentences, of five kinds, were written independently of the rules (docs/quality.md). For each kind a minimum
+// share must be read correctly as stating a gap or failure, or none.
+func TestSentenceCorpus(t *testing.T) {
 	f, err := os.Open("testdata/sentences.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestSentencesOfFiveKinds(t *testing.T) {
 		kind, text := row[1], row[2]
 		n := kinds[kind]
 		if n == nil {
-			t.Fatalf("%q is of no kind: %q", text, kind)
+			t.Fatalf("%q has unknown kind %q", text, kind)
 		}
 		c := Analyze(text, 0)
 		against, less := false, false
@@ -34,7 +34,7 @@ func TestSentencesOfFiveKinds(t *testing.T) {
 			less = less || s.Limit != "" || s.Rare != 0 || s.StillPresent
 		}
 		n.all++
-		if heard := against || kind == "failure" && less; heard == (kind == "lack" || kind == "failure") {
+		if found := against || kind == "failure" && less; found == (kind == "lack" || kind == "failure") {
 			n.right++
 		} else {
 			t.Logf("%s: %s", kind, text)
@@ -45,7 +45,7 @@ func TestSentencesOfFiveKinds(t *testing.T) {
 		share := float64(n.right) / float64(n.all)
 		t.Logf("%s: %d of %d", kind, n.right, n.all)
 		if share < floors[kind] {
-			t.Errorf("%s: %.2f, at least %.2f", kind, share, floors[kind])
+			t.Errorf("%s: %.2f, want at least %.2f", kind, share, floors[kind])
 		}
 	}
 }
