@@ -194,28 +194,28 @@ func (d *document) copyWithDefs(v any, defs map[string]any) (any, error) {
 					return nil, fmt.Errorf("there is no schema %s", ref)
 				}
 				defs[name] = nil // reserve the name, in case the schema refers to itself
-				made, err := d.copyWithDefs(s, defs)
+				copied, err := d.copyWithDefs(s, defs)
 				if err != nil {
 					return nil, err
 				}
-				defs[name] = made
+				defs[name] = copied
 				continue
 			}
-			made, err := d.copyWithDefs(one, defs)
+			copied, err := d.copyWithDefs(one, defs)
 			if err != nil {
 				return nil, err
 			}
-			out[k] = made
+			out[k] = copied
 		}
 		return out, nil
 	case []any:
 		out := make([]any, len(x))
 		for i, one := range x {
-			made, err := d.copyWithDefs(one, defs)
+			copied, err := d.copyWithDefs(one, defs)
 			if err != nil {
 				return nil, err
 			}
-			out[i] = made
+			out[i] = copied
 		}
 		return out, nil
 	}

@@ -314,9 +314,9 @@ func (a *App) View() string {
 
 // drawWithOverlay draws the screen with the prompt over its lower part.
 func (a *App) drawWithOverlay(body int) []draw.Line {
-	asked := a.overlay.view(a.w, max(1, body-1))
-	asked = asked[:min(len(asked), body)]
-	left := max(0, body-len(asked)-1)
+	prompt := a.overlay.view(a.w, max(1, body-1))
+	prompt = prompt[:min(len(prompt), body)]
+	left := max(0, body-len(prompt)-1)
 	var out []draw.Line
 	if left > 0 {
 		out = a.topScreen().view(a.w, left)
@@ -325,10 +325,10 @@ func (a *App) drawWithOverlay(body int) []draw.Line {
 			out = append(out, nil)
 		}
 	}
-	if len(out)+len(asked) < body {
+	if len(out)+len(prompt) < body {
 		out = append(out, draw.TextLine(draw.Dim, draw.Rule(a.w)))
 	}
-	return append(out, asked...)
+	return append(out, prompt...)
 }
 
 // header returns the header line: the location and current activity.

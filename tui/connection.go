@@ -98,9 +98,9 @@ func (a *App) scheduleReconnect(err error) tea.Cmd {
 func (a *App) markConnected() { a.connection = connectionLoss{waitSeq: a.connection.waitSeq} }
 
 func (l *connectionLoss) message(a *App) string {
-	kept := ""
+	note := ""
 	if n := a.saver.unsavedCount(); n > 0 {
-		kept = print.Pluralize(n, "change is kept, ", "changes are kept, ")
+		note = print.Pluralize(n, "change is kept, ", "changes are kept, ")
 	}
-	return fmt.Sprintf("%sretrying in %d s (Ctrl-R: now): %s", kept, int(l.retryIn.Seconds()), l.reason)
+	return fmt.Sprintf("%sretrying in %d s (Ctrl-R: now): %s", note, int(l.retryIn.Seconds()), l.reason)
 }

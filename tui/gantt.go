@@ -135,13 +135,13 @@ func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) str
 	if !ok {
 		return fmt.Sprintf("no date: %q", r.value("due_date"))
 	}
-	way := '━'
+	symbol := '━'
 	if s.completed {
-		way = '─'
+		symbol = '─'
 	}
 	for i := cell(s.from); i <= cell(s.to); i++ {
 		if i != today {
-			line[i] = way
+			line[i] = symbol
 		}
 	}
 	for _, d := range s.dates {

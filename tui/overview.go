@@ -172,14 +172,14 @@ func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api
 
 func (o *overview) actions() []action.Action {
 	a := o.app
-	ways := o.menuItems()
-	o.cursor = max(0, min(o.cursor, len(ways)-1))
+	items := o.menuItems()
+	o.cursor = max(0, min(o.cursor, len(items)-1))
 	out := []action.Action{
 		{
 			Keys:  []string{"enter"},
 			Label: "open",
 			Help:  "opens the selected entry",
-			Do:    func() tea.Cmd { return a.push(ways[o.cursor].open()) },
+			Do:    func() tea.Cmd { return a.push(items[o.cursor].open()) },
 		},
 	}
 	out = append(
@@ -207,7 +207,7 @@ func (o *overview) actions() []action.Action {
 			Do:    func() tea.Cmd { return a.push(newSearch(a, o.assessment)) },
 		},
 	)
-	for _, w := range ways {
+	for _, w := range items {
 		out = append(out, action.Action{Keys: []string{w.key}, Help: "opens " + w.title, Do: func() tea.Cmd { return a.push(w.open()) }})
 	}
 	var st *api.SyncStatus
@@ -225,11 +225,11 @@ func (o *overview) actions() []action.Action {
 		case "up":
 			o.cursor = max(0, o.cursor-1)
 		case "down":
-			o.cursor = min(len(ways)-1, o.cursor+1)
+			o.cursor = min(len(items)-1, o.cursor+1)
 		case "home":
 			o.cursor = 0
 		case "end":
-			o.cursor = len(ways) - 1
+			o.cursor = len(items) - 1
 		case "pgup":
 			o.scroll = max(0, o.scroll-10)
 		case "pgdown":
@@ -345,8 +345,8 @@ func (o *overview) visibleLines(lines []draw.Line, h int) []draw.Line {
 func (o *overview) drawMenu(w int) []draw.Line {
 	var out []draw.Line
 	all := deliverableTypes()
-	for i, way := range o.menuItems() {
-		line := draw.Line{{Text: " "}, {Text: way.key, Style: draw.Bold}, {Text: "  " + way.title}}
+	for i, item := range o.menuItems() {
+		line := draw.Line{{Text: " "}, {Text: item.key, Style: draw.Bold}, {Text: "  " + item.title}}
 		if i < len(all) {
 			state := "-"
 			if v := o.data.heads[all[i].gate]; v != nil {
@@ -372,8 +372,8 @@ func (o *overview) menuItemAt(y int) (int, bool) {
 
 // click selects a menu entry, or opens it if it is already selected.
 func (o *overview) click(x, y int) tea.Cmd {
-	at, there := o.menuItemAt(y + o.firstVisible)
-	if o.data == nil || !there || x >= menuWidth && o.app.w >= minSplitWidth {
+	at, found := o.menuItemAt(y + o.firstVisible)
+	if o.data == nil || !found || x >= menuWidth && o.app.w >= minSplitWidth {
 		return nil
 	}
 	if at == o.cursor {
@@ -447,7 +447,7 @@ func (o *overview) renderSummary(p *draw.Page) {
 }
 
 // drawStateTrack draws the states in one line: done, current, remaining; ◆ and ◇ are gates.
-func drawStateTrack(here api.State) draw.Line {
+func drawStateTrack(current api.State) draw.Line {
 	var b strings.Builder
 	for _, s := range api.States() {
 		gate := false
@@ -455,11 +455,11 @@ func drawStateTrack(here api.State) draw.Line {
 			gate = gate || m.To == s && m.Gate != ""
 		}
 		switch {
-		case s == here:
+		case s == current:
 			b.WriteString("▶")
-		case here.HasReached(s) && gate:
+		case current.HasReached(s) && gate:
 			b.WriteString("◆")
-		case here.HasReached(s):
+		case current.HasReached(s):
 			b.WriteString("✓")
 		case gate:
 			b.WriteString("◇")
@@ -473,13 +473,13 @@ func drawStateTrack(here api.State) draw.Line {
 // renderStates lists the states vertically.
 func (o *overview) renderStates(p *draw.Page) {
 	p.Title("Lifecycle")
-	here := o.data.status.State
+	current := o.data.status.State
 	for _, s := range api.States() {
 		sign, style := "·", draw.Dim
 		switch {
-		case s == here:
+		case s == current:
 			sign, style = "▶", draw.Bold
-		case here.HasReached(s):
+		case current.HasReached(s):
 			sign, style = "✓", draw.Plain
 		}
 		line := draw.Line{{Text: sign + " " + formatState(s), Style: style}}

@@ -236,10 +236,10 @@ func (v *review) updateItem(key string, item any) {
 
 // applyUnsaved applies unsaved changes to the rows with the given keys.
 func (v *review) applyUnsaved(keys map[string]bool) {
-	over := v.app.saver.unsavedValues(v, keys)
+	unsaved := v.app.saver.unsavedValues(v, keys)
 	for key := range keys {
 		if r := v.byKey[key]; r != nil {
-			r.unsaved = over[key]
+			r.unsaved = unsaved[key]
 			r.invalidate()
 		}
 	}

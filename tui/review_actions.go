@@ -333,8 +333,8 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 			value = ""
 		}
 	}
-	if kept, was := rows[0].rejected[a.name]; was {
-		value = kept
+	if rejected, was := rows[0].rejected[a.name]; was {
+		value = rejected
 	}
 	q := &textPrompt{app: v.app, title: title, field: input.New(value, a.form == formLongText), allowEditor: a.form == formLongText}
 	switch {

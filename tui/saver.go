@@ -179,10 +179,10 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 	}
 	k, version := v.kind, v.version.ID
 	return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
-		var done []editResult
+		var results []editResult
 		for _, o := range orders {
 			one := k.sendEdit(ctx, a.Caller, version, o)
-			done = append(done, one)
+			results = append(results, one)
 			if one.err != nil && isConnectionError(one.err) {
 				break
 			}
@@ -190,7 +190,7 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 				break // the remaining items are in the next version now
 			}
 		}
-		return func() tea.Cmd { return s.handleResults(a, v, orders, done) }
+		return func() tea.Cmd { return s.handleResults(a, v, orders, results) }
 	})
 }
 
@@ -236,18 +236,18 @@ func (s *saver) countRefusal(why string) {
 }
 
 // handleResults processes the results of sent changes.
-func (s *saver) handleResults(a *App, v *review, orders []editRequest, done []editResult) tea.Cmd {
+func (s *saver) handleResults(a *App, v *review, orders []editRequest, results []editResult) tea.Cmd {
 	s.sending = nil
 	var cmds []tea.Cmd
 	var back []*pendingEdit
 	var lostBy error
 	moved := false
 	for i, o := range orders {
-		if i >= len(done) {
+		if i >= len(results) {
 			back = append(back, o.edit)
 			continue
 		}
-		switch d := done[i]; {
+		switch d := results[i]; {
 		case d.err == nil && d.theirs != nil:
 			s.clashes = append(s.clashes, &clash{o.edit, d.theirs})
 			v.byKey[o.edit.key].hasConflict = true
@@ -281,7 +281,7 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, done []ed
 	switch {
 	case moved:
 		cmds = append(cmds, v.load())
-	case v.version != nil && v.version.Status == api.VersionUnderReview && len(done) > 0:
+	case v.version != nil && v.version.Status == api.VersionUnderReview && len(results) > 0:
 		cmds = append(cmds, v.reloadVersion()) // a change takes it out of review
 	}
 	if len(s.queue) == 0 && s.refusals > 0 {

@@ -24,8 +24,7 @@ import (
 type conflicts struct {
 	*table
 	assessment api.Assessment
-	// showDecided shows those that are decided beside those that are open; it is read while
-	// the list is.
+	// showDecided shows resolved conflicts along with open ones; the background fetch reads it.
 	showDecided atomic.Bool
 	status      *api.SyncStatus
 	// rejectedValues holds rejected input by conflict, to be offered again.
@@ -310,13 +309,13 @@ func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
 		}
 	}
 	return c.app.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
-		made := map[string]*api.SyncConflict{}
+		resolved := map[string]*api.SyncConflict{}
 		var first error
 		for _, in := range orders {
 			got, err := resolve(ctx, in)
 			switch {
 			case err == nil:
-				made[got.ID] = got
+				resolved[got.ID] = got
 				continue
 			case first == nil:
 				first = err
@@ -325,7 +324,7 @@ func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
 				break
 			}
 		}
-		return func() tea.Cmd { return c.showDecisions(made, len(orders), first) }
+		return func() tea.Cmd { return c.showDecisions(resolved, len(orders), first) }
 	})
 }
 
@@ -341,7 +340,7 @@ func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total i
 	c.drawnRow = nil
 	c.list.ClearMarks()
 	c.list.Refresh()
-	if err != nil { // a decision is not made again by itself: who asked for it may have changed their mind
+	if err != nil { // not retried automatically, since the user may have changed their mind
 		c.app.statusText, c.app.isError = "not resolved: "+explainError(err), true
 		if total > 1 {
 			c.app.statusText = fmt.Sprintf("%d of %d resolved; the first error: %s", len(resolved), total, explainError(err))
@@ -381,26 +380,26 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		}
 	}
 	if len(choices) > 0 {
-		says := print.Humanize[string]
+		describe := print.Humanize[string]
 		if at.form == formNumber {
-			says = formatLevel
+			describe = formatLevel
 		}
 		c.app.overlay = &choicePrompt{
 			app:      c.app,
 			title:    title,
 			options:  choices,
-			labelOf:  says,
+			labelOf:  describe,
 			cursor:   max(0, slices.Index(choices, now)),
 			onChoose: func(word string) tea.Cmd { return set(at.encodeJSON(word)) },
 		}
 		return nil
 	}
-	plain := at != nil || isTextConflict(one)
+	isText := at != nil || isTextConflict(one)
 	if text, is := c.rejectedValues[one.ID]; is {
 		now = text
 	}
 	q := &textPrompt{app: c.app, title: title, field: input.New(now, at == nil || at.form == formLongText), allowEditor: true}
-	if !plain {
+	if !isText {
 		q.lines = []string{"as JSON"}
 	}
 	q.onSubmit = func(text string) tea.Cmd {
@@ -408,7 +407,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		switch {
 		case at != nil:
 			why = at.validationError(text)
-		case !plain && !json.Valid([]byte(text)):
+		case !isText && !json.Valid([]byte(text)):
 			why = "invalid JSON"
 		}
 		if why != "" {
@@ -420,7 +419,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		switch {
 		case at != nil:
 			return set(at.encodeJSON(text))
-		case plain:
+		case isText:
 			b, _ := json.Marshal(text) // a text always can be
 			return set(b)
 		}

@@ -34,7 +34,7 @@ type table struct {
 	app *App
 	// label names it in the help, parentTitle is shown in the header.
 	label, parentTitle string
-	// what its rows are, where none are there.
+	// emptyText is shown if there are no rows.
 	emptyText string
 	list      list.List
 	entries   []entry
@@ -64,7 +64,7 @@ type table struct {
 	drawn                 []draw.Line
 }
 
-// pagesRead is how many rows are read by themselves; m reads more.
+// initialRows is the number of rows loaded at first; m loads more.
 const initialRows = 1000
 
 // refreshInterval is the time between refreshes of live tables.

@@ -32,9 +32,9 @@ type Options struct {
 	Assessment *api.Assessment
 	// OnOpen is called with each assessment opened, which becomes the default of commands.
 	OnOpen func(id string)
-	// Resolve decides a conflict where that is done: at the home of the assessment. Nil: where
-	// Caller calls. Together brings a clone and its home together, and says what came of it;
-	// nil where that can't be done from here.
+	// Resolve resolves a conflict at the assessment's remote; nil means that Caller resolves it.
+	// Sync syncs a clone with its remote and returns a summary; nil means that syncing is not
+	// available here.
 	Resolve func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error)
 	Sync    func(ctx context.Context, assessment string) (string, error)
 	// Notices receives messages to show, e.g. that the server asked to slow down.

@@ -137,7 +137,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 	if c.note != "" {
 		j.addLimitation("%s", c.note)
 	} else {
-		var first []map[string]any // shown before what is in the draft anyway
+		var first []map[string]any // listed before the proposals that are in the draft anyway
 		for _, one := range answer.Advice {
 			p := map[string]any{"kind": "advice", "about": one.About, "text": one.Text, "model": c.model, "inference": one.Source == 0}
 			for _, key := range subjectFields[:2] {
@@ -211,7 +211,7 @@ func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map
 		}
 		return nil
 	}
-	kept := []advice{}
+	supported := []advice{}
 	for _, one := range answer.Advice {
 		d.claims++
 		err := checkText(one.Text)
@@ -232,9 +232,9 @@ func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map
 			d.reject("the advice on %q: %v", truncateField(one.About), err)
 			continue
 		}
-		kept = append(kept, one)
+		supported = append(supported, one)
 	}
-	answer.Advice = kept
+	answer.Advice = supported
 	if answer.Summary != "" {
 		d.claims++
 		if err := checkText(answer.Summary); err != nil {

@@ -58,42 +58,42 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 		}
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		made := newRun(tx, by, q.agentID, "", input)
-		made.Model, made.PromptVersion, made.Tokens = run.Model, run.PromptVersion, run.Tokens
-		made.Status, made.StartedAt, made.CompletedAt = completed, &started, ptr(tx.Now())
+		newRecord := newRun(tx, by, q.agentID, "", input)
+		newRecord.Model, newRecord.PromptVersion, newRecord.Tokens = run.Model, run.PromptVersion, run.Tokens
+		newRecord.Status, newRecord.StartedAt, newRecord.CompletedAt = completed, &started, ptr(tx.Now())
 		mark := P(out).Metadata()
-		mark.Model, mark.AgentRunID = made.Model, made.ID
+		mark.Model, mark.AgentRunID = newRecord.Model, newRecord.ID
 		sum, err := hashJSON(out)
 		if err != nil {
 			return err
 		}
-		made.OutputSHA256 = &sum
+		newRecord.OutputSHA256 = &sum
 		if e, ok := any(out).(*api.EvidenceEvaluation); ok {
-			made.Confidence = ptr(e.ConfidenceScore / 100)
+			newRecord.Confidence = ptr(e.ConfidenceScore / 100)
 		}
 		for i := range steps {
 			steps[i].Index = i
-			record := &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: made.ID}
+			record := &store.AgentStep{AgentStep: steps[i], OrganizationID: by.OrganizationID, AgentRunID: newRecord.ID}
 			if err := store.AgentSteps.Insert(tx, by.OrganizationID, record); err != nil {
 				return err
 			}
 		}
 		proposed := api.AgentOutput{
-			AgentRunID: made.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepData(out)},
+			AgentRunID: newRecord.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepData(out)},
 			Limitations: append(append(limits, mark.Limitations...), "The answer is based only on the text provided."),
 		}
 		api.NeverNull(&proposed)
 		return errors.Join(
 			store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
-			store.AgentRuns.Insert(tx, by.OrganizationID, &made),
+			store.AgentRuns.Insert(tx, by.OrganizationID, &newRecord),
 			audit.Append(
 				tx,
 				by,
 				audit.Entry{
 					Action:       "analysis.answered",
 					ResourceType: "agent_run",
-					ResourceID:   made.ID,
-					Changes:      map[string]any{"agent_id": q.agentID, "model": made.Model},
+					ResourceID:   newRecord.ID,
+					Changes:      map[string]any{"agent_id": q.agentID, "model": newRecord.Model},
 				},
 			),
 		)

@@ -326,43 +326,43 @@ func (s *Service) Complete(ctx context.Context, by api.Caller, in *api.CompleteR
 		out.Proposals = in.Body.Proposals
 	}
 	out.Limitations = []string{"Written by a user, not produced by the agent."}
-	var done api.AgentRun
+	var finished api.AgentRun
 	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		switch {
 		case r.Status == completed && !hasOutput:
-			done = *r
+			finished = *r
 			return errRunFinished
 		case isFinished(r.Status):
 			return api.Conflict("the run is already %s", r.Status)
 		}
 		r.Model = "manual"
 		err := recordEnd(tx, by, r, &out, nil)
-		done = *r
+		finished = *r
 		return err
 	})
 	if err != nil && !errors.Is(err, errRunFinished) {
 		return nil, err
 	}
 	s.stopRun(in.AgentRunID)
-	return &done, nil
+	return &finished, nil
 }
 
 // Cancel cancels a run. Drafts it has already created are kept.
 func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.AgentRunInput) (*api.AgentRun, error) {
-	var done api.AgentRun
+	var finished api.AgentRun
 	err := s.updateRun(ctx, by, in.AgentRunID, func(tx *store.Tx, r *api.AgentRun) error {
 		if isFinished(r.Status) {
 			return api.Conflict("the run is already %s", r.Status)
 		}
 		r.Status, r.CompletedAt = cancelled, ptr(tx.Now())
-		done = *r
+		finished = *r
 		return audit.Append(tx, by, audit.Entry{Action: "agent_run.cancelled", ResourceType: "agent_run", ResourceID: r.ID})
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.stopRun(in.AgentRunID)
-	return &done, nil
+	return &finished, nil
 }
 
 // stopRun stops the work of a run if it is running in this process.

@@ -104,8 +104,8 @@ func (s *Service) updateCustom(
 		if dryRun {
 			return head, nil
 		}
-		kept, err := s.saveCustomRevision(ctx, by, head, &next, action)
-		if kept || err != nil {
+		saved, err := s.saveCustomRevision(ctx, by, head, &next, action)
+		if saved || err != nil {
 			return next.Revision, err
 		}
 	}

@@ -40,7 +40,7 @@ func (o *customSnapshotCache) put(k customSnapshotKey, c customSnapshot) {
 	if o.byKey == nil {
 		o.byKey = map[customSnapshotKey]customSnapshot{}
 	}
-	if _, there := o.byKey[k]; !there {
+	if _, found := o.byKey[k]; !found {
 		o.order = append(o.order, k)
 	}
 	o.byKey[k] = c

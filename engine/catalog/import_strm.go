@@ -60,11 +60,11 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 			len(papers),
 		)
 	}
-	done, err := s.acquireImportSlot(ctx)
+	release, err := s.acquireImportSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer release()
 	base, err := s.findVersion(ctx, in.Version)
 	if err != nil {
 		return nil, err
@@ -266,10 +266,10 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 	if len(data) > maxWorkbookBytes {
 		return nil, "", api.Invalid("file", "the file is over the limit of %d MiB", maxWorkbookBytes>>20)
 	}
-	whole := newMappingFile(file.Filename, data)
+	single := newMappingFile(file.Filename, data)
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil || slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.EqualFold(f.Name, "xl/workbook.xml") }) {
-		return []mappingFile{whole}, whole.sha256, nil // a PDF, a workbook, or a file the reader will reject
+		return []mappingFile{single}, single.sha256, nil // a PDF, a workbook, or a file the reader will reject
 	}
 	total := int64(0)
 	for _, f := range z.File {
@@ -294,7 +294,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx file")
 	}
 	slices.SortFunc(papers, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
-	return papers, whole.sha256, nil
+	return papers, single.sha256, nil
 }
 
 func readZipFile(f *zip.File) ([]byte, error) {

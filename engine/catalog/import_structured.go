@@ -25,11 +25,11 @@ import (
 // was imported under the same label, the run refers to that version.
 func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.ImportSourceInput) (*api.ImportRun, error) {
 	began := s.clock()
-	done, err := s.acquireImportSlot(ctx)
+	release, err := s.acquireImportSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer release()
 	if run, err := s.findImported(ctx, &in.Body, began); run != nil || err != nil {
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func detectFormat(source json.RawMessage) string {
 	var root map[string]json.RawMessage
 	if json.Unmarshal(source, &root) == nil {
 		for _, model := range []string{"catalog", "profile", "mapping-collection"} {
-			if _, there := root[model]; there {
+			if _, found := root[model]; found {
 				return api.FormatOSCAL
 			}
 		}

@@ -46,11 +46,11 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 	if err != nil {
 		return nil, api.Invalid("aliases", "%v", err).WithCause(err)
 	}
-	done, err := s.acquireImportSlot(ctx)
+	release, err := s.acquireImportSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer release()
 	src, err := workbook.Read(
 		ctx,
 		bytes.NewReader(data),
@@ -170,8 +170,8 @@ func (s *Service) activate(tx *store.Tx, id string) error {
 }
 
 func (s *Service) recordRun(tx *store.Tx, by api.Caller, run *api.ImportRun) error {
-	done := tx.Now()
-	run.ID, run.CreatedAt, run.UpdatedAt, run.CompletedAt = tx.NewID(), done, done, &done
+	completedAt := tx.Now()
+	run.ID, run.CreatedAt, run.UpdatedAt, run.CompletedAt = tx.NewID(), completedAt, completedAt, &completedAt
 	if run.Diff != nil && run.VersionID != nil {
 		run.Diff.ToVersionID = *run.VersionID
 	}

@@ -74,25 +74,25 @@ func (s *Service) ReceiveCustom(ctx context.Context, by api.Caller, content []by
 	if len(content) > maxCustomCatalog {
 		return api.Invalid("file", "frameworks and controls may have at most %d MiB in total", maxCustomCatalog>>20)
 	}
-	var came customContent
+	var received customContent
 	d := json.NewDecoder(bytes.NewReader(content))
-	if err := d.Decode(&came); err != nil {
+	if err := d.Decode(&received); err != nil {
 		return api.Invalid("file", "the frameworks and controls can't be read: %v", err)
 	}
 	org := by.OrganizationID
 	carried := customDraft{updatedBy: by.Actor.Name, now: s.clock().UTC()}
 	carried.OrganizationID = org
-	for _, f := range came.Frameworks {
+	for _, f := range received.Frameworks {
 		carried.putFramework(-1, f)
 	}
-	for _, k := range came.Controls {
+	for _, k := range received.Controls {
 		carried.putControl(-1, k)
 	}
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
 		return err
 	}
-	if err := base.CheckCustom(&scf.Custom{OrganizationID: org, Frameworks: came.Frameworks, Controls: came.Controls}); err != nil {
+	if err := base.CheckCustom(&scf.Custom{OrganizationID: org, Frameworks: received.Frameworks, Controls: received.Controls}); err != nil {
 		return customToAPIError(err)
 	}
 	same, sum, err := encodeCustomContent(&carried.CustomCatalog)

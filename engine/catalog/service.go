@@ -191,16 +191,16 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 	if len(snapshot) > maxSnapshotBytes {
 		return "", api.Invalid("file", "a catalog may have at most %d MiB", maxSnapshotBytes>>20)
 	}
-	done, err := s.acquireImportSlot(ctx)
+	release, err := s.acquireImportSlot(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer done()
+	defer release()
 	var id string
 	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
 		return "", err
 	}
-	came, err := scf.DecodeSnapshot(snapshot, scf.Version{ID: id, ImportedAt: s.clock()})
+	received, err := scf.DecodeSnapshot(snapshot, scf.Version{ID: id, ImportedAt: s.clock()})
 	if err != nil {
 		return "", api.Invalid("file", "the catalog can't be read: %v", err)
 	}
@@ -208,14 +208,14 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 	// another release of the program.
 	sum := sha256.Sum256(snapshot)
 	variant := "carried " + hex.EncodeToString(sum[:8])
-	kept, err := s.saveVersion(
+	saved, err := s.saveVersion(
 		ctx,
-		versionEntry{src: came.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }},
+		versionEntry{src: received.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }},
 	)
 	if err != nil {
 		return "", err
 	}
-	return kept.Version().ID, nil
+	return saved.Version().ID, nil
 }
 
 func (s *Service) notifyImported(version string) {

@@ -14,7 +14,8 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-// speaking is a server of ollama's protocol that answers what answer says to the data of a question.
+// speaking returns a model served over ollama's protocol that responds with the result of answer
+// for the data of a question.
 func speaking(t *testing.T, answer func(data map[string]any) any) agent.Model {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func speaking(t *testing.T, answer func(data map[string]any) any) agent.Model {
 	return m
 }
 
-// ran is a run from its start to its end, with what it proposes.
+// ran runs an agent to its end and returns the run and its proposals.
 func ran(t *testing.T, b *bench, s *agent.Service, id, assessment string) (*api.AgentRun, *api.AgentOutput) {
 	t.Helper()
 	run, err := s.StartRun(t.Context(), b.by, &api.StartRunInput{Body: api.StartRunBody{AgentID: id, AssessmentID: assessment}})
@@ -78,8 +79,8 @@ func advisedOn(out *api.AgentOutput) (all []map[string]any) {
 	return all
 }
 
-// A model looks over what the rules drafted: what it says joins the proposals, checked and
-// marked, and the draft is the one that the rules made.
+// TestAdviceOfAModel checks that a model's advice joins the proposals, checked and marked, and that
+// the draft stays the one made by the rules.
 func TestAdviceOfAModel(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
@@ -125,7 +126,8 @@ func TestAdviceOfAModel(t *testing.T) {
 	}
 }
 
-// A model that is away, that obeys a document or that makes things up leaves the rules' work as it was.
+// TestBadAdvice checks that a model that is unavailable, obeys a document or invents things leaves
+// the rules' draft unchanged.
 func TestBadAdvice(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)

@@ -16,7 +16,7 @@ import (
 	llm "github.com/scf-service/service/engine/llm"
 )
 
-// fake answers as it is told; ask sees the question.
+// fake is a model with a scripted response; ask receives the question.
 type fake struct {
 	answer func(llm.Request) (llm.Answer, error)
 }
@@ -31,14 +31,14 @@ func says(text string) fake {
 	}}
 }
 
-// world is an engine with a person in it.
+// world returns an engine and a user of it.
 func world(t testing.TB) (*engine.Engine, api.Caller) {
 	t.Helper()
 	b := newBench(t)
 	return b.Engine, b.by
 }
 
-// with is the agents of an engine, with a model.
+// with returns the agents of an engine with this model.
 func with(e *engine.Engine, m agent.Model) *agent.Service {
 	o := e.Agents.Options
 	o.Model = m
@@ -76,7 +76,7 @@ func TestModelMayBeStricter(t *testing.T) {
 	}
 }
 
-// Whatever a model does, the rules answer, and the run says so.
+// TestBadModelsDegrade checks that the rules answer if a model fails, and that the run reports it.
 func TestBadModelsDegrade(t *testing.T) {
 	e, by := world(t)
 	in := evaluate("Laptops are encrypted.", "All laptops are encrypted with BitLocker.")
@@ -115,7 +115,7 @@ func TestBadModelsDegrade(t *testing.T) {
 //go:embed testdata/attacks.jsonl
 var attacks string
 
-// obeying answers what an attacker wants, in each form.
+// obeying returns what an attacker wants, in each form.
 func obeying(r llm.Request) (llm.Answer, error) {
 	var schema struct{ Properties map[string]any }
 	if err := json.Unmarshal(r.Schema, &schema); err != nil {
@@ -166,7 +166,8 @@ func obeying(r llm.Request) (llm.Answer, error) {
 	return llm.Answer{Text: string(b), Model: "ollama/obeying"}, err
 }
 
-// No attack changes a verdict, with the rules or with a model that does as it is told.
+// TestInjectionChangesNoVerdict checks that no attack changes a verdict, neither with the rules nor
+// with a model that obeys it.
 func TestInjectionChangesNoVerdict(t *testing.T) {
 	e, by := world(t)
 	lines := strings.Split(strings.TrimSpace(attacks), "\n")
@@ -216,8 +217,8 @@ func TestInjectionChangesNoVerdict(t *testing.T) {
 	}
 }
 
-// The same for the three that judge less: what a risk, a processing or a gap asks for
-// never becomes less by a text in it.
+// TestInjectionLowersNothing checks that a text within a risk, processing activity or gap never
+// lowers its result.
 func TestInjectionLowersNothing(t *testing.T) {
 	e, by := world(t)
 	const risk = "SQL injection in the customer portal lets anyone read personal data of 80,000 customers."
@@ -292,7 +293,8 @@ func TestInjectionLowersNothing(t *testing.T) {
 	}
 }
 
-// The data stands between two lines that it can't hold itself.
+// TestEvidenceIsBoundedData checks that the data is between two boundary lines that can't occur in
+// it.
 func TestEvidenceIsBoundedData(t *testing.T) {
 	e, by := world(t)
 	var asked llm.Request
@@ -327,7 +329,8 @@ func TestAgentsLeaveDraftsOnly(t *testing.T) {
 	if done := ended(t, e, by, run.ID); done.Status != "completed" || done.OutputSHA256 == nil {
 		t.Errorf("%+v", done)
 	}
-	// An agent whose state is not reached fails with the reason; one without an assessment too.
+	// An agent started before its state is reached, or without an assessment, fails with the
+	// reason.
 	for _, body := range []api.StartRunBody{{AgentID: "poam-planner", AssessmentID: a.ID}, {AgentID: "gap-analyst"}} {
 		run, err := e.Agents.StartRun(t.Context(), by, &api.StartRunInput{Body: body})
 		if err != nil {
@@ -337,7 +340,7 @@ func TestAgentsLeaveDraftsOnly(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 	}
-	// It never decides, whoever started it, and acts only within a key's scopes.
+	// An agent never decides, whoever started it, and acts only within a key's scopes.
 	acting := by
 	acting.AgentRunID = run.ID
 	if acting.May(api.ApprovalDecide) {

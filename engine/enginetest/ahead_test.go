@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine"
 )
 
-// hearing is a log that calls a function with each message.
+// hearing is a log handler that calls a function with each message.
 type hearing struct {
 	slog.Handler
 	hear func(message string)
@@ -21,8 +21,8 @@ func (h hearing) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A process that stays trains the embedder of the active catalog and of one that is
-// imported without being asked for it, and tells how far it is.
+// TestTrainAhead checks that a daemon trains the embedders of the active catalog and of a newly
+// imported one in advance, and reports the progress.
 func TestTrainAhead(t *testing.T) {
 	trained := make(chan *api.EmbeddingStatus, 2)
 	var e *engine.Engine

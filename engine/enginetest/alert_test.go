@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// gapHouse is an engine with an assessment whose gap analyses the test writes.
+// gapHouse is an engine with an assessment whose gap analyses are written by the test.
 type gapHouse struct {
 	t  *testing.T
 	e  *engine.Engine
@@ -26,7 +26,8 @@ type gapHouse struct {
 
 const gapAssessment = "018f0000-0000-7000-8000-0000000000a1"
 
-// analysed writes a version with gaps, CODE:SEVERITY; "-" after it is met. approved: people approved it.
+// analysed writes a version with gaps in the form CODE:SEVERITY, where "-" means met. With
+// approved, it is approved.
 func (h *gapHouse) analysed(approved bool, gaps ...string) {
 	h.t.Helper()
 	h.n++
@@ -66,7 +67,7 @@ func (h *gapHouse) analysed(approved bool, gaps ...string) {
 	}
 }
 
-// fresh is how many new gaps of a severity the metrics tell.
+// fresh returns the number of new gaps of a severity according to the metrics.
 func (h *gapHouse) fresh(severity string) float64 {
 	h.t.Helper()
 	all, err := h.e.ListMetrics(h.t.Context(), h.by, &api.Paging{Limit: 200}, nil)
@@ -81,8 +82,9 @@ func (h *gapHouse) fresh(severity string) float64 {
 	return 0
 }
 
-// A gap is new while no approved analysis has it, and no drafting again makes it old. A rule on
-// it fires once, names it, fires again for a further one, and is fine when all are approved.
+// TestNewCriticalGaps checks that a gap is new until an approved analysis contains it, also across
+// drafts, and that an alert fires once for it, fires again for another one, and resolves when all
+// are approved.
 func TestNewCriticalGaps(t *testing.T) {
 	e, db, c := opened(
 		t,

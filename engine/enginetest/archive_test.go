@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/engine/archive"
 )
 
-// through takes an assessment with a workflow through all gates to its reports.
+// through runs an assessment with a workflow through all gates to its reports.
 func (b *bench) through(t *testing.T, assessment string) {
 	t.Helper()
 	run := b.begin(t, assessment, api.WorkflowFull)
@@ -37,7 +37,8 @@ func (b *bench) export(t *testing.T, assessment string) []byte {
 	return text
 }
 
-// An archive is checked by itself, and whatever is changed in it is found and named.
+// TestArchive checks that an archive can be verified on its own, and that any change in it is found
+// and named.
 func TestArchive(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t)
@@ -74,7 +75,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// rewritten is an archive of which one file is changed, or left out.
+// rewritten returns an archive with one file changed or removed.
 func rewritten(t *testing.T, whole []byte, name string, change func(path, text string) (string, bool)) (*bytes.Reader, int64) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
@@ -118,7 +119,8 @@ func rewritten(t *testing.T, whole []byte, name string, change func(path, text s
 	return bytes.NewReader(out.Bytes()), int64(out.Len())
 }
 
-// Two versions are told apart line by line, and what is the same is not told.
+// TestArtifactDiff checks that two versions are compared line by line and that equal lines are
+// omitted.
 func TestArtifactDiff(t *testing.T) {
 	b := newBench(t)
 	b.importCatalog(t, yard1)
@@ -161,7 +163,8 @@ func TestArtifactDiff(t *testing.T) {
 	}
 }
 
-// Reports are numbered by template and format, stay what they were, and differ line by line.
+// TestReportsAreArtifacts checks that reports are numbered by template and format, don't change,
+// and are compared line by line.
 func TestReportsAreArtifacts(t *testing.T) {
 	b := newBench(t)
 	b.importCatalog(t, yard1)

@@ -15,7 +15,7 @@ import (
 	llm "github.com/scf-service/service/engine/llm"
 )
 
-// asking is a service with its caller.
+// asking is an agent service with a caller.
 type asking struct {
 	*agent.Service
 	by api.Caller
@@ -49,9 +49,9 @@ func (a asking) AssessDPIA(ctx context.Context, in *api.AssessDPIAInput) (*api.D
 	return a.Service.AssessDPIA(ctx, a.by, in)
 }
 
-// The ceiling: a model that answers each labelled case from its key, through the port and
-// every check, meets every label. Should a case be one where the rules are too strict, it
-// can't: then that is the price of never letting a model be more lenient, to be named here.
+// TestCeiling checks that a model that knows the label of each case passes all checks and reaches
+// every label. A case where the rules are too strict can't pass, since a model may never be more
+// lenient; it must be listed here.
 func TestCeiling(t *testing.T) {
 	e, by := world(t)
 	var key map[string]any
@@ -83,8 +83,8 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// What our layer costs beside the model: the same question to the rules, to a server that
-// answers at once, and that server by itself.
+// BenchmarkModelCall compares the rules, a model server that responds at once, and that server
+// called directly.
 func BenchmarkModelCall(b *testing.B) {
 	w := newBench(b)
 	in := evaluate("Laptops are encrypted and lock after 10 minutes.", strings.Repeat("All laptops are encrypted with BitLocker. ", 40))

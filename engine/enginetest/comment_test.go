@@ -17,8 +17,8 @@ func (b *bench) comment(t *testing.T, assessment string, set func(*api.AddCommen
 	return b.Assessments.AddComment(t.Context(), b.by, in)
 }
 
-// Comments stand beside what is decided on and change nothing of it; the archive and the
-// chain know their words.
+// TestComments checks that comments don't change deliverables and their decisions, and that they
+// are in the archive and the audit chain.
 func TestComments(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	code := b.soaItems(t, a.ID)[0].ControlCode

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used of all cores.
+// processorTime returns the CPU time of this process on all cores.
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var r syscall.Rusage

@@ -13,7 +13,7 @@ import (
 
 func word(s string) *string { return &s }
 
-// rules is a framework of one's own with one requirement per control.
+// rules returns a custom framework with one requirement per control.
 func rules(code string, controls ...string) api.CustomFrameworkBody {
 	f := api.CustomFrameworkBody{Code: code, Name: "Rules of " + code}
 	for n, c := range controls {
@@ -39,7 +39,8 @@ var whistle = api.CustomControlBody{
 	Controls:    []string{"IAC-06"},
 }
 
-// What an organization adds is there for it, marked, and for nobody else by any way in.
+// TestCustomIsTheOrganizationsAlone checks that an organization sees its additions, marked as such,
+// and that no other organization can reach them.
 func TestCustomIsTheOrganizationsAlone(t *testing.T) {
 	b := newBench(t)
 	ctx, ours, theirs := t.Context(), b.by, b.by
@@ -137,7 +138,7 @@ func TestCustomIsTheOrganizationsAlone(t *testing.T) {
 		}
 	}
 
-	// The same codes in another organization are other records.
+	// The same codes in another organization are different records.
 	b.addFramework(t, theirs, rules("yard-rules", "GOV-01"))
 	g, err := b.Catalog.GetFramework(ctx, theirs, &api.FrameworkInput{FrameworkID: "yard-rules"})
 	if err != nil || g.ID == f.ID || g.RequirementCount != 1 {
@@ -145,8 +146,9 @@ func TestCustomIsTheOrganizationsAlone(t *testing.T) {
 	}
 }
 
-// A framework of one's own is assessed, with a control that has only a title and a
-// description; what changes in it afterwards does not reach the assessment.
+// TestCustomFrameworkIsAssessed checks the assessment of a custom framework with a control that has
+// only a title and a description, and that later changes to the framework don't affect the
+// assessment.
 func TestCustomFrameworkIsAssessed(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -195,7 +197,7 @@ func TestCustomFrameworkIsAssessed(t *testing.T) {
 	}
 }
 
-// Changes at the same time are all kept, each on top of the other.
+// TestCustomChangesAtTheSameTime checks that no concurrent change is lost.
 func TestCustomChangesAtTheSameTime(t *testing.T) {
 	b := newBench(t)
 	var wg sync.WaitGroup
@@ -263,7 +265,8 @@ func TestCustomRefused(t *testing.T) {
 	}
 }
 
-// A code twice in a file is refused, whatever may be replaced: the second would win unseen.
+// TestCustomFileWithACodeTwice checks that a duplicate code in a file is refused even with replace,
+// since the second would silently win.
 func TestCustomFileWithACodeTwice(t *testing.T) {
 	b := newBench(t)
 	for name, file := range map[string]string{

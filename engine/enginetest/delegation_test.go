@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// local is the person whose machine an engine is on.
+// local returns the local user of an engine.
 func local(t testing.TB, e *engine.Engine) api.Caller {
 	t.Helper()
 	p, err := e.Identity.Authenticate(t.Context(), identity.Credential{Local: true})
@@ -23,7 +23,7 @@ func local(t testing.TB, e *engine.Engine) api.Caller {
 	return by
 }
 
-// joined is a member of the organization of by, signed in.
+// joined returns a new signed-in member of the organization of by.
 func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role api.Role) api.Caller {
 	t.Helper()
 	invite := &api.InviteMemberInput{}
@@ -46,8 +46,8 @@ func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role ap
 	}
 }
 
-// A delegation ends at its time, and a clock that jumps back to before it was given does
-// not make it good earlier.
+// TestDelegationEnds checks that a delegation ends on time and is not valid before it was granted,
+// even if the clock is set back.
 func TestDelegationEnds(t *testing.T) {
 	e, _, c := opened(t, engine.Options{})
 	b := &bench{e, local(t, e)}
@@ -90,7 +90,8 @@ func TestDelegationEnds(t *testing.T) {
 	}
 }
 
-// Who names what they looked at does not approve what came in its place meanwhile.
+// TestApprovingWhatWasSeen checks that an approval that names the content seen does not apply to
+// content that replaced it.
 func TestApprovingWhatWasSeen(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/assessment"
 )
 
-// outdated are an assessment's messages of that kind.
+// outdated returns an assessment's notices with this reason.
 func (b *bench) outdated(t *testing.T, a, reason string) (out []string) {
 	t.Helper()
 	st, err := b.Assessments.Status(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a})
@@ -56,8 +56,8 @@ func wantWords(t *testing.T, what string, in []string, words ...string) {
 	}
 }
 
-// What is decided on what is superseded says so: in the approval, in the event of the move, and
-// after closing.
+// TestDecidingOnWhatIsSuperseded checks that a decision on a superseded basis is marked in the
+// approval, in the transition's event, and after closing.
 func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t).ID
@@ -86,7 +86,8 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	wantWords(t, "after closing", b.outdated(t, a, "source"), stale)
 }
 
-// A plan can be decided on before what it rests on; that is said as long as it is so.
+// TestPlanBeforeItsBasis checks that a plan may be decided before the deliverables it is based on,
+// and that this is shown as long as it applies.
 func TestPlanBeforeItsBasis(t *testing.T) {
 	b, a := planned(t, "lgpd")
 	d := b.dossier(t, a)
@@ -106,7 +107,8 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 	wantWords(t, "what was known then", l.Data[0].Warnings, early)
 }
 
-// The plan names the levels that it aims at, and is out of date where those are others.
+// TestPlanNamesItsLevels checks that the plan names its target levels and becomes outdated when
+// they change.
 func TestPlanNamesItsLevels(t *testing.T) {
 	b, a := planned(t, "lgpd")
 	in := &api.AssessmentInput{AssessmentID: a}
@@ -120,7 +122,8 @@ func TestPlanNamesItsLevels(t *testing.T) {
 	}
 }
 
-// Levels that were approved stand where a draft would say the same, by a person's wish or an agent's.
+// TestSameLevelsStand checks that approved levels are kept if a draft by a user or an agent would
+// be the same.
 func TestSameLevelsStand(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t).ID
@@ -149,7 +152,8 @@ func TestSameLevelsStand(t *testing.T) {
 	}
 }
 
-// What people change stands in the timeline, and is the last activity.
+// TestChangesAreInTheTimeline checks that users' changes are in the timeline and count as the last
+// activity.
 func TestChangesAreInTheTimeline(t *testing.T) {
 	b, a, _ := atSoAReview(t)
 	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-// bench is an engine on an empty folder with its local person.
+// bench is an engine on an empty folder with its local user.
 type bench struct {
 	*engine.Engine
 	by api.Caller
@@ -33,7 +33,8 @@ func newBench(t testing.TB) *bench {
 	return &bench{e, by}
 }
 
-// assess makes an assessment over a folder and moves it to a state without gates before it.
+// assess creates an assessment with the documents of a folder and moves it to a state that needs no
+// decision.
 func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.State) *api.Assessment {
 	t.Helper()
 	ctx := t.Context()
@@ -61,7 +62,7 @@ func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.St
 	return a
 }
 
-// uploadAll gives an assessment the documents of a folder.
+// uploadAll uploads the documents of a folder to an assessment.
 func (b *bench) uploadAll(t testing.TB, assessment string, evidence fs.FS) {
 	t.Helper()
 	ctx := t.Context()
@@ -98,7 +99,8 @@ func (b *bench) soaItems(t testing.TB, assessment string) []api.SoAItem {
 	return d.SoAItems
 }
 
-// The same evidence gives the same drafts, whichever document is read first.
+// TestSameEvidenceSameDrafts checks that drafts don't depend on the order in which documents are
+// read.
 func TestSameEvidenceSameDrafts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")

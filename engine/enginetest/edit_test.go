@@ -7,7 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// An owner or a note is no judgement: the line still needs its review, also in the next draft.
+// TestWhatCountsAsReview checks that setting an owner or a note doesn't count as a review of the
+// line, also in the next draft.
 func TestWhatCountsAsReview(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
@@ -47,7 +48,8 @@ func TestWhatCountsAsReview(t *testing.T) {
 	}
 }
 
-// A level that a person set has the texts of that level, also in the next draft.
+// TestCriteriaFollowTheLevel checks that a level set by a user has that level's texts, also in the
+// next draft.
 func TestCriteriaFollowTheLevel(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
@@ -100,7 +102,8 @@ func TestCriteriaFollowTheLevel(t *testing.T) {
 	}
 }
 
-// Completing an item completes its open milestones, by whom and today; opening it opens those again.
+// TestMilestonesFollowTheItem checks that completing an item completes its open milestones with the
+// user and today's date, and that reopening it reopens those.
 func TestMilestonesFollowTheItem(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/engine/assessment"
 )
 
-// The hash that a draft is given is that of its lines as they are stored, in their order
-// and with what people added, kept and changed.
+// TestDraftsAreHashedAsStored checks that a draft's hash covers its lines as stored, in order and
+// including users' changes.
 func TestDraftsAreHashedAsStored(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// drafts makes a draft of each deliverable. What comes back is each as text, without what
-// says which line of which version it is, and what the lines said of levels before.
+// drafts drafts each deliverable and returns each as text, without IDs, versions and earlier
+// levels.
 func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment.Snapshot) {
 	t.Helper()
 	ctx, in := t.Context(), &api.AssessmentInput{AssessmentID: a}
@@ -52,7 +52,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 		}
 		return fmt.Appendf(nil, "%s %d kept %q by %q\n", head.Method, head.ItemCount, head.Kept, head.AuthorIDs)
 	}
-	// whichOne takes out what says which line it is.
+	// whichOne clears the fields that identify a line and its version.
 	whichOne := func(i *api.Item) {
 		i.TenantRecord, i.AssessmentID, i.VersionID, i.Revision = api.TenantRecord{}, "", "", 0
 	}
@@ -132,7 +132,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 	return out, d
 }
 
-// byHand is a change that people make between two drafts.
+// byHand makes a user's change between two drafts.
 func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand.Rand, step int) {
 	t.Helper()
 	ctx, s, note := t.Context(), b.Assessments, api.Some(fmt.Sprintf("noted at step %d", step))
@@ -172,8 +172,8 @@ func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand
 	}
 }
 
-// Drafts that read, decode and encode only what changed are those that are made anew, to the
-// byte, whatever came, was replaced, went and was changed by hand in between.
+// TestDraftAfterChangesIsTheWholeDraft checks that incremental drafts equal complete ones, byte for
+// byte, after documents were added, replaced and deleted and users made changes.
 func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")

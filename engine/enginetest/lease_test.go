@@ -15,8 +15,7 @@ import (
 	"github.com/scf-service/service/store/bolt"
 )
 
-// daemons are two engines on one database that both may write to, as two daemons on one
-// server's database are.
+// daemons are two engines that write to the same database, like two daemons on a server database.
 type daemons struct {
 	*clock
 	db *store.DB
@@ -50,7 +49,7 @@ func newDaemons(t *testing.T) *daemons {
 	return d
 }
 
-// engine is one of them; ticks come when the test says so.
+// engine returns one of the engines; the test triggers its ticks.
 func (d *daemons) engine(
 	t *testing.T,
 	now func() time.Time,
@@ -79,8 +78,8 @@ func (d *daemons) engine(
 
 func never(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 
-// A daemon that hangs in the middle of a step loses its run after 30 seconds, not before;
-// another goes on with it, and what the first one does when it wakes has no effect.
+// TestLeaseIsTakenOver checks that a daemon that hangs in a step loses its run after 30 seconds and
+// not earlier, that another continues it, and that the first has no effect when it resumes.
 func TestLeaseIsTakenOver(t *testing.T) {
 	d := newDaemons(t)
 	var hang atomic.Bool
@@ -103,7 +102,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 		return nil, func() {}
 	})
 	b := &bench{second, local(t, second)}
-	// Of the first, only what the run needs: the loops of others would ask for the time too.
+	// Start only what the run needs of the first engine; other loops would read the clock too.
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	for _, start := range []func(context.Context) error{first.Evidence.Start, first.Workflows.Start} {
 		if err := start(ctx); err != nil {
@@ -142,8 +141,8 @@ func TestLeaseIsTakenOver(t *testing.T) {
 
 	hang.Store(false)
 	wakes()
-	// One transition at a time works on an assessment in a process: this one comes after
-	// all that the first daemon still does.
+	// Transitions of an assessment are serialized within a process, so this one comes after
+	// everything the first daemon still does.
 	wantCode(t, "a step that is done", (&bench{first, b.by}).move(t, a.ID, api.StateSoADrafted), api.CodeInvalidState)
 	versions, err := second.Assessments.ListSoA(
 		t.Context(),
@@ -168,8 +167,8 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	b.until(t, run.ID, api.RunApproval, "gap analysis")
 }
 
-// A lease that was taken at a later time than now is of a clock that jumped back: it is
-// worth nothing, and the run goes on at once.
+// TestLeaseOfTheFuture checks that a lease from the future, as after a clock was set back, is
+// ignored and the run continues at once.
 func TestLeaseOfTheFuture(t *testing.T) {
 	d := newDaemons(t)
 	e, start := d.engine(t, d.now, never)

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// BenchmarkDecision measures one round at a gate: a change, the submission that moves into
-// review, the approval; and each of the last two by itself, in microseconds.
+// BenchmarkDecision measures one round at a gate: a change, the submission for review and the
+// approval; it also reports the last two separately, in microseconds.
 func BenchmarkDecision(b *testing.B) {
 	w := newBench(b)
 	a := w.assess(b, "lgpd", policy, api.StateSoADrafted)
@@ -45,8 +45,8 @@ func BenchmarkDecision(b *testing.B) {
 	b.ReportMetric(float64(approving.Microseconds())/float64(rounds), "µs/approval")
 }
 
-// BenchmarkTransition measures moves without work of their own: a fresh assessment without
-// documents, from its first state to the choice of its framework.
+// BenchmarkTransition measures transitions that do no other work: a new assessment without
+// documents, from its first state to the selection of its framework.
 func BenchmarkTransition(b *testing.B) {
 	w := newBench(b)
 	w.assess(b, "lgpd", nil, api.StateFrameworkSelected) // the embedder is trained once

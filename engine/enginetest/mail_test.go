@@ -15,8 +15,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
-// posts is an engine with a mail server of the operator's, and organizations that may have
-// their own.
+// posts is an engine with the operator's mail server and organizations that may have their own.
 type posts struct {
 	t        *testing.T
 	e        *engine.Engine
@@ -58,7 +57,7 @@ func (p *posts) organization(name string) api.Caller {
 	return api.Caller{OrganizationID: o.ID, UserID: name, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, ID: name, Name: name}}
 }
 
-// own gives an organization a mail server of its own.
+// own configures an organization's own mail server.
 func (p *posts) own(by api.Caller, host string, s *smtptest.Server, password string) (*api.Integration, error) {
 	p.t.Helper()
 	_, port, _ := strings.Cut(s.Addr, ":")
@@ -87,7 +86,7 @@ func (p *posts) send(by api.Caller, to string) *api.Email {
 	return e
 }
 
-// tried waits until a mail was tried.
+// tried waits until a mail has been attempted.
 func (p *posts) tried(by api.Caller, id string) *api.Email {
 	p.t.Helper()
 	for ends := time.Now().Add(time.Minute); ; {
@@ -101,7 +100,7 @@ func (p *posts) tried(by api.Caller, id string) *api.Email {
 	}
 }
 
-// status is what the integration says of the last mail.
+// status returns the integration's status of the last mail.
 func (p *posts) status(by api.Caller, id string) string {
 	p.t.Helper()
 	r, err := p.e.Integrations.Get(p.t.Context(), by, &api.IntegrationInput{IntegrationID: id})
@@ -113,8 +112,9 @@ func (p *posts) status(by api.Caller, id string) string {
 
 var thisMachine = netip.MustParsePrefix("127.0.0.0/8")
 
-// An organization's mails go by its own server, signed in and encrypted, those of others by
-// the operator's; without its own, by the operator's again.
+// TestOwnMailServer checks that an organization's mail uses its own server, encrypted and
+// authenticated, that others' mail uses the operator's, and that so does its own once the server is
+// removed.
 func TestOwnMailServer(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame"})
 	p := newPosts(t, theirs, thisMachine)
@@ -150,8 +150,8 @@ func TestOwnMailServer(t *testing.T) {
 	}
 }
 
-// A server of an organization's that refuses shows its password to nobody, is the trouble of
-// that organization alone, and its mails don't go another way.
+// TestOwnMailServerRefuses checks that the failure of an organization's server reveals no password,
+// affects only that organization, and doesn't divert its mail to another server.
 func TestOwnMailServerRefuses(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame", OnCommand: func(command string) string {
 		if strings.HasPrefix(command, "AUTH") {
@@ -183,8 +183,8 @@ func TestOwnMailServerRefuses(t *testing.T) {
 	}
 }
 
-// A server that an organization names is reached as far as its webhooks are: not on this
-// machine, whatever its name resolves to.
+// TestOwnMailServerIsGuarded checks that an organization's server has the same address restrictions
+// as its webhooks: not this machine, whatever the name resolves to.
 func TestOwnMailServerIsGuarded(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{})
 	p := newPosts(t, theirs)
@@ -201,7 +201,7 @@ func TestOwnMailServerIsGuarded(t *testing.T) {
 	}
 }
 
-// A server that hangs holds up the mails of its organization alone.
+// TestOwnMailServerHangs checks that a hanging server delays only its organization's mail.
 func TestOwnMailServerHangs(t *testing.T) {
 	met := make(chan struct{}, 100)
 	theirs := smtpServer(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- struct{}{} }})
@@ -220,7 +220,8 @@ func TestOwnMailServerHangs(t *testing.T) {
 	}
 }
 
-// Without a server of the operator's, who has one sends, and who has none is told what to do.
+// TestOwnMailServerAlone checks that, without the operator's server, organizations with their own
+// can send, and others are told what to do.
 func TestOwnMailServerAlone(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{})
 	p := &posts{t: t, operator: theirs, roots: theirs.Roots}

@@ -19,7 +19,8 @@ func (b *bench) dossier(t *testing.T, a string) *assessment.Snapshot {
 	return d
 }
 
-// What somebody sets while a draft is being made is in that draft, or refused: never taken and lost.
+// TestEditsWhileDrafting checks that an edit made while a draft is created is in that draft or
+// refused, and never lost.
 func TestEditsWhileDrafting(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

@@ -55,7 +55,8 @@ var yardDocs = fstest.MapFS{
 	},
 }
 
-// A migration makes next drafts that hold what people decided, and changes nothing that was approved.
+// TestMigrate checks that a migration creates new drafts with the users' decisions and doesn't
+// change approved versions.
 func TestMigrate(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -143,11 +144,11 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("the assessment is %s", after.Assessment.State)
 	}
 
-	// What follows builds on the new SoA, not on the one that was approved for the other catalog.
+	// Later deliverables are based on the new SoA, not on the one approved for the other catalog.
 	if _, err := b.Assessments.DraftGap(ctx, b.by, in); err != nil {
 		t.Fatal(err)
 	}
-	// Search goes on with passages embedded for the new catalog.
+	// Search continues with passages embedded for the new catalog.
 	found, err := b.Evidence.Search(ctx, b.by, &api.SearchInput{Body: api.SearchBody{Query: "second factor", AssessmentID: a.ID}})
 	if err != nil || len(found.Data) == 0 || found.Data[0].Score < 0.3 {
 		t.Errorf("%+v, %v", found, err)
@@ -164,7 +165,8 @@ func TestMigrate(t *testing.T) {
 	wantCode(t, "another's", err, api.CodeNotFound)
 }
 
-// What waits for a decision is taken back, since it would be decided on another catalog.
+// TestMigrateVoidsWhatWaits checks that pending approvals are voided, since they would be decided
+// on another catalog.
 func TestMigrateVoidsWhatWaits(t *testing.T) {
 	b := newBench(t)
 	b.importCatalog(t, yard1)
@@ -186,8 +188,8 @@ func TestMigrateVoidsWhatWaits(t *testing.T) {
 	}
 }
 
-// One's own framework stays one's own where a release has its code by now; a migration
-// at the same version takes in what changed in it.
+// TestMigrateCustom checks that a custom framework stays custom even if a release has its code, and
+// that a migration to the same version adopts its changes.
 func TestMigrateCustom(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()

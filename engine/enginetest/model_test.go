@@ -11,25 +11,26 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// sequences is how many random sequences of operations are held against the model.
+// sequences is the number of random sequences of operations compared with the model.
 var sequences = flag.Int("sequences", 20, "random sequences of operations against the model of the lifecycle")
 
-// deliverable is what the model knows of one of the four: its newest version.
+// deliverable is the model of a deliverable's newest version.
 type deliverable struct {
 	version int
 	status  api.VersionStatus // "" for none
-	// asked is the approval that waits.
+	// asked is true if an approval is pending.
 	asked bool
-	// fresh: the newest version was drafted from what the lifecycle would draft it from.
+	// fresh is true if the newest version was drafted from the current versions it depends on.
 	fresh bool
 }
 
-// model is the lifecycle in few words: where the assessment stands, and what the newest
-// version of each deliverable is. It is all that the operations below may change.
+// model is a simple model of the lifecycle: the assessment's state and the newest version of each
+// deliverable. The operations may change nothing else.
 type model struct {
 	state api.State
 	of    map[api.Gate]*deliverable
-	// bySubmission: the last move came with a submission, so asking for it again is fine.
+	// bySubmission is true if the last transition came with a submission, so requesting it again
+	// succeeds.
 	bySubmission bool
 }
 
@@ -49,7 +50,7 @@ var stages = map[api.Gate]struct{ drafted, review, approved api.State }{
 	api.GatePOAM:        {api.StatePOAMDrafted, api.StatePOAMUnderReview, api.StatePOAMApproved},
 }
 
-// workedOn is the deliverable that is next to pass its gate; at the end, any of them.
+// workedOn returns the first deliverable that has not passed its gate, or any after the last gate.
 func (m *model) workedOn(r *rand.Rand) api.Gate {
 	for _, g := range api.Gates {
 		if !m.state.HasReached(stages[g].approved) || m.state == stages[g].approved {
@@ -59,14 +60,14 @@ func (m *model) workedOn(r *rand.Rand) api.Gate {
 	return api.Gates[r.IntN(len(api.Gates))]
 }
 
-// back moves the assessment to the draft of what is under review.
+// back moves the assessment from review to the draft state.
 func (m *model) back(g api.Gate) {
 	if m.state == stages[g].review {
 		m.state, m.bySubmission = stages[g].drafted, false
 	}
 }
 
-// reopened is a change of what may be under review.
+// reopened models a change of a version that may be under review.
 func (m *model) reopened(g api.Gate) {
 	if d := m.of[g]; d.status == api.VersionUnderReview {
 		d.asked = false
@@ -74,7 +75,7 @@ func (m *model) reopened(g api.Gate) {
 	}
 }
 
-// move is what asking for a state should come to: its error's code, or "".
+// move returns the expected error code of a transition, or "" if it succeeds.
 func (m *model) move(to api.State) api.ErrorCode {
 	if to == m.state && m.bySubmission {
 		return ""
@@ -107,21 +108,22 @@ func (m *model) move(to api.State) api.ErrorCode {
 	return ""
 }
 
-// machine is the real thing beside its model.
+// machine is an engine along with its model.
 type machine struct {
 	t *testing.T
 	b *bench
 	m model
 	a *api.Assessment
-	// target is the newest version of each deliverable, approval the one asked for last.
+	// target holds the ID of each deliverable's newest version, approval that of the last approval
+	// requested.
 	target, approval map[api.Gate]string
 	edits            int
-	// eager: it mostly goes on, so that some come to the end.
+	// eager makes progress more likely, so that some sequences reach the end.
 	eager bool
 	log   []string
 }
 
-// head is the newest version of a deliverable; nil where there is none.
+// head returns the newest version of a deliverable, or nil.
 func (x *machine) head(g api.Gate) *api.DeliverableVersion {
 	x.t.Helper()
 	ctx, in := x.t.Context(), &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: x.a.ID}}
@@ -151,7 +153,7 @@ func headOf[V any](t *testing.T, l *api.List[V], err error, head func(*V) *api.D
 	return head(&l.Data[0])
 }
 
-// step does one operation on both and compares what came of it.
+// step performs one operation on both and compares the results.
 func (x *machine) step(r *rand.Rand) {
 	t, m := x.t, &x.m
 	var want api.ErrorCode
@@ -242,7 +244,7 @@ func (x *machine) step(r *rand.Rand) {
 			again := op == "regenerate" && x.target[g] != ""
 			decided := d.status == api.VersionUnderReview || d.status == api.VersionApproved
 			err = x.draft(g, again)
-			// What is decided on stays where the draft comes out the same.
+			// A version under review or approved is kept if the new draft is the same.
 			if again && decided && g != api.GatePOAM && x.head(g).VersionNumber == d.version {
 				break
 			}
@@ -349,7 +351,7 @@ func firstOf[I any](t *testing.T, l *api.List[I], err error, id func(*I) string)
 	return id(&l.Data[0])
 }
 
-// check compares the real thing with its model.
+// check compares the engine with the model.
 func (x *machine) check() {
 	m := &x.m
 	if s := x.b.state(x.t, x.a.ID); s != m.state {
@@ -397,7 +399,8 @@ func (x *machine) check() {
 	}
 }
 
-// Random sequences of operations come to what the model says, in state, version, approval and refusal.
+// TestLifecycleAgainstItsModel checks that random sequences of operations lead to the states,
+// versions, approvals and errors of the model.
 func TestLifecycleAgainstItsModel(t *testing.T) {
 	n := *sequences
 	if longtest.Enabled() {

@@ -8,8 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A scope that leaves out everything leaves a line with its reason for each control, and
-// nothing to find, rate or plan.
+// TestNothingApplies checks that a scope that excludes everything gives a line with a reason for
+// each control, and no findings, levels or plan items.
 func TestNothingApplies(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -29,7 +29,7 @@ func TestNothingApplies(t *testing.T) {
 		}
 	}
 	in := &api.AssessmentInput{AssessmentID: a.ID}
-	// Drafting again keeps all of it, and says so.
+	// Drafting again keeps everything and says so.
 	v, err := b.Assessments.DraftSoA(ctx, b.by, in)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,8 @@ func TestNothingApplies(t *testing.T) {
 	}
 }
 
-// A line of an older version is changed no more, and the answer says where to.
+// TestLineOfAnotherVersion checks that a line of an older version can't be changed, and that the
+// error names the newest version.
 func TestLineOfAnotherVersion(t *testing.T) {
 	b := newBench(t)
 	ctx := t.Context()
@@ -77,7 +78,7 @@ func TestLineOfAnotherVersion(t *testing.T) {
 	if _, err := b.Assessments.UpdateSoAItem(ctx, b.by, in); err == nil || !strings.Contains(err.Error(), "superseded") {
 		t.Errorf("a line of a superseded version: %v", err)
 	}
-	// Another deliverable's id, and one that nobody has.
+	// Another deliverable's ID, and an unknown one.
 	for _, id := range []string{a.ID, "018f0000-0000-7000-8000-00000000ffff"} {
 		in.SoAItemID = id
 		if _, err := b.Assessments.UpdateSoAItem(ctx, b.by, in); !api.IsCode(err, api.CodeNotFound) {

@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// slowModel speaks as ollama does. Each request takes a permit; it can be away.
+// slowModel implements ollama's protocol. Each request needs a permit; it can be made unavailable.
 type slowModel struct {
 	permits chan struct{}
 	away    atomic.Bool
@@ -48,8 +48,9 @@ func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"embeddings": vectors})
 }
 
-// A model elsewhere serves once all passages have its vectors; until then, and while it is
-// away, the built-in embedder does, and every answer and figure says so.
+// TestOutsideEmbedder checks that an external model is used once all passages have its vectors,
+// that the built-in embedder is used until then and while it is unavailable, and that all responses
+// and statistics show which one it is.
 func TestOutsideEmbedder(t *testing.T) {
 	model := &slowModel{permits: make(chan struct{}, 1000)}
 	server := httptest.NewServer(model)

@@ -17,10 +17,10 @@ import (
 	"github.com/scf-service/service/examples/judged"
 )
 
-// largest is a workbook beside the clone; without it the starter catalog is judged.
+// largest is a workbook beside the repository; without it, the starter catalog is used.
 const largest = "scf-2026.1.1-like.xlsx"
 
-// importLargest makes the largest catalog there is the active one, and says which that is.
+// importLargest activates the largest available catalog and returns its name.
 func (b *bench) importLargest(t testing.TB) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "scf", largest))
@@ -39,8 +39,8 @@ func (b *bench) importLargest(t testing.TB) string {
 
 var sentenceEnd = regexp.MustCompile(`[.!?]\s+`)
 
-// policies makes so many documents of some ten sections, mixed by a seed from the sentences
-// of companies that do not exist. The same seed gives the same documents.
+// policies returns n documents of about ten sections, mixed from the sentences of made-up
+// companies. The same seed gives the same documents.
 func policies(t testing.TB, n int, seed uint64) fstest.MapFS {
 	t.Helper()
 	var pool, heads []string
@@ -82,8 +82,8 @@ func policies(t testing.TB, n int, seed uint64) fstest.MapFS {
 	return out
 }
 
-// BenchmarkPipeline drafts all four deliverables of a whole catalog over 200 documents: with
-// nothing remembered, and after one more document. cpu-s is processor time of all cores.
+// BenchmarkPipeline drafts all four deliverables of a complete catalog over 200 documents: without
+// caches, and after adding one document. cpu-s is the CPU time of all cores.
 func BenchmarkPipeline(b *testing.B) {
 	w := newBench(b)
 	catalog := w.importLargest(b)

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// planned is an assessment without evidence that has gaps and a plan.
+// planned returns an assessment without evidence that has gaps and a plan.
 func planned(t *testing.T, framework string) (*bench, string) {
 	t.Helper()
 	b := newBench(t)
@@ -47,7 +47,7 @@ func (b *bench) addGap(t *testing.T, a, control, condition, owner string) {
 	}
 }
 
-// planItem is the one item of the plan that is so.
+// planItem returns the only item of the plan that matches.
 func (b *bench) planItem(t *testing.T, a string, is func(*api.POAMItem) bool) *api.POAMItem {
 	t.Helper()
 	var out *api.POAMItem
@@ -106,7 +106,7 @@ func (b *bench) editFinding(t *testing.T, a string, is func(*api.Finding) bool, 
 	t.Fatal("no such finding")
 }
 
-// Two items of one control stay apart: what is decided of one is never the other's.
+// TestDecisionsStayWithTheirItem checks that two items of one control keep their own decisions.
 func TestDecisionsStayWithTheirItem(t *testing.T) {
 	b, a := planned(t, "lgpd")
 	b.addGap(t, a, "SITE-1", "No fence.", "Oslo")
@@ -129,7 +129,7 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 		t.Errorf("kept: %v", v.Kept)
 	}
 
-	// A finding by hand beside one of the analysis, whose words change.
+	// A manual finding besides one of the analysis whose text changes.
 	of := b.dossier(t, a).POAMItems[0].ControlCode
 	b.addGap(t, a, of, "The VPN has none.", "")
 	b.planAgain(t, a)
@@ -151,7 +151,8 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 	}
 }
 
-// What was set of a finding comes back with it, where its line was out of scope for a while.
+// TestFindingsComeBackAsTheyWere checks that a finding keeps its edits if its line was out of scope
+// for a while.
 func TestFindingsComeBackAsTheyWere(t *testing.T) {
 	b, a := planned(t, "lgpd")
 	code := b.dossier(t, a).Findings[0].ControlCode
@@ -184,7 +185,8 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// What was approved of dates and milestones stays, by hand and when drafted again; changes stand beside it.
+// TestApprovedDatesStay checks that approved dates and milestones are kept by edits and new drafts,
+// with changes shown separately.
 func TestApprovedDatesStay(t *testing.T) {
 	b, a := planned(t, "lgpd")
 	v, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: b.dossier(t, a).POAM.ID})

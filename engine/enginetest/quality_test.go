@@ -11,7 +11,8 @@ import (
 
 var keyRow = regexp.MustCompile(`(?m)^\| (A\.\d\.\d+) \|.*\| (evidenced|weak|planned|negated|missing) \|`)
 
-// The drafts agree with what the makers of the example say its evidence is worth.
+// TestHarborAgainstItsKey checks that the drafts agree with the answer key of the example's
+// authors.
 func TestHarborAgainstItsKey(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
@@ -26,7 +27,8 @@ func TestHarborAgainstItsKey(t *testing.T) {
 	for _, m := range keyRow.FindAllStringSubmatch(string(readme), -1) {
 		key[m[1]] = m[2]
 	}
-	// rank orders statuses by how much is there, so that the best control speaks for a requirement.
+	// rank orders statuses by implementation, so that the best control determines a requirement's
+	// status.
 	rank := map[api.Implementation]int{
 		api.Implemented:          5,
 		api.PartiallyImplemented: 4,
@@ -58,7 +60,7 @@ func TestHarborAgainstItsKey(t *testing.T) {
 		}
 		return n
 	}
-	// Each bar is a little below what was reached (docs/quality.md), out of 47, 6, 4 and 21.
+	// Each floor is slightly below the value reached (docs/quality.md), out of 47, 6, 4 and 21.
 	for _, bar := range []struct {
 		name      string
 		got, from int
@@ -67,9 +69,11 @@ func TestHarborAgainstItsKey(t *testing.T) {
 		{"evidenced, found implemented", some("evidenced", api.Implemented), 36},
 		{"missing, not found", some("missing", api.NotEvidenced, api.NotImplemented), 11},
 		{"planned, found planned or not done", some("planned", api.Planned, api.NotImplemented), 1},
-		// A.5.23 has the control on due diligence in common with A.5.19, A.8.12 that on transfers with A.5.14, and these are done.
+		// A.5.23 shares the control on due diligence with A.5.19, and A.8.12 the one on transfers
+		// with A.5.14; those are implemented.
 		{"planned, not taken for done", 6 - some("planned", api.Implemented), 4},
-		// A.8.1 has the host firewall in common with A.8.20, A.8.29 the tests of changes with A.8.32, and these are done.
+		// A.8.1 shares the host firewall with A.8.20, and A.8.29 the tests of changes with A.8.32;
+		// those are implemented.
 		{"negated, not taken for done", 4 - some("negated", api.Implemented), 2},
 		{"weak, not taken for done", 15 - some("weak", api.Implemented), 9},
 	} {

@@ -12,7 +12,7 @@ var policy = fstest.MapFS{
 	"policy.md": {Data: []byte("# Data protection policy\n\nPersonal data is processed only on a legal basis that is written down.\n")},
 }
 
-// atSoAReview is a small assessment whose SoA waits for its decision.
+// atSoAReview returns a small assessment whose SoA awaits its decision.
 func atSoAReview(t *testing.T) (*bench, *api.Assessment, *api.Approval) {
 	t.Helper()
 	b := newBench(t)
@@ -56,7 +56,7 @@ func (b *bench) approve(t *testing.T, id string) error {
 	return err
 }
 
-// own sets the owner of a SoA item, as a person would.
+// own sets the owner of an SoA item, as a user would.
 func (b *bench) own(t *testing.T, item, owner string, match api.Match) (*api.SoAItem, error) {
 	t.Helper()
 	in := &api.UpdateSoAItemInput{SoAItemID: item, Match: match}
@@ -71,7 +71,8 @@ func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
 	}
 }
 
-// Nothing passes a gate before a person's decision, and a decision is made once.
+// TestGateWaitsAndIsDecidedOnce checks that nothing passes a gate without a user's decision, and
+// that a decision is made once.
 func TestGateWaitsAndIsDecidedOnce(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	wantCode(t, "through the gate", b.move(t, a.ID, api.StateSoAApproved), api.CodeApproval)
@@ -88,7 +89,7 @@ func TestGateWaitsAndIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// Only people decide: no workflow, and nobody below admin.
+// TestWhoDecides checks that only admins and owners decide, and no workflow.
 func TestWhoDecides(t *testing.T) {
 	b, _, p := atSoAReview(t)
 	robot := b.by
@@ -100,7 +101,8 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// A change of what waits for approval voids the approval and takes the assessment back.
+// TestChangeUnderReviewVoidsTheApproval checks that a change under review voids the approval and
+// moves the assessment back.
 func TestChangeUnderReviewVoidsTheApproval(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	items := b.soaItems(t, a.ID)
@@ -123,7 +125,8 @@ func TestChangeUnderReviewVoidsTheApproval(t *testing.T) {
 	}
 }
 
-// A rejection needs a reason, goes back to the draft, and wants a change before the next try.
+// TestRejectionIsReworked checks that a rejection requires a reason, returns to the draft, and
+// requires a change before the next submission.
 func TestRejectionIsReworked(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	reject := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: p.ID}}
@@ -156,7 +159,8 @@ func TestRejectionIsReworked(t *testing.T) {
 	}
 }
 
-// An approved version never changes: an edit begins the next one, which is a draft.
+// TestApprovedVersionsStay checks that an approved version never changes: an edit starts the next
+// draft.
 func TestApprovedVersionsStay(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	if err := b.approve(t, p.ID); err != nil {
@@ -186,7 +190,7 @@ func TestApprovedVersionsStay(t *testing.T) {
 	}
 }
 
-// What people set is kept when the draft is made anew, and the version says for which controls.
+// TestRegenerateKeepsEdits checks that a new draft keeps users' edits and lists their controls.
 func TestRegenerateKeepsEdits(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
@@ -206,7 +210,7 @@ func TestRegenerateKeepsEdits(t *testing.T) {
 	}
 }
 
-// Two people at one item: the one who read an old revision is told.
+// TestStaleEditIsRefused checks that an edit based on an old revision is refused.
 func TestStaleEditIsRefused(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
@@ -218,7 +222,8 @@ func TestStaleEditIsRefused(t *testing.T) {
 	wantCode(t, "a stale edit", err, api.CodeValidation)
 }
 
-// Leaving a control out wants a reason of one's own, and then it is not assessed.
+// TestExclusionWantsAReason checks that excluding a control requires a specific reason, and that
+// the control is then not assessed.
 func TestExclusionWantsAReason(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
@@ -235,7 +240,7 @@ func TestExclusionWantsAReason(t *testing.T) {
 	}
 }
 
-// A change after the last approval keeps the assessment from being closed unapproved.
+// TestClosingWantsWhatIsApproved checks that an assessment with unapproved changes can't be closed.
 func TestClosingWantsWhatIsApproved(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
@@ -260,7 +265,8 @@ func TestClosingWantsWhatIsApproved(t *testing.T) {
 	wantCode(t, "closing", b.move(t, a.ID, api.StateClosed), api.CodeApproval)
 }
 
-// One bad document never stops the others, and says why it can't be read.
+// TestBadDocumentsAreListed checks that an unreadable document doesn't stop the others and shows
+// its error.
 func TestBadDocumentsAreListed(t *testing.T) {
 	b := newBench(t)
 	files := fstest.MapFS{

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// Published mapping documents, as PDFs, are laid over the catalog through the reader of
-// documents; an assessment goes on with the catalog it began with.
+// TestPublishedMappings imports published mapping documents (PDF) through the document reader; an
+// assessment keeps the catalog it started with.
 func TestPublishedMappings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")

@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// clock is one that a test moves.
+// clock is a clock moved by the test.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time       { return time.Unix(c.at.Load(), 0).UTC() }
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d / time.Second)) }
 
-// opened is an engine on an empty folder with a clock and ticks of the test's own.
+// opened returns an engine on an empty folder with the test's clock and ticks.
 func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) {
 	t.Helper()
 	c := &clock{}
@@ -60,7 +60,8 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 	return e, db, c
 }
 
-// Each hour what has ended is deleted, what has not stays, and nothing ticks after Close.
+// TestSweeping checks that expired records, and no others, are deleted every hour, and that nothing
+// ticks after Close.
 func TestSweeping(t *testing.T) {
 	ticks, asked, stopped := make(chan time.Time), make(chan time.Duration, 1), make(chan struct{})
 	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
@@ -106,7 +107,7 @@ func TestSweeping(t *testing.T) {
 		}
 		return sessions, answers
 	}
-	// A second tick is taken only once the first has been swept for.
+	// A second tick is received only after the sweep of the first.
 	sweep := func() { ticks <- c.now(); ticks <- c.now() }
 
 	signIn()
@@ -138,7 +139,8 @@ func TestSweeping(t *testing.T) {
 	}
 }
 
-// The files of deleted documents go a day later; what a record names stays.
+// TestSweepingFiles checks that the files of deleted documents are deleted a day later, and that
+// files named by a record stay.
 func TestSweepingFiles(t *testing.T) {
 	ticks := make(chan time.Time)
 	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
@@ -207,7 +209,8 @@ func TestSweepingFiles(t *testing.T) {
 	}
 }
 
-// An engine that was never started can be closed, and a stopped one again.
+// TestCloseWithoutStart checks that an engine can be closed without having been started, and closed
+// twice.
 func TestCloseWithoutStart(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
@@ -227,7 +230,7 @@ func TestCloseWithoutStart(t *testing.T) {
 	}
 }
 
-// Each part has its check, and trouble shows.
+// TestHealthDetail checks that each component has a health check that reports failures.
 func TestHealthDetail(t *testing.T) {
 	e, db, _ := opened(t, engine.Options{})
 	names := func() (out []string, ok bool) {

@@ -24,7 +24,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// desk is an engine with its store in reach.
+// desk is an engine with access to its store.
 type desk struct {
 	bench
 	db *store.DB
@@ -84,7 +84,8 @@ func want(t testing.TB, err error) {
 	}
 }
 
-// large is an assessment with a Statement of Applicability of that many lines, and documents of five passages or so.
+// large creates an assessment with a Statement of Applicability of this many lines, and documents
+// of about five passages, and returns its ID.
 func (d *desk) large(t testing.TB, lines, documents int) string {
 	t.Helper()
 	in := &api.CreateAssessmentInput{}
@@ -169,7 +170,7 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 	return a.ID
 }
 
-// cloned makes another engine a clone; read reads what there is.
+// cloned makes the engine's copy a clone of home's assessment and reads its documents.
 func (d *desk) cloned(t testing.TB, home *desk, id string) {
 	t.Helper()
 	join := &api.JoinSyncInput{}
@@ -202,10 +203,10 @@ func (d *desk) carry(t testing.TB, from *desk, p *api.SyncBatch) (n int) {
 	return len(m.SHA256)
 }
 
-// spent is what parts of a synchronisation took.
+// spent holds the duration of each part of a sync.
 type spent struct{ gather, files, take time.Duration }
 
-// sync brings both together, and tells how many bytes of records went each way.
+// sync syncs both engines and returns the bytes of records sent and read.
 func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
 	return d.timed(t, home, id, &spent{})
 }
@@ -262,8 +263,8 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 	}
 }
 
-// BenchmarkSyncClone measures the first clone of a large assessment, with its embedding here; and
-// as a measure of the disk, the files alone written plainly, each flushed with its folder.
+// BenchmarkSyncClone measures the first clone of a large assessment, including embedding; as a
+// baseline for the disk, it also writes just the files, each flushed with its folder.
 func BenchmarkSyncClone(b *testing.B) {
 	home := newDesk(b)
 	id := home.large(b, 1468, 200)
@@ -279,7 +280,7 @@ func BenchmarkSyncClone(b *testing.B) {
 	})
 }
 
-// files are the contents of an assessment's documents.
+// files returns the contents of an assessment's documents.
 func (d *desk) files(b *testing.B, id string) (all [][]byte) {
 	want(b, d.db.View(b.Context(), func(tx *store.Tx) error {
 		for doc, err := range store.Documents.By("assessment").Scan(tx, d.by.OrganizationID, store.Prefix(id)) {
@@ -301,7 +302,7 @@ func (d *desk) files(b *testing.B, id string) (all [][]byte) {
 	return all
 }
 
-// writeFlushed writes a file that outlives a power cut.
+// writeFlushed writes a file that survives a power failure.
 func writeFlushed(b *testing.B, path string, content []byte) {
 	f, err := os.Create(path)
 	want(b, err)
@@ -329,7 +330,7 @@ func benchmarkClone(b *testing.B, home *desk, id string) {
 	}
 }
 
-// BenchmarkSyncBundle measures the same in a bundle: written, and taken.
+// BenchmarkSyncBundle measures writing and reading the same as a bundle.
 func BenchmarkSyncBundle(b *testing.B) {
 	home := newDesk(b)
 	id := home.large(b, 1468, 200)
@@ -368,8 +369,8 @@ func BenchmarkSyncBundle(b *testing.B) {
 	}
 }
 
-// BenchmarkSyncEmpty measures a synchronisation without anything to do, BenchmarkSyncTen one
-// of ten edits, with the bytes that it sends.
+// BenchmarkSyncEmpty measures a sync without changes, BenchmarkSyncTen one of ten edits, with the
+// bytes sent.
 func BenchmarkSyncEmpty(b *testing.B) {
 	home, away := newDesk(b), newDesk(b)
 	id := home.large(b, 1468, 20)
@@ -406,8 +407,8 @@ func (d *desk) edit(t testing.TB, id, note string) {
 	want(t, err)
 }
 
-// BenchmarkSyncLog measures what the log of changes costs an edit: of an assessment that is
-// not synchronised, of a home, and of a clone.
+// BenchmarkSyncLog measures the cost of the change log for an edit: of an assessment that is not
+// synced, of a remote, and of a clone.
 func BenchmarkSyncLog(b *testing.B) {
 	for _, role := range []string{"alone", "home", "clone"} {
 		b.Run(role, func(b *testing.B) {

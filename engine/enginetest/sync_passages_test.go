@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// passages are those of a document here, and the document.
+// passages returns a document and its passages.
 func (d *desk) passages(t *testing.T, id string) (doc store.Document, all []api.Chunk) {
 	t.Helper()
 	want(t, d.db.View(t.Context(), func(tx *store.Tx) (err error) {
@@ -40,7 +40,7 @@ func (d *desk) add(t *testing.T, assessment, name, content string) string {
 	return doc.ID
 }
 
-// quotes has the first line of the Statement of Applicability rest on what passages are said to say.
+// quotes sets the evidence of the first line of the Statement of Applicability.
 func (d *desk) quotes(t *testing.T, assessment string, e ...api.Evidence) {
 	t.Helper()
 	line := d.soaItems(t, assessment)[0].ID
@@ -54,7 +54,7 @@ func (d *desk) quotes(t *testing.T, assessment string, e ...api.Evidence) {
 	}))
 }
 
-// notes brings both together, and tells what the home said of it.
+// notes syncs both engines and returns the remote's notes.
 func (d *desk) notes(t *testing.T, home *desk, id string) string {
 	t.Helper()
 	p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
@@ -72,15 +72,15 @@ func (d *desk) notes(t *testing.T, home *desk, id string) string {
 
 const honest = "# Access\n\nAccess rights are approved by the head of IT.\n\n# Review\n\nRights are reviewed every quarter by their owners."
 
-// The home reads the files that a clone brings: what the clone says that they say counts for
-// nothing, and so does what is quoted from that.
+// TestPassagesAreTheFiles checks that the remote reads a clone's files itself, and ignores the
+// clone's passages and quotes that don't match them.
 func TestPassagesAreTheFiles(t *testing.T) {
 	home, away := newDesk(t), newDesk(t)
 	id := home.large(t, 3, 1)
 	away.cloned(t, home, id)
 	away.sync(t, home, id)
 
-	// What is honest comes with the ids that it was given offline.
+	// Correct passages keep the IDs that they got offline.
 	doc := away.add(t, id, "access.md", honest)
 	_, there := away.passages(t, doc)
 	true1 := api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "approved by the head of IT", Stance: "supports"}
@@ -106,7 +106,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		t.Errorf("they came as %+v and are %+v", there, now)
 	}
 
-	// One that says more than its file, from another page, and who is said to have approved it.
+	// A passage with more text than its file, from another page, and with a false approver.
 	doc = away.add(t, id, "more.md", strings.ReplaceAll(honest, "IT", "operations"))
 	_, there = away.passages(t, doc)
 	want(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
@@ -148,7 +148,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		}
 	}
 
-	// One that nothing can be read of has no passages here, whatever came.
+	// An unreadable file has no passages here, whatever was sent.
 	doc = away.add(t, id, "scan.bin", "\x00\x01\x02 nothing to read\x00")
 	want(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
 		d, err := store.Documents.Get(tx, away.by.OrganizationID, doc)

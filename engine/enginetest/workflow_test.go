@@ -20,7 +20,7 @@ func (b *bench) begin(t *testing.T, assessment, kind string) *api.WorkflowRun {
 	return run
 }
 
-// until follows a run until it is as wanted, and fails where it ends otherwise.
+// until waits until a run has the wanted status and fails if it ends with another.
 func (b *bench) until(t *testing.T, id string, want api.RunStatus, words string) *api.WorkflowRun {
 	t.Helper()
 	f, err := b.Workflows.Watch(t.Context(), b.by, &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}})
@@ -51,7 +51,7 @@ func (b *bench) until(t *testing.T, id string, want api.RunStatus, words string)
 	return nil
 }
 
-// fresh is an assessment with a document, in its first state.
+// fresh returns an assessment with a document, in its first state.
 func (b *bench) fresh(t *testing.T) *api.Assessment {
 	t.Helper()
 	b.importCatalog(t, yard1)
@@ -75,8 +75,8 @@ func (b *bench) reject(t *testing.T, id string) {
 	}
 }
 
-// The whole assessment runs by itself and stops at each of the four gates until a
-// person has decided; each step is done once.
+// TestFullAssessmentWorkflow checks that a complete assessment runs by itself, stops at each of the
+// four gates until a user has decided, and does each step once.
 func TestFullAssessmentWorkflow(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t)
@@ -133,7 +133,8 @@ func startError(b *bench, t *testing.T, assessment string) error {
 	return err
 }
 
-// A rejection is waited out: the run goes on when a person has mended and submitted it.
+// TestWorkflowWaitsForRework checks that the run waits after a rejection and continues once a user
+// has edited and submitted the draft.
 func TestWorkflowWaitsForRework(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t)
@@ -165,7 +166,8 @@ func TestWorkflowWaitsForRework(t *testing.T) {
 	b.until(t, run.ID, api.RunApproval, "gap analysis")
 }
 
-// A cancelled run ends where it is and does not go on; another can be started.
+// TestWorkflowCancelled checks that a canceled run stops where it is, and that another can be
+// started.
 func TestWorkflowCancelled(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t)
@@ -187,7 +189,7 @@ func TestWorkflowCancelled(t *testing.T) {
 	}
 }
 
-// The smaller workflows: reading, looking for new evidence, reports.
+// TestSmallWorkflows checks the workflows for reading documents, new evidence and reports.
 func TestSmallWorkflows(t *testing.T) {
 	b := newBench(t)
 	a := b.fresh(t)

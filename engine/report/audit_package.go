@@ -63,12 +63,12 @@ func contentTemplate(template string) string {
 func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody, w io.Writer) error {
 	files := map[string][]byte{}
 	add := func(folder, template, format string) error {
-		asked, err := s.renderRequest(api.ReportBody{Template: template, Format: format})
+		request, err := s.renderRequest(api.ReportBody{Template: template, Format: format})
 		if err != nil {
 			return err
 		}
 		var buf bytes.Buffer
-		err = render.Write(ctx, &buf, src, asked)
+		err = render.Write(ctx, &buf, src, request)
 		if api.IsCode(err, api.CodeValidation) && format == render.FormatOSCAL {
 			return nil // OSCAL has no document for it yet
 		}

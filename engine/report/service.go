@@ -181,7 +181,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 	if title == "" {
 		title = defaultTitle(src, b.Template)
 	}
-	told := contentTemplate(b.Template)
+	template := contentTemplate(b.Template)
 	_, ending := fileType(b.Template, b.Format)
 	var out api.Report
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -201,7 +201,7 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 			},
 			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
-			Sources: addCustomLookHashes(reportSources(src, told), b), Draft: content.IsDraft(src, told), CreatedBy: by.Actor.Name,
+			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
 			audit.PublishEvent(tx, by, audit.Event{
@@ -217,11 +217,11 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 	if b.Template == auditPackage {
 		return s.writeAuditPackage(ctx, by, src, b, w)
 	}
-	asked, err := s.renderRequest(b)
+	request, err := s.renderRequest(b)
 	if err != nil {
 		return err
 	}
-	return render.Write(ctx, w, src, asked)
+	return render.Write(ctx, w, src, request)
 }
 
 // renderRequest converts a request body to a render.Request, with the fallback font for PDF.

@@ -199,12 +199,12 @@ func (s *Service) rewrittenHashes(ctx context.Context, src *content.Source, r *a
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		asked, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
+		request, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
 		if err != nil {
 			return nil, err
 		}
 		h := sha256.New()
-		if err := render.Write(ctx, h, src, asked); err != nil {
+		if err := render.Write(ctx, h, src, request); err != nil {
 			return nil, err
 		}
 		sums = append(sums, hex.EncodeToString(h.Sum(nil)))

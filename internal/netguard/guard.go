@@ -141,13 +141,13 @@ func TLSDialer(
 	config *tls.Config,
 ) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		plain, err := dial(ctx, network, address)
+		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		c := tls.Client(plain, config)
+		c := tls.Client(conn, config)
 		if err := c.HandshakeContext(ctx); err != nil {
-			return nil, errors.Join(err, plain.Close())
+			return nil, errors.Join(err, conn.Close())
 		}
 		return c, nil
 	}
@@ -241,20 +241,20 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 
 // RedactError returns a request's error without the URL, whose path may contain a secret.
 func RedactError(err error) error {
-	var asked *url.Error
-	if errors.As(err, &asked) && asked.Err != nil {
-		err = asked.Err
+	var urlErr *url.Error
+	if errors.As(err, &urlErr) && urlErr.Err != nil {
+		err = urlErr.Err
 	}
 	return errors.New(SafeLine(err.Error()))
 }
 
 // RetryAfter returns the delay that a response's Retry-After header requests, or 0.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
-	asked := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseInt(asked, 10, 32); err == nil {
+	value := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(max(0, n)) * time.Second
 	}
-	if at, err := http.ParseTime(asked); err == nil {
+	if at, err := http.ParseTime(value); err == nil {
 		return max(0, at.Sub(now))
 	}
 	return 0

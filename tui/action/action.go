@@ -27,7 +27,7 @@ type Action struct {
 	Do func() tea.Cmd
 }
 
-// keyNames are keys as people call them, where that is not what bubbletea does.
+// keyNames are the displayed names of keys where they differ from bubbletea's.
 var keyNames = map[string]string{
 	" ": "space", "up": "↑", "down": "↓", "left": "←", "right": "→", "pgup": "PgUp", "pgdown": "PgDn", "home": "Home", "end": "End",
 	"enter": "Enter", "esc": "Esc", "tab": "Tab", "shift+tab": "Shift-Tab", "backspace": "Backspace",

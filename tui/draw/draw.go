@@ -10,12 +10,11 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// Style is how a span is shown. It never carries meaning alone: what it says is also
-// in the words. Colours are the terminal's own sixteen, so that light and dark are
-// as its user chose them.
+// Style is the style of a span. It never carries meaning alone: the text says the same. Only the
+// terminal's own 16 colors are used, so they follow the user's light or dark theme.
 type Style uint8
 
-// The colours, one at most, and what can be added to them.
+// The colors, at most one, and the attributes that can be added.
 const (
 	Plain  Style = 0
 	Red    Style = 1
@@ -129,7 +128,7 @@ func (l Line) AddStyle(add Style) Line {
 	out := make(Line, len(l))
 	for i, s := range l {
 		if add&Reverse != 0 {
-			s.Style &^= colorMask | Dim // what is turned around stays readable everywhere
+			s.Style &^= colorMask | Dim // reversed text without colors is readable in every theme
 		}
 		out[i] = Span{s.Text, s.Style | add}
 	}
@@ -164,8 +163,8 @@ func Render(lines []Line, w, h int, color bool) string {
 
 func render(b *strings.Builder, l Line, w int, color bool) {
 	// Signs of neighbouring spans can join to one that is wider than both.
-	if whole := l.Text(); len(l) > 1 && print.Width(whole) > w {
-		l = Line{{print.Truncate(whole, w), Plain}}
+	if text := l.Text(); len(l) > 1 && print.Width(text) > w {
+		l = Line{{print.Truncate(text, w), Plain}}
 	}
 	for _, s := range l {
 		if s.Text == "" {
@@ -197,13 +196,13 @@ func SideBySide(left, right []Line, lw, h int) []Line {
 }
 
 // Bar draws a share as a bar of w cells.
-func Bar(part, whole float64, w int) string {
+func Bar(part, total float64, w int) string {
 	if w <= 0 {
 		return ""
 	}
 	full := 0
-	if whole > 0 && part > 0 {
-		full = min(w, max(1, int(part/whole*float64(w)+0.5)))
+	if total > 0 && part > 0 {
+		full = min(w, max(1, int(part/total*float64(w)+0.5)))
 	}
 	return strings.Repeat("█", full) + strings.Repeat("░", w-full)
 }

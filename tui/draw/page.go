@@ -63,10 +63,10 @@ func ScrollLines(lines []Line, offset *int, h int, key string) []Line {
 	return append(lines[:h-1:h-1], TextLine(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
 }
 
-// stackedBelow is the width below which a value of more than a line stands under its name.
+// stackedBelow is the page width below which a long value is drawn below its name.
 const stackedBelow = 60
 
-// fieldWidth is how far the values of fields stand to the right.
+// fieldWidth is the column where the values of fields begin.
 const fieldWidth = 15
 
 // Field adds a name and its value; an empty value adds nothing.

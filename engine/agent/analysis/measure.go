@@ -117,7 +117,6 @@ func readCases(kind string) ([]labeledCase, error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		// The answer to "missing" of a remediation is what is given there.
 		var c labeledCase
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return nil, fmt.Errorf("%s.jsonl, case %d: %w", kind, len(out)+1, err)

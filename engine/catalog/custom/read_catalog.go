@@ -67,7 +67,7 @@ func (r *catalogReader) warn(place, format string, args ...any) {
 
 // noteUnique records a code's index, or returns an error if the code has been seen before.
 func noteUnique(seen map[string]int, code string, index int, place, noun string) error {
-	if first, twice := seen[code]; twice {
+	if first, duplicate := seen[code]; duplicate {
 		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)
 	}
 	seen[code] = index

@@ -161,7 +161,7 @@ func csvError(err error) error {
 func (t *csvTable) readHeader() (subject string, err error) {
 	for i, cell := range t.row {
 		name := strings.ReplaceAll(strings.ToLower(scf.CollapseSpaces(cell)), " ", "_")
-		if _, twice := t.columns[name]; twice {
+		if _, duplicate := t.columns[name]; duplicate {
 			return "", t.errorf("the column %q occurs twice in the header", scf.Shorten(name))
 		}
 		t.columns[name] = i
@@ -267,7 +267,7 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 		if c.Code == "" {
 			return t.errorf("the control has no code")
 		}
-		if first, twice := lines[c.Code]; twice {
+		if first, duplicate := lines[c.Code]; duplicate {
 			return t.errorf("control %s is already on line %d", scf.Shorten(c.Code), first)
 		}
 		lines[c.Code] = t.line

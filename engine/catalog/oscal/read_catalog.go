@@ -175,7 +175,7 @@ func (r *catalogReader) readFramework(x *resource, code, place string) error {
 		switch p.Name {
 		case "requirement":
 			q := p.value()
-			if _, twice := at[q]; twice {
+			if _, duplicate := at[q]; duplicate {
 				return pathErrorf(fmt.Sprintf("%s.props[%d]", place, i), "the requirement %q occurs twice", scf.Shorten(q))
 			}
 			at[q] = len(f.Requirements)
@@ -378,8 +378,8 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 	for i := range controls {
 		c := &controls[i]
 		code := scf.CollapseSpaces(c.displayCode())
-		n, there := place[scf.NormalizeCode(code)]
-		if !there {
+		n, found := place[scf.NormalizeCode(code)]
+		if !found {
 			n = len(f.Requirements)
 			place[scf.NormalizeCode(code)] = n
 			f.Requirements = append(f.Requirements, scf.Requirement{Code: code})
@@ -393,7 +393,7 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 				)
 			}
 		}
-		if first, twice := seen[n]; twice {
+		if first, duplicate := seen[n]; duplicate {
 			return nil, pathErrorf(c.path+".id", "the control %q occurs twice, first at %s", scf.Shorten(code), first)
 		}
 		seen[n] = c.path

@@ -196,8 +196,8 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 		relationship = invertRelationship(relationship)
 	}
 	for n, x := range controls {
-		c, there := j.controls[strings.ToUpper(x.ID)]
-		if !there {
+		c, found := j.controls[strings.ToUpper(x.ID)]
+		if !found {
 			return pathErrorf(fmt.Sprintf("%s.%s[%d].id-ref", place, at, n), "there is no control %q in the catalog", scf.Shorten(x.ID))
 		}
 		for _, q := range codes {
@@ -240,7 +240,7 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 // putMapping adds a mapping, or sets the details of an existing one.
 func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
 	key := [3]int{c, f, r}
-	if i, there := j.mappingIndex[key]; there {
+	if i, found := j.mappingIndex[key]; found {
 		if d != nil {
 			j.src.Mappings[i].Detail = d
 		}

@@ -134,8 +134,8 @@ func (s *profileSelector) applyImport(imp *profileImport, target, place string) 
 		if !keep[i] {
 			continue
 		}
-		r, there := s.requirementIndex[c.code]
-		if !there {
+		r, found := s.requirementIndex[c.code]
+		if !found {
 			r = len(f.Requirements)
 			s.requirementIndex[c.code] = r
 			f.Requirements = append(f.Requirements, scf.Requirement{Code: c.code, Title: c.title, Text: c.text})
@@ -194,8 +194,8 @@ func markSelected(pool []candidate, sel selection, keep []bool, selected bool, p
 		at[scf.NormalizeCode(c.code)] = i
 	}
 	for n, id := range sel.WithIDs {
-		i, there := at[scf.NormalizeCode(id)]
-		if !there {
+		i, found := at[scf.NormalizeCode(id)]
+		if !found {
 			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "the imported controls don't include %q", scf.Shorten(id))
 		}
 		keep[i] = selected

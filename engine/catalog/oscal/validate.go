@@ -29,7 +29,7 @@ func Validate(data []byte, models ...string) error {
 	}
 	model := ""
 	for _, name := range models {
-		if _, there := doc[name]; there {
+		if _, found := doc[name]; found {
 			model = name
 		}
 	}

@@ -144,8 +144,8 @@ func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
 	for _, i := range mappings {
 		m := w.src.Mappings[i]
 		target := mapItem{Type: "control", ID: ControlID(w.src.Controls[m.Control].Code)}
-		at, there := bare[m.Requirement]
-		if m.Detail == nil && there {
+		at, found := bare[m.Requirement]
+		if m.Detail == nil && found {
 			out[at].Targets = append(out[at].Targets, target)
 			continue
 		}

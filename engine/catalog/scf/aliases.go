@@ -63,7 +63,7 @@ func ParseAliases(text []byte) (*Aliases, error) {
 			if slug == "" || len(name) > maxAliasText {
 				return nil, fmt.Errorf("%s has a name that is empty or too long: %.40q", e.Code, name)
 			}
-			if other, twice := taken[slug]; twice && other != e.Code {
+			if other, duplicate := taken[slug]; duplicate && other != e.Code {
 				return nil, fmt.Errorf("%q is listed as a name of both %s and %s", name, other, e.Code)
 			}
 			taken[slug] = e.Code

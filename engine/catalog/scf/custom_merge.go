@@ -221,7 +221,7 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 		f, own := m.frameworks[ref]
 		for _, code := range b.Requirements[ref] {
 			if own {
-				if r, there := m.requirements[f][code]; there {
+				if r, found := m.requirements[f][code]; found {
 					m.linkControl(b.Code, b.Code, f, r, MappingDetail{Strength: -1})
 					continue
 				}
@@ -241,11 +241,11 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 			m.noteMissing(b.Code, ref)
 			continue
 		}
-		beside := slices.Clone(m.mappingsByControl[c])
+		existing := slices.Clone(m.mappingsByControl[c])
 		if c < len(m.base.src.Controls) {
-			beside = append(beside, m.base.src.Mappings[m.base.firstMapping[c]:m.base.firstMapping[c+1]]...)
+			existing = append(existing, m.base.src.Mappings[m.base.firstMapping[c]:m.base.firstMapping[c+1]]...)
 		}
-		for _, other := range beside {
+		for _, other := range existing {
 			m.linkControl(
 				b.Code,
 				b.Code,

@@ -19,15 +19,15 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 	}
 	for i := range from.src.Controls {
 		c := &from.src.Controls[i]
-		if _, kept := to.controls[c.Code]; !kept {
+		if _, found := to.controls[c.Code]; !found {
 			d.Removed = append(d.Removed, api.ControlRef{Code: c.Code, Title: c.Title})
 		}
 	}
 	shared := sharedFrameworks(from, to)
 	for i := range to.src.Controls {
 		c := &to.src.Controls[i]
-		j, kept := from.controls[c.Code]
-		if !kept {
+		j, found := from.controls[c.Code]
+		if !found {
 			d.Added = append(d.Added, api.ControlRef{Code: c.Code, Title: c.Title})
 			continue
 		}

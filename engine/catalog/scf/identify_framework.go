@@ -55,22 +55,22 @@ func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramew
 // stands out.
 func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
-	asked := make(map[string]bool, len(codes))
+	wanted := make(map[string]bool, len(codes))
 	for _, c := range codes {
-		asked[NormalizeCode(c)] = true
+		wanted[NormalizeCode(c)] = true
 	}
-	if len(asked) < fewest {
+	if len(wanted) < fewest {
 		return 0, false
 	}
 	best, first, second := -1, 0.0, 0.0
 	for i := range s.src.Frameworks {
 		shared := 0
 		for _, q := range s.src.Frameworks[i].Requirements {
-			if asked[NormalizeCode(q.Code)] {
+			if wanted[NormalizeCode(q.Code)] {
 				shared++
 			}
 		}
-		like := float64(shared) / float64(len(asked)+len(s.src.Frameworks[i].Requirements)-shared)
+		like := float64(shared) / float64(len(wanted)+len(s.src.Frameworks[i].Requirements)-shared)
 		if like > first {
 			best, first, second = i, like, first
 		} else {

@@ -93,14 +93,14 @@ type indexer struct {
 }
 
 func (w *indexer) addText(text string, weight float32) {
-	take := func(term string) {
+	addTerm := func(term string) {
 		if _, seen := w.counts[term]; !seen {
 			w.order = append(w.order, term)
 		}
 		w.counts[term] += weight
 	}
-	w.words.eachStem(text, take)
-	w.words.eachCompound(text, take)
+	w.words.eachStem(text, addTerm)
+	w.words.eachCompound(text, addTerm)
 }
 
 func (w *indexer) flushDocument(doc int32) {
@@ -258,7 +258,7 @@ func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 		return nil, err
 	}
 	out := []int32{}
-	take := func(c int32) {
+	addControl := func(c int32) {
 		if left[c] {
 			left[c] = false
 			out = append(out, c)
@@ -267,11 +267,11 @@ func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	controls := int32(len(s.src.Controls))
 	for _, r := range s.rankDocuments(query) {
 		if r.doc < controls {
-			take(r.doc)
+			addControl(r.doc)
 			continue
 		}
 		for _, m := range s.requirementMappings(r.doc - controls) {
-			take(int32(s.src.Mappings[m].Control))
+			addControl(int32(s.src.Mappings[m].Control))
 		}
 	}
 	return out, nil

@@ -151,7 +151,7 @@ func AssignCodes(frameworks []Framework, users *Aliases) {
 			plain[i] = "framework"
 		}
 		meant[i] = table.resolve(plain[i])
-		if first, twice := best[meant[i].code]; !twice || meant[i].rank < meant[first].rank {
+		if first, duplicate := best[meant[i].code]; !duplicate || meant[i].rank < meant[first].rank {
 			best[meant[i].code] = i
 		}
 	}
@@ -170,7 +170,7 @@ func AssignCodes(frameworks []Framework, users *Aliases) {
 		}
 		free := code
 		for n := 2; ; n++ {
-			if _, twice := taken[free]; !twice {
+			if _, duplicate := taken[free]; !duplicate {
 				break
 			}
 			free = code + "-" + strconv.Itoa(n)

@@ -107,7 +107,7 @@ func (s *Snapshot) indexNames() error {
 	s.domains = make(map[string]int, len(src.Domains))
 	for i := range src.Domains {
 		code := src.Domains[i].Code
-		if _, twice := s.domains[code]; twice || code == "" {
+		if _, duplicate := s.domains[code]; duplicate || code == "" {
 			return fmt.Errorf("domain code %q is empty or occurs twice", code)
 		}
 		s.domains[code] = i
@@ -119,7 +119,7 @@ func (s *Snapshot) indexNames() error {
 		if !IsControlCode(c.Code) && (c.Owner == "" || !IsCustomControlCode(c.Code)) {
 			return fmt.Errorf("control code %q is not of the form ABC-01 or ABC-01.1", c.Code)
 		}
-		if _, twice := s.controls[c.Code]; twice {
+		if _, duplicate := s.controls[c.Code]; duplicate {
 			return fmt.Errorf("control code %s occurs twice", c.Code)
 		}
 		if _, known := s.domains[c.Domain()]; !known {
@@ -141,7 +141,7 @@ func (s *Snapshot) indexNames() error {
 	s.firstRequirement = make([]int32, len(src.Frameworks)+1)
 	for i := range src.Frameworks {
 		f := &src.Frameworks[i]
-		if _, twice := s.frameworks[f.Code]; twice || f.Code == "" {
+		if _, duplicate := s.frameworks[f.Code]; duplicate || f.Code == "" {
 			return fmt.Errorf("framework code %q is empty or occurs twice", f.Code)
 		}
 		s.frameworks[f.Code] = i

@@ -32,7 +32,7 @@ func (b *catalogBuilder) readFrameworks(data []byte) error {
 		return err
 	}
 	for _, f := range file.Frameworks {
-		if _, twice := b.frameworks[f.Code]; twice || f.Code == "" {
+		if _, duplicate := b.frameworks[f.Code]; duplicate || f.Code == "" {
 			return fmt.Errorf("framework %q is empty or occurs twice", f.Code)
 		}
 		fw := scf.Framework{
@@ -182,7 +182,7 @@ func (b *catalogBuilder) resolveMappings() error {
 	for _, l := range b.pendingMappings {
 		fw := &src.Frameworks[l.framework]
 		at := slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code })
-		if at < 0 { // the general part of a divided clause stands for it: 9.2.1 for 9.2
+		if at < 0 { // for a divided clause, use its first part: 9.2.1 for 9.2
 			at = slices.IndexFunc(fw.Requirements, func(r scf.Requirement) bool { return r.Code == l.code+".1" })
 		}
 		if at < 0 {

@@ -75,7 +75,7 @@ func (o *overlay) mergeRequirements() {
 	exact, loose := make(map[string]int, len(old)), make(map[string]int, len(old))
 	for i, q := range old {
 		exact[q.Code] = i
-		if _, twice := loose[scf.NormalizeCode(q.Code)]; twice {
+		if _, duplicate := loose[scf.NormalizeCode(q.Code)]; duplicate {
 			loose[scf.NormalizeCode(q.Code)] = -1 // ambiguous
 		} else {
 			loose[scf.NormalizeCode(q.Code)] = i

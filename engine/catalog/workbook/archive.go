@@ -39,7 +39,7 @@ func inspectArchive(r io.ReaderAt, size int64, limits Limits) (sheets []sheetPar
 				"the archive unpacks to more than %d bytes (part %s), too large for a catalog", limits.Unpacked, f.Name)
 		}
 		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
-		if _, twice := files[name]; twice {
+		if _, duplicate := files[name]; duplicate {
 			return nil, nil, readErrorf(ErrDamaged, "", "", "the archive has two parts named %s", f.Name)
 		}
 		files[name] = f

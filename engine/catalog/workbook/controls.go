@@ -39,7 +39,7 @@ func (im *importer) readMain(ctx context.Context, p sheetPart) error {
 		if !scf.IsControlCode(text) {
 			return readErrorf(ErrBadCode, s.name, where, "%q is not a control code such as GOV-01 or AST-02.11", scf.Shorten(text))
 		}
-		if before, twice := im.byCode[text]; twice {
+		if before, duplicate := im.byCode[text]; duplicate {
 			return readErrorf(ErrDuplicateCode, s.name, where, "%s is also in %s", text, cellName(im.controlRows[before]+1, code.index+1))
 		}
 		im.byCode[text] = len(im.src.Controls)

@@ -40,7 +40,7 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 		}
 		entry := len(im.src.Evidence)
 		im.src.Evidence = append(im.src.Evidence, e)
-		if _, twice := im.evidenceByCode[e.Code]; twice {
+		if _, duplicate := im.evidenceByCode[e.Code]; duplicate {
 			im.warn(t.name, where, "evidence request %s is listed twice; controls refer to the first", e.Code)
 		} else {
 			im.evidenceByCode[e.Code] = entry

@@ -254,8 +254,8 @@ func (im *importer) checkColumns(name string) error {
 			continue
 		}
 		key := fmt.Sprint(c.role, c.name, c.level)
-		before, twice := first[key]
-		if !twice {
+		before, duplicate := first[key]
+		if !duplicate {
 			first[key] = *c
 			continue
 		}

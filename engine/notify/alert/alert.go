@@ -241,11 +241,11 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 	for _, n := range s.ZeroWhenAbsent {
 		names[n] = true
 	}
-	there := false
+	found := false
 	for _, m := range all {
 		names[m.Name] = true
 		if m.Name == want.name {
-			there = true
+			found = true
 			for l := range m.Labels {
 				labels[l] = true
 			}
@@ -255,7 +255,7 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 		return api.Invalid("metric", "%s", unknownName("metric", want.name, names))
 	}
 	for l := range want.labels {
-		if there && !labels[l] {
+		if found && !labels[l] {
 			return api.Invalid("metric", "%s", unknownName("label", l, labels)+" at "+want.name)
 		}
 	}
@@ -263,11 +263,11 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 }
 
 func unknownName(kind, word string, names map[string]bool) string {
-	said := fmt.Sprintf("unknown %s %q", kind, word)
+	message := fmt.Sprintf("unknown %s %q", kind, word)
 	if near := scf.Suggest(word, slices.Sorted(maps.Keys(names))); len(near) > 0 {
-		said += "; did you mean " + strings.Join(near, ", ") + "?"
+		message += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return said
+	return message
 }
 
 // metricSelector selects a metric by name and required labels.
@@ -293,7 +293,7 @@ func parseSelector(text string) (metricSelector, error) {
 	for pair := range strings.SplitSeq(inner, ",") {
 		l, v, ok := strings.Cut(pair, "=")
 		l, v = strings.TrimSpace(l), strings.TrimSpace(strings.Trim(strings.TrimSpace(v), `"`))
-		if _, twice := out.labels[l]; !ok || l == "" || v == "" || twice || strings.ContainsAny(l+v, "\"=") {
+		if _, duplicate := out.labels[l]; !ok || l == "" || v == "" || duplicate || strings.ContainsAny(l+v, "\"=") {
 			return out, fmt.Errorf("the labels in %.60q must be comma-separated pairs such as severity=critical, each given once", text)
 		}
 		out.labels[l] = v
@@ -415,8 +415,8 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 	if err != nil {
 		return err // unexpected: it was validated when saved
 	}
-	v, there := selector.sum(all)
-	if !there && !slices.Contains(s.ZeroWhenAbsent, selector.name) {
+	v, found := selector.sum(all)
+	if !found && !slices.Contains(s.ZeroWhenAbsent, selector.name) {
 		r.Value, r.PendingSince = nil, nil // unknown value: the state is kept
 		return store.AlertRules.Update(tx, r.OrganizationID, r)
 	}

@@ -67,14 +67,14 @@ var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // slackMessage returns a Slack message. All its parts are plain text, so names can neither mention
 // people nor add formatting.
 func slackMessage(m *message) jsonObject {
-	plain := func(text string) jsonObject { return jsonObject{"type": "plain_text", "text": text, "emoji": false} }
+	plainText := func(text string) jsonObject { return jsonObject{"type": "plain_text", "text": text, "emoji": false} }
 	return jsonObject{
 		"text":         slackEscaper.Replace(m.Title + ": " + m.Text),
 		"unfurl_links": false, "unfurl_media": false,
 		"blocks": []jsonObject{
-			{"type": "section", "text": plain(m.Title)},
-			{"type": "section", "text": plain(m.Text)},
-			{"type": "context", "elements": []jsonObject{plain(m.Type + " · " + m.At.Format(time.RFC3339) + " · " + m.ID)}},
+			{"type": "section", "text": plainText(m.Title)},
+			{"type": "section", "text": plainText(m.Text)},
+			{"type": "context", "elements": []jsonObject{plainText(m.Type + " · " + m.At.Format(time.RFC3339) + " · " + m.ID)}},
 		},
 	}
 }

@@ -35,17 +35,17 @@ func (s *Service) newGitHub(set *settings) *githubTracker {
 }
 
 func githubErrorText(b []byte) string {
-	var said struct {
+	var body struct {
 		Message string `json:"message"`
 		Errors  []struct {
 			Field, Code, Message string
 		} `json:"errors"`
 	}
-	if json.Unmarshal(b, &said) != nil {
+	if json.Unmarshal(b, &body) != nil {
 		return firstTextField(b, "message")
 	}
-	out := said.Message
-	for _, e := range said.Errors {
+	out := body.Message
+	for _, e := range body.Errors {
 		out += "; " + strings.TrimSpace(e.Field+" "+e.Code+" "+e.Message)
 	}
 	return out
@@ -191,15 +191,15 @@ func (g *githubTracker) createIssue(ctx context.Context, d *issueDraft) (*issue,
 		lines = append(lines, githubEscaper.Replace(line))
 	}
 	body := strings.Join(append(lines, "<!-- "+d.marker+" -->"), "\n\n")
-	var made githubIssue
+	var created githubIssue
 	request := jsonObject{"title": truncateLine(d.title, 250), "body": body, "labels": []string{g.set.text("label")}}
-	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, request, &made); err != nil {
+	if _, err := g.doJSON(ctx, http.MethodPost, g.repo+"/issues", nil, request, &created); err != nil {
 		return nil, err
 	}
-	if made.Number <= 0 {
+	if created.Number <= 0 {
 		return nil, errNoIssue
 	}
-	return g.toIssue(&made), nil
+	return g.toIssue(&created), nil
 }
 
 func (g *githubTracker) updateIssue(ctx context.Context, now *issue, c issueChange) error {

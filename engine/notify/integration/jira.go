@@ -39,17 +39,17 @@ func (s *Service) newJira(set *settings) *jiraTracker {
 
 // jiraErrorText joins the two error lists of a Jira response.
 func jiraErrorText(b []byte) string {
-	var said struct {
+	var body struct {
 		Messages []string          `json:"errorMessages"`
 		Errors   map[string]string `json:"errors"`
 	}
-	if json.Unmarshal(b, &said) != nil {
+	if json.Unmarshal(b, &body) != nil {
 		return ""
 	}
-	for _, name := range slices.Sorted(maps.Keys(said.Errors)) {
-		said.Messages = append(said.Messages, name+": "+said.Errors[name])
+	for _, name := range slices.Sorted(maps.Keys(body.Errors)) {
+		body.Messages = append(body.Messages, name+": "+body.Errors[name])
 	}
-	return cmp.Or(strings.Join(said.Messages, "; "), firstTextField(b, "message", "error"))
+	return cmp.Or(strings.Join(body.Messages, "; "), firstTextField(b, "message", "error"))
 }
 
 type jiraIssue struct {
@@ -194,14 +194,14 @@ func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, e
 	if d.due != nil {
 		fields["duedate"] = string(*d.due)
 	}
-	var made jiraIssue
-	if _, err := j.doJSON(ctx, http.MethodPost, j.root+"/issue", nil, jsonObject{"fields": fields}, &made); err != nil {
+	var created jiraIssue
+	if _, err := j.doJSON(ctx, http.MethodPost, j.root+"/issue", nil, jsonObject{"fields": fields}, &created); err != nil {
 		return nil, err
 	}
-	if made.ID == "" || made.Key == "" {
+	if created.ID == "" || created.Key == "" {
 		return nil, errNoIssue
 	}
-	out := j.toIssue(&made)
+	out := j.toIssue(&created)
 	out.DueDate = d.due
 	return out, nil
 }

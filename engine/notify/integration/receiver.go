@@ -71,11 +71,11 @@ func (*Service) SaveState(tx *store.Tx, org, id string, now delivery.State, last
 		return err
 	}
 	if t, _ := api.FindIntegrationType(r.Type); !t.Tracks { // a tracker's status is that of its syncs
-		said := ""
+		message := ""
 		if last.Error != nil {
-			said = *last.Error
+			message = *last.Error
 		}
-		setLastStatus(&r, last.At, last.Error == nil, said)
+		setLastStatus(&r, last.At, last.Error == nil, message)
 	}
 	r.Enabled, r.FailedInRow = now.Enabled, now.FailedInRow
 	return store.Integrations.Update(tx, org, &r)

@@ -92,8 +92,8 @@ const (
 
 // putFile uploads a file unless the key already has it from an attempt that was not recorded.
 func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) (int, error) {
-	there, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
-	if err == nil && there.UserMetadata[metaEvent] == event && there.UserMetadata[metaSHA] == f.SHA256 && there.Size == f.Size {
+	existing, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
+	if err == nil && existing.UserMetadata[metaEvent] == event && existing.UserMetadata[metaSHA] == f.SHA256 && existing.Size == f.Size {
 		return http.StatusOK, nil
 	}
 	put, err := b.PutObject(ctx, b.name, key, f.Content, f.Size, minio.PutObjectOptions{
@@ -219,11 +219,11 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 	if _, err = b.deliveryResult(ctx, err); err != nil {
 		return "", err
 	}
-	there, err := b.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
+	object, err := b.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
 	if err == nil {
 		var got []byte
-		got, err = io.ReadAll(io.LimitReader(there, 1<<10))
-		_ = there.Close()
+		got, err = io.ReadAll(io.LimitReader(object, 1<<10))
+		_ = object.Close()
 		if err == nil && string(got) != content {
 			err = errors.New("the file read back differs from what was written")
 		}

@@ -37,16 +37,16 @@ func (s *Service) newServiceNow(set *settings) *serviceNowTracker {
 }
 
 func serviceNowErrorText(b []byte) string {
-	var said struct {
+	var body struct {
 		Error struct {
 			Message string `json:"message"`
 			Detail  string `json:"detail"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(b, &said) != nil {
+	if json.Unmarshal(b, &body) != nil {
 		return ""
 	}
-	return strings.TrimSuffix(said.Error.Message+": "+said.Error.Detail, ": ")
+	return strings.TrimSuffix(body.Error.Message+": "+body.Error.Detail, ": ")
 }
 
 // snRecord is a record with database values: times are in UTC.
@@ -160,16 +160,16 @@ func (s *serviceNowTracker) createIssue(ctx context.Context, d *issueDraft) (*is
 	if d.due != nil {
 		body["due_date"] = string(*d.due) + " 00:00:00"
 	}
-	var made struct {
+	var created struct {
 		Result snRecord `json:"result"`
 	}
-	if _, err := s.doJSON(ctx, http.MethodPost, s.recordPath(""), s.queryParams(nil), body, &made); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodPost, s.recordPath(""), s.queryParams(nil), body, &created); err != nil {
 		return nil, err
 	}
-	if !snIDPattern.MatchString(made.Result.SysID) {
+	if !snIDPattern.MatchString(created.Result.SysID) {
 		return nil, errNoIssue
 	}
-	return s.toIssue(&made.Result), nil
+	return s.toIssue(&created.Result), nil
 }
 
 func (s *serviceNowTracker) updateIssue(ctx context.Context, now *issue, c issueChange) error {

@@ -97,11 +97,11 @@ func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr 
 		if err != nil {
 			return ignoreNotFound(err)
 		}
-		said := ""
+		message := ""
 		if sendErr != nil {
-			said = netguard.SafeLine(sendErr.Error())
+			message = netguard.SafeLine(sendErr.Error())
 		}
-		setLastStatus(&r, tx.Now(), sendErr == nil, said)
+		setLastStatus(&r, tx.Now(), sendErr == nil, message)
 		return store.Integrations.Update(tx, org, &r)
 	})
 }

@@ -164,7 +164,7 @@ func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.Int
 			return nil, ctx.Err() // aborted; it stays due
 		}
 	}
-	pause, asked := rateLimitDelay(err)
+	pause, limited := rateLimitDelay(err)
 	noted := s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err2 := store.Integrations.Get(tx, org, id)
 		if err2 != nil {
@@ -172,7 +172,7 @@ func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.Int
 		}
 		next := tx.Now().Add(time.Duration(max(1, intSetting(set, "sync_minutes"))) * time.Minute)
 		switch {
-		case asked:
+		case limited:
 			next = tx.Now().Add(min(max(pause, time.Minute), maxDelay))
 			c.out.WaitsUntil = &next
 		case err != nil:
@@ -183,14 +183,14 @@ func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.Int
 			now.SyncedAt, now.PulledAt = &began, &began
 		}
 		now.NextSyncAt = &next
-		said := ""
+		message := ""
 		if err != nil {
-			said = err.Error()
+			message = err.Error()
 		}
-		setLastStatus(&now, began, err == nil, said)
+		setLastStatus(&now, began, err == nil, message)
 		return store.Integrations.Update(tx, org, &now)
 	})
-	if asked {
+	if limited {
 		err = nil // the rest comes later
 	}
 	return c.out, errors.Join(err, noted)
@@ -237,17 +237,17 @@ func (c *syncRun) run(ctx context.Context) error {
 	if err := c.pullChanges(ctx, links); err != nil {
 		return err
 	}
-	made := 0
+	created := 0
 	for n := range links {
 		l := &links[n]
 		if l.IssueID == "" {
-			if made == maxCreatesPerRun {
+			if created == maxCreatesPerRun {
 				continue
 			}
-			made++
+			created++
 		}
 		if err := c.syncItem(ctx, l, of[l.ID]); err != nil {
-			if _, asked := rateLimitDelay(err); asked || ctx.Err() != nil {
+			if _, limited := rateLimitDelay(err); limited || ctx.Err() != nil {
 				return err
 			}
 			c.out.Failed++
@@ -336,8 +336,8 @@ func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) erro
 	}
 	return c.tracker.forEachChanged(ctx, since, func(i *issue) {
 		if l := byIssue[i.id]; l != nil {
-			there := i.IssueSide
-			l.Issue = &there
+			issueSide := i.IssueSide
+			l.Issue = &issueSide
 		}
 	})
 }
@@ -394,27 +394,27 @@ func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *
 	if err := c.saveLink(ctx, l, "creating", ""); err != nil {
 		return err
 	}
-	made, err := c.tracker.createIssue(ctx, i.toDraft(marker))
+	created, err := c.tracker.createIssue(ctx, i.toDraft(marker))
 	if err != nil {
 		if isRefused(err) {
 			l.RequestedAt = nil // nothing was created
-			if _, asked := rateLimitDelay(err); asked {
+			if _, limited := rateLimitDelay(err); limited {
 				return errors.Join(c.saveLink(ctx, l, "creating", "will be retried:  "+err.Error()), err)
 			}
 		}
 		return err
 	}
 	c.out.Created++
-	return c.recordCreated(ctx, l, made)
+	return c.recordCreated(ctx, l, created)
 }
 
 func (c *syncRun) recordCreated(ctx context.Context, l *store.IssueLink, i *issue) error {
 	l.IssueID, l.IssueKey, l.IssueURL, l.RequestedAt = i.id, i.key, i.url, nil
-	there := i.IssueSide
-	l.Issue = &there
+	issueSide := i.IssueSide
+	l.Issue = &issueSide
 	// The issue was created from agreed values; anything different there now is a change.
 	agreed := api.IssueSide{Closed: false, DueDate: l.Item.DueDate}
-	if there.DueDate == nil {
+	if issueSide.DueDate == nil {
 		agreed.DueDate = nil // the tool or project has no due dates
 	}
 	l.LastSynced = &agreed
@@ -431,31 +431,31 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	if l.LastSynced == nil {
 		l.LastSynced = &api.IssueSide{Closed: l.Issue.Closed, DueDate: l.Issue.DueDate}
 	}
-	here, there, agreed := l.Item, *l.Issue, l.LastSynced
+	item, issueSide, agreed := l.Item, *l.Issue, l.LastSynced
 	var push issueChange
 	var closed *bool
 	var due *api.Date
 	var clash string
 	switch {
-	case here.Closed == there.Closed:
-		agreed.Closed = here.Closed
-	case there.Closed == agreed.Closed:
-		push.closed = &here.Closed
+	case item.Closed == issueSide.Closed:
+		agreed.Closed = item.Closed
+	case issueSide.Closed == agreed.Closed:
+		push.closed = &item.Closed
 	default: // of two values, only one can differ from the agreed one
-		closed = &there.Closed
+		closed = &issueSide.Closed
 	}
 	switch {
-	case sameDay(here.DueDate, there.DueDate):
-		agreed.DueDate = here.DueDate
-	case sameDay(there.DueDate, agreed.DueDate) && here.DueDate != nil:
-		push.due = here.DueDate
-	case sameDay(here.DueDate, agreed.DueDate) && there.DueDate != nil:
-		due = there.DueDate
+	case sameDay(item.DueDate, issueSide.DueDate):
+		agreed.DueDate = item.DueDate
+	case sameDay(issueSide.DueDate, agreed.DueDate) && item.DueDate != nil:
+		push.due = item.DueDate
+	case sameDay(item.DueDate, agreed.DueDate) && issueSide.DueDate != nil:
+		due = issueSide.DueDate
 	default:
 		clash = fmt.Sprintf(
 			"the due date changed on both sides: %s in the plan, %s in the issue, previously %s",
-			formatDate(here.DueDate),
-			formatDate(there.DueDate),
+			formatDate(item.DueDate),
+			formatDate(issueSide.DueDate),
 			formatDate(agreed.DueDate),
 		)
 	}
@@ -463,10 +463,10 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 	if push.closed != nil && due != nil || closed != nil && push.due != nil {
 		clash = fmt.Sprintf(
 			"both sides changed: the plan is %s and due %s, the issue is %s and due %s",
-			stateName(here.Closed),
-			formatDate(here.DueDate),
-			stateName(there.Closed),
-			formatDate(there.DueDate),
+			stateName(item.Closed),
+			formatDate(item.DueDate),
+			stateName(issueSide.Closed),
+			formatDate(issueSide.DueDate),
 		)
 		push, closed, due = issueChange{}, nil, nil
 	}
@@ -476,12 +476,12 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		}
 		c.out.Pushed++
 		if push.closed != nil {
-			there.Closed, agreed.Closed = here.Closed, here.Closed
+			issueSide.Closed, agreed.Closed = item.Closed, item.Closed
 		}
 		if push.due != nil {
-			there.DueDate, agreed.DueDate = here.DueDate, here.DueDate
+			issueSide.DueDate, agreed.DueDate = item.DueDate, item.DueDate
 		}
-		l.Issue = &there
+		l.Issue = &issueSide
 	}
 	if closed != nil || due != nil {
 		if i.underReview {

@@ -74,11 +74,11 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 		return err
 	}
 	for _, u := range people {
-		wants, err := loadPreferences(tx, u.ID)
+		preferences, err := loadPreferences(tx, u.ID)
 		if err != nil {
 			return err
 		}
-		if _, bad := parseAddress(u.Email); bad != nil || !wants.Digest {
+		if _, bad := parseAddress(u.Email); bad != nil || !preferences.Digest {
 			continue
 		}
 		unsubscribe, err := s.unsubscribeLink(u.ID)

@@ -176,8 +176,8 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 
 // queueForUser queues a mail to a user who wants it and has an address.
 func (s *Service) queueForUser(tx *store.Tx, org string, u api.User, m Mail) error {
-	wants, err := loadPreferences(tx, u.ID)
-	if err != nil || u.Status != statusActive || !wants.Approvals {
+	preferences, err := loadPreferences(tx, u.ID)
+	if err != nil || u.Status != statusActive || !preferences.Approvals {
 		return err
 	}
 	if _, err := parseAddress(u.Email); err != nil {

@@ -236,7 +236,7 @@ func (s *Service) Preview(ctx context.Context, by api.Caller, in *api.PreviewTem
 		if w, err = s.loadWording(tx, by.OrganizationID, k); err != nil {
 			return err
 		}
-		if _, told := given[organization.name]; !told {
+		if _, ok := given[organization.name]; !ok {
 			o, err := store.Organizations.Get(tx, by.OrganizationID)
 			if err != nil {
 				return err

@@ -284,8 +284,8 @@ func (s *Service) recordServerStatus(ctx context.Context, org string, by *Route,
 	}
 	s.lastServerError.Store(nil)
 	if failed != nil {
-		said := failed.Error()
-		s.lastServerError.Store(&said)
+		message := failed.Error()
+		s.lastServerError.Store(&message)
 		s.Logger.Warn("the mail server can't be reached", "server", by.Server.String(), "error", failed)
 	}
 	return nil
@@ -352,8 +352,8 @@ func (s *Service) recordOutcomes(
 			}
 			r.Error = nil
 			if o.err != nil {
-				said := o.err.Error()
-				r.Error = &said
+				message := o.err.Error()
+				r.Error = &message
 			}
 			switch {
 			case o.err == nil:
@@ -375,8 +375,8 @@ func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
 	for _, r := range e.Recipients {
 		count[r.Status]++
 		if r.Error != nil && e.Error == nil {
-			said := r.Address + ": " + *r.Error
-			e.Error = &said
+			message := r.Address + ": " + *r.Error
+			e.Error = &message
 		}
 	}
 	switch {

@@ -59,8 +59,8 @@ func ParseServer(address, from, password string) (*Server, error) {
 	if in, ok := u.User.Password(); ok && password == "" {
 		s.Password = in
 	}
-	asked := u.Query()
-	switch mode := asked.Get("tls"); {
+	query := u.Query()
+	switch mode := query.Get("tls"); {
 	case u.Scheme == "smtps" && (mode == "" || mode == string(TLS)):
 		s.Security, s.Port = TLS, 465
 	case u.Scheme == "smtp" && (mode == "" || mode == string(STARTTLS)):
@@ -79,7 +79,7 @@ func ParseServer(address, from, password string) (*Server, error) {
 			u.Scheme,
 		)
 	}
-	for name := range asked {
+	for name := range query {
 		if name != "tls" && name != "from" {
 			return nil, fmt.Errorf("unknown parameter %q; use tls or from", name)
 		}
@@ -99,7 +99,7 @@ func ParseServer(address, from, password string) (*Server, error) {
 		return nil, errors.New("the password would be sent unencrypted: use STARTTLS or TLS, or omit user and password")
 	}
 	if from == "" {
-		from = asked.Get("from")
+		from = query.Get("from")
 	}
 	if from == "" {
 		return nil, errors.New("the sender is missing: set SERVICE_SMTP_FROM, e.g. \"Acme compliance <grc@acme.example>\"")
@@ -336,6 +336,6 @@ func (l *authenticator) Start(on *smtp.ServerInfo) (string, []byte, error) {
 	return "", nil, fmt.Errorf("the mail server offers no supported sign-in mechanism (%s)", toSubjectLine(strings.Join(on.Auth, " ")))
 }
 
-func (l *authenticator) Next(said []byte, more bool) ([]byte, error) {
-	return l.chosen.Next(said, more)
+func (l *authenticator) Next(challenge []byte, more bool) ([]byte, error) {
+	return l.chosen.Next(challenge, more)
 }

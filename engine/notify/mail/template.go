@@ -122,11 +122,11 @@ func (k templateType) examples() map[string]string {
 
 // unknownVariable returns a message about an unknown variable, with a suggestion.
 func (k templateType) unknownVariable(name string) string {
-	said := fmt.Sprintf("%s has no variable %q", k.id, name)
+	message := fmt.Sprintf("%s has no variable %q", k.id, name)
 	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {
-		said += "; did you mean " + near[0] + "?"
+		message += "; did you mean " + near[0] + "?"
 	}
-	return said + " Available: " + strings.Join(k.variableNames(), ", ")
+	return message + " Available: " + strings.Join(k.variableNames(), ", ")
 }
 
 const (
@@ -152,7 +152,7 @@ func (k templateType) resolveValues(given map[string]any, useExamples bool) (map
 		out[name] = text
 	}
 	for _, v := range k.variables {
-		if _, there := out[v.name]; there {
+		if _, found := out[v.name]; found {
 			continue
 		}
 		switch {
@@ -365,8 +365,8 @@ func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 func (c *compiledTemplate) render(values map[string]string) (*mailContent, error) {
 	functions := map[string]any{}
 	for _, v := range c.kind.variables {
-		said := stripControls(values[v.name])
-		functions[v.name] = func() string { return said }
+		value := stripControls(values[v.name])
+		functions[v.name] = func() string { return value }
 	}
 	out := &mailContent{}
 	for _, part := range []struct {

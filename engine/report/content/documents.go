@@ -12,34 +12,34 @@ import (
 
 // removedDocuments returns the file names that items cite but that are no longer documents of the
 // assessment.
-func (v *Report) removedDocuments() (gone []string) {
-	there := make(map[string]bool, len(v.Documents))
+func (v *Report) removedDocuments() (removed []string) {
+	present := make(map[string]bool, len(v.Documents))
 	for _, d := range v.Documents {
-		there[d.ID] = true
+		present[d.ID] = true
 	}
 	for i := range v.SoAItems {
 		for _, e := range v.SoAItems[i].Evidence {
-			if e.DocumentID != "" && !there[e.DocumentID] && !slices.Contains(gone, e.Filename) {
-				gone = append(gone, e.Filename)
+			if e.DocumentID != "" && !present[e.DocumentID] && !slices.Contains(removed, e.Filename) {
+				removed = append(removed, e.Filename)
 			}
 		}
 	}
-	slices.Sort(gone)
-	return gone
+	slices.Sort(removed)
+	return removed
 }
 
 func (v *Report) documentsSection() []block.Block {
-	gone := v.removedDocuments()
-	if len(v.Documents)+len(gone) == 0 {
+	removed := v.removedDocuments()
+	if len(v.Documents)+len(removed) == 0 {
 		return []block.Block{block.NewPara("empty", "No documents have been provided as evidence.")}
 	}
 	var lost []block.Block
-	if len(gone) > 0 {
+	if len(removed) > 0 {
 		lost = append(
 			lost,
 			block.NewPara(
 				"",
-				fmt.Sprintf("This report cites %s since been removed.", wording.Plural(len(gone), "document that has", "documents that have")),
+				fmt.Sprintf("This report cites %s since been removed.", wording.Plural(len(removed), "document that has", "documents that have")),
 			),
 		)
 	}

@@ -21,8 +21,8 @@ func ExecutiveText(src *Source) string {
 // executiveParagraphs returns the paragraphs of the executive text.
 func (v *Report) executiveParagraphs() []string {
 	out := []string{v.describeSubject()}
-	for _, say := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeReliance} {
-		if s := say(); s != "" {
+	for _, describe := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeReliance} {
+		if s := describe(); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -71,8 +71,8 @@ func (v *Report) describeSubject() string {
 			wording.Plural(len(unread), "more", "more"),
 		)
 	}
-	if gone := v.removedDocuments(); len(gone) > 0 {
-		s += fmt.Sprintf(" It relies on %s since been removed.", wording.Plural(len(gone), "document that has", "documents that have"))
+	if removed := v.removedDocuments(); len(removed) > 0 {
+		s += fmt.Sprintf(" It relies on %s since been removed.", wording.Plural(len(removed), "document that has", "documents that have"))
 	}
 	return s
 }

@@ -83,11 +83,11 @@ func (v *Report) notEvidencedTable() block.Table {
 		if f.Result != api.ResultNoEvid || f.Source == "manual" || f.EditedBy != nil || f.Note != nil || !f.InCatalog {
 			continue
 		}
-		asked := f.MissingElements
-		if len(asked) == 0 {
-			asked = []string{f.Criteria}
+		requested := f.MissingElements
+		if len(requested) == 0 {
+			requested = []string{f.Criteria}
 		}
-		ask := block.Prose("• " + strings.Join(asked, "\n• "))
+		ask := block.Prose("• " + strings.Join(requested, "\n• "))
 		if f.Owner != nil {
 			ask = ask.With(block.Span{Text: "\nAsk: " + *f.Owner, UserText: true})
 		}

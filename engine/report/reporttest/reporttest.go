@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// A made-up company, its documents and what was found in them. Nothing here is drawn
-// from a catalog: codes, titles and texts are the test's own.
+// The source is a made-up company with documents and findings. Its codes, titles and texts come from
+// no catalog.
 
 // Domains holds the codes and names of the domains of a source.
 var Domains = []struct{ code, name string }{

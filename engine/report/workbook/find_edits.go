@@ -179,7 +179,7 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 		case i < 0:
 			unknown = append(unknown, column)
 		case found[i]:
-			columnIndex[column] = -1 // told below, where the row is a head
+			columnIndex[column] = -1 // reported below if the row is a header
 		default:
 			columnIndex[column], found[i] = i, true
 		}

@@ -53,7 +53,7 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 				}
 				cells := make([]any, len(row))
 				for j, s := range row {
-					if word, asked := strings.CutPrefix(s, "$"); asked {
+					if word, isKey := strings.CutPrefix(s, "$"); isKey {
 						s = words[word]
 					}
 					cells[j] = b.newCell(style, b.fitText(s, name, cellName(j+1, i+1)))
@@ -217,12 +217,12 @@ func (b *Writer) addStatusFills(name, cells string, c Column) error {
 	if c.Kind != KindChoice && c.Kind != KindYesNo {
 		return nil
 	}
-	done := map[string]bool{}
+	seen := map[string]bool{}
 	var rules []excelize.ConditionalFormatOptions
 	for _, v := range values {
 		style, ok := b.styles.fills[fillClass(c.Field, v)]
-		if word := c.labelFor(v); ok && !done[word] {
-			done[word] = true
+		if word := c.labelFor(v); ok && !seen[word] {
+			seen[word] = true
 			rules = append(
 				rules,
 				excelize.ConditionalFormatOptions{

@@ -1,11 +1,11 @@
-// Package workbook defines what a workbook of a deliverable looks like: which columns there are, what
-// each holds, which a person may change, and how what was changed is found again.
+// Package workbook writes deliverables as Excel workbooks and finds the edits in workbooks that users
+// send back. A layout defines the columns, their values, and which of them may be edited, for both
+// directions.
 //
-//	layout (data) ──► Book: writes sheets ──► .xlsx ──► person ──► Read ──► Edits
+//	layout (data) ──► Writer ──► .xlsx ──► user ──► Read ──► edits
 //
-// A layout says everything once, for the way out and the way back. The package decides
-// nothing about an assessment: it names what was changed, and the engine's operations take
-// it or refuse it. The same content gives the same bytes. What is read is bounded.
+// The package doesn't decide about an assessment: it lists the edits, and the engine's operations
+// accept or refuse them. The same content gives the same bytes. Input sizes are limited.
 package workbook
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
-// Milestones stand in one cell, a line each, and their changes in another, as plans of
-// action have them:
+// Milestones are written into one cell, one per line, and their changes into another, in the usual
+// form of a plan of action and milestones:
 //
 //	(1) 2027-01-31: Owner named [completed]
 //	(2) 2027-03-31: First review signed [open]

@@ -100,9 +100,9 @@ func (b *Writer) writePage(name string, widths []float64, lines []Line) error {
 	for i := range widths {
 		widths[i] = max(widths[i], 14)
 	}
-	whole := 0.0
+	total := 0.0
 	for _, w := range widths {
-		whole += w
+		total += w
 	}
 	var joined []int
 	for n, line := range lines {
@@ -115,7 +115,7 @@ func (b *Writer) writePage(name string, widths []float64, lines []Line) error {
 			cells, height := make([]any, 0, len(line.Cells)), 1.0
 			size := lineHeight
 			for i, s := range line.Cells {
-				width := whole
+				width := total
 				if !line.Merged && i < len(widths) {
 					width = widths[i]
 				}

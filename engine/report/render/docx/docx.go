@@ -106,16 +106,16 @@ func Write(w io.Writer, d block.Document, style []byte) error {
 			return err
 		}
 		to := f
-		var whole bytes.Buffer
+		var out bytes.Buffer
 		if own != nil && styledParts[p.name] {
-			to = &whole
+			to = &out
 		}
 		b := bufio.NewWriterSize(to, 1<<16)
 		p.write(b)
 		if err := b.Flush(); err != nil || to == f {
 			return err
 		}
-		_, err = f.Write(own.replaceStyleIDs(whole.Bytes()))
+		_, err = f.Write(own.replaceStyleIDs(out.Bytes()))
 		return err
 	}
 	for _, p := range parts {

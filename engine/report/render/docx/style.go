@@ -82,8 +82,8 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	var more []string
 	for _, s := range styleElement.FindAllString(builtin, -1) {
 		id, name := styleID.FindStringSubmatch(s), styleName.FindStringSubmatch(s)
-		if there := names[strings.ToLower(name[1])]; there != "" {
-			out.ids[id[1]] = there
+		if known := names[strings.ToLower(name[1])]; known != "" {
+			out.ids[id[1]] = known
 			continue
 		}
 		own := id[1]

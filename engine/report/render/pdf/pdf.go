@@ -422,8 +422,8 @@ func (p *pdfWriter) resolveReferences() {
 		if !known {
 			continue
 		}
-		id, made := ends[l.ref]
-		if !made {
+		id, exists := ends[l.ref]
+		if !exists {
 			id = p.file.AddLink()
 			p.file.SetLink(id, max(to.y-12, 0), to.page)
 			ends[l.ref] = id

@@ -93,7 +93,7 @@ func (b *templateBudget) functions() map[string]any {
 		}
 		return b.spend(n / 16)
 	}
-	gone := func(...any) (string, error) {
+	unavailable := func(...any) (string, error) {
 		return "", errors.New("text is escaped automatically when printed; remove this function")
 	}
 	return map[string]any{
@@ -109,7 +109,7 @@ func (b *templateBudget) functions() map[string]any {
 			}
 			return printBounded(fits, bounded, append(args, format), func() string { return fmt.Sprintf(format, args...) })
 		},
-		"html": gone, "js": gone, "urlquery": gone, "call": gone,
+		"html": unavailable, "js": unavailable, "urlquery": unavailable, "call": unavailable,
 		"label": func(s string) string { return wording.Label(s[:min(len(s), maxTemplateText)]) },
 		"join": func(list any, between string) (string, error) {
 			all, ok := list.([]any)
@@ -339,8 +339,8 @@ func decodeTemplateData(raw []byte) (any, error) {
 	if err := d.Decode(&data); err != nil {
 		return nil, err
 	}
-	var whole func(v any) any
-	whole = func(v any) any {
+	var convert func(v any) any
+	convert = func(v any) any {
 		switch v := v.(type) {
 		case float64:
 			if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
@@ -348,16 +348,16 @@ func decodeTemplateData(raw []byte) (any, error) {
 			}
 		case []any:
 			for i := range v {
-				v[i] = whole(v[i])
+				v[i] = convert(v[i])
 			}
 		case map[string]any:
 			for k := range v {
-				v[k] = whole(v[k])
+				v[k] = convert(v[k])
 			}
 		}
 		return v
 	}
-	return whole(data), nil
+	return convert(data), nil
 }
 
 // limitedWriter stops a template that prints too much.

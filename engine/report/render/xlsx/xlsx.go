@@ -19,7 +19,7 @@ func Write(w io.Writer, v *content.Report) error {
 	if len(d.Draft) > 0 {
 		mark = "DRAFT"
 	}
-	about := workbook.Properties{
+	properties := workbook.Properties{
 		Title:      d.Title,
 		Subject:    d.Assessment,
 		Creator:    d.Tool,
@@ -30,9 +30,9 @@ func Write(w io.Writer, v *content.Report) error {
 		Footer:     d.Footer,
 	}
 	if w, h := d.FitLogo(240, 90); w > 0 {
-		about.Logo, about.LogoWidth, about.LogoHeight = d.Logo, w, h
+		properties.Logo, properties.LogoWidth, properties.LogoHeight = d.Logo, w, h
 	}
-	b, err := workbook.NewWriter(about)
+	b, err := workbook.NewWriter(properties)
 	if err != nil {
 		return err
 	}
