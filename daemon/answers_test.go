@@ -9,8 +9,8 @@ import (
 )
 
 // What was made is read where Location says it is.
-func TestGapIsReadWhereItIs(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestCreatedGapIsReadableAtLocation(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	made := g.owner.must("POST", g.path(api.CreateGap.Path), object{"control_id": "PES-01", "status": "planned", "severity": "low"})
 	at := made.header.Get("Location")
 	if made.status != http.StatusCreated || at == "" {
@@ -26,8 +26,8 @@ func TestGapIsReadWhereItIs(t *testing.T) {
 }
 
 // Lists are there where nothing is in them.
-func TestPlanItemHasItsLists(t *testing.T) {
-	g, items := planned(t, "IAC-06")
+func TestEmptyPlanItemListsAreNotNull(t *testing.T) {
+	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
 	i := g.owner.must("GET", g.path(api.GetPOAMItem.Path), nil).body
 	m := i["milestones"].([]any)[0].(object)
@@ -39,8 +39,8 @@ func TestPlanItemHasItsLists(t *testing.T) {
 }
 
 // A change of a milestone needs no more than what it changes; who made it, and when, is noted.
-func TestMilestoneChangeAsksForLittle(t *testing.T) {
-	g, items := planned(t, "IAC-06")
+func TestPartialMilestoneUpdate(t *testing.T) {
+	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
 	a := g.owner.do(
 		"PATCH",
@@ -70,8 +70,8 @@ func TestMilestoneChangeAsksForLittle(t *testing.T) {
 }
 
 // Traits go back as they were read, and as plain values and words; what was only sent back is nobody's change.
-func TestTraitsGoBackAsTheyAre(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestTraitsRoundTrip(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	made := g.owner.must("POST", g.path(api.PutScope.Path), object{})
 	if made.str("title") == "" {
 		t.Error("a scope without a title")
@@ -105,10 +105,10 @@ func TestTraitsGoBackAsTheyAre(t *testing.T) {
 }
 
 // Errors say what would be right.
-func TestErrorsNameWhatIsRight(t *testing.T) {
-	g, items := planned(t, "IAC-06")
+func TestErrorsNameValidValues(t *testing.T) {
+	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
-	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
+	g.ids["findingId"] = g.firstRecord(api.ListGaps.Path)["id"].(string)
 	for want, a := range map[string]reply{
 		"a template is required; choose one of executive_summary, full": g.owner.do(
 			"POST",
@@ -139,9 +139,9 @@ func TestErrorsNameWhatIsRight(t *testing.T) {
 }
 
 // A decision takes its words as comment and as reason.
-func TestApprovalTakesAReason(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
-	v := g.first(api.ListPOAM.Path)
+func TestDecisionAcceptsCommentOrReason(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
+	v := g.firstRecord(api.ListPOAM.Path)
 	g.ids["poamVersionId"] = v["id"].(string)
 	g.ids["approvalId"] = g.owner.must("POST", g.path(api.SubmitPOAM.Path), nil).str("approval_id")
 	a := g.owner.do("POST", g.path(api.Approve.Path), object{"reason": "Agreed with the board"})

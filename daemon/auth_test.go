@@ -15,9 +15,9 @@ const assessments = "/api/v1/assessments"
 
 // A person signs in, sees who they are, works, and signs out.
 func TestSession(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, _ := w.organization("Acme", "ada@acme.example")
-	a := who{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword})
+	w := newTestServer(t, daemon.Options{})
+	ada, _ := w.createOrganization("Acme", "ada@acme.example")
+	a := testCaller{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword})
 	if a.str("user", "email") != "ada@acme.example" || a.str("session", "active_organization_id") != ada.org ||
 		a.str("session", "expires_at") == "" {
 		t.Errorf("signing in answers %s", a.text)
@@ -56,9 +56,9 @@ func TestSession(t *testing.T) {
 		}
 	}
 	// Under TLS, also before a proxy that is believed, the cookie is Secure.
-	w = newWorld(t, daemon.Options{Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
-	w.organization("Acme", "ada@acme.example")
-	a = who{
+	w = newTestServer(t, daemon.Options{Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
+	w.createOrganization("Acme", "ada@acme.example")
+	a = testCaller{
 		w: w,
 	}.must(
 		"POST",
@@ -74,9 +74,9 @@ func TestSession(t *testing.T) {
 
 // A stranger's page can't use the browser's cookie; a program's key needs no page.
 func TestForgedRequests(t *testing.T) {
-	w := newWorld(t, daemon.Options{Origins: []string{"https://app.example"}})
-	ada, key := w.organization("Acme", "ada@acme.example")
-	ada.plain = true
+	w := newTestServer(t, daemon.Options{Origins: []string{"https://app.example"}})
+	ada, key := w.createOrganization("Acme", "ada@acme.example")
+	ada.noOrigin = true
 	body := map[string]string{"name": "First"}
 	for header, want := range map[string]int{
 		"Origin: https://evil.example":         403,
@@ -108,9 +108,9 @@ func TestForgedRequests(t *testing.T) {
 
 // Pages of the configured origins may call, with the interface's headers.
 func TestCORS(t *testing.T) {
-	w := newWorld(t, daemon.Options{Origins: []string{"https://app.example"}})
+	w := newTestServer(t, daemon.Options{Origins: []string{"https://app.example"}})
 	pre := func(origin string) reply {
-		return who{
+		return testCaller{
 			w: w,
 		}.do(
 			"OPTIONS",
@@ -142,7 +142,7 @@ func TestCORS(t *testing.T) {
 	if a := pre("https://evil.example"); a.status != 403 || a.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a stranger's preflight: %d %v", a.status, a.header)
 	}
-	if a := (who{w: w}).do("GET", api.GetHealth.Path, nil, "Origin", "https://app.example"); a.header.Get(
+	if a := (testCaller{w: w}).do("GET", api.GetHealth.Path, nil, "Origin", "https://app.example"); a.header.Get(
 		"Access-Control-Allow-Origin",
 	) != "https://app.example" ||
 		!strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Trace-Id") ||
@@ -157,10 +157,10 @@ func TestCORS(t *testing.T) {
 // Windows are fixed, per category and credential; the local socket has none.
 func TestRateLimits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 10, 0, time.UTC)
-	w := newWorld(t, daemon.Options{Clock: func() time.Time { return now }, RateLimits: map[api.RateCategory]int{api.RateSearch: 3}})
-	_, a := w.organization("Acme", "ada@acme.example")
-	_, b := w.organization("Beta", "bea@beta.example")
-	search := func(c who) reply { return c.do("POST", "/api/v1/kb/search", map[string]string{"query": "keys"}) }
+	w := newTestServer(t, daemon.Options{Clock: func() time.Time { return now }, RateLimits: map[api.RateCategory]int{api.RateSearch: 3}})
+	_, a := w.createOrganization("Acme", "ada@acme.example")
+	_, b := w.createOrganization("Beta", "bea@beta.example")
+	search := func(c testCaller) reply { return c.do("POST", "/api/v1/kb/search", map[string]string{"query": "keys"}) }
 	for i := range 3 {
 		got := search(a)
 		if got.status != 200 || got.header.Get("RateLimit-Limit") != "3" || got.header.Get("RateLimit-Remaining") != fmt.Sprint(2-i) ||
@@ -189,14 +189,14 @@ func TestRateLimits(t *testing.T) {
 	}
 	var last reply
 	for range 121 {
-		last = who{w: w}.do("GET", api.GetHealth.Path, nil)
+		last = testCaller{w: w}.do("GET", api.GetHealth.Path, nil)
 	}
 	if last.status != 429 {
 		t.Errorf("an address without a credential is not limited: %d", last.status)
 	}
 	// Whose credential is wrong is told so, however often.
 	for range 130 {
-		last = who{w: w, bearer: "service_live_0"}.do("GET", assessments, nil)
+		last = testCaller{w: w, bearer: "service_live_0"}.do("GET", assessments, nil)
 	}
 	if last.status != 401 || last.header.Get("RateLimit-Remaining") != "0" {
 		t.Errorf("a wrong key, again and again: %d %v", last.status, last.header)
@@ -205,9 +205,9 @@ func TestRateLimits(t *testing.T) {
 
 // A POST that is sent again with its key is done once and answered alike.
 func TestIdempotency(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, key := w.organization("Acme", "ada@acme.example")
-	_, beta := w.organization("Beta", "bea@beta.example")
+	w := newTestServer(t, daemon.Options{})
+	ada, key := w.createOrganization("Acme", "ada@acme.example")
+	_, beta := w.createOrganization("Beta", "bea@beta.example")
 	body := map[string]string{"name": "Once"}
 	first := key.must("POST", assessments, body, "Idempotency-Key", "k-1")
 	again := key.must("POST", assessments, body, "Idempotency-Key", "k-1")
@@ -248,7 +248,7 @@ func TestIdempotency(t *testing.T) {
 	) {
 		t.Error("the same person is not answered alike")
 	}
-	bob := ada.member("bob@acme.example", api.RoleAdmin)
+	bob := ada.addMember("bob@acme.example", api.RoleAdmin)
 	if a := bob.do(
 		"POST",
 		api.CreateAPIKey.Path,
@@ -298,8 +298,8 @@ func TestIdempotency(t *testing.T) {
 
 // What readers of JSON understand differently is refused, with the place.
 func TestStrictJSON(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	for body, want := range map[string]string{
 		`{"name": "a", "name": "b"}`:            `the name \"name\" appears twice`,
 		`{"name": "a"`:                          "ends before it is complete",
@@ -362,9 +362,9 @@ func TestStrictJSON(t *testing.T) {
 }
 
 // An Authorization header that is no bearer token is refused, not passed over for the cookie.
-func TestWrongSchemes(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, key := w.organization("Acme", "ada@acme.example")
+func TestUnsupportedAuthSchemes(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	ada, key := w.createOrganization("Acme", "ada@acme.example")
 	for _, header := range []string{"Basic YWRhOnB3", "Bearer", "Bearer ", key.bearer, "Token " + key.bearer, "Bearer " + key.bearer + "x"} {
 		if a := ada.do("GET", assessments, nil, "Authorization", header); a.status != 401 {
 			t.Errorf("%.20s…: %d", header, a.status)
@@ -383,11 +383,11 @@ func TestWrongSchemes(t *testing.T) {
 }
 
 // Who guesses passwords is slowed down, and told how long to wait.
-func TestGuessingWaits(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	w.organization("Acme", "ada@acme.example")
+func TestPasswordGuessingIsThrottled(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	w.createOrganization("Acme", "ada@acme.example")
 	guess := func() reply {
-		return who{w: w}.do("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": "not this one at all"})
+		return testCaller{w: w}.do("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": "not this one at all"})
 	}
 	for i := range 5 {
 		if got := guess(); got.status != 401 || got.header.Get("Retry-After") != "" {

@@ -21,9 +21,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// bare is what the figures are compared with: a chi handler that reads records from
+// bareHandler is what the figures are compared with: a chi handler that reads records from
 // bbolt and writes them, without credential, checks or contract.
-func bare(b *testing.B, records [][]byte, list bool) http.Handler {
+func bareHandler(b *testing.B, records [][]byte, list bool) http.Handler {
 	b.Helper()
 	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func fetch(b testing.TB, client *http.Client, req *http.Request) int {
 	return int(n)
 }
 
-func (c who) request(url, path string) *http.Request {
+func (c testCaller) request(url, path string) *http.Request {
 	req, err := http.NewRequest("GET", url+path, nil)
 	if err != nil {
 		c.w.t.Fatal(err)
@@ -90,24 +90,24 @@ func (c who) request(url, path string) *http.Request {
 	return req
 }
 
-// compare measures one read of the daemon over loopback, and of the bare handler on the same records.
-func compare(b *testing.B, c who, path string, list bool) {
+// benchmarkRead measures one read of the daemon over loopback, and of the bare handler on the same records.
+func benchmarkRead(b *testing.B, c testCaller, path string, list bool) {
 	b.Helper()
 	whole := c.must("GET", path, nil)
 	records := [][]byte{[]byte(whole.text)}
 	if list {
 		records = nil
 		for _, item := range whole.body["data"].([]any) {
-			records = append(records, []byte(must(json.Marshal(item))))
+			records = append(records, []byte(mustString(json.Marshal(item))))
 		}
 	}
-	ours, plain := httptest.NewServer(c.w.net), httptest.NewServer(bare(b, records, list))
-	defer ours.Close()
-	defer plain.Close()
+	server, baseline := httptest.NewServer(c.w.net), httptest.NewServer(bareHandler(b, records, list))
+	defer server.Close()
+	defer baseline.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
-	other, _ := http.NewRequest("GET", plain.URL+"/GOV-000", nil)
+	other, _ := http.NewRequest("GET", baseline.URL+"/GOV-000", nil)
 	b.Run("service", func(b *testing.B) {
-		req := c.request(ours.URL, path)
+		req := c.request(server.URL, path)
 		for b.Loop() {
 			fetch(b, client, req)
 		}
@@ -120,16 +120,16 @@ func compare(b *testing.B, c who, path string, list bool) {
 }
 
 func BenchmarkControlByCode(b *testing.B) {
-	w := newWorld(b, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
-	compare(b, key, "/api/v1/scf/controls/by-code/GOV-01", false)
+	w := newTestServer(b, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
+	benchmarkRead(b, key, "/api/v1/scf/controls/by-code/GOV-01", false)
 }
 
 func BenchmarkSoAItems(b *testing.B) {
-	w := newWorld(b, daemon.Options{})
-	owner, key := w.organization("Acme", "ada@acme.example")
-	ids := owner.full("Acme")
-	compare(b, key, "/api/v1/soa/"+ids["soaVersionId"]+"/items?limit=50", true)
+	w := newTestServer(b, daemon.Options{})
+	owner, key := w.createOrganization("Acme", "ada@acme.example")
+	ids := owner.populate("Acme")
+	benchmarkRead(b, key, "/api/v1/soa/"+ids["soaVersionId"]+"/items?limit=50", true)
 }
 
 // BenchmarkReadersWhileImporting is the slowest hundredth of the answers that 200
@@ -139,8 +139,8 @@ func BenchmarkReadersWhileImporting(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := newWorld(b, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(b, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	server := httptest.NewServer(w.net)
 	defer server.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 200}}

@@ -21,7 +21,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 }
 
 // The time begins anew with each part that has arrived, not with each byte.
-func TestSteadily(t *testing.T) {
+func TestUploadProgressExtendsDeadline(t *testing.T) {
 	c := &conn{ResponseWriter: httptest.NewRecorder()}
 	s := &minRateReader{
 		eofTracker: eofTracker{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 3*minUploadProgress)))},

@@ -25,7 +25,7 @@ func operationFunc(t *testing.T, h http.Handler, method, path, body string, head
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	judgeOf(t).exchange(t, r, []byte(body), w)
+	sharedValidator(t).validate(t, r, []byte(body), w)
 	var out map[string]any
 	if w.Body.Len() > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
@@ -48,8 +48,8 @@ func wantError(t *testing.T, what string, status int, body map[string]any, want 
 	}
 }
 
-// filled is an operation's path with an id that nothing has.
-func filled(op *api.Operation) string {
+// pathWithUnknownIDs is an operation's path with an id that nothing has.
+func pathWithUnknownIDs(op *api.Operation) string {
 	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
 		if p == "{versionNumber}" {
 			return "1"
@@ -75,7 +75,7 @@ func TestEveryOperationWithoutCredential(t *testing.T) {
 			t,
 			h,
 			op.Method,
-			filled(op),
+			pathWithUnknownIDs(op),
 			"{}",
 			map[string]string{api.TenantHeader: "x", "X-Forwarded-User": "root"},
 		)
@@ -87,19 +87,19 @@ func TestEveryOperationWithoutCredential(t *testing.T) {
 }
 
 // An operation of an organization wants its header, and takes only one's own.
-func TestEveryOperationAsksForItsTenant(t *testing.T) {
+func TestEveryOperationRequiresTenantHeader(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	for _, op := range api.Operations() {
 		if op.Access != api.Tenant {
 			continue
 		}
-		status, _, body := operationFunc(t, h, op.Method, filled(op), "{}", nil)
+		status, _, body := operationFunc(t, h, op.Method, pathWithUnknownIDs(op), "{}", nil)
 		wantError(t, op.ID+" without a tenant", status, body, api.CodeTenantRequired)
 		status, _, body = operationFunc(
 			t,
 			h,
 			op.Method,
-			filled(op),
+			pathWithUnknownIDs(op),
 			"{}",
 			map[string]string{api.TenantHeader: "01890000-0000-7000-8000-000000000001"},
 		)
@@ -108,12 +108,12 @@ func TestEveryOperationAsksForItsTenant(t *testing.T) {
 }
 
 // No operation fails inside on an id that nothing has or on a body that makes no sense.
-func TestEveryOperationWithNonsense(t *testing.T) {
+func TestEveryOperationWithInvalidInput(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	org := map[string]string{api.TenantHeader: localOrganization(t, h)}
 	for _, op := range api.Operations() {
 		for _, body := range []string{"", "{}", `{"nonsense": 1}`, "{", `[1,2]`, `"text"`, "null", "\x00\xff", strings.Repeat(`{"a":`, 2000)} {
-			status, header, out := operationFunc(t, h, op.Method, filled(op), body, org)
+			status, header, out := operationFunc(t, h, op.Method, pathWithUnknownIDs(op), body, org)
 			if status >= 500 {
 				t.Errorf("%s on %.20q answers %d %v", op.ID, body, status, out)
 			}

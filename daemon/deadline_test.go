@@ -12,39 +12,39 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// watched is a listener whose connections tell of a read that met a deadline while a
+// deadlineListener is a listener whose connections tell of a read that met a deadline while a
 // request was at work: the server takes that for a caller who has gone.
-type watched struct {
+type deadlineListener struct {
 	net.Listener
-	mu   sync.Mutex
-	left time.Time
+	mu       sync.Mutex
+	deadline time.Time
 }
 
-func (w *watched) Accept() (net.Conn, error) {
+func (w *deadlineListener) Accept() (net.Conn, error) {
 	c, err := w.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &watchedConn{c, w}, nil
+	return &deadlineConn{c, w}, nil
 }
 
-type watchedConn struct {
+type deadlineConn struct {
 	net.Conn
-	on *watched
+	listener *deadlineListener
 }
 
-func (c *watchedConn) SetReadDeadline(t time.Time) error {
-	c.on.mu.Lock()
-	c.on.left = t
-	c.on.mu.Unlock()
+func (c *deadlineConn) SetReadDeadline(t time.Time) error {
+	c.listener.mu.Lock()
+	c.listener.deadline = t
+	c.listener.mu.Unlock()
 	return c.Conn.SetReadDeadline(t)
 }
 
-func (c *watchedConn) Write(b []byte) (int, error) { // the answer: the work is done
-	c.on.mu.Lock()
-	left := c.on.left
-	c.on.mu.Unlock()
-	if strings.HasPrefix(string(b), "HTTP/1.1 2") && left.After(time.Unix(1, 0)) && left.After(time.Now().Add(-time.Minute)) {
+func (c *deadlineConn) Write(b []byte) (int, error) { // the answer: the work is done
+	c.listener.mu.Lock()
+	deadline := c.listener.deadline
+	c.listener.mu.Unlock()
+	if strings.HasPrefix(string(b), "HTTP/1.1 2") && deadline.After(time.Unix(1, 0)) && deadline.After(time.Now().Add(-time.Minute)) {
 		return 0, errDeadlineLeft
 	}
 	return c.Conn.Write(b)
@@ -55,7 +55,7 @@ var errDeadlineLeft = net.UnknownNetworkError("a deadline for reading was left o
 // A body may have a time to arrive in; the work that follows has none.
 func TestNoDeadlineDuringWork(t *testing.T) {
 	web := httptest.NewUnstartedServer(newServer(t).LocalHandler())
-	l := &watched{Listener: web.Listener}
+	l := &deadlineListener{Listener: web.Listener}
 	web.Listener = l
 	web.Start()
 	defer web.Close()

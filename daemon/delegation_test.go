@@ -9,21 +9,21 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// lets makes a delegation from c to the person.
-func (c who) lets(person who, until time.Time, more map[string]any) reply {
+// delegateTo makes a delegation from c to the person.
+func (c testCaller) delegateTo(person testCaller, until time.Time, more map[string]any) reply {
 	c.w.t.Helper()
-	body := map[string]any{"delegate_id": person.id(), "expires_at": until.UTC().Format(time.RFC3339)}
+	body := map[string]any{"delegate_id": person.userID(), "expires_at": until.UTC().Format(time.RFC3339)}
 	for k, v := range more {
 		body[k] = v
 	}
 	return c.do("POST", api.CreateDelegation.Path, body)
 }
 
-// id is the person's user id.
-func (c who) id() string { return c.must("GET", api.GetMe.Path, nil).str("user", "id") }
+// userID is the person's user id.
+func (c testCaller) userID() string { return c.must("GET", api.GetMe.Path, nil).str("user", "id") }
 
-// says checks an answer's code and a part of its words.
-func (a reply) says(t *testing.T, what string, code api.ErrorCode, words string) {
+// wantError checks an answer's code and a part of its words.
+func (a reply) wantError(t *testing.T, what string, code api.ErrorCode, words string) {
 	t.Helper()
 	if a.code() != string(code) || !strings.Contains(a.text, words) {
 		t.Errorf("%s: %d %s, not %s %q", what, a.status, a.text, code, words)
@@ -33,41 +33,41 @@ func (a reply) says(t *testing.T, what string, code api.ErrorCode, words string)
 // A member decides where an owner lets them: at that gate, in that assessment, until it
 // ends; and no key of theirs, and nothing else that needs the right.
 func TestDelegation(t *testing.T) {
-	g := newAtGate(t)
+	g := newGateFixture(t)
 	soon := time.Now().Add(time.Hour)
-	ben, vi := g.owner.member("ben@example.com", api.RoleMember), g.owner.member("vi@example.com", api.RoleViewer)
-	approve := func(c who) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
-	approve(ben).says(t, "a member", api.CodeForbidden, "doesn't have it")
+	ben, vi := g.owner.addMember("ben@example.com", api.RoleMember), g.owner.addMember("vi@example.com", api.RoleViewer)
+	approve := func(c testCaller) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
+	approve(ben).wantError(t, "a member", api.CodeForbidden, "doesn't have it")
 
-	g.owner.lets(ben, soon, map[string]any{"gates": []string{"none"}}).says(t, "no gate", api.CodeValidation, "gates")
-	g.owner.lets(
+	g.owner.delegateTo(ben, soon, map[string]any{"gates": []string{"none"}}).wantError(t, "no gate", api.CodeValidation, "gates")
+	g.owner.delegateTo(
 		ben,
 		soon,
 		map[string]any{"assessment_id": "01890000-0000-7000-8000-000000000000"},
-	).says(
+	).wantError(
 		t,
 		"no assessment",
 		api.CodeNotFound,
 		"assessment",
 	)
-	g.owner.lets(ben, time.Now().Add(-time.Hour), nil).says(t, "an end that has passed", api.CodeValidation, "the time has passed")
-	g.owner.lets(ben, time.Now().AddDate(2, 0, 0), nil).says(t, "without an end worth the name", api.CodeValidation, "366 days")
-	g.owner.lets(g.owner, soon, nil).says(t, "oneself", api.CodeValidation, "yourself")
-	ben.lets(vi, soon, nil).says(t, "a member lets another", api.CodeForbidden, "")
-	decides := g.owner.key("approval:decide")
-	decides.lets(ben, soon, nil).says(t, "a key lets another", api.CodeForbidden, "only a signed-in person")
-	other, _ := g.w.organization("Other", "zoe@example.com")
-	other.lets(ben, soon, nil).says(t, "another organization's member", api.CodeNotFound, "member")
+	g.owner.delegateTo(ben, time.Now().Add(-time.Hour), nil).wantError(t, "an end that has passed", api.CodeValidation, "the time has passed")
+	g.owner.delegateTo(ben, time.Now().AddDate(2, 0, 0), nil).wantError(t, "without an end worth the name", api.CodeValidation, "366 days")
+	g.owner.delegateTo(g.owner, soon, nil).wantError(t, "oneself", api.CodeValidation, "yourself")
+	ben.delegateTo(vi, soon, nil).wantError(t, "a member lets another", api.CodeForbidden, "")
+	decides := g.owner.createKey("approval:decide")
+	decides.delegateTo(ben, soon, nil).wantError(t, "a key lets another", api.CodeForbidden, "only a signed-in person")
+	other, _ := g.w.createOrganization("Other", "zoe@example.com")
+	other.delegateTo(ben, soon, nil).wantError(t, "another organization's member", api.CodeNotFound, "member")
 
-	wrong := g.owner.lets(ben, soon, map[string]any{"gates": []string{"poam", "gap_analysis", "poam"}})
+	wrong := g.owner.delegateTo(ben, soon, map[string]any{"gates": []string{"poam", "gap_analysis", "poam"}})
 	if gates := wrong.body["gates"].([]any); wrong.status != http.StatusCreated || len(gates) != 2 || gates[0] != "gap_analysis" {
 		t.Fatalf("%d %s", wrong.status, wrong.text)
 	}
 	if at := wrong.header.Get("Location"); g.owner.must("GET", at, nil).str("id") != wrong.str("id") {
 		t.Errorf("it is not at %s", at)
 	}
-	approve(ben).says(t, "at another gate", api.CodeForbidden, "doesn't cover this gate")
-	right := g.owner.lets(ben, soon, map[string]any{"assessment_id": g.ids["assessmentId"], "reason": "On leave"})
+	approve(ben).wantError(t, "at another gate", api.CodeForbidden, "doesn't cover this gate")
+	right := g.owner.delegateTo(ben, soon, map[string]any{"assessment_id": g.ids["assessmentId"], "reason": "On leave"})
 	if right.status != http.StatusCreated {
 		t.Fatal(right.text)
 	}
@@ -85,27 +85,27 @@ func TestDelegation(t *testing.T) {
 	}
 
 	// A right to decide at a gate is no other right, and no key's.
-	ben.lets(vi, soon, nil).says(t, "handing on", api.CodeForbidden, "")
-	ben.do("POST", g.path(api.ApproveScope.Path), nil).says(t, "the scope", api.CodeForbidden, "")
+	ben.delegateTo(vi, soon, nil).wantError(t, "handing on", api.CodeForbidden, "")
+	ben.do("POST", g.path(api.ApproveScope.Path), nil).wantError(t, "the scope", api.CodeForbidden, "")
 	ben.do(
 		"POST",
 		api.CreateAPIKey.Path,
 		map[string]any{"name": "k", "scopes": []string{"approval:decide"}},
-	).says(
+	).wantError(
 		t,
 		"a key",
 		api.CodeForbidden,
 		"",
 	)
-	ben.do("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil).says(t, "revoking", api.CodeForbidden, "")
+	ben.do("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil).wantError(t, "revoking", api.CodeForbidden, "")
 
 	// An admin's delegation ends with the right, and does not come back with it.
-	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
-	g.owner.lets(cleo, soon, nil).says(t, "who decides anyway", api.CodeInvalidState, "already")
-	keyOfCleo := cleo.key("approval:decide")
-	voided := cleo.lets(ben, soon, nil)
+	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
+	g.owner.delegateTo(cleo, soon, nil).wantError(t, "who decides anyway", api.CodeInvalidState, "already")
+	keyOfCleo := cleo.createKey("approval:decide")
+	voided := cleo.delegateTo(ben, soon, nil)
 	role := func(r api.Role) {
-		g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+cleo.id(), map[string]any{"role": r})
+		g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+cleo.userID(), map[string]any{"role": r})
 	}
 	role(api.RoleMember)
 	role(api.RoleAdmin)
@@ -114,27 +114,27 @@ func TestDelegation(t *testing.T) {
 		t.Errorf("%s", d.text)
 	}
 	g.owner.must("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil)
-	approve(ben).says(t, "what was revoked", api.CodeForbidden, "")
+	approve(ben).wantError(t, "what was revoked", api.CodeForbidden, "")
 	if l := g.owner.must("GET", api.ListDelegations.Path+"?status=revoked", nil).body["data"].([]any); len(l) != 1 {
 		t.Errorf("%v", l)
 	}
 
 	// A key of somebody who decides only for another is no way in.
-	again := cleo.lets(ben, soon, nil)
+	again := cleo.delegateTo(ben, soon, nil)
 	role(api.RoleMember)
-	g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+ben.id(), map[string]any{"role": "admin"})
-	keyOfBen := ben.key("approval:decide", "approval:read")
-	g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+ben.id(), map[string]any{"role": "member"})
-	last := g.owner.lets(ben, soon, nil)
-	approve(keyOfBen).says(t, "a delegate's key", api.CodeForbidden, "")
-	approve(keyOfCleo).says(t, "the key of who lost the right", api.CodeForbidden, "")
-	approve(cleo).says(t, "who lost the right", api.CodeForbidden, "")
-	g.past(t, "all this")
+	g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+ben.userID(), map[string]any{"role": "admin"})
+	keyOfBen := ben.createKey("approval:decide", "approval:read")
+	g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+ben.userID(), map[string]any{"role": "member"})
+	last := g.owner.delegateTo(ben, soon, nil)
+	approve(keyOfBen).wantError(t, "a delegate's key", api.CodeForbidden, "")
+	approve(keyOfCleo).wantError(t, "the key of who lost the right", api.CodeForbidden, "")
+	approve(cleo).wantError(t, "who lost the right", api.CodeForbidden, "")
+	g.checkNotPassed(t, "all this")
 
 	decided := ben.must("POST", g.path(api.ApproveSoA.Path), map[string]any{"comment": "fine"})
 	p = g.owner.must("GET", g.path(api.GetApproval.Path), nil)
-	if p.str("delegation", "delegation_id") != last.str("id") || p.str("delegation", "delegator_id") != g.owner.id() ||
-		p.str("decided_by", "id") != ben.id() ||
+	if p.str("delegation", "delegation_id") != last.str("id") || p.str("delegation", "delegator_id") != g.owner.userID() ||
+		p.str("decided_by", "id") != ben.userID() ||
 		len(p.body["delegates"].([]any)) != 0 {
 		t.Errorf("%s (void: %s)", p.text, again.str("id"))
 	}
@@ -154,7 +154,7 @@ func TestDelegation(t *testing.T) {
 // Where a second person is wanted, two people are needed who have not written it: who
 // decides, and who lets them.
 func TestDelegationAndSecondPerson(t *testing.T) {
-	g := newAtGate(t)
+	g := newGateFixture(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
 	g.owner.must(
 		"PUT",
@@ -162,23 +162,23 @@ func TestDelegationAndSecondPerson(t *testing.T) {
 		map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}},
 	)
 	soon := time.Now().Add(time.Hour)
-	ben, cleo := g.owner.member("ben@example.com", api.RoleMember), g.owner.member("cleo@example.com", api.RoleAdmin)
-	approve := func(c who) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
-	submitted := func(c who) {
+	ben, cleo := g.owner.addMember("ben@example.com", api.RoleMember), g.owner.addMember("cleo@example.com", api.RoleAdmin)
+	approve := func(c testCaller) reply { return c.do("POST", g.path(api.Approve.Path), nil) }
+	submitted := func(c testCaller) {
 		c.must("POST", g.path(api.SubmitSoA.Path), nil)
-		g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
+		g.ids["approvalId"] = g.firstRecord(api.ListApprovals.Path)["id"].(string)
 	}
-	g.owner.lets(ben, soon, nil)
-	approve(ben).says(t, "for who submitted it", api.CodeForbidden, "on whose behalf you would")
-	cleo.lets(ben, soon, nil)
+	g.owner.delegateTo(ben, soon, nil)
+	approve(ben).wantError(t, "for who submitted it", api.CodeForbidden, "on whose behalf you would")
+	cleo.delegateTo(ben, soon, nil)
 	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
 	submitted(g.owner)
-	approve(ben).says(t, "who edited", api.CodeForbidden, "you edited it")
+	approve(ben).wantError(t, "who edited", api.CodeForbidden, "you edited it")
 	if id := g.owner.must("POST", g.path(api.RegenerateSoA.Path), nil).str("id"); id != g.ids["soaVersionId"] {
 		t.Errorf("nothing changed, and %s takes the place of what is under review", id)
 	}
 	g.owner.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ada"})
 	submitted(ben)
-	approve(ben).says(t, "who submitted", api.CodeForbidden, "submitted it yourself")
-	approve(cleo).says(t, "nothing", "", "approved")
+	approve(ben).wantError(t, "who submitted", api.CodeForbidden, "submitted it yourself")
+	approve(cleo).wantError(t, "nothing", "", "approved")
 }

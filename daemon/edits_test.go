@@ -10,8 +10,8 @@ import (
 )
 
 // A reason of blanks, or of signs that nobody sees, is none.
-func TestReasonsSaySomething(t *testing.T) {
-	g := newAtGate(t)
+func TestBlankReasonsAreRejected(t *testing.T) {
+	g := newGateFixture(t)
 	for _, reason := range []string{"  \n ", "\u200b", "\u2800 \u3164"} {
 		if a := g.owner.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": reason}); a.status != 400 ||
 			!strings.Contains(a.text, "give a reason for the rejection") {
@@ -28,10 +28,10 @@ func TestReasonsSaySomething(t *testing.T) {
 	g.owner.must("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "服务器"})
 }
 
-// planned is an assessment with a plan of the gaps that were added on the codes.
-func planned(t *testing.T, codes ...string) (*atGate, []any) {
-	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
-	g.owner, g.key = g.w.organization("Plan", "plan@example.com")
+// newPlan is an assessment with a plan of the gaps that were added on the codes.
+func newPlan(t *testing.T, codes ...string) (*gateFixture, []any) {
+	g := &gateFixture{w: newTestServer(t, daemon.Options{}), ids: map[string]string{}}
+	g.owner, g.key = g.w.createOrganization("Plan", "plan@example.com")
 	g.ids["assessmentId"] = g.owner.must(
 		"POST",
 		api.CreateAssessment.Path,
@@ -50,8 +50,8 @@ func planned(t *testing.T, codes ...string) (*atGate, []any) {
 
 type object = map[string]any
 
-func TestPlansMakeSense(t *testing.T) {
-	g, items := planned(t, "IAC-06")
+func TestInconsistentPlansAreRejected(t *testing.T) {
+	g, items := newPlan(t, "IAC-06")
 	edit := func(body any) reply { return g.owner.do("PATCH", g.path(api.UpdatePOAMItem.Path), body) }
 	step := func(day string, more ...any) object {
 		return object{"milestones": append(more, object{"title": "Ordered", "due_date": day, "status": "open"})}
@@ -92,8 +92,8 @@ func TestPlansMakeSense(t *testing.T) {
 }
 
 // A gap that is said in the same words is added once; another on the same control says what differs.
-func TestGapsStandOnce(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestDuplicateGapsAreRejected(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	one := object{"control_id": "IAC-06", "status": "not_implemented", "severity": "high"}
 	one["condition"] = "The VPN of the works asks for a password only."
 	g.owner.must("POST", g.path(api.CreateGap.Path), one)
@@ -105,8 +105,8 @@ func TestGapsStandOnce(t *testing.T) {
 }
 
 // A change of nothing is none: what was approved stays approved.
-func TestScopesSaySomething(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestUnchangedScopeStaysApproved(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	put := func(body any) reply { return g.owner.do("POST", g.path(api.PutScope.Path), body) }
 	made := put(object{"title": "Head office", "systems": []string{"ERP"}, "traits": object{"has_ot": false}})
 	if g.ids["scopeId"] = made.str("id"); made.status != 201 || made.header.Get("Location") != g.path(api.GetScope.Path) {
@@ -152,9 +152,9 @@ func TestScopesSaySomething(t *testing.T) {
 
 // What a change can't mean is refused, not passed over.
 func TestNullAndUnknownFields(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
-	g.ids["findingId"] = g.first(api.ListGaps.Path)["id"].(string)
-	g.ids["gapVersionId"] = g.first(api.ListGap.Path)["id"].(string)
+	g, _ := newPlan(t, "IAC-06")
+	g.ids["findingId"] = g.firstRecord(api.ListGaps.Path)["id"].(string)
+	g.ids["gapVersionId"] = g.firstRecord(api.ListGap.Path)["id"].(string)
 	g.ids["scopeId"] = g.owner.must("POST", g.path(api.PutScope.Path), object{"title": "x", "traits": object{"has_ot": nil}}).str("id")
 	for _, c := range []struct {
 		method, path string
@@ -185,8 +185,8 @@ func TestNullAndUnknownFields(t *testing.T) {
 }
 
 // The code of a gap is one that the catalog has, or has the form of one.
-func TestCodesOfGaps(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestGapControlCodes(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	add := func(code string) reply {
 		return g.owner.do("POST", g.path(api.CreateGap.Path), object{"control_id": code, "status": "not_implemented", "severity": "high"})
 	}
@@ -221,8 +221,8 @@ func TestCodesOfGaps(t *testing.T) {
 }
 
 // 3.0 and 1e1 are integers, as JSON Schema has it; what none is names its field.
-func TestIntegersHoweverWritten(t *testing.T) {
-	g, _ := planned(t, "IAC-06")
+func TestIntegerNotations(t *testing.T) {
+	g, _ := newPlan(t, "IAC-06")
 	for body, want := range map[string]struct {
 		status int
 		text   string

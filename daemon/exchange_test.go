@@ -23,9 +23,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// judge holds the document against what goes over the wire. What it is told of
+// exchangeValidator holds the document against what goes over the wire. What it is told of
 // counts as exercised.
-type judge struct {
+type exchangeValidator struct {
 	doc    *openapi3.T
 	routes []route
 
@@ -40,37 +40,37 @@ type route struct {
 	path *regexp.Regexp
 }
 
-// judgeOf is the judge by the document of this build; all servers of a build have the same.
-func judgeOf(t *testing.T) *judge {
+// sharedValidator is the judge by the document of this build; all servers of a build have the same.
+func sharedValidator(t *testing.T) *exchangeValidator {
 	t.Helper()
-	judgeOnce.Do(func() {
+	validatorOnce.Do(func() {
 		b := openAPI(t, newServer(t))
-		onlyJudge = &judge{doc: openAPIDocuments(t, b), tree: parse(t, b), schemas: schemasOf(t, b), seen: map[string][]int{}}
+		validator = &exchangeValidator{doc: loadOpenAPI(t, b), tree: parse(t, b), schemas: newSchemaCompiler(t, b), seen: map[string][]int{}}
 		for _, op := range api.Operations() {
 			path := "^" + parameter.ReplaceAllStringFunc(
 				op.Path,
 				func(p string) string { return "(?P<" + strings.Trim(p, "{}") + ">[^/]+)" },
 			) + "$"
-			onlyJudge.routes = append(onlyJudge.routes, route{op, regexp.MustCompile(path)})
+			validator.routes = append(validator.routes, route{op, regexp.MustCompile(path)})
 		}
 		// A path written out goes before one with a parameter in the same place.
-		slices.SortStableFunc(onlyJudge.routes, func(a, b route) int {
+		slices.SortStableFunc(validator.routes, func(a, b route) int {
 			return strings.Count(a.op.Path, "{") - strings.Count(b.op.Path, "{")
 		})
 	})
-	if onlyJudge == nil {
+	if validator == nil {
 		t.Fatal("there is no document to judge by")
 	}
-	return onlyJudge
+	return validator
 }
 
 var (
-	judgeOnce sync.Once
-	onlyJudge *judge
+	validatorOnce sync.Once
+	validator     *exchangeValidator
 )
 
 // route is the one that answers a request, with its parameters; nil where none does.
-func (j *judge) route(method, path string) (*route, map[string]string) {
+func (j *exchangeValidator) route(method, path string) (*route, map[string]string) {
 	for i := range j.routes {
 		r := &j.routes[i]
 		values := r.path.FindStringSubmatch(path)
@@ -88,19 +88,19 @@ func (j *judge) route(method, path string) (*route, map[string]string) {
 	return nil, nil
 }
 
-// fits holds a body against the schema of its kind, at a place below its operation.
-func (j *judge) fits(op *api.Operation, place string, header http.Header, body []byte) error {
+// validateBody holds a body against the schema of its kind, at a place below its operation.
+func (j *exchangeValidator) validateBody(op *api.Operation, place string, header http.Header, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
 		return err
 	}
-	at := "/paths/" + pointed.Replace(op.Path) + "/" + strings.ToLower(op.Method) + "/" + place
+	at := "/paths/" + pointerEscaper.Replace(op.Path) + "/" + strings.ToLower(op.Method) + "/" + place
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if ref := j.tree.at("paths", op.Path, strings.ToLower(op.Method)).at(strings.Split(place, "/")...)["$ref"]; ref != nil {
 		at = strings.TrimPrefix(ref.(string), "#")
 	}
-	schema, err := j.schemas.Compile("openapi.json#" + at + "/content/" + pointed.Replace(kind) + "/schema")
+	schema, err := j.schemas.Compile("openapi.json#" + at + "/content/" + pointerEscaper.Replace(kind) + "/schema")
 	if err != nil {
 		return fmt.Errorf("a body of %s: %w", kind, err)
 	}
@@ -114,8 +114,8 @@ func (j *judge) fits(op *api.Operation, place string, header http.Header, body [
 	return schema.Validate(v)
 }
 
-// exchange judges an answer, and where it says that all is well also the request.
-func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest.ResponseRecorder) {
+// validate judges an answer, and where it says that all is well also the request.
+func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte, w *httptest.ResponseRecorder) {
 	t.Helper()
 	route, params := j.route(r.Method, r.URL.Path)
 	if route == nil {
@@ -146,7 +146,7 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	if res.StatusCode < 300 {
 		report("request", openapi3filter.ValidateRequest(r.Context(), asked))
 		if wanted := item.GetOperation(op.Method).RequestBody; wanted != nil && (len(body) > 0 || wanted.Value.Required) {
-			report("request", j.fits(op, "requestBody", r.Header, body))
+			report("request", j.validateBody(op, "requestBody", r.Header, body))
 		}
 	}
 	switch {
@@ -162,7 +162,7 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 			RequestValidationInput: asked,
 			Status:                 res.StatusCode, Header: res.Header, Options: asked.Options,
 		}))
-		report("answer", j.fits(op, "responses/"+strconv.Itoa(res.StatusCode), res.Header, w.Body.Bytes()))
+		report("answer", j.validateBody(op, "responses/"+strconv.Itoa(res.StatusCode), res.Header, w.Body.Bytes()))
 	}
 	if res.Header.Get(api.TraceHeader) == "" {
 		t.Errorf("%s: the answer has no %s", op.ID, api.TraceHeader)
@@ -173,9 +173,9 @@ func (j *judge) exchange(t *testing.T, r *http.Request, body []byte, w *httptest
 	}
 }
 
-// judged has every exchange with h judged.
-func judged(t *testing.T, h http.Handler) http.Handler {
-	j := judgeOf(t)
+// validateExchanges has every exchange with h judged.
+func validateExchanges(t *testing.T, h http.Handler) http.Handler {
+	j := sharedValidator(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -184,7 +184,7 @@ func judged(t *testing.T, h http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, r)
-		j.exchange(t, r, body, rec)
+		j.validate(t, r, body, rec)
 		for k, v := range rec.Header() {
 			w.Header()[k] = v
 		}

@@ -86,7 +86,7 @@ func saveUploadFile(part io.Reader) (*uploadFile, error) {
 	h := sha256.New()
 	if s.size, err = io.Copy(io.MultiWriter(f, h), part); err != nil {
 		s.discard()
-		if ours := (*fs.PathError)(nil); errors.As(err, &ours) {
+		if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
 			return nil, api.Internal("storing the upload in the temporary folder failed: %v", err).WithCause(err)
 		}
 		return nil, err

@@ -12,18 +12,18 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// atGate is an organization with an assessment whose SoA waits for its decision.
-type atGate struct {
-	w          *world
-	owner, key who
+// gateFixture is an organization with an assessment whose SoA waits for its decision.
+type gateFixture struct {
+	w          *testServer
+	owner, key testCaller
 	ids        map[string]string
 }
 
-func newAtGate(t *testing.T) *atGate {
-	g := &atGate{w: newWorld(t, daemon.Options{}), ids: map[string]string{}}
-	g.owner, _ = g.w.organization("Gate", "gate@example.com")
+func newGateFixture(t *testing.T) *gateFixture {
+	g := &gateFixture{w: newTestServer(t, daemon.Options{}), ids: map[string]string{}}
+	g.owner, _ = g.w.createOrganization("Gate", "gate@example.com")
 	made := g.owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "all but", "scopes": []string{"*"}})
-	g.key = who{w: g.w, bearer: made.str("key"), org: g.owner.org}
+	g.key = testCaller{w: g.w, bearer: made.str("key"), org: g.owner.org}
 	a := g.owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "Gate", "framework_id": "lgpd"})
 	g.ids["assessmentId"] = a.str("id")
 	d := g.owner.must(
@@ -38,22 +38,22 @@ func newAtGate(t *testing.T) *atGate {
 			break
 		}
 	}
-	v := g.first(api.ListSoA.Path)
+	v := g.firstRecord(api.ListSoA.Path)
 	g.ids["soaVersionId"] = v["id"].(string)
-	g.ids["soaItemId"] = g.first(api.ListSoAItems.Path)["id"].(string)
-	g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
+	g.ids["soaItemId"] = g.firstRecord(api.ListSoAItems.Path)["id"].(string)
+	g.ids["approvalId"] = g.firstRecord(api.ListApprovals.Path)["id"].(string)
 	g.ids["scopeId"] = g.owner.must("GET", g.path(api.GetAssessmentScope.Path), nil).str("id")
-	g.ids["artifactId"] = g.first(api.ListArtifacts.Path)["id"].(string)
+	g.ids["artifactId"] = g.firstRecord(api.ListArtifacts.Path)["id"].(string)
 	g.ids["orgId"], g.ids["organizationId"], g.ids["versionNumber"] = g.owner.org, g.owner.org, "1"
 	g.ids["workflowRunId"] = g.owner.must("POST", g.path(api.StartLifecycle.Path), nil).str("id")
 	return g
 }
 
-func (g *atGate) first(path string) map[string]any {
+func (g *gateFixture) firstRecord(path string) map[string]any {
 	return g.owner.must("GET", g.path(path), nil).body["data"].([]any)[0].(map[string]any)
 }
 
-func (g *atGate) path(p string) string {
+func (g *gateFixture) path(p string) string {
 	return parameter.ReplaceAllStringFunc(p, func(name string) string {
 		if id := g.ids[strings.Trim(name, "{}")]; id != "" {
 			return id
@@ -62,8 +62,8 @@ func (g *atGate) path(p string) string {
 	})
 }
 
-// past fails the test where anything stands approved, or the assessment beyond its gate.
-func (g *atGate) past(t *testing.T, what any) {
+// checkNotPassed fails the test where anything stands approved, or the assessment beyond its gate.
+func (g *gateFixture) checkNotPassed(t *testing.T, what any) {
 	t.Helper()
 	st := g.owner.must("GET", g.path(api.GetAssessmentStatus.Path), nil)
 	if api.State(st.str("state")).HasReached(api.StateSoAApproved) {
@@ -81,8 +81,8 @@ func (g *atGate) past(t *testing.T, what any) {
 	}
 }
 
-// tries are the bodies that somebody at a gate would try.
-var tries = []any{
+// gateBodies are the bodies that somebody at a gate would try.
+var gateBodies = []any{
 	nil,
 	map[string]any{},
 	map[string]any{"comment": "fine"},
@@ -98,8 +98,8 @@ var tries = []any{
 	map[string]any{"owner": "Zoë"},
 }
 
-// kept are the operations that would take away what the test stands on.
-var kept = map[string]bool{
+// excludedOperations are the operations that would take away what the test stands on.
+var excludedOperations = map[string]bool{
 	api.DeleteAssessment.ID: true,
 	api.RevokeAPIKey.ID:     true,
 	api.RemoveMember.ID:     true,
@@ -109,16 +109,16 @@ var kept = map[string]bool{
 
 // Nobody passes a gate without approval:decide: every operation, every body, and random
 // orders of them, by a key that has all other scopes, while a workflow runs.
-func TestNothingPassesAGate(t *testing.T) {
-	g := newAtGate(t)
+func TestGatesCannotBeBypassed(t *testing.T) {
+	g := newGateFixture(t)
 	var ops []*api.Operation
 	for _, op := range api.Operations() {
-		if op.Method != http.MethodGet && op.Form == api.JSON && op.Access == api.Tenant && !kept[op.ID] {
+		if op.Method != http.MethodGet && op.Form == api.JSON && op.Access == api.Tenant && !excludedOperations[op.ID] {
 			ops = append(ops, op)
 		}
 	}
 	for _, op := range ops {
-		for _, body := range tries {
+		for _, body := range gateBodies {
 			if op.ID == api.CreateAssessment.ID {
 				continue // another assessment is another gate
 			}
@@ -130,7 +130,7 @@ func TestNothingPassesAGate(t *testing.T) {
 				t.Errorf("%s with %v answers %d %s", op.ID, body, a.status, a.text)
 			}
 		}
-		g.past(t, op.ID)
+		g.checkNotPassed(t, op.ID)
 	}
 	n := 120
 	if testing.Short() {
@@ -149,7 +149,7 @@ func TestNothingPassesAGate(t *testing.T) {
 	for range n {
 		var order []string
 		for range 6 {
-			op, body := narrow(), tries[random.IntN(len(tries))]
+			op, body := narrow(), gateBodies[random.IntN(len(gateBodies))]
 			g.key.do(op.Method, g.path(op.Path), body)
 			order = append(order, fmt.Sprintf("%s %v", op.ID, body))
 			if versions := g.owner.must("GET", g.path(api.ListSoA.Path), nil).body["data"].([]any); len(versions) > 0 {
@@ -159,31 +159,31 @@ func TestNothingPassesAGate(t *testing.T) {
 				}
 			}
 		}
-		g.past(t, order)
+		g.checkNotPassed(t, order)
 	}
 }
 
 // Where an organization wants a second person, whoever submitted or edited is not it, not
 // by their key either.
 func TestSecondPerson(t *testing.T) {
-	g := newAtGate(t)
+	g := newGateFixture(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
 	g.owner.must(
 		"PUT",
 		strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1),
 		map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true}},
 	)
-	ben := g.owner.member("ben@example.com", api.RoleAdmin)
+	ben := g.owner.addMember("ben@example.com", api.RoleAdmin)
 	own := g.owner.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "decides", "scopes": []string{"approval:decide"}})
-	key := who{w: g.w, bearer: own.str("key"), org: g.owner.org}
-	for name, c := range map[string]who{"the submitter": g.owner, "the submitter's key": key} {
+	key := testCaller{w: g.w, bearer: own.str("key"), org: g.owner.org}
+	for name, c := range map[string]testCaller{"the submitter": g.owner, "the submitter's key": key} {
 		if a := c.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
 			t.Errorf("%s decides: %d %s", name, a.status, a.text)
 		}
 	}
 	ben.must("PATCH", g.path(api.UpdateSoAItem.Path), map[string]any{"owner": "Ben"})
 	g.owner.must("POST", g.path(api.SubmitSoA.Path), nil)
-	g.ids["approvalId"] = g.first(api.ListApprovals.Path)["id"].(string)
+	g.ids["approvalId"] = g.firstRecord(api.ListApprovals.Path)["id"].(string)
 	if a := ben.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
 		t.Errorf("who edited decides: %d %s", a.status, a.text)
 	}
@@ -193,14 +193,14 @@ func TestSecondPerson(t *testing.T) {
 		"PUT",
 		tenant,
 		map[string]any{"name": "Gate", "settings": map[string]any{}},
-	).says(
+	).wantError(
 		t,
 		"taking it back",
 		api.CodeForbidden,
 		"only an owner",
 	)
 	ben.must("PUT", tenant, map[string]any{"name": "Gate", "settings": map[string]any{"require_second_person": true, "note": "x"}})
-	cleo := g.owner.member("cleo@example.com", api.RoleAdmin)
+	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 
 	// The refusals stand in the chain.
@@ -210,9 +210,9 @@ func TestSecondPerson(t *testing.T) {
 }
 
 // Two people decide at once: one of them wins, the other is told.
-func TestTwoDecideAtOnce(t *testing.T) {
-	g := newAtGate(t)
-	ben := g.owner.member("ben@example.com", api.RoleAdmin)
+func TestConcurrentDecisions(t *testing.T) {
+	g := newGateFixture(t)
+	ben := g.owner.addMember("ben@example.com", api.RoleAdmin)
 	answers := make(chan reply, 2)
 	go func() { answers <- g.owner.do("POST", g.path(api.Approve.Path), nil) }()
 	go func() { answers <- ben.do("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "no"}) }()
@@ -227,10 +227,10 @@ func TestTwoDecideAtOnce(t *testing.T) {
 
 // Refusals before the permission is looked at are in the chain too: another tenant's
 // header, a stranger's page, a suspended organization.
-func TestRefusalsAreNoted(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	owner, key := w.organization("Acme", "ada@example.com")
-	other, _ := w.organization("Other", "zoe@example.com")
+func TestRefusalsAreAudited(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	owner, key := w.createOrganization("Acme", "ada@example.com")
+	other, _ := w.createOrganization("Other", "zoe@example.com")
 	stray := key
 	stray.org = other.org
 	for _, a := range []reply{
@@ -257,18 +257,18 @@ func TestRefusalsAreNoted(t *testing.T) {
 // In a suspended organization nobody decides, exports, runs a workflow or does anything
 // else, by no credential; and what was there is as it was when it is active again.
 func TestSuspendedOrganization(t *testing.T) {
-	g := newAtGate(t)
-	ben := g.owner.member("ben@example.com", api.RoleMember)
-	if a := g.owner.lets(ben, time.Now().Add(time.Hour), nil); a.status != http.StatusCreated {
+	g := newGateFixture(t)
+	ben := g.owner.addMember("ben@example.com", api.RoleMember)
+	if a := g.owner.delegateTo(ben, time.Now().Add(time.Hour), nil); a.status != http.StatusCreated {
 		t.Fatal(a.text)
 	}
-	decides := g.owner.key("approval:decide", "*")
-	ops, _ := g.w.owned("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
+	decides := g.owner.createKey("approval:decide", "*")
+	ops, _ := g.w.createOrganizationWithOwner("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
 	status := func(s string) {
 		ops.must("PUT", strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1), map[string]any{"name": "Gate", "status": s})
 	}
 	status("suspended")
-	for _, c := range []who{g.owner, decides, g.key, ben} {
+	for _, c := range []testCaller{g.owner, decides, g.key, ben} {
 		for _, op := range api.Operations() {
 			if op.Access != api.Tenant {
 				continue
@@ -279,7 +279,7 @@ func TestSuspendedOrganization(t *testing.T) {
 		}
 	}
 	status("active")
-	g.past(t, "the suspension")
+	g.checkNotPassed(t, "the suspension")
 	g.owner.must("POST", g.path(api.Approve.Path), nil)
 	if v := g.owner.must("GET", api.VerifyAudit.Path, nil); v.body["ok"] != true {
 		t.Errorf("%v", v.body)

@@ -16,17 +16,17 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// hurried is a listener in whose world every deadline comes at once.
-type hurried struct{ net.Listener }
+// expiredListener is a listener in whose world every deadline comes at once.
+type expiredListener struct{ net.Listener }
 
-func (h hurried) Accept() (net.Conn, error) {
+func (h expiredListener) Accept() (net.Conn, error) {
 	c, err := h.Listener.Accept()
-	return hurriedConn{c}, err
+	return expiredConn{c}, err
 }
 
-type hurriedConn struct{ net.Conn }
+type expiredConn struct{ net.Conn }
 
-func (c hurriedConn) SetReadDeadline(t time.Time) error {
+func (c expiredConn) SetReadDeadline(t time.Time) error {
 	if !t.IsZero() {
 		t = time.Unix(1, 0)
 	}
@@ -35,11 +35,11 @@ func (c hurriedConn) SetReadDeadline(t time.Time) error {
 
 // Whoever announces a body and does not send it is answered, and let go of.
 func TestStalledBodies(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
 	web := httptest.NewUnstartedServer(w.net)
-	web.Listener = hurried{web.Listener}
+	web.Listener = expiredListener{web.Listener}
 	web.Start()
 	defer web.Close()
 	known := "Authorization: Bearer " + key.bearer + "\r\nx-service-tenant-id: " + key.org + "\r\n"
@@ -81,8 +81,8 @@ func TestStalledBodies(t *testing.T) {
 
 // What a download refuses, it refuses in the contract's form.
 func TestDownloadRefusals(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
 	text := "All accounts are personal, and each has an owner."
 	document := key.must("POST", assessments+"/"+id+"/documents", form{filename: "policy.txt", content: text}).str("id")
@@ -115,24 +115,24 @@ func TestDownloadRefusals(t *testing.T) {
 	}
 }
 
-// part writes one part of a form as it is given.
-func part(disposition, content string) string {
+// formPart writes one part of a form as it is given.
+func formPart(disposition, content string) string {
 	return "--X\r\nContent-Disposition: form-data; " + disposition + "\r\n\r\n" + content + "\r\n"
 }
 
 // Forms that no client sends are refused, by the field.
-func TestOddForms(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+func TestMalformedForms(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	id := key.must("POST", assessments, map[string]string{"name": "First"}).str("id")
-	file := part(`name="file"; filename="a.txt"`, "text")
+	file := formPart(`name="file"; filename="a.txt"`, "text")
 	for what, body := range map[string]string{
-		"a NUL":               part(`name="category"`, "a\x00b") + file,
-		"no text":             part(`name="category"`, "\xff\xfe") + file,
-		"a field twice":       part(`name="category"`, "policy") + part(`name="category"`, "record") + file,
-		"ten thousand fields": strings.Repeat(part(`name="category"`, "policy"), 10_000) + file,
-		"a long category":     part(`name="category"`, strings.Repeat("a", 60_000)) + file,
-		"a long name":         part(`name="`+strings.Repeat("é", 60_000)+`"`, "a") + file,
+		"a NUL":               formPart(`name="category"`, "a\x00b") + file,
+		"no text":             formPart(`name="category"`, "\xff\xfe") + file,
+		"a field twice":       formPart(`name="category"`, "policy") + formPart(`name="category"`, "record") + file,
+		"ten thousand fields": strings.Repeat(formPart(`name="category"`, "policy"), 10_000) + file,
+		"a long category":     formPart(`name="category"`, strings.Repeat("a", 60_000)) + file,
+		"a long name":         formPart(`name="`+strings.Repeat("é", 60_000)+`"`, "a") + file,
 	} {
 		a := key.do("POST", assessments+"/"+id+"/documents", body+"--X--\r\n", "Content-Type", "multipart/form-data; boundary=X")
 		if a.status != 400 || a.code() != "VALIDATION_ERROR" || len(a.text) > 1000 {
@@ -141,48 +141,48 @@ func TestOddForms(t *testing.T) {
 	}
 }
 
-// turning is a body that lets something happen in its middle.
-type turning struct {
+// interruptedBody is a body that lets something happen in its middle.
+type interruptedBody struct {
 	io.Reader
-	rest io.Reader
-	turn func()
+	next  io.Reader
+	onEOF func()
 }
 
-func (b *turning) Read(p []byte) (int, error) {
+func (b *interruptedBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
-	if err == io.EOF && b.turn != nil {
-		b.turn()
-		b.Reader, b.turn, err = b.rest, nil, nil
+	if err == io.EOF && b.onEOF != nil {
+		b.onEOF()
+		b.Reader, b.onEOF, err = b.next, nil, nil
 	}
 	return n, err
 }
 
 // A ban, a revoked key and a lower role hold for the upload that is under way.
-func TestUploadUnderWay(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, _ := w.organization("Acme", "ada@acme.example")
+func TestUploadRechecksAuthorization(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	ada, _ := w.createOrganization("Acme", "ada@acme.example")
 	id := ada.must("POST", assessments, map[string]string{"name": "First"}).str("id")
 	orgPath := "/api/v1/organizations/" + ada.org
 	for what, c := range map[string]struct {
-		turn func(by who, user string)
+		turn func(by testCaller, user string)
 		want int
 	}{
-		"banned": {func(_ who, user string) {
+		"banned": {func(_ testCaller, user string) {
 			req := httptest.NewRequest("POST", "/api/v1/admin/users/"+user+"/ban", strings.NewReader(`{"reason":"left"}`))
 			rec := httptest.NewRecorder()
 			if w.local.ServeHTTP(rec, req); rec.Code != 200 {
 				t.Fatal(rec.Body)
 			}
 		}, 401},
-		"removed": {func(_ who, user string) { ada.must("DELETE", orgPath+"/members/"+user, nil) }, 403},
-		"demoted": {func(_ who, user string) {
+		"removed": {func(_ testCaller, user string) { ada.must("DELETE", orgPath+"/members/"+user, nil) }, 403},
+		"demoted": {func(_ testCaller, user string) {
 			ada.must("PATCH", orgPath+"/members/"+user, map[string]string{"role": "viewer"})
 		}, 403},
 	} {
-		by := ada.member(what+"@acme.example", api.RoleMember)
+		by := ada.addMember(what+"@acme.example", api.RoleMember)
 		user := by.must("GET", "/api/v1/users/me", nil).str("user", "id")
-		whole := part(`name="file"; filename="a.txt"`, "text of "+what) + "--X--\r\n"
-		body := &turning{Reader: strings.NewReader(whole[:60]), rest: strings.NewReader(whole[60:]), turn: func() { c.turn(by, user) }}
+		whole := formPart(`name="file"; filename="a.txt"`, "text of "+what) + "--X--\r\n"
+		body := &interruptedBody{Reader: strings.NewReader(whole[:60]), next: strings.NewReader(whole[60:]), onEOF: func() { c.turn(by, user) }}
 		req := httptest.NewRequest("POST", origin+assessments+"/"+id+"/documents", body)
 		req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: by.cookie})
 		for name, value := range map[string]string{
@@ -204,10 +204,10 @@ func TestUploadUnderWay(t *testing.T) {
 }
 
 // Of two headers that say who calls, neither is believed.
-func TestHeadersTwice(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, key := w.organization("Acme", "ada@acme.example")
-	_, beta := w.organization("Beta", "bea@beta.example")
+func TestDuplicateHeaders(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	ada, key := w.createOrganization("Acme", "ada@acme.example")
+	_, beta := w.createOrganization("Beta", "bea@beta.example")
 	for name, values := range map[string][2]string{
 		"Authorization":       {"Bearer " + key.bearer, "Bearer " + beta.bearer},
 		"x-service-tenant-id": {key.org, beta.org},
@@ -244,18 +244,18 @@ func TestHeadersTwice(t *testing.T) {
 
 // An idempotency key stands in nobody else's way, on the paths of no organization too.
 func TestIdempotencyKeysArePersonal(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	ada, _ := w.organization("Acme", "ada@acme.example")
-	bea, _ := w.organization("Beta", "bea@beta.example")
-	for _, by := range []who{ada, bea, ada} {
+	w := newTestServer(t, daemon.Options{})
+	ada, _ := w.createOrganization("Acme", "ada@acme.example")
+	bea, _ := w.createOrganization("Beta", "bea@beta.example")
+	for _, by := range []testCaller{ada, bea, ada} {
 		by.must("POST", "/api/v1/users/me/orgs/"+by.org+"/activate", nil, "Idempotency-Key", "1")
 	}
 }
 
 // JSON that readers understand differently is refused, with the place.
 func TestJSONSmuggling(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	for body, says := range map[string]string{
 		`{"NAME":"a"}`:                "unknown field",
 		`{"name":"a","Name":"b"}`:     "unknown field",
@@ -268,9 +268,9 @@ func TestJSONSmuggling(t *testing.T) {
 }
 
 // Under TLS a page that came without it is no page of ours, whatever its host.
-func TestPlainPageUnderTLS(t *testing.T) {
-	w := newWorld(t, daemon.Options{PublicURL: "https://service.example"})
-	ada, _ := w.organization("Acme", "ada@acme.example")
+func TestHTTPOriginUnderTLS(t *testing.T) {
+	w := newTestServer(t, daemon.Options{PublicURL: "https://service.example"})
+	ada, _ := w.createOrganization("Acme", "ada@acme.example")
 	for from, want := range map[string]int{"http://service.example": 403, "https://service.example": 201, "https://x@service.example": 403} {
 		if a := ada.do("POST", assessments, json.RawMessage(`{"name":"First"}`), "Origin", from); a.status != want {
 			t.Errorf("from %s: %d %s", from, a.status, a.text)
@@ -279,9 +279,9 @@ func TestPlainPageUnderTLS(t *testing.T) {
 }
 
 // A name is one line that shows what it is, wherever a body holds one.
-func TestNamesThatSteer(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	key, _ := w.organization("Acme", "ada@acme.example")
+func TestControlCharactersInNames(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	key, _ := w.createOrganization("Acme", "ada@acme.example")
 	id := key.must("POST", assessments, map[string]string{"name": "Ångström \u200fשל\u200f 👩\u200d💻"}).str("id")
 	alert := map[string]any{"metric": "organization_overdue_poam_items", "operator": ">", "threshold": 1}
 	for _, name := range []string{"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b"} {
@@ -303,7 +303,7 @@ func TestNamesThatSteer(t *testing.T) {
 				t.Errorf("%s %s with the name %q answers %d %s", one.method, one.path, name, a.status, a.text)
 			}
 		}
-		other := must(json.Marshal(map[string]any{"name": "Other", "owner": map[string]string{"email": "bo@acme.example", "name": name}}))
+		other := mustString(json.Marshal(map[string]any{"name": "Other", "owner": map[string]string{"email": "bo@acme.example", "name": name}}))
 		req := httptest.NewRequest("POST", api.CreateOrganization.Path, strings.NewReader(other))
 		req.Header.Set("Content-Type", "application/json")
 		rec := httptest.NewRecorder()
@@ -318,9 +318,9 @@ func TestNamesThatSteer(t *testing.T) {
 }
 
 // What the checks of values say is said in words.
-func TestRefusalsInWords(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	_, key := w.organization("Acme", "ada@acme.example")
+func TestValidationMessages(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	_, key := w.createOrganization("Acme", "ada@acme.example")
 	for want, body := range map[string]any{
 		"can't be empty":                    map[string]string{"name": ""},
 		"must have at most 200 characters":  map[string]string{"name": strings.Repeat("x", 201)},

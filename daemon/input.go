@@ -289,7 +289,7 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 	into := v.FieldByIndex(in.bodyField).Addr().Interface()
 	err := json.Unmarshal(body, into)
 	if typeErr, is := errors.AsType[*json.UnmarshalTypeError](err); is && in.validated && len(problems.Errors) == before {
-		if plain, again := json.Marshal(parsed); again == nil && json.Unmarshal(plain, into) == nil { // 3.0 and 1e1 are integers
+		if normalized, marshalErr := json.Marshal(parsed); marshalErr == nil && json.Unmarshal(normalized, into) == nil { // 3.0 and 1e1 are integers
 			err = nil
 		} else {
 			problems.Add(at("body", typeErr.Field), nil, "can't be "+typeErr.Value)
@@ -329,8 +329,8 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 		if r.URL.RawPath == "" {
 			return text // nothing was escaped
 		}
-		if plain, err := url.PathUnescape(text); err == nil {
-			return plain
+		if unescaped, err := url.PathUnescape(text); err == nil {
+			return unescaped
 		}
 		return text
 	case "query":

@@ -19,10 +19,10 @@ import (
 // another's answer, something leaked.
 func marker(name string) string { return "zzmark" + strings.ToLower(name) + "zz" }
 
-// full fills an organization: an assessment taken through every gate, with documents,
+// populate fills an organization: an assessment taken through every gate, with documents,
 // passages, all four deliverables, approvals, artifacts, reports, a member and a key.
 // It returns the ids by the path parameter that takes them.
-func (c who) full(name string) map[string]string {
+func (c testCaller) populate(name string) map[string]string {
 	c.w.t.Helper()
 	mark := marker(name)
 	ids := map[string]string{"orgId": c.org, "organizationId": c.org, "tenantId": c.org, "versionNumber": "1"}
@@ -88,8 +88,8 @@ func (c who) full(name string) map[string]string {
 	return ids
 }
 
-// with fills an operation's path with ids; what has none gets an id that nothing has.
-func with(op *api.Operation, ids map[string]string) string {
+// fillPath fills an operation's path with ids; what has none gets an id that nothing has.
+func fillPath(op *api.Operation, ids map[string]string) string {
 	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
 		name := strings.Trim(p, "{}")
 		if id := ids[name]; id != "" {
@@ -108,8 +108,8 @@ func with(op *api.Operation, ids map[string]string) string {
 	})
 }
 
-// bodies are tried on every operation: what changes nothing, what is likely to fit, and what names another's records.
-func bodies(op *api.Operation, ids map[string]string) []any {
+// candidateBodies are tried on every operation: what changes nothing, what is likely to fit, and what names another's records.
+func candidateBodies(op *api.Operation, ids map[string]string) []any {
 	if op.Form == api.Upload {
 		return []any{form{filename: "x.md", content: "# Other\n\nSomething else entirely.\n"}}
 	}
@@ -135,7 +135,7 @@ func bodies(op *api.Operation, ids map[string]string) []any {
 		"role":          "viewer",
 		"scopes":        []string{"scf:read"},
 	} {
-		if strings.Contains(fieldsOf(op), " "+name+" ") {
+		if strings.Contains(bodyFieldNames(op), " "+name+" ") {
 			fits[name] = v
 		}
 	}
@@ -143,31 +143,31 @@ func bodies(op *api.Operation, ids map[string]string) []any {
 }
 
 func TestIsolation(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	acme, _ := w.organization("Acme", "ada@acme.example")
-	beta, _ := w.organization("Beta", "bea@beta.example")
-	betaKey := beta.key("*", "approval:decide", "apikey:write")
-	acme.member("mem@acme.example", api.RoleMember)
-	ids := acme.full("Acme")
-	other := beta.full("Beta")
+	w := newTestServer(t, daemon.Options{})
+	acme, _ := w.createOrganization("Acme", "ada@acme.example")
+	beta, _ := w.createOrganization("Beta", "bea@beta.example")
+	betaKey := beta.createKey("*", "approval:decide", "apikey:write")
+	acme.addMember("mem@acme.example", api.RoleMember)
+	ids := acme.populate("Acme")
+	other := beta.populate("Beta")
 	mark := marker("Acme")
-	before := acme.everything(ids)
+	before := acme.readAll(ids)
 	if !strings.Contains(fmt.Sprint(before), mark) {
 		t.Fatal("the marker is in nothing that can be read: the test would prove nothing")
 	}
 
 	// Another organization's owner and key, with their own header and the records of Acme.
-	for _, c := range []who{beta, betaKey} {
+	for _, c := range []testCaller{beta, betaKey} {
 		for _, op := range api.Operations() {
 			if op.Access == api.Public {
 				continue
 			}
-			named := strings.Contains(op.Path, "{") && filledBy(op, ids)
-			for _, body := range bodies(op, ids) {
+			named := strings.Contains(op.Path, "{") && usesIDs(op, ids)
+			for _, body := range candidateBodies(op, ids) {
 				if op.ID == api.SignOut.ID || op.ID == api.ChangePassword.ID {
 					continue
 				}
-				a := c.do(op.Method, with(op, ids), body)
+				a := c.do(op.Method, fillPath(op, ids), body)
 				checkNoLeak(t, op.ID+" with Acme's ids", a, mark)
 				if named && a.status < 400 {
 					t.Errorf("%s answers %d on a record of another organization: %.200s", op.ID, a.status, a.text)
@@ -177,7 +177,7 @@ func TestIsolation(t *testing.T) {
 				}
 				// The header of Acme is no way in either, with whatever ids.
 				for _, mixed := range []map[string]string{ids, other} {
-					a := who{w: w, cookie: c.cookie, bearer: c.bearer, org: acme.org}.do(op.Method, with(op, mixed), body)
+					a := testCaller{w: w, cookie: c.cookie, bearer: c.bearer, org: acme.org}.do(op.Method, fillPath(op, mixed), body)
 					checkNoLeak(t, op.ID+" with Acme's header", a, mark)
 					if op.Access == api.Tenant && (a.status != 403 || a.code() != "FORBIDDEN") {
 						t.Errorf("%s with Acme's header answers %d: %.200s", op.ID, a.status, a.text)
@@ -186,7 +186,7 @@ func TestIsolation(t *testing.T) {
 			}
 		}
 	}
-	if after := acme.everything(ids); !maps.Equal(before, after) {
+	if after := acme.readAll(ids); !maps.Equal(before, after) {
 		for path, was := range before {
 			if after[path] != was {
 				t.Errorf("%s was %.300s\nand is %.300s", path, was, after[path])
@@ -197,13 +197,13 @@ func TestIsolation(t *testing.T) {
 
 // Who runs the platform does not see into the organizations on it.
 func TestPlatformAdminIsNoMember(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	acme, _ := w.organization("Acme", "ada@acme.example")
-	beta, _ := w.organization("Beta", "bea@beta.example")
+	w := newTestServer(t, daemon.Options{})
+	acme, _ := w.createOrganization("Acme", "ada@acme.example")
+	beta, _ := w.createOrganization("Beta", "bea@beta.example")
 	if a := beta.do("GET", "/api/v1/tenants/"+acme.org, nil); a.status != 404 {
 		t.Errorf("the owner of another organization: %d %s", a.status, a.text)
 	}
-	ops, _ := w.owned("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
+	ops, _ := w.createOrganizationWithOwner("Operators", map[string]any{"email": "root@ops.example", "password": goodPassword, "platform_admin": true})
 	if a := ops.must("GET", "/api/v1/tenants/"+acme.org, nil); a.str("name") != "Acme" {
 		t.Errorf("a platform admin reads an organization's name: %s", a.text)
 	}
@@ -212,7 +212,7 @@ func TestPlatformAdminIsNoMember(t *testing.T) {
 		if op.Access != api.Tenant {
 			continue
 		}
-		a := who{w: w, cookie: ops.cookie, org: acme.org}.do(op.Method, with(op, map[string]string{"orgId": acme.org}), sample(op))
+		a := testCaller{w: w, cookie: ops.cookie, org: acme.org}.do(op.Method, fillPath(op, map[string]string{"orgId": acme.org}), invalidBody(op))
 		if a.status != 403 {
 			t.Errorf("a platform admin calls %s of an organization: %d %.200s", op.ID, a.status, a.text)
 		}
@@ -231,8 +231,8 @@ func checkNoLeak(t *testing.T, what string, a reply, mark string) {
 	}
 }
 
-// filledBy reports whether one of the operation's parameters names a record of the organization.
-func filledBy(op *api.Operation, ids map[string]string) bool {
+// usesIDs reports whether one of the operation's parameters names a record of the organization.
+func usesIDs(op *api.Operation, ids map[string]string) bool {
 	for _, p := range parameter.FindAllString(op.Path, -1) {
 		if name := strings.Trim(p, "{}"); ids[name] != "" && name != "versionNumber" {
 			return true
@@ -241,9 +241,9 @@ func filledBy(op *api.Operation, ids map[string]string) bool {
 	return false
 }
 
-// everything is all that the organization's owner can read, by path; the audit trail
+// readAll is all that the organization's owner can read, by path; the audit trail
 // and the use of keys aside, which tell of the reading too.
-func (c who) everything(ids map[string]string) map[string]string {
+func (c testCaller) readAll(ids map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, op := range api.Operations() {
 		volatile := []string{
@@ -266,7 +266,7 @@ func (c who) everything(ids map[string]string) map[string]string {
 		if op.Method != http.MethodGet || slices.Contains(volatile, op.ID) || op.Access == api.Public {
 			continue
 		}
-		path := with(op, ids)
+		path := fillPath(op, ids)
 		if a := c.do("GET", path, nil); a.status == 200 {
 			out[path] = a.text
 		}
@@ -276,18 +276,18 @@ func (c who) everything(ids map[string]string) map[string]string {
 
 // Each role may what it has, and no more: on every operation.
 func TestEveryRole(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	owner, _ := w.organization("Acme", "ada@acme.example")
-	people := map[api.Role]who{api.RoleOwner: owner}
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "ada@acme.example")
+	people := map[api.Role]testCaller{api.RoleOwner: owner}
 	for _, r := range []api.Role{api.RoleAdmin, api.RoleMember, api.RoleViewer} {
-		people[r] = owner.member(string(r)+"@acme.example", r)
+		people[r] = owner.addMember(string(r)+"@acme.example", r)
 	}
 	for role, c := range people {
 		for _, op := range api.Operations() {
 			if op.Access == api.Public || op.ID == api.SignOut.ID {
 				continue
 			}
-			a := c.do(op.Method, with(op, map[string]string{"orgId": c.org, "organizationId": c.org, "tenantId": c.org}), sample(op))
+			a := c.do(op.Method, fillPath(op, map[string]string{"orgId": c.org, "organizationId": c.org, "tenantId": c.org}), invalidBody(op))
 			checkNoLeak(t, op.ID, a, "\x00")
 			allowed := op.Access != api.Platform && (op.Permission == "" || role.May(op.Permission))
 			if denied := a.status == 403; denied == allowed {
@@ -297,8 +297,8 @@ func TestEveryRole(t *testing.T) {
 	}
 }
 
-// sample is a body that asks for nothing that could work.
-func sample(op *api.Operation) any {
+// invalidBody is a body that asks for nothing that could work.
+func invalidBody(op *api.Operation) any {
 	switch {
 	case op.Form == api.Upload:
 		return form{filename: "x.md", content: ""}
@@ -310,22 +310,22 @@ func sample(op *api.Operation) any {
 
 // Each single scope opens the operations that ask for it, and no other.
 func TestEveryScope(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	owner, _ := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "ada@acme.example")
 	for _, scope := range api.AllPermissions() {
-		key := owner.key(string(scope))
+		key := owner.createKey(string(scope))
 		for _, op := range api.Operations() {
 			if op.Access == api.Public || op.Permission == "" {
 				continue
 			}
 			// One operation of each permission stands for all: the check is one.
-			if op.Permission != scope && !first(op) {
+			if op.Permission != scope && !isFirstWithPermission(op) {
 				continue
 			}
 			a := key.do(
 				op.Method,
-				with(op, map[string]string{"orgId": key.org, "organizationId": key.org, "tenantId": key.org}),
-				sample(op),
+				fillPath(op, map[string]string{"orgId": key.org, "organizationId": key.org, "tenantId": key.org}),
+				invalidBody(op),
 			)
 			checkNoLeak(t, op.ID, a, "\x00")
 			allowed := op.Access != api.Platform && op.Permission == scope
@@ -336,8 +336,8 @@ func TestEveryScope(t *testing.T) {
 	}
 }
 
-// first reports whether op is the first of the table that asks for its permission.
-func first(op *api.Operation) bool {
+// isFirstWithPermission reports whether op is the first of the table that asks for its permission.
+func isFirstWithPermission(op *api.Operation) bool {
 	for _, o := range api.Operations() {
 		if o.Permission == op.Permission && o.Access == op.Access {
 			return o == op
@@ -347,12 +347,12 @@ func first(op *api.Operation) bool {
 }
 
 // Without a credential, or with one that has ended, every door is shut.
-func TestEveryDeadCredential(t *testing.T) {
+func TestMissingAndEndedCredentials(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	w := newWorld(t, daemon.Options{Clock: func() time.Time { return now }})
-	owner, key := w.organization("Acme", "ada@acme.example")
+	w := newTestServer(t, daemon.Options{Clock: func() time.Time { return now }})
+	owner, key := w.createOrganization("Acme", "ada@acme.example")
 	ended := time.Now().Add(1500 * time.Millisecond)
-	expired := who{
+	expired := testCaller{
 		w:   w,
 		org: owner.org,
 		bearer: owner.must(
@@ -363,27 +363,27 @@ func TestEveryDeadCredential(t *testing.T) {
 			"key",
 		),
 	}
-	revoked := owner.key("*")
+	revoked := owner.createKey("*")
 	mine := owner.must("GET", api.ListAPIKeys.Path, nil).body["data"].([]any)
 	owner.must("DELETE", api.Prefix+"/api-keys/"+mine[len(mine)-1].(map[string]any)["id"].(string), nil)
-	bob := owner.member("bob@acme.example", api.RoleAdmin)
-	bobs := bob.key("*")
+	bob := owner.addMember("bob@acme.example", api.RoleAdmin)
+	bobs := bob.createKey("*")
 	me := bob.must("GET", api.GetMe.Path, nil).str("user", "id")
 	status, _, body := operationFunc(t, w.local, "POST", api.Prefix+"/admin/users/"+me+"/ban", `{"reason": "left"}`, nil)
 	if status != 200 {
 		t.Fatalf("%d %v", status, body)
 	}
-	gone := owner.member("eve@acme.example", api.RoleAdmin)
-	gonesKey := gone.key("*")
+	gone := owner.addMember("eve@acme.example", api.RoleAdmin)
+	gonesKey := gone.createKey("*")
 	owner.must("DELETE", api.Prefix+"/organizations/"+owner.org+"/members/"+gone.must("GET", api.GetMe.Path, nil).str("user", "id"), nil)
-	signedOut := owner.member("dan@acme.example", api.RoleAdmin)
+	signedOut := owner.addMember("dan@acme.example", api.RoleAdmin)
 	signedOut.must("POST", api.SignOut.Path, nil)
 	for expired.do("GET", assessments, nil).status != http.StatusUnauthorized {
 		if time.Now().After(ended.Add(time.Minute)) {
 			t.Fatal("the key does not expire")
 		}
 	}
-	for name, c := range map[string]who{
+	for name, c := range map[string]testCaller{
 		"nothing":                   {w: w, org: owner.org},
 		"an expired key":            expired,
 		"a revoked key":             revoked,
@@ -398,7 +398,7 @@ func TestEveryDeadCredential(t *testing.T) {
 			if op.Access == api.Public {
 				continue
 			}
-			a := c.do(op.Method, with(op, map[string]string{"orgId": c.org}), sample(op))
+			a := c.do(op.Method, fillPath(op, map[string]string{"orgId": c.org}), invalidBody(op))
 			if a.status != 401 || a.code() != "UNAUTHORIZED" {
 				t.Errorf("%s calls %s: %d %.200s", name, op.ID, a.status, a.text)
 			}
@@ -407,15 +407,15 @@ func TestEveryDeadCredential(t *testing.T) {
 	// A former member's session is good for what is theirs, not for the organization.
 	for _, op := range api.Operations() {
 		if op.Access == api.Tenant {
-			if a := gone.do(op.Method, with(op, map[string]string{"orgId": owner.org}), sample(op)); a.status != 403 {
+			if a := gone.do(op.Method, fillPath(op, map[string]string{"orgId": owner.org}), invalidBody(op)); a.status != 403 {
 				t.Errorf("a former member calls %s: %d %.200s", op.ID, a.status, a.text)
 			}
 		}
 	}
 }
 
-// fieldsOf are the names of an operation's body fields, each between blanks.
-func fieldsOf(op *api.Operation) string {
+// bodyFieldNames are the names of an operation's body fields, each between blanks.
+func bodyFieldNames(op *api.Operation) string {
 	body, ok := op.In.FieldByName("Body")
 	if !ok {
 		return ""

@@ -28,7 +28,7 @@ func newServer(t *testing.T) *daemon.Server {
 // The whole job goes through both transports alike: create, upload, every state, each gate, reports.
 func TestJourney(t *testing.T) {
 	s := newServer(t)
-	h := judged(t, s.LocalHandler())
+	h := validateExchanges(t, s.LocalHandler())
 	web := httptest.NewServer(h)
 	defer web.Close()
 	for name, o := range map[string]client.Options{

@@ -22,7 +22,7 @@ func queryFields(in reflect.Type) map[string]reflect.StructField {
 
 // Every list takes each order that it names, both ways, and each value of each
 // filter; what it doesn't know it refuses, and names what it does.
-func (r *tour) lists() {
+func (r *tour) checkLists() {
 	lists := 0
 	for _, op := range api.Operations() {
 		fields := queryFields(op.In)
@@ -46,18 +46,18 @@ func (r *tour) lists() {
 				continue
 			}
 			for _, v := range values {
-				r.ask(op, "?limit=2&"+name+"="+v, "")
+				r.call(op, "?limit=2&"+name+"="+v, "")
 				if name == "sort" {
-					r.pages(op, "-"+v)
+					r.checkPages(op, "-"+v)
 				}
 			}
-			r.refusedNaming(op, name, values)
+			r.checkRejected(op, name, values)
 		}
 		for _, bad := range []string{"?limit=0", "?limit=201", "?limit=many", "?cursor=nonsense"} {
 			if bad == "?cursor=nonsense" && op.ID == api.ListMyOrganizations.ID {
 				continue // one page always
 			}
-			r.refused(op, bad, "", api.CodeValidation)
+			r.expectError(op, bad, "", api.CodeValidation)
 		}
 	}
 	if lists < 20 {
@@ -65,8 +65,8 @@ func (r *tour) lists() {
 	}
 }
 
-// refusedNaming asks for a value that a parameter doesn't have.
-func (r *tour) refusedNaming(op *api.Operation, name string, values []string) {
+// checkRejected asks for a value that a parameter doesn't have.
+func (r *tour) checkRejected(op *api.Operation, name string, values []string) {
 	r.t.Helper()
 	w := r.send(op, "?"+name+"=colour", "", nil)
 	var out node
@@ -83,8 +83,8 @@ func (r *tour) refusedNaming(op *api.Operation, name string, values []string) {
 	}
 }
 
-// pages goes through a list in an order, and compares it with the whole.
-func (r *tour) pages(op *api.Operation, sort string) {
+// checkPages goes through a list in an order, and compares it with the whole.
+func (r *tour) checkPages(op *api.Operation, sort string) {
 	r.t.Helper()
 	ids := func(l node) (out []string) {
 		for _, one := range l["data"].([]any) {
@@ -92,12 +92,12 @@ func (r *tour) pages(op *api.Operation, sort string) {
 		}
 		return out
 	}
-	whole := r.ask(op, "?limit=200&sort="+sort, "")
+	whole := r.call(op, "?limit=200&sort="+sort, "")
 	want := ids(whole)
 	var got []string
 	query := "?limit=70&sort=" + sort
 	for next := query; ; {
-		l := r.ask(op, next, "")
+		l := r.call(op, next, "")
 		got = append(got, ids(l)...)
 		p := l.at("pagination")
 		if p["total"] != whole.at("pagination")["total"] {

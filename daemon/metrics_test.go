@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// scraped asks for /metrics from an address, under a name, with headers.
-func (w *world) scraped(from, host string, header ...string) (int, string) {
+// scrapeMetrics asks for /metrics from an address, under a name, with headers.
+func (w *testServer) scrapeMetrics(from, host string, header ...string) (int, string) {
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/metrics", nil)
 	r.RemoteAddr = from
 	for i := 0; i+1 < len(header); i += 2 {
@@ -25,11 +25,11 @@ func (w *world) scraped(from, host string, header ...string) (int, string) {
 
 // This machine reads the metrics; others need the permission, and a proxy or a page
 // under a borrowed name is no part of this machine.
-func TestWhoReadsMetrics(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	owner, key := w.organization("Acme", "a@acme.example")
-	other := owner.key("scf:read")
-	reader := owner.key("metrics:read")
+func TestMetricsAccess(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	owner, key := w.createOrganization("Acme", "a@acme.example")
+	other := owner.createKey("scf:read")
+	reader := owner.createKey("metrics:read")
 	for what, c := range map[string]struct {
 		from, host string
 		header     []string
@@ -46,7 +46,7 @@ func TestWhoReadsMetrics(t *testing.T) {
 		"a key for other things": {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer " + other.bearer}, 403},
 		"a wrong key":            {"192.0.2.1:999", "service.example", []string{"Authorization", "Bearer service_live_x"}, 401},
 	} {
-		status, body := w.scraped(c.from, c.host, c.header...)
+		status, body := w.scrapeMetrics(c.from, c.host, c.header...)
 		if status != c.want || (status == 200) != strings.Contains(body, "service_build_info") {
 			t.Errorf("%s: %d, not %d\n%.200s", what, status, c.want, body)
 		}
@@ -55,17 +55,17 @@ func TestWhoReadsMetrics(t *testing.T) {
 
 // Requests, refusals, limits and uploads are counted by operation, and by nobody's name.
 func TestMetricsCount(t *testing.T) {
-	w := newWorld(t, daemon.Options{RateLimits: map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 1}})
-	owner, key := w.organization("Acme", "a@acme.example")
+	w := newTestServer(t, daemon.Options{RateLimits: map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 1}})
+	owner, key := w.createOrganization("Acme", "a@acme.example")
 	a := owner.must("POST", api.CreateAssessment.Path, map[string]any{"name": "A"}).str("id")
 	upload := strings.Replace(api.UploadDocument.Path, "{assessmentId}", a, 1)
 	key.must("POST", upload, form{filename: "a.txt", content: "0123456789"})
 	if r := key.do("POST", upload, form{filename: "b.txt", content: "0"}); r.status != http.StatusTooManyRequests {
 		t.Fatalf("%d %s", r.status, r.text)
 	}
-	who{w: w}.do("GET", api.GetMe.Path, nil)
-	who{w: w}.do("GET", "/nothing", nil)
-	_, body := w.scraped("127.0.0.1:1", "localhost")
+	testCaller{w: w}.do("GET", api.GetMe.Path, nil)
+	testCaller{w: w}.do("GET", "/nothing", nil)
+	_, body := w.scrapeMetrics("127.0.0.1:1", "localhost")
 	for _, want := range []string{
 		`service_requests_total{operation="upload-document",status="2xx"} 1`,
 		`service_requests_total{operation="upload-document",status="4xx"} 1`,
@@ -78,7 +78,7 @@ func TestMetricsCount(t *testing.T) {
 		`service_store_bytes `, `go_goroutines `, `service_documents_waiting `,
 	} {
 		if !strings.Contains(body, want) {
-			t.Errorf("there is no %s in\n%s", want, ours(body))
+			t.Errorf("there is no %s in\n%s", want, serviceMetrics(body))
 		}
 	}
 	if strings.Contains(body, owner.org) || strings.Contains(body, "acme") {
@@ -86,8 +86,8 @@ func TestMetricsCount(t *testing.T) {
 	}
 }
 
-// ours are the lines about the service itself.
-func ours(body string) string {
+// serviceMetrics are the lines about the service itself.
+func serviceMetrics(body string) string {
 	var out []string
 	for line := range strings.Lines(body) {
 		if strings.HasPrefix(line, "service_") && !strings.Contains(line, "_bucket") {
@@ -99,9 +99,9 @@ func ours(body string) string {
 
 // The list has the same figures as records, and of organizations one's own alone.
 func TestListMetrics(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	acme, key := w.organization("Acme", "a@acme.example")
-	busy, _ := w.organization("Busy", "b@busy.example")
+	w := newTestServer(t, daemon.Options{})
+	acme, key := w.createOrganization("Acme", "a@acme.example")
+	busy, _ := w.createOrganization("Busy", "b@busy.example")
 	for range 3 {
 		busy.must("POST", api.CreateAssessment.Path, map[string]any{"name": "B"})
 	}
@@ -146,12 +146,12 @@ func TestListMetrics(t *testing.T) {
 }
 
 // A caller who hangs up before the answer is no failure of the service.
-func TestHungUpIsNoFailure(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
+func TestClientDisconnectIsNoServerError(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
 	ctx, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	w.local.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, api.GetMe.Path, nil).WithContext(ctx))
-	_, page := w.scraped("127.0.0.1:999", "localhost")
+	_, page := w.scrapeMetrics("127.0.0.1:999", "localhost")
 	if !strings.Contains(page, `{operation="`+api.GetMe.ID+`",status="4xx"} 1`) {
 		t.Errorf("a request whose caller is gone is not counted as theirs:\n%s", page)
 	}

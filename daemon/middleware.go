@@ -89,12 +89,12 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 					s.writeError(ww, r, api.AsError(nil))
 				}
 			}
-			took := s.clock().Sub(began)
+			duration := s.clock().Sub(began)
 			status := ww.Status()
 			if status >= http.StatusInternalServerError && clientDisconnected(r.Context()) {
 				status = statusClientClosed
 			}
-			s.metrics.countRequest(x.op, status, took)
+			s.metrics.countRequest(x.op, status, duration)
 			s.endSpan(x, status)
 			attrs := []any{
 				"trace_id",
@@ -110,7 +110,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 				"bytes",
 				ww.BytesWritten(),
 				"ms",
-				float64(took) / float64(time.Millisecond),
+				float64(duration) / float64(time.Millisecond),
 				"address",
 				x.caller.Address,
 				"actor",

@@ -279,8 +279,8 @@ func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
 	for _, c := range codes {
 		out[c.HTTPStatus()] = append(out[c.HTTPStatus()], c)
 	}
-	for _, of := range out {
-		slices.Sort(of)
+	for _, code := range out {
+		slices.Sort(code)
 	}
 	return out
 }

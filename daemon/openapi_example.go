@@ -131,15 +131,15 @@ func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
 		keys = append(keys, jsonName(f))
 	}
 	for _, k := range keys {
-		known, ok := exampleFields[k]
+		value, ok := exampleFields[k]
 		if !ok {
 			continue
 		}
-		if known == nil || assignValue(v, reflect.ValueOf(known)) {
+		if value == nil || assignValue(v, reflect.ValueOf(value)) {
 			return nil
 		}
 		if strings.Contains(k, ".") {
-			return fmt.Errorf("the example of %s is a %T, not a %s", k, known, f.Type)
+			return fmt.Errorf("the example of %s is a %T, not a %s", k, value, f.Type)
 		}
 	}
 	if enum, _, _ := strings.Cut(f.Tag.Get("enum"), ","); enum != "" && assignValue(v, reflect.ValueOf(enum)) {
@@ -148,8 +148,8 @@ func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
 	if first, ok := firstEnumValue(f.Type); ok && assignValue(v, first) {
 		return nil
 	}
-	for suffix, known := range exampleSuffixes {
-		if strings.HasSuffix(jsonName(f), suffix) && assignValue(v, reflect.ValueOf(known)) {
+	for suffix, value := range exampleSuffixes {
+		if strings.HasSuffix(jsonName(f), suffix) && assignValue(v, reflect.ValueOf(value)) {
 			return nil
 		}
 	}

@@ -18,14 +18,14 @@ const (
 	OpenAPIYAMLPath = api.Prefix + "/openapi.yaml"
 )
 
-// openAPIDocuments is the OpenAPI document as JSON and YAML.
-type openAPIDocuments struct{ json, yaml web.Asset }
+// loadOpenAPI is the OpenAPI document as JSON and YAML.
+type loadOpenAPI struct{ json, yaml web.Asset }
 
 // mountOpenAPI serves the document.
 func (s *Server) mountOpenAPI() {
 	s.documents = sync.OnceValues(s.buildDocuments)
-	s.mux.Get(OpenAPIPath, s.serveDocument(func(d openAPIDocuments) web.Asset { return d.json }))
-	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d openAPIDocuments) web.Asset { return d.yaml }))
+	s.mux.Get(OpenAPIPath, s.serveDocument(func(d loadOpenAPI) web.Asset { return d.json }))
+	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d loadOpenAPI) web.Asset { return d.yaml }))
 }
 
 // OpenAPI returns the OpenAPI document as JSON: the same bytes for the same build.
@@ -34,24 +34,24 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	return d.json.Body, err
 }
 
-func (s *Server) buildDocuments() (openAPIDocuments, error) {
+func (s *Server) buildDocuments() (loadOpenAPI, error) {
 	doc, err := s.buildOpenAPI()
 	if err != nil {
-		return openAPIDocuments{}, err
+		return loadOpenAPI{}, err
 	}
 	var asJSON, asYAML bytes.Buffer
 	enc := json.NewEncoder(&asJSON)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(doc); err != nil {
-		return openAPIDocuments{}, err
+		return loadOpenAPI{}, err
 	}
 	if err := yaml.Convert(&asYAML, bytes.NewReader(asJSON.Bytes())); err != nil {
-		return openAPIDocuments{}, err
+		return loadOpenAPI{}, err
 	}
-	return openAPIDocuments{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
+	return loadOpenAPI{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
 }
 
-func (s *Server) serveDocument(pick func(openAPIDocuments) web.Asset) http.HandlerFunc {
+func (s *Server) serveDocument(pick func(loadOpenAPI) web.Asset) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()
 		if err != nil {

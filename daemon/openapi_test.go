@@ -25,8 +25,8 @@ func openAPI(t testing.TB, s *daemon.Server) []byte {
 	return b
 }
 
-// openAPIDocuments is the same, as somebody else's library reads it.
-func openAPIDocuments(t testing.TB, b []byte) *openapi3.T {
+// loadOpenAPI is the same, as somebody else's library reads it.
+func loadOpenAPI(t testing.TB, b []byte) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(b)
 	if err != nil {
@@ -37,7 +37,7 @@ func openAPIDocuments(t testing.TB, b []byte) *openapi3.T {
 
 // The document is OpenAPI 3.1 by the judgement of somebody else's validator.
 func TestOpenAPIIsValid(t *testing.T) {
-	doc := openAPIDocuments(t, openAPI(t, newServer(t)))
+	doc := loadOpenAPI(t, openAPI(t, newServer(t)))
 	if !doc.IsOpenAPI31OrLater() {
 		t.Errorf("it is OpenAPI %s", doc.OpenAPI)
 	}
@@ -47,7 +47,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 }
 
 // Whoever has the document of a build has the same bytes.
-func TestOpenAPIIsTheSameEachTime(t *testing.T) {
+func TestOpenAPIIsDeterministic(t *testing.T) {
 	if !bytes.Equal(openAPI(t, newServer(t)), openAPI(t, newServer(t))) {
 		t.Error("two servers of one build describe themselves differently")
 	}
@@ -84,8 +84,8 @@ func (n node) at(keys ...string) node {
 	return n
 }
 
-// follow goes to what a reference names, where n is one.
-func (n node) follow(root node) node {
+// resolve goes to what a reference names, where n is one.
+func (n node) resolve(root node) node {
 	if ref, ok := n["$ref"].(string); ok {
 		return root.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 	}
@@ -102,7 +102,7 @@ func parse(t testing.TB, b []byte) node {
 }
 
 // The document says of every operation all that the table declares.
-func TestOpenAPIHoldsTheTable(t *testing.T) {
+func TestOpenAPIMatchesOperations(t *testing.T) {
 	doc := parse(t, openAPI(t, newServer(t)))
 	tags := map[any]bool{}
 	for _, tag := range doc["tags"].([]any) {
@@ -137,7 +137,7 @@ func TestOpenAPIHoldsTheTable(t *testing.T) {
 		has := map[string]bool{}
 		params, _ := o["parameters"].([]any)
 		for _, p := range params {
-			param := node(p.(map[string]any)).follow(doc)
+			param := node(p.(map[string]any)).resolve(doc)
 			name := param["name"].(string)
 			if has[name] {
 				t.Errorf("%s has the parameter %s twice", op.ID, name)
@@ -153,14 +153,14 @@ func TestOpenAPIHoldsTheTable(t *testing.T) {
 				t.Errorf("%s does not describe %s", op.ID, p)
 			}
 		}
-		if o.at("responses", "429").follow(doc).at("headers")["Retry-After"] == nil || o.at("responses", "500") == nil {
+		if o.at("responses", "429").resolve(doc).at("headers")["Retry-After"] == nil || o.at("responses", "500") == nil {
 			t.Errorf("%s does not describe 429 and 500", op.ID)
 		}
 	}
 }
 
-// schemasOf are the schemas of a document, by where they stand in it: "openapi.json#/…".
-func schemasOf(t testing.TB, doc []byte) *jsonschema.Compiler {
+// newSchemaCompiler are the schemas of a document, by where they stand in it: "openapi.json#/…".
+func newSchemaCompiler(t testing.TB, doc []byte) *jsonschema.Compiler {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -174,13 +174,13 @@ func schemasOf(t testing.TB, doc []byte) *jsonschema.Compiler {
 	return c
 }
 
-// pointed writes a name as a part of a JSON pointer (RFC 6901).
-var pointed = strings.NewReplacer("~", "~0", "/", "~1")
+// pointerEscaper writes a name as a part of a JSON pointer (RFC 6901).
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Every example is what its schema asks for, and none is a filler.
-func TestOpenAPIExamplesFit(t *testing.T) {
+func TestOpenAPIExamplesAreValid(t *testing.T) {
 	b := openAPI(t, newServer(t))
-	doc, c := parse(t, b), schemasOf(t, b)
+	doc, c := parse(t, b), newSchemaCompiler(t, b)
 	check := func(what, schema string, example any) {
 		s, err := c.Compile("openapi.json#" + schema)
 		if err != nil {
@@ -197,7 +197,7 @@ func TestOpenAPIExamplesFit(t *testing.T) {
 	content := func(what, at string, n node, asked bool) {
 		for kind, m := range n.at("content") {
 			media := node(m.(map[string]any))
-			where := at + "/content/" + pointed.Replace(kind) + "/schema"
+			where := at + "/content/" + pointerEscaper.Replace(kind) + "/schema"
 			if media["example"] != nil {
 				check(what, where, media["example"])
 			}
@@ -210,7 +210,7 @@ func TestOpenAPIExamplesFit(t *testing.T) {
 		}
 	}
 	for _, op := range api.Operations() {
-		at := "/paths/" + pointed.Replace(op.Path) + "/" + strings.ToLower(op.Method)
+		at := "/paths/" + pointerEscaper.Replace(op.Path) + "/" + strings.ToLower(op.Method)
 		o := doc.at("paths", op.Path, strings.ToLower(op.Method))
 		content(op.ID+"'s request", at+"/requestBody", o.at("requestBody"), true)
 		for status := range o.at("responses") {

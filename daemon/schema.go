@@ -45,10 +45,10 @@ func (traitSettingSchema) Schema(huma.Registry) *huma.Schema {
 	word := func() *huma.Schema {
 		return &huma.Schema{Type: huma.TypeString, Enum: []any{"true", "false", "unknown"}}
 	}
-	plain := func() []*huma.Schema { return []*huma.Schema{{Type: huma.TypeBoolean}, word(), {Type: "null"}} }
-	return &huma.Schema{AnyOf: append(plain(), &huma.Schema{
+	valueSchemas := func() []*huma.Schema { return []*huma.Schema{{Type: huma.TypeBoolean}, word(), {Type: "null"}} }
+	return &huma.Schema{AnyOf: append(valueSchemas(), &huma.Schema{
 		Type: huma.TypeObject, Required: []string{"value"},
-		Properties: map[string]*huma.Schema{"value": {AnyOf: plain()}}, AdditionalProperties: true,
+		Properties: map[string]*huma.Schema{"value": {AnyOf: valueSchemas()}}, AdditionalProperties: true,
 	})}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // A catalog may be larger than other bodies, and is bounded all the same; what stands
 // around it is held as strictly as anywhere.
-func TestImportedSourceHasItsOwnBound(t *testing.T) {
+func TestImportSourceSizeLimit(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	catalog := `{"format": "service-catalog", "format_version": 1, "label": "big", "domains": [{"code": "GOV", "name": "Governance", "intent": "` + strings.Repeat(
 		"x",

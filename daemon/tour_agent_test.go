@@ -6,11 +6,11 @@ import (
 
 // agents are started, followed, completed by hand and cancelled.
 func (r *tour) agents() {
-	r.ask(api.ListAgents.Operation, "", "")
-	r.refused(api.StartAgentRun.Operation, "", `{"agent_id": "oracle"}`, api.CodeValidation)
-	r.note("agentRunId", r.ask(api.StartAssessmentAgentRun.Operation, "", `{"agent_id": "service_knowledge_steward"}`))
+	r.call(api.ListAgents.Operation, "", "")
+	r.expectError(api.StartAgentRun.Operation, "", `{"agent_id": "oracle"}`, api.CodeValidation)
+	r.saveID("agentRunId", r.call(api.StartAssessmentAgentRun.Operation, "", `{"agent_id": "service_knowledge_steward"}`))
 	for {
-		run := r.ask(api.GetAgentRun.Operation, "", "")
+		run := r.call(api.GetAgentRun.Operation, "", "")
 		if run["status"] == "completed" {
 			break
 		}
@@ -18,22 +18,22 @@ func (r *tour) agents() {
 			r.t.Fatalf("the steward's run: %v", run)
 		}
 	}
-	r.ask(api.ListAgentRunSteps.Operation, "", "")
-	r.ask(api.GetAgentRunOutput.Operation, "", "")
-	r.ask(api.CompleteAgentRun.Operation, "", "")
-	r.refused(api.CompleteAgentRun.Operation, "", `{"summary": "Otherwise."}`, api.CodeInvalidState)
-	r.refused(api.CancelAgentRun.Operation, "", "", api.CodeInvalidState)
-	r.ask(api.ListAssessmentAgentRuns.Operation, "", "")
-	r.ask(api.ListAgentRuns.Operation, "?status=completed&agent_id=knowledge_steward", "")
-	r.cancels()
+	r.call(api.ListAgentRunSteps.Operation, "", "")
+	r.call(api.GetAgentRunOutput.Operation, "", "")
+	r.call(api.CompleteAgentRun.Operation, "", "")
+	r.expectError(api.CompleteAgentRun.Operation, "", `{"summary": "Otherwise."}`, api.CodeInvalidState)
+	r.expectError(api.CancelAgentRun.Operation, "", "", api.CodeInvalidState)
+	r.call(api.ListAssessmentAgentRuns.Operation, "", "")
+	r.call(api.ListAgentRuns.Operation, "?status=completed&agent_id=knowledge_steward", "")
+	r.cancelRuns()
 }
 
-// cancels starts runs until one could be cancelled before it was done.
-func (r *tour) cancels() {
+// cancelRuns starts runs until one could be cancelled before it was done.
+func (r *tour) cancelRuns() {
 	for range 8 {
-		r.note(
+		r.saveID(
 			"agentRunId",
-			r.ask(
+			r.call(
 				api.StartAgentRun.Operation,
 				"",
 				`{"agent_id": "report-writer", "assessment_id": "`+r.path["assessmentId"]+`", "input": {"format": "html"}}`,
@@ -41,7 +41,7 @@ func (r *tour) cancels() {
 		)
 		w := r.send(api.CancelAgentRun.Operation, "", "", nil)
 		if w.Code < 300 {
-			r.took(api.CancelAgentRun.Operation, w)
+			r.decodeSuccess(api.CancelAgentRun.Operation, w)
 			return
 		}
 	}
@@ -71,16 +71,16 @@ func (r *tour) analyses() {
 		{api.AnalyzeRoPA.Operation, `{"text": "Payroll of 20 employees."}`},
 		{api.AssessDPIA.Operation, `{"projectDescription": "A newsletter with consent.", "ropaContext": {"suggested_risk_level": "low"}}`},
 	} {
-		answer := r.ask(q.op, "", q.body)
+		answer := r.call(q.op, "", q.body)
 		if answer["model"] != "builtin" {
 			r.t.Errorf("%s: model %v", q.op.ID, answer["model"])
 		}
 		r.path["agentRunId"] = answer["agent_run_id"].(string)
-		if steps := r.ask(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 1 {
+		if steps := r.call(api.ListAgentRunSteps.Operation, "", ""); len(steps["data"].([]any)) != 1 {
 			r.t.Errorf("%s: steps %v", q.op.ID, steps)
 		}
 	}
-	r.refused(
+	r.expectError(
 		api.TranslateRisk.Operation,
 		"",
 		`{"technicalRiskDescription": "x", "riskCategory": "weather", "businessContext": ""}`,

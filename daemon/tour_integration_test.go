@@ -50,32 +50,32 @@ func (r *tour) issues() *httptest.Server {
 // integrations ties the plan to issues, has both sides change, and says which holds.
 func (r *tour) integrations() {
 	s := r.issues()
-	r.refused(
+	r.expectError(
 		api.CreateIntegration.Operation,
 		"",
 		`{"type": "github", "name": "Tickets", "config": {"repo": "acme/ops"}, "secrets": {"token": "t"}}`,
 		api.CodeValidation,
 	)
-	r.note(
+	r.saveID(
 		"integrationId",
-		r.ask(
+		r.call(
 			api.CreateIntegration.Operation,
 			"",
 			`{"type": "github", "name": "Tickets", "config": {"repository": "acme/ops", "url": "`+s.URL+`"}, "secrets": {"token": "a-token"}}`,
 		),
 	)
-	r.ask(api.ListIntegrations.Operation, "", "")
-	r.ask(api.GetIntegration.Operation, "", "")
-	r.ask(api.UpdateIntegration.Operation, "", `{"name": "Tickets of operations", "config": {"sync_minutes": 1440}}`)
-	if got := r.ask(api.TestIntegration.Operation, "", ""); got["ok"] != true {
+	r.call(api.ListIntegrations.Operation, "", "")
+	r.call(api.GetIntegration.Operation, "", "")
+	r.call(api.UpdateIntegration.Operation, "", `{"name": "Tickets of operations", "config": {"sync_minutes": 1440}}`)
+	if got := r.call(api.TestIntegration.Operation, "", ""); got["ok"] != true {
 		r.t.Errorf("the test of an integration: %v", got)
 	}
-	if got := r.ask(api.SyncIntegration.Operation, "", ""); got["created"].(float64) == 0 {
+	if got := r.call(api.SyncIntegration.Operation, "", ""); got["created"].(float64) == 0 {
 		r.t.Errorf("no issue of an approved plan: %v", got)
 	}
 	item := r.path["poamItemId"]
 	var link node
-	for _, one := range r.ask(api.ListIssueLinks.Operation, "?limit=200", "")["data"].([]any) {
+	for _, one := range r.call(api.ListIssueLinks.Operation, "?limit=200", "")["data"].([]any) {
 		if one.(map[string]any)["poam_item_id"] == item {
 			link = one.(map[string]any)
 		}
@@ -83,9 +83,9 @@ func (r *tour) integrations() {
 	if link == nil {
 		r.t.Fatal("the item has no issue")
 	}
-	r.note("linkId", link)
+	r.saveID("linkId", link)
 	number := strings.TrimPrefix(link["issue_key"].(string), "#")
-	r.ask(api.UpdatePOAMItem.Operation, "", `{"due_date": "2031-01-31"}`)
+	r.call(api.UpdatePOAMItem.Operation, "", `{"due_date": "2031-01-31"}`)
 	there, err := http.NewRequestWithContext(
 		r.t.Context(),
 		"PATCH",
@@ -100,14 +100,14 @@ func (r *tour) integrations() {
 		r.t.Fatal(err)
 	}
 	answer.Body.Close()
-	if got := r.ask(api.SyncIntegration.Operation, "", ""); got["conflicts"].(float64) != 1 {
+	if got := r.call(api.SyncIntegration.Operation, "", ""); got["conflicts"].(float64) != 1 {
 		r.t.Errorf("both sides changed: %v", got)
 	}
-	if got := r.ask(api.ResolveIssueLink.Operation, "", `{"keep": "plan"}`); got["status"] != "linked" {
+	if got := r.call(api.ResolveIssueLink.Operation, "", `{"keep": "plan"}`); got["status"] != "linked" {
 		r.t.Errorf("the plan holds: %v", got)
 	}
-	r.refused(api.ResolveIssueLink.Operation, "", `{"keep": "issue"}`, api.CodeInvalidState)
-	r.ask(api.ListIntegrationDeliveries.Operation, "", "")
-	r.ask(api.GetSecretKey.Operation, "", "")
-	r.ask(api.RotateSecretKey.Operation, "", `{}`)
+	r.expectError(api.ResolveIssueLink.Operation, "", `{"keep": "issue"}`, api.CodeInvalidState)
+	r.call(api.ListIntegrationDeliveries.Operation, "", "")
+	r.call(api.GetSecretKey.Operation, "", "")
+	r.call(api.RotateSecretKey.Operation, "", `{}`)
 }

@@ -12,43 +12,43 @@ import (
 
 // people are looked after by whoever owns the organization and runs the platform.
 func (r *tour) people() {
-	r.ask(api.GetMe.Operation, "", "")
-	r.ask(api.ListTenants.Operation, "?limit=1", "")
-	r.ask(api.ListOrganizations.Operation, "", "")
-	org := r.ask(api.CreateOrganization.Operation, "", `{"name": "Beta", "owner": {"email": "bea@beta.example"}, "api_key_name": "first"}`)
+	r.call(api.GetMe.Operation, "", "")
+	r.call(api.ListTenants.Operation, "?limit=1", "")
+	r.call(api.ListOrganizations.Operation, "", "")
+	org := r.call(api.CreateOrganization.Operation, "", `{"name": "Beta", "owner": {"email": "bea@beta.example"}, "api_key_name": "first"}`)
 	if org["owner_password"] == nil || !strings.HasPrefix(org.at("api_key")["key"].(string), api.APIKeyPrefix) {
 		r.t.Errorf("the secrets of a new organization are not answered: %v", org)
 	}
 	r.path["organizationId"], r.path["tenantId"], r.path["orgId"] = org["id"].(string), org["id"].(string), r.org
-	r.ask(api.GetOrganization.Operation, "", "")
-	r.ask(api.GetTenant.Operation, "", "")
-	r.ask(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"require_second_person": true}}`)
-	r.refused(api.UpdateTenant.Operation, "", `{"name": "Beta", "slug": "Not A Slug"}`, api.CodeValidation)
+	r.call(api.GetOrganization.Operation, "", "")
+	r.call(api.GetTenant.Operation, "", "")
+	r.call(api.UpdateTenant.Operation, "", `{"name": "Beta Ltd", "slug": "beta-ltd", "settings": {"require_second_person": true}}`)
+	r.expectError(api.UpdateTenant.Operation, "", `{"name": "Beta", "slug": "Not A Slug"}`, api.CodeValidation)
 
-	member := r.ask(api.InviteMember.Operation, "", `{"email": "ben@acme.example", "role": "member"}`)
+	member := r.call(api.InviteMember.Operation, "", `{"email": "ben@acme.example", "role": "member"}`)
 	r.path["memberId"], r.path["userId"] = member["id"].(string), member["user_id"].(string)
-	r.ask(api.ListMembers.Operation, "?role=member&status=invited&q=ben", "")
-	r.ask(api.UpdateMember.Operation, "", `{"role": "viewer"}`)
-	r.refused(api.InviteMember.Operation, "", `{"email": "no address", "role": "member"}`, api.CodeValidation)
-	r.ask(api.RemoveMember.Operation, "", "")
-	r.refused(api.UpdateMember.Operation, "", `{"role": "viewer"}`, api.CodeNotFound)
-	r.ask(api.ListUsers.Operation, "?q=ben", "")
-	r.ask(api.BanUser.Operation, "", `{"reason": "The account was shared."}`)
-	r.ask(api.UnbanUser.Operation, "", "")
-	r.ask(api.CreatePasswordLink.Operation, "", "")
+	r.call(api.ListMembers.Operation, "?role=member&status=invited&q=ben", "")
+	r.call(api.UpdateMember.Operation, "", `{"role": "viewer"}`)
+	r.expectError(api.InviteMember.Operation, "", `{"email": "no address", "role": "member"}`, api.CodeValidation)
+	r.call(api.RemoveMember.Operation, "", "")
+	r.expectError(api.UpdateMember.Operation, "", `{"role": "viewer"}`, api.CodeNotFound)
+	r.call(api.ListUsers.Operation, "?q=ben", "")
+	r.call(api.BanUser.Operation, "", `{"reason": "The account was shared."}`)
+	r.call(api.UnbanUser.Operation, "", "")
+	r.call(api.CreatePasswordLink.Operation, "", "")
 
-	key := r.note(
+	key := r.saveID(
 		"keyId",
-		r.ask(api.CreateAPIKey.Operation, "", `{"name": "ci", "scopes": ["assessments:read", "*"], "expires_at": "2099-01-01T00:00:00Z"}`),
+		r.call(api.CreateAPIKey.Operation, "", `{"name": "ci", "scopes": ["assessments:read", "*"], "expires_at": "2099-01-01T00:00:00Z"}`),
 	)
-	r.ask(api.CreateOrgAPIKey.Operation, "", `{"name": "ci", "scopes": ["scf:read"]}`)
-	r.ask(api.ListAPIKeys.Operation, "", "")
-	if again := r.ask(api.RotateAPIKey.Operation, "", `{"grace_seconds": 60}`); again["key"] == key["key"] {
+	r.call(api.CreateOrgAPIKey.Operation, "", `{"name": "ci", "scopes": ["scf:read"]}`)
+	r.call(api.ListAPIKeys.Operation, "", "")
+	if again := r.call(api.RotateAPIKey.Operation, "", `{"grace_seconds": 60}`); again["key"] == key["key"] {
 		r.t.Error("a rotated key has the same secret")
 	}
-	r.ask(api.RevokeAPIKey.Operation, "", "")
-	r.refused(api.RotateAPIKey.Operation, "", "", api.CodeInvalidState)
-	r.ask(api.ListMetrics.Operation, "", "")
+	r.call(api.RevokeAPIKey.Operation, "", "")
+	r.expectError(api.RotateAPIKey.Operation, "", "", api.CodeInvalidState)
+	r.call(api.ListMetrics.Operation, "", "")
 	r.webhooks()
 	r.mails()
 	r.alerts()
@@ -56,70 +56,70 @@ func (r *tour) people() {
 
 // mails has a mail written, its wording changed and changed back, and says which are wanted.
 func (r *tour) mails() {
-	r.note(
+	r.saveID(
 		"emailId",
-		r.ask(
+		r.call(
 			api.SendEmail.Operation,
 			"",
 			`{"to": ["ben@acme.example"], "template_id": "report_ready", "variables": {"assessment": "Acme 2026", "report": "Full report", "format": "PDF"}}`,
 		),
 	)
-	r.refused(
+	r.expectError(
 		api.SendEmail.Operation,
 		"",
 		`{"to": ["ben@acme.example\r\nBcc: x@y.example"], "subject": "x", "text": "x"}`,
 		api.CodeValidation,
 	)
-	r.ask(api.GetEmail.Operation, "", "")
-	r.ask(api.ListEmails.Operation, "?status=queued", "")
-	r.ask(api.ListEmailTemplates.Operation, "", "")
+	r.call(api.GetEmail.Operation, "", "")
+	r.call(api.ListEmails.Operation, "?status=queued", "")
+	r.call(api.ListEmailTemplates.Operation, "", "")
 	r.path["templateId"] = "report_ready"
-	r.ask(api.PutEmailTemplate.Operation, "", `{"subject": "{{report}} is ready", "text": "{{link}}"}`)
-	r.refused(api.PutEmailTemplate.Operation, "", `{"subject": "{{reprot}}", "text": "x"}`, api.CodeValidation)
-	r.ask(api.GetEmailTemplate.Operation, "", "")
-	r.ask(api.PreviewEmailTemplate.Operation, "", `{"variables": {"report": "Gap analysis"}}`)
-	r.ask(api.PreviewEmailTemplate.Operation, "", "")
-	r.ask(api.ResetEmailTemplate.Operation, "", "")
-	r.ask(api.PutEmailPreferences.Operation, "", `{"digest": false}`)
-	r.ask(api.GetEmailPreferences.Operation, "", "")
+	r.call(api.PutEmailTemplate.Operation, "", `{"subject": "{{report}} is ready", "text": "{{link}}"}`)
+	r.expectError(api.PutEmailTemplate.Operation, "", `{"subject": "{{reprot}}", "text": "x"}`, api.CodeValidation)
+	r.call(api.GetEmailTemplate.Operation, "", "")
+	r.call(api.PreviewEmailTemplate.Operation, "", `{"variables": {"report": "Gap analysis"}}`)
+	r.call(api.PreviewEmailTemplate.Operation, "", "")
+	r.call(api.ResetEmailTemplate.Operation, "", "")
+	r.call(api.PutEmailPreferences.Operation, "", `{"digest": false}`)
+	r.call(api.GetEmailPreferences.Operation, "", "")
 }
 
 // alerts makes a rule, changes it and deletes it.
 func (r *tour) alerts() {
-	r.refused(
+	r.expectError(
 		api.CreateAlert.Operation,
 		"",
 		`{"name": "x", "metric": "organization_open_finding", "operator": "gt", "threshold": 0}`,
 		api.CodeValidation,
 	)
-	r.note(
+	r.saveID(
 		"alertId",
-		r.ask(
+		r.call(
 			api.CreateAlert.Operation,
 			"",
 			`{"name": "Critical gaps", "metric": "organization_open_findings{severity=critical}", "operator": "gt", "threshold": 0}`,
 		),
 	)
-	r.ask(api.ListAlerts.Operation, "", "")
-	r.ask(api.GetAlert.Operation, "", "")
-	r.ask(api.UpdateAlert.Operation, "", `{"threshold": 2, "channels": ["webhook"]}`)
-	r.ask(api.DeleteAlert.Operation, "", "")
-	r.refused(api.GetAlert.Operation, "", "", api.CodeNotFound)
+	r.call(api.ListAlerts.Operation, "", "")
+	r.call(api.GetAlert.Operation, "", "")
+	r.call(api.UpdateAlert.Operation, "", `{"threshold": 2, "channels": ["webhook"]}`)
+	r.call(api.DeleteAlert.Operation, "", "")
+	r.expectError(api.GetAlert.Operation, "", "", api.CodeNotFound)
 }
 
 // sessions are begun and ended over the network, as a browser does.
 func (r *tour) sessions() {
-	invited := r.ask(api.InviteMember.Operation, "", `{"email": "cleo@acme.example", "role": "member"}`)
+	invited := r.call(api.InviteMember.Operation, "", `{"email": "cleo@acme.example", "role": "member"}`)
 	token := invited["invite_token"].(string)
 	browser := *r
 	browser.h = r.net
-	browser.ask(api.GetLink.Operation, "", `{"token": "`+token+`"}`)
-	browser.refused(api.GetLink.Operation, "", `{"token": "none"}`, api.CodeUnauthorized)
-	browser.refused(api.AcceptLink.Operation, "", `{"token": "`+token+`", "password": "short"}`, api.CodeValidation)
-	browser.ask(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
-	r.note(
+	browser.call(api.GetLink.Operation, "", `{"token": "`+token+`"}`)
+	browser.expectError(api.GetLink.Operation, "", `{"token": "none"}`, api.CodeUnauthorized)
+	browser.expectError(api.AcceptLink.Operation, "", `{"token": "`+token+`", "password": "short"}`, api.CodeValidation)
+	browser.call(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
+	r.saveID(
 		"delegationId",
-		r.ask(
+		r.call(
 			api.CreateDelegation.Operation,
 			"",
 			`{"delegate_id": "`+invited["user_id"].(string)+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(
@@ -131,28 +131,28 @@ func (r *tour) sessions() {
 			)+`", "reason": "On leave"}`,
 		),
 	)
-	r.ask(api.GetDelegation.Operation, "", "")
-	r.ask(api.ListDelegations.Operation, "?status=active&delegate_id="+invited["user_id"].(string), "")
-	r.ask(api.RevokeDelegation.Operation, "", "")
-	browser.refused(api.SignIn.Operation, "", `{"email": "cleo@acme.example", "password": "wrong"}`, api.CodeUnauthorized)
+	r.call(api.GetDelegation.Operation, "", "")
+	r.call(api.ListDelegations.Operation, "?status=active&delegate_id="+invited["user_id"].(string), "")
+	r.call(api.RevokeDelegation.Operation, "", "")
+	browser.expectError(api.SignIn.Operation, "", `{"email": "cleo@acme.example", "password": "wrong"}`, api.CodeUnauthorized)
 	signed := browser.send(
 		api.SignIn.Operation,
 		"",
 		"application/json",
 		strings.NewReader(`{"email": "cleo@acme.example", "password": "`+goodPassword+`"}`),
 	)
-	browser.took(api.SignIn.Operation, signed)
+	browser.decodeSuccess(api.SignIn.Operation, signed)
 	cookie := signed.Result().Cookies()[0]
 	browser.h = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		req.AddCookie(cookie)
 		req.Header.Set("Origin", "http://"+req.Host)
 		r.net.ServeHTTP(w, req)
 	})
-	browser.ask(api.GetSession.Operation, "", "")
-	browser.ask(api.ActivateOrganization.Operation, "", "")
-	browser.ask(api.ChangePassword.Operation, "", `{"current_password": "`+goodPassword+`", "new_password": "another sentence of words"}`)
-	browser.ask(api.SignOut.Operation, "", "")
-	browser.refused(api.GetSession.Operation, "", "", api.CodeUnauthorized)
+	browser.call(api.GetSession.Operation, "", "")
+	browser.call(api.ActivateOrganization.Operation, "", "")
+	browser.call(api.ChangePassword.Operation, "", `{"current_password": "`+goodPassword+`", "new_password": "another sentence of words"}`)
+	browser.call(api.SignOut.Operation, "", "")
+	browser.expectError(api.GetSession.Operation, "", "", api.CodeUnauthorized)
 	w := httptest.NewRecorder()
 	r.net.ServeHTTP(w, httptest.NewRequest("GET", api.ListAssessments.Path, nil))
 	if w.Code != http.StatusUnauthorized {
@@ -160,8 +160,8 @@ func (r *tour) sessions() {
 	}
 }
 
-// own is what the organization adds to the catalog.
-func (r *tour) own() {
+// customFrameworks is what the organization adds to the catalog.
+func (r *tour) customFrameworks() {
 	yard, err := os.ReadFile("../examples/own/yard.yaml")
 	if err != nil {
 		r.t.Fatal(err)
@@ -170,36 +170,36 @@ func (r *tour) own() {
 	r.path["frameworkCode"], r.path["controlCode"] = "quay-rules", "QUAY-01"
 	framework := `{"code": "quay-rules", "name": "Quay rules", "requirements": [{"code": "Q-1", "title": "Two factors", "controls": ["IAC-06"]}]}`
 	control := `{"code": "QUAY-01", "title": "Ropes are counted", "description": "Every rope is counted before a ship leaves.", "requirements": {"quay-rules": ["Q-1"]}}`
-	r.ask(api.CreateCustomFramework.Operation, "", framework)
-	r.refused(api.CreateCustomFramework.Operation, "", framework, api.CodeValidation)
-	r.ask(api.CreateCustomControl.Operation, "", control)
-	r.ask(api.ListCustomFrameworks.Operation, "", "")
-	r.ask(api.GetCustomFramework.Operation, "", "")
-	r.ask(api.PutCustomFramework.Operation, "", strings.Replace(framework, "Two factors", "A second factor", 1))
-	r.ask(api.ListCustomControls.Operation, "", "")
-	r.ask(api.GetCustomControl.Operation, "", "")
-	r.ask(api.PutCustomControl.Operation, "", strings.Replace(control, "counted\",", "counted twice\",", 1))
-	r.ask(api.DeleteCustomControl.Operation, "", "")
-	r.ask(api.DeleteCustomFramework.Operation, "", "")
+	r.call(api.CreateCustomFramework.Operation, "", framework)
+	r.expectError(api.CreateCustomFramework.Operation, "", framework, api.CodeValidation)
+	r.call(api.CreateCustomControl.Operation, "", control)
+	r.call(api.ListCustomFrameworks.Operation, "", "")
+	r.call(api.GetCustomFramework.Operation, "", "")
+	r.call(api.PutCustomFramework.Operation, "", strings.Replace(framework, "Two factors", "A second factor", 1))
+	r.call(api.ListCustomControls.Operation, "", "")
+	r.call(api.GetCustomControl.Operation, "", "")
+	r.call(api.PutCustomControl.Operation, "", strings.Replace(control, "counted\",", "counted twice\",", 1))
+	r.call(api.DeleteCustomControl.Operation, "", "")
+	r.call(api.DeleteCustomFramework.Operation, "", "")
 	r.path["controlCode"] = "IAC-06"
 }
 
 // webhooks makes one, changes it and has it tested.
 func (r *tour) webhooks() {
-	r.refused(api.CreateWebhook.Operation, "", `{"url": "https://10.0.0.1/hook"}`, api.CodeValidation)
-	r.note(
+	r.expectError(api.CreateWebhook.Operation, "", `{"url": "https://10.0.0.1/hook"}`, api.CodeValidation)
+	r.saveID(
 		"webhookId",
-		r.ask(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`),
+		r.call(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`),
 	) // reached by nobody
-	r.ask(api.ListWebhooks.Operation, "", "")
-	r.ask(api.GetWebhook.Operation, "", "")
-	r.ask(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)
-	r.ask(api.RotateWebhook.Operation, "", "")
-	r.note("deliveryId", r.ask(api.TestWebhook.Operation, "", ""))
-	r.ask(api.ListDeliveries.Operation, "", "")
-	r.ask(api.Redeliver.Operation, "", "")
-	r.ask(api.DeleteWebhook.Operation, "", "")
-	r.refused(api.GetWebhook.Operation, "", "", api.CodeNotFound)
-	r.ask(api.DeleteIntegration.Operation, "", "")
-	r.refused(api.GetIntegration.Operation, "", "", api.CodeNotFound)
+	r.call(api.ListWebhooks.Operation, "", "")
+	r.call(api.GetWebhook.Operation, "", "")
+	r.call(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)
+	r.call(api.RotateWebhook.Operation, "", "")
+	r.saveID("deliveryId", r.call(api.TestWebhook.Operation, "", ""))
+	r.call(api.ListDeliveries.Operation, "", "")
+	r.call(api.Redeliver.Operation, "", "")
+	r.call(api.DeleteWebhook.Operation, "", "")
+	r.expectError(api.GetWebhook.Operation, "", "", api.CodeNotFound)
+	r.call(api.DeleteIntegration.Operation, "", "")
+	r.expectError(api.GetIntegration.Operation, "", "", api.CodeNotFound)
 }

@@ -39,8 +39,8 @@ func TestTraces(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told <- r.Header }))
 	defer receiver.Close()
 	tracer := c.Tracer(t)
-	w := newWorld(t, daemon.Options{Tracer: tracer}, func(o *engine.Options) { o.Model = m })
-	owner, key := w.organization("Acme", "a@acme.example")
+	w := newTestServer(t, daemon.Options{Tracer: tracer}, func(o *engine.Options) { o.Model = m })
+	owner, key := w.createOrganization("Acme", "a@acme.example")
 	owner.must(
 		"POST",
 		strings.Replace(api.CreateWebhook.Path, "{orgId}", owner.org, 1),
@@ -55,9 +55,9 @@ func TestTraces(t *testing.T) {
 		"traceparent",
 		theirParent,
 	)
-	who{w: w}.do("GET", api.GetMe.Path, nil, "traceparent", theirParent)
-	who{w: w}.do("GET", api.GetHealth.Path, nil, "traceparent", theirParent)
-	who{w: w}.do("GET", "/no/such/BitLocker", nil, "traceparent", theirParent)
+	testCaller{w: w}.do("GET", api.GetMe.Path, nil, "traceparent", theirParent)
+	testCaller{w: w}.do("GET", api.GetHealth.Path, nil, "traceparent", theirParent)
+	testCaller{w: w}.do("GET", "/no/such/BitLocker", nil, "traceparent", theirParent)
 	key.must(
 		"POST",
 		strings.Replace(api.UploadDocument.Path, "{assessmentId}", a.str("id"), 1),
@@ -79,7 +79,7 @@ func TestTraces(t *testing.T) {
 		}
 	}
 
-	create, evaluate := one(t, c, "POST "+api.CreateAssessment.Path), one(t, c, "POST "+api.EvaluateEvidence.Path)
+	create, evaluate := singleSpan(t, c, "POST "+api.CreateAssessment.Path), singleSpan(t, c, "POST "+api.EvaluateEvidence.Path)
 	for _, s := range []tracetest.Span{create, evaluate} {
 		if s.TraceID != theirTrace || s.ParentID != "b7ad6b7169203331" || s.Kind != "server" || s.Failed ||
 			s.Attrs["http.response.status_code"] == "" ||
@@ -88,7 +88,7 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"GET " + api.GetMe.Path, "GET"} {
-		if s := one(t, c, name); s.TraceID == theirTrace || s.ParentID != "" || len(s.Links) != 0 {
+		if s := singleSpan(t, c, name); s.TraceID == theirTrace || s.ParentID != "" || len(s.Links) != 0 {
 			t.Errorf("a stranger chose the trace: %+v", s)
 		}
 	}
@@ -101,7 +101,7 @@ func TestTraces(t *testing.T) {
 			committed = s
 		}
 	}
-	deliver, chat := one(t, c, "deliver to webhook"), one(t, c, "chat ollama/small")
+	deliver, chat := singleSpan(t, c, "deliver to webhook"), singleSpan(t, c, "chat ollama/small")
 	if committed.ID == "" || len(deliver.Links) != 1 || deliver.Links[0] != theirTrace+"-"+committed.ID || deliver.TraceID == theirTrace ||
 		deliver.Attrs["service.event"] != "assessment.created" ||
 		deliver.Attrs["http.response.status_code"] != "200" {
@@ -110,9 +110,9 @@ func TestTraces(t *testing.T) {
 	if chat.TraceID != theirTrace || chat.Kind != "client" || !chat.Failed || chat.Attrs["gen_ai.request.model"] != "ollama/small" {
 		t.Errorf("%+v", chat)
 	}
-	read := one(t, c, "read document")
+	read := singleSpan(t, c, "read document")
 	for _, part := range []string{"parse", "embed"} {
-		if s := one(t, c, part); s.ParentID != read.ID || s.Failed {
+		if s := singleSpan(t, c, part); s.ParentID != read.ID || s.Failed {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -124,7 +124,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-func one(t *testing.T, c *tracetest.Collector, name string) tracetest.Span {
+func singleSpan(t *testing.T, c *tracetest.Collector, name string) tracetest.Span {
 	t.Helper()
 	all := c.SpansNamed(name)
 	if len(all) != 1 {

@@ -17,7 +17,7 @@ import (
 // what it looks like.
 func TestApprovalPageInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
-	g := newAtGate(t)
+	g := newGateFixture(t)
 	s := httptest.NewServer(g.w.net)
 	defer s.Close()
 	pictures := os.Getenv("PICTURES")
@@ -94,8 +94,8 @@ func TestApprovalPageInABrowser(t *testing.T) {
 // What the page's script does: it looks at the link, and uses it up, at the addresses
 // that the script names; the invitation's path leads to the page.
 func TestLinkPageWorks(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	owner, _ := w.organization("Acme", "a@acme.example")
+	w := newTestServer(t, daemon.Options{})
+	owner, _ := w.createOrganization("Acme", "a@acme.example")
 	invited := owner.must(
 		"POST",
 		"/api/v1/organizations/"+owner.org+"/members/invite",
@@ -105,35 +105,35 @@ func TestLinkPageWorks(t *testing.T) {
 	if !ok || path != "/link" || token != invited.str("invite_token") {
 		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
 	}
-	script := who{w: w}.must("GET", "/link/page.js", nil).text
+	script := testCaller{w: w}.must("GET", "/link/page.js", nil).text
 	for _, op := range []*api.Operation{api.GetLink.Operation, api.AcceptLink.Operation} {
 		if !strings.Contains(script, `"`+strings.TrimPrefix(op.Path, "/")+`"`) {
 			t.Errorf("the script does not call %s", op.Path)
 		}
 	}
-	seen := who{w: w}.must("POST", api.GetLink.Path, map[string]any{"token": token})
+	seen := testCaller{w: w}.must("POST", api.GetLink.Path, map[string]any{"token": token})
 	for _, field := range []string{"purpose", "email", "organization", "role", "expires_at"} {
 		if seen.str(field) == "" || !strings.Contains(script, "link."+field) {
 			t.Errorf("%s is %q in the answer, or is not used by the script", field, seen.str(field))
 		}
 	}
-	who{w: w}.must("POST", api.AcceptLink.Path, map[string]any{"token": token, "name": "Nia", "password": goodPassword})
-	if again := (who{w: w}).do("POST", api.GetLink.Path, map[string]any{"token": token}); again.status != http.StatusUnauthorized {
+	testCaller{w: w}.must("POST", api.AcceptLink.Path, map[string]any{"token": token, "name": "Nia", "password": goodPassword})
+	if again := (testCaller{w: w}).do("POST", api.GetLink.Path, map[string]any{"token": token}); again.status != http.StatusUnauthorized {
 		t.Errorf("a used link answers %d", again.status)
 	}
 }
 
 // The script of the approval page calls operations that exist, and an invalid token unsubscribes nobody.
-func TestPagesOfEmails(t *testing.T) {
-	w := newWorld(t, daemon.Options{})
-	script := who{w: w}.must("GET", "/approval/page.js", nil).text
+func TestEmailPages(t *testing.T) {
+	w := newTestServer(t, daemon.Options{})
+	script := testCaller{w: w}.must("GET", "/approval/page.js", nil).text
 	for _, op := range []*api.Operation{api.ListOrganizations.Operation, api.GetApproval.Operation, api.GetAssessment.Operation, api.SignIn.Operation} {
 		path, _, _ := strings.Cut(strings.TrimPrefix(op.Path, "/"), "{")
 		if !strings.Contains(script, `"`+path) {
 			t.Errorf("the script does not call %s", op.Path)
 		}
 	}
-	if refused := (who{w: w}).do(
+	if refused := (testCaller{w: w}).do(
 		"POST",
 		"/unsubscribe?token=abc",
 		"List-Unsubscribe=One-Click",

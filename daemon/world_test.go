@@ -27,15 +27,15 @@ var unlimited = map[api.RateCategory]int{
 	api.RateAdmin:     0,
 }
 
-// world is a daemon on an empty folder, seen from the network and from its own machine.
-type world struct {
+// testServer is a daemon on an empty folder, seen from the network and from its own machine.
+type testServer struct {
 	t      testing.TB
 	engine *engine.Engine
 	net    http.Handler
 	local  http.Handler
 }
 
-func newWorld(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *world {
+func newTestServer(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *testServer {
 	t.Helper()
 	change = append(change, func(e *engine.Options) { e.Tracer = o.Tracer })
 	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.Logger(), enginetest.NewID
@@ -49,16 +49,16 @@ func newWorld(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t, o.Engine, s.Handler(), s.LocalHandler()}
+	return &testServer{t, o.Engine, s.Handler(), s.LocalHandler()}
 }
 
-// who is somebody who calls: with a credential, in an organization.
-type who struct {
-	w              *world
+// testCaller is somebody who calls: with a credential, in an organization.
+type testCaller struct {
+	w              *testServer
 	bearer, cookie string
 	org            string
-	// plain leaves the Origin header out, as no browser would.
-	plain bool
+	// noOrigin leaves the Origin header out, as no browser would.
+	noOrigin bool
 }
 
 const origin = "http://service.example"
@@ -87,7 +87,7 @@ func (a reply) str(path ...string) string {
 	return s
 }
 
-func (c who) do(method, path string, body any, header ...string) reply {
+func (c testCaller) do(method, path string, body any, header ...string) reply {
 	c.w.t.Helper()
 	var r io.Reader
 	kind := "application/json"
@@ -113,7 +113,7 @@ func (c who) do(method, path string, body any, header ...string) reply {
 	}
 	if c.cookie != "" {
 		req.AddCookie(&http.Cookie{Name: api.SessionCookie, Value: c.cookie})
-		if !c.plain {
+		if !c.noOrigin {
 			req.Header.Set("Origin", origin)
 		}
 	}
@@ -135,7 +135,7 @@ func (c who) do(method, path string, body any, header ...string) reply {
 }
 
 // must is do where a success is expected.
-func (c who) must(method, path string, body any, header ...string) reply {
+func (c testCaller) must(method, path string, body any, header ...string) reply {
 	c.w.t.Helper()
 	a := c.do(method, path, body, header...)
 	if a.status < 200 || a.status > 299 {
@@ -164,16 +164,16 @@ func (f form) encode() (io.Reader, string) {
 
 const goodPassword = "four words are enough"
 
-// organization is one with its owner signed in, and the key that came with it.
-func (w *world) organization(name, email string) (owner, key who) {
+// createOrganization is one with its owner signed in, and the key that came with it.
+func (w *testServer) createOrganization(name, email string) (owner, key testCaller) {
 	w.t.Helper()
-	return w.owned(name, map[string]any{"email": email, "password": goodPassword})
+	return w.createOrganizationWithOwner(name, map[string]any{"email": email, "password": goodPassword})
 }
 
-func (w *world) owned(name string, by map[string]any) (owner, key who) {
+func (w *testServer) createOrganizationWithOwner(name string, by map[string]any) (owner, key testCaller) {
 	w.t.Helper()
 	body := map[string]any{"name": name, "owner": by, "api_key_name": "first"}
-	req := httptest.NewRequest("POST", api.CreateOrganization.Path, strings.NewReader(must(json.Marshal(body))))
+	req := httptest.NewRequest("POST", api.CreateOrganization.Path, strings.NewReader(mustString(json.Marshal(body))))
 	req.Header.Set("Content-Type", "application/json")
 	rec := httptest.NewRecorder()
 	w.local.ServeHTTP(rec, req)
@@ -181,10 +181,10 @@ func (w *world) owned(name string, by map[string]any) (owner, key who) {
 	if err := json.Unmarshal(rec.Body.Bytes(), &org); err != nil || rec.Code != http.StatusCreated {
 		w.t.Fatalf("%d %s %v", rec.Code, rec.Body, err)
 	}
-	return w.signIn(by["email"].(string), org.ID), who{w: w, bearer: org.APIKey.Key, org: org.ID}
+	return w.signIn(by["email"].(string), org.ID), testCaller{w: w, bearer: org.APIKey.Key, org: org.ID}
 }
 
-func must(b []byte, err error) string {
+func mustString(b []byte, err error) string {
 	if err != nil {
 		panic(err)
 	}
@@ -192,29 +192,29 @@ func must(b []byte, err error) string {
 }
 
 // signIn is a person with the usual password, by cookie.
-func (w *world) signIn(email, org string) who {
+func (w *testServer) signIn(email, org string) testCaller {
 	w.t.Helper()
-	a := who{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": email, "password": goodPassword})
+	a := testCaller{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": email, "password": goodPassword})
 	for _, c := range (&http.Response{Header: a.header}).Cookies() {
 		if c.Name == api.SessionCookie {
-			return who{w: w, cookie: c.Value, org: org}
+			return testCaller{w: w, cookie: c.Value, org: org}
 		}
 	}
 	w.t.Fatalf("no cookie: %v", a.header)
-	return who{}
+	return testCaller{}
 }
 
-// member invites a person and lets them accept.
-func (c who) member(email string, role api.Role) who {
+// addMember invites a person and lets them accept.
+func (c testCaller) addMember(email string, role api.Role) testCaller {
 	c.w.t.Helper()
 	m := c.must("POST", "/api/v1/organizations/"+c.org+"/members/invite", map[string]any{"email": email, "role": role})
-	who{w: c.w}.must("POST", api.AcceptLink.Path, map[string]any{"token": m.str("invite_token"), "password": goodPassword})
+	testCaller{w: c.w}.must("POST", api.AcceptLink.Path, map[string]any{"token": m.str("invite_token"), "password": goodPassword})
 	return c.w.signIn(email, c.org)
 }
 
-// key makes an API key.
-func (c who) key(scopes ...string) who {
+// createKey makes an API key.
+func (c testCaller) createKey(scopes ...string) testCaller {
 	c.w.t.Helper()
 	a := c.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "k", "scopes": scopes})
-	return who{w: c.w, bearer: a.str("key"), org: c.org}
+	return testCaller{w: c.w, bearer: a.str("key"), org: c.org}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/tracetest"
 )
 
-// collectorOfScript starts a collector of traces at $COLLECTOR, or writes what it got to a file.
-func collectorOfScript(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
+// startCollector starts a collector of traces at $COLLECTOR, or writes what it got to a file.
+func startCollector(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	var running sync.Map // by the folder of the script
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		here := ts.Getenv("WORK")

@@ -18,12 +18,12 @@ import (
 )
 
 var (
-	kills        = flag.Int("kills", 3, "how often workflows are killed in TestKilledWorkflowGoesOn")
-	killedOnDocs = flag.Int("kill-documents", 8, "documents of each workflow in TestKilledWorkflowGoesOn")
+	kills        = flag.Int("kills", 3, "how often workflows are killed in TestKilledWorkflowResumes")
+	killedOnDocs = flag.Int("kill-documents", 8, "documents of each workflow in TestKilledWorkflowResumes")
 )
 
-// many is a folder of small policies, each about something else.
-func (u *person) many(n int) string {
+// writePolicies is a folder of small policies, each about something else.
+func (u *testUser) writePolicies(n int) string {
 	u.t.Helper()
 	dir := filepath.Join(u.home, "many")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -59,11 +59,11 @@ func (u *person) many(n int) string {
 	return dir
 }
 
-// flow takes an assessment from its documents to its reports by the workflow, a command at
+// runWorkflow takes an assessment from its documents to its reports by the workflow, a command at
 // a time; each is run by run, which says whether it was killed.
-func (u *person) flow(docs int, run func(args ...string) (code int, killed bool)) {
+func (u *testUser) runWorkflow(docs int, run func(args ...string) (code int, killed bool)) {
 	u.t.Helper()
-	dir := u.many(docs)
+	dir := u.writePolicies(docs)
 	u.do("assess", "create", "Flow", "-f", "lgpd", "-q")
 	for try := 0; ; try++ { // adding the same again adds nothing
 		if code, killed := run("doc", "add", dir, "-q"); !killed && code == 0 {
@@ -85,7 +85,7 @@ func (u *person) flow(docs int, run func(args ...string) (code int, killed bool)
 		switch {
 		case killed:
 		case code == exitApprovalMissing:
-			for _, p := range read[struct{ Data []api.Approval }](u, "approval", "list", "--status", "pending").Data {
+			for _, p := range readJSON[struct{ Data []api.Approval }](u, "approval", "list", "--status", "pending").Data {
 				u.do("approval", "approve", p.ID, "-q")
 			}
 		case code == 0:
@@ -100,32 +100,32 @@ const exitApprovalMissing = 4
 
 // Killed at random moments, a workflow goes on at the next start: every run ends, no step
 // has its effect twice, and nothing that was acknowledged is lost.
-func TestKilledWorkflowGoesOn(t *testing.T) {
+func TestKilledWorkflowResumes(t *testing.T) {
 	if longtest.Enabled() {
 		*kills, *killedOnDocs = max(*kills, 12), max(*killedOnDocs, 20)
 	}
-	calm := newPerson(t)
+	calm := newTestUser(t)
 	began := time.Now()
 	commands := 0
-	calm.flow(*killedOnDocs, func(args ...string) (int, bool) {
+	calm.runWorkflow(*killedOnDocs, func(args ...string) (int, bool) {
 		commands++
-		return calm.start(calm.command(args...)).end(), false
+		return calm.start(calm.command(args...)).wait(), false
 	})
 	each := time.Since(began) / time.Duration(commands)
-	want := settled(calm.outcome())
+	want := normalizeOutcome(calm.outcome())
 
 	random := rand.New(rand.NewPCG(20261120, 300))
 	killed, ended := 0, 0
 	for killed < *kills {
-		u := newPerson(t)
+		u := newTestUser(t)
 		mine := 0
-		u.flow(*killedOnDocs, func(args ...string) (int, bool) {
+		u.runWorkflow(*killedOnDocs, func(args ...string) (int, bool) {
 			r := u.start(u.command(args...))
 			if mine >= 30 || killed >= *kills { // it has to end once
-				return r.end(), false
+				return r.wait(), false
 			}
 			timer := time.AfterFunc(time.Duration(random.Float64()*1.2*float64(each)), func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) })
-			code := r.end()
+			code := r.wait()
 			timer.Stop()
 			if code == -1 {
 				killed++
@@ -134,18 +134,18 @@ func TestKilledWorkflowGoesOn(t *testing.T) {
 			return code, code == -1
 		})
 		ended++
-		if got := settled(u.outcome()); !reflect.DeepEqual(got, want) {
+		if got := normalizeOutcome(u.outcome()); !reflect.DeepEqual(got, want) {
 			t.Errorf("after %d kills it came to\n%+v\nnot\n%+v", mine, got, want)
 		}
-		if v := read[api.AuditVerification](u, "audit", "verify"); !v.OK {
+		if v := readJSON[api.AuditVerification](u, "audit", "verify"); !v.OK {
 			t.Errorf("the audit chain does not hold: %+v", v.Problem)
 		}
 	}
 	t.Logf("%d kills over %d runs of %d documents: each ended, with the outcome of an undisturbed one", killed, ended, *killedOnDocs)
 }
 
-// settled is an outcome without what only tells how often a run was taken up.
-func settled(o outcome) outcome {
+// normalizeOutcome is an outcome without what only tells how often a run was taken up.
+func normalizeOutcome(o outcome) outcome {
 	o.Events = maps.Clone(o.Events)
 	delete(o.Events, "workflow.waiting")
 	return o

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// small mounts a disk of a size for the test; where that is not allowed, it skips.
-func (u *person) small(name, size string) string {
+// mountSmallDisk mounts a disk of a size for the test; where that is not allowed, it skips.
+func (u *testUser) mountSmallDisk(name, size string) string {
 	u.t.Helper()
 	dir := filepath.Join(u.home, name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -27,8 +27,8 @@ func (u *person) small(name, size string) string {
 	return dir
 }
 
-// fill leaves so many bytes of a disk.
-func fill(t *testing.T, dir string, left int64) (free func()) {
+// fillDisk leaves so many bytes of a disk.
+func fillDisk(t *testing.T, dir string, left int64) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
 	f, err := os.Create(path)
@@ -70,7 +70,7 @@ func filesBelow(t *testing.T, dir string) (out []string) {
 // A disk that fills up while a report is written, the one it is saved on or the data's own,
 // leaves nothing of it behind in any format, and says so.
 func TestReportsOnAFullDisk(t *testing.T) {
-	u := newPerson(t)
+	u := newTestUser(t)
 	policy := filepath.Join(u.home, "policy.md")
 	if err := os.WriteFile(
 		policy,
@@ -79,7 +79,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	full, room := u.small("full", "16k"), u.small("room", "64m")
+	full, room := u.mountSmallDisk("full", "16k"), u.mountSmallDisk("room", "64m")
 	for i, e := range u.env {
 		if strings.HasPrefix(e, "SERVICE_DATA=") {
 			u.env[i] = "SERVICE_DATA=" + filepath.Join(room, "data")
@@ -113,10 +113,10 @@ func TestReportsOnAFullDisk(t *testing.T) {
 	type list struct {
 		Data []struct{ ID string }
 	}
-	reports := len(read[list](u, "report", "list").Data)
+	reports := len(readJSON[list](u, "report", "list").Data)
 	blobs := len(filesBelow(t, filepath.Join(room, "data", "blobs")))
 
-	free := fill(t, room, 16<<10)
+	free := fillDisk(t, room, 16<<10)
 	for _, args := range kinds {
 		// Another title makes another file, which is not kept yet.
 		refused(filepath.Join(u.home, "report"), "the disk is full; free some space and try again", append(args, "--title", "Again")...)
@@ -125,7 +125,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 		t.Errorf("a report was saved that could not be kept: %v", err)
 	}
 	free()
-	if n := len(read[list](u, "report", "list").Data); n != reports {
+	if n := len(readJSON[list](u, "report", "list").Data); n != reports {
 		t.Errorf("%d reports, want %d", n, reports)
 	}
 	if left := filesBelow(t, filepath.Join(room, "data", "tmp")); len(left) > 0 {

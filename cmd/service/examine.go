@@ -30,19 +30,19 @@ func dataLocations(data string) cli.Paths {
 
 // examine checks this machine for `doctor`. It leaves no files behind.
 func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
-	at := dataLocations(o.Data)
+	locations := dataLocations(o.Data)
 	var out []cli.Diagnostic
 	if !o.Remote {
-		out = append(out, examineData(at), examineDisk(at), examineProcess(ctx, at), examineModel(ctx, o.Data))
+		out = append(out, examineData(locations), examineDisk(locations), examineProcess(ctx, locations), examineModel(ctx, o.Data))
 	}
 	return append(
 		out,
 		examinePDF(),
 		examinePictures(ctx),
-		examineFolder("state folder", at.State, "recent choices can't be remembered"),
+		examineFolder("state folder", locations.State, "recent choices can't be remembered"),
 		examineFolder(
 			"cache folder",
-			at.Cache,
+			locations.Cache,
 			"every command has to recompile the PDF reader",
 		),
 		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
@@ -144,7 +144,7 @@ func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	defer cancel()
 	f := cli.Diagnostic{Component: "daemon", State: cli.DiagnosticOK}
 	p, err := queryProcess(ctx, at.Data)
-	switch _, there := os.Lstat(at.Socket); {
+	switch _, statErr := os.Lstat(at.Socket); {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "stop that process and run the command again"
 	case p != nil && p.Version != programVersion():
@@ -158,7 +158,7 @@ func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 		f.Detail = fmt.Sprintf("process %d, listening on %s, socket %s", p.PID, strings.Join(p.Listen, ", "), at.Socket)
 	case p != nil:
 		f.Detail = fmt.Sprintf("none; the command with process ID %d has the folder open, and others connect through %s", p.PID, at.Socket)
-	case there == nil:
+	case statErr == nil:
 		f.State, f.Detail = cli.DiagnosticNote, "not running; a killed process left "+at.Socket+", which the next command removes"
 	default:
 		f.State, f.Detail = cli.DiagnosticNote, "not running, and not needed by commands; `service daemon` starts one"

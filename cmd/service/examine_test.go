@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// look examines a data folder, by part.
-func look(t *testing.T, data string) map[string]cli.Diagnostic {
+// examineByPart examines a data folder, by part.
+func examineByPart(t *testing.T, data string) map[string]cli.Diagnostic {
 	t.Helper()
 	out := map[string]cli.Diagnostic{}
 	for _, f := range examine(t.Context(), cli.ExamineOptions{Data: data}) {
@@ -36,7 +36,7 @@ func TestExamine(t *testing.T) {
 		t.Setenv(v, "")
 	}
 	data := filepath.Join(home, "data")
-	got := look(t, data)
+	got := examineByPart(t, data)
 	for part, state := range map[string]cli.DiagnosticState{
 		"data folder":  cli.DiagnosticNote,
 		"daemon":       cli.DiagnosticNote,
@@ -56,7 +56,7 @@ func TestExamine(t *testing.T) {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, data)["data folder"]; f.State != cli.DiagnosticOK {
+	if f := examineByPart(t, data)["data folder"]; f.State != cli.DiagnosticOK {
 		t.Errorf("%+v", f)
 	}
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
@@ -66,7 +66,7 @@ func TestExamine(t *testing.T) {
 		if err := os.Chmod(data, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if f := look(t, data)["data folder"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Remedy, "chmod 700") {
+		if f := examineByPart(t, data)["data folder"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Remedy, "chmod 700") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -74,34 +74,34 @@ func TestExamine(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, file)["data folder"]; f.State != cli.DiagnosticFailed {
+	if f := examineByPart(t, file)["data folder"]; f.State != cli.DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
 	if err := os.WriteFile(modelFile(data), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := look(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {
+	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_MODEL", "ollama/nothing")
 	t.Setenv("SERVICE_MODEL_SERVER", "http://127.0.0.1:1")
-	if f := look(t, data)["model"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Detail, "127.0.0.1:1") {
+	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticWarning || !strings.Contains(f.Detail, "127.0.0.1:1") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_SECRET_KEY", "SECRET")
 	t.Setenv("SERVICE_WEBHOOK_ALLOW", "ten")
 	t.Setenv("SERVICE_LOG", "loud")
-	if f := look(t, data)["variables"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Detail, "SERVICE_LOG") ||
+	if f := examineByPart(t, data)["variables"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Detail, "SERVICE_LOG") ||
 		!strings.Contains(f.Detail, "SERVICE_WEBHOOK_ALLOW") ||
 		strings.Contains(f.Detail, "SECRET\"") {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_OCR", "--psm")
-	if f := look(t, data)["pictures"]; f.State != cli.DiagnosticFailed {
+	if f := examineByPart(t, data)["pictures"]; f.State != cli.DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
 	t.Setenv("SERVICE_OCR", "off")
-	if f := look(t, data)["pictures"]; f.State != cli.DiagnosticNote {
+	if f := examineByPart(t, data)["pictures"]; f.State != cli.DiagnosticNote {
 		t.Errorf("%+v", f)
 	}
 }

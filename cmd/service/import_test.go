@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// large makes a workbook in the SCF's shape that takes a while to read.
-func large(t *testing.T, path string) {
+// writeLargeWorkbook makes a workbook in the SCF's shape that takes a while to read.
+func writeLargeWorkbook(t *testing.T, path string) {
 	t.Helper()
 	f := excelize.NewFile()
 	defer f.Close()
@@ -66,13 +66,13 @@ func large(t *testing.T, path string) {
 // Killed at any moment, an import is whole or not there: the old catalog stays until the
 // new one is.
 func TestKilledImport(t *testing.T) {
-	u := newPerson(t)
+	u := newTestUser(t)
 	book := filepath.Join(u.home, "scf-2030.1.xlsx")
-	large(t, book)
+	writeLargeWorkbook(t, book)
 	u.do("catalog", "versions")
 	began := time.Now()
 	dry := u.start(u.command("catalog", "import", book, "--dry-run"))
-	dry.ends(0)
+	dry.expectExit(0)
 	whole := time.Since(began)
 
 	random := rand.New(rand.NewPCG(20261120, 7))
@@ -86,16 +86,16 @@ func TestKilledImport(t *testing.T) {
 			time.Duration((0.2+0.9*random.Float64())*float64(whole)),
 			func() { _ = r.cmd.Process.Signal(syscall.SIGKILL) },
 		)
-		code := r.end()
+		code := r.wait()
 		timer.Stop()
 		if code != 0 && code != -1 {
-			t.Fatalf("after %d kills, exit code %d:\n%s", killed, code, r.all.String())
+			t.Fatalf("after %d kills, exit code %d:\n%s", killed, code, r.output.String())
 		}
 		if code == -1 {
 			killed++
 		}
 		active := 0
-		for _, v := range read[api.List[api.CatalogVersion]](u, "catalog", "versions").Data {
+		for _, v := range readJSON[api.List[api.CatalogVersion]](u, "catalog", "versions").Data {
 			if v.Label == "2030.1" {
 				there = true
 				if v.Counts.Controls != 900 || v.Counts.Frameworks != 60 || v.Status != api.CatalogActive {
@@ -115,7 +115,7 @@ func TestKilledImport(t *testing.T) {
 		}
 	}
 	u.do("catalog", "import", book)
-	if n := len(read[api.List[api.CatalogVersion]](u, "catalog", "versions").Data); n != 2 {
+	if n := len(readJSON[api.List[api.CatalogVersion]](u, "catalog", "versions").Data); n != 2 {
 		t.Errorf("%d versions, want the starter and the workbook", n)
 	}
 	t.Logf("killed %d times", killed)

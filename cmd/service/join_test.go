@@ -8,29 +8,29 @@ import (
 
 // Commands join the process that has the folder open, several at once, and work as
 // they do alone. When it has ended the next has the folder for itself.
-func TestJoin(t *testing.T) {
-	u := newPerson(t)
-	first, release := u.holder()
+func TestCommandsShareFolder(t *testing.T) {
+	u := newTestUser(t)
+	first, release := u.holdFolder()
 	var joined []*running
 	for i := range 6 {
 		joined = append(joined, u.start(u.command("assess", "create", "Joined "+strconv.Itoa(i))))
 	}
 	for _, r := range joined {
-		r.ends(0)
+		r.expectExit(0)
 	}
 	if first.cmd.ProcessState != nil {
 		t.Error("the first process ended early")
 	}
 	release()
-	first.ends(0)
-	out := read[struct{ Data []struct{ Name string } }](u, "assess", "list")
+	first.expectExit(0)
+	out := readJSON[struct{ Data []struct{ Name string } }](u, "assess", "list")
 	if len(out.Data) != 6 {
 		t.Errorf("%d assessments are there, not 6: %+v", len(out.Data), out.Data)
 	}
 }
 
 // Whichever way the first process ends, one that had joined it goes on to its end.
-func TestJoinedGoesOn(t *testing.T) {
+func TestCommandOutlivesFolderOwner(t *testing.T) {
 	for name, stop := range map[string]func(first *running, release func()){
 		"ended":       func(_ *running, release func()) { release() },
 		"interrupted": func(first *running, _ func()) { first.signal(syscall.SIGINT) },
@@ -38,15 +38,15 @@ func TestJoinedGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := newPerson(t)
-			first, release := u.holder()
-			second := u.start(u.command("assess", "run", u.evidence(), "--name", "Second", "-f", "lgpd", "--approve"))
+			u := newTestUser(t)
+			first, release := u.holdFolder()
+			second := u.start(u.command("assess", "run", u.writeEvidence(), "--name", "Second", "-f", "lgpd", "--approve"))
 			third := u.start(u.command("assess", "list"))
-			second.says(" added, 0 changed")
+			second.waitFor(" added, 0 changed")
 			stop(first, release)
-			second.ends(0)
-			third.ends(0)
-			first.end()
+			second.expectExit(0)
+			third.expectExit(0)
+			first.wait()
 			got := u.outcome()
 			if len(got.Documents) != 7 || got.States[len(got.States)-1] != "report_generated" || len(got.Versions["soa"]) != 1 ||
 				len(got.Versions["poam"]) != 1 {
@@ -57,16 +57,16 @@ func TestJoinedGoesOn(t *testing.T) {
 }
 
 // A crowd of commands that open and close the folder one after the other all get their turn.
-func TestCrowd(t *testing.T) {
-	u := newPerson(t)
+func TestManyConcurrentCommands(t *testing.T) {
+	u := newTestUser(t)
 	var crowd []*running
 	for i := range 30 {
 		crowd = append(crowd, u.start(u.command("assess", "create", "Crowd "+strconv.Itoa(i), "-q")))
 	}
 	for _, r := range crowd {
-		r.ends(0)
+		r.expectExit(0)
 	}
-	if out := read[struct{ Data []struct{ Name string } }](u, "assess", "list"); len(out.Data) != 30 {
+	if out := readJSON[struct{ Data []struct{ Name string } }](u, "assess", "list"); len(out.Data) != 30 {
 		t.Errorf("%d assessments are there, not 30", len(out.Data))
 	}
 }

@@ -20,9 +20,9 @@ import (
 
 var mailServers sync.Map // by the folder of the script
 
-// mailServerOfScript starts a mail server that talks STARTTLS and wants a user and a
+// startMailServer starts a mail server that talks STARTTLS and wants a user and a
 // password, and tells the program of it.
-func mailServerOfScript(ts *testscript.TestScript, neg bool, args []string) {
+func startMailServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: mail-server")
 	}
@@ -37,8 +37,8 @@ func mailServerOfScript(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SERVICE_SMTP_PASSWORD", "a hidden sentence")
 }
 
-// mailsOfScript waits for so many mails and writes them, decoded, to mail1.txt and so on.
-func mailsOfScript(ts *testscript.TestScript, neg bool, args []string) {
+// writeMails waits for so many mails and writes them, decoded, to mail1.txt and so on.
+func writeMails(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: mails COUNT")
 	}

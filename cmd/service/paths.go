@@ -30,11 +30,11 @@ func xdgDir(variable, below string) string {
 	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
 	}
-	home, err := os.UserHomeDir()
-	if err != nil || home == "" {
+	homeDir, err := os.UserHomeDir()
+	if err != nil || homeDir == "" {
 		return filepath.Join(privateTempDir(), below)
 	}
-	return filepath.Join(home, below)
+	return filepath.Join(homeDir, below)
 }
 
 // maxSocketPath is the shortest limit among common systems.

@@ -18,14 +18,14 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// person is somebody with an empty home, who starts the program as a process.
-type person struct {
+// testUser is somebody with an empty home, who starts the program as a process.
+type testUser struct {
 	t    *testing.T
 	home string
 	env  []string
 }
 
-func newPerson(t *testing.T) *person {
+func newTestUser(t *testing.T) *testUser {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -36,7 +36,7 @@ func newPerson(t *testing.T) *person {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	return &person{
+	return &testUser{
 		t,
 		home,
 		append(
@@ -52,26 +52,26 @@ func newPerson(t *testing.T) *person {
 }
 
 // command is the program, not yet started.
-func (u *person) command(args ...string) *exec.Cmd {
+func (u *testUser) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(u.t.Context(), "service", args...)
 	cmd.Env, cmd.Dir = u.env, u.home
 	return cmd
 }
 
 // do runs the program to its end, which has to be a good one.
-func (u *person) do(args ...string) []byte {
+func (u *testUser) do(args ...string) []byte {
 	u.t.Helper()
-	var out, said bytes.Buffer
+	var out, stderr bytes.Buffer
 	cmd := u.command(args...)
-	cmd.Stdout, cmd.Stderr = &out, &said
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		u.t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, said.String())
+		u.t.Fatalf("service %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
 	}
 	return out.Bytes()
 }
 
-// read decodes the JSON that a command prints.
-func read[T any](u *person, args ...string) (out T) {
+// readJSON decodes the JSON that a command prints.
+func readJSON[T any](u *testUser, args ...string) (out T) {
 	u.t.Helper()
 	b := u.do(append(args, "-o", "json")...)
 	if err := json.Unmarshal(b, &out); err != nil {
@@ -82,13 +82,13 @@ func read[T any](u *person, args ...string) (out T) {
 
 // running is a started program.
 type running struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	said *bufio.Reader
-	all  bytes.Buffer
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr *bufio.Reader
+	output bytes.Buffer
 }
 
-func (u *person) start(cmd *exec.Cmd) *running {
+func (u *testUser) start(cmd *exec.Cmd) *running {
 	u.t.Helper()
 	pipe, err := cmd.StderrPipe()
 	if err != nil {
@@ -98,28 +98,28 @@ func (u *person) start(cmd *exec.Cmd) *running {
 		u.t.Fatal(err)
 	}
 	r := &running{t: u.t, cmd: cmd}
-	r.said = bufio.NewReader(io.TeeReader(pipe, &r.all))
+	r.stderr = bufio.NewReader(io.TeeReader(pipe, &r.output))
 	return r
 }
 
-// says waits until the program has said something on standard error.
-func (r *running) says(words string) {
+// waitFor waits until the program has said something on standard error.
+func (r *running) waitFor(words string) {
 	r.t.Helper()
 	for {
-		line, err := r.said.ReadString('\n')
+		line, err := r.stderr.ReadString('\n')
 		if strings.Contains(line, words) {
 			return
 		}
 		if err != nil {
-			r.t.Fatalf("it ended (%v) and never said %q:\n%s", r.cmd.Wait(), words, r.all.String())
+			r.t.Fatalf("it ended (%v) and never said %q:\n%s", r.cmd.Wait(), words, r.output.String())
 		}
 	}
 }
 
-// end waits for the program's end and returns its exit code; -1 where it was killed.
-func (r *running) end() int {
+// wait waits for the program's end and returns its exit code; -1 where it was killed.
+func (r *running) wait() int {
 	r.t.Helper()
-	_, _ = io.Copy(io.Discard, r.said)
+	_, _ = io.Copy(io.Discard, r.stderr)
 	err := r.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -128,10 +128,10 @@ func (r *running) end() int {
 	return r.cmd.ProcessState.ExitCode()
 }
 
-func (r *running) ends(want int) {
+func (r *running) expectExit(want int) {
 	r.t.Helper()
-	if got := r.end(); got != want {
-		r.t.Errorf("exit code %d, not %d:\n%s", got, want, r.all.String())
+	if got := r.wait(); got != want {
+		r.t.Errorf("exit code %d, not %d:\n%s", got, want, r.output.String())
 	}
 }
 
@@ -142,9 +142,9 @@ func (r *running) signal(s syscall.Signal) {
 	}
 }
 
-// holder is a process that has the folder open until its release is called: it
+// holdFolder is a process that has the folder open until its release is called: it
 // reads the body of a request from a pipe that stays open.
-func (u *person) holder() (r *running, release func()) {
+func (u *testUser) holdFolder() (r *running, release func()) {
 	u.t.Helper()
 	cmd := u.command("api", "POST", "/kb/search", "-d", "-")
 	in, err := cmd.StdinPipe()
@@ -171,8 +171,8 @@ func (u *person) holder() (r *running, release func()) {
 	}
 }
 
-// evidence is a folder with some of the example's documents, of several kinds.
-func (u *person) evidence() string {
+// writeEvidence is a folder with some of the example's documents, of several kinds.
+func (u *testUser) writeEvidence() string {
 	u.t.Helper()
 	dir := filepath.Join(u.home, "evidence")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -203,16 +203,16 @@ type outcome struct {
 	Approvals int
 }
 
-func (u *person) outcome() outcome {
+func (u *testUser) outcome() outcome {
 	u.t.Helper()
 	type list struct{ Data []map[string]any }
-	assessments := read[list](u, "assess", "list").Data
+	assessments := readJSON[list](u, "assess", "list").Data
 	if len(assessments) != 1 {
 		u.t.Fatalf("%d assessments, not one", len(assessments))
 	}
 	id := assessments[0]["id"].(string)
 	of := func(what string) []map[string]any {
-		return read[list](u, "api", "GET", "/assessments/"+id+"/"+what+"?limit=200").Data
+		return readJSON[list](u, "api", "GET", "/assessments/"+id+"/"+what+"?limit=200").Data
 	}
 	out := outcome{Versions: map[string][]string{}, Events: map[string]int{}, Reports: len(of("reports")), Approvals: len(of("approvals"))}
 	for _, d := range of("documents") {

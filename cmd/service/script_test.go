@@ -35,16 +35,16 @@ func TestScripts(t *testing.T) {
 		t.Fatalf("there are no scripts: %v", err)
 	}
 	if testing.Short() {
-		files = slices.DeleteFunc(files, func(path string) bool { return !atOnce(t, path) })
+		files = slices.DeleteFunc(files, func(path string) bool { return !runsConcurrently(t, path) })
 	}
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"edit-sheet":  editSheet,
 			"desk":        issueDesks(),
-			"collector":   collectorOfScript(t),
-			"mail-server": mailServerOfScript,
-			"mails":       mailsOfScript,
+			"collector":   startCollector(t),
+			"mail-server": startMailServer,
+			"mails":       writeMails,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "long" {
@@ -64,8 +64,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// atOnce is whether more than one process works at a time in a script.
-func atOnce(t *testing.T, path string) bool {
+// runsConcurrently is whether more than one process works at a time in a script.
+func runsConcurrently(t *testing.T, path string) bool {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -76,7 +76,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	if err := d.firstAdmin(ctx, o.Admin); err != nil {
 		return err
 	}
-	known, err := own.engine.HasAccounts(ctx)
+	hasAccounts, err := own.engine.HasAccounts(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	own.logLevel.Store(level)
 	warnUnencrypted(log, endpoints, o.PublicURL)
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
-	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: known})
+	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: hasAccounts})
 	notifySystemd("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
 	go releaseMemory(ctx, own.engine.TrimCaches)
 	go runWatchdog(ctx, func(ctx context.Context) error { _, err := own.engine.HasAccounts(ctx); return err })
@@ -164,8 +164,8 @@ func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder
 		if !errors.Is(err, store.ErrLocked) {
 			return nil, explainOpenError(dir, err)
 		}
-		p, asked := queryProcess(ctx, dir)
-		if asked == nil && p != nil {
+		p, queryErr := queryProcess(ctx, dir)
+		if queryErr == nil && p != nil {
 			if p.Daemon {
 				return nil, servedByError(dir, p)
 			}

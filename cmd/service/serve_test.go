@@ -26,20 +26,20 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// serving starts a daemon on a free port and waits until it answers.
-func (u *person) serving(args ...string) (*running, string) {
+// startDaemon starts a daemon on a free port and waits until it answers.
+func (u *testUser) startDaemon(args ...string) (*running, string) {
 	u.t.Helper()
 	r := u.start(u.command(append([]string{"daemon", "--listen", "127.0.0.1:0"}, args...)...))
-	r.says("msg=serving")
-	status := read[struct{ Process cli.Process }](u, "daemon", "status")
+	r.waitFor("msg=serving")
+	status := readJSON[struct{ Process cli.Process }](u, "daemon", "status")
 	return r, status.Process.Listen[0]
 }
 
-// stops ends a daemon as systemd and containers do.
-func (r *running) stops() {
+// stopDaemon ends a daemon as systemd and containers do.
+func (r *running) stopDaemon() {
 	r.t.Helper()
 	r.signal(syscall.SIGTERM)
-	r.ends(0)
+	r.expectExit(0)
 }
 
 // writeCertificate makes a certificate for 127.0.0.1 of its own with a serial number.
@@ -72,9 +72,9 @@ func writeCertificate(t *testing.T, dir string, serial int64) (cert, key string)
 
 // TLS is of this decade, speaks HTTP/2, and takes a new certificate without a restart.
 func TestServeTLS(t *testing.T) {
-	u := newPerson(t)
+	u := newTestUser(t)
 	cert, key := writeCertificate(t, u.home, 1)
-	r, url := u.serving("--tls-cert", cert, "--tls-key", key)
+	r, url := u.startDaemon("--tls-cert", cert, "--tls-key", key)
 	ask := func(c *tls.Config) (*http.Response, error) {
 		c.InsecureSkipVerify = true
 		transport := &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: true}
@@ -94,7 +94,7 @@ func TestServeTLS(t *testing.T) {
 	}
 	writeCertificate(t, u.home, 2)
 	r.signal(syscall.SIGHUP)
-	r.says("TLS certificate reloaded")
+	r.waitFor("TLS certificate reloaded")
 	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("after SIGHUP: %+v, %v", resp, err)
 	}
@@ -102,15 +102,15 @@ func TestServeTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.signal(syscall.SIGHUP)
-	r.says("TLS certificate not reloaded; the old one stays in use")
+	r.waitFor("TLS certificate not reloaded; the old one stays in use")
 	if resp, err := ask(&tls.Config{}); err != nil || resp.TLS.PeerCertificates[0].SerialNumber.Int64() != 2 {
 		t.Errorf("with a broken file: %+v, %v", resp, err)
 	}
-	r.stops()
+	r.stopDaemon()
 }
 
 // A changed file is noticed without a signal, once it is looked at again.
-func TestCertificateChanges(t *testing.T) {
+func TestCertificateReload(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, 1)
 	c, err := loadCertificate(cert, key, newLogger(false))
@@ -136,7 +136,7 @@ func TestCertificateChanges(t *testing.T) {
 
 // systemd passes the socket, and hears when the daemon is ready, well, and stopping.
 func TestSystemd(t *testing.T) {
-	u := newPerson(t)
+	u := newTestUser(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestSystemd(t *testing.T) {
 	_ = resp.Body.Close()
 	r.signal(syscall.SIGTERM)
 	hears("STOPPING=1")
-	r.ends(0)
+	r.expectExit(0)
 }
 
 const slowBody = `{"email": "a@acme.example", "password": "wrong"}`
@@ -224,11 +224,11 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 
 // Who is in when the daemon is stopped gets an answer; nobody comes in any more.
 func TestStopFinishesRequests(t *testing.T) {
-	u := newPerson(t)
-	r, url := u.serving()
+	u := newTestUser(t)
+	r, url := u.startDaemon()
 	conn, in := slowPost(t, url)
 	r.signal(syscall.SIGTERM)
-	r.says("msg=stopping")
+	r.waitFor("msg=stopping")
 	for { // the listener closes at once, though not in the same moment
 		again, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
@@ -243,26 +243,26 @@ func TestStopFinishesRequests(t *testing.T) {
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	r.ends(0)
+	r.expectExit(0)
 }
 
 // A request that never ends does not keep the daemon from ending.
-func TestStopBreaksOff(t *testing.T) {
-	u := newPerson(t)
-	r, url := u.serving("--shutdown-timeout", "300ms")
+func TestStopAbortsRequests(t *testing.T) {
+	u := newTestUser(t)
+	r, url := u.startDaemon("--shutdown-timeout", "300ms")
 	slowPost(t, url)
 	r.signal(syscall.SIGTERM)
-	r.says("requests were aborted")
-	r.ends(0)
+	r.waitFor("requests were aborted")
+	r.expectExit(0)
 }
 
 // A second signal ends it at once.
 func TestSecondSignal(t *testing.T) {
-	u := newPerson(t)
-	r, url := u.serving("--shutdown-timeout", "10m")
+	u := newTestUser(t)
+	r, url := u.startDaemon("--shutdown-timeout", "10m")
 	slowPost(t, url)
 	r.signal(syscall.SIGTERM)
-	r.says("msg=stopping")
+	r.waitFor("msg=stopping")
 	// The program lets go of signals in the moment it says so; one that is quicker is part of the first.
 	ended := make(chan struct{})
 	defer close(ended)
@@ -278,27 +278,27 @@ func TestSecondSignal(t *testing.T) {
 			}
 		}
 	}()
-	if code := r.end(); code != -1 {
+	if code := r.wait(); code != -1 {
 		t.Errorf("exit code %d, not killed by the signal", code)
 	}
 }
 
 // A command that has the folder open is waited for, and told of.
-func TestServeWaits(t *testing.T) {
-	u := newPerson(t)
-	first, release := u.holder()
+func TestServeWaitsForFolder(t *testing.T) {
+	u := newTestUser(t)
+	first, release := u.holdFolder()
 	r := u.start(u.command("daemon", "--listen", "127.0.0.1:0"))
-	r.says("waiting for another command to end")
+	r.waitFor("waiting for another command to end")
 	release()
-	first.ends(0)
-	r.says("msg=serving")
-	r.stops()
+	first.expectExit(0)
+	r.waitFor("msg=serving")
+	r.stopDaemon()
 }
 
 // What strangers send is refused in words, and the daemon goes on.
-func TestServeStrangers(t *testing.T) {
-	u := newPerson(t)
-	r, url := u.serving("--rate-limit", "default=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))
+func TestServeMalformedRequests(t *testing.T) {
+	u := newTestUser(t)
+	r, url := u.startDaemon("--rate-limit", "default=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))
 	req, err := http.NewRequest(http.MethodGet, url+"/api/v1/health", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -328,5 +328,5 @@ func TestServeStrangers(t *testing.T) {
 	_ = resp.Body.Close()
 	over.CloseIdleConnections()
 	http.DefaultClient.CloseIdleConnections()
-	r.stops()
+	r.stopDaemon()
 }

@@ -100,12 +100,12 @@ func (d *socketServer) close(ctx context.Context) error {
 // Connections are accepted in order, so once a final connection of our own is answered, none is
 // left before it.
 func (d *socketServer) drain() {
-	gone := d.path + "~"
-	if err := os.Rename(d.path, gone); err != nil {
+	movedPath := d.path + "~"
+	if err := os.Rename(d.path, movedPath); err != nil {
 		return
 	}
-	defer os.Remove(gone)
-	conn, err := net.DialTimeout("unix", gone, time.Second)
+	defer os.Remove(movedPath)
+	conn, err := net.DialTimeout("unix", movedPath, time.Second)
 	if err != nil {
 		return
 	}

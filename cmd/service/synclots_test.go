@@ -18,31 +18,31 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// way is the way to a server: it counts what is carried, and breaks off where it is told to.
-type way struct {
-	t  *testing.T
-	to *httputil.ReverseProxy
+// faultyProxy is the way to a server: it counts what is carried, and breaks off where it is told to.
+type faultyProxy struct {
+	t      *testing.T
+	target *httputil.ReverseProxy
 
 	mu sync.Mutex
 	// files and pushes are the requests that arrived whole, by their size and their content.
 	files  []int64
 	pushes []string
-	// begun counts requests that bring files, also those that broke off.
-	begun int
-	// breakFiles and losePush name the request, from 1, of which half arrives, and that whose answer is lost.
-	breakFiles, losePush int
+	// uploadsStarted counts requests that bring files, also those that broke off.
+	uploadsStarted int
+	// brokenUpload and losePush name the request, from 1, of which half arrives, and that whose answer is lost.
+	brokenUpload, lostPush int
 }
 
-func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+func (w *faultyProxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	push, files := strings.HasSuffix(r.URL.Path, "/push"), strings.HasSuffix(r.URL.Path, "/files") && r.Method == http.MethodPost
 	if !push && !files {
-		w.to.ServeHTTP(rw, r)
+		w.target.ServeHTTP(rw, r)
 		return
 	}
 	if files {
 		w.mu.Lock()
-		w.begun++
-		cut := w.begun == w.breakFiles
+		w.uploadsStarted++
+		cut := w.uploadsStarted == w.brokenUpload
 		w.mu.Unlock()
 		if cut {
 			if _, err := io.CopyN(io.Discard, r.Body, 3<<20); err != nil {
@@ -51,10 +51,10 @@ func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}
-	body := &counting{of: r.Body}
+	body := &countingBody{body: r.Body}
 	r.Body = body
 	answer := httptest.NewRecorder()
-	w.to.ServeHTTP(answer, r)
+	w.target.ServeHTTP(answer, r)
 	w.mu.Lock()
 	lost := false
 	switch {
@@ -63,7 +63,7 @@ func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.files = append(w.files, body.n)
 	default:
 		w.pushes = append(w.pushes, fmt.Sprintf("%d %s", body.n, answer.Body.String()))
-		lost = len(w.pushes) == w.losePush
+		lost = len(w.pushes) == w.lostPush
 	}
 	w.mu.Unlock()
 	if lost {
@@ -78,31 +78,31 @@ func (w *way) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-type counting struct {
-	of io.ReadCloser
-	n  int64
+type countingBody struct {
+	body io.ReadCloser
+	n    int64
 }
 
-func (c *counting) Read(p []byte) (int, error) {
-	n, err := c.of.Read(p)
+func (c *countingBody) Read(p []byte) (int, error) {
+	n, err := c.body.Read(p)
 	c.n += int64(n)
 	return n, err
 }
 
-func (c *counting) Close() error { return c.of.Close() }
+func (c *countingBody) Close() error { return c.body.Close() }
 
 // What is more than one request carries goes in lots; where the way breaks off between two,
 // what arrived is not sent again.
-func TestSyncInLots(t *testing.T) {
-	server, laptop := newPerson(t), newPerson(t)
+func TestSyncInChunks(t *testing.T) {
+	server, laptop := newTestUser(t), newTestUser(t)
 	password := server.do("daemon", "init", "--org", "Acme", "--email", "ada@acme.example", "--name", "Ada", "--jq", ".owner_password")
-	r, at := server.serving("--rate-limit", "default=0", "--rate-limit", "documents=0")
-	defer r.stops()
+	r, at := server.startDaemon("--rate-limit", "default=0", "--rate-limit", "documents=0")
+	defer r.stopDaemon()
 	target, err := url.Parse(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &way{t: t, to: httputil.NewSingleHostReverseProxy(target), breakFiles: 3, losePush: 1}
+	w := &faultyProxy{t: t, target: httputil.NewSingleHostReverseProxy(target), brokenUpload: 3, lostPush: 1}
 	between := httptest.NewServer(w)
 	defer between.Close()
 
@@ -131,8 +131,8 @@ func TestSyncInLots(t *testing.T) {
 	}
 	laptop.do("assess", "create", "Site", "-f", "iso-27001-2022")
 	_ = laptop.command("doc", "add", dir).Run() // says that eight could not be read
-	documents := func(u *person, more ...string) []string {
-		l := read[api.List[api.Document]](u, append([]string{"doc", "list"}, more...)...)
+	documents := func(u *testUser, more ...string) []string {
+		l := readJSON[api.List[api.Document]](u, append([]string{"doc", "list"}, more...)...)
 		var all []string
 		for _, d := range l.Data {
 			all = append(all, d.SHA256+" "+string(d.Status)+" "+d.Filename)

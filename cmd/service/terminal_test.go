@@ -21,7 +21,7 @@ type pane struct {
 	socket string
 }
 
-func newPane(t *testing.T, u *person, w, h int, args ...string) *pane {
+func newPane(t *testing.T, u *testUser, w, h int, args ...string) *pane {
 	t.Helper()
 	programtest.Find(t, "tmux")
 	p := &pane{t, filepath.Join(u.home, "tmux")}
@@ -47,10 +47,10 @@ func (p *pane) tmux(args ...string) string {
 // longestWait bounds the wait for a text; it is there long before, but on a busy machine.
 const longestWait = 2 * time.Minute
 
-// sees waits until all of the words are on the screen.
-func (p *pane) sees(words ...string) {
+// waitForText waits until all of the words are on the screen.
+func (p *pane) waitForText(words ...string) {
 	p.t.Helper()
-	p.until(fmt.Sprintf("%q", words), func(text string) bool {
+	p.waitUntil(fmt.Sprintf("%q", words), func(text string) bool {
 		for _, w := range words {
 			if !strings.Contains(text, w) {
 				return false
@@ -60,8 +60,8 @@ func (p *pane) sees(words ...string) {
 	})
 }
 
-// until waits until the screen is like that.
-func (p *pane) until(what string, like func(text string) bool) {
+// waitUntil waits until the screen is like that.
+func (p *pane) waitUntil(what string, like func(text string) bool) {
 	p.t.Helper()
 	end := time.After(longestWait)
 	look := time.NewTicker(30 * time.Millisecond)
@@ -81,7 +81,7 @@ func (p *pane) until(what string, like func(text string) bool) {
 
 // press presses keys by tmux's names, typed writes a text.
 func (p *pane) press(keys ...string) { p.tmux(append([]string{"send-keys"}, keys...)...) }
-func (p *pane) typed(text string)    { p.tmux("send-keys", "-l", text) }
+func (p *pane) typeText(text string) { p.tmux("send-keys", "-l", text) }
 
 // writeCatalog writes a catalog of n controls to path, in words of our own.
 func writeCatalog(t *testing.T, path string, n int) {
@@ -123,9 +123,9 @@ func writeCatalog(t *testing.T, path string, n int) {
 // In a real terminal, the Statement of Applicability of a large catalog is reviewed, many lines are
 // changed at once and changed back, and it is submitted and approved; the command line shows the same.
 // The long form has as many controls as the SCF.
-func TestTerminalReviewsAWholeCatalog(t *testing.T) {
+func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	programtest.Find(t, "tmux")
-	u := newPerson(t)
+	u := newTestUser(t)
 	controls, matching := 400, 11 // matching contain "part-14"
 	if longtest.Enabled() {
 		controls, matching = 1468, 79
@@ -142,18 +142,18 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	u.do("assess", "run", "policy.md", "--version", "wide-1", "--name", "Wide", "--until", "soa_drafted", "-q")
 
 	p := newPane(t, u, 120, 32) // `service` alone, in a terminal
-	p.sees("Wide", "SoA drafted", "Statement of Applicability", fmt.Sprintf("%d, draft", controls))
+	p.waitForText("Wide", "SoA drafted", "Statement of Applicability", fmt.Sprintf("%d, draft", controls))
 	p.press("1")
-	p.sees(fmt.Sprint("of ", controls), "AST-01", "Requirements of the control")
+	p.waitForText(fmt.Sprint("of ", controls), "AST-01", "Requirements of the control")
 
-	p.typed("/part-14")
-	p.sees(fmt.Sprintf("%d of %d", matching, controls))
+	p.typeText("/part-14")
+	p.waitForText(fmt.Sprintf("%d of %d", matching, controls))
 	p.press("Enter", "*", "o")
-	p.sees(fmt.Sprintf("Owner of %d items", matching))
-	p.typed("Ada Lovelace")
+	p.waitForText(fmt.Sprintf("Owner of %d items", matching))
+	p.typeText("Ada Lovelace")
 	p.press("Enter")
-	p.sees(fmt.Sprintf("%d items changed", matching), "Ada Lovelace")
-	p.saved()
+	p.waitForText(fmt.Sprintf("%d items changed", matching), "Ada Lovelace")
+	p.waitUntilSaved()
 	owned := func() (n int) {
 		var items api.List[api.SoAItem]
 		if err := json.Unmarshal(
@@ -168,43 +168,43 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 		t.Errorf("%d are owned", n)
 	}
 	p.press("u")
-	p.sees(fmt.Sprintf("undone for %d items", matching))
-	p.saved()
+	p.waitForText(fmt.Sprintf("undone for %d items", matching))
+	p.waitUntilSaved()
 	if n := owned(); n != 0 {
 		t.Errorf("%d are owned after the undo", n)
 	}
 
 	p.press("Escape")
-	p.sees(fmt.Sprintf("of %d, %d to review, %d marked", controls, controls, matching))
+	p.waitForText(fmt.Sprintf("of %d, %d to review, %d marked", controls, controls, matching))
 	p.press("Escape") // an Escape and what comes right after it would be one key to a terminal
-	p.until("the marks are gone", func(text string) bool { return !strings.Contains(text, "marked") })
+	p.waitUntil("the marks are gone", func(text string) bool { return !strings.Contains(text, "marked") })
 	p.press("Home")
-	p.sees(fmt.Sprintf("1 of %d,", controls))
+	p.waitForText(fmt.Sprintf("1 of %d,", controls))
 	p.press("s")
-	p.sees("Status of AST-01")
+	p.waitForText("Status of AST-01")
 	p.press("1")
-	p.sees("AST-01 changed")
-	p.saved()
+	p.waitForText("AST-01 changed")
+	p.waitUntilSaved()
 
 	// Smaller and larger, in the middle of it.
 	p.tmux("resize-window", "-x", "40", "-y", "10")
-	p.sees("AST-01")
+	p.waitForText("AST-01")
 	p.tmux("resize-window", "-x", "160", "-y", "45")
-	p.sees("AST-01", "Requirements of the control")
+	p.waitForText("AST-01", "Requirements of the control")
 
 	p.press("S")
-	p.sees("Submit version 1")
+	p.waitForText("Submit version 1")
 	p.press("y")
-	p.sees("under review")
+	p.waitForText("under review")
 	p.press("A")
-	p.sees("Approval of the", "sha256", fmt.Sprint(controls), "manual edits")
+	p.waitForText("Approval of the", "sha256", fmt.Sprint(controls), "manual edits")
 	p.press("a")
-	p.sees("Approve version 1")
-	p.typed("Reviewed in the terminal")
+	p.waitForText("Approve version 1")
+	p.typeText("Reviewed in the terminal")
 	p.press("Enter")
-	p.sees("version 1, is approved")
+	p.waitForText("version 1, is approved")
 	p.press("q")
-	p.sees("next: approve the Statement of Applicability")
+	p.waitForText("next: approve the Statement of Applicability")
 	p.press("q", "q")
 	var approvals api.List[api.Approval]
 	if err := json.Unmarshal(u.do("approval", "list", "-o", "json"), &approvals); err != nil {
@@ -216,10 +216,10 @@ func TestTerminalReviewsAWholeCatalog(t *testing.T) {
 	}
 }
 
-// saved waits until nothing is on its way any more.
-func (p *pane) saved() {
+// waitUntilSaved waits until nothing is on its way any more.
+func (p *pane) waitUntilSaved() {
 	p.t.Helper()
-	p.until("all is saved", func(text string) bool {
+	p.waitUntil("all is saved", func(text string) bool {
 		head, _, _ := strings.Cut(text, "\n")
 		return strings.Contains(head, "draft") && !strings.Contains(head, "saving") && !strings.Contains(head, "…")
 	})
@@ -227,7 +227,7 @@ func (p *pane) saved() {
 
 // Without a terminal, `service` alone shows its help, and `service tui` says why it can't.
 func TestNoTerminal(t *testing.T) {
-	u := newPerson(t)
+	u := newTestUser(t)
 	if out := string(u.do()); !strings.Contains(out, "Usage:") {
 		t.Errorf("%s", out)
 	}

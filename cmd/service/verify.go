@@ -59,7 +59,7 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 	}
 	defer f.Close()
 	out := &cli.Verification{OK: true, Properties: [][2]string{{"chain", path}}}
-	say := func(ok bool, what, format string, args ...any) {
+	addFinding := func(ok bool, what, format string, args ...any) {
 		out.OK = out.OK && ok
 		out.Findings = append(out.Findings, cli.CheckedItem{OK: ok, Subject: what, Message: fmt.Sprintf(format, args...)})
 	}
@@ -73,7 +73,7 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 			return nil, fmt.Errorf("%s is not a signed audit chain head: %w", headPath, err)
 		}
 		if err := audit.VerifyHead(&head); err != nil {
-			say(false, "head", "%v", err)
+			addFinding(false, "head", "%v", err)
 		}
 		out.KeyID = audit.Fingerprint(head.PublicKey)
 	}
@@ -87,12 +87,12 @@ func verifyChain(path, headPath string) (*cli.Verification, error) {
 		}
 	})
 	if err != nil {
-		say(false, "chain", "%v", err)
+		addFinding(false, "chain", "%v", err)
 	} else {
-		say(true, "chain", "%d records verified, up to %s", n, last)
+		addFinding(true, "chain", "%d records verified, up to %s", n, last)
 	}
 	if headPath != "" {
-		say(
+		addFinding(
 			met,
 			"head",
 			"record %d of the head %s the chain",

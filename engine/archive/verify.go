@@ -239,7 +239,7 @@ func (c *checker) checkDecisions() {
 		c.report.fail("approvals", "%v", err)
 		return
 	}
-	told := c.auditedHashes()
+	audited := c.auditedHashes()
 	approved := 0
 	for p, err := range readLines[api.Approval](bytes.NewReader(text)) {
 		if err != nil {
@@ -255,14 +255,14 @@ func (c *checker) checkDecisions() {
 			c.report.fail(what, "the version that was approved is not in the archive")
 		case hashes[p.TargetID] != p.TargetSHA256:
 			c.report.fail(what, "the version differs from the approved content")
-		case !slices.Contains(told[p.ID], p.TargetSHA256):
+		case !slices.Contains(audited[p.ID], p.TargetSHA256):
 			c.report.fail(what, "the audit chain has no record of this decision")
 		default:
 			approved++
 			sound++
 		}
 	}
-	c.checkComments(told)
+	c.checkComments(audited)
 	if sound == len(hashes)+approved {
 		c.report.pass(
 			"approvals",

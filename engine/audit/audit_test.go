@@ -63,7 +63,7 @@ func verify(t *testing.T, db *store.DB, org string) (n uint64, head string, err 
 }
 
 // Each organization has a chain of its own, and an untouched one holds.
-func TestChainHolds(t *testing.T) {
+func TestIntactChainVerifies(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")
 	append20(t, db, "b")
@@ -77,7 +77,7 @@ func TestChainHolds(t *testing.T) {
 }
 
 // What was done to a chain is found and named: which record, and how.
-func TestTamperingIsFound(t *testing.T) {
+func TestTamperingIsDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		tamper func(*store.Tx, api.AuditEvent) error
 		kind   string
@@ -126,7 +126,7 @@ func TestTamperingIsFound(t *testing.T) {
 
 // In an export, records that were put elsewhere or in between are found too, and so is
 // any flipped bit.
-func TestFollowAnExport(t *testing.T) {
+func TestVerifyExport(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")
 	f, err := audit.New(db).Export(t.Context(), api.Caller{OrganizationID: "a"}, &api.AuditExportInput{})

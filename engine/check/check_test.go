@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ruling is how a rule came out, "" where it is not in force.
-func ruling(r *Result, rule, about string) Outcome {
+// ruleOutcome is how a rule came out, "" where it is not in force.
+func ruleOutcome(r *Result, rule, about string) Outcome {
 	for _, one := range r.Rules {
 		if one.Rule == rule && one.Subject == about {
 			return one.Outcome
@@ -44,15 +44,15 @@ func TestRules(t *testing.T) {
 		"not drafted":                {[]string{"require-approved=poam"}, ruleApproval, "poam", Failed, ApprovalMissing},
 		"a failure before a missing": {[]string{"require-approved=poam", "min-coverage=90"}, ruleApproval, "poam", Failed, Fail},
 	} {
-		r := judged(t, facts(), tc.settings...)
-		if got := ruling(r, tc.rule, tc.about); got != tc.outcome || r.Verdict != tc.verdict {
+		r := mustEvaluate(t, sampleFacts(), tc.settings...)
+		if got := ruleOutcome(r, tc.rule, tc.about); got != tc.outcome || r.Verdict != tc.verdict {
 			t.Errorf("%s: %s is %q and the verdict %q, want %q and %q", name, tc.rule, got, r.Verdict, tc.outcome, tc.verdict)
 		}
 	}
 }
 
 // Where nothing is asked, something is: a check that can't fail would be none.
-func TestAPolicyOfNothingAsksForSomething(t *testing.T) {
+func TestEmptyPolicyUsesDefault(t *testing.T) {
 	p := &Policy{}
 	if err := p.Finalize(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
 		t.Errorf("%+v, %v", p, err)
@@ -66,21 +66,21 @@ func TestAPolicyOfNothingAsksForSomething(t *testing.T) {
 	}
 }
 
-func TestFailOnCountsWhatIsAsBadOrWorse(t *testing.T) {
+func TestFailOnIncludesWorseSeverities(t *testing.T) {
 	for bar, want := range map[string]int{"critical": 1, "high": 2, "medium": 3, "low": 4} {
-		if got := judged(t, facts(), "fail-on="+bar).CountIssues(Failed); got != want {
+		if got := mustEvaluate(t, sampleFacts(), "fail-on="+bar).CountIssues(Failed); got != want {
 			t.Errorf("%s: %d fail, want %d", bar, got, want)
 		}
 	}
 }
 
-func TestBaselineTellsWhatIsNew(t *testing.T) {
-	in := input(t, facts(), "fail-on-new=any", "baseline=b.json")
-	in.Baseline = NewBaseline(facts())
+func TestBaselineIdentifiesNewGaps(t *testing.T) {
+	in := input(t, sampleFacts(), "fail-on-new=any", "baseline=b.json")
+	in.Baseline = NewBaseline(sampleFacts())
 	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass || len(r.Closed) != 0 {
 		t.Errorf("the same is new: %s %v", r.Verdict, r.Closed)
 	}
-	was := facts()
+	was := sampleFacts()
 	was.Findings = slices.DeleteFunc(was.Findings, func(f Finding) bool { return f.Control == "OWN 1" })
 	for i := range was.Findings {
 		switch was.Findings[i].Control {
@@ -111,22 +111,22 @@ func TestBaselineTellsWhatIsNew(t *testing.T) {
 	}
 }
 
-func TestComparesWithItsLikeOnly(t *testing.T) {
+func TestIncomparableBaselines(t *testing.T) {
 	for name, other := range map[string]func(*Facts){
 		"catalog":   func(f *Facts) { f.Catalog.Label = "2026.1.1" },
 		"framework": func(f *Facts) { f.Frameworks = f.Frameworks[:1] },
 		"domain":    func(f *Facts) { f.Domains = []string{"IAC"} },
 	} {
-		f := facts()
+		f := sampleFacts()
 		other(f)
-		in := input(t, facts(), "baseline=b.json")
+		in := input(t, sampleFacts(), "baseline=b.json")
 		in.Baseline = NewBaseline(f)
 		_, err := Evaluate(in)
 		var m *InputError
 		if !errors.As(err, &m) || m.File != "b.json" || !strings.Contains(m.Message, name) {
 			t.Errorf("%s: %v", name, err)
 		}
-		in.Baseline, in.Threshold = nil, judged(t, f, "fail-on=low").Threshold()
+		in.Baseline, in.Threshold = nil, mustEvaluate(t, f, "fail-on=low").Threshold()
 		in.Policy.Threshold = "t.json"
 		if _, err := Evaluate(in); !errors.As(err, &m) || m.File != "t.json" {
 			t.Errorf("%s: a threshold: %v", name, err)
@@ -136,7 +136,7 @@ func TestComparesWithItsLikeOnly(t *testing.T) {
 
 func TestWaivers(t *testing.T) {
 	waived := func(expiry, control string) *Result {
-		in := input(t, facts(), "fail-on=critical", "waivers=w.yaml")
+		in := input(t, sampleFacts(), "fail-on=critical", "waivers=w.yaml")
 		in.Waivers = must[[]Waiver](
 			t,
 		)(
@@ -149,22 +149,22 @@ func TestWaivers(t *testing.T) {
 		r.Figures.Gaps[api.SeverityCritical] != 1 {
 		t.Errorf("a waiver holds on its last day: %s, %d waived", r.Verdict, r.CountIssues(Waived))
 	}
-	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruling(r, ruleGap, "") != Failed || ruling(r, ruleExpired, "") != Failed {
+	if r := waived("2026-11-21", "IAC-06"); r.Verdict != Fail || ruleOutcome(r, ruleGap, "") != Failed || ruleOutcome(r, ruleExpired, "") != Failed {
 		t.Errorf("an expired waiver: %+v", r.Rules)
 	}
-	if r := waived("2026-11-21", "BCD-11"); ruling(r, ruleExpired, "") != Failed {
+	if r := waived("2026-11-21", "BCD-11"); ruleOutcome(r, ruleExpired, "") != Failed {
 		t.Errorf("an expired waiver of no gap: %+v", r.Rules)
 	}
 	r := waived("2027-01-01", "IAC-60")
-	if r.Verdict != Fail || ruling(r, ruleUnused, "") != Warned {
+	if r.Verdict != Fail || ruleOutcome(r, ruleUnused, "") != Warned {
 		t.Errorf("an unused waiver: %+v", r.Rules)
 	}
-	in := input(t, facts(), "min-coverage=1", "waivers=w.yaml")
+	in := input(t, sampleFacts(), "min-coverage=1", "waivers=w.yaml")
 	in.Waivers = []Waiver{{Control: "IAC-17", Expiry: "2020-01-01"}, {Control: "BCD-11", Expiry: "2999-01-01"}}
 	if err := in.Facts.Filter(nil, []string{"END"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleExpired, "") != Passed || ruling(r, ruleUnused, "") != "" {
+	if r := must[*Result](t)(Evaluate(in)); ruleOutcome(r, ruleExpired, "") != Passed || ruleOutcome(r, ruleUnused, "") != "" {
 		t.Errorf("waivers of what is not looked at: %+v", r.Rules)
 	}
 	at := slices.IndexFunc(r.Issues, func(i Issue) bool { return i.Rule == ruleUnused })
@@ -174,17 +174,17 @@ func TestWaivers(t *testing.T) {
 }
 
 func TestThresholdIsARatchet(t *testing.T) {
-	in := input(t, facts(), "threshold=t.json")
-	in.Threshold = must[*Threshold](t)(ParseThreshold(must[[]byte](t)(judged(t, facts(), "fail-on=low").Threshold().Encode()), "t.json"))
+	in := input(t, sampleFacts(), "threshold=t.json")
+	in.Threshold = must[*Threshold](t)(ParseThreshold(must[[]byte](t)(mustEvaluate(t, sampleFacts(), "fail-on=low").Threshold().Encode()), "t.json"))
 	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Pass {
 		t.Errorf("the same is worse: %+v", r.Rules)
 	}
 	in.Facts.Findings = append(in.Facts.Findings, Finding{Control: "NEW-01", Severity: api.SeverityLow})
-	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Fail || ruling(r, ruleThreshold, "low") != Failed ||
-		ruling(r, ruleThreshold, "coverage") != Passed {
+	if r := must[*Result](t)(Evaluate(in)); r.Verdict != Fail || ruleOutcome(r, ruleThreshold, "low") != Failed ||
+		ruleOutcome(r, ruleThreshold, "coverage") != Passed {
 		t.Errorf("one gap more: %+v", r.Rules)
 	}
-	in.Facts = facts()
+	in.Facts = sampleFacts()
 	for i := range in.Facts.Findings {
 		if f := &in.Facts.Findings[i]; f.Severity == api.SeverityCritical {
 			f.Severity = api.SeverityHigh
@@ -196,13 +196,13 @@ func TestThresholdIsARatchet(t *testing.T) {
 	for i := range in.Facts.Controls {
 		in.Facts.Controls[i].Status, in.Facts.Controls[i].Level = api.NotEvidenced, nil
 	}
-	if r := must[*Result](t)(Evaluate(in)); ruling(r, ruleThreshold, "coverage") != Failed ||
-		ruling(r, ruleThreshold, "maturity") != Failed {
+	if r := must[*Result](t)(Evaluate(in)); ruleOutcome(r, ruleThreshold, "coverage") != Failed ||
+		ruleOutcome(r, ruleThreshold, "maturity") != Failed {
 		t.Errorf("figures that are gone: %+v", r.Rules)
 	}
 }
 
-func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
+func TestApprovalAppliesToDecidedContent(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*Records)
 		want   ApprovalState
@@ -226,76 +226,76 @@ func TestApprovalBindsWhatItWasGivenFor(t *testing.T) {
 			Approved,
 		},
 	} {
-		r := records()
+		r := sampleRecords()
 		tc.change(r)
 		f := NewFacts(r)
 		if got := f.Approvals[0]; got.State != tc.want {
 			t.Errorf("%s: %+v, want %s", name, got, tc.want)
 		}
-		if out := judged(t, f, "require-approved=soa"); (out.Verdict == Pass) != (tc.want == Approved) {
+		if out := mustEvaluate(t, f, "require-approved=soa"); (out.Verdict == Pass) != (tc.want == Approved) {
 			t.Errorf("%s: %s", name, out.Verdict)
 		}
 	}
-	f := facts()
+	f := sampleFacts()
 	f.Subject.Kind = Folder
-	if r := judged(t, f, "require-approved=soa"); r.Verdict != ApprovalMissing {
+	if r := mustEvaluate(t, f, "require-approved=soa"); r.Verdict != ApprovalMissing {
 		t.Errorf("nobody approves a folder: %s", r.Verdict)
 	}
 }
 
-func TestNothingToHoldAgainst(t *testing.T) {
-	f := facts()
+func TestMissingAnalysis(t *testing.T) {
+	f := sampleFacts()
 	f.HasGapAnalysis, f.HasMaturity, f.Findings = false, false, nil
-	if why, nothing := judged(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing ||
+	if why, nothing := mustEvaluate(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing ||
 		!strings.Contains(why, "gap analysis and no maturity") {
 		t.Errorf("%q, %v", why, nothing)
 	}
 	// Where a decision is missing, that is why.
-	r := judged(t, f, "fail-on=high", "require-approved=maturity")
+	r := mustEvaluate(t, f, "fail-on=high", "require-approved=maturity")
 	if _, nothing := r.MissingAnalysis(); nothing || r.Verdict != ApprovalMissing {
 		t.Errorf("%s, %+v", r.Verdict, r.Rules)
 	}
 }
 
-func TestNarrow(t *testing.T) {
-	f := facts()
+func TestFilter(t *testing.T) {
+	f := sampleFacts()
 	if err := f.Filter([]string{"SOC2-TSC"}, nil); err != nil || len(f.Controls) != 1 || len(f.Findings) != 1 ||
 		f.Findings[0].Control != "OWN 1" {
 		t.Errorf("%v: %d controls, %+v", err, len(f.Controls), f.Findings)
 	}
-	f = facts()
+	f = sampleFacts()
 	if err := f.Filter(nil, []string{"iac"}); err != nil || len(f.Controls) != 2 || len(f.Findings) != 2 ||
 		!slices.Equal(f.Domains, []string{"IAC"}) {
 		t.Errorf("%v: %+v", err, f)
 	}
 	for _, tc := range [][2][]string{{{"iso-27001-2202"}, nil}, {nil, {"IAK"}}} {
-		if err := facts().Filter(tc[0], tc[1]); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		if err := sampleFacts().Filter(tc[0], tc[1]); err == nil || !strings.Contains(err.Error(), "did you mean") {
 			t.Errorf("%v: %v", tc, err)
 		}
 	}
 }
 
-func TestOrderAndFingerprintsStay(t *testing.T) {
-	a := must[[]byte](t)(judged(t, facts(), "fail-on=low", "max-stale-days=1").EncodeJSON())
-	r := records()
+func TestOrderAndFingerprintsAreStable(t *testing.T) {
+	a := must[[]byte](t)(mustEvaluate(t, sampleFacts(), "fail-on=low", "max-stale-days=1").EncodeJSON())
+	r := sampleRecords()
 	slices.Reverse(r.Findings)
 	slices.Reverse(r.Items)
 	slices.Reverse(r.Documents)
 	slices.Reverse(r.Scores)
-	if b := must[[]byte](t)(judged(t, NewFacts(r), "fail-on=low", "max-stale-days=1").EncodeJSON()); string(a) != string(b) {
+	if b := must[[]byte](t)(mustEvaluate(t, NewFacts(r), "fail-on=low", "max-stale-days=1").EncodeJSON()); string(a) != string(b) {
 		t.Error("another order of the records is another result")
 	}
 	seen := map[string]bool{}
-	for _, i := range judged(t, facts(), "fail-on=low", "max-stale-days=1", "require-approved=poam,maturity").Issues {
+	for _, i := range mustEvaluate(t, sampleFacts(), "fail-on=low", "max-stale-days=1", "require-approved=poam,maturity").Issues {
 		if seen[i.Fingerprint] {
 			t.Errorf("%+v has another's fingerprint", i)
 		}
 		seen[i.Fingerprint] = true
 	}
-	moved := records()
+	moved := sampleRecords()
 	moved.Findings[0].Evidence[0].Locator = api.Locator{LineStart: 99}
 	moved.Findings[0].Condition, moved.Findings[0].Severity = "Other words.", api.SeverityHigh
-	was := facts().Findings
+	was := sampleFacts().Findings
 	for i, f := range NewFacts(moved).Findings {
 		if f.Fingerprint != was[i].Fingerprint {
 			t.Errorf("%s moved and is another", f.Control)
@@ -303,8 +303,8 @@ func TestOrderAndFingerprintsStay(t *testing.T) {
 	}
 }
 
-func TestFactsKeep(t *testing.T) {
-	f := facts()
+func TestFactsRoundTrip(t *testing.T) {
+	f := sampleFacts()
 	f.Relocate("evidence", "sub/dir")
 	f.AddUnreadFile("sub/dir/link", "a link")
 	back := must[*Facts](t)(DecodeFacts(must[[]byte](t)(f.Encode())))
@@ -317,9 +317,9 @@ func TestFactsKeep(t *testing.T) {
 }
 
 func TestResultIsABaseline(t *testing.T) {
-	r := judged(t, facts(), "fail-on=low")
+	r := mustEvaluate(t, sampleFacts(), "fail-on=low")
 	b := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(r.EncodeJSON()), "r.json"))
-	if want := NewBaseline(facts()); !reflect.DeepEqual(b, want) {
+	if want := NewBaseline(sampleFacts()); !reflect.DeepEqual(b, want) {
 		t.Errorf("%+v, want %+v", b, want)
 	}
 	if again := must[*Baseline](t)(ParseBaseline(must[[]byte](t)(b.Encode()), "b.json")); !reflect.DeepEqual(again, b) {
@@ -328,10 +328,10 @@ func TestResultIsABaseline(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	was := facts()
+	was := sampleFacts()
 	was.Findings[0].Severity = api.SeverityInformational
-	was.Findings = append(was.Findings[:2], Finding{Control: "BCD-11", Title: hostile, Severity: api.SeverityLow, Status: api.Planned})
-	d := must[*Diff](t)(CompareBaselines(NewBaseline(was), NewBaseline(facts()), "a", "b"))
+	was.Findings = append(was.Findings[:2], Finding{Control: "BCD-11", Title: hostileText, Severity: api.SeverityLow, Status: api.Planned})
+	d := must[*Diff](t)(CompareBaselines(NewBaseline(was), NewBaseline(sampleFacts()), "a", "b"))
 	if d.Opened != 2 || d.Worse != 1 || d.Closed != 1 || d.Better != 0 || d.Same != 1 {
 		t.Errorf("%+v", d)
 	}

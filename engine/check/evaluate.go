@@ -411,9 +411,9 @@ func (j *evaluation) checkWaivers() {
 		switch {
 		case w.isExpired(j.Today):
 			expired++
-			still := "the gap still exists"
+			message := "the gap still exists"
 			if !has[w.Control] {
-				still = "the gap no longer exists: remove the waiver"
+				message = "the gap no longer exists: remove the waiver"
 			}
 			j.addIssue(
 				ruleExpired,
@@ -424,7 +424,7 @@ func (j *evaluation) checkWaivers() {
 				w.Control,
 				w.Approver,
 				w.Expiry,
-				still,
+				message,
 			)
 		case !has[w.Control]:
 			unused++

@@ -48,7 +48,7 @@ output: [text, sarif=check.sarif]
 	}
 }
 
-func TestMistakesInFiles(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	policy := func(data []byte) error { _, err := ParsePolicy(data, "p.yaml"); return err }
 	waivers := func(data []byte) error { _, err := ParseWaivers(data, "p.yaml"); return err }
 	baseline := func(data []byte) error { _, err := ParseBaseline(data, "p.yaml"); return err }
@@ -160,7 +160,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+func TestDidYouMean(t *testing.T) {
 	known := []string{"fail-on", "fail-on-new", "min-coverage"}
 	for word, want := range map[string]string{
 		"failon":                  "fail-on",
@@ -218,7 +218,7 @@ func FuzzWaivers(f *testing.F) {
 
 // A baseline that is taken is written and read as the same, and can be judged against.
 func FuzzBaseline(f *testing.F) {
-	b, err := NewBaseline(facts()).Encode()
+	b, err := NewBaseline(sampleFacts()).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}

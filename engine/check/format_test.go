@@ -28,17 +28,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func written(t testing.TB, r *Result, format string) []byte {
+func mustRender(t testing.TB, r *Result, format string) []byte {
 	t.Helper()
 	return must[[]byte](t)(r.Render(format, Style{}))
 }
 
 // Every format is the same bytes each time, is UTF-8, and lets nothing through that acts.
 func TestFormatsAreInert(t *testing.T) {
-	for name, r := range samples(t) {
+	for name, r := range sampleResults(t) {
 		for _, f := range FormatNames() {
-			text := written(t, r, f)
-			if !bytes.Equal(text, written(t, r, f)) {
+			text := mustRender(t, r, f)
+			if !bytes.Equal(text, mustRender(t, r, f)) {
 				t.Errorf("%s, %s: other bytes the second time", name, f)
 			}
 			if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\x1b\u202e\ufffe") {
@@ -53,20 +53,20 @@ func TestFormatsAreInert(t *testing.T) {
 			}
 		}
 	}
-	if _, err := samples(t)["full"].Render("sarfi", Style{}); err == nil {
+	if _, err := sampleResults(t)["full"].Render("sarfi", Style{}); err == nil {
 		t.Error("there is no such format")
 	}
 }
 
 // A folder that is checked from inside shows its files without anything before them.
-func TestNamesOfFilesAreNoCommands(t *testing.T) {
-	r := records()
+func TestFilenamesAreEscaped(t *testing.T) {
+	r := sampleRecords()
 	r.Documents[0].Path = "evidence/::error file=x::y.pdf"
 	f := NewFacts(r)
 	f.Relocate("evidence", ".")
-	result := judged(t, f, "fail-on=low")
+	result := mustEvaluate(t, f, "fail-on=low")
 	for _, format := range []string{"text", "table", "github", "tap", "markdown", "csv"} {
-		text := string(written(t, result, format))
+		text := string(mustRender(t, result, format))
 		if !strings.Contains(text, "error file=x") && !strings.Contains(text, "error file=x&#58;&#58;y.pdf") {
 			t.Errorf("%s does not name the file", format)
 		}
@@ -78,8 +78,8 @@ func TestNamesOfFilesAreNoCommands(t *testing.T) {
 	}
 }
 
-func TestColorsOnlyWhereAsked(t *testing.T) {
-	r := samples(t)["full"]
+func TestColorsAreOptIn(t *testing.T) {
+	r := sampleResults(t)["full"]
 	if text := must[[]byte](t)(r.Render("text", Style{Color: true})); !bytes.Contains(text, []byte("\x1b[1;31mFAIL")) {
 		t.Errorf("%.80q", text)
 	}
@@ -87,8 +87,8 @@ func TestColorsOnlyWhereAsked(t *testing.T) {
 
 // SARIF is held against the official schema, and against what its readers take.
 func TestSARIF(t *testing.T) {
-	for name, r := range samples(t) {
-		text := written(t, r, "sarif")
+	for name, r := range sampleResults(t) {
+		text := mustRender(t, r, "sarif")
 		report := must[*sarif.Report](t)(sarif.FromBytes(text, sarif.WithStrictValidation()))
 		if err := report.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -113,7 +113,7 @@ func TestSARIF(t *testing.T) {
 		}
 	}
 	var report sarif.Report
-	if err := json.Unmarshal(written(t, samples(t)["full"], "sarif"), &report); err != nil {
+	if err := json.Unmarshal(mustRender(t, sampleResults(t)["full"], "sarif"), &report); err != nil {
 		t.Fatal(err)
 	}
 	levels, states := map[string]string{}, map[string]string{}
@@ -142,8 +142,8 @@ func TestSARIF(t *testing.T) {
 }
 
 // GitHub takes 25,000 results and shows 5,000, and takes 10 MB packed.
-func TestSARIFIsNotTooLarge(t *testing.T) {
-	text := written(t, large(t, 6000), "sarif")
+func TestSARIFLimits(t *testing.T) {
+	text := mustRender(t, largeResult(t, 6000), "sarif")
 	report := must[*sarif.Report](t)(sarif.FromBytes(text))
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -158,12 +158,12 @@ func TestSARIFIsNotTooLarge(t *testing.T) {
 }
 
 func TestOSCAL(t *testing.T) {
-	for name, r := range samples(t) {
-		if err := oscal.Validate(written(t, r, "oscal"), "assessment-results"); err != nil {
+	for name, r := range sampleResults(t) {
+		if err := oscal.Validate(mustRender(t, r, "oscal"), "assessment-results"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	text := string(written(t, samples(t)["full"], "oscal"))
+	text := string(mustRender(t, sampleResults(t)["full"], "oscal"))
 	for _, want := range []string{`"statement-id"`, `"iac-06_smt"`, `"deviation-approved"`, `approved by Bo`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not there", want)
@@ -172,8 +172,8 @@ func TestOSCAL(t *testing.T) {
 }
 
 func TestJUnit(t *testing.T) {
-	for name, r := range samples(t) {
-		text := written(t, r, "junit")
+	for name, r := range sampleResults(t) {
+		text := mustRender(t, r, "junit")
 		var all junitSuites
 		d := xml.NewDecoder(bytes.NewReader(text))
 		d.Strict = true
@@ -260,8 +260,8 @@ func readTAP(text string) (ok, failed, skipped int, err error) {
 }
 
 func TestTAP(t *testing.T) {
-	for name, r := range samples(t) {
-		ok, failed, skipped, err := readTAP(string(written(t, r, "tap")))
+	for name, r := range sampleResults(t) {
+		ok, failed, skipped, err := readTAP(string(mustRender(t, r, "tap")))
 		if err != nil || (failed > 0) != (r.Verdict != Pass) {
 			t.Errorf("%s: %d ok, %d failed, %d skipped, %v", name, ok, failed, skipped, err)
 		}
@@ -288,9 +288,9 @@ func readCommand(line string) (name string, props map[string]string, message str
 }
 
 func TestGitHub(t *testing.T) {
-	for name, r := range samples(t) {
+	for name, r := range sampleResults(t) {
 		counts := map[string]int{}
-		for line := range strings.Lines(string(written(t, r, "github"))) {
+		for line := range strings.Lines(string(mustRender(t, r, "github"))) {
 			command, props, message, ok := readCommand(strings.TrimSuffix(line, "\n"))
 			if !ok {
 				continue
@@ -315,9 +315,9 @@ func TestGitHub(t *testing.T) {
 }
 
 func TestGitLab(t *testing.T) {
-	for name, r := range samples(t) {
+	for name, r := range sampleResults(t) {
 		var all []map[string]any
-		if err := json.Unmarshal(written(t, r, "gitlab"), &all); err != nil {
+		if err := json.Unmarshal(mustRender(t, r, "gitlab"), &all); err != nil {
 			t.Fatal(err)
 		}
 		if len(all) != len(r.Issues)-r.CountIssues(Waived) {
@@ -339,8 +339,8 @@ func TestGitLab(t *testing.T) {
 }
 
 func TestCSV(t *testing.T) {
-	for name, r := range samples(t) {
-		rows, err := csv.NewReader(bytes.NewReader(written(t, r, "csv"))).ReadAll()
+	for name, r := range sampleResults(t) {
+		rows, err := csv.NewReader(bytes.NewReader(mustRender(t, r, "csv"))).ReadAll()
 		if err != nil || len(rows) != len(r.Issues)+1 {
 			t.Fatalf("%s: %d rows, %v", name, len(rows), err)
 		}
@@ -355,8 +355,8 @@ func TestCSV(t *testing.T) {
 }
 
 func TestMarkdownIsInert(t *testing.T) {
-	for name, r := range samples(t) {
-		text := string(written(t, r, "markdown"))
+	for name, r := range sampleResults(t) {
+		text := string(mustRender(t, r, "markdown"))
 		for _, bad := range []string{"<b>", "](", "@all", "`rm`", "javascript:x"} {
 			if strings.Contains(text, bad) {
 				t.Errorf("%s: %q came through", name, bad)
@@ -369,8 +369,8 @@ func TestMarkdownIsInert(t *testing.T) {
 }
 
 // What people read is held whole, so that a change of it is seen.
-func TestPagesForPeople(t *testing.T) {
-	f := facts()
+func TestGoldenOutput(t *testing.T) {
+	f := sampleFacts()
 	f.Subject.Name = "Acme"
 	f.Findings = slices.DeleteFunc(f.Findings, func(g Finding) bool { return g.Control == "END-04" })
 	f.Documents = f.Documents[1:]
@@ -379,7 +379,7 @@ func TestPagesForPeople(t *testing.T) {
 	in.Waivers = []Waiver{{Control: "IAC-17", Reason: "A new tool comes in May", Approver: "Bo", Expiry: "2027-05-31"}}
 	r := must[*Result](t)(Evaluate(in))
 	for _, name := range []string{"text", "table", "markdown", "tap"} {
-		got := written(t, r, name)
+		got := mustRender(t, r, name)
 		path := filepath.Join("testdata", name+".golden")
 		if *update {
 			if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -393,8 +393,8 @@ func TestPagesForPeople(t *testing.T) {
 	}
 }
 
-func BenchmarkJudge(b *testing.B) {
-	f := facts()
+func BenchmarkEvaluate(b *testing.B) {
+	f := sampleFacts()
 	for i := range 1468 {
 		code := fmt.Sprintf("GEN-%04d", i)
 		f.Controls = append(f.Controls, Control{Code: code, Domain: "GEN", Applicability: api.Applicable, Status: api.NotEvidenced})
@@ -410,9 +410,9 @@ func BenchmarkJudge(b *testing.B) {
 		)
 	}
 	for b.Loop() {
-		r := judged(b, f, "fail-on=high", "min-coverage=50")
+		r := mustEvaluate(b, f, "fail-on=high", "min-coverage=50")
 		for _, format := range []string{"text", "json", "sarif", "junit"} {
-			if _, err := io.Discard.Write(written(b, r, format)); err != nil {
+			if _, err := io.Discard.Write(mustRender(b, r, format)); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -11,12 +11,12 @@ import (
 
 const today = api.Date("2026-11-22")
 
-// hostile is text that would act in a terminal, a log, a spreadsheet, XML or Markdown.
-const hostile = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n" +
+// hostileText is text that would act in a terminal, a log, a spreadsheet, XML or Markdown.
+const hostileText = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n" +
 	"##[command]x ##vso[task.setvariable variable=PATH]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
 
-// records are an assessment of six controls, with what is awkward in each part.
-func records() *Records {
+// sampleRecords are an assessment of six controls, with what is awkward in each part.
+func sampleRecords() *Records {
 	item := func(code, title string) api.Item {
 		domain, _, _ := strings.Cut(code, "-")
 		return api.Item{
@@ -57,7 +57,7 @@ func records() *Records {
 		},
 		Items: []api.SoAItem{
 			line("IAC-06", "Multi-factor authentication", api.NotImplemented), line("IAC-17", "Account review", api.PartiallyImplemented),
-			line("BCD-11", "Backups", api.Implemented), line("END-04", "Malware "+hostile, api.NotEvidenced),
+			line("BCD-11", "Backups", api.Implemented), line("END-04", "Malware "+hostileText, api.NotEvidenced),
 			{Item: soc, Applicability: api.Applicable, ImplementationStatus: api.Implemented},
 			{Item: item("PES-01", "Sites"), Applicability: api.NotApplicable, ImplementationStatus: api.NotAssessed},
 		},
@@ -88,16 +88,16 @@ func records() *Records {
 				Condition:      "There is no second factor.",
 				Source:         "analysis",
 				Recommendation: "Turn it on.",
-				Evidence:       []api.Evidence{{DocumentID: "d1", Quote: hostile, Locator: api.Locator{Page: 3}}},
+				Evidence:       []api.Evidence{{DocumentID: "d1", Quote: hostileText, Locator: api.Locator{Page: 3}}},
 			},
 			{
-				Item:            item("END-04", "Malware "+hostile),
+				Item:            item("END-04", "Malware "+hostileText),
 				Severity:        api.SeverityHigh,
 				Status:          api.NotEvidenced,
 				Result:          api.ResultNoEvid,
-				Condition:       hostile,
-				MissingElements: []string{hostile, ""},
-				Recommendation:  hostile,
+				Condition:       hostileText,
+				MissingElements: []string{hostileText, ""},
+				Recommendation:  hostileText,
 				Source:          "analysis",
 			},
 			{
@@ -116,16 +116,16 @@ func records() *Records {
 		Documents: []api.Document{
 			{Path: "evidence/policies, all: 1.pdf", SHA256: "aa", EffectiveDate: &dated, Status: api.DocumentIngested},
 			{Path: "evidence/access.md", SHA256: "bb", Status: api.DocumentIngested},
-			{Path: "evidence/" + hostile, SHA256: "cc", Status: api.DocumentFailed, Error: &failed},
+			{Path: "evidence/" + hostileText, SHA256: "cc", Status: api.DocumentFailed, Error: &failed},
 		},
 		Approvals: []api.Approval{approval(api.GateSoA, "soa"), approval(api.GateGapAnalysis, "gap")},
 	}
-	r.Assessment.Name, r.Assessment.Frameworks = "Acme "+hostile, []string{"soc2-tsc", "iso-27001-2022"}
+	r.Assessment.Name, r.Assessment.Frameworks = "Acme "+hostileText, []string{"soc2-tsc", "iso-27001-2022"}
 	r.Documents[0].ID, r.Documents[1].ID, r.Documents[2].ID = "d1", "d2", "d3"
 	return r
 }
 
-func facts() *Facts { return NewFacts(records()) }
+func sampleFacts() *Facts { return NewFacts(sampleRecords()) }
 
 func must[T any](t testing.TB) func(T, error) T {
 	return func(v T, err error) T {
@@ -137,8 +137,8 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// judged holds facts against settings, given as key=value.
-func judged(t testing.TB, f *Facts, settings ...string) *Result {
+// mustEvaluate holds facts against settings, given as key=value.
+func mustEvaluate(t testing.TB, f *Facts, settings ...string) *Result {
 	t.Helper()
 	return must[*Result](t)(Evaluate(input(t, f, settings...)))
 }
@@ -155,11 +155,11 @@ func input(t testing.TB, f *Facts, settings ...string) Input {
 	return Input{Facts: f, Policy: p, Today: today, Tool: "service 1.2.3"}
 }
 
-// samples are results that every format has to tell.
-func samples(t testing.TB) map[string]*Result {
+// sampleResults are results that every format has to tell.
+func sampleResults(t testing.TB) map[string]*Result {
 	full := input(
 		t,
-		facts(),
+		sampleFacts(),
 		"fail-on=high",
 		"fail-on-new=any",
 		"min-coverage=70",
@@ -170,7 +170,7 @@ func samples(t testing.TB) map[string]*Result {
 		"waivers=w.yaml",
 		"threshold=t.json",
 	)
-	before := facts()
+	before := sampleFacts()
 	before.Findings = before.Findings[1:3]
 	before.Findings[0].Severity = api.SeverityLow
 	full.Baseline = NewBaseline(before)
@@ -180,26 +180,26 @@ func samples(t testing.TB) map[string]*Result {
 - {control: IAC-17, reason: late, approver: Bo, expiry: 2026-11-21}
 - {control: BCD-12, reason: typo, approver: Bo, expiry: 2027-01-01}
 `), "w.yaml"))
-	nothing := facts()
+	nothing := sampleFacts()
 	nothing.Findings, nothing.Controls, nothing.Documents = nil, nil, nil
-	clean := facts()
+	clean := sampleFacts()
 	clean.Findings = nil
 	out := map[string]*Result{
 		"full":    must[*Result](t)(Evaluate(full)),
-		"nothing": judged(t, nothing, "min-coverage=1"),
-		"clean":   judged(t, clean, "fail-on=low"),
-		"large":   large(t, 300),
+		"nothing": mustEvaluate(t, nothing, "min-coverage=1"),
+		"clean":   mustEvaluate(t, clean, "fail-on=low"),
+		"large":   largeResult(t, 300),
 	}
 	return out
 }
 
-// large is a result of many gaps.
-func large(t testing.TB, gaps int) *Result {
-	f := facts()
+// largeResult is a result of many gaps.
+func largeResult(t testing.TB, gaps int) *Result {
+	f := sampleFacts()
 	for i := range gaps {
 		g := f.Findings[i%4]
 		g.Control, g.Fingerprint = fmt.Sprintf("GEN-%04d", i), fingerprint("gap", fmt.Sprint(i))
 		f.Findings = append(f.Findings, g)
 	}
-	return judged(t, f, "fail-on=low")
+	return mustEvaluate(t, f, "fail-on=low")
 }

@@ -39,10 +39,10 @@ func didYouMean(word string, known []string) string {
 	if len(word) > 100 {
 		return ""
 	}
-	best, far := "", max(1, utf8.RuneCountInString(word)/3)+1
+	best, maxDistance := "", max(1, utf8.RuneCountInString(word)/3)+1
 	for _, k := range slices.Sorted(slices.Values(known)) {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < far {
-			best, far = k, d
+		if d := editDistance(strings.ToLower(word), strings.ToLower(k)); d < maxDistance {
+			best, maxDistance = k, d
 		}
 	}
 	if best == "" {

@@ -83,15 +83,15 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 	name := r.OrganizationID + "\x00" + r.Operation + "\x00" + r.Key
 	for {
 		s.mu.Lock()
-		other := s.inProgress[name]
-		if other == nil {
+		running := s.inProgress[name]
+		if running == nil {
 			s.inProgress[name] = make(chan struct{})
 			s.mu.Unlock()
 			break
 		}
 		s.mu.Unlock()
 		select {
-		case <-other:
+		case <-running:
 		case <-ctx.Done():
 			return nil, nil, ctx.Err()
 		}
@@ -116,24 +116,24 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 // claim records that the request is in progress, or returns what was recorded before.
 func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		have, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
+		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !tx.Now().Before(have.ExpiresAt):
+		case errors.Is(err, store.ErrNotFound), err == nil && !tx.Now().Before(stored.ExpiresAt):
 			return store.IdempotentReplies.Put(tx, &store.IdempotentReply{
 				OrganizationID: r.OrganizationID, Operation: r.Operation, Secret: hashKey(r.Key),
 				Fingerprint: r.Fingerprint, ExpiresAt: tx.Now().Add(retention),
 			})
 		case err != nil:
 			return err
-		case have.Fingerprint != r.Fingerprint:
+		case stored.Fingerprint != r.Fingerprint:
 			return api.Invalid(api.IdempotencyHeader, "this idempotency key was used for another request; use a new one")
-		case !have.Done:
+		case !stored.Done:
 			return api.Conflict(
 				"a request with this idempotency key was started and its outcome is unknown: check whether it was executed, and if " +
 					"not, send it again with a new key",
 			)
 		}
-		recorded, err = openResponse(have.Sealed, r.Key)
+		recorded, err = openResponse(stored.Sealed, r.Key)
 		return err
 	})
 	return recorded, err
@@ -148,15 +148,15 @@ func (s *Service) finish(ctx context.Context, r Request, a *Response) error {
 		}
 	}
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		have, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
+		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		if err != nil {
 			return fmt.Errorf("reading the request's record: %w", err)
 		}
 		if a == nil {
 			return store.IdempotentReplies.Delete(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		}
-		have.Done, have.Sealed = true, sealed
-		return store.IdempotentReplies.Update(tx, &have)
+		stored.Done, stored.Sealed = true, sealed
+		return store.IdempotentReplies.Update(tx, &stored)
 	})
 }
 

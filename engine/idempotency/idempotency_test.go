@@ -16,16 +16,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-type bench struct {
+type fixture struct {
 	*idempotency.Service
 	db  *store.DB
 	dir string
 	now time.Time
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b := &bench{dir: t.TempDir(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	b := &fixture{dir: t.TempDir(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	db, err := store.Open(t.Context(), store.Options{
 		Dir: b.dir, Schema: store.ServiceSchema, Clock: func() time.Time { return b.now },
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
@@ -41,8 +41,8 @@ func newBench(t *testing.T) *bench {
 var request = idempotency.Request{OrganizationID: "o", Operation: "create", Key: "k-1", Fingerprint: "f"}
 
 // A request is done once, and answered alike for a day.
-func TestOnce(t *testing.T) {
-	b := newBench(t)
+func TestRequestRunsOnce(t *testing.T) {
+	b := newFixture(t)
 	before, done, err := b.Begin(t.Context(), request)
 	if err != nil || before != nil {
 		t.Fatal(before, err)
@@ -94,8 +94,8 @@ func TestOnce(t *testing.T) {
 }
 
 // What failed is forgotten; what never came to an end is told so.
-func TestUnfinished(t *testing.T) {
-	b := newBench(t)
+func TestFailedAndInterruptedRequests(t *testing.T) {
+	b := newFixture(t)
 	for range 2 {
 		before, done, err := b.Begin(t.Context(), request)
 		if err != nil || before != nil {
@@ -125,8 +125,8 @@ func TestUnfinished(t *testing.T) {
 }
 
 // The same request at work elsewhere is waited for, as long as the caller wants to.
-func TestWaits(t *testing.T) {
-	b := newBench(t)
+func TestConcurrentRequestWaits(t *testing.T) {
+	b := newFixture(t)
 	_, done, err := b.Begin(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)

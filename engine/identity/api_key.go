@@ -87,7 +87,7 @@ func checkScopes(by api.Caller, scopes []string) error {
 
 // insertKey creates a user's key in the caller's organization; its scopes are parsed.
 func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody) (*api.NewAPIKey, error) {
-	secret, kept := newSecret()
+	secret, hash := newSecret()
 	key := store.APIKey{APIKey: api.APIKey{
 		TenantRecord: api.TenantRecord{Record: newRecord(tx, tx.NewID()), OrganizationID: by.OrganizationID},
 		Name:         body.Name,
@@ -100,7 +100,7 @@ func insertKey(tx *store.Tx, by api.Caller, ownerID string, body api.APIKeyBody)
 	if err := store.APIKeys.Insert(tx, by.OrganizationID, &key); err != nil {
 		return nil, err
 	}
-	if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: kept, OrganizationID: by.OrganizationID, KeyID: key.ID}); err != nil {
+	if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: hash, OrganizationID: by.OrganizationID, KeyID: key.ID}); err != nil {
 		return nil, err
 	}
 	err := appendAudit(tx, by, "api_key.created", "api_key", key.ID, map[string]any{"name": key.Name, "scopes": key.Scopes})
@@ -202,8 +202,8 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 				return err
 			}
 		}
-		secret, kept := newSecret()
-		if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: kept, OrganizationID: key.OrganizationID, KeyID: key.ID}); err != nil {
+		secret, hash := newSecret()
+		if err := store.KeySecrets.Insert(tx, &store.KeySecret{Secret: hash, OrganizationID: key.OrganizationID, KeyID: key.ID}); err != nil {
 			return err
 		}
 		key.MaskedKey, key.UpdatedAt = maskKey(secret), tx.Now()

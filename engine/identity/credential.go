@@ -74,12 +74,12 @@ func (s *Service) authenticateKey(ctx context.Context, token string) (Principal,
 	hash := hashSecret(secret)
 	k, err := s.keyCache.Get(hash, func() (k cachedKey, err error) {
 		err = s.db.View(ctx, func(tx *store.Tx) error {
-			have, err := store.KeySecrets.Get(tx, hash)
+			keySecret, err := store.KeySecrets.Get(tx, hash)
 			if err != nil {
 				return err
 			}
-			k.validUntil = have.ValidUntil
-			k.key, err = store.APIKeys.Get(tx, have.OrganizationID, have.KeyID)
+			k.validUntil = keySecret.ValidUntil
+			k.key, err = store.APIKeys.Get(tx, keySecret.OrganizationID, keySecret.KeyID)
 			return err
 		})
 		return k, err

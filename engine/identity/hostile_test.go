@@ -11,31 +11,31 @@ import (
 )
 
 // A key gets no secret of a key that may more, and nobody one that acts as another.
-func TestRotationGivesNothing(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+func TestRotationDoesNotEscalate(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	rotate := func(by api.Caller, id string) error {
 		_, err := h.RotateAPIKey(t.Context(), by, &api.RotateAPIKeyInput{APIKeyInput: api.APIKeyInput{KeyID: id}})
 		return err
 	}
-	strong, err := h.key(t, owner, "approval:decide", "apikey:write")
+	strong, err := h.createKey(t, owner, "approval:decide", "apikey:write")
 	if err != nil {
 		t.Fatal(err)
 	}
-	weak, err := h.key(t, owner, "apikey:write")
+	weak, err := h.createKey(t, owner, "apikey:write")
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := h.must(t, bearer(weak), org.ID)
+	by := h.mustCaller(t, bearer(weak), org.ID)
 	wantCode(t, "the secret of a key that may decide", rotate(by, strong.ID), api.CodeForbidden)
 	wantCode(t, "the secret of the key with *", rotate(by, org.APIKey.ID), api.CodeForbidden)
-	h.must(t, bearer(strong), org.ID)
+	h.mustCaller(t, bearer(strong), org.ID)
 	if err := rotate(by, weak.ID); err != nil {
 		t.Errorf("its own secret: %v", err)
 	}
 
-	second := h.member(t, owner, "second@acme.example", api.RoleOwner)
+	second := h.addMember(t, owner, "second@acme.example", api.RoleOwner)
 	wantCode(t, "another owner's secret", rotate(second, strong.ID), api.CodeForbidden)
 	if _, err := h.RevokeAPIKey(t.Context(), second, &api.APIKeyInput{KeyID: strong.ID}); err != nil {
 		t.Errorf("an owner revokes any key: %v", err)
@@ -43,9 +43,9 @@ func TestRotationGivesNothing(t *testing.T) {
 }
 
 // Many guesses at once are slowed as those one after the other are.
-func TestGuessesAtOnce(t *testing.T) {
-	h := newHouse(t)
-	h.organization(t, "Acme", "owner@acme.example")
+func TestConcurrentGuessesAreThrottled(t *testing.T) {
+	h := newTestService(t)
+	h.createOrganization(t, "Acme", "owner@acme.example")
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	compared := 0
@@ -65,10 +65,10 @@ func TestGuessesAtOnce(t *testing.T) {
 }
 
 // Who tries links keeps nobody else from theirs, and has one network, not 2^64 addresses.
-func TestThrottleIsTheirs(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+func TestThrottleIsPerNetwork(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	guess := &api.AcceptLinkInput{}
 	guess.Body.Token, guess.Body.Password = strings.Repeat("0", 64), password
 	var err error
@@ -86,12 +86,12 @@ func TestThrottleIsTheirs(t *testing.T) {
 }
 
 // What somebody had before they were removed is not theirs again when they come back.
-func TestKeysEndWithTheirPlace(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	admin := h.member(t, owner, "admin@acme.example", api.RoleAdmin)
-	k, err := h.key(t, admin, "assessment:read")
+func TestAccessEndsWithMembership(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	admin := h.addMember(t, owner, "admin@acme.example", api.RoleAdmin)
+	k, err := h.createKey(t, admin, "assessment:read")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,23 +102,23 @@ func TestKeysEndWithTheirPlace(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, bearer(k), org.ID)
+	_, err = h.caller(t, bearer(k), org.ID)
 	wantCode(t, "a removed member's key", err, api.CodeUnauthorized)
 	if _, err := h.accept(t, h.invite(t, owner, "admin@acme.example", api.RoleViewer).InviteToken, password); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, bearer(k), org.ID)
+	_, err = h.caller(t, bearer(k), org.ID)
 	wantCode(t, "the old key of somebody who came back", err, api.CodeUnauthorized)
 }
 
 // An owner who is banned owns nothing that anybody could ask them to do.
-func TestBannedOwnerIsNone(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	ban := &api.BanUserInput{UserID: h.member(t, owner, "second@acme.example", api.RoleOwner).UserID}
+func TestBannedOwnerDoesNotCount(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	ban := &api.BanUserInput{UserID: h.addMember(t, owner, "second@acme.example", api.RoleOwner).UserID}
 	ban.Body.Reason = "left"
-	if _, err := h.BanUser(t.Context(), h.must(t, identity.Credential{Local: true}, ""), ban); err != nil {
+	if _, err := h.BanUser(t.Context(), h.mustCaller(t, identity.Credential{Local: true}, ""), ban); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.RemoveMember(t.Context(), owner, &api.MemberInput{OrgInput: api.OrgInput{OrgID: org.ID}, MemberID: owner.UserID})
@@ -126,32 +126,32 @@ func TestBannedOwnerIsNone(t *testing.T) {
 }
 
 // Nobody acts in a suspended organization by leaving its name out.
-func TestSuspendedIsNowhere(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+func TestSuspendedOrganizationIsRejected(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, "owner@acme.example", password)
 	in := &api.UpdateTenantInput{TenantInput: api.TenantInput{TenantID: org.ID}}
 	in.Body.Status = "suspended"
-	if _, err := h.UpdateTenant(t.Context(), h.must(t, identity.Credential{Local: true}, ""), in); err != nil {
+	if _, err := h.UpdateTenant(t.Context(), h.mustCaller(t, identity.Credential{Local: true}, ""), in); err != nil {
 		t.Fatal(err)
 	}
-	_, err := h.as(t, cookie(s), org.ID)
+	_, err := h.caller(t, cookie(s), org.ID)
 	wantCode(t, "by its name", err, api.CodeForbidden)
-	if by := h.must(t, cookie(s), ""); by.OrganizationID != "" || by.Role != "" {
+	if by := h.mustCaller(t, cookie(s), ""); by.OrganizationID != "" || by.Role != "" {
 		t.Errorf("without its name one is in %s as %s", by.OrganizationID, by.Role)
 	}
-	other := h.organization(t, "Beta", "owner@acme.example")
-	if by := h.must(t, cookie(s), ""); by.OrganizationID != other.ID {
+	other := h.createOrganization(t, "Beta", "owner@acme.example")
+	if by := h.mustCaller(t, cookie(s), ""); by.OrganizationID != other.ID {
 		t.Errorf("the active organization is %q, not the other one", by.OrganizationID)
 	}
 }
 
 // Two owners who step down at once leave one of them.
-func TestOwnersRace(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	second := h.member(t, owner, "second@acme.example", api.RoleOwner)
+func TestConcurrentOwnerDemotion(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	second := h.addMember(t, owner, "second@acme.example", api.RoleOwner)
 	results := make(chan error, 2)
 	for by, of := range map[*api.Caller]string{&owner: second.UserID, &second: owner.UserID} {
 		go func() {

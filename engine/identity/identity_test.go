@@ -14,16 +14,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// house is an identity service whose clock the test moves.
-type house struct {
+// testService is an identity service whose clock the test moves.
+type testService struct {
 	*identity.Service
 	db  *store.DB
 	now time.Time
 }
 
-func newHouse(t *testing.T) *house {
+func newTestService(t *testing.T) *testService {
 	t.Helper()
-	h := &house{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	h := &testService{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return h.now }
 	db, err := store.Open(
 		t.Context(),
@@ -45,8 +45,8 @@ func newHouse(t *testing.T) *house {
 
 const password = "four words are enough"
 
-// organization makes one with an owner who has the usual password.
-func (h *house) organization(t *testing.T, name, email string) *api.NewOrganization {
+// createOrganization makes one with an owner who has the usual password.
+func (h *testService) createOrganization(t *testing.T, name, email string) *api.NewOrganization {
 	t.Helper()
 	in := &api.NewOrganizationInput{}
 	in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Password, in.Body.APIKeyName = name, email, password, "first"
@@ -58,7 +58,7 @@ func (h *house) organization(t *testing.T, name, email string) *api.NewOrganizat
 }
 
 // signIn is the session of a person, as a browser has it.
-func (h *house) signIn(t *testing.T, email, password string) *api.SignedInUser {
+func (h *testService) signIn(t *testing.T, email, password string) *api.SignedInUser {
 	t.Helper()
 	out, err := h.trySignIn(t, email, password, "192.0.2.7")
 	if err != nil {
@@ -67,15 +67,15 @@ func (h *house) signIn(t *testing.T, email, password string) *api.SignedInUser {
 	return out
 }
 
-func (h *house) trySignIn(t *testing.T, email, password, address string) (*api.SignedInUser, error) {
+func (h *testService) trySignIn(t *testing.T, email, password, address string) (*api.SignedInUser, error) {
 	t.Helper()
 	in := &api.SignInInput{}
 	in.Body.Email, in.Body.Password = email, password
 	return h.SignIn(t.Context(), api.Caller{Address: address}, in)
 }
 
-// as is the caller that a credential stands for in an organization.
-func (h *house) as(t *testing.T, c identity.Credential, org string) (api.Caller, error) {
+// caller is the caller that a credential stands for in an organization.
+func (h *testService) caller(t *testing.T, c identity.Credential, org string) (api.Caller, error) {
 	t.Helper()
 	p, err := h.Authenticate(t.Context(), c)
 	if err != nil {
@@ -84,9 +84,9 @@ func (h *house) as(t *testing.T, c identity.Credential, org string) (api.Caller,
 	return h.ResolveCaller(t.Context(), p, org)
 }
 
-func (h *house) must(t *testing.T, c identity.Credential, org string) api.Caller {
+func (h *testService) mustCaller(t *testing.T, c identity.Credential, org string) api.Caller {
 	t.Helper()
-	by, err := h.as(t, c, org)
+	by, err := h.caller(t, c, org)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,10 +104,10 @@ func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
 }
 
 // The person whose machine it is exists once, owns an organization and administers the platform.
-func TestLocalPerson(t *testing.T) {
-	h := newHouse(t)
-	by := h.must(t, identity.Credential{Local: true}, "")
-	again := h.must(t, identity.Credential{Local: true}, "")
+func TestLocalUser(t *testing.T) {
+	h := newTestService(t)
+	by := h.mustCaller(t, identity.Credential{Local: true}, "")
+	again := h.mustCaller(t, identity.Credential{Local: true}, "")
 	if again.UserID != by.UserID || by.Role != api.RoleOwner || !by.PlatformAdmin || by.Actor.Name != "Ada" || by.OrganizationID == "" {
 		t.Fatalf("%+v, then %+v", by, again)
 	}
@@ -118,22 +118,22 @@ func TestLocalPerson(t *testing.T) {
 }
 
 // Who signs in has a session of twelve hours that slides while it is used.
-func TestSessionSlides(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+func TestSessionIsExtended(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, " Owner@Acme.example ", password)
 	if s.Session.ActiveOrganizationID == nil || *s.Session.ActiveOrganizationID != org.ID || s.User.LastSignInAt == nil {
 		t.Fatalf("%+v", s)
 	}
 	for range 4 {
 		h.now = h.now.Add(11 * time.Hour)
-		by := h.must(t, cookie(s), org.ID)
+		by := h.mustCaller(t, cookie(s), org.ID)
 		if by.Role != api.RoleOwner || by.SessionID == "" || by.Actor.Type != api.ActorUser {
 			t.Fatalf("%+v", by)
 		}
 	}
 	h.now = h.now.Add(12 * time.Hour)
-	_, err := h.as(t, cookie(s), org.ID)
+	_, err := h.caller(t, cookie(s), org.ID)
 	wantCode(t, "after twelve idle hours", err, api.CodeUnauthorized)
 	if err := h.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
@@ -147,9 +147,9 @@ func TestSessionSlides(t *testing.T) {
 }
 
 // A wrong password and an unknown account are told apart by nobody; failures are slowed.
-func TestSignInTellsNothing(t *testing.T) {
-	h := newHouse(t)
-	h.organization(t, "Acme", "owner@acme.example")
+func TestSignInRevealsNothing(t *testing.T) {
+	h := newTestService(t)
+	h.createOrganization(t, "Acme", "owner@acme.example")
 	_, wrong := h.trySignIn(t, "owner@acme.example", "not the password", "192.0.2.7")
 	_, unknown := h.trySignIn(t, "nobody@acme.example", "not the password", "192.0.2.8")
 	if wrong == nil || unknown == nil || wrong.Error() != unknown.Error() {
@@ -174,11 +174,11 @@ func TestSignInTellsNothing(t *testing.T) {
 }
 
 // Of passwords, session tokens, links and keys, the store has no copy.
-func TestSecretsAreNotKept(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+func TestSecretsAreHashed(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, "owner@acme.example", password)
-	by := h.must(t, cookie(s), org.ID)
+	by := h.mustCaller(t, cookie(s), org.ID)
 	m := h.invite(t, by, "new@acme.example", api.RoleMember)
 	secrets := []string{password, s.Token, m.InviteToken, strings.TrimPrefix(org.APIKey.Key, api.APIKeyPrefix)}
 	_ = h.db.View(t.Context(), func(tx *store.Tx) error {
@@ -210,7 +210,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 	})
 }
 
-func (h *house) invite(t *testing.T, by api.Caller, email string, role api.Role) *api.NewMember {
+func (h *testService) invite(t *testing.T, by api.Caller, email string, role api.Role) *api.NewMember {
 	t.Helper()
 	m, err := h.tryInvite(t, by, email, role)
 	if err != nil {
@@ -219,35 +219,35 @@ func (h *house) invite(t *testing.T, by api.Caller, email string, role api.Role)
 	return m
 }
 
-func (h *house) tryInvite(t *testing.T, by api.Caller, email string, role api.Role) (*api.NewMember, error) {
+func (h *testService) tryInvite(t *testing.T, by api.Caller, email string, role api.Role) (*api.NewMember, error) {
 	t.Helper()
 	in := &api.InviteMemberInput{OrgInput: api.OrgInput{OrgID: by.OrganizationID}}
 	in.Body.Email, in.Body.Role = email, role
 	return h.InviteMember(t.Context(), by, in)
 }
 
-func (h *house) accept(t *testing.T, token, password string) (*api.SignedInUser, error) {
+func (h *testService) accept(t *testing.T, token, password string) (*api.SignedInUser, error) {
 	t.Helper()
 	in := &api.AcceptLinkInput{}
 	in.Body.Token, in.Body.Password, in.Body.Name = token, password, "Newcomer"
 	return h.AcceptLink(t.Context(), api.Caller{Address: "192.0.2.9"}, in)
 }
 
-// member lets somebody join by's organization, and is them.
-func (h *house) member(t *testing.T, by api.Caller, email string, role api.Role) api.Caller {
+// addMember lets somebody join by's organization, and is them.
+func (h *testService) addMember(t *testing.T, by api.Caller, email string, role api.Role) api.Caller {
 	t.Helper()
 	s, err := h.accept(t, h.invite(t, by, email, role).InviteToken, password)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h.must(t, cookie(s), by.OrganizationID)
+	return h.mustCaller(t, cookie(s), by.OrganizationID)
 }
 
 // An invitation is good once, ends when a new one is made, and gives the role it names.
 func TestInvitation(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	first := h.invite(t, owner, "new@acme.example", api.RoleViewer)
 	second := h.invite(t, owner, "new@acme.example", api.RoleMember)
 	if first.ID != second.ID || second.Status != "invited" {
@@ -269,15 +269,15 @@ func TestInvitation(t *testing.T) {
 	if err != nil || s.User.Name != "Newcomer" || s.User.Status != "active" || *s.Session.ActiveOrganizationID != org.ID {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	if by := h.must(t, cookie(s), org.ID); by.Role != api.RoleMember {
+	if by := h.mustCaller(t, cookie(s), org.ID); by.Role != api.RoleMember {
 		t.Errorf("the role is %s", by.Role)
 	}
 	_, err = h.accept(t, second.InviteToken, password)
 	wantCode(t, "a link that was used", err, api.CodeUnauthorized)
 
 	// Somebody who has an account elsewhere keeps their password, and must show it.
-	other := h.organization(t, "Beta", "boss@beta.example")
-	boss := h.must(t, cookie(h.signIn(t, "boss@beta.example", password)), other.ID)
+	other := h.createOrganization(t, "Beta", "boss@beta.example")
+	boss := h.mustCaller(t, cookie(h.signIn(t, "boss@beta.example", password)), other.ID)
 	again := h.invite(t, boss, "new@acme.example", api.RoleAdmin)
 	_, err = h.accept(t, again.InviteToken, "another password entirely")
 	wantCode(t, "a stranger with the link", err, api.CodeUnauthorized)
@@ -293,14 +293,14 @@ func TestInvitation(t *testing.T) {
 
 // Nobody gives more than they have, and an organization keeps an owner.
 func TestMembers(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	s, err := h.accept(t, h.invite(t, owner, "admin@acme.example", api.RoleAdmin).InviteToken, password)
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin := h.must(t, cookie(s), org.ID)
+	admin := h.mustCaller(t, cookie(s), org.ID)
 	_, err = h.tryInvite(t, admin, "friend@acme.example", api.RoleOwner)
 	wantCode(t, "an admin invites an owner", err, api.CodeForbidden)
 	_, err = h.tryInvite(t, admin, "owner@acme.example", api.RoleViewer)
@@ -319,7 +319,7 @@ func TestMembers(t *testing.T) {
 	if err := change(owner, admin.UserID, "", "suspended"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, cookie(s), org.ID)
+	_, err = h.caller(t, cookie(s), org.ID)
 	wantCode(t, "a suspended member", err, api.CodeForbidden)
 
 	list, err := h.ListMembers(t.Context(), owner, &api.OrgMembersInput{Paging: api.Paging{Limit: 1}})
@@ -337,23 +337,23 @@ func TestMembers(t *testing.T) {
 	wantCode(t, "the last owner leaves", err, api.CodeInvalidState)
 }
 
-func (h *house) key(t *testing.T, by api.Caller, scopes ...string) (*api.NewAPIKey, error) {
+func (h *testService) createKey(t *testing.T, by api.Caller, scopes ...string) (*api.NewAPIKey, error) {
 	t.Helper()
 	return h.CreateAPIKey(t.Context(), by, &api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "ci", Scopes: scopes}})
 }
 
 // A key may what it was made for, and never more than the person whose key it is may now.
 func TestAPIKeys(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
-	admin := h.member(t, owner, "admin@acme.example", api.RoleAdmin)
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	admin := h.addMember(t, owner, "admin@acme.example", api.RoleAdmin)
 
-	_, err := h.key(t, admin, "assessments:read", "assessment:write", "policies:read")
+	_, err := h.createKey(t, admin, "assessments:read", "assessment:write", "policies:read")
 	wantCode(t, "a scope that is none", err, api.CodeValidation)
-	_, err = h.key(t, admin, "assessment:delete")
+	_, err = h.createKey(t, admin, "assessment:delete")
 	wantCode(t, "a scope above one's own", err, api.CodeForbidden)
-	k, err := h.key(t, admin, "assessments:read", "assessment:write", "assessment:read")
+	k, err := h.createKey(t, admin, "assessments:read", "assessment:write", "assessment:read")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,15 +361,15 @@ func TestAPIKeys(t *testing.T) {
 		k.MaskedKey != api.APIKeyPrefix+"…"+k.Key[len(k.Key)-4:] {
 		t.Fatalf("%+v", k)
 	}
-	by := h.must(t, bearer(k), org.ID)
+	by := h.mustCaller(t, bearer(k), org.ID)
 	if !by.May("assessment:write") || by.May("document:read") || by.Actor.Type != api.ActorAPIKey || by.UserID != admin.UserID {
 		t.Errorf("%+v", by)
 	}
-	star := h.must(t, bearer(org.APIKey), org.ID)
+	star := h.mustCaller(t, bearer(org.APIKey), org.ID)
 	if star.May(api.ApprovalDecide) || star.May(api.APIKeyWrite) || !star.May("assessment:delete") {
 		t.Errorf("the scope * gives %v", star.Scopes)
 	}
-	_, err = h.as(t, bearer(k), h.organization(t, "Beta", "boss@beta.example").ID)
+	_, err = h.caller(t, bearer(k), h.createOrganization(t, "Beta", "boss@beta.example").ID)
 	wantCode(t, "a key with another's header", err, api.CodeForbidden)
 
 	role := &api.UpdateMemberInput{MemberInput: api.MemberInput{MemberID: admin.UserID}}
@@ -377,7 +377,7 @@ func TestAPIKeys(t *testing.T) {
 	if _, err := h.UpdateMember(t.Context(), owner, role); err != nil {
 		t.Fatal(err)
 	}
-	if by := h.must(t, bearer(k), org.ID); by.May("assessment:write") || !by.May("assessment:read") {
+	if by := h.mustCaller(t, bearer(k), org.ID); by.May("assessment:write") || !by.May("assessment:read") {
 		t.Error("the key may more than its person, who is a viewer now")
 	}
 
@@ -393,17 +393,17 @@ func TestAPIKeys(t *testing.T) {
 	if err != nil || rotated.ID != k.ID || rotated.Key == k.Key {
 		t.Fatalf("%+v, %v", rotated, err)
 	}
-	h.must(t, bearer(k), org.ID)
-	h.must(t, bearer(rotated), org.ID)
+	h.mustCaller(t, bearer(k), org.ID)
+	h.mustCaller(t, bearer(rotated), org.ID)
 	h.now = h.now.Add(time.Minute)
-	_, err = h.as(t, bearer(k), org.ID)
+	_, err = h.caller(t, bearer(k), org.ID)
 	wantCode(t, "the old secret after the grace time", err, api.CodeUnauthorized)
-	h.must(t, bearer(rotated), org.ID)
+	h.mustCaller(t, bearer(rotated), org.ID)
 
 	if _, err := h.RevokeAPIKey(t.Context(), owner, &api.APIKeyInput{KeyID: k.ID}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, bearer(rotated), org.ID)
+	_, err = h.caller(t, bearer(rotated), org.ID)
 	wantCode(t, "a revoked key", err, api.CodeUnauthorized)
 	list, err := h.ListAPIKeys(t.Context(), owner, &api.Paging{Limit: 10})
 	if err != nil || len(list.Data) != 2 || list.Data[1].Status != "revoked" || list.Data[1].LastUsedAt == nil {
@@ -420,7 +420,7 @@ func TestAPIKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.now = end
-	_, err = h.as(t, bearer(short), org.ID)
+	_, err = h.caller(t, bearer(short), org.ID)
 	wantCode(t, "an expired key", err, api.CodeUnauthorized)
 	for _, odd := range []string{
 		"",
@@ -430,27 +430,27 @@ func TestAPIKeys(t *testing.T) {
 		api.APIKeyPrefix + strings.Repeat("Z", 64),
 		short.Key + "0",
 	} {
-		_, err := h.as(t, identity.Credential{Bearer: odd}, "")
+		_, err := h.caller(t, identity.Credential{Bearer: odd}, "")
 		wantCode(t, "the token "+odd, err, api.CodeUnauthorized)
 	}
 }
 
 // A ban ends sessions, links and keys in every organization, in the moment it is made.
 func TestBan(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	s := h.signIn(t, "owner@acme.example", password)
-	owner := h.must(t, cookie(s), org.ID)
+	owner := h.mustCaller(t, cookie(s), org.ID)
 	in := &api.BanUserInput{UserID: owner.UserID}
 	in.Body.Reason = "left with the laptop"
 	_, err := h.BanUser(t.Context(), owner, in)
 	wantCode(t, "banning oneself", err, api.CodeInvalidState)
-	operator := h.must(t, identity.Credential{Local: true}, "")
+	operator := h.mustCaller(t, identity.Credential{Local: true}, "")
 	if u, err := h.BanUser(t.Context(), operator, in); err != nil || u.Status != "banned" || *u.BanReason != in.Body.Reason {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	for what, c := range map[string]identity.Credential{"session": cookie(s), "key": bearer(org.APIKey)} {
-		_, err := h.as(t, c, org.ID)
+		_, err := h.caller(t, c, org.ID)
 		wantCode(t, "the "+what+" of a banned person", err, api.CodeUnauthorized)
 	}
 	_, err = h.trySignIn(t, "owner@acme.example", password, "192.0.2.7")
@@ -458,7 +458,7 @@ func TestBan(t *testing.T) {
 	if _, err := h.UnbanUser(t.Context(), operator, &api.UserInput{UserID: owner.UserID}); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, bearer(org.APIKey), org.ID)
+	_, err = h.caller(t, bearer(org.APIKey), org.ID)
 	wantCode(t, "the key after the ban was lifted", err, api.CodeUnauthorized)
 	h.signIn(t, "owner@acme.example", password)
 
@@ -470,10 +470,10 @@ func TestBan(t *testing.T) {
 
 // A changed password ends the other sessions; a lost one is set anew by a link.
 func TestPasswords(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	here, there := h.signIn(t, "owner@acme.example", password), h.signIn(t, "owner@acme.example", password)
-	by := h.must(t, cookie(here), org.ID)
+	by := h.mustCaller(t, cookie(here), org.ID)
 	in := &api.ChangePasswordInput{}
 	in.Body.Current, in.Body.New = "wrong", "another four words, longer"
 	_, err := h.ChangePassword(t.Context(), by, in)
@@ -482,30 +482,30 @@ func TestPasswords(t *testing.T) {
 	if _, err := h.ChangePassword(t.Context(), by, in); err != nil {
 		t.Fatal(err)
 	}
-	h.must(t, cookie(here), org.ID)
-	_, err = h.as(t, cookie(there), org.ID)
+	h.mustCaller(t, cookie(here), org.ID)
+	_, err = h.caller(t, cookie(there), org.ID)
 	wantCode(t, "the other session", err, api.CodeUnauthorized)
 
-	link, err := h.CreatePasswordLink(t.Context(), h.must(t, identity.Credential{Local: true}, ""), &api.UserInput{UserID: by.UserID})
+	link, err := h.CreatePasswordLink(t.Context(), h.mustCaller(t, identity.Credential{Local: true}, ""), &api.UserInput{UserID: by.UserID})
 	if err != nil || !strings.HasSuffix(link.Path, "#"+link.Token) {
 		t.Fatalf("%+v, %v", link, err)
 	}
 	if _, err := h.accept(t, link.Token, "a third one, set by the link"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, cookie(here), org.ID)
+	_, err = h.caller(t, cookie(here), org.ID)
 	wantCode(t, "a session from before", err, api.CodeUnauthorized)
 	h.signIn(t, "owner@acme.example", "a third one, set by the link")
 }
 
 // Organizations have names and slugs; what another one is can't be seen.
 func TestOrganizations(t *testing.T) {
-	h := newHouse(t)
-	acme, again := h.organization(t, "Ácme & Söhne", "a@acme.example"), h.organization(t, "Ácme & Söhne", "b@acme.example")
+	h := newTestService(t)
+	acme, again := h.createOrganization(t, "Ácme & Söhne", "a@acme.example"), h.createOrganization(t, "Ácme & Söhne", "b@acme.example")
 	if acme.Slug != "acme-sohne" || again.Slug != "acme-sohne-2" {
 		t.Errorf("slugs %q, %q", acme.Slug, again.Slug)
 	}
-	by := h.must(t, cookie(h.signIn(t, "a@acme.example", password)), "")
+	by := h.mustCaller(t, cookie(h.signIn(t, "a@acme.example", password)), "")
 	if _, err := h.GetOrganization(t.Context(), by, &api.OrganizationInput{OrganizationID: again.ID}); !api.IsCode(err, api.CodeNotFound) {
 		t.Errorf("another's organization: %v", err)
 	}
@@ -521,11 +521,11 @@ func TestOrganizations(t *testing.T) {
 		t.Fatalf("%+v, %v", org, err)
 	}
 	in.Body.Status = "suspended"
-	operator := h.must(t, identity.Credential{Local: true}, "")
+	operator := h.mustCaller(t, identity.Credential{Local: true}, "")
 	if _, err := h.UpdateTenant(t.Context(), operator, in); err != nil {
 		t.Fatal(err)
 	}
-	_, err = h.as(t, bearer(acme.APIKey), "")
+	_, err = h.caller(t, bearer(acme.APIKey), "")
 	wantCode(t, "a key of a suspended organization", err, api.CodeForbidden)
 
 	made, err := h.Bootstrap(t.Context(), "Gamma", "g@gamma.example", password)
@@ -541,13 +541,13 @@ func TestOrganizations(t *testing.T) {
 }
 
 // What was done to people, places and keys stands in the organization's chain, which holds.
-func TestAudited(t *testing.T) {
-	h := newHouse(t)
-	org := h.organization(t, "Acme", "owner@acme.example")
+func TestActionsAreAudited(t *testing.T) {
+	h := newTestService(t)
+	org := h.createOrganization(t, "Acme", "owner@acme.example")
 	_, _ = h.trySignIn(t, "owner@acme.example", "wrong", "192.0.2.7")
-	owner := h.must(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
+	owner := h.mustCaller(t, cookie(h.signIn(t, "owner@acme.example", password)), org.ID)
 	h.invite(t, owner, "new@acme.example", api.RoleMember)
-	if _, err := h.key(t, owner, "scf:read"); err != nil {
+	if _, err := h.createKey(t, owner, "scf:read"); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.RecordDenied(t.Context(), owner, api.ListUsers.Operation); err != nil {

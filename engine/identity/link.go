@@ -77,11 +77,11 @@ func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, er
 			return err
 		}
 		out.Purpose, out.Email, out.ExpiresAt = l.Purpose, user.Email, l.ExpiresAt
-		known, err := store.Passwords.Has(tx, user.ID)
+		hasPassword, err := store.Passwords.Has(tx, user.ID)
 		if err != nil {
 			return err
 		}
-		out.NeedsPassword = l.Purpose == purposePassword || !known
+		out.NeedsPassword = l.Purpose == purposePassword || !hasPassword
 		if l.Purpose != purposeInvite {
 			return nil
 		}
@@ -153,13 +153,13 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		if out, err = s.startSession(tx, user.ID, by); err != nil || l.Purpose != purposeInvite {
 			return err
 		}
-		have, err := store.Sessions.Get(tx, hashSecret(out.Token))
+		session, err := store.Sessions.Get(tx, hashSecret(out.Token))
 		if err != nil {
 			return err
 		}
-		have.OrganizationID = l.OrganizationID
-		out.Session = toAPISession(have)
-		return store.Sessions.Update(tx, &have)
+		session.OrganizationID = l.OrganizationID
+		out.Session = toAPISession(session)
+		return store.Sessions.Update(tx, &session)
 	})
 	return out, err
 }

@@ -25,11 +25,11 @@ func (s *Service) ListOrganizations(ctx context.Context, by api.Caller, in *api.
 	if by.PlatformAdmin && by.Actor.Type != api.ActorAPIKey {
 		return s.ListTenants(ctx, by, in)
 	}
-	mine, err := s.ListMyOrganizations(ctx, by, in)
+	own, err := s.ListMyOrganizations(ctx, by, in)
 	if err != nil {
 		return nil, err
 	}
-	return api.MapList(mine, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
+	return api.MapList(own, func(o *api.MyOrganization) api.Organization { return o.Organization }), nil
 }
 
 // GetTenant returns one of the caller's organizations; a platform admin can read any.

@@ -93,9 +93,9 @@ func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api
 	if err := s.pruneSessions(tx, user.ID); err != nil {
 		return nil, err
 	}
-	token, kept := newSecret()
-	have := store.Session{
-		Secret:    kept,
+	token, hash := newSecret()
+	session := store.Session{
+		Secret:    hash,
 		ID:        tx.NewID(),
 		UserID:    user.ID,
 		CreatedAt: now,
@@ -103,19 +103,19 @@ func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api
 		ExpiresAt: now.Add(sessionLifetime),
 		Address:   by.Address,
 	}
-	caller, err := resolveCaller(tx, Principal{UserID: user.ID, session: &have}, "")
+	caller, err := resolveCaller(tx, Principal{UserID: user.ID, session: &session}, "")
 	if err != nil {
 		return nil, err
 	}
-	have.OrganizationID = caller.OrganizationID
-	if err := store.Sessions.Insert(tx, &have); err != nil {
+	session.OrganizationID = caller.OrganizationID
+	if err := store.Sessions.Insert(tx, &session); err != nil {
 		return nil, err
 	}
 	caller.TraceID, caller.Address = by.TraceID, by.Address
 	if err := appendAudit(tx, caller, "session.started", "user", user.ID, nil); err != nil {
 		return nil, err
 	}
-	return &api.SignedInUser{User: user, Session: toAPISession(have), Token: token}, nil
+	return &api.SignedInUser{User: user, Session: toAPISession(session), Token: token}, nil
 }
 
 func toAPISession(have store.Session) api.Session {
@@ -131,23 +131,23 @@ const maxSessions = 50
 
 // pruneSessions deletes a user's expired sessions, and the oldest if there are too many.
 func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
-	var live, gone []store.Session
-	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
+	var live, removed []store.Session
+	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
 		}
-		if hasPassed(&have.ExpiresAt, tx.Now()) {
-			gone = append(gone, have)
+		if hasPassed(&session.ExpiresAt, tx.Now()) {
+			removed = append(removed, session)
 		} else {
-			live = append(live, have)
+			live = append(live, session)
 		}
 	}
 	slices.SortFunc(live, func(a, b store.Session) int { return a.SeenAt.Compare(b.SeenAt) })
-	if over := len(live) - maxSessions + 1; over > 0 {
-		gone = append(gone, live[:over]...)
+	if excess := len(live) - maxSessions + 1; excess > 0 {
+		removed = append(removed, live[:excess]...)
 	}
-	for _, have := range gone {
-		if err := store.Sessions.Delete(tx, have.Secret); err != nil {
+	for _, session := range removed {
+		if err := store.Sessions.Delete(tx, session.Secret); err != nil {
 			return err
 		}
 	}
@@ -156,12 +156,12 @@ func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
 
 // deleteSessions ends a user's sessions except one, and returns their number.
 func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
-	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
+	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return n, err
 		}
-		if have.ID != exceptID {
-			if err := store.Sessions.Delete(tx, have.Secret); err != nil {
+		if session.ID != exceptID {
+			if err := store.Sessions.Delete(tx, session.Secret); err != nil {
 				return n, err
 			}
 			n++
@@ -172,9 +172,9 @@ func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
 
 // requestSession finds the session of the request.
 func requestSession(tx *store.Tx, by api.Caller) (store.Session, error) {
-	for have, err := range store.Sessions.By("user").Scan(tx, store.Prefix(by.UserID)) {
-		if err != nil || have.ID == by.SessionID {
-			return have, err
+	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(by.UserID)) {
+		if err != nil || session.ID == by.SessionID {
+			return session, err
 		}
 	}
 	return store.Session{}, api.Unauthorized("the session has ended; sign in again")
@@ -194,11 +194,11 @@ func (s *Service) GetSession(ctx context.Context, by api.Caller, _ *api.None) (*
 	}
 	out := &api.SignedInUser{}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		have, err := requestSession(tx, by)
+		session, err := requestSession(tx, by)
 		if err != nil {
 			return err
 		}
-		out.Session = toAPISession(have)
+		out.Session = toAPISession(session)
 		out.User, err = store.Users.Get(tx, by.UserID)
 		return err
 	})
@@ -211,11 +211,11 @@ func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api
 		return nil, err
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		have, err := requestSession(tx, by)
+		session, err := requestSession(tx, by)
 		if err != nil {
 			return err
 		}
-		if err := store.Sessions.Delete(tx, have.Secret); err != nil {
+		if err := store.Sessions.Delete(tx, session.Secret); err != nil {
 			return err
 		}
 		return appendAudit(tx, by, "session.ended", "user", by.UserID, nil)
@@ -293,11 +293,11 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 			out.ExpiresAt = key.ExpiresAt
 		default:
 			if by.SessionID != "" {
-				have, err := requestSession(tx, by)
+				session, err := requestSession(tx, by)
 				if err != nil {
 					return err
 				}
-				out.ExpiresAt = &have.ExpiresAt
+				out.ExpiresAt = &session.ExpiresAt
 			}
 		}
 		if by.OrganizationID == "" {
@@ -358,12 +358,12 @@ func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *a
 		case by.Local:
 			return store.Settings.Put(tx, &store.Setting{Name: localOrganization, Value: org.ID})
 		case by.SessionID != "":
-			have, err := requestSession(tx, by)
+			session, err := requestSession(tx, by)
 			if err != nil {
 				return err
 			}
-			have.OrganizationID = org.ID
-			return store.Sessions.Update(tx, &have)
+			session.OrganizationID = org.ID
+			return store.Sessions.Update(tx, &session)
 		}
 		return nil
 	})

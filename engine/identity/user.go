@@ -102,9 +102,9 @@ func (s *Service) UnbanUser(ctx context.Context, by api.Caller, in *api.UserInpu
 			return err
 		}
 		u.Status, u.BanReason, u.UpdatedAt = statusActive, nil, tx.Now()
-		if known, err := store.Passwords.Has(tx, u.ID); err != nil {
+		if hasPassword, err := store.Passwords.Has(tx, u.ID); err != nil {
 			return err
-		} else if !known {
+		} else if !hasPassword {
 			u.Status = statusInvited
 		}
 		if err := store.Users.Update(tx, &u); err != nil {

@@ -181,21 +181,21 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) error {
 	org, id := r.target.org, r.batch.AssessmentID
 	old, err := store.Documents.Get(tx, org, store.KeyFromBytes(l.Key))
-	there := err == nil
+	exists := err == nil
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if there && old.AssessmentID != id {
+	if exists && old.AssessmentID != id {
 		return api.NotFound("document", old.ID)
 	}
 	switch {
-	case l.Op == opInsert && there:
+	case l.Op == opInsert && exists:
 		return api.Conflict("a document with ID %q already exists", old.ID)
 	case l.Op == opInsert:
 		return r.saveDocument(tx, l, "added")
-	case l.Op == opDelete && !there:
+	case l.Op == opDelete && !exists:
 		return nil
-	case !there:
+	case !exists:
 		return r.recordConflict(tx, r.deletionConflict(t, l, l.Record), false)
 	case l.Op == opDelete:
 		return r.deleteDocument(tx, t, l, &old)
@@ -207,7 +207,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	changes := maps.Clone(l.Fields)
 	if c, ok := changes["sha256"]; ok && l.Record["sha256"] != nil && stringFromJSON(c.To) != old.SHA256 {
 		if stringFromJSON(c.From) != old.SHA256 {
-			kept, err := hasFile(tx, org, id, stringFromJSON(c.To))
+			uploaded, err := hasFile(tx, org, id, stringFromJSON(c.To))
 			if err != nil {
 				return err
 			}
@@ -218,7 +218,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 				Remote:  r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt),
 				Clone:   r.cloneSide(l, c.To),
 			}
-			if kept {
+			if uploaded {
 				conflict.FileSHA256 = stringFromJSON(c.To)
 			}
 			if err := r.recordConflict(tx, conflict, false); err != nil {
@@ -359,7 +359,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	if err := merge.FillRecord(f, &c); err != nil {
 		return err
 	}
-	if there, err := store.Comments.Has(tx, r.target.org, c.ID); err != nil || there {
+	if exists, err := store.Comments.Has(tx, r.target.org, c.ID); err != nil || exists {
 		return cmp.Or(err, error(api.Conflict("a comment with ID %q already exists", c.ID)))
 	}
 	if strings.TrimSpace(c.Text) == "" || len(c.Text) > 4*4000 || !slices.Contains(api.Gates, c.Gate) {
@@ -558,7 +558,7 @@ func stringToJSON(s string) json.RawMessage {
 
 // voidApproval stores the approval requested by an offline submission as void, with the reason.
 func (r *batchApplier) voidApproval(tx *store.Tx, l *changeLine, reason string) error {
-	if there, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || there || !slices.Contains(api.Gates, l.Gate) {
+	if exists, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || exists || !slices.Contains(api.Gates, l.Gate) {
 		return err
 	}
 	return assessment.SaveVoidedApproval(tx, r.by, &api.Approval{

@@ -42,7 +42,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	mine, err := s.secretKey(ctx, by)
+	ownKey, err := s.secretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}
 	name := strings.ToLower(p.manifest.Role) + "-" + in.AssessmentID + ".bundle"
 	return api.StreamFile(ctx, name, "application/octet-stream", func(ctx context.Context, w io.Writer) error {
-		return bundle.Write(w, mine, to, &p.manifest, func(n int, part bundle.Part) (io.ReadCloser, error) {
+		return bundle.Write(w, ownKey, to, &p.manifest, func(n int, part bundle.Part) (io.ReadCloser, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -162,13 +162,13 @@ func (s *Service) publishToPeer(
 		}
 		return nil, api.Conflict("the assessment has clones of its own, so it cannot become a clone")
 	}
-	at := &api.AttachSyncInput{}
-	if err := s.DB.View(ctx, func(tx *store.Tx) error { at.Body.ReplicaID = tx.NewID(); return nil }); err != nil {
+	in := &api.AttachSyncInput{}
+	if err := s.DB.View(ctx, func(tx *store.Tx) error { in.Body.ReplicaID = tx.NewID(); return nil }); err != nil {
 		return nil, err
 	}
-	at.Body.AssessmentID, at.Body.RemoteOrganization = st.AssessmentID, to.Organization
-	at.Body.CatalogSHA256, at.Body.CustomSHA256 = st.CatalogSHA256, st.CustomSHA256
-	return s.attach(ctx, by, at, peer.ID)
+	in.Body.AssessmentID, in.Body.RemoteOrganization = st.AssessmentID, to.Organization
+	in.Body.CatalogSHA256, in.Body.CustomSHA256 = st.CatalogSHA256, st.CustomSHA256
+	return s.attach(ctx, by, in, peer.ID)
 }
 
 // packBatch adds the clone's unsent changes.
@@ -235,7 +235,7 @@ func (s *Service) packChanges(
 	m.Counter, m.Answer, m.BatchSHA256 = rep.Counter, rep.LastResult, rep.LastSum
 	var files []string
 	left := fileBudget{lines: math.MaxInt, documents: math.MaxInt, files: bundleBudget.files}
-	held := 0
+	count := 0
 	ask := &api.ChangesSyncInput{AssessmentID: id, ReplicaID: rep.ID, Since: int(rep.Since)}
 	for m.More = true; m.More; {
 		left.lines = pageSize
@@ -250,7 +250,7 @@ func (s *Service) packChanges(
 		if err != nil {
 			return nil, err
 		}
-		if held += len(page.Data); page.More && page.ChangeCount == 0 || held > bundle.MaxMemoryBytes/2 {
+		if count += len(page.Data); page.More && page.ChangeCount == 0 || count > bundle.MaxMemoryBytes/2 {
 			break // the rest goes into the next bundle
 		}
 		p.addMemoryPart(bundle.Changes, page.Data)

@@ -47,12 +47,12 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
-	mine, err := s.secretKey(ctx, by)
+	ownKey, err := s.secretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	u := &bundleImporter{service: s, by: by, dryRun: in.DryRun == "true", missingFiles: map[string]bool{}}
-	r, err := bundle.Open(in.File.Content, mine, func(fingerprint string) (*bundle.Key, error) { return u.trustedKey(ctx, fingerprint) })
+	r, err := bundle.Open(in.File.Content, ownKey, func(fingerprint string) (*bundle.Key, error) { return u.trustedKey(ctx, fingerprint) })
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +127,13 @@ func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 		if p.Kind != bundle.File {
 			continue
 		}
-		have := false
+		found := false
 		if !u.isNew {
-			if have, err = hasFile(tx, org, m.AssessmentID, p.SHA256); err != nil {
+			if found, err = hasFile(tx, org, m.AssessmentID, p.SHA256); err != nil {
 				return err
 			}
 		}
-		u.missingFiles[p.SHA256] = !have
+		u.missingFiles[p.SHA256] = !found
 	}
 	return nil
 }
@@ -173,8 +173,8 @@ func (u *bundleImporter) checkSerial(last *store.SyncSerials) error {
 func (u *bundleImporter) checkFromRemote(tx *store.Tx, l *store.SyncLink) error {
 	org, m := u.by.OrganizationID, u.manifest
 	if u.isNew {
-		there, err := store.Assessments.Has(tx, org, m.AssessmentID)
-		if err == nil && there {
+		exists, err := store.Assessments.Has(tx, org, m.AssessmentID)
+		if err == nil && exists {
 			err = api.Conflict("%s already exists here and is not a clone", m.Name)
 		}
 		return err
@@ -226,11 +226,11 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 		return err
 	}
 	if u.sender = as; u.isNew {
-		there, err := store.Assessments.Has(tx, org, m.AssessmentID)
+		exists, err := store.Assessments.Has(tx, org, m.AssessmentID)
 		switch {
 		case err != nil:
 			return err
-		case there || !m.Publish:
+		case exists || !m.Publish:
 			return api.NotFound("synced assessment", m.AssessmentID)
 		case !ok:
 			return api.Conflict(
@@ -263,8 +263,8 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 func (u *bundleImporter) readAll(ctx context.Context, r *bundle.Reader) error {
 	k := u.service.newFileSaver()
 	err := u.readParts(ctx, k, r)
-	kept, failed := k.wait()
-	u.files = append(u.files, kept...)
+	stored, failed := k.wait()
+	u.files = append(u.files, stored...)
 	return cmp.Or(err, failed)
 }
 
@@ -380,7 +380,7 @@ func (u *bundleImporter) importCatalog(ctx context.Context) error {
 // applyToClone applies a remote's bundle to the clone.
 func (u *bundleImporter) applyToClone(ctx context.Context) error {
 	m, id := u.manifest, u.manifest.AssessmentID
-	came, err := decodePushResult(m)
+	result, err := decodePushResult(m)
 	if err != nil {
 		return err
 	}
@@ -412,7 +412,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := u.acknowledgeBatch(ctx, came); err != nil {
+	if err := u.acknowledgeBatch(ctx, result); err != nil {
 		return err
 	}
 	if err := u.service.recordPendingFiles(ctx, u.by, id, u.files...); err != nil {

@@ -10,13 +10,13 @@ import (
 
 // key is a site's public key for bundles.
 func (s *site) key() string {
-	k, err := s.sy.GetOrCreateKey(context.Background(), s.local, &api.CreateSyncKeyInput{})
+	k, err := s.sy.GetOrCreateKey(context.Background(), s.localCaller, &api.CreateSyncKeyInput{})
 	must(s.t, err)
 	return k.Key
 }
 
-// trust has a site trust a key, by as whom.
-func (s *site) trust(by api.Caller, key, name string) *api.SyncPeer {
+// trustKey has a site trust a key, by as whom.
+func (s *site) trustKey(by api.Caller, key, name string) *api.SyncPeer {
 	in := &api.TrustSyncPeerInput{}
 	in.Body.Key, in.Body.Name = key, name
 	p, err := s.sy.TrustPeer(context.Background(), by, in)
@@ -24,20 +24,20 @@ func (s *site) trust(by api.Caller, key, name string) *api.SyncPeer {
 	return p
 }
 
-// acquaint has the home and a clone trust each other's keys, the clone's as its person.
-func (s *site) acquaint() (atHome *api.SyncPeer) {
-	h := s.world.home
-	s.trust(s.local, h.key(), "home")
-	return h.trust(s.there, s.key(), s.name)
+// exchangeKeys has the home and a clone trust each other's keys, the clone's as its person.
+func (s *site) exchangeKeys() (peer *api.SyncPeer) {
+	h := s.world.remote
+	s.trustKey(s.localCaller, h.key(), "home")
+	return h.trustKey(s.remoteCaller, s.key(), s.name)
 }
 
-// write writes a bundle for a peer; for the only one where there is no name.
-func (s *site) write(peer *api.SyncPeer) ([]byte, error) {
+// writeBundle writes a bundle for a peer; for the only one where there is no name.
+func (s *site) writeBundle(peer *api.SyncPeer) ([]byte, error) {
 	in := &api.WriteSyncBundleInput{AssessmentID: assessmentID}
 	if peer != nil {
 		in.Body.PeerID = peer.ID
 	}
-	f, err := s.sy.WriteBundle(context.Background(), s.local, in)
+	f, err := s.sy.WriteBundle(context.Background(), s.localCaller, in)
 	if err != nil {
 		return nil, err
 	}
@@ -45,78 +45,78 @@ func (s *site) write(peer *api.SyncPeer) ([]byte, error) {
 	return io.ReadAll(f.Content)
 }
 
-func (s *site) takeBundle(data []byte) (*api.ImportedSyncBundle, error) {
+func (s *site) importBundle(data []byte) (*api.ImportedSyncBundle, error) {
 	return s.sy.ImportBundle(
 		context.Background(),
-		s.local,
+		s.localCaller,
 		&api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: bytes.NewReader(data)}},
 	)
 }
 
-// carried is a bundle that may come again, or late.
-type carried struct {
+// sentBundle is a bundle that may come again, or late.
+type sentBundle struct {
 	to   *site
 	data []byte
 }
 
-// bundled is an exchange by bundles, which may be lost, cut, or come twice or late.
-func (r *run) bundled(s *site) {
-	h := r.home
+// exchangeBundles is an exchange by bundles, which may be lost, cut, or come twice or late.
+func (r *run) exchangeBundles(s *site) {
+	h := r.remote
 	lost := func() bool { return r.rng.IntN(6) == 0 }
-	late := func() {
+	deliverOld := func() {
 		if len(r.bundles) > 0 && r.rng.IntN(3) == 0 {
 			old := r.bundles[r.rng.IntN(len(r.bundles))]
-			_, _ = old.to.takeBundle(old.data)
+			_, _ = old.to.importBundle(old.data)
 		}
 	}
 	if r.peers == nil {
 		r.peers = map[*site]*api.SyncPeer{}
 	}
 	if r.peers[s] == nil {
-		r.peers[s] = s.acquaint()
+		r.peers[s] = s.exchangeKeys()
 	}
-	there, err := s.write(nil)
+	outgoing, err := s.writeBundle(nil)
 	must(r.t, err)
-	r.bundles = append(r.bundles, carried{h, there})
+	r.bundles = append(r.bundles, sentBundle{h, outgoing})
 	if lost() {
 		return
 	}
-	if late(); r.rng.IntN(4) == 0 {
-		if _, err := h.takeBundle(there[:r.rng.IntN(len(there))]); err == nil {
+	if deliverOld(); r.rng.IntN(4) == 0 {
+		if _, err := h.importBundle(outgoing[:r.rng.IntN(len(outgoing))]); err == nil {
 			r.t.Fatal("a cut bundle was taken")
 		}
 	}
-	if _, err := h.takeBundle(there); err != nil {
+	if _, err := h.importBundle(outgoing); err != nil {
 		r.t.Fatalf("%s: a bundle was not taken: %v", s.name, err)
 	}
 	r.did["bundle"]++
 	if r.rng.IntN(3) == 0 {
-		r.work(s)
+		r.performAction(s)
 	}
 	if r.rng.IntN(3) == 0 {
-		r.work(h)
+		r.performAction(h)
 	}
 	if r.rng.IntN(8) == 0 {
-		h.open()
+		h.reopen()
 	}
-	late()
-	back, err := h.write(r.peers[s])
+	deliverOld()
+	back, err := h.writeBundle(r.peers[s])
 	must(r.t, err)
-	r.bundles = append(r.bundles, carried{s, back})
+	r.bundles = append(r.bundles, sentBundle{s, back})
 	if lost() {
 		return
 	}
-	if late(); r.rng.IntN(4) == 0 {
-		if _, err := s.takeBundle(back[:r.rng.IntN(len(back))]); err == nil {
+	if deliverOld(); r.rng.IntN(4) == 0 {
+		if _, err := s.importBundle(back[:r.rng.IntN(len(back))]); err == nil {
 			r.t.Fatal("a cut bundle was taken")
 		}
 	}
-	if _, err := s.takeBundle(back); err != nil && !api.IsCode(err, api.CodeInvalidState) { // an older one came in between
+	if _, err := s.importBundle(back); err != nil && !api.IsCode(err, api.CodeInvalidState) { // an older one came in between
 		r.t.Fatalf("%s: an answer was not taken: %v", s.name, err)
 	}
 	r.did["answer"]++
 	if r.rng.IntN(4) == 0 {
-		_, err := s.takeBundle(back)
+		_, err := s.importBundle(back)
 		if err != nil && !api.IsCode(err, api.CodeInvalidState) {
 			r.t.Fatalf("%s: the same again: %v", s.name, err)
 		}

@@ -152,7 +152,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	if t == nil {
 		return nil, nil
 	}
-	f, there, err := t.read(tx, org, row.Key)
+	f, exists, err := t.read(tx, org, row.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +164,13 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 		rank: rankRecord, entry: store.SyncBatchEntry{Table: row.Table, Key: row.Key, Sequence: row.Sequence},
 		line: changeLine{Op: opTouch, Table: row.Table, Key: row.Key, By: row.By, At: row.At},
 	}
-	if !there && was == nil { // created and deleted again: nothing for the remote
+	if !exists && was == nil { // created and deleted again: nothing for the remote
 		one.entry.CloneOnly = true
 		one.line = changeLine{Op: opTouch}
 		return one, nil
 	}
 	is := fields(nil)
-	if there {
+	if exists {
 		is = t.toWire(f)
 		if one.entry.Record, err = encodeFields(is); err != nil {
 			return nil, err
@@ -185,14 +185,14 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	}
 	switch {
 	case t.kind == contentTable || t.kind == itemTable || t.kind == writeOnceTable:
-		if err := t.fillEdit(one, is, was, there); err != nil {
+		if err := t.fillEdit(one, is, was, exists); err != nil {
 			return nil, err
 		}
 	case t.kind == versionTable && was == nil:
 		one.rank, one.order = rankAction, stringFromJSON(is["id"])
 		one.line.Op, one.line.Record = opInsert, is
 	}
-	if t.name == store.Documents.Name() && there && (one.line.Op == opInsert || one.line.Fields["sha256"].To != nil) {
+	if t.name == store.Documents.Name() && exists && (one.line.Op == opInsert || one.line.Fields["sha256"].To != nil) {
 		chunks, n, read, err := documentPassages(tx, org, f)
 		if err != nil || !read {
 			return nil, err // still being processed

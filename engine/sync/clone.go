@@ -31,7 +31,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 			return err
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
-		there := err == nil
+		exists := err == nil
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return store.ToNotFound(err, "assessment", b.AssessmentID)
 		}
@@ -58,7 +58,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		if there {
+		if exists {
 			if have, err := loadAssessmentCatalog(tx, &a); err != nil || have.SnapshotBlob != b.CatalogSHA256 ||
 				have.customSHA256 != b.CustomSHA256 {
 				return firstError(err, api.Conflict("the local assessment uses a different catalog version"))
@@ -71,7 +71,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		}
 		return errors.Join(
 			store.SyncLinks.Insert(tx, org, &l),
-			markAllChanged(tx, org, b.AssessmentID, there),
+			markAllChanged(tx, org, b.AssessmentID, exists),
 			auditAttached(tx, by, b.AssessmentID, b.Server, b.ReplicaID),
 		)
 	})
@@ -229,15 +229,15 @@ func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) er
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		still := err == nil && row.Sequence == c.Sequence
-		if still {
+		unchanged := err == nil && row.Sequence == c.Sequence
+		if unchanged {
 			if err := store.SyncLogEntries.Delete(tx, org, id, c.Table, c.Key); err != nil {
 				return err
 			}
 		}
 		t := tableByName(c.Table)
 		if c.CloneOnly {
-			if still {
+			if unchanged {
 				if err := t.remove(tx, org, c.Key); err != nil {
 					return err
 				}
@@ -423,7 +423,7 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
 	}
-	local, there, err := tab.read(tx, t.target.org, l.Key)
+	local, exists, err := tab.read(tx, t.target.org, l.Key)
 	if err != nil {
 		return err
 	}
@@ -431,7 +431,7 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 	if err != nil {
 		return err
 	}
-	if there && (was == nil || !equalFields(tab.toWire(local), was)) {
+	if exists && (was == nil || !equalFields(tab.toWire(local), was)) {
 		return nil // changed locally; its base may still await the result of a push
 	}
 	same := was != nil
@@ -456,21 +456,21 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	if string(key) != string(l.Key) || !tab.belongsTo(l.Record, id) {
 		return damagedFileError("a record of %s belongs to another assessment or does not match its key", tab.name)
 	}
-	local, there, err := tab.read(tx, org, l.Key)
+	local, exists, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
-	if there && !tab.belongsTo(local, id) {
+	if exists && !tab.belongsTo(local, id) {
 		return api.Conflict("a local record of another assessment has the same ID as one of %s; it can't be cloned here", tab.name)
 	}
 	was, err := loadBase(tx, org, id, tab.name, l.Key)
 	if err != nil {
 		return err
 	}
-	if err := t.resolveCollision(tx, tab, l, &local, &was, &there); err != nil {
+	if err := t.resolveCollision(tx, tab, l, &local, &was, &exists); err != nil {
 		return err
 	}
-	next, nextBase := mergeRecord(tab, l.Record, local, was, there)
+	next, nextBase := mergeRecord(tab, l.Record, local, was, exists)
 	if err := tab.fillLocalFields(t.target, next, local); err != nil {
 		return err
 	}
@@ -531,11 +531,11 @@ func (t *pullApplier) applyDocument(tx *store.Tx, next, local fields, l *changeL
 	}
 	doc.Embedder, doc.Stage = arrival.Document.Embedder, "done"
 	arrival.Document = doc
-	have, err := hasFile(tx, t.target.org, doc.AssessmentID, doc.SHA256)
+	uploaded, err := hasFile(tx, t.target.org, doc.AssessmentID, doc.SHA256)
 	if err != nil {
 		return err
 	}
-	if !have {
+	if !uploaded {
 		return api.Conflict("the file %s has not been received yet; fetch it first", doc.Filename)
 	}
 	if err := t.service.Evidence.SaveImport(tx, t.by, arrival, false); err != nil {
@@ -642,7 +642,7 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 	if tab.name == store.Assessments.Name() {
 		return damagedFileError("a change cannot delete the assessment")
 	}
-	local, there, err := tab.read(tx, org, l.Key)
+	local, exists, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
@@ -650,13 +650,13 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 	if err != nil {
 		return err
 	}
-	if there && !tab.belongsTo(local, id) || there && was == nil {
+	if exists && !tab.belongsTo(local, id) || exists && was == nil {
 		return nil // the remote never had it
 	}
-	if there && !equalFields(tab.toWire(local), was) {
+	if exists && !equalFields(tab.toWire(local), was) {
 		return nil
 	}
-	if there && tab.name == store.Documents.Name() {
+	if exists && tab.name == store.Documents.Name() {
 		doc, err := store.Documents.Get(tx, org, store.KeyFromBytes(l.Key))
 		if err != nil {
 			return err

@@ -147,11 +147,11 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		return api.Conflict("upload the other file as the new version of %s, then choose \"remote\"", c.Label)
 	}
 	key := store.K(c.RecordID).Bytes()
-	f, there, err := t.read(tx, by.OrganizationID, key)
+	f, exists, err := t.read(tx, by.OrganizationID, key)
 	if err != nil {
 		return err
 	}
-	if !there {
+	if !exists {
 		return api.Conflict("%s no longer exists; choose \"remote\"", c.Label)
 	}
 	to, from := c.Clone.Value, c.Remote.Value
@@ -191,8 +191,8 @@ func applyDeletion(tx *store.Tx, by api.Caller, t *table, c *api.SyncConflict, c
 	if choice != "clone" || t.kind != itemTable || string(c.Clone.Value) != "null" {
 		return api.Conflict("choose \"remote\", then delete or recreate %s here", c.Label)
 	}
-	f, there, err := t.read(tx, by.OrganizationID, store.K(c.RecordID).Bytes())
-	if err != nil || !there {
+	f, exists, err := t.read(tx, by.OrganizationID, store.K(c.RecordID).Bytes())
+	if err != nil || !exists {
 		return err
 	}
 	_, err = assessment.Synced(t.gate).DeleteItem(tx, by, c.AssessmentID, c.RecordID, f)
@@ -289,7 +289,7 @@ func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		if t == nil || t.kind == remoteTable || t.kind == remoteIssuedTable {
 			continue
 		}
-		f, there, err := t.read(tx, org, row.Key)
+		f, exists, err := t.read(tx, org, row.Key)
 		if err != nil {
 			return err
 		}
@@ -297,11 +297,11 @@ func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		if err != nil {
 			return err
 		}
-		if !there && was == nil || there && equalFields(t.toWire(f), was) {
+		if !exists && was == nil || exists && equalFields(t.toWire(f), was) {
 			continue
 		}
 		if out.Ahead++; len(out.Unpushed) < maxUnsent {
-			if !there {
+			if !exists {
 				f = was
 			}
 			out.Unpushed = append(out.Unpushed, api.UnpushedRecord{Table: t.name, Label: t.displayName(f), By: row.By, At: row.At})

@@ -15,17 +15,17 @@ func TestDiskFull(t *testing.T) {
 		return
 	}
 	w := newWorld(t, 7, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	s.sync()
-	peer := s.acquaint()
+	peer := s.exchangeKeys()
 	content := strings.Repeat("a file that is larger than what is left. ", 20_000)
-	must(t, s.doc(content))
-	s.edit("offline")
-	data, err := s.write(nil)
+	must(t, s.addDocument(content))
+	s.setNote("offline")
+	data, err := s.writeBundle(nil)
 	must(t, err)
 	p, err := s.prepare()
 	must(t, err)
-	before := h.records()
+	before := h.dumpRecords()
 	full := func(what string, try func() error) {
 		t.Helper()
 		undo := fulldisktest.LimitFileSize(t, 4<<10)
@@ -35,24 +35,24 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("%s on a full disk: %v", what, err)
 		}
 	}
-	full("bringing files", func() error { return carry(s, h, s.local, s.there, p) })
-	full("a bundle to the home", func() error { _, err := h.takeBundle(data); return err })
-	if h.records() != before {
+	full("bringing files", func() error { return transferFiles(s, h, s.localCaller, s.remoteCaller, p) })
+	full("a bundle to the home", func() error { _, err := h.importBundle(data); return err })
+	if h.dumpRecords() != before {
 		t.Error("the home has changed")
 	}
-	_, err = h.takeBundle(data)
+	_, err = h.importBundle(data)
 	must(t, err)
-	must(t, h.doc(strings.Repeat("another large file, of the home. ", 20_000)))
-	back, err := h.write(peer)
+	must(t, h.addDocument(strings.Repeat("another large file, of the home. ", 20_000)))
+	back, err := h.writeBundle(peer)
 	must(t, err)
-	mine := s.records()
-	full("a bundle to the clone", func() error { _, err := s.takeBundle(back); return err })
-	if s.records() != mine {
+	mine := s.dumpRecords()
+	full("a bundle to the clone", func() error { _, err := s.importBundle(back); return err })
+	if s.dumpRecords() != mine {
 		t.Error("the clone has changed")
 	}
-	_, err = s.takeBundle(back)
+	_, err = s.importBundle(back)
 	must(t, err)
-	if got, want := s.records(), h.records(); got != want {
+	if got, want := s.dumpRecords(), h.dumpRecords(); got != want {
 		t.Errorf("they differ:\n%s", difference(want, got))
 	}
 }

@@ -30,8 +30,8 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 	return nil
 }
 
-// Forge reads a file of the protocol, has it changed, and writes it again. A line is JSON.
-func Forge(data []byte, kind string, change func(header map[string]any, lines []map[string]any) []map[string]any) ([]byte, error) {
+// RewriteFile reads a file of the protocol, has it changed, and writes it again. A line is JSON.
+func RewriteFile(data []byte, kind string, change func(header map[string]any, lines []map[string]any) []map[string]any) ([]byte, error) {
 	f, err := decodeFile(bytes.NewReader(data), kind)
 	if err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func recode(from, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// Decoded is how many changes a file has.
-func Decoded(data []byte, kind string) (int, error) {
+// CountChanges is how many changes a file has.
+func CountChanges(data []byte, kind string) (int, error) {
 	f, err := decodeFile(bytes.NewReader(data), kind)
 	if err != nil {
 		return 0, err

@@ -36,17 +36,17 @@ func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.Upload
 	}
 	k := s.newFileSaver()
 	err := saveTar(ctx, k, tar.NewReader(in.File.Content))
-	kept, failed := k.wait()
+	stored, failed := k.wait()
 	if err == nil {
 		err = failed
 	}
-	if failed := s.recordPendingFiles(ctx, by, in.AssessmentID, kept...); failed != nil {
+	if failed := s.recordPendingFiles(ctx, by, in.AssessmentID, stored...); failed != nil {
 		return nil, failed
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &api.ImportedSync{Imported: len(kept)}, nil
+	return &api.ImportedSync{Imported: len(stored)}, nil
 }
 
 // saveTar stores the files of a tar.

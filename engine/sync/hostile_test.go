@@ -20,19 +20,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// edit changes the note of the first line at a site.
-func (s *site) edit(note string) {
+// setNote changes the note of the first line at a site.
+func (s *site) setNote(note string) {
 	s.t.Helper()
 	r := &run{world: s.world}
-	_, items := r.newest(s)
+	_, items := r.latestSoA(s)
 	in := &api.UpdateSoAItemInput{SoAItemID: items[0].ID}
 	in.Body.Note = api.Opt[string]{Set: true, Value: &note}
-	_, err := s.as.UpdateSoAItem(context.Background(), s.local, in)
+	_, err := s.as.UpdateSoAItem(context.Background(), s.localCaller, in)
 	must(s.t, err)
 }
 
 func (s *site) note() string {
-	_, items := (&run{world: s.world}).newest(s)
+	_, items := (&run{world: s.world}).latestSoA(s)
 	if items[0].Note == nil {
 		return ""
 	}
@@ -41,26 +41,26 @@ func (s *site) note() string {
 
 type lines = []map[string]any
 
-func forged(t *testing.T, data []byte, kind string, change func(head map[string]any, all lines) lines) []byte {
+func rewriteFile(t *testing.T, data []byte, kind string, change func(head map[string]any, all lines) lines) []byte {
 	t.Helper()
-	out, err := sync.Forge(data, kind, change)
+	out, err := sync.RewriteFile(data, kind, change)
 	must(t, err)
 	return out
 }
 
 // A home that lies about how far its changes go, or tells of what is not the assessment's, is
 // refused, and leaves the clone as it was.
-func TestLyingHome(t *testing.T) {
+func TestMaliciousRemote(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	s := w.sites[0]
 	s.sync()
-	w.home.edit("at the home")
-	must(t, w.home.doc("a document of the home"))
+	w.remote.setNote("at the home")
+	must(t, w.remote.addDocument("a document of the home"))
 	page, err := s.fetch()
 	must(t, err)
 	// Its file is there; what is refused is the record.
-	must(t, carry(w.home, s, s.there, s.local, page))
-	before := s.records()
+	must(t, transferFiles(w.remote, s, s.remoteCaller, s.localCaller, page))
+	before := s.dumpRecords()
 	for name, c := range map[string]struct {
 		change func(head map[string]any, all lines) lines
 		words  string
@@ -107,17 +107,17 @@ func TestLyingHome(t *testing.T) {
 		"an operation of a clone": {func(_ map[string]any, all lines) lines { all[0]["op"] = "decide"; return all }, "unknown operation"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := s.applyPush(forged(t, page.Data, "changes", c.change))
+			_, err := s.applyPush(rewriteFile(t, page.Data, "changes", c.change))
 			if err == nil || !strings.Contains(err.Error(), c.words) || api.IsCode(err, api.CodeInternal) {
 				t.Errorf("it is %v, not a refusal with %q", err, c.words)
 			}
-			if s.records() != before {
+			if s.dumpRecords() != before {
 				t.Error("the clone has changed")
 			}
 		})
 	}
 	// One that claims to be further than it is, is found out by the next reading.
-	_, err = s.applyPush(forged(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
+	_, err = s.applyPush(rewriteFile(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
 	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) ||
 		!strings.Contains(err.Error(), "differs from the one this clone has read") {
@@ -126,9 +126,9 @@ func TestLyingHome(t *testing.T) {
 }
 
 // A clone can't reach another assessment, another tenant, or what the home alone writes.
-func TestLyingClone(t *testing.T) {
+func TestMaliciousClone(t *testing.T) {
 	w := newWorld(t, 2, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	s.sync()
 	// Another assessment of the organization, with a document that nobody gave the clone.
 	other := store.Document{
@@ -141,20 +141,20 @@ func TestLyingClone(t *testing.T) {
 	}
 	other.TenantRecord = api.TenantRecord{Record: api.Record{ID: "d1"}, OrganizationID: h.org}
 	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error { return store.Documents.Put(tx, h.org, &other) }))
-	if _, err := h.sy.DownloadFiles(context.Background(), s.there, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
+	if _, err := h.sy.DownloadFiles(context.Background(), s.remoteCaller, files(other.SHA256)); !api.IsCode(err, api.CodeNotFound) {
 		t.Errorf("a file of another assessment: %v", err)
 	}
-	if _, err := h.sy.ListMissingFiles(context.Background(), s.there, files("../../service.db")); !api.IsCode(err, api.CodeValidation) {
+	if _, err := h.sy.ListMissingFiles(context.Background(), s.remoteCaller, files("../../service.db")); !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("a name that is no hash: %v", err)
 	}
 	stranger := person("org-other", "u1", "person u1", api.RoleOwner)
 	if _, err := h.sy.Push(context.Background(), stranger, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(nil)}); err == nil {
 		t.Error("another tenant's batch was taken")
 	}
-	s.edit("offline")
+	s.setNote("offline")
 	p, err := s.prepare()
 	must(t, err)
-	before := h.records()
+	before := h.dumpRecords()
 	for name, c := range map[string]struct {
 		change func(head map[string]any, all lines) lines
 		words  string
@@ -199,9 +199,9 @@ func TestLyingClone(t *testing.T) {
 		}, "another assessment", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := forged(t, p.Data, "batch", c.change)
+			data := rewriteFile(t, p.Data, "batch", c.change)
 			in := &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data), DryRun: "true"}
-			out, err := h.sy.Push(context.Background(), s.there, in)
+			out, err := h.sy.Push(context.Background(), s.remoteCaller, in)
 			told := fmt.Sprint(err)
 			if err == nil {
 				told = strings.Join(out.Notes, "; ")
@@ -210,7 +210,7 @@ func TestLyingClone(t *testing.T) {
 				err == nil && out.Applied > 0 {
 				t.Errorf("it is %v %+v, not a refusal with %q", err, out, c.words)
 			}
-			if h.records() != before {
+			if h.dumpRecords() != before {
 				t.Error("a dry run has changed the home")
 			}
 		})
@@ -224,7 +224,7 @@ func TestLyingClone(t *testing.T) {
 // What a clone quotes has to stand in the passage that it names; the rest is left out, and told.
 func TestQuotes(t *testing.T) {
 	w := newWorld(t, 8, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	passage := func(x *site, id, of, text string) {
 		must(t, x.db.Update(context.Background(), func(tx *store.Tx) error {
 			return store.Chunks.Put(tx, x.org, &api.Chunk{ID: id, OrganizationID: x.org, AssessmentID: of, DocumentID: "d", Text: text})
@@ -235,7 +235,7 @@ func TestQuotes(t *testing.T) {
 	s.sync()
 	rest := func(e ...api.Evidence) {
 		must(t, s.db.Update(context.Background(), func(tx *store.Tx) error {
-			_, items := (&run{world: w}).newest(s)
+			_, items := (&run{world: w}).latestSoA(s)
 			it := items[0]
 			it.Evidence = e
 			return store.SoAItems.Put(tx, s.org, &it)
@@ -243,7 +243,7 @@ func TestQuotes(t *testing.T) {
 		s.sync()
 	}
 	at := func(x *site) []string {
-		_, items := (&run{world: w}).newest(x)
+		_, items := (&run{world: w}).latestSoA(x)
 		out := []string{}
 		for _, e := range items[0].Evidence {
 			out = append(out, e.ChunkID+": "+e.Quote)
@@ -272,7 +272,7 @@ func TestQuotes(t *testing.T) {
 		!strings.Contains(string(open[0].Clone.Value), "Nobody has rights") {
 		t.Errorf("it is told as %+v", open)
 	}
-	if got, want := s.records(), h.records(); got != want {
+	if got, want := s.dumpRecords(), h.dumpRecords(); got != want {
 		t.Errorf("they differ:\n%s", difference(want, got))
 	}
 }
@@ -306,18 +306,18 @@ func TestDecompressionBomb(t *testing.T) {
 // A dry run keeps nothing on either side: no batch, no file, no mark of how far was read.
 func TestDryRun(t *testing.T) {
 	w := newWorld(t, 9, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	s.sync()
-	s.edit("offline")
-	must(t, s.doc("a document of the clone"))
-	h.edit("at the home")
+	s.setNote("offline")
+	must(t, s.addDocument("a document of the clone"))
+	h.setNote("at the home")
 	w.now = w.now.Add(48 * time.Hour) // the home would note that the clone was seen
 	all := func(x *site) string {
 		var b strings.Builder
 		must(t, x.db.View(context.Background(), func(tx *store.Tx) error {
 			batch, err := store.SyncBatches.Has(tx, x.org, assessmentID)
 			files, failed := store.SyncFiles.Count(tx, x.org, assessmentID)
-			fmt.Fprintln(&b, batch, files, x.records())
+			fmt.Fprintln(&b, batch, files, x.dumpRecords())
 			for r, err := range store.SyncReplicas.Scan(tx, x.org) {
 				fmt.Fprintln(&b, r, err)
 			}
@@ -329,18 +329,18 @@ func TestDryRun(t *testing.T) {
 	}
 	away, home := all(s), all(h)
 	ctx := context.Background()
-	p, err := s.sy.PrepareBatch(ctx, s.local, &api.PrepareSyncInput{AssessmentID: assessmentID, DryRun: "true"})
+	p, err := s.sy.PrepareBatch(ctx, s.localCaller, &api.PrepareSyncInput{AssessmentID: assessmentID, DryRun: "true"})
 	must(t, err)
-	out, err := h.sy.Push(ctx, s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), DryRun: "true"})
+	out, err := h.sy.Push(ctx, s.remoteCaller, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data), DryRun: "true"})
 	must(t, err)
 	if p.ChangeCount == 0 || out.Applied == 0 || out.Conflicts != 1 {
 		t.Errorf("%d changes would come out as %+v", p.ChangeCount, out)
 	}
-	st, err := s.sy.Status(ctx, s.local, &api.SyncInput{AssessmentID: assessmentID})
+	st, err := s.sy.Status(ctx, s.localCaller, &api.SyncInput{AssessmentID: assessmentID})
 	must(t, err)
 	_, err = h.sy.ReadChanges(
 		ctx,
-		s.there,
+		s.remoteCaller,
 		&api.ChangesSyncInput{AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since), DryRun: "true"},
 	)
 	must(t, err)
@@ -352,7 +352,7 @@ func TestDryRun(t *testing.T) {
 // Who trusts a key, and as whom.
 func TestTrust(t *testing.T) {
 	w := newWorld(t, 10, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	key := s.key()
 	try := func(by api.Caller, email string) error {
 		in := &api.TrustSyncPeerInput{}
@@ -378,31 +378,31 @@ func TestTrust(t *testing.T) {
 	if err := try(member, ""); !api.IsCode(err, api.CodeForbidden) {
 		t.Errorf("a member takes a key that is trusted for another: %v", err)
 	}
-	must(t, try(h.local, "u4@acme.example"))
+	must(t, try(h.localCaller, "u4@acme.example"))
 	// The key of one person does not bring the clone of another.
-	s.trust(s.local, h.key(), "home")
+	s.trustKey(s.localCaller, h.key(), "home")
 	s.sync()
-	s.edit("offline")
-	data, err := s.write(nil)
+	s.setNote("offline")
+	data, err := s.writeBundle(nil)
 	must(t, err)
-	if _, err := h.takeBundle(data); !api.IsCode(err, api.CodeForbidden) {
+	if _, err := h.importBundle(data); !api.IsCode(err, api.CodeForbidden) {
 		t.Errorf("the clone of another: %v", err)
 	}
 }
 
-// revoke ends a person's membership at the home.
-func (s *site) revoke() {
-	must(s.t, s.world.home.db.Update(context.Background(), func(tx *store.Tx) error {
-		m, err := store.Memberships.Get(tx, s.there.UserID, s.there.OrganizationID)
+// revokeMembership ends a person's membership at the home.
+func (s *site) revokeMembership() {
+	must(s.t, s.world.remote.db.Update(context.Background(), func(tx *store.Tx) error {
+		m, err := store.Memberships.Get(tx, s.remoteCaller.UserID, s.remoteCaller.OrganizationID)
 		m.Status = "suspended"
 		return errors.Join(err, store.Memberships.Put(tx, &m))
 	}))
 }
 
 func (w *world) conflicts() []api.SyncConflict {
-	l, err := w.home.sy.ListConflicts(
+	l, err := w.remote.sy.ListConflicts(
 		context.Background(),
-		w.home.local,
+		w.remote.localCaller,
 		&api.SyncConflictsInput{Paging: api.Paging{Limit: 200}, Status: "open"},
 	)
 	must(w.t, err)
@@ -411,7 +411,7 @@ func (w *world) conflicts() []api.SyncConflict {
 
 // The work of a person who was a member when they did it, and is none when it comes, waits for
 // somebody who may decide; by a network or in a bundle.
-func TestRevoked(t *testing.T) {
+func TestRevokedMember(t *testing.T) {
 	tarOf := func(t *testing.T, content string) []byte {
 		var b bytes.Buffer
 		w := tar.NewWriter(&b)
@@ -424,23 +424,23 @@ func TestRevoked(t *testing.T) {
 		for _, choice := range []string{"clone", "remote"} {
 			t.Run(way+" "+choice, func(t *testing.T) {
 				w := newWorld(t, 4, 1)
-				s, h := w.sites[0], w.home
+				s, h := w.sites[0], w.remote
 				s.sync()
-				s.acquaint()
-				s.edit("offline")
-				must(t, s.doc("seen on site"))
-				s.revoke()
+				s.exchangeKeys()
+				s.setNote("offline")
+				must(t, s.addDocument("seen on site"))
+				s.revokeMembership()
 				if way == "network" {
 					p, err := s.prepare()
 					must(t, err)
-					must(t, carry(s, h, s.local, h.local, p))
+					must(t, transferFiles(s, h, s.localCaller, h.localCaller, p))
 					// The person can't sign in any more: an owner brings what they did.
-					_, err = h.sy.Push(context.Background(), h.local, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data)})
+					_, err = h.sy.Push(context.Background(), h.localCaller, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data)})
 					must(t, err)
 				} else {
-					data, err := s.write(nil)
+					data, err := s.writeBundle(nil)
 					must(t, err)
-					out, err := h.takeBundle(data)
+					out, err := h.importBundle(data)
 					must(t, err)
 					if out.Applied != 0 || out.Conflicts != 1 {
 						t.Errorf("of somebody who is no member: %+v", out)
@@ -454,7 +454,7 @@ func TestRevoked(t *testing.T) {
 				w.now = w.now.Add(30 * 24 * time.Hour)
 				_, err := h.sy.UploadFiles(
 					context.Background(),
-					h.local,
+					h.localCaller,
 					&api.UploadSyncInput{AssessmentID: assessmentID, File: upload(tarOf(t, "of somebody else"))},
 				)
 				must(t, err)
@@ -466,16 +466,16 @@ func TestRevoked(t *testing.T) {
 				) {
 					t.Errorf("a member decides on it: %v", err)
 				}
-				_, err = h.sy.ResolveConflict(context.Background(), h.local, in)
+				_, err = h.sy.ResolveConflict(context.Background(), h.localCaller, in)
 				must(t, err)
-				if there := strings.Contains(h.records(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
+				if there := strings.Contains(h.dumpRecords(), "seen on site"); there != (choice == "clone") || len(w.conflicts()) > 0 {
 					t.Errorf("decided for the %s, the document is there: %t; conflicts: %+v", choice, there, w.conflicts())
 				}
 				if want := map[string]string{"clone": "offline", "remote": ""}[choice]; h.note() != want {
 					t.Errorf("decided for the %s, the home has %q", choice, h.note())
 				}
 				if way == "bundle" { // nothing is written for who is no member
-					if _, err := h.write(nil); !api.IsCode(err, api.CodeInvalidState) {
+					if _, err := h.writeBundle(nil); !api.IsCode(err, api.CodeInvalidState) {
 						t.Errorf("a bundle for them: %v", err)
 					}
 				}
@@ -485,13 +485,13 @@ func TestRevoked(t *testing.T) {
 }
 
 // Two that synchronise the same clone at once get in each other's way, and lose nothing.
-func TestTwoAtOnce(t *testing.T) {
+func TestConcurrentSyncs(t *testing.T) {
 	w := newWorld(t, 5, 2)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	s.sync()
-	peer := s.acquaint()
-	s.edit("offline")
-	data, err := s.write(nil)
+	peer := s.exchangeKeys()
+	s.setNote("offline")
+	data, err := s.writeBundle(nil)
 	must(t, err)
 	once := func() error {
 		p, err := s.prepare()
@@ -519,7 +519,7 @@ func TestTwoAtOnce(t *testing.T) {
 			if n%2 == 0 {
 				err = once()
 			} else {
-				_, err = h.takeBundle(data)
+				_, err = h.importBundle(data)
 			}
 			if err != nil && !api.IsCode(err, api.CodeInvalidState) {
 				t.Errorf("beside others: %v", err)
@@ -528,32 +528,32 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	s.sync()
-	if got, want := s.records(), h.records(); got != want {
+	if got, want := s.dumpRecords(), h.dumpRecords(); got != want {
 		t.Fatalf("they differ:\n%s", difference(want, got))
 	}
 	if h.note() != "offline" || len(w.conflicts()) != 0 {
 		t.Errorf("the home has %q, with %v", h.note(), w.conflicts())
 	}
 	// And two that take the same answer.
-	s.edit("again")
-	data, err = s.write(nil)
+	s.setNote("again")
+	data, err = s.writeBundle(nil)
 	must(t, err)
-	_, err = h.takeBundle(data)
+	_, err = h.importBundle(data)
 	must(t, err)
-	back, err := h.write(peer)
+	back, err := h.writeBundle(peer)
 	must(t, err)
 	for range 4 {
 		all.Go(func() {
-			if _, err := s.takeBundle(back); err != nil && !api.IsCode(err, api.CodeInvalidState) {
+			if _, err := s.importBundle(back); err != nil && !api.IsCode(err, api.CodeInvalidState) {
 				t.Errorf("beside others: %v", err)
 			}
 		})
 	}
 	all.Wait()
-	if _, err := s.takeBundle(back); err != nil {
+	if _, err := s.importBundle(back); err != nil {
 		t.Error(err)
 	}
-	if got, want := s.records(), h.records(); got != want {
+	if got, want := s.dumpRecords(), h.dumpRecords(); got != want {
 		t.Fatalf("they differ:\n%s", difference(want, got))
 	}
 	for _, x := range []*site{s, h} {
@@ -561,14 +561,14 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// FuzzFile: whatever comes as a file of the protocol.
-func FuzzFile(f *testing.F) {
+// FuzzDecodeFile: whatever comes as a file of the protocol.
+func FuzzDecodeFile(f *testing.F) {
 	w := newWorld(f, 6, 1)
 	s := w.sites[0]
 	page, err := s.fetch()
 	must(f, err)
 	s.sync()
-	s.edit("offline")
+	s.setNote("offline")
 	batch, err := s.prepare()
 	must(f, err)
 	for _, data := range [][]byte{page.Data, batch.Data} {
@@ -588,7 +588,7 @@ func FuzzFile(f *testing.F) {
 			data = b.Bytes()
 		}
 		for _, kind := range []string{"batch", "changes"} {
-			_, err := sync.Decoded(data, kind)
+			_, err := sync.CountChanges(data, kind)
 			var told *api.Error
 			if err != nil && !errors.As(err, &told) {
 				t.Error(err)

@@ -28,8 +28,8 @@ func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
-	text, looked := q.texts[e.ChunkID]
-	if !looked {
+	text, cached := q.texts[e.ChunkID]
+	if !cached {
 		c, err := store.Chunks.Get(q.tx, q.org, e.ChunkID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBadKey) {
 			return false, err
@@ -168,13 +168,13 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 		}
 		return q.filterEvidence(raw, q.isFound)
 	}
-	came := l.Record[name]
+	received := l.Record[name]
 	if l.Op == opEdit {
-		came = l.Fields[name].To
+		received = l.Fields[name].To
 	} else if l.Op != opInsert {
 		return l, nil
 	}
-	out, err := look(came)
+	out, err := look(received)
 	if err != nil || len(out.removed) == 0 {
 		return l, err
 	}

@@ -204,11 +204,11 @@ func pruneLog(tx *store.Tx, org, id string) error {
 		if t == nil {
 			continue
 		}
-		_, there, err := t.read(tx, org, row.Key)
+		_, exists, err := t.read(tx, org, row.Key)
 		if err != nil {
 			return err
 		}
-		if !there {
+		if !exists {
 			gone = append(gone, row)
 		}
 	}
@@ -321,11 +321,11 @@ func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 // still being processed.
 func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
 	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
-	f, there, err := t.read(tx, org, row.Key)
+	f, exists, err := t.read(tx, org, row.Key)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !there {
+	if !exists {
 		l.Op = opDelete
 		return l, 100, nil
 	}

@@ -15,19 +15,19 @@ import (
 
 // A home that was restored from a backup, and goes on from there, is found out by what it tells
 // again: its bundles are refused, and the clone is as it was.
-func TestRestoredHomeByBundles(t *testing.T) {
+func TestRestoredRemoteBundles(t *testing.T) {
 	w := newWorld(t, 12, 1)
-	s, h := w.sites[0], w.home
-	peer := s.acquaint()
+	s, h := w.sites[0], w.remote
+	peer := s.exchangeKeys()
 	exchange := func() {
 		t.Helper()
-		there, err := s.write(nil)
+		there, err := s.writeBundle(nil)
 		must(t, err)
-		_, err = h.takeBundle(there)
+		_, err = h.importBundle(there)
 		must(t, err)
-		back, err := h.write(peer)
+		back, err := h.writeBundle(peer)
 		must(t, err)
-		_, err = s.takeBundle(back)
+		_, err = s.importBundle(back)
 		must(t, err)
 	}
 	exchange()
@@ -35,36 +35,36 @@ func TestRestoredHomeByBundles(t *testing.T) {
 	h.db = nil
 	backup := filepath.Join(t.TempDir(), "backup")
 	must(t, os.CopyFS(backup, os.DirFS(h.dir)))
-	h.open()
-	must(t, h.doc("what is lost"))
-	h.edit("what is lost as well")
+	h.reopen()
+	must(t, h.addDocument("what is lost"))
+	h.setNote("what is lost as well")
 	exchange()
 	must(t, h.db.Close())
 	h.db, h.dir = nil, backup
-	h.open()
+	h.reopen()
 	w.now = w.now.Add(time.Hour)
-	before := s.records()
+	before := s.dumpRecords()
 	refused := func(words string) {
 		t.Helper()
-		back, err := h.write(peer)
+		back, err := h.writeBundle(peer)
 		must(t, err)
-		if _, err := s.takeBundle(back); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), words) {
+		if _, err := s.importBundle(back); !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), words) {
 			t.Errorf("it is %v, not a refusal with %q", err, words)
 		}
-		if s.records() != before {
+		if s.dumpRecords() != before {
 			t.Fatal("the clone has changed")
 		}
 	}
 	for n := range 40 {
-		h.edit(fmt.Sprintf("written after it was restored, %d", n))
-		must(t, h.doc(fmt.Sprintf("another document %d", n)))
+		h.setNote(fmt.Sprintf("written after it was restored, %d", n))
+		must(t, h.addDocument(fmt.Sprintf("another document %d", n)))
 	}
 	refused("was already imported with different content")
 	refused("history differs from the one this clone has read")
 	// And the other way, the home refuses the clone.
-	there, err := s.write(nil)
+	there, err := s.writeBundle(nil)
 	must(t, err)
-	if _, err := h.takeBundle(there); !api.IsCode(err, api.CodeInvalidState) ||
+	if _, err := h.importBundle(there); !api.IsCode(err, api.CodeInvalidState) ||
 		!strings.Contains(err.Error(), "the remote was restored from a backup") {
 		t.Errorf("a bundle of a clone that has read more: %v", err)
 	}
@@ -74,40 +74,40 @@ func TestRestoredHomeByBundles(t *testing.T) {
 // home took of the other.
 func TestTwoCopiesOfAClone(t *testing.T) {
 	w := newWorld(t, 13, 1)
-	s, h := w.sites[0], w.home
+	s, h := w.sites[0], w.remote
 	s.sync()
-	peer := s.acquaint()
+	peer := s.exchangeKeys()
 	must(t, s.db.Close())
 	s.db = nil
 	copied := *s
 	copied.name, copied.dir = "copy", filepath.Join(t.TempDir(), "copy")
 	must(t, os.CopyFS(copied.dir, os.DirFS(s.dir)))
-	s.open()
-	copied.open()
+	s.reopen()
+	copied.reopen()
 	t.Cleanup(func() { _ = errors.Join(s.db.Close(), copied.db.Close()) })
-	must(t, s.doc("of the one"))
-	must(t, copied.doc("of the other"))
-	one, err := s.write(nil)
+	must(t, s.addDocument("of the one"))
+	must(t, copied.addDocument("of the other"))
+	one, err := s.writeBundle(nil)
 	must(t, err)
-	other, err := copied.write(nil)
+	other, err := copied.writeBundle(nil)
 	must(t, err)
-	_, err = h.takeBundle(one)
+	_, err = h.importBundle(one)
 	must(t, err)
-	if _, err := h.takeBundle(other); !api.IsCode(err, api.CodeInvalidState) ||
+	if _, err := h.importBundle(other); !api.IsCode(err, api.CodeInvalidState) ||
 		!strings.Contains(err.Error(), "two copies of it are in use") {
 		t.Errorf("the other's bundle: %v", err)
 	}
-	answer, err := h.write(peer)
+	answer, err := h.writeBundle(peer)
 	must(t, err)
-	if _, err := copied.takeBundle(answer); !api.IsCode(err, api.CodeInvalidState) ||
+	if _, err := copied.importBundle(answer); !api.IsCode(err, api.CodeInvalidState) ||
 		!strings.Contains(err.Error(), "than those pending here") {
 		t.Errorf("the answer to the one, at the other: %v", err)
 	}
-	st, err := copied.sy.Status(context.Background(), copied.local, &api.SyncInput{AssessmentID: assessmentID})
+	st, err := copied.sy.Status(context.Background(), copied.localCaller, &api.SyncInput{AssessmentID: assessmentID})
 	must(t, err)
 	if st.Ahead == 0 {
 		t.Error("what the other did counts as sent")
 	}
-	_, err = s.takeBundle(answer)
+	_, err = s.importBundle(answer)
 	must(t, err)
 }

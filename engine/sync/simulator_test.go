@@ -64,11 +64,11 @@ type run struct {
 	*world
 	n int
 	// written are values that an edit was told to have set, and seen the one that a later edit replaced knowingly.
-	written map[string]string
-	seen    map[string]bool
+	written  map[string]string
+	replaced map[string]bool
 	// old are parcels of before, to be delivered again.
 	pages, batches []parcel
-	bundles        []carried
+	bundles        []sentBundle
 	peers          map[*site]*api.SyncPeer
 	did            map[string]int
 }
@@ -81,31 +81,31 @@ type parcel struct {
 // simulate returns how often each kind of step and conflict occurred.
 func simulate(t *testing.T, seed uint64) map[string]int {
 	w := newWorld(t, seed, 2+int(seed%3))
-	r := &run{world: w, written: map[string]string{}, seen: map[string]bool{}, did: map[string]int{}}
+	r := &run{world: w, written: map[string]string{}, replaced: map[string]bool{}, did: map[string]int{}}
 	defer func() {
-		for _, s := range append(slices.Clone(w.sites), w.home) {
+		for _, s := range append(slices.Clone(w.sites), w.remote) {
 			_ = s.db.Close()
 		}
 	}()
 	for range 30 + w.rng.IntN(30) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(3600)) * time.Second)
-		s := w.home
+		s := w.remote
 		if w.rng.IntN(4) > 0 {
 			s = w.sites[w.rng.IntN(len(w.sites))]
 		}
 		switch {
-		case s != w.home && w.rng.IntN(3) == 0:
+		case s != w.remote && w.rng.IntN(3) == 0:
 			if w.rng.IntN(3) == 0 {
-				r.bundled(s)
+				r.exchangeBundles(s)
 			} else {
-				r.disturbed(s)
+				r.syncWithFaults(s)
 			}
 		case w.rng.IntN(25) == 0:
-			s.open() // it ended, and was begun again
+			s.reopen() // it ended, and was begun again
 		case w.rng.IntN(25) == 0:
 			s.skew += time.Duration(w.rng.IntN(120)-60) * time.Hour
 		default:
-			r.work(s)
+			r.performAction(s)
 		}
 	}
 	for range 2 {
@@ -113,20 +113,20 @@ func simulate(t *testing.T, seed uint64) map[string]int {
 			s.sync()
 		}
 	}
-	want := w.home.records()
+	want := w.remote.dumpRecords()
 	for _, s := range w.sites {
-		if got := s.records(); got != want {
+		if got := s.dumpRecords(); got != want {
 			t.Fatalf("seed %d: %s differs from its home:\n%s", seed, s.name, difference(want, got))
 		}
 	}
-	r.nothingLost(seed, want)
-	r.gatesHeld(seed)
-	l, err := w.home.sy.ListConflicts(context.Background(), w.home.local, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}})
+	r.checkNothingLost(seed, want)
+	r.checkGates(seed)
+	l, err := w.remote.sy.ListConflicts(context.Background(), w.remote.localCaller, &api.SyncConflictsInput{Paging: api.Paging{Limit: 200}})
 	must(t, err)
 	for _, c := range l.Data {
 		r.did["conflict "+c.Kind]++
 	}
-	for _, s := range append(slices.Clone(w.sites), w.home) {
+	for _, s := range append(slices.Clone(w.sites), w.remote) {
 		must(t, s.db.View(context.Background(), func(tx *store.Tx) error { _, _, err := audit.VerifyStored(tx, s.org); return err }))
 	}
 	return r.did
@@ -148,11 +148,11 @@ func difference(a, b string) string {
 	return strings.Join(out[:min(12, len(out))], "\n")
 }
 
-// disturbed is a synchronisation that may end anywhere, with deliveries that are cut, come
+// syncWithFaults is a synchronisation that may end anywhere, with deliveries that are cut, come
 // twice, or come late.
-func (r *run) disturbed(s *site) {
-	ends := func() bool { return r.rng.IntN(8) == 0 }
-	h := r.home
+func (r *run) syncWithFaults(s *site) {
+	interrupted := func() bool { return r.rng.IntN(8) == 0 }
+	h := r.remote
 	if len(r.batches) > 0 && r.rng.IntN(3) == 0 {
 		old := r.batches[r.rng.IntN(len(r.batches))]
 		_, _ = old.site.push(old.data) // taken before, or refused: it changes nothing
@@ -163,44 +163,44 @@ func (r *run) disturbed(s *site) {
 		if p.ChangeCount == 0 {
 			break
 		}
-		if ends() {
-			s.open()
+		if interrupted() {
+			s.reopen()
 			return
 		}
-		must(r.t, carry(s, h, s.local, s.there, p))
+		must(r.t, transferFiles(s, h, s.localCaller, s.remoteCaller, p))
 		if r.rng.IntN(6) == 0 {
 			if _, err := s.push(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
 				r.t.Fatal("a cut batch was taken")
 			}
 		}
-		if ends() {
+		if interrupted() {
 			return
 		}
 		_, err = s.push(p.Data)
 		must(r.t, err)
 		r.batches = append(r.batches, parcel{s, p.Data})
 		r.did["pushed"]++
-		if ends() { // the answer is lost
+		if interrupted() { // the answer is lost
 			return
 		}
 		if r.rng.IntN(3) == 0 {
-			r.work(s) // while it is on its way
+			r.performAction(s) // while it is on its way
 		}
-		if ends() {
-			h.open()
+		if interrupted() {
+			h.reopen()
 		}
 		must(r.t, s.acknowledge(p.Counter))
 	}
 	for range 3 {
 		if r.rng.IntN(4) == 0 {
-			r.work(s)
+			r.performAction(s)
 		}
 		p, err := s.fetch()
 		must(r.t, err)
-		if ends() {
+		if interrupted() {
 			return
 		}
-		must(r.t, carry(h, s, s.there, s.local, p))
+		must(r.t, transferFiles(h, s, s.remoteCaller, s.localCaller, p))
 		if r.rng.IntN(6) == 0 {
 			if _, err := s.applyPush(p.Data[:r.rng.IntN(len(p.Data))]); err == nil {
 				r.t.Fatal("cut changes were taken")
@@ -221,11 +221,11 @@ func (r *run) disturbed(s *site) {
 	}
 }
 
-// set notes a value that is written over another.
-func (r *run) set(where string, before *string, value string) {
+// recordEdit notes a value that is written over another.
+func (r *run) recordEdit(where string, before *string, value string) {
 	r.written[value] = where
 	if before != nil {
-		r.seen[*before] = true
+		r.replaced[*before] = true
 	}
 }
 
@@ -234,10 +234,10 @@ func (r *run) value() string {
 	return fmt.Sprintf("value-%d.", r.n)
 }
 
-// work is one thing that a person does at a site. What the rules refuse is not done.
-func (r *run) work(s *site) {
+// performAction is one thing that a person does at a site. What the rules refuse is not done.
+func (r *run) performAction(s *site) {
 	ctx := context.Background()
-	v, items := r.newest(s)
+	v, items := r.latestSoA(s)
 	if v.ID == "" {
 		return
 	}
@@ -255,14 +255,14 @@ func (r *run) work(s *site) {
 		default:
 			in.Body.Note = api.Opt[string]{Set: true, Value: &value}
 		}
-		if _, err := s.as.UpdateSoAItem(ctx, s.local, in); err == nil {
+		if _, err := s.as.UpdateSoAItem(ctx, s.localCaller, in); err == nil {
 			r.did["edit"]++
-			r.set(fmt.Sprintf("%s, %s of version %d", s.name, it.ControlCode, v.VersionNumber), before, value)
+			r.recordEdit(fmt.Sprintf("%s, %s of version %d", s.name, it.ControlCode, v.VersionNumber), before, value)
 		}
 	case 0, 1:
 		value := r.value()
 		in := &api.PutScopeInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
-		old, err := s.as.GetAssessmentScope(ctx, s.local, &in.AssessmentInput)
+		old, err := s.as.GetAssessmentScope(ctx, s.localCaller, &in.AssessmentInput)
 		if what == 0 {
 			systems := append(slices.Clone(old.Systems), value)
 			in.Body.Systems = &systems
@@ -270,27 +270,27 @@ func (r *run) work(s *site) {
 		} else {
 			in.Body.Description = &value
 		}
-		if _, failed := s.as.PutScope(ctx, s.local, in); failed == nil {
+		if _, failed := s.as.PutScope(ctx, s.localCaller, in); failed == nil {
 			r.did["scope"]++
 			if err != nil || old.Description == "" {
-				r.set(s.name+", scope", nil, value)
+				r.recordEdit(s.name+", scope", nil, value)
 			} else {
-				r.set(s.name+", scope", &old.Description, value)
+				r.recordEdit(s.name+", scope", &old.Description, value)
 			}
 		}
 	case 2:
 		in := &api.AddCommentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
 		in.Body.Text, in.Body.Gate = r.value(), api.GateSoA
-		if _, err := s.as.AddComment(ctx, s.local, in); err == nil {
-			r.set(s.name+", comment", nil, in.Body.Text)
+		if _, err := s.as.AddComment(ctx, s.localCaller, in); err == nil {
+			r.recordEdit(s.name+", comment", nil, in.Body.Text)
 		}
 	case 3, 4:
-		if _, err := s.as.SubmitSoA(ctx, s.local, &api.SoAInput{SoAVersionID: v.ID}); err == nil {
+		if _, err := s.as.SubmitSoA(ctx, s.localCaller, &api.SoAInput{SoAVersionID: v.ID}); err == nil {
 			r.did["submit"]++
 		}
 	case 5, 6:
 		if v.ApprovalID != nil {
-			if _, err := s.as.Approve(ctx, s.local, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}); err == nil {
+			if _, err := s.as.Approve(ctx, s.localCaller, &api.ApproveInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}); err == nil {
 				r.did["approve"]++
 			}
 		}
@@ -298,7 +298,7 @@ func (r *run) work(s *site) {
 		if v.ApprovalID != nil && r.rng.IntN(2) == 0 {
 			in := &api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: *v.ApprovalID}}
 			in.Body.Reason = "no"
-			if _, err := s.as.Reject(ctx, s.local, in); err == nil {
+			if _, err := s.as.Reject(ctx, s.localCaller, in); err == nil {
 				r.did["reject"]++
 			}
 		}
@@ -312,30 +312,30 @@ func (r *run) work(s *site) {
 			if !ok || a.State.HasReached(api.StateEvidenceAnalysisReady) {
 				return errNothing
 			}
-			return assessment.ApplySyncedTransition(tx, s.local, assessmentID, next.To, "")
+			return assessment.ApplySyncedTransition(tx, s.localCaller, assessmentID, next.To, "")
 		}); err == nil {
 			r.did["move"]++
 		}
 	case 9:
 		content := fmt.Sprintf("document %d", r.rng.IntN(12))
-		must(r.t, s.doc(content))
+		must(r.t, s.addDocument(content))
 		r.did["document"]++
 	case 10:
 		value := r.value()
 		in := &api.UpdateAssessmentInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessmentID}}
 		in.Body.Description = &value
-		old, err := s.as.Get(ctx, s.local, &in.AssessmentInput)
+		old, err := s.as.Get(ctx, s.localCaller, &in.AssessmentInput)
 		must(r.t, err)
-		if _, err := s.as.Update(ctx, s.local, in); err == nil {
-			r.set(s.name+", assessment", &old.Description, value)
+		if _, err := s.as.Update(ctx, s.localCaller, in); err == nil {
+			r.recordEdit(s.name+", assessment", &old.Description, value)
 		}
 	}
 }
 
 var errNothing = fmt.Errorf("there is nothing to do")
 
-// newest is the newest version of the Statement of Applicability at a site, with its items.
-func (r *run) newest(s *site) (v api.SoAVersion, items []api.SoAItem) {
+// latestSoA is the newest version of the Statement of Applicability at a site, with its items.
+func (r *run) latestSoA(s *site) (v api.SoAVersion, items []api.SoAItem) {
 	must(r.t, s.db.View(context.Background(), func(tx *store.Tx) error {
 		for one, err := range store.SoAVersions.By("assessment").Scan(tx, s.org, store.Prefix(assessmentID), store.Reverse) {
 			if err != nil {
@@ -355,21 +355,21 @@ func (r *run) newest(s *site) (v api.SoAVersion, items []api.SoAItem) {
 	return v, items
 }
 
-// nothingLost: what was written is there, or a conflict tells of it, or who wrote after it has seen it.
-func (r *run) nothingLost(seed uint64, records string) {
+// checkNothingLost: what was written is there, or a conflict tells of it, or who wrote after it has seen it.
+func (r *run) checkNothingLost(seed uint64, records string) {
 	for value, where := range r.written {
-		if !r.seen[value] && !strings.Contains(records, value) {
+		if !r.replaced[value] && !strings.Contains(records, value) {
 			r.t.Errorf("seed %d: %s (%s) is gone, and no conflict tells of it", seed, value, where)
 		}
 	}
 }
 
-// gatesHeld: at the home, what is approved was approved by somebody with the right there, and
+// checkGates: at the home, what is approved was approved by somebody with the right there, and
 // is what they approved; every move was a legal one.
-func (r *run) gatesHeld(seed uint64) {
-	must(r.t, r.home.db.View(context.Background(), func(tx *store.Tx) error {
+func (r *run) checkGates(seed uint64) {
+	must(r.t, r.remote.db.View(context.Background(), func(tx *store.Tx) error {
 		approved := map[string]bool{}
-		for p, err := range store.Approvals.By("assessment").Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+		for p, err := range store.Approvals.By("assessment").Scan(tx, r.remote.org, store.Prefix(assessmentID)) {
 			if err != nil {
 				return err
 			}
@@ -379,7 +379,7 @@ func (r *run) gatesHeld(seed uint64) {
 			if p.DecidedBy == nil || !r.roles[p.DecidedBy.ID].May(api.ApprovalDecide) {
 				r.t.Errorf("seed %d: %+v decided, who may not", seed, p.DecidedBy)
 			}
-			v, err := store.SoAVersions.Get(tx, r.home.org, p.TargetID)
+			v, err := store.SoAVersions.Get(tx, r.remote.org, p.TargetID)
 			if err != nil {
 				return err
 			}
@@ -389,7 +389,7 @@ func (r *run) gatesHeld(seed uint64) {
 				}
 				before := v.ContentSHA256
 				var items []api.SoAItem
-				for i, err := range store.SoAItems.By("version").Scan(tx, r.home.org, store.Prefix(v.ID)) {
+				for i, err := range store.SoAItems.By("version").Scan(tx, r.remote.org, store.Prefix(v.ID)) {
 					if err != nil {
 						return err
 					}
@@ -415,7 +415,7 @@ func (r *run) gatesHeld(seed uint64) {
 				approved[v.ID] = true
 			}
 		}
-		for v, err := range store.SoAVersions.By("assessment").Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+		for v, err := range store.SoAVersions.By("assessment").Scan(tx, r.remote.org, store.Prefix(assessmentID)) {
 			if err != nil {
 				return err
 			}
@@ -424,7 +424,7 @@ func (r *run) gatesHeld(seed uint64) {
 			}
 		}
 		at := api.StateSoADrafted
-		for e, err := range store.LifecycleEvents.Scan(tx, r.home.org, store.Prefix(assessmentID)) {
+		for e, err := range store.LifecycleEvents.Scan(tx, r.remote.org, store.Prefix(assessmentID)) {
 			if err != nil {
 				return err
 			}

@@ -21,16 +21,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// bare keeps documents without passages, and knows no catalog: what they mean is not what
+// stubServices keeps documents without passages, and knows no catalog: what they mean is not what
 // is looked at here.
-type bare struct{}
+type stubServices struct{}
 
-func (bare) PrepareImport(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.ImportedDocument, error) {
+func (stubServices) PrepareImport(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.ImportedDocument, error) {
 	doc.OrganizationID = org
 	return &evidence.ImportedDocument{Document: doc}, nil
 }
 
-func (b bare) ReparseForImport(
+func (b stubServices) ReparseForImport(
 	ctx context.Context,
 	org, version string,
 	doc store.Document,
@@ -40,22 +40,24 @@ func (b bare) ReparseForImport(
 	return a, 0, err
 }
 
-func (bare) SaveImport(tx *store.Tx, _ api.Caller, a *evidence.ImportedDocument, _ bool) error {
+func (stubServices) SaveImport(tx *store.Tx, _ api.Caller, a *evidence.ImportedDocument, _ bool) error {
 	return store.Documents.Put(tx, a.Document.OrganizationID, &a.Document)
 }
 
-func (bare) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error {
+func (stubServices) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error {
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (bare) RefreshSearch(string) {}
-func (bare) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
+func (stubServices) RefreshSearch(string) {}
+func (stubServices) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
 	return nil, nil
 }
 
-func (bare) ReceiveCustom(context.Context, api.Caller, []byte) error { return errors.New("not here") }
+func (stubServices) ReceiveCustom(context.Context, api.Caller, []byte) error {
+	return errors.New("not here")
+}
 
-func (bare) ReceiveSnapshot(context.Context, api.Caller, []byte) (string, error) {
+func (stubServices) ReceiveSnapshot(context.Context, api.Caller, []byte) (string, error) {
 	return "", errors.New("not here")
 }
 
@@ -75,20 +77,20 @@ type site struct {
 	db *store.DB
 	as *assessment.Service
 	sy *sync.Service
-	// local is who works here; there is who they are at the home.
-	local, there api.Caller
-	replica      string
+	// localCaller is who works here; there is who they are at the home.
+	localCaller, remoteCaller api.Caller
+	replica                   string
 }
 
 // world is a home with clones, and a clock that only the test moves.
 type world struct {
-	t     testing.TB
-	rng   *rand.Rand
-	ids   gosync.Mutex
-	now   time.Time
-	home  *site
-	sites []*site
-	roles map[string]api.Role
+	t      testing.TB
+	rng    *rand.Rand
+	ids    gosync.Mutex
+	now    time.Time
+	remote *site
+	sites  []*site
+	roles  map[string]api.Role
 }
 
 func person(org, id, name string, role api.Role) api.Caller {
@@ -97,9 +99,9 @@ func person(org, id, name string, role api.Role) api.Caller {
 
 func newWorld(t testing.TB, seed uint64, clones int) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
-	w.home = w.newSite("home", 0)
+	w.remote = w.newSite("home", 0)
 	w.roles = map[string]api.Role{"u0": api.RoleOwner, "u1": api.RoleMember, "u2": api.RoleAdmin, "u3": api.RoleMember, "u4": api.RoleOwner}
-	must(t, w.home.db.Update(context.Background(), func(tx *store.Tx) error {
+	must(t, w.remote.db.Update(context.Background(), func(tx *store.Tx) error {
 		for id, role := range w.roles {
 			if err := errors.Join(store.Users.Put(
 				tx,
@@ -107,29 +109,29 @@ func newWorld(t testing.TB, seed uint64, clones int) *world {
 			),
 				store.Memberships.Put(
 					tx,
-					&store.Membership{ID: "m" + id, OrganizationID: w.home.org, UserID: id, Role: role, Status: "active"},
+					&store.Membership{ID: "m" + id, OrganizationID: w.remote.org, UserID: id, Role: role, Status: "active"},
 				)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
-	w.home.local = person(w.home.org, "u0", "person u0", api.RoleOwner)
-	w.begin()
+	w.remote.localCaller = person(w.remote.org, "u0", "person u0", api.RoleOwner)
+	w.createAssessment()
 	for i := range clones {
 		s := w.newSite(fmt.Sprintf("clone%d", i+1), time.Duration(w.rng.IntN(96)-48)*time.Hour)
 		id := fmt.Sprintf("u%d", i+1)
-		s.there = person(w.home.org, id, "person "+id, w.roles[id])
-		s.local = person(s.org, "local-"+id, "person "+id, api.RoleOwner)
+		s.remoteCaller = person(w.remote.org, id, "person "+id, w.roles[id])
+		s.localCaller = person(s.org, "local-"+id, "person "+id, api.RoleOwner)
 		must(t, s.db.Update(context.Background(), func(tx *store.Tx) error {
 			return errors.Join(
 				store.Users.Put(
 					tx,
-					&api.User{Record: api.Record{ID: s.local.UserID}, Email: id + "@laptop", Name: "person " + id, Status: "active"},
+					&api.User{Record: api.Record{ID: s.localCaller.UserID}, Email: id + "@laptop", Name: "person " + id, Status: "active"},
 				),
 				store.Memberships.Put(
 					tx,
-					&store.Membership{ID: "m", OrganizationID: s.org, UserID: s.local.UserID, Role: api.RoleOwner, Status: "active"},
+					&store.Membership{ID: "m", OrganizationID: s.org, UserID: s.localCaller.UserID, Role: api.RoleOwner, Status: "active"},
 				),
 			)
 		}))
@@ -148,7 +150,7 @@ func must(t testing.TB, err error) {
 
 func (w *world) newSite(name string, skew time.Duration) *site {
 	s := &site{t: w.t, name: name, dir: w.t.TempDir(), org: "org-" + name, skew: skew, world: w}
-	s.open()
+	s.reopen()
 	must(w.t, s.db.Update(context.Background(), func(tx *store.Tx) error {
 		sum := "source"
 		return errors.Join(
@@ -168,8 +170,8 @@ func (w *world) newSite(name string, skew time.Duration) *site {
 	return s
 }
 
-// open opens the site's store; again after a crash.
-func (s *site) open() {
+// reopen opens the site's store; again after a crash.
+func (s *site) reopen() {
 	if s.db != nil {
 		must(s.t, s.db.Close())
 	}
@@ -193,18 +195,18 @@ func (s *site) open() {
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
 	s.sy = sync.New(sync.Options{
-		DB: db, Catalog: bare{}, Evidence: bare{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
+		DB: db, Catalog: stubServices{}, Evidence: stubServices{}, Clock: clock, Seal: func(secret string) ([]byte, error) { return []byte(secret), nil },
 		Open: func(sealed []byte) (string, error) { return string(sealed), nil },
 	})
 }
 
-// begin makes an assessment with a drafted Statement of Applicability.
-func (w *world) begin() {
-	h := w.home
-	must(w.t, h.db.Update(context.Background(), func(tx *store.Tx) error { return begin(tx, h.org, "catalog-home", 6) }))
+// createAssessment makes an assessment with a drafted Statement of Applicability.
+func (w *world) createAssessment() {
+	h := w.remote
+	must(w.t, h.db.Update(context.Background(), func(tx *store.Tx) error { return insertAssessment(tx, h.org, "catalog-home", 6) }))
 }
 
-func begin(tx *store.Tx, org, catalog string, lines int) error {
+func insertAssessment(tx *store.Tx, org, catalog string, lines int) error {
 	rec := func(id string) api.TenantRecord {
 		return api.TenantRecord{Record: api.Record{ID: id, CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: org}
 	}
@@ -257,12 +259,12 @@ func begin(tx *store.Tx, org, catalog string, lines int) error {
 func (s *site) join(publish bool) {
 	in := &api.JoinSyncInput{}
 	in.Body.AssessmentID, in.Body.Name, in.Body.Publish = assessmentID, s.name, publish
-	j, err := s.world.home.sy.Join(context.Background(), s.there, in)
+	j, err := s.world.remote.sy.Join(context.Background(), s.remoteCaller, in)
 	must(s.t, err)
 	at := &api.AttachSyncInput{}
 	at.Body.AssessmentID, at.Body.Server, at.Body.ReplicaID, at.Body.CatalogSHA256 = assessmentID, "https://home", j.ReplicaID, catalogContent
-	at.Body.RemoteOrganization = s.world.home.org
-	_, err = s.sy.Attach(context.Background(), s.local, at)
+	at.Body.RemoteOrganization = s.world.remote.org
+	_, err = s.sy.Attach(context.Background(), s.localCaller, at)
 	must(s.t, err)
 	s.replica = j.ReplicaID
 }
@@ -272,11 +274,11 @@ func upload(data []byte) api.UploadFile {
 }
 
 func (s *site) prepare() (*api.SyncBatch, error) {
-	return s.sy.PrepareBatch(context.Background(), s.local, &api.PrepareSyncInput{AssessmentID: assessmentID})
+	return s.sy.PrepareBatch(context.Background(), s.localCaller, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
-// carry brings the files that a parcel names from one site to another.
-func carry(from, to *site, by, as api.Caller, p *api.SyncBatch) error {
+// transferFiles brings the files that a parcel names from one site to another.
+func transferFiles(from, to *site, by, as api.Caller, p *api.SyncBatch) error {
 	ask := &api.MissingSyncInput{AssessmentID: assessmentID}
 	ask.Body.SHA256 = p.Files
 	lacks, err := to.sy.ListMissingFiles(context.Background(), as, ask)
@@ -298,42 +300,42 @@ func carry(from, to *site, by, as api.Caller, p *api.SyncBatch) error {
 }
 
 func (s *site) push(data []byte) (*api.PushedSync, error) {
-	return s.world.home.sy.Push(context.Background(), s.there, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data)})
+	return s.world.remote.sy.Push(context.Background(), s.remoteCaller, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
 func (s *site) acknowledge(counter int64) error {
 	in := &api.AcknowledgeSyncInput{AssessmentID: assessmentID}
 	in.Body.Counter = counter
-	_, err := s.sy.Acknowledge(context.Background(), s.local, in)
+	_, err := s.sy.Acknowledge(context.Background(), s.localCaller, in)
 	return err
 }
 
 func (s *site) fetch() (*api.SyncBatch, error) {
-	st, err := s.sy.Status(context.Background(), s.local, &api.SyncInput{AssessmentID: assessmentID})
+	st, err := s.sy.Status(context.Background(), s.localCaller, &api.SyncInput{AssessmentID: assessmentID})
 	if err != nil {
 		return nil, err
 	}
-	return s.world.home.sy.ReadChanges(context.Background(), s.there, &api.ChangesSyncInput{
+	return s.world.remote.sy.ReadChanges(context.Background(), s.remoteCaller, &api.ChangesSyncInput{
 		AssessmentID: assessmentID, ReplicaID: st.ReplicaID, Since: int(st.Since),
 		AnchorSequence: int(st.AnchorSequence), AnchorHash: st.AnchorHash,
 	})
 }
 
 func (s *site) applyPush(data []byte) (*api.ImportedSync, error) {
-	return s.sy.Apply(context.Background(), s.local, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
+	return s.sy.Apply(context.Background(), s.localCaller, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
 // sync brings clone and home together, without any trouble.
 func (s *site) sync() {
 	s.t.Helper()
-	h := s.world.home
+	h := s.world.remote
 	for {
 		p, err := s.prepare()
 		must(s.t, err)
 		if p.ChangeCount == 0 {
 			break
 		}
-		must(s.t, carry(s, h, s.local, s.there, p))
+		must(s.t, transferFiles(s, h, s.localCaller, s.remoteCaller, p))
 		_, err = s.push(p.Data)
 		must(s.t, err)
 		must(s.t, s.acknowledge(p.Counter))
@@ -341,7 +343,7 @@ func (s *site) sync() {
 	for {
 		p, err := s.fetch()
 		must(s.t, err)
-		must(s.t, carry(h, s, s.there, s.local, p))
+		must(s.t, transferFiles(h, s, s.remoteCaller, s.localCaller, p))
 		out, err := s.applyPush(p.Data)
 		must(s.t, err)
 		if !out.More {
@@ -350,15 +352,15 @@ func (s *site) sync() {
 	}
 }
 
-// records are a site's synchronised records as text, without what differs by installation.
-func (s *site) records() string {
+// dumpRecords are a site's synchronised records as text, without what differs by installation.
+func (s *site) dumpRecords() string {
 	var b strings.Builder
 	must(s.t, s.db.View(context.Background(), func(tx *store.Tx) error { return sync.Dump(tx, s.org, assessmentID, &b) }))
 	return b.String()
 }
 
-// doc adds a document with content of its own.
-func (s *site) doc(content string) error {
+// addDocument adds a document with content of its own.
+func (s *site) addDocument(content string) error {
 	blob, err := s.db.Blobs().Put(context.Background(), strings.NewReader(content), 1<<20)
 	if err != nil {
 		return err
@@ -380,6 +382,6 @@ func (s *site) doc(content string) error {
 			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 			OrganizationID: s.org,
 		}
-		return errors.Join(store.Documents.Put(tx, s.org, &d), audit.Append(tx, s.local, audit.Entry{Action: "document.uploaded"}))
+		return errors.Join(store.Documents.Put(tx, s.org, &d), audit.Append(tx, s.localCaller, audit.Entry{Action: "document.uploaded"}))
 	})
 }

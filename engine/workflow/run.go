@@ -221,8 +221,8 @@ func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cau
 			wait := retryDelay(r.Failures)
 			until := tx.Now().Add(wait)
 			r.Status, r.NotBefore, r.WaitSince = api.RunPending, &until, tx.Now()
-			again := fmt.Sprintf("next attempt of %q in %s, after: %s", st.Title, wait, message)
-			st.Status, r.WaitingFor = api.StepWaiting, &again
+			retryMessage := fmt.Sprintf("next attempt of %q in %s, after: %s", st.Title, wait, message)
+			st.Status, r.WaitingFor = api.StepWaiting, &retryMessage
 			s.log.Warn(
 				"a workflow step failed and will be retried",
 				"workflow_run_id",

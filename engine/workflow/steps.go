@@ -72,9 +72,9 @@ func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.Workflo
 	_, err = s.assessments.Transition(ctx, by, in)
 	switch {
 	case api.IsCode(err, api.CodeInvalidState):
-		now, again := s.assessments.Progress(ctx, by, run.AssessmentID)
-		if again != nil {
-			return again
+		now, progressErr := s.assessments.Progress(ctx, by, run.AssessmentID)
+		if progressErr != nil {
+			return progressErr
 		}
 		if now.State != st.State {
 			return errRecheck // the state was changed concurrently
