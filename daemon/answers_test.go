@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What was made is read where Location says it is.
+// TestCreatedGapIsReadableAtLocation checks that a created gap can be read at the address in
+// Location.
 func TestCreatedGapIsReadableAtLocation(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	made := g.owner.must("POST", g.path(api.CreateGap.Path), object{"control_id": "PES-01", "status": "planned", "severity": "low"})
@@ -25,7 +26,7 @@ func TestCreatedGapIsReadableAtLocation(t *testing.T) {
 	}
 }
 
-// Lists are there where nothing is in them.
+// TestEmptyPlanItemListsAreNotNull checks that empty lists are returned as [], not null.
 func TestEmptyPlanItemListsAreNotNull(t *testing.T) {
 	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
@@ -38,7 +39,8 @@ func TestEmptyPlanItemListsAreNotNull(t *testing.T) {
 	}
 }
 
-// A change of a milestone needs no more than what it changes; who made it, and when, is noted.
+// TestPartialMilestoneUpdate checks that an update of a milestone needs only the changed fields,
+// and that its author and time are recorded.
 func TestPartialMilestoneUpdate(t *testing.T) {
 	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
@@ -57,7 +59,7 @@ func TestPartialMilestoneUpdate(t *testing.T) {
 	if m["status"] != "open" || change["at"] == "" || change["by"] == "" || change["due_date"] != "2099-02-15" {
 		t.Errorf("%v", m)
 	}
-	// What was under way is so again when the item is opened again.
+	// Reopening an item restores the status of its milestones.
 	set := func(status string) object {
 		return g.owner.must("PATCH", g.path(api.UpdatePOAMItem.Path), object{"status": status}).body["milestones"].([]any)[0].(object)
 	}
@@ -69,7 +71,8 @@ func TestPartialMilestoneUpdate(t *testing.T) {
 	}
 }
 
-// Traits go back as they were read, and as plain values and words; what was only sent back is nobody's change.
+// TestTraitsRoundTrip checks that traits can be sent as they were read, or as bare values;
+// unchanged ones are not recorded as edited.
 func TestTraitsRoundTrip(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	made := g.owner.must("POST", g.path(api.PutScope.Path), object{})
@@ -104,7 +107,7 @@ func TestTraitsRoundTrip(t *testing.T) {
 	}
 }
 
-// Errors say what would be right.
+// TestErrorsNameValidValues checks that errors name the valid values.
 func TestErrorsNameValidValues(t *testing.T) {
 	g, items := newPlan(t, "IAC-06")
 	g.ids["poamItemId"] = items[0].(object)["id"].(string)
@@ -138,7 +141,7 @@ func TestErrorsNameValidValues(t *testing.T) {
 	}
 }
 
-// A decision takes its words as comment and as reason.
+// TestDecisionAcceptsCommentOrReason checks that a decision accepts its text as comment or reason.
 func TestDecisionAcceptsCommentOrReason(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	v := g.firstRecord(api.ListPOAM.Path)

@@ -13,7 +13,7 @@ import (
 
 const assessments = "/api/v1/assessments"
 
-// A person signs in, sees who they are, works, and signs out.
+// TestSession signs in, works with the session and signs out.
 func TestSession(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -55,7 +55,7 @@ func TestSession(t *testing.T) {
 			t.Errorf("%s after signing out: %d %s", path, a.status, a.text)
 		}
 	}
-	// Under TLS, also before a proxy that is believed, the cookie is Secure.
+	// With TLS, including at a trusted proxy, the cookie is Secure.
 	w = newTestServer(t, daemon.Options{Proxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}})
 	w.createOrganization("Acme", "ada@acme.example")
 	a = testCaller{
@@ -72,7 +72,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// A stranger's page can't use the browser's cookie; a program's key needs no page.
+// TestForgedRequests checks that a foreign page cannot use the browser's cookie; API keys need no
+// origin.
 func TestForgedRequests(t *testing.T) {
 	w := newTestServer(t, daemon.Options{Origins: []string{"https://app.example"}})
 	ada, key := w.createOrganization("Acme", "ada@acme.example")
@@ -106,7 +107,7 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// Pages of the configured origins may call, with the interface's headers.
+// TestCORS checks that pages of the configured origins may call the API with its headers.
 func TestCORS(t *testing.T) {
 	w := newTestServer(t, daemon.Options{Origins: []string{"https://app.example"}})
 	pre := func(origin string) reply {
@@ -154,7 +155,8 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// Windows are fixed, per category and credential; the local socket has none.
+// TestRateLimits checks the fixed windows per category and credential; the local socket has no
+// limit.
 func TestRateLimits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 10, 0, time.UTC)
 	w := newTestServer(t, daemon.Options{Clock: func() time.Time { return now }, RateLimits: map[api.RateCategory]int{api.RateSearch: 3}})
@@ -194,7 +196,7 @@ func TestRateLimits(t *testing.T) {
 	if last.status != 429 {
 		t.Errorf("an address without a credential is not limited: %d", last.status)
 	}
-	// Whose credential is wrong is told so, however often.
+	// An invalid credential always gives the same error, however often it is sent.
 	for range 130 {
 		last = testCaller{w: w, bearer: "service_live_0"}.do("GET", assessments, nil)
 	}
@@ -203,7 +205,7 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// A POST that is sent again with its key is done once and answered alike.
+// TestIdempotency checks that a POST repeated with its idempotency key is executed once.
 func TestIdempotency(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, key := w.createOrganization("Acme", "ada@acme.example")
@@ -227,7 +229,7 @@ func TestIdempotency(t *testing.T) {
 	if a := beta.must("POST", assessments, body, "Idempotency-Key", "k-1"); a.str("organization_id") != beta.org {
 		t.Errorf("another organization's key: %s", a.text)
 	}
-	// Somebody else of the organization can't have the answer, which may hold a secret.
+	// Another member cannot get the response, which may contain a secret.
 	made := ada.must(
 		"POST",
 		api.CreateAPIKey.Path,
@@ -259,12 +261,12 @@ func TestIdempotency(t *testing.T) {
 		strings.Contains(a.text, made.str("key")) {
 		t.Errorf("another person: %d %s", a.status, a.text)
 	}
-	// A failure is not kept.
+	// Unsuccessful responses are not stored.
 	if a := key.do("POST", assessments, map[string]any{"name": 7}, "Idempotency-Key", "k-2"); a.status != 400 {
 		t.Fatal(a.text)
 	}
 	key.must("POST", assessments, body, "Idempotency-Key", "k-2")
-	// An upload is a POST too.
+	// Uploads support idempotency keys as well.
 	id := first.str("id")
 	file := form{filename: "policy.md", content: "# Access\n\nAccess is reviewed every quarter.\n"}
 	up := key.must("POST", assessments+"/"+id+"/documents", file, "Idempotency-Key", "k-3")
@@ -281,7 +283,7 @@ func TestIdempotency(t *testing.T) {
 			t.Errorf("the key %.9q: %d", bad, a.status)
 		}
 	}
-	// Many at once: one is done, all are answered alike.
+	// Of concurrent requests, one is executed and all get its response.
 	texts := make(chan string, 8)
 	for range 8 {
 		go func() {
@@ -296,7 +298,8 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// What readers of JSON understand differently is refused, with the place.
+// TestStrictJSON checks that JSON that parsers interpret differently is rejected, with the
+// position.
 func TestStrictJSON(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -361,7 +364,8 @@ func TestStrictJSON(t *testing.T) {
 	}
 }
 
-// An Authorization header that is no bearer token is refused, not passed over for the cookie.
+// TestUnsupportedAuthSchemes checks that an Authorization header without a bearer token is
+// rejected, even if there is a cookie.
 func TestUnsupportedAuthSchemes(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, key := w.createOrganization("Acme", "ada@acme.example")
@@ -382,7 +386,8 @@ func TestUnsupportedAuthSchemes(t *testing.T) {
 	}
 }
 
-// Who guesses passwords is slowed down, and told how long to wait.
+// TestPasswordGuessingIsThrottled checks that failed sign-ins are throttled and that the error
+// names the wait.
 func TestPasswordGuessingIsThrottled(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	w.createOrganization("Acme", "ada@acme.example")

@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/shareddata"
 )
 
-// bareHandler is what the figures are compared with: a chi handler that reads records from
-// bbolt and writes them, without credential, checks or contract.
+// bareHandler is the baseline of the benchmarks: a chi handler that reads records from bbolt and
+// writes them, without credential, checks or contract.
 func bareHandler(b *testing.B, records [][]byte, list bool) http.Handler {
 	b.Helper()
 	db, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, nil)
@@ -66,7 +66,7 @@ func bareHandler(b *testing.B, records [][]byte, list bool) http.Handler {
 	return mux
 }
 
-// fetch gets a page and throws it away, over a connection that stays.
+// fetch requests a page over a persistent connection and returns its size.
 func fetch(b testing.TB, client *http.Client, req *http.Request) int {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -90,7 +90,8 @@ func (c testCaller) request(url, path string) *http.Request {
 	return req
 }
 
-// benchmarkRead measures one read of the daemon over loopback, and of the bare handler on the same records.
+// benchmarkRead measures one read from the daemon over loopback, and from the bare handler with the
+// same records.
 func benchmarkRead(b *testing.B, c testCaller, path string, list bool) {
 	b.Helper()
 	whole := c.must("GET", path, nil)
@@ -132,8 +133,8 @@ func BenchmarkSoAItems(b *testing.B) {
 	benchmarkRead(b, key, "/api/v1/soa/"+ids["soaVersionId"]+"/items?limit=50", true)
 }
 
-// BenchmarkReadersWhileImporting is the slowest hundredth of the answers that 200
-// readers get while a workbook is imported.
+// BenchmarkReadersWhileImporting reports the 99th percentile of the response time for 200 readers
+// while a workbook is imported.
 func BenchmarkReadersWhileImporting(b *testing.B) {
 	workbook, err := os.ReadFile(shareddata.Path(b, "scf", "scf-2022.3.xlsx"))
 	if err != nil {

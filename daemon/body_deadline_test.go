@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// conn notes the deadlines that are set.
+// conn records the deadlines that are set.
 type conn struct {
 	http.ResponseWriter
 	deadlines []time.Time
@@ -20,7 +20,8 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// The time begins anew with each part that has arrived, not with each byte.
+// TestUploadProgressExtendsDeadline checks that the deadline is extended for each part received,
+// not for each byte.
 func TestUploadProgressExtendsDeadline(t *testing.T) {
 	c := &conn{ResponseWriter: httptest.NewRecorder()}
 	s := &minRateReader{

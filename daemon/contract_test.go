@@ -13,7 +13,7 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// operationFunc sends a request to a handler and reads what comes back.
+// operationFunc sends a request to a handler and decodes the response.
 func operationFunc(t *testing.T, h http.Handler, method, path, body string, header map[string]string) (int, http.Header, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -35,7 +35,7 @@ func operationFunc(t *testing.T, h http.Handler, method, path, body string, head
 	return w.Code, w.Header(), out
 }
 
-// wantError checks that an answer is the contract's envelope with a code.
+// wantError checks that a response is an error envelope with the given code.
 func wantError(t *testing.T, what string, status int, body map[string]any, want api.ErrorCode) {
 	t.Helper()
 	e, _ := body["error"].(map[string]any)
@@ -48,7 +48,7 @@ func wantError(t *testing.T, what string, status int, body map[string]any, want 
 	}
 }
 
-// pathWithUnknownIDs is an operation's path with an id that nothing has.
+// pathWithUnknownIDs returns an operation's path with IDs that do not exist.
 func pathWithUnknownIDs(op *api.Operation) string {
 	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
 		if p == "{versionNumber}" {
@@ -64,7 +64,8 @@ func localOrganization(t *testing.T, local http.Handler) string {
 	return body["data"].([]any)[0].(map[string]any)["id"].(string)
 }
 
-// From the network, nothing but what is public answers without a credential.
+// TestEveryOperationWithoutCredential checks that only public operations are available over the
+// network without a credential.
 func TestEveryOperationWithoutCredential(t *testing.T) {
 	h := newServer(t).Handler()
 	for _, op := range api.Operations() {
@@ -86,7 +87,8 @@ func TestEveryOperationWithoutCredential(t *testing.T) {
 	}
 }
 
-// An operation of an organization wants its header, and takes only one's own.
+// TestEveryOperationRequiresTenantHeader checks that operations of an organization require the
+// tenant header and accept only the caller's own organizations.
 func TestEveryOperationRequiresTenantHeader(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	for _, op := range api.Operations() {
@@ -107,7 +109,8 @@ func TestEveryOperationRequiresTenantHeader(t *testing.T) {
 	}
 }
 
-// No operation fails inside on an id that nothing has or on a body that makes no sense.
+// TestEveryOperationWithInvalidInput checks that unknown IDs and meaningless bodies never cause an
+// internal error.
 func TestEveryOperationWithInvalidInput(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	org := map[string]string{api.TenantHeader: localOrganization(t, h)}

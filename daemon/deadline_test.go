@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// deadlineListener is a listener whose connections tell of a read that met a deadline while a
-// request was at work: the server takes that for a caller who has gone.
+// deadlineListener is a listener whose connections detect a read deadline left while a request is
+// being handled: net/http would treat it as a disconnected client.
 type deadlineListener struct {
 	net.Listener
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ func (c *deadlineConn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-func (c *deadlineConn) Write(b []byte) (int, error) { // the answer: the work is done
+func (c *deadlineConn) Write(b []byte) (int, error) { // called for the response
 	c.listener.mu.Lock()
 	deadline := c.listener.deadline
 	c.listener.mu.Unlock()
@@ -52,7 +52,8 @@ func (c *deadlineConn) Write(b []byte) (int, error) { // the answer: the work is
 
 var errDeadlineLeft = net.UnknownNetworkError("a deadline for reading was left on the connection while the request was at work")
 
-// A body may have a time to arrive in; the work that follows has none.
+// TestNoDeadlineDuringWork checks that the read deadline of a body does not apply to the work after
+// it.
 func TestNoDeadlineDuringWork(t *testing.T) {
 	web := httptest.NewUnstartedServer(newServer(t).LocalHandler())
 	l := &deadlineListener{Listener: web.Listener}

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// delegateTo makes a delegation from c to the person.
+// delegateTo creates a delegation from the caller to person.
 func (c testCaller) delegateTo(person testCaller, until time.Time, more map[string]any) reply {
 	c.w.t.Helper()
 	body := map[string]any{"delegate_id": person.userID(), "expires_at": until.UTC().Format(time.RFC3339)}
@@ -19,10 +19,10 @@ func (c testCaller) delegateTo(person testCaller, until time.Time, more map[stri
 	return c.do("POST", api.CreateDelegation.Path, body)
 }
 
-// userID is the person's user id.
+// userID returns the caller's user ID.
 func (c testCaller) userID() string { return c.must("GET", api.GetMe.Path, nil).str("user", "id") }
 
-// wantError checks an answer's code and a part of its words.
+// wantError checks the error code of a response and part of its text.
 func (a reply) wantError(t *testing.T, what string, code api.ErrorCode, words string) {
 	t.Helper()
 	if a.code() != string(code) || !strings.Contains(a.text, words) {
@@ -30,8 +30,9 @@ func (a reply) wantError(t *testing.T, what string, code api.ErrorCode, words st
 	}
 }
 
-// A member decides where an owner lets them: at that gate, in that assessment, until it
-// ends; and no key of theirs, and nothing else that needs the right.
+// TestDelegation checks that a member can decide only at the delegated gate, in the delegated
+// assessment and until the delegation ends, and that neither their keys nor other operations profit
+// from it.
 func TestDelegation(t *testing.T) {
 	g := newGateFixture(t)
 	soon := time.Now().Add(time.Hour)
@@ -72,7 +73,7 @@ func TestDelegation(t *testing.T) {
 		t.Fatal(right.text)
 	}
 
-	// It is told to who looks at what waits.
+	// Pending decisions show the delegation.
 	p := g.owner.must("GET", g.path(api.GetApproval.Path), nil)
 	if l := p.body["delegates"].([]any); len(l) != 1 || l[0].(map[string]any)["delegation_id"] != right.str("id") {
 		t.Errorf("%s", p.text)
@@ -84,7 +85,7 @@ func TestDelegation(t *testing.T) {
 		t.Errorf("%s", l.text)
 	}
 
-	// A right to decide at a gate is no other right, and no key's.
+	// A delegation gives no other permission, and none to keys.
 	ben.delegateTo(vi, soon, nil).wantError(t, "handing on", api.CodeForbidden, "")
 	ben.do("POST", g.path(api.ApproveScope.Path), nil).wantError(t, "the scope", api.CodeForbidden, "")
 	ben.do(
@@ -99,7 +100,7 @@ func TestDelegation(t *testing.T) {
 	)
 	ben.do("DELETE", "/api/v1/approval-delegations/"+right.str("id"), nil).wantError(t, "revoking", api.CodeForbidden, "")
 
-	// An admin's delegation ends with the right, and does not come back with it.
+	// An admin's delegation ends with the admin's permission and does not return with it.
 	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
 	g.owner.delegateTo(cleo, soon, nil).wantError(t, "who decides anyway", api.CodeInvalidState, "already")
 	keyOfCleo := cleo.createKey("approval:decide")
@@ -119,7 +120,7 @@ func TestDelegation(t *testing.T) {
 		t.Errorf("%v", l)
 	}
 
-	// A key of somebody who decides only for another is no way in.
+	// A delegate's key gives no access to the decision.
 	again := cleo.delegateTo(ben, soon, nil)
 	role(api.RoleMember)
 	g.owner.must("PATCH", "/api/v1/organizations/"+g.owner.org+"/members/"+ben.userID(), map[string]any{"role": "admin"})
@@ -151,8 +152,8 @@ func TestDelegation(t *testing.T) {
 	}
 }
 
-// Where a second person is wanted, two people are needed who have not written it: who
-// decides, and who lets them.
+// TestDelegationAndSecondPerson checks that, if a second person is required, neither the delegate
+// nor the delegator may have written the content.
 func TestDelegationAndSecondPerson(t *testing.T) {
 	g := newGateFixture(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)

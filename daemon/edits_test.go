@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// A reason of blanks, or of signs that nobody sees, is none.
+// TestBlankReasonsAreRejected checks that a reason of white space or invisible characters counts as
+// empty.
 func TestBlankReasonsAreRejected(t *testing.T) {
 	g := newGateFixture(t)
 	for _, reason := range []string{"  \n ", "\u200b", "\u2800 \u3164"} {
@@ -28,7 +29,7 @@ func TestBlankReasonsAreRejected(t *testing.T) {
 	g.owner.must("POST", g.path(api.RejectApproval.Path), map[string]any{"reason": "服务器"})
 }
 
-// newPlan is an assessment with a plan of the gaps that were added on the codes.
+// newPlan returns an assessment with a plan for gaps added for the codes.
 func newPlan(t *testing.T, codes ...string) (*gateFixture, []any) {
 	g := &gateFixture{w: newTestServer(t, daemon.Options{}), ids: map[string]string{}}
 	g.owner, g.key = g.w.createOrganization("Plan", "plan@example.com")
@@ -83,7 +84,7 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 			t.Errorf("%.200v: %d %s, want %q", body, a.status, a.text, want)
 		}
 	}
-	// What was there stays, whatever its day, and what is done may have been done before.
+	// Existing dates stay valid, and completed work may have been done in the past.
 	was := items[0].(object)["milestones"].([]any)
 	done := object{"title": "Asked for", "due_date": "2025-01-15", "status": "completed"}
 	if a := edit(object{"milestones": append(was, done, one), "due_date": "2099-03-31"}); a.status != 200 {
@@ -91,7 +92,8 @@ func TestInconsistentPlansAreRejected(t *testing.T) {
 	}
 }
 
-// A gap that is said in the same words is added once; another on the same control says what differs.
+// TestDuplicateGapsAreRejected checks that an identical gap is added only once; another gap of the
+// same control must differ.
 func TestDuplicateGapsAreRejected(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	one := object{"control_id": "IAC-06", "status": "not_implemented", "severity": "high"}
@@ -104,7 +106,7 @@ func TestDuplicateGapsAreRejected(t *testing.T) {
 	g.owner.must("POST", g.path(api.CreateGap.Path), one)
 }
 
-// A change of nothing is none: what was approved stays approved.
+// TestUnchangedScopeStaysApproved checks that an update that changes nothing keeps the approval.
 func TestUnchangedScopeStaysApproved(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	put := func(body any) reply { return g.owner.do("POST", g.path(api.PutScope.Path), body) }
@@ -150,7 +152,8 @@ func TestUnchangedScopeStaysApproved(t *testing.T) {
 	}
 }
 
-// What a change can't mean is refused, not passed over.
+// TestNullAndUnknownFields checks that null and unknown fields in an update are rejected, not
+// ignored.
 func TestNullAndUnknownFields(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	g.ids["findingId"] = g.firstRecord(api.ListGaps.Path)["id"].(string)
@@ -184,7 +187,7 @@ func TestNullAndUnknownFields(t *testing.T) {
 	g.owner.must("POST", again, object{})
 }
 
-// The code of a gap is one that the catalog has, or has the form of one.
+// TestGapControlCodes checks that a gap's code must be in the catalog or have the form of a code.
 func TestGapControlCodes(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	add := func(code string) reply {
@@ -211,7 +214,7 @@ func TestGapControlCodes(t *testing.T) {
 			t.Errorf("%q: %d %s", code, a.status, a.text)
 		}
 	}
-	// A gap that is closed by hand is planned for no more.
+	// A manually closed gap is removed from the plan.
 	closed := add("SITE-9").str("id")
 	g.owner.must("PATCH", strings.Replace(api.UpdateFinding.Path, "{findingId}", closed, 1), object{"status": "implemented"})
 	g.ids["poamVersionId"] = g.owner.must("POST", g.path(api.DraftPOAM.Path), nil).str("id")
@@ -220,7 +223,8 @@ func TestGapControlCodes(t *testing.T) {
 	}
 }
 
-// 3.0 and 1e1 are integers, as JSON Schema has it; what none is names its field.
+// TestIntegerNotations checks that 3.0 and 1e1 are integers, as in JSON Schema, and that an error
+// for other values names the field.
 func TestIntegerNotations(t *testing.T) {
 	g, _ := newPlan(t, "IAC-06")
 	for body, want := range map[string]struct {

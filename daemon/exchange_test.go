@@ -23,8 +23,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// exchangeValidator holds the document against what goes over the wire. What it is told of
-// counts as exercised.
+// exchangeValidator validates requests and responses against the OpenAPI document and records the
+// exercised operations.
 type exchangeValidator struct {
 	doc    *openapi3.T
 	routes []route
@@ -40,7 +40,7 @@ type route struct {
 	path *regexp.Regexp
 }
 
-// sharedValidator is the judge by the document of this build; all servers of a build have the same.
+// sharedValidator returns the validator for this build's document, which all servers share.
 func sharedValidator(t *testing.T) *exchangeValidator {
 	t.Helper()
 	validatorOnce.Do(func() {
@@ -53,7 +53,7 @@ func sharedValidator(t *testing.T) *exchangeValidator {
 			) + "$"
 			validator.routes = append(validator.routes, route{op, regexp.MustCompile(path)})
 		}
-		// A path written out goes before one with a parameter in the same place.
+		// Literal paths take precedence over paths with parameters.
 		slices.SortStableFunc(validator.routes, func(a, b route) int {
 			return strings.Count(a.op.Path, "{") - strings.Count(b.op.Path, "{")
 		})
@@ -69,7 +69,7 @@ var (
 	validator     *exchangeValidator
 )
 
-// route is the one that answers a request, with its parameters; nil where none does.
+// route returns the route of a request with its parameters, or nil if there is none.
 func (j *exchangeValidator) route(method, path string) (*route, map[string]string) {
 	for i := range j.routes {
 		r := &j.routes[i]
@@ -88,7 +88,8 @@ func (j *exchangeValidator) route(method, path string) (*route, map[string]strin
 	return nil, nil
 }
 
-// validateBody holds a body against the schema of its kind, at a place below its operation.
+// validateBody validates a body against the schema for its media type; place is relative to the
+// operation in the document.
 func (j *exchangeValidator) validateBody(op *api.Operation, place string, header http.Header, body []byte) error {
 	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -105,7 +106,7 @@ func (j *exchangeValidator) validateBody(op *api.Operation, place string, header
 		return fmt.Errorf("a body of %s: %w", kind, err)
 	}
 	if !strings.HasSuffix(kind, "json") {
-		return nil // a schema says of it that it is text or bytes
+		return nil // the schema only says that it is text or binary
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
@@ -114,7 +115,7 @@ func (j *exchangeValidator) validateBody(op *api.Operation, place string, header
 	return schema.Validate(v)
 }
 
-// validate judges an answer, and where it says that all is well also the request.
+// validate validates a response and, if it is successful, also the request.
 func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte, w *httptest.ResponseRecorder) {
 	t.Helper()
 	route, params := j.route(r.Method, r.URL.Path)
@@ -132,12 +133,12 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 	asked := &openapi3filter.RequestValidationInput{
 		Request: again, PathParams: params,
 		Route: &routers.Route{Spec: j.doc, Path: op.Path, PathItem: item, Method: op.Method, Operation: item.GetOperation(op.Method)},
-		// The local handler wants no credential, which the document doesn't tell.
+		// The local handler requires no credential, which the document does not describe.
 		Options: &openapi3filter.Options{
 			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true, IncludeResponseStatus: true,
 			SkipSettingDefaults: true, ExcludeRequestBody: true, ExcludeResponseBody: true,
 		},
-	} // bodies are held against their schemas below
+	} // bodies are validated below
 	report := func(what string, err error) {
 		if err != nil {
 			t.Errorf("%s: the %s (%d) is not as the document says: %v", op.ID, what, res.StatusCode, err)
@@ -151,8 +152,8 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 	}
 	switch {
 	case res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified:
-	case op.Form == api.Download && res.StatusCode < 300: // of any type, which this validator can't read from */*
-		// What is written as it goes has no length yet, and no hash.
+	case op.Form == api.Download && res.StatusCode < 300: // of any type; this validator cannot read it from */*
+		// A streamed file has neither length nor hash.
 		if (res.Header.Get("ETag") == "" && res.Header.Get("Content-Length") != "") || res.Header.Get("Content-Disposition") == "" ||
 			res.Header.Get("Content-Type") == "" {
 			t.Errorf("%s: a file with the headers %v", op.ID, res.Header)
@@ -173,7 +174,7 @@ func (j *exchangeValidator) validate(t *testing.T, r *http.Request, body []byte,
 	}
 }
 
-// validateExchanges has every exchange with h judged.
+// validateExchanges returns a handler that validates every exchange with h.
 func validateExchanges(t *testing.T, h http.Handler) http.Handler {
 	j := sharedValidator(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

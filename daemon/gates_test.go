@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// gateFixture is an organization with an assessment whose SoA waits for its decision.
+// gateFixture is an organization with an assessment whose SoA is pending approval.
 type gateFixture struct {
 	w          *testServer
 	owner, key testCaller
@@ -62,7 +62,7 @@ func (g *gateFixture) path(p string) string {
 	})
 }
 
-// checkNotPassed fails the test where anything stands approved, or the assessment beyond its gate.
+// checkNotPassed fails the test if anything is approved or the assessment has passed the gate.
 func (g *gateFixture) checkNotPassed(t *testing.T, what any) {
 	t.Helper()
 	st := g.owner.must("GET", g.path(api.GetAssessmentStatus.Path), nil)
@@ -81,7 +81,7 @@ func (g *gateFixture) checkNotPassed(t *testing.T, what any) {
 	}
 }
 
-// gateBodies are the bodies that somebody at a gate would try.
+// gateBodies are request bodies that might pass a gate.
 var gateBodies = []any{
 	nil,
 	map[string]any{},
@@ -98,7 +98,7 @@ var gateBodies = []any{
 	map[string]any{"owner": "Zoë"},
 }
 
-// excludedOperations are the operations that would take away what the test stands on.
+// excludedOperations would remove what the test depends on.
 var excludedOperations = map[string]bool{
 	api.DeleteAssessment.ID: true,
 	api.RevokeAPIKey.ID:     true,
@@ -107,8 +107,9 @@ var excludedOperations = map[string]bool{
 	api.SignOut.ID:          true,
 }
 
-// Nobody passes a gate without approval:decide: every operation, every body, and random
-// orders of them, by a key that has all other scopes, while a workflow runs.
+// TestGatesCannotBeBypassed checks that nobody passes a gate without approval:decide: every
+// operation, every body, and random sequences of them, with a key that has all other scopes, while
+// a workflow runs.
 func TestGatesCannotBeBypassed(t *testing.T) {
 	g := newGateFixture(t)
 	var ops []*api.Operation
@@ -120,7 +121,7 @@ func TestGatesCannotBeBypassed(t *testing.T) {
 	for _, op := range ops {
 		for _, body := range gateBodies {
 			if op.ID == api.CreateAssessment.ID {
-				continue // another assessment is another gate
+				continue // it would act on another assessment
 			}
 			a := g.key.do(op.Method, g.path(op.Path), body)
 			if op.Permission == api.ApprovalDecide && a.status != http.StatusForbidden {
@@ -137,7 +138,7 @@ func TestGatesCannotBeBypassed(t *testing.T) {
 		n = 20
 	}
 	random := rand.New(rand.NewPCG(20261120, 5))
-	narrow := func() *api.Operation { // those that touch the gate come more often
+	narrow := func() *api.Operation { // prefer operations related to the gate
 		for {
 			op := ops[random.IntN(len(ops))]
 			if strings.Contains(op.Path, "soa") || strings.Contains(op.Path, "approval") || strings.Contains(op.Path, "lifecycle") ||
@@ -163,8 +164,8 @@ func TestGatesCannotBeBypassed(t *testing.T) {
 	}
 }
 
-// Where an organization wants a second person, whoever submitted or edited is not it, not
-// by their key either.
+// TestSecondPerson checks that, if a second person is required, whoever submitted or edited the
+// content cannot approve it, not even with an API key.
 func TestSecondPerson(t *testing.T) {
 	g := newGateFixture(t)
 	g.owner.must("POST", g.path(api.CancelWorkflow.Path), nil)
@@ -187,7 +188,7 @@ func TestSecondPerson(t *testing.T) {
 	if a := ben.do("POST", g.path(api.Approve.Path), nil); a.code() != string(api.CodeForbidden) {
 		t.Errorf("who edited decides: %d %s", a.status, a.text)
 	}
-	// Nor does an admin take the setting back, to decide then.
+	// An admin cannot disable the setting to decide afterwards.
 	tenant := strings.Replace(api.UpdateTenant.Path, "{tenantId}", g.owner.org, 1)
 	ben.do(
 		"PUT",
@@ -203,13 +204,14 @@ func TestSecondPerson(t *testing.T) {
 	cleo := g.owner.addMember("cleo@example.com", api.RoleAdmin)
 	cleo.must("POST", g.path(api.Approve.Path), map[string]any{"comment": "fine"})
 
-	// The refusals stand in the chain.
+	// The refusals are in the audit chain.
 	if l := g.owner.must("GET", api.ListAuditEvents.Path+"?outcome=denied&action=approve", nil).body["data"].([]any); len(l) != 3 {
 		t.Errorf("%d refusals are noted: %v", len(l), l)
 	}
 }
 
-// Two people decide at once: one of them wins, the other is told.
+// TestConcurrentDecisions checks that one of two concurrent decisions wins and the other gets an
+// error.
 func TestConcurrentDecisions(t *testing.T) {
 	g := newGateFixture(t)
 	ben := g.owner.addMember("ben@example.com", api.RoleAdmin)
@@ -225,8 +227,8 @@ func TestConcurrentDecisions(t *testing.T) {
 	}
 }
 
-// Refusals before the permission is looked at are in the chain too: another tenant's
-// header, a stranger's page, a suspended organization.
+// TestRefusalsAreAudited checks that refusals before the permission check are audited too: a
+// foreign tenant header, a foreign origin, a suspended organization.
 func TestRefusalsAreAudited(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, key := w.createOrganization("Acme", "ada@example.com")
@@ -254,8 +256,9 @@ func TestRefusalsAreAudited(t *testing.T) {
 	}
 }
 
-// In a suspended organization nobody decides, exports, runs a workflow or does anything
-// else, by no credential; and what was there is as it was when it is active again.
+// TestSuspendedOrganization checks that no credential can decide, export, run a workflow or do
+// anything else in a suspended organization, and that everything is unchanged when it is active
+// again.
 func TestSuspendedOrganization(t *testing.T) {
 	g := newGateFixture(t)
 	ben := g.owner.addMember("ben@example.com", api.RoleMember)

@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/web"
 )
 
-// What can be read can be asked for its headers alone, with the same answer and no body.
+// TestHead checks that HEAD returns the headers of GET without a body.
 func TestHead(t *testing.T) {
 	server := httptest.NewServer(newServer(t).Handler())
 	t.Cleanup(server.Close)
@@ -44,7 +44,7 @@ func TestHead(t *testing.T) {
 		"/link":               http.StatusOK,
 		"/api/v1/assessments": http.StatusUnauthorized,
 		"/api/v1/nope":        http.StatusNotFound,
-		"/api/auth/sign-out":  http.StatusNotFound, // it takes POST only
+		"/api/auth/sign-out":  http.StatusNotFound, // it supports only POST
 	} {
 		get, size := ask(http.MethodGet, path)
 		head, none := ask(http.MethodHead, path)

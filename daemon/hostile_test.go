@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// expiredListener is a listener in whose world every deadline comes at once.
+// expiredListener is a listener on whose connections every read deadline has already passed.
 type expiredListener struct{ net.Listener }
 
 func (h expiredListener) Accept() (net.Conn, error) {
@@ -33,7 +33,8 @@ func (c expiredConn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// Whoever announces a body and does not send it is answered, and let go of.
+// TestStalledBodies checks that a client that does not send the announced body gets a response and
+// is disconnected.
 func TestStalledBodies(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -63,7 +64,7 @@ func TestStalledBodies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // for the day it hangs
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // so that the test fails instead of hanging
 			if _, err := io.WriteString(conn, request); err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +80,7 @@ func TestStalledBodies(t *testing.T) {
 	}
 }
 
-// What a download refuses, it refuses in the contract's form.
+// TestDownloadRefusals checks that download errors have the contract's form.
 func TestDownloadRefusals(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -115,12 +116,12 @@ func TestDownloadRefusals(t *testing.T) {
 	}
 }
 
-// formPart writes one part of a form as it is given.
+// formPart returns one part of a multipart form, unescaped.
 func formPart(disposition, content string) string {
 	return "--X\r\nContent-Disposition: form-data; " + disposition + "\r\n\r\n" + content + "\r\n"
 }
 
-// Forms that no client sends are refused, by the field.
+// TestMalformedForms checks that malformed forms are rejected with the name of the field.
 func TestMalformedForms(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -141,7 +142,7 @@ func TestMalformedForms(t *testing.T) {
 	}
 }
 
-// interruptedBody is a body that lets something happen in its middle.
+// interruptedBody is a body that calls onEOF after its first reader and continues with next.
 type interruptedBody struct {
 	io.Reader
 	next  io.Reader
@@ -157,7 +158,8 @@ func (b *interruptedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A ban, a revoked key and a lower role hold for the upload that is under way.
+// TestUploadRechecksAuthorization checks that a ban, a revoked key and a lower role apply to an
+// upload in progress.
 func TestUploadRechecksAuthorization(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -203,7 +205,7 @@ func TestUploadRechecksAuthorization(t *testing.T) {
 	}
 }
 
-// Of two headers that say who calls, neither is believed.
+// TestDuplicateHeaders checks that duplicate identifying headers are rejected.
 func TestDuplicateHeaders(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, key := w.createOrganization("Acme", "ada@acme.example")
@@ -242,7 +244,8 @@ func TestDuplicateHeaders(t *testing.T) {
 	}
 }
 
-// An idempotency key stands in nobody else's way, on the paths of no organization too.
+// TestIdempotencyKeysArePersonal checks that users' idempotency keys do not collide, on paths
+// without an organization either.
 func TestIdempotencyKeysArePersonal(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -252,7 +255,8 @@ func TestIdempotencyKeysArePersonal(t *testing.T) {
 	}
 }
 
-// JSON that readers understand differently is refused, with the place.
+// TestJSONSmuggling checks that JSON that parsers interpret differently is rejected, with the
+// position.
 func TestJSONSmuggling(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")
@@ -267,7 +271,8 @@ func TestJSONSmuggling(t *testing.T) {
 	}
 }
 
-// Under TLS a page that came without it is no page of ours, whatever its host.
+// TestHTTPOriginUnderTLS checks that, with TLS, an http origin is foreign even if its host is the
+// same.
 func TestHTTPOriginUnderTLS(t *testing.T) {
 	w := newTestServer(t, daemon.Options{PublicURL: "https://service.example"})
 	ada, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -278,7 +283,8 @@ func TestHTTPOriginUnderTLS(t *testing.T) {
 	}
 }
 
-// A name is one line that shows what it is, wherever a body holds one.
+// TestControlCharactersInNames checks that names must be a single line without control characters
+// in every body.
 func TestControlCharactersInNames(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	key, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -317,7 +323,7 @@ func TestControlCharactersInNames(t *testing.T) {
 	}
 }
 
-// What the checks of values say is said in words.
+// TestValidationMessages checks the messages of validation errors.
 func TestValidationMessages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	_, key := w.createOrganization("Acme", "ada@acme.example")

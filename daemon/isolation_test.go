@@ -15,13 +15,13 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// marker stands in every text that an organization writes here: where it turns up in
-// another's answer, something leaked.
+// marker returns a text contained in everything an organization writes here; in a response to
+// another organization it proves a leak.
 func marker(name string) string { return "zzmark" + strings.ToLower(name) + "zz" }
 
-// populate fills an organization: an assessment taken through every gate, with documents,
-// passages, all four deliverables, approvals, artifacts, reports, a member and a key.
-// It returns the ids by the path parameter that takes them.
+// populate fills an organization: an assessment taken through every gate, with documents, passages,
+// all four deliverables, approvals, artifacts, reports, a member and a key. It returns the IDs by
+// path parameter.
 func (c testCaller) populate(name string) map[string]string {
 	c.w.t.Helper()
 	mark := marker(name)
@@ -88,7 +88,8 @@ func (c testCaller) populate(name string) map[string]string {
 	return ids
 }
 
-// fillPath fills an operation's path with ids; what has none gets an id that nothing has.
+// fillPath fills an operation's path with IDs; parameters without one get an ID that does not
+// exist.
 func fillPath(op *api.Operation, ids map[string]string) string {
 	return parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
 		name := strings.Trim(p, "{}")
@@ -108,7 +109,8 @@ func fillPath(op *api.Operation, ids map[string]string) string {
 	})
 }
 
-// candidateBodies are tried on every operation: what changes nothing, what is likely to fit, and what names another's records.
+// candidateBodies returns the bodies to try on an operation: none, an empty one, and one with
+// plausible values that names records of another organization.
 func candidateBodies(op *api.Operation, ids map[string]string) []any {
 	if op.Form == api.Upload {
 		return []any{form{filename: "x.md", content: "# Other\n\nSomething else entirely.\n"}}
@@ -156,7 +158,7 @@ func TestIsolation(t *testing.T) {
 		t.Fatal("the marker is in nothing that can be read: the test would prove nothing")
 	}
 
-	// Another organization's owner and key, with their own header and the records of Acme.
+	// Another organization's owner and key, with their own tenant header and Acme's record IDs.
 	for _, c := range []testCaller{beta, betaKey} {
 		for _, op := range api.Operations() {
 			if op.Access == api.Public {
@@ -175,7 +177,7 @@ func TestIsolation(t *testing.T) {
 				if named && a.status == 403 && op.Access == api.Tenant {
 					t.Errorf("%s answers 403 on a record of another organization: it should not be there: %.200s", op.ID, a.text)
 				}
-				// The header of Acme is no way in either, with whatever ids.
+				// Acme's tenant header gives no access either, whatever the IDs.
 				for _, mixed := range []map[string]string{ids, other} {
 					a := testCaller{w: w, cookie: c.cookie, bearer: c.bearer, org: acme.org}.do(op.Method, fillPath(op, mixed), body)
 					checkNoLeak(t, op.ID+" with Acme's header", a, mark)
@@ -195,7 +197,7 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// Who runs the platform does not see into the organizations on it.
+// TestPlatformAdminIsNoMember checks that a platform admin cannot read the organizations' data.
 func TestPlatformAdminIsNoMember(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	acme, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -231,7 +233,7 @@ func checkNoLeak(t *testing.T, what string, a reply, mark string) {
 	}
 }
 
-// usesIDs reports whether one of the operation's parameters names a record of the organization.
+// usesIDs reports whether one of the operation's path parameters has an ID in ids.
 func usesIDs(op *api.Operation, ids map[string]string) bool {
 	for _, p := range parameter.FindAllString(op.Path, -1) {
 		if name := strings.Trim(p, "{}"); ids[name] != "" && name != "versionNumber" {
@@ -241,8 +243,8 @@ func usesIDs(op *api.Operation, ids map[string]string) bool {
 	return false
 }
 
-// readAll is all that the organization's owner can read, by path; the audit trail
-// and the use of keys aside, which tell of the reading too.
+// readAll returns everything the caller can read, by path, except what changes by being read, such
+// as the audit trail and the last use of keys.
 func (c testCaller) readAll(ids map[string]string) map[string]string {
 	out := map[string]string{}
 	for _, op := range api.Operations() {
@@ -274,7 +276,7 @@ func (c testCaller) readAll(ids map[string]string) map[string]string {
 	return out
 }
 
-// Each role may what it has, and no more: on every operation.
+// TestEveryRole checks that each role can call exactly the operations its permissions allow.
 func TestEveryRole(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -297,7 +299,7 @@ func TestEveryRole(t *testing.T) {
 	}
 }
 
-// invalidBody is a body that asks for nothing that could work.
+// invalidBody returns a body that no operation accepts.
 func invalidBody(op *api.Operation) any {
 	switch {
 	case op.Form == api.Upload:
@@ -308,7 +310,7 @@ func invalidBody(op *api.Operation) any {
 	return `{"unknown field": 1}`
 }
 
-// Each single scope opens the operations that ask for it, and no other.
+// TestEveryScope checks that each scope alone allows exactly the operations that require it.
 func TestEveryScope(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "ada@acme.example")
@@ -318,7 +320,7 @@ func TestEveryScope(t *testing.T) {
 			if op.Access == api.Public || op.Permission == "" {
 				continue
 			}
-			// One operation of each permission stands for all: the check is one.
+			// One operation per permission is enough, because all share the same check.
 			if op.Permission != scope && !isFirstWithPermission(op) {
 				continue
 			}
@@ -336,7 +338,7 @@ func TestEveryScope(t *testing.T) {
 	}
 }
 
-// isFirstWithPermission reports whether op is the first of the table that asks for its permission.
+// isFirstWithPermission reports whether op is the first operation with its permission and access.
 func isFirstWithPermission(op *api.Operation) bool {
 	for _, o := range api.Operations() {
 		if o.Permission == op.Permission && o.Access == op.Access {
@@ -346,7 +348,7 @@ func isFirstWithPermission(op *api.Operation) bool {
 	return false
 }
 
-// Without a credential, or with one that has ended, every door is shut.
+// TestMissingAndEndedCredentials checks that a missing or ended credential gives no access.
 func TestMissingAndEndedCredentials(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	w := newTestServer(t, daemon.Options{Clock: func() time.Time { return now }})
@@ -404,7 +406,7 @@ func TestMissingAndEndedCredentials(t *testing.T) {
 			}
 		}
 	}
-	// A former member's session is good for what is theirs, not for the organization.
+	// A former member's session is valid for their own data, but not for the organization.
 	for _, op := range api.Operations() {
 		if op.Access == api.Tenant {
 			if a := gone.do(op.Method, fillPath(op, map[string]string{"orgId": owner.org}), invalidBody(op)); a.status != 403 {
@@ -414,7 +416,7 @@ func TestMissingAndEndedCredentials(t *testing.T) {
 	}
 }
 
-// bodyFieldNames are the names of an operation's body fields, each between blanks.
+// bodyFieldNames returns the names of an operation's body fields, each surrounded by spaces.
 func bodyFieldNames(op *api.Operation) string {
 	body, ok := op.In.FieldByName("Body")
 	if !ok {

@@ -25,7 +25,8 @@ func newServer(t *testing.T) *daemon.Server {
 	return s
 }
 
-// The whole job goes through both transports alike: create, upload, every state, each gate, reports.
+// TestJourney runs a whole assessment over both transports: create, upload, every state, each gate,
+// reports.
 func TestJourney(t *testing.T) {
 	s := newServer(t)
 	h := validateExchanges(t, s.LocalHandler())

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// queryFields are the query parameters of an input.
+// queryFields returns the query parameters of an input.
 func queryFields(in reflect.Type) map[string]reflect.StructField {
 	out := map[string]reflect.StructField{}
 	for _, f := range reflect.VisibleFields(in) {
@@ -20,8 +20,8 @@ func queryFields(in reflect.Type) map[string]reflect.StructField {
 	return out
 }
 
-// Every list takes each order that it names, both ways, and each value of each
-// filter; what it doesn't know it refuses, and names what it does.
+// checkLists checks that every list accepts each sort order in both directions and each filter
+// value, and rejects unknown values with the valid ones.
 func (r *tour) checkLists() {
 	lists := 0
 	for _, op := range api.Operations() {
@@ -55,7 +55,7 @@ func (r *tour) checkLists() {
 		}
 		for _, bad := range []string{"?limit=0", "?limit=201", "?limit=many", "?cursor=nonsense"} {
 			if bad == "?cursor=nonsense" && op.ID == api.ListMyOrganizations.ID {
-				continue // one page always
+				continue // it always has one page
 			}
 			r.expectError(op, bad, "", api.CodeValidation)
 		}
@@ -65,7 +65,7 @@ func (r *tour) checkLists() {
 	}
 }
 
-// checkRejected asks for a value that a parameter doesn't have.
+// checkRejected checks that an invalid parameter value is rejected with the valid values.
 func (r *tour) checkRejected(op *api.Operation, name string, values []string) {
 	r.t.Helper()
 	w := r.send(op, "?"+name+"=colour", "", nil)
@@ -83,7 +83,7 @@ func (r *tour) checkRejected(op *api.Operation, name string, values []string) {
 	}
 }
 
-// checkPages goes through a list in an order, and compares it with the whole.
+// checkPages reads a list page by page and compares it with the whole list.
 func (r *tour) checkPages(op *api.Operation, sort string) {
 	r.t.Helper()
 	ids := func(l node) (out []string) {

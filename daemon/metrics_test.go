@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// scrapeMetrics asks for /metrics from an address, under a name, with headers.
+// scrapeMetrics requests /metrics from a peer address, with a host name and headers.
 func (w *testServer) scrapeMetrics(from, host string, header ...string) (int, string) {
 	r := httptest.NewRequest(http.MethodGet, "http://"+host+"/metrics", nil)
 	r.RemoteAddr = from
@@ -23,8 +23,8 @@ func (w *testServer) scrapeMetrics(from, host string, header ...string) (int, st
 	return rec.Code, rec.Body.String()
 }
 
-// This machine reads the metrics; others need the permission, and a proxy or a page
-// under a borrowed name is no part of this machine.
+// TestMetricsAccess checks that local clients can read the metrics and others need the permission;
+// a proxy or a page under a foreign host name is not local.
 func TestMetricsAccess(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, key := w.createOrganization("Acme", "a@acme.example")
@@ -53,7 +53,8 @@ func TestMetricsAccess(t *testing.T) {
 	}
 }
 
-// Requests, refusals, limits and uploads are counted by operation, and by nobody's name.
+// TestMetricsCount checks that requests, refusals, rate limits and uploads are counted by
+// operation, without names of users.
 func TestMetricsCount(t *testing.T) {
 	w := newTestServer(t, daemon.Options{RateLimits: map[api.RateCategory]int{api.RateDefault: 0, api.RateDocuments: 1}})
 	owner, key := w.createOrganization("Acme", "a@acme.example")
@@ -86,7 +87,7 @@ func TestMetricsCount(t *testing.T) {
 	}
 }
 
-// serviceMetrics are the lines about the service itself.
+// serviceMetrics returns the lines about the service itself.
 func serviceMetrics(body string) string {
 	var out []string
 	for line := range strings.Lines(body) {
@@ -97,7 +98,8 @@ func serviceMetrics(body string) string {
 	return strings.Join(out, "")
 }
 
-// The list has the same figures as records, and of organizations one's own alone.
+// TestListMetrics checks that the list has the same metrics as records, and those of the caller's
+// organization only.
 func TestListMetrics(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	acme, key := w.createOrganization("Acme", "a@acme.example")
@@ -145,7 +147,8 @@ func TestListMetrics(t *testing.T) {
 	}
 }
 
-// A caller who hangs up before the answer is no failure of the service.
+// TestClientDisconnectIsNoServerError checks that a client that disconnects early is not counted as
+// a server error.
 func TestClientDisconnectIsNoServerError(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ctx, hangUp := context.WithCancel(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/daemon"
 )
 
-// openAPI is the document as it is served.
+// openAPI returns the OpenAPI document of a server.
 func openAPI(t testing.TB, s *daemon.Server) []byte {
 	t.Helper()
 	b, err := s.OpenAPI()
@@ -25,7 +25,7 @@ func openAPI(t testing.TB, s *daemon.Server) []byte {
 	return b
 }
 
-// loadOpenAPI is the same, as somebody else's library reads it.
+// loadOpenAPI parses the document with an independent library.
 func loadOpenAPI(t testing.TB, b []byte) *openapi3.T {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(b)
@@ -35,7 +35,7 @@ func loadOpenAPI(t testing.TB, b []byte) *openapi3.T {
 	return doc
 }
 
-// The document is OpenAPI 3.1 by the judgement of somebody else's validator.
+// TestOpenAPIIsValid validates the document as OpenAPI 3.1 with an independent validator.
 func TestOpenAPIIsValid(t *testing.T) {
 	doc := loadOpenAPI(t, openAPI(t, newServer(t)))
 	if !doc.IsOpenAPI31OrLater() {
@@ -46,7 +46,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// Whoever has the document of a build has the same bytes.
+// TestOpenAPIIsDeterministic checks that a build always serves the same bytes.
 func TestOpenAPIIsDeterministic(t *testing.T) {
 	if !bytes.Equal(openAPI(t, newServer(t)), openAPI(t, newServer(t))) {
 		t.Error("two servers of one build describe themselves differently")
@@ -73,7 +73,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 }
 
-// node is a part of the document.
+// node is a JSON object in the document.
 type node map[string]any
 
 func (n node) at(keys ...string) node {
@@ -84,7 +84,7 @@ func (n node) at(keys ...string) node {
 	return n
 }
 
-// resolve goes to what a reference names, where n is one.
+// resolve returns the target of a reference, or n itself if it is none.
 func (n node) resolve(root node) node {
 	if ref, ok := n["$ref"].(string); ok {
 		return root.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
@@ -101,7 +101,8 @@ func parse(t testing.TB, b []byte) node {
 	return n
 }
 
-// The document says of every operation all that the table declares.
+// TestOpenAPIMatchesOperations checks that the document describes everything that the operations
+// declare.
 func TestOpenAPIMatchesOperations(t *testing.T) {
 	doc := parse(t, openAPI(t, newServer(t)))
 	tags := map[any]bool{}
@@ -159,7 +160,8 @@ func TestOpenAPIMatchesOperations(t *testing.T) {
 	}
 }
 
-// newSchemaCompiler are the schemas of a document, by where they stand in it: "openapi.json#/…".
+// newSchemaCompiler returns a compiler for the schemas of a document by their position:
+// "openapi.json#/…".
 func newSchemaCompiler(t testing.TB, doc []byte) *jsonschema.Compiler {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -174,10 +176,11 @@ func newSchemaCompiler(t testing.TB, doc []byte) *jsonschema.Compiler {
 	return c
 }
 
-// pointerEscaper writes a name as a part of a JSON pointer (RFC 6901).
+// pointerEscaper escapes a name for a JSON pointer (RFC 6901).
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// Every example is what its schema asks for, and none is a filler.
+// TestOpenAPIExamplesAreValid checks that every example matches its schema and is not a
+// placeholder.
 func TestOpenAPIExamplesAreValid(t *testing.T) {
 	b := openAPI(t, newServer(t))
 	doc, c := parse(t, b), newSchemaCompiler(t, b)

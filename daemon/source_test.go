@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A catalog may be larger than other bodies, and is bounded all the same; what stands
-// around it is held as strictly as anywhere.
+// TestImportSourceSizeLimit checks that a catalog may be larger than other bodies up to its own
+// limit, and that the JSON around it is validated strictly.
 func TestImportSourceSizeLimit(t *testing.T) {
 	h := newServer(t).LocalHandler()
 	catalog := `{"format": "service-catalog", "format_version": 1, "label": "big", "domains": [{"code": "GOV", "name": "Governance", "intent": "` + strings.Repeat(

@@ -4,7 +4,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// agents are started, followed, completed by hand and cancelled.
+// agents starts, watches, completes and cancels agent runs.
 func (r *tour) agents() {
 	r.call(api.ListAgents.Operation, "", "")
 	r.expectError(api.StartAgentRun.Operation, "", `{"agent_id": "oracle"}`, api.CodeValidation)
@@ -28,7 +28,7 @@ func (r *tour) agents() {
 	r.cancelRuns()
 }
 
-// cancelRuns starts runs until one could be cancelled before it was done.
+// cancelRuns starts runs until one can be cancelled before it has completed.
 func (r *tour) cancelRuns() {
 	for range 8 {
 		r.saveID(
@@ -48,7 +48,7 @@ func (r *tour) cancelRuns() {
 	r.t.Error("no run could be cancelled")
 }
 
-// analyses are asked once each; what made the answer can be read.
+// analyses calls each analysis once and reads its provenance.
 func (r *tour) analyses() {
 	for _, q := range []struct {
 		op   *api.Operation

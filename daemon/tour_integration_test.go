@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// issues answers as GitHub does, as far as one item needs it.
+// issues imitates as much of GitHub's API as one plan item needs.
 func (r *tour) issues() *httptest.Server {
 	var mu sync.Mutex
 	all := map[string]node{}
@@ -47,7 +47,7 @@ func (r *tour) issues() *httptest.Server {
 	return s
 }
 
-// integrations ties the plan to issues, has both sides change, and says which holds.
+// integrations links the plan to issues, changes both sides and resolves the differences.
 func (r *tour) integrations() {
 	s := r.issues()
 	r.expectError(

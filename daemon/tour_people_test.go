@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// people are looked after by whoever owns the organization and runs the platform.
+// people calls the operations for owners and platform admins.
 func (r *tour) people() {
 	r.call(api.GetMe.Operation, "", "")
 	r.call(api.ListTenants.Operation, "?limit=1", "")
@@ -54,7 +54,7 @@ func (r *tour) people() {
 	r.alerts()
 }
 
-// mails has a mail written, its wording changed and changed back, and says which are wanted.
+// mails sends an email, changes its template and resets it, and sets the notification preferences.
 func (r *tour) mails() {
 	r.saveID(
 		"emailId",
@@ -84,7 +84,7 @@ func (r *tour) mails() {
 	r.call(api.GetEmailPreferences.Operation, "", "")
 }
 
-// alerts makes a rule, changes it and deletes it.
+// alerts creates, changes and deletes an alert rule.
 func (r *tour) alerts() {
 	r.expectError(
 		api.CreateAlert.Operation,
@@ -107,7 +107,7 @@ func (r *tour) alerts() {
 	r.expectError(api.GetAlert.Operation, "", "", api.CodeNotFound)
 }
 
-// sessions are begun and ended over the network, as a browser does.
+// sessions signs in and out over the network, as a browser does.
 func (r *tour) sessions() {
 	invited := r.call(api.InviteMember.Operation, "", `{"email": "cleo@acme.example", "role": "member"}`)
 	token := invited["invite_token"].(string)
@@ -160,7 +160,7 @@ func (r *tour) sessions() {
 	}
 }
 
-// customFrameworks is what the organization adds to the catalog.
+// customFrameworks manages the organization's custom frameworks and controls.
 func (r *tour) customFrameworks() {
 	yard, err := os.ReadFile("../examples/own/yard.yaml")
 	if err != nil {
@@ -184,13 +184,13 @@ func (r *tour) customFrameworks() {
 	r.path["controlCode"] = "IAC-06"
 }
 
-// webhooks makes one, changes it and has it tested.
+// webhooks creates, changes and tests a webhook.
 func (r *tour) webhooks() {
 	r.expectError(api.CreateWebhook.Operation, "", `{"url": "https://10.0.0.1/hook"}`, api.CodeValidation)
 	r.saveID(
 		"webhookId",
 		r.call(api.CreateWebhook.Operation, "", `{"url": "https://localhost:9/hook", "events": ["soa.approved"]}`),
-	) // reached by nobody
+	) // unreachable address
 	r.call(api.ListWebhooks.Operation, "", "")
 	r.call(api.GetWebhook.Operation, "", "")
 	r.call(api.UpdateWebhook.Operation, "", `{"enabled": false, "description": "The chat of the security team"}`)

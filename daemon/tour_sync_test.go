@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// clones copies the assessment to another server and back, with a change that both made.
+// clones syncs the assessment with another server, with a change made on both sides.
 func (r *tour) clones() {
 	away := newTour(r.t)
 	away.done = r.done
@@ -65,7 +65,7 @@ func (r *tour) clones() {
 	r.expectError(api.DetachSync.Operation, "", "", api.CodeNotFound)
 }
 
-// bundles carries the assessment to another organization there, and an answer back.
+// bundles transfers the assessment to another organization by bundle, and a bundle back.
 func (r *tour) bundles() {
 	r.expectError(api.WriteSyncBundle.Operation, "", `{}`, api.CodeInvalidState)
 	here, there := r.call(api.GetOrCreateSyncKey.Operation, "", `{}`), newTour(r.t)
@@ -96,7 +96,7 @@ func (r *tour) bundles() {
 	r.expectError(api.DistrustSyncPeer.Operation, "", "", api.CodeNotFound)
 }
 
-// importCustom brings a framework of the organization to another, for an assessment that uses it.
+// importCustom transfers a custom framework to another organization for an assessment that uses it.
 func (r *tour) importCustom(other *tour) {
 	before := r.path["assessmentId"]
 	r.call(

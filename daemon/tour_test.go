@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-// tour calls operations one after the other, each judged by the document, and
-// notes which were done.
+// tour calls operations one after the other, validates each against the OpenAPI document and
+// records which were called.
 type tour struct {
 	t    *testing.T
 	h    http.Handler
@@ -36,7 +36,7 @@ func newTour(t *testing.T) *tour {
 	return &tour{t: t, h: h, net: validateExchanges(t, s.Handler()), org: localOrganization(t, h), path: map[string]string{}, done: map[string]bool{}}
 }
 
-// send calls an operation and returns its answer; query begins with "?" or is empty.
+// send calls an operation and returns its response; query begins with "?" or is empty.
 func (r *tour) send(op *api.Operation, query, kind string, body io.Reader, header ...string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	path := parameter.ReplaceAllStringFunc(op.Path, func(p string) string {
@@ -59,7 +59,7 @@ func (r *tour) send(op *api.Operation, query, kind string, body io.Reader, heade
 	return w
 }
 
-// call calls an operation that has to go well, and returns what it answers.
+// call calls an operation that must succeed, and returns its response.
 func (r *tour) call(op *api.Operation, query, body string, header ...string) node {
 	r.t.Helper()
 	kind := ""
@@ -85,7 +85,7 @@ func (r *tour) decodeSuccess(op *api.Operation, w *httptest.ResponseRecorder) no
 	return out
 }
 
-// expectError calls an operation that has to answer with a code.
+// expectError calls an operation that must fail with the given code.
 func (r *tour) expectError(op *api.Operation, query, body string, want api.ErrorCode, header ...string) {
 	r.t.Helper()
 	w := r.send(op, query, "application/json", strings.NewReader(body), header...)
@@ -115,13 +115,13 @@ func (r *tour) upload(op *api.Operation, name string, data []byte, fields ...str
 	return r.decodeSuccess(op, r.send(op, "", form.FormDataContentType(), &b))
 }
 
-// saveID keeps the id of a record for the paths that follow.
+// saveID stores a record's ID as a path parameter for later calls.
 func (r *tour) saveID(name string, record node) node {
 	r.path[name] = record["id"].(string)
 	return record
 }
 
-// firstRecord is the first record of a list.
+// firstRecord returns the first record of a list.
 func (r *tour) firstRecord(list node) node {
 	r.t.Helper()
 	data, _ := list["data"].([]any)
@@ -142,8 +142,8 @@ func (r *tour) moveTo(to api.State) {
 	}
 }
 
-// Every operation that is in this build goes well at least once, and nothing it
-// is sent or answers differs from the document.
+// TestEveryOperationMatchesOpenAPI checks that every operation succeeds at least once and that all
+// requests and responses match the document.
 func TestEveryOperationMatchesOpenAPI(t *testing.T) {
 	r := newTour(t)
 	r.catalog()
@@ -231,7 +231,7 @@ func (r *tour) evidence() {
 		b.Close()
 		r.saveID("documentId", r.upload(api.UploadDocument.Operation, name, last, "category", "policy"))
 	}
-	r.upload(api.UploadDocument.Operation, names[len(names)-1], last) // the same again: 200
+	r.upload(api.UploadDocument.Operation, names[len(names)-1], last) // the same file again: 200
 	r.moveTo(api.StateDocumentsIngested)
 	r.call(api.ListDocuments.Operation, "?limit=2", "")
 	r.call(api.GetDocument.Operation, "", "")

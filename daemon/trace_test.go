@@ -20,9 +20,9 @@ const (
 	theirParent = "00-" + theirTrace + "-b7ad6b7169203331-01"
 )
 
-// A trace goes from whoever calls, by the operation and its transaction, to the model, and
-// from what happened to who is told of it. Strangers are in none of it, and what people
-// wrote is nowhere.
+// TestTraces checks that a trace leads from the caller through the operation and its transaction to
+// the model, and from events to deliveries; unauthenticated callers cannot join a trace, and it
+// contains no user text.
 func TestTraces(t *testing.T) {
 	c := tracetest.Start(t)
 	asked := make(chan string, 10)
@@ -72,7 +72,7 @@ func TestTraces(t *testing.T) {
 			t.Errorf("a stranger is told of the trace: %s", name)
 		}
 	}
-	// What goes on in the background ends in its own time.
+	// Background work ends later.
 	for ends := time.Now().Add(time.Minute); len(c.SpansNamed("deliver to webhook")) == 0 || len(c.SpansNamed("read document")) == 0; {
 		if err := tracer.Flush(t.Context()); err != nil || time.Now().After(ends) {
 			t.Fatalf("%v: %+v", err, c.Spans())

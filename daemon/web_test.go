@@ -12,9 +12,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/chromiumtest"
 )
 
-// The page that mails about a decision lead to, as a person meets it: signing in, reading what
-// it is about, and saying yes or no by a click, never by an Enter. PICTURES names a folder for
-// what it looks like.
+// TestApprovalPageInABrowser uses the page linked in approval emails as a user would: signing in,
+// reading, and approving or rejecting by a click, never by Enter. PICTURES names a folder for
+// screenshots.
 func TestApprovalPageInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
 	g := newGateFixture(t)
@@ -91,8 +91,8 @@ func TestApprovalPageInABrowser(t *testing.T) {
 	}
 }
 
-// What the page's script does: it looks at the link, and uses it up, at the addresses
-// that the script names; the invitation's path leads to the page.
+// TestLinkPageWorks calls what the page's script calls: it reads the link and uses it at the
+// addresses in the script; the invitation's path leads to the page.
 func TestLinkPageWorks(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	owner, _ := w.createOrganization("Acme", "a@acme.example")
@@ -123,7 +123,8 @@ func TestLinkPageWorks(t *testing.T) {
 	}
 }
 
-// The script of the approval page calls operations that exist, and an invalid token unsubscribes nobody.
+// TestEmailPages checks that the approval page's script calls existing operations and that an
+// invalid token unsubscribes nobody.
 func TestEmailPages(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	script := testCaller{w: w}.must("GET", "/approval/page.js", nil).text

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 )
 
-// unlimited is for tests that ask more than a person would.
+// unlimited disables the rate limits, for tests with many requests.
 var unlimited = map[api.RateCategory]int{
 	api.RateDefault:   0,
 	api.RateDocuments: 0,
@@ -27,7 +27,7 @@ var unlimited = map[api.RateCategory]int{
 	api.RateAdmin:     0,
 }
 
-// testServer is a daemon on an empty folder, seen from the network and from its own machine.
+// testServer is a daemon on an empty folder, with its network and local handlers.
 type testServer struct {
 	t      testing.TB
 	engine *engine.Engine
@@ -52,18 +52,18 @@ func newTestServer(t testing.TB, o daemon.Options, change ...func(*engine.Option
 	return &testServer{t, o.Engine, s.Handler(), s.LocalHandler()}
 }
 
-// testCaller is somebody who calls: with a credential, in an organization.
+// testCaller calls the server with a credential, in an organization.
 type testCaller struct {
 	w              *testServer
 	bearer, cookie string
 	org            string
-	// noOrigin leaves the Origin header out, as no browser would.
+	// noOrigin omits the Origin header, unlike browsers.
 	noOrigin bool
 }
 
 const origin = "http://service.example"
 
-// reply is what came back, decoded where it is JSON.
+// reply is a response, decoded if it is JSON.
 type reply struct {
 	status int
 	header http.Header
@@ -134,7 +134,7 @@ func (c testCaller) do(method, path string, body any, header ...string) reply {
 	return a
 }
 
-// must is do where a success is expected.
+// must calls do and fails the test unless it succeeds.
 func (c testCaller) must(method, path string, body any, header ...string) reply {
 	c.w.t.Helper()
 	a := c.do(method, path, body, header...)
@@ -144,7 +144,7 @@ func (c testCaller) must(method, path string, body any, header ...string) reply 
 	return a
 }
 
-// form is an upload.
+// form is a multipart upload.
 type form struct {
 	filename, content string
 	fields            map[string]string
@@ -164,7 +164,8 @@ func (f form) encode() (io.Reader, string) {
 
 const goodPassword = "four words are enough"
 
-// createOrganization is one with its owner signed in, and the key that came with it.
+// createOrganization creates an organization and returns its owner, signed in, and its first API
+// key.
 func (w *testServer) createOrganization(name, email string) (owner, key testCaller) {
 	w.t.Helper()
 	return w.createOrganizationWithOwner(name, map[string]any{"email": email, "password": goodPassword})
@@ -191,7 +192,7 @@ func mustString(b []byte, err error) string {
 	return string(b)
 }
 
-// signIn is a person with the usual password, by cookie.
+// signIn signs in a user with the usual password, by cookie.
 func (w *testServer) signIn(email, org string) testCaller {
 	w.t.Helper()
 	a := testCaller{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": email, "password": goodPassword})
@@ -204,7 +205,7 @@ func (w *testServer) signIn(email, org string) testCaller {
 	return testCaller{}
 }
 
-// addMember invites a person and lets them accept.
+// addMember invites a user, accepts the invitation and signs in.
 func (c testCaller) addMember(email string, role api.Role) testCaller {
 	c.w.t.Helper()
 	m := c.must("POST", "/api/v1/organizations/"+c.org+"/members/invite", map[string]any{"email": email, "role": role})
@@ -212,7 +213,7 @@ func (c testCaller) addMember(email string, role api.Role) testCaller {
 	return c.w.signIn(email, c.org)
 }
 
-// createKey makes an API key.
+// createKey creates an API key with the given scopes.
 func (c testCaller) createKey(scopes ...string) testCaller {
 	c.w.t.Helper()
 	a := c.must("POST", api.CreateAPIKey.Path, map[string]any{"name": "k", "scopes": scopes})

@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/examples/judged"
 )
 
-// checkDocuments is what the bars for `service check` are about.
+// checkDocuments is the number of documents in the benchmarks of `service check`.
 const checkDocuments = 50
 
-// manyDocuments writes so many of the examples' documents into a folder.
+// manyDocuments writes checkDocuments of the examples' documents into a folder.
 func manyDocuments(tb testing.TB, dir string) {
 	tb.Helper()
 	n := 0
@@ -40,7 +40,8 @@ func manyDocuments(tb testing.TB, dir string) {
 	}
 }
 
-// The program's start is in it: cold is the first check of a content, warm the next.
+// BenchmarkCheck includes the start of the program: cold is the first check of some content, warm
+// the next.
 func BenchmarkCheck(b *testing.B) {
 	home := b.TempDir()
 	evidence := filepath.Join(home, "evidence")
@@ -58,7 +59,7 @@ func BenchmarkCheck(b *testing.B) {
 			b.Fatalf("%v: %s", err, out)
 		}
 	}
-	run(b) // compiles the PDF reader, which is kept
+	run(b) // compile and cache the PDF reader
 	b.Run("Cold", func(b *testing.B) {
 		for b.Loop() {
 			run(b, "--no-cache")

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/tracetest"
 )
 
-// startCollector starts a collector of traces at $COLLECTOR, or writes what it got to a file.
+// startCollector starts a trace collector at $COLLECTOR, or writes what it received to a file.
 func startCollector(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	var running sync.Map // by the folder of the script
 	return func(ts *testscript.TestScript, neg bool, args []string) {

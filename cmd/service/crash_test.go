@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// Killed again and again in the middle, a run comes to what it comes to undisturbed:
-// nothing lost, nothing twice.
+// TestKilledRunResumes checks that a run that is killed repeatedly has the same outcome as an
+// undisturbed one.
 func TestKilledRunResumes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -23,7 +23,8 @@ func TestKilledRunResumes(t *testing.T) {
 	calm := newTestUser(t)
 	began := time.Now()
 	run(calm).expectExit(0)
-	// Moments are spread over what a whole run takes here; the seed only makes them the same parts of it.
+	// The kill times are spread over the duration of a whole run on this machine; the seed fixes
+	// their fractions of it.
 	whole := time.Since(began)
 	want := calm.outcome()
 
@@ -53,7 +54,7 @@ func TestKilledRunResumes(t *testing.T) {
 	t.Logf("killed %d times", killed)
 }
 
-// Ctrl-C in the middle says what is kept and how to go on.
+// TestInterruptedRunResumes checks that Ctrl-C reports what has been saved and how to continue.
 func TestInterruptedRunResumes(t *testing.T) {
 	u := newTestUser(t)
 	args := []string{"assess", "run", u.writeEvidence(), "--name", "Stop", "-f", "soc2-tsc", "--approve", "--until", "documents_ingested"}
@@ -61,7 +62,7 @@ func TestInterruptedRunResumes(t *testing.T) {
 	r.waitFor("created assessment")
 	r.signal(syscall.SIGINT)
 	switch code := r.wait(); code {
-	case 0: // it was quicker
+	case 0: // the run had already finished
 	case 130:
 		if !strings.Contains(r.output.String(), "continue with `service assess run") {
 			t.Errorf("it does not say how to continue:\n%s", r.output.String())

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mountSmallDisk mounts a disk of a size for the test; where that is not allowed, it skips.
+// mountSmallDisk mounts a disk of the given size, or skips the test if that is not allowed.
 func (u *testUser) mountSmallDisk(name, size string) string {
 	u.t.Helper()
 	dir := filepath.Join(u.home, name)
@@ -27,7 +27,7 @@ func (u *testUser) mountSmallDisk(name, size string) string {
 	return dir
 }
 
-// fillDisk leaves so many bytes of a disk.
+// fillDisk fills a disk until only left bytes are free.
 func fillDisk(t *testing.T, dir string, left int64) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
@@ -67,8 +67,8 @@ func filesBelow(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// A disk that fills up while a report is written, the one it is saved on or the data's own,
-// leaves nothing of it behind in any format, and says so.
+// TestReportsOnAFullDisk checks that a disk that fills up while a report is written, be it the
+// output's or the data folder's, leaves no partial file in any format and gives an error.
 func TestReportsOnAFullDisk(t *testing.T) {
 	u := newTestUser(t)
 	policy := filepath.Join(u.home, "policy.md")
@@ -118,7 +118,7 @@ func TestReportsOnAFullDisk(t *testing.T) {
 
 	free := fillDisk(t, room, 16<<10)
 	for _, args := range kinds {
-		// Another title makes another file, which is not kept yet.
+		// A different title gives a different file, which is not stored yet.
 		refused(filepath.Join(u.home, "report"), "the disk is full; free some space and try again", append(args, "--title", "Again")...)
 	}
 	if _, err := os.Stat(filepath.Join(u.home, "report")); !os.IsNotExist(err) {

@@ -8,8 +8,8 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// editSheet writes into a workbook as a person would: FILE SHEET HEADER ROW VALUE. The
-// header may be in any of the first rows.
+// editSheet changes a cell of a workbook: FILE SHEET HEADER ROW VALUE. The header may be in any of
+// the first rows.
 func editSheet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 5 {
 		ts.Fatalf("usage: edit-sheet FILE SHEET HEADER ROW VALUE")

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// examineByPart examines a data folder, by part.
+// examineByPart examines a data folder and returns the diagnostics by part.
 func examineByPart(t *testing.T, data string) map[string]cli.Diagnostic {
 	t.Helper()
 	out := map[string]cli.Diagnostic{}
@@ -106,7 +106,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// The help page is what a person waits for first, and what every completion starts with.
+// BenchmarkHelp measures the help page, the first thing users wait for; every shell completion
+// starts the same way.
 func BenchmarkHelp(b *testing.B) {
 	env := append(os.Environ(), "HOME="+b.TempDir())
 	for b.Loop() {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// writeLargeWorkbook makes a workbook in the SCF's shape that takes a while to read.
+// writeLargeWorkbook writes a workbook in the SCF's layout that takes a while to import.
 func writeLargeWorkbook(t *testing.T, path string) {
 	t.Helper()
 	f := excelize.NewFile()
@@ -63,8 +63,8 @@ func writeLargeWorkbook(t *testing.T, path string) {
 	}
 }
 
-// Killed at any moment, an import is whole or not there: the old catalog stays until the
-// new one is.
+// TestKilledImport checks that a killed import is either complete or has no effect: the old catalog
+// remains until the new one is complete.
 func TestKilledImport(t *testing.T) {
 	u := newTestUser(t)
 	book := filepath.Join(u.home, "scf-2030.1.xlsx")
@@ -111,7 +111,7 @@ func TestKilledImport(t *testing.T) {
 			t.Fatalf("after %d kills, %d versions are active", killed, active)
 		}
 		if !there {
-			u.do("catalog", "show", "IAC-06") // the starter's
+			u.do("catalog", "show", "IAC-06") // from the starter catalog
 		}
 	}
 	u.do("catalog", "import", book)

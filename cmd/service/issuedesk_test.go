@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// issueDesk is a tracker with the shapes of GitHub's interface, and a chat beside it.
+// issueDesk imitates GitHub's issue API and a chat.
 type issueDesk struct {
 	mu     sync.Mutex
 	issues map[int]map[string]any
@@ -78,8 +78,9 @@ func (d *issueDesk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var deskDue = regexp.MustCompile(`\*\*Due date:\*\* \S+`)
 
-// issueDesks runs the command "desk": start, or close|open N, due N DATE as a person there
-// does, or want REGEXP of what is there: each issue on a line, then what the chat heard.
+// issueDesks implements the script command "desk": start; close or open N; due N DATE, as a user
+// would; or want REGEXP, which is matched against each issue on a line, followed by the chat
+// messages.
 func issueDesks() func(ts *testscript.TestScript, neg bool, args []string) {
 	var mu sync.Mutex
 	desks := map[*testscript.TestScript]*issueDesk{}

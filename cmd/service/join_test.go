@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Commands join the process that has the folder open, several at once, and work as
-// they do alone. When it has ended the next has the folder for itself.
+// TestCommandsShareFolder checks that several concurrent commands can use the process that has the
+// folder open, and that the next command can open the folder after it has ended.
 func TestCommandsShareFolder(t *testing.T) {
 	u := newTestUser(t)
 	first, release := u.holdFolder()
@@ -29,7 +29,8 @@ func TestCommandsShareFolder(t *testing.T) {
 	}
 }
 
-// Whichever way the first process ends, one that had joined it goes on to its end.
+// TestCommandOutlivesFolderOwner checks that a command finishes its work however the process that
+// has the folder open ends.
 func TestCommandOutlivesFolderOwner(t *testing.T) {
 	for name, stop := range map[string]func(first *running, release func()){
 		"ended":       func(_ *running, release func()) { release() },
@@ -56,7 +57,8 @@ func TestCommandOutlivesFolderOwner(t *testing.T) {
 	}
 }
 
-// A crowd of commands that open and close the folder one after the other all get their turn.
+// TestManyConcurrentCommands checks that many commands that open and close the folder in turn all
+// succeed.
 func TestManyConcurrentCommands(t *testing.T) {
 	u := newTestUser(t)
 	var crowd []*running

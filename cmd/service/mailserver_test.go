@@ -18,10 +18,10 @@ import (
 	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
-var mailServers sync.Map // by the folder of the script
+var mailServers sync.Map // by script folder
 
-// startMailServer starts a mail server that talks STARTTLS and wants a user and a
-// password, and tells the program of it.
+// startMailServer starts a mail server that requires STARTTLS, a user and a password, and
+// configures the program to use it.
 func startMailServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: mail-server")
@@ -37,7 +37,7 @@ func startMailServer(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("SERVICE_SMTP_PASSWORD", "a hidden sentence")
 }
 
-// writeMails waits for so many mails and writes them, decoded, to mail1.txt and so on.
+// writeMails waits for the given number of emails and writes them, decoded, to mail1.txt and so on.
 func writeMails(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: mails COUNT")
@@ -59,7 +59,7 @@ func writeMails(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		subject, err := new(mime.WordDecoder).DecodeHeader(msg.Header.Get("Subject"))
 		ts.Check(err)
-		// Each part is quoted-printable, and what stands between them passes through.
+		// Each part is quoted-printable; the text between parts passes through unchanged.
 		body, err := io.ReadAll(
 			quotedprintable.NewReader(
 				strings.NewReader(strings.ReplaceAll(m.Data[strings.Index(m.Data, "\r\n\r\n"):], "boundary=", "boundary")),

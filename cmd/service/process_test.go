@@ -18,7 +18,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// testUser is somebody with an empty home, who starts the program as a process.
+// testUser is a user with an empty home folder who starts the program as a process.
 type testUser struct {
 	t    *testing.T
 	home string
@@ -30,7 +30,7 @@ func newTestUser(t *testing.T) *testUser {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	// Short, since the socket's path is in it.
+	// A short path, because it is part of the socket's path.
 	home, err := os.MkdirTemp("", "svc")
 	if err != nil {
 		t.Fatal(err)
@@ -51,14 +51,14 @@ func newTestUser(t *testing.T) *testUser {
 	}
 }
 
-// command is the program, not yet started.
+// command returns a command that runs the program.
 func (u *testUser) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(u.t.Context(), "service", args...)
 	cmd.Env, cmd.Dir = u.env, u.home
 	return cmd
 }
 
-// do runs the program to its end, which has to be a good one.
+// do runs the program and fails the test unless it succeeds.
 func (u *testUser) do(args ...string) []byte {
 	u.t.Helper()
 	var out, stderr bytes.Buffer
@@ -70,7 +70,7 @@ func (u *testUser) do(args ...string) []byte {
 	return out.Bytes()
 }
 
-// readJSON decodes the JSON that a command prints.
+// readJSON runs a command with -o json and decodes its output.
 func readJSON[T any](u *testUser, args ...string) (out T) {
 	u.t.Helper()
 	b := u.do(append(args, "-o", "json")...)
@@ -102,7 +102,7 @@ func (u *testUser) start(cmd *exec.Cmd) *running {
 	return r
 }
 
-// waitFor waits until the program has said something on standard error.
+// waitFor waits until a line on standard error contains words.
 func (r *running) waitFor(words string) {
 	r.t.Helper()
 	for {
@@ -116,7 +116,7 @@ func (r *running) waitFor(words string) {
 	}
 }
 
-// wait waits for the program's end and returns its exit code; -1 where it was killed.
+// wait waits for the program to end and returns its exit code, or -1 if it was killed.
 func (r *running) wait() int {
 	r.t.Helper()
 	_, _ = io.Copy(io.Discard, r.stderr)
@@ -142,8 +142,8 @@ func (r *running) signal(s syscall.Signal) {
 	}
 }
 
-// holdFolder is a process that has the folder open until its release is called: it
-// reads the body of a request from a pipe that stays open.
+// holdFolder starts a process that has the folder open until release is called: it reads a request
+// body from a pipe that stays open.
 func (u *testUser) holdFolder() (r *running, release func()) {
 	u.t.Helper()
 	cmd := u.command("api", "POST", "/kb/search", "-d", "-")
@@ -171,7 +171,7 @@ func (u *testUser) holdFolder() (r *running, release func()) {
 	}
 }
 
-// writeEvidence is a folder with some of the example's documents, of several kinds.
+// writeEvidence writes some of the example documents, in several formats, to a folder.
 func (u *testUser) writeEvidence() string {
 	u.t.Helper()
 	dir := filepath.Join(u.home, "evidence")
@@ -193,7 +193,7 @@ func (u *testUser) writeEvidence() string {
 	return dir
 }
 
-// outcome is what an assessment has come to, without what differs from run to run.
+// outcome is the result of an assessment, without what differs from run to run.
 type outcome struct {
 	Versions  map[string][]string // content hashes by deliverable
 	Documents []string

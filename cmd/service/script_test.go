@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// In scripts, and in tests that start processes, the test binary is the program.
+// TestMain runs the test binary as the program in scripts and in tests that start processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
 }
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // sixth of their time collecting garbage.
 const gcPercent = "400"
 
-// The scripts read like the manual: each follows a user through a feature, or misuses it.
+// TestScripts runs the scripts; each follows a user through a feature or a misuse of it.
 func TestScripts(t *testing.T) {
 	evidence, err := filepath.Abs("../../examples/harbor/evidence")
 	if err != nil {
@@ -56,15 +56,15 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HARBOR", evidence)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("GOGC", gcPercent)
-			env.Setenv("SERVICE_KEYRING", "off") // the keyring of whoever runs the tests is not ours
-			// The compiled PDF reader is the same for all.
+			env.Setenv("SERVICE_KEYRING", "off") // do not use the keyring of whoever runs the tests
+			// All scripts share the compiled PDF reader.
 			env.Setenv("XDG_CACHE_HOME", cache)
 			return nil
 		},
 	})
 }
 
-// runsConcurrently is whether more than one process works at a time in a script.
+// runsConcurrently reports whether a script runs several processes at a time.
 func runsConcurrently(t *testing.T, path string) bool {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -26,7 +26,7 @@ import (
 	"github.com/scf-service/service/cli"
 )
 
-// startDaemon starts a daemon on a free port and waits until it answers.
+// startDaemon starts a daemon on a free port, waits until it responds and returns its URL.
 func (u *testUser) startDaemon(args ...string) (*running, string) {
 	u.t.Helper()
 	r := u.start(u.command(append([]string{"daemon", "--listen", "127.0.0.1:0"}, args...)...))
@@ -42,7 +42,7 @@ func (r *running) stopDaemon() {
 	r.expectExit(0)
 }
 
-// writeCertificate makes a certificate for 127.0.0.1 of its own with a serial number.
+// writeCertificate writes a self-signed certificate for 127.0.0.1 with a serial number.
 func writeCertificate(t *testing.T, dir string, serial int64) (cert, key string) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -70,7 +70,8 @@ func writeCertificate(t *testing.T, dir string, serial int64) (cert, key string)
 	return cert, key
 }
 
-// TLS is of this decade, speaks HTTP/2, and takes a new certificate without a restart.
+// TestServeTLS checks the TLS versions, HTTP/2, and that a new certificate is used without a
+// restart.
 func TestServeTLS(t *testing.T) {
 	u := newTestUser(t)
 	cert, key := writeCertificate(t, u.home, 1)
@@ -109,7 +110,7 @@ func TestServeTLS(t *testing.T) {
 	r.stopDaemon()
 }
 
-// A changed file is noticed without a signal, once it is looked at again.
+// TestCertificateReload checks that changed files are reloaded at the next check, without a signal.
 func TestCertificateReload(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, 1)
@@ -134,7 +135,8 @@ func TestCertificateReload(t *testing.T) {
 	}
 }
 
-// systemd passes the socket, and hears when the daemon is ready, well, and stopping.
+// TestSystemd checks socket activation and the notifications that the daemon is ready, healthy and
+// stopping.
 func TestSystemd(t *testing.T) {
 	u := newTestUser(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -190,7 +192,7 @@ func TestSystemd(t *testing.T) {
 
 const slowBody = `{"email": "a@acme.example", "password": "wrong"}`
 
-// slowPost begins a request whose body is not complete.
+// slowPost starts a request whose body is incomplete.
 func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	host := strings.TrimPrefix(url, "http://")
@@ -209,7 +211,8 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(conn)
-	// The server asks for the body once the handler reads it: the request is at work then.
+	// The server sends 100 Continue once the handler reads the body, so the request is being
+	// handled then.
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -222,14 +225,15 @@ func slowPost(t *testing.T, url string) (net.Conn, *bufio.Reader) {
 	return conn, in
 }
 
-// Who is in when the daemon is stopped gets an answer; nobody comes in any more.
+// TestStopFinishesRequests checks that running requests are answered when the daemon stops, and new
+// ones are refused.
 func TestStopFinishesRequests(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon()
 	conn, in := slowPost(t, url)
 	r.signal(syscall.SIGTERM)
 	r.waitFor("msg=stopping")
-	for { // the listener closes at once, though not in the same moment
+	for { // closing the listener takes a moment
 		again, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			break
@@ -246,7 +250,8 @@ func TestStopFinishesRequests(t *testing.T) {
 	r.expectExit(0)
 }
 
-// A request that never ends does not keep the daemon from ending.
+// TestStopAbortsRequests checks that a request that never ends does not keep the daemon from
+// stopping.
 func TestStopAbortsRequests(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon("--shutdown-timeout", "300ms")
@@ -256,14 +261,15 @@ func TestStopAbortsRequests(t *testing.T) {
 	r.expectExit(0)
 }
 
-// A second signal ends it at once.
+// TestSecondSignal checks that a second signal ends the daemon at once.
 func TestSecondSignal(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon("--shutdown-timeout", "10m")
 	slowPost(t, url)
 	r.signal(syscall.SIGTERM)
 	r.waitFor("msg=stopping")
-	// The program lets go of signals in the moment it says so; one that is quicker is part of the first.
+	// The program stops handling signals when it logs this; an earlier second signal would count as
+	// part of the first.
 	ended := make(chan struct{})
 	defer close(ended)
 	go func() {
@@ -283,7 +289,8 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// A command that has the folder open is waited for, and told of.
+// TestServeWaitsForFolder checks that the daemon waits for a command that has the folder open, and
+// logs it.
 func TestServeWaitsForFolder(t *testing.T) {
 	u := newTestUser(t)
 	first, release := u.holdFolder()
@@ -295,7 +302,8 @@ func TestServeWaitsForFolder(t *testing.T) {
 	r.stopDaemon()
 }
 
-// What strangers send is refused in words, and the daemon goes on.
+// TestServeMalformedRequests checks that malformed requests get an error response and do not stop
+// the daemon.
 func TestServeMalformedRequests(t *testing.T) {
 	u := newTestUser(t)
 	r, url := u.startDaemon("--rate-limit", "default=0", "--metrics-listen", "unix:"+filepath.Join(u.home, "m"))

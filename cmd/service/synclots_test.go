@@ -18,18 +18,19 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// faultyProxy is the way to a server: it counts what is carried, and breaks off where it is told to.
+// faultyProxy is a proxy that records uploads and interrupts selected ones.
 type faultyProxy struct {
 	t      *testing.T
 	target *httputil.ReverseProxy
 
 	mu sync.Mutex
-	// files and pushes are the requests that arrived whole, by their size and their content.
+	// files holds the size of each complete upload, pushes the size and response of each push.
 	files  []int64
 	pushes []string
-	// uploadsStarted counts requests that bring files, also those that broke off.
+	// uploadsStarted counts file uploads, including interrupted ones.
 	uploadsStarted int
-	// brokenUpload and losePush name the request, from 1, of which half arrives, and that whose answer is lost.
+	// brokenUpload is the number, from 1, of the upload that is cut off; lostPush that of the push
+	// whose response is lost.
 	brokenUpload, lostPush int
 }
 
@@ -91,8 +92,8 @@ func (c *countingBody) Read(p []byte) (int, error) {
 
 func (c *countingBody) Close() error { return c.body.Close() }
 
-// What is more than one request carries goes in lots; where the way breaks off between two,
-// what arrived is not sent again.
+// TestSyncInChunks checks that changes that exceed one request are sent in several, and that an
+// interrupted sync does not send again what has arrived.
 func TestSyncInChunks(t *testing.T) {
 	server, laptop := newTestUser(t), newTestUser(t)
 	password := server.do("daemon", "init", "--org", "Acme", "--email", "ada@acme.example", "--name", "Ada", "--jq", ".owner_password")
@@ -106,7 +107,8 @@ func TestSyncInChunks(t *testing.T) {
 	between := httptest.NewServer(w)
 	defer between.Close()
 
-	// Eight files that nothing can be read of, which are kept all the same, and more than one batch of small ones.
+	// Eight unreadable files, which are stored nevertheless, and more small ones than fit into one
+	// batch.
 	dir, whole := filepath.Join(laptop.home, "files"), int64(0)
 	random := rand.NewChaCha8([32]byte{11})
 	write := func(name string, content []byte) {
@@ -130,7 +132,7 @@ func TestSyncInChunks(t *testing.T) {
 		)
 	}
 	laptop.do("assess", "create", "Site", "-f", "iso-27001-2022")
-	_ = laptop.command("doc", "add", dir).Run() // says that eight could not be read
+	_ = laptop.command("doc", "add", dir).Run() // reports that eight files could not be read
 	documents := func(u *testUser, more ...string) []string {
 		l := readJSON[api.List[api.Document]](u, append([]string{"doc", "list"}, more...)...)
 		var all []string
@@ -159,12 +161,12 @@ func TestSyncInChunks(t *testing.T) {
 		}
 	}
 	laptop.do("use", "local")
-	breaks("sync", "publish", between.URL, "-a", "Site") // in the third lot of files
+	breaks("sync", "publish", between.URL, "-a", "Site") // interrupted in the third upload
 	arrived := len(w.files)
 	if arrived != 2 {
 		t.Errorf("%d lots had arrived, not 2", arrived)
 	}
-	breaks("sync") // the first batch is taken, and its answer lost
+	breaks("sync") // the first batch is applied, but its response is lost
 	laptop.do("sync")
 
 	if got := documents(laptop); !slices.Equal(got, want) {
@@ -180,7 +182,7 @@ func TestSyncInChunks(t *testing.T) {
 			t.Errorf("a lot of %d bytes", n)
 		}
 	}
-	// A tar needs a head for each file, and fills up to whole blocks.
+	// A tar has a header for each file and pads to whole blocks.
 	if len(w.files) < 5 || sent < whole || sent > whole+68*4096+int64(len(w.files))*16384 {
 		t.Errorf("%d bytes of files went in %d lots, and they have %d", sent, len(w.files), whole)
 	}

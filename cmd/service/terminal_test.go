@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// pane is a real terminal with the program in it.
+// pane is a terminal (tmux) that runs the program.
 type pane struct {
 	t      *testing.T
 	socket string
@@ -40,14 +40,14 @@ func newPane(t *testing.T, u *testUser, w, h int, args ...string) *pane {
 }
 
 func (p *pane) tmux(args ...string) string {
-	out, _ := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...).Output() // an ended program has no screen
+	out, _ := exec.Command("tmux", append([]string{"-u", "-S", p.socket}, args...)...).Output() // fails if the program has ended
 	return string(out)
 }
 
-// longestWait bounds the wait for a text; it is there long before, but on a busy machine.
+// longestWait limits the wait for text on the screen; it is only reached on a busy machine.
 const longestWait = 2 * time.Minute
 
-// waitForText waits until all of the words are on the screen.
+// waitForText waits until all words are on the screen.
 func (p *pane) waitForText(words ...string) {
 	p.t.Helper()
 	p.waitUntil(fmt.Sprintf("%q", words), func(text string) bool {
@@ -60,7 +60,7 @@ func (p *pane) waitForText(words ...string) {
 	})
 }
 
-// waitUntil waits until the screen is like that.
+// waitUntil waits until like returns true for the text on the screen.
 func (p *pane) waitUntil(what string, like func(text string) bool) {
 	p.t.Helper()
 	end := time.After(longestWait)
@@ -79,11 +79,11 @@ func (p *pane) waitUntil(what string, like func(text string) bool) {
 	}
 }
 
-// press presses keys by tmux's names, typed writes a text.
+// press presses keys, named as in tmux; typeText types a text.
 func (p *pane) press(keys ...string) { p.tmux(append([]string{"send-keys"}, keys...)...) }
 func (p *pane) typeText(text string) { p.tmux("send-keys", "-l", text) }
 
-// writeCatalog writes a catalog of n controls to path, in words of our own.
+// writeCatalog writes a catalog of n invented controls to path.
 func writeCatalog(t *testing.T, path string, n int) {
 	t.Helper()
 	domains := strings.Fields("AST BCD CAP CHG CLD CPL CFG MON CRY DCH END HRS IAC IRO MNT NET PES RSK TDA VPM")
@@ -120,9 +120,9 @@ func writeCatalog(t *testing.T, path string, n int) {
 	}
 }
 
-// In a real terminal, the Statement of Applicability of a large catalog is reviewed, many lines are
-// changed at once and changed back, and it is submitted and approved; the command line shows the same.
-// The long form has as many controls as the SCF.
+// TestTerminalReviewOfLargeCatalog reviews the Statement of Applicability of a large catalog in a
+// terminal: many items are changed at once and changed back, and it is submitted and approved; the
+// command line shows the same. The long form has as many controls as the SCF.
 func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	programtest.Find(t, "tmux")
 	u := newTestUser(t)
@@ -176,7 +176,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 
 	p.press("Escape")
 	p.waitForText(fmt.Sprintf("of %d, %d to review, %d marked", controls, controls, matching))
-	p.press("Escape") // an Escape and what comes right after it would be one key to a terminal
+	p.press("Escape") // a terminal would combine Escape and an immediately following key
 	p.waitUntil("the marks are gone", func(text string) bool { return !strings.Contains(text, "marked") })
 	p.press("Home")
 	p.waitForText(fmt.Sprintf("1 of %d,", controls))
@@ -186,7 +186,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	p.waitForText("AST-01 changed")
 	p.waitUntilSaved()
 
-	// Smaller and larger, in the middle of it.
+	// Resize the terminal meanwhile.
 	p.tmux("resize-window", "-x", "40", "-y", "10")
 	p.waitForText("AST-01")
 	p.tmux("resize-window", "-x", "160", "-y", "45")
@@ -216,7 +216,7 @@ func TestTerminalReviewOfLargeCatalog(t *testing.T) {
 	}
 }
 
-// waitUntilSaved waits until nothing is on its way any more.
+// waitUntilSaved waits until all changes are saved.
 func (p *pane) waitUntilSaved() {
 	p.t.Helper()
 	p.waitUntil("all is saved", func(text string) bool {

@@ -62,7 +62,8 @@ func verify(t *testing.T, db *store.DB, org string) (n uint64, head string, err 
 	return n, head, err
 }
 
-// Each organization has a chain of its own, and an untouched one holds.
+// TestIntactChainVerifies checks that each organization has its own chain and that an unmodified
+// one verifies.
 func TestIntactChainVerifies(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")
@@ -76,7 +77,7 @@ func TestIntactChainVerifies(t *testing.T) {
 	}
 }
 
-// What was done to a chain is found and named: which record, and how.
+// TestTamperingIsDetected checks that each kind of tampering is reported with the affected record.
 func TestTamperingIsDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		tamper func(*store.Tx, api.AuditEvent) error
@@ -124,8 +125,8 @@ func TestTamperingIsDetected(t *testing.T) {
 	}
 }
 
-// In an export, records that were put elsewhere or in between are found too, and so is
-// any flipped bit.
+// TestVerifyExport checks that moved or inserted records and any flipped bit in an export are
+// detected.
 func TestVerifyExport(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")
@@ -192,7 +193,8 @@ func TestVerifyExport(t *testing.T) {
 	}
 }
 
-// A head is signed by the installation's key, which stays; no other text passes for it.
+// TestHead checks that a head is signed by the installation's persistent key and that the signature
+// fits no other text.
 func TestHead(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")
@@ -211,7 +213,8 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// The list is the organization's own, newest first, filtered before the limit.
+// TestList checks that the list contains only the organization's records, newest first, filtered
+// before the limit applies.
 func TestList(t *testing.T) {
 	db := openStore(t)
 	append20(t, db, "a")

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// ruleOutcome is how a rule came out, "" where it is not in force.
+// ruleOutcome returns the outcome of a rule, or "" if it is not in force.
 func ruleOutcome(r *Result, rule, about string) Outcome {
 	for _, one := range r.Rules {
 		if one.Rule == rule && one.Subject == about {
@@ -51,7 +51,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Where nothing is asked, something is: a check that can't fail would be none.
+// TestEmptyPolicyUsesDefault checks that a policy without requirements uses the default: a check
+// that cannot fail would be useless.
 func TestEmptyPolicyUsesDefault(t *testing.T) {
 	p := &Policy{}
 	if err := p.Finalize(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
@@ -250,7 +251,7 @@ func TestMissingAnalysis(t *testing.T) {
 		!strings.Contains(why, "gap analysis and no maturity") {
 		t.Errorf("%q, %v", why, nothing)
 	}
-	// Where a decision is missing, that is why.
+	// A missing approval takes precedence as the reason.
 	r := mustEvaluate(t, f, "fail-on=high", "require-approved=maturity")
 	if _, nothing := r.MissingAnalysis(); nothing || r.Verdict != ApprovalMissing {
 		t.Errorf("%s, %+v", r.Verdict, r.Rules)

@@ -122,7 +122,7 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-// A file that is compared is a stranger's too.
+// TestRecordedFilesAreInert checks that text in baseline and threshold files is untrusted as well.
 func TestRecordedFilesAreInert(t *testing.T) {
 	b := must[*Baseline](
 		t,
@@ -176,7 +176,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// What is taken is whole, and what is refused is named with its file.
+// FuzzPolicy checks that an accepted policy is complete and that an error names the file.
 func FuzzPolicy(f *testing.F) {
 	f.Add([]byte("fail-on: high\nframework: [a, b]\nmin-coverage: 60\nrequire-approved: soa\n"))
 	f.Add([]byte("a: &x [*x]"))
@@ -216,7 +216,7 @@ func FuzzWaivers(f *testing.F) {
 	})
 }
 
-// A baseline that is taken is written and read as the same, and can be judged against.
+// FuzzBaseline checks that an accepted baseline survives encoding and can be used in a check.
 func FuzzBaseline(f *testing.F) {
 	b, err := NewBaseline(sampleFacts()).Encode()
 	if err != nil {

@@ -33,7 +33,8 @@ func mustRender(t testing.TB, r *Result, format string) []byte {
 	return must[[]byte](t)(r.Render(format, Style{}))
 }
 
-// Every format is the same bytes each time, is UTF-8, and lets nothing through that acts.
+// TestFormatsAreInert checks that every format is deterministic and valid UTF-8, and contains no
+// active content.
 func TestFormatsAreInert(t *testing.T) {
 	for name, r := range sampleResults(t) {
 		for _, f := range FormatNames() {
@@ -44,7 +45,8 @@ func TestFormatsAreInert(t *testing.T) {
 			if !utf8.Valid(text) || bytes.ContainsAny(text, "\x00\x1b\u202e\ufffe") {
 				t.Errorf("%s, %s: something that acts came through", name, f)
 			}
-			// Logs take these for commands: two colons first in a line, the others anywhere.
+			// CI logs interpret these as commands: two colons at the start of a line, the others
+			// anywhere.
 			for _, line := range strings.Split(string(text), "\n") {
 				if strings.HasPrefix(strings.TrimSpace(line), "::error file=x") || strings.Contains(line, "##[") ||
 					strings.Contains(line, "##vso[") {
@@ -58,7 +60,8 @@ func TestFormatsAreInert(t *testing.T) {
 	}
 }
 
-// A folder that is checked from inside shows its files without anything before them.
+// TestFilenamesAreEscaped checks a folder that is checked from inside, so that paths have no
+// prefix.
 func TestFilenamesAreEscaped(t *testing.T) {
 	r := sampleRecords()
 	r.Documents[0].Path = "evidence/::error file=x::y.pdf"
@@ -85,7 +88,7 @@ func TestColorsAreOptIn(t *testing.T) {
 	}
 }
 
-// SARIF is held against the official schema, and against what its readers take.
+// TestSARIF validates SARIF against the official schema and the expectations of its readers.
 func TestSARIF(t *testing.T) {
 	for name, r := range sampleResults(t) {
 		text := mustRender(t, r, "sarif")
@@ -141,7 +144,8 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// GitHub takes 25,000 results and shows 5,000, and takes 10 MB packed.
+// TestSARIFLimits checks GitHub's limits: at most 25,000 results, of which 5,000 are shown, and 10
+// MB compressed.
 func TestSARIFLimits(t *testing.T) {
 	text := mustRender(t, largeResult(t, 6000), "sarif")
 	report := must[*sarif.Report](t)(sarif.FromBytes(text))
@@ -208,7 +212,7 @@ func TestJUnit(t *testing.T) {
 		if (failures > 0) != (r.Verdict != Pass) {
 			t.Errorf("%s: %d failures, and the verdict %s", name, failures, r.Verdict)
 		}
-		// A reader that knows nothing of ours finds the same.
+		// An independent reader gets the same numbers.
 		read := junit.Totals{}
 		for _, s := range must[[]junit.Suite](t)(junit.Ingest(text)) {
 			read.Tests, read.Failed, read.Skipped, read.Error = read.Tests+s.Totals.Tests, read.Failed+s.Totals.Failed, read.Skipped+s.Totals.Skipped, read.Error+s.Totals.Error
@@ -219,8 +223,8 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// readTAP is a reader of TAP 14 of its own: the plan, test points in their order, and
-// diagnostics set in by two.
+// readTAP is an independent reader of TAP 14: the plan, test points in order, and diagnostics
+// indented by two spaces.
 func readTAP(text string) (ok, failed, skipped int, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) < 2 || lines[0] != "TAP version 14" {
@@ -368,7 +372,7 @@ func TestMarkdownIsInert(t *testing.T) {
 	}
 }
 
-// What people read is held whole, so that a change of it is seen.
+// TestGoldenOutput compares human-readable output with golden files.
 func TestGoldenOutput(t *testing.T) {
 	f := sampleFacts()
 	f.Subject.Name = "Acme"

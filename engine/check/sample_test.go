@@ -11,11 +11,11 @@ import (
 
 const today = api.Date("2026-11-22")
 
-// hostileText is text that would act in a terminal, a log, a spreadsheet, XML or Markdown.
+// hostileText is text that would be active in a terminal, a log, a spreadsheet, XML or Markdown.
 const hostileText = "=cmd()|'<b>&amp;]]>\x1b[31m\r\n::error file=x::owned\n" +
 	"##[command]x ##vso[task.setvariable variable=PATH]x\x00\u202e`rm` @all [a](javascript:x) # SKIP \\ \"\xff\ufffe"
 
-// sampleRecords are an assessment of six controls, with what is awkward in each part.
+// sampleRecords returns an assessment of six controls with difficult values in each part.
 func sampleRecords() *Records {
 	item := func(code, title string) api.Item {
 		domain, _, _ := strings.Cut(code, "-")
@@ -137,7 +137,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// mustEvaluate holds facts against settings, given as key=value.
+// mustEvaluate checks facts against settings given as key=value.
 func mustEvaluate(t testing.TB, f *Facts, settings ...string) *Result {
 	t.Helper()
 	return must[*Result](t)(Evaluate(input(t, f, settings...)))
@@ -155,7 +155,7 @@ func input(t testing.TB, f *Facts, settings ...string) Input {
 	return Input{Facts: f, Policy: p, Today: today, Tool: "service 1.2.3"}
 }
 
-// sampleResults are results that every format has to tell.
+// sampleResults returns results that every format must be able to represent.
 func sampleResults(t testing.TB) map[string]*Result {
 	full := input(
 		t,
@@ -193,7 +193,7 @@ func sampleResults(t testing.TB) map[string]*Result {
 	return out
 }
 
-// largeResult is a result of many gaps.
+// largeResult returns a result with many gaps.
 func largeResult(t testing.TB, gaps int) *Result {
 	f := sampleFacts()
 	for i := range gaps {

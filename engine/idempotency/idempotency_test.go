@@ -40,7 +40,8 @@ func newFixture(t *testing.T) *fixture {
 
 var request = idempotency.Request{OrganizationID: "o", Operation: "create", Key: "k-1", Fingerprint: "f"}
 
-// A request is done once, and answered alike for a day.
+// TestRequestRunsOnce checks that a request is executed once and its response is repeated for a
+// day.
 func TestRequestRunsOnce(t *testing.T) {
 	b := newFixture(t)
 	before, done, err := b.Begin(t.Context(), request)
@@ -73,7 +74,7 @@ func TestRequestRunsOnce(t *testing.T) {
 			t.Errorf("%+v: %v, %v", free, before, err)
 		}
 	}
-	// The secret is in none of the store's files.
+	// No file of the store contains the secret.
 	err = filepath.WalkDir(b.dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -93,7 +94,8 @@ func TestRequestRunsOnce(t *testing.T) {
 	}
 }
 
-// What failed is forgotten; what never came to an end is told so.
+// TestFailedAndInterruptedRequests checks that a failed request can be retried and that an
+// interrupted one is reported as such.
 func TestFailedAndInterruptedRequests(t *testing.T) {
 	b := newFixture(t)
 	for range 2 {
@@ -124,7 +126,8 @@ func TestFailedAndInterruptedRequests(t *testing.T) {
 	})
 }
 
-// The same request at work elsewhere is waited for, as long as the caller wants to.
+// TestConcurrentRequestWaits checks that a request waits for an identical one in progress until its
+// context ends.
 func TestConcurrentRequestWaits(t *testing.T) {
 	b := newFixture(t)
 	_, done, err := b.Begin(t.Context(), request)

@@ -10,7 +10,8 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// A key gets no secret of a key that may more, and nobody one that acts as another.
+// TestRotationDoesNotEscalate checks that a key cannot rotate one with more scopes, and that nobody
+// gets a key that acts as another user.
 func TestRotationDoesNotEscalate(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -42,7 +43,8 @@ func TestRotationDoesNotEscalate(t *testing.T) {
 	}
 }
 
-// Many guesses at once are slowed as those one after the other are.
+// TestConcurrentGuessesAreThrottled checks that concurrent guesses are throttled like sequential
+// ones.
 func TestConcurrentGuessesAreThrottled(t *testing.T) {
 	h := newTestService(t)
 	h.createOrganization(t, "Acme", "owner@acme.example")
@@ -64,7 +66,8 @@ func TestConcurrentGuessesAreThrottled(t *testing.T) {
 	}
 }
 
-// Who tries links keeps nobody else from theirs, and has one network, not 2^64 addresses.
+// TestThrottleIsPerNetwork checks that failed link attempts do not block other networks, and that
+// an IPv6 /64 counts as one.
 func TestThrottleIsPerNetwork(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -85,7 +88,8 @@ func TestThrottleIsPerNetwork(t *testing.T) {
 	wantCode(t, "a network that guessed accounts", err, api.CodeRateLimit)
 }
 
-// What somebody had before they were removed is not theirs again when they come back.
+// TestAccessEndsWithMembership checks that keys and links from before a removal stay invalid when
+// the user returns.
 func TestAccessEndsWithMembership(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -111,7 +115,7 @@ func TestAccessEndsWithMembership(t *testing.T) {
 	wantCode(t, "the old key of somebody who came back", err, api.CodeUnauthorized)
 }
 
-// An owner who is banned owns nothing that anybody could ask them to do.
+// TestBannedOwnerDoesNotCount checks that a banned owner does not count as an active owner.
 func TestBannedOwnerDoesNotCount(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -125,7 +129,8 @@ func TestBannedOwnerDoesNotCount(t *testing.T) {
 	wantCode(t, "the last owner who can sign in leaves", err, api.CodeInvalidState)
 }
 
-// Nobody acts in a suspended organization by leaving its name out.
+// TestSuspendedOrganizationIsRejected checks that omitting the organization does not bypass a
+// suspension.
 func TestSuspendedOrganizationIsRejected(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -146,7 +151,7 @@ func TestSuspendedOrganizationIsRejected(t *testing.T) {
 	}
 }
 
-// Two owners who step down at once leave one of them.
+// TestConcurrentOwnerDemotion checks that one of two owners who step down concurrently remains.
 func TestConcurrentOwnerDemotion(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")

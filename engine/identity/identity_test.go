@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// testService is an identity service whose clock the test moves.
+// testService is an identity service whose clock the test controls.
 type testService struct {
 	*identity.Service
 	db  *store.DB
@@ -45,7 +45,8 @@ func newTestService(t *testing.T) *testService {
 
 const password = "four words are enough"
 
-// createOrganization makes one with an owner who has the usual password.
+// createOrganization creates an organization whose owner has the given email address and the usual
+// password.
 func (h *testService) createOrganization(t *testing.T, name, email string) *api.NewOrganization {
 	t.Helper()
 	in := &api.NewOrganizationInput{}
@@ -57,7 +58,7 @@ func (h *testService) createOrganization(t *testing.T, name, email string) *api.
 	return org
 }
 
-// signIn is the session of a person, as a browser has it.
+// signIn signs a user in and returns the session.
 func (h *testService) signIn(t *testing.T, email, password string) *api.SignedInUser {
 	t.Helper()
 	out, err := h.trySignIn(t, email, password, "192.0.2.7")
@@ -74,7 +75,7 @@ func (h *testService) trySignIn(t *testing.T, email, password, address string) (
 	return h.SignIn(t.Context(), api.Caller{Address: address}, in)
 }
 
-// caller is the caller that a credential stands for in an organization.
+// caller returns the caller of a credential in an organization.
 func (h *testService) caller(t *testing.T, c identity.Credential, org string) (api.Caller, error) {
 	t.Helper()
 	p, err := h.Authenticate(t.Context(), c)
@@ -103,7 +104,8 @@ func wantCode(t *testing.T, what string, err error, code api.ErrorCode) {
 	}
 }
 
-// The person whose machine it is exists once, owns an organization and administers the platform.
+// TestLocalUser checks that the local user is created once, owns an organization and is a platform
+// admin.
 func TestLocalUser(t *testing.T) {
 	h := newTestService(t)
 	by := h.mustCaller(t, identity.Credential{Local: true}, "")
@@ -117,7 +119,7 @@ func TestLocalUser(t *testing.T) {
 	}
 }
 
-// Who signs in has a session of twelve hours that slides while it is used.
+// TestSessionIsExtended checks that a session lasts twelve hours and is extended by use.
 func TestSessionIsExtended(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -146,7 +148,8 @@ func TestSessionIsExtended(t *testing.T) {
 	})
 }
 
-// A wrong password and an unknown account are told apart by nobody; failures are slowed.
+// TestSignInRevealsNothing checks that a wrong password and an unknown account give the same error,
+// and that failures are throttled.
 func TestSignInRevealsNothing(t *testing.T) {
 	h := newTestService(t)
 	h.createOrganization(t, "Acme", "owner@acme.example")
@@ -173,7 +176,8 @@ func TestSignInRevealsNothing(t *testing.T) {
 	h.signIn(t, "owner@acme.example", password)
 }
 
-// Of passwords, session tokens, links and keys, the store has no copy.
+// TestSecretsAreHashed checks that the store contains no password, session token, link or key in
+// plain text.
 func TestSecretsAreHashed(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -233,7 +237,7 @@ func (h *testService) accept(t *testing.T, token, password string) (*api.SignedI
 	return h.AcceptLink(t.Context(), api.Caller{Address: "192.0.2.9"}, in)
 }
 
-// addMember lets somebody join by's organization, and is them.
+// addMember invites a user, accepts the invitation and returns them as a caller.
 func (h *testService) addMember(t *testing.T, by api.Caller, email string, role api.Role) api.Caller {
 	t.Helper()
 	s, err := h.accept(t, h.invite(t, by, email, role).InviteToken, password)
@@ -243,7 +247,8 @@ func (h *testService) addMember(t *testing.T, by api.Caller, email string, role 
 	return h.mustCaller(t, cookie(s), by.OrganizationID)
 }
 
-// An invitation is good once, ends when a new one is made, and gives the role it names.
+// TestInvitation checks that an invitation works once, is revoked by a new one, and gives the role
+// it names.
 func TestInvitation(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -275,7 +280,7 @@ func TestInvitation(t *testing.T) {
 	_, err = h.accept(t, second.InviteToken, password)
 	wantCode(t, "a link that was used", err, api.CodeUnauthorized)
 
-	// Somebody who has an account elsewhere keeps their password, and must show it.
+	// A user with an existing account keeps their password and must enter it.
 	other := h.createOrganization(t, "Beta", "boss@beta.example")
 	boss := h.mustCaller(t, cookie(h.signIn(t, "boss@beta.example", password)), other.ID)
 	again := h.invite(t, boss, "new@acme.example", api.RoleAdmin)
@@ -291,7 +296,8 @@ func TestInvitation(t *testing.T) {
 	wantCode(t, "after eight days", err, api.CodeUnauthorized)
 }
 
-// Nobody gives more than they have, and an organization keeps an owner.
+// TestMembers checks that nobody can give a role above their own, and that an organization keeps an
+// owner.
 func TestMembers(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -342,7 +348,7 @@ func (h *testService) createKey(t *testing.T, by api.Caller, scopes ...string) (
 	return h.CreateAPIKey(t.Context(), by, &api.CreateAPIKeyInput{Body: api.APIKeyBody{Name: "ci", Scopes: scopes}})
 }
 
-// A key may what it was made for, and never more than the person whose key it is may now.
+// TestAPIKeys checks that a key has its scopes, limited by the current permissions of its user.
 func TestAPIKeys(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -435,7 +441,7 @@ func TestAPIKeys(t *testing.T) {
 	}
 }
 
-// A ban ends sessions, links and keys in every organization, in the moment it is made.
+// TestBan checks that a ban immediately ends sessions, links and keys in every organization.
 func TestBan(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -468,7 +474,8 @@ func TestBan(t *testing.T) {
 	wantCode(t, "banning the person whose machine it is", err, api.CodeInvalidState)
 }
 
-// A changed password ends the other sessions; a lost one is set anew by a link.
+// TestPasswords checks that changing a password ends other sessions, and that a lost password can
+// be reset by a link.
 func TestPasswords(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")
@@ -498,7 +505,7 @@ func TestPasswords(t *testing.T) {
 	h.signIn(t, "owner@acme.example", "a third one, set by the link")
 }
 
-// Organizations have names and slugs; what another one is can't be seen.
+// TestOrganizations checks names and slugs, and that other organizations are invisible.
 func TestOrganizations(t *testing.T) {
 	h := newTestService(t)
 	acme, again := h.createOrganization(t, "Ácme & Söhne", "a@acme.example"), h.createOrganization(t, "Ácme & Söhne", "b@acme.example")
@@ -540,7 +547,8 @@ func TestOrganizations(t *testing.T) {
 	}
 }
 
-// What was done to people, places and keys stands in the organization's chain, which holds.
+// TestActionsAreAudited checks that actions on users, organizations and keys are in the
+// organization's audit chain, which is valid.
 func TestActionsAreAudited(t *testing.T) {
 	h := newTestService(t)
 	org := h.createOrganization(t, "Acme", "owner@acme.example")

@@ -8,14 +8,14 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// key is a site's public key for bundles.
+// key returns the site's public key for bundles.
 func (s *site) key() string {
 	k, err := s.sy.GetOrCreateKey(context.Background(), s.localCaller, &api.CreateSyncKeyInput{})
 	must(s.t, err)
 	return k.Key
 }
 
-// trustKey has a site trust a key, by as whom.
+// trustKey makes the site trust a key on behalf of by.
 func (s *site) trustKey(by api.Caller, key, name string) *api.SyncPeer {
 	in := &api.TrustSyncPeerInput{}
 	in.Body.Key, in.Body.Name = key, name
@@ -24,14 +24,15 @@ func (s *site) trustKey(by api.Caller, key, name string) *api.SyncPeer {
 	return p
 }
 
-// exchangeKeys has the home and a clone trust each other's keys, the clone's as its person.
+// exchangeKeys makes the remote and the clone trust each other's keys, the clone's key on behalf of
+// its user. It returns the clone as a peer of the remote.
 func (s *site) exchangeKeys() (peer *api.SyncPeer) {
 	h := s.world.remote
 	s.trustKey(s.localCaller, h.key(), "home")
 	return h.trustKey(s.remoteCaller, s.key(), s.name)
 }
 
-// writeBundle writes a bundle for a peer; for the only one where there is no name.
+// writeBundle writes a bundle for a peer, or for the only one if peer is nil.
 func (s *site) writeBundle(peer *api.SyncPeer) ([]byte, error) {
 	in := &api.WriteSyncBundleInput{AssessmentID: assessmentID}
 	if peer != nil {
@@ -53,13 +54,13 @@ func (s *site) importBundle(data []byte) (*api.ImportedSyncBundle, error) {
 	)
 }
 
-// sentBundle is a bundle that may come again, or late.
+// sentBundle is a bundle that may be delivered again or late.
 type sentBundle struct {
 	to   *site
 	data []byte
 }
 
-// exchangeBundles is an exchange by bundles, which may be lost, cut, or come twice or late.
+// exchangeBundles syncs by bundles, which may be lost, truncated, duplicated or delayed.
 func (r *run) exchangeBundles(s *site) {
 	h := r.remote
 	lost := func() bool { return r.rng.IntN(6) == 0 }

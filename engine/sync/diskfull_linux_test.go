@@ -9,7 +9,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// A full disk on either side leaves both as they were, and with room again it goes on.
+// TestDiskFull checks that a full disk on either side changes nothing, and that syncing continues
+// once there is space again.
 func TestDiskFull(t *testing.T) {
 	if fulldisktest.RunInSubprocess(t) {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Dump writes the synchronised records of an assessment.
+// Dump writes the synced records of an assessment.
 func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 	for _, t := range tables {
 		for key, err := range t.keys(tx, org, id) {
@@ -30,7 +30,8 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 	return nil
 }
 
-// RewriteFile reads a file of the protocol, has it changed, and writes it again. A line is JSON.
+// RewriteFile decodes a file of the protocol, passes it to change and encodes the result. A line is
+// a JSON object.
 func RewriteFile(data []byte, kind string, change func(header map[string]any, lines []map[string]any) []map[string]any) ([]byte, error) {
 	f, err := decodeFile(bytes.NewReader(data), kind)
 	if err != nil {
@@ -63,7 +64,7 @@ func recode(from, to any) error {
 	return json.Unmarshal(b, to)
 }
 
-// CountChanges is how many changes a file has.
+// CountChanges returns the number of changes in a file.
 func CountChanges(data []byte, kind string) (int, error) {
 	f, err := decodeFile(bytes.NewReader(data), kind)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// setNote changes the note of the first line at a site.
+// setNote changes the note of the first SoA item at a site.
 func (s *site) setNote(note string) {
 	s.t.Helper()
 	r := &run{world: s.world}
@@ -48,8 +48,8 @@ func rewriteFile(t *testing.T, data []byte, kind string, change func(head map[st
 	return out
 }
 
-// A home that lies about how far its changes go, or tells of what is not the assessment's, is
-// refused, and leaves the clone as it was.
+// TestMaliciousRemote checks that a clone rejects changes with a wrong range or with records of
+// another assessment, and stays as it was.
 func TestMaliciousRemote(t *testing.T) {
 	w := newWorld(t, 1, 1)
 	s := w.sites[0]
@@ -58,7 +58,7 @@ func TestMaliciousRemote(t *testing.T) {
 	must(t, w.remote.addDocument("a document of the home"))
 	page, err := s.fetch()
 	must(t, err)
-	// Its file is there; what is refused is the record.
+	// The file has been uploaded, so only the record can be rejected.
 	must(t, transferFiles(w.remote, s, s.remoteCaller, s.localCaller, page))
 	before := s.dumpRecords()
 	for name, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestMaliciousRemote(t *testing.T) {
 			}
 		})
 	}
-	// One that claims to be further than it is, is found out by the next reading.
+	// A range that ends too late is detected by the next read.
 	_, err = s.applyPush(rewriteFile(t, page.Data, "changes", func(h map[string]any, all lines) lines { h["next"] = 1 << 40; return all }))
 	must(t, err)
 	if _, err := s.fetch(); !api.IsCode(err, api.CodeInvalidState) ||
@@ -125,12 +125,13 @@ func TestMaliciousRemote(t *testing.T) {
 	}
 }
 
-// A clone can't reach another assessment, another tenant, or what the home alone writes.
+// TestMaliciousClone checks that a clone cannot reach another assessment or organization, or write
+// what only the remote writes.
 func TestMaliciousClone(t *testing.T) {
 	w := newWorld(t, 2, 1)
 	s, h := w.sites[0], w.remote
 	s.sync()
-	// Another assessment of the organization, with a document that nobody gave the clone.
+	// Another assessment of the organization, with a document that the clone never received.
 	other := store.Document{
 		Document: api.Document{
 			AssessmentID: "another",
@@ -221,7 +222,8 @@ func TestMaliciousClone(t *testing.T) {
 	}
 }
 
-// What a clone quotes has to stand in the passage that it names; the rest is left out, and told.
+// TestQuotes checks that a clone's quotes must occur in the passage they name; others are dropped
+// and reported.
 func TestQuotes(t *testing.T) {
 	w := newWorld(t, 8, 1)
 	s, h := w.sites[0], w.remote
@@ -255,7 +257,7 @@ func TestQuotes(t *testing.T) {
 	if got := fmt.Sprint(at(h)); got != "[p1: Rights are reviewed every quarter.]" || len(w.conflicts()) > 0 {
 		t.Fatalf("what stands there came as %s, with %v", got, w.conflicts())
 	}
-	// It stays, though the passage says something else later.
+	// An accepted quote is kept even if the passage changes later.
 	passage(h, "p1", assessmentID, "Rights are reviewed once a year.")
 	rest(
 		good,
@@ -283,7 +285,7 @@ func files(sha ...string) *api.MissingSyncInput {
 	return in
 }
 
-// What a few bytes become when they are unpacked is bounded.
+// TestDecompressionBomb checks that the decompressed size of a file is limited.
 func TestDecompressionBomb(t *testing.T) {
 	w := newWorld(t, 3, 1)
 	var b bytes.Buffer
@@ -303,7 +305,8 @@ func TestDecompressionBomb(t *testing.T) {
 	}
 }
 
-// A dry run keeps nothing on either side: no batch, no file, no mark of how far was read.
+// TestDryRun checks that a dry run stores nothing on either side: no batch, no file, no read
+// position.
 func TestDryRun(t *testing.T) {
 	w := newWorld(t, 9, 1)
 	s, h := w.sites[0], w.remote
@@ -349,7 +352,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// Who trusts a key, and as whom.
+// TestTrust checks who may trust a key, and on behalf of whom.
 func TestTrust(t *testing.T) {
 	w := newWorld(t, 10, 1)
 	s, h := w.sites[0], w.remote
@@ -379,7 +382,7 @@ func TestTrust(t *testing.T) {
 		t.Errorf("a member takes a key that is trusted for another: %v", err)
 	}
 	must(t, try(h.localCaller, "u4@acme.example"))
-	// The key of one person does not bring the clone of another.
+	// The key of one user cannot import the clone of another.
 	s.trustKey(s.localCaller, h.key(), "home")
 	s.sync()
 	s.setNote("offline")
@@ -390,7 +393,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// revokeMembership ends a person's membership at the home.
+// revokeMembership ends the user's membership at the remote.
 func (s *site) revokeMembership() {
 	must(s.t, s.world.remote.db.Update(context.Background(), func(tx *store.Tx) error {
 		m, err := store.Memberships.Get(tx, s.remoteCaller.UserID, s.remoteCaller.OrganizationID)
@@ -409,8 +412,8 @@ func (w *world) conflicts() []api.SyncConflict {
 	return l.Data
 }
 
-// The work of a person who was a member when they did it, and is none when it comes, waits for
-// somebody who may decide; by a network or in a bundle.
+// TestRevokedMember checks that changes of a user who has lost access in the meantime wait for a
+// user who may decide, whether they arrive over the network or in a bundle.
 func TestRevokedMember(t *testing.T) {
 	tarOf := func(t *testing.T, content string) []byte {
 		var b bytes.Buffer
@@ -434,7 +437,7 @@ func TestRevokedMember(t *testing.T) {
 					p, err := s.prepare()
 					must(t, err)
 					must(t, transferFiles(s, h, s.localCaller, h.localCaller, p))
-					// The person can't sign in any more: an owner brings what they did.
+					// The user can no longer sign in, so an owner delivers the changes.
 					_, err = h.sy.Push(context.Background(), h.localCaller, &api.PushSyncInput{AssessmentID: assessmentID, File: upload(p.Data)})
 					must(t, err)
 				} else {
@@ -450,7 +453,8 @@ func TestRevokedMember(t *testing.T) {
 				if len(open) != 1 || open[0].Kind != api.ConflictReplica || h.note() != "" {
 					t.Fatalf("it waits as %+v, and the home has %q", open, h.note())
 				}
-				// Nobody decides for weeks, and other files come meanwhile: its own are kept for that.
+				// The decision takes weeks and other files arrive meanwhile; the files of the held
+				// batch are kept.
 				w.now = w.now.Add(30 * 24 * time.Hour)
 				_, err := h.sy.UploadFiles(
 					context.Background(),
@@ -484,7 +488,7 @@ func TestRevokedMember(t *testing.T) {
 	}
 }
 
-// Two that synchronise the same clone at once get in each other's way, and lose nothing.
+// TestConcurrentSyncs checks that two concurrent syncs of the same clone lose nothing.
 func TestConcurrentSyncs(t *testing.T) {
 	w := newWorld(t, 5, 2)
 	s, h := w.sites[0], w.remote
@@ -534,7 +538,7 @@ func TestConcurrentSyncs(t *testing.T) {
 	if h.note() != "offline" || len(w.conflicts()) != 0 {
 		t.Errorf("the home has %q, with %v", h.note(), w.conflicts())
 	}
-	// And two that take the same answer.
+	// Two concurrent imports of the same response.
 	s.setNote("again")
 	data, err = s.writeBundle(nil)
 	must(t, err)

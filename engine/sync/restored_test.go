@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A home that was restored from a backup, and goes on from there, is found out by what it tells
-// again: its bundles are refused, and the clone is as it was.
+// TestRestoredRemoteBundles checks that a remote that was restored from a backup and changed since
+// is detected: its bundles are rejected, and the clone stays as it was.
 func TestRestoredRemoteBundles(t *testing.T) {
 	w := newWorld(t, 12, 1)
 	s, h := w.sites[0], w.remote
@@ -61,7 +61,7 @@ func TestRestoredRemoteBundles(t *testing.T) {
 	}
 	refused("was already imported with different content")
 	refused("history differs from the one this clone has read")
-	// And the other way, the home refuses the clone.
+	// In the other direction, the remote rejects the clone.
 	there, err := s.writeBundle(nil)
 	must(t, err)
 	if _, err := h.importBundle(there); !api.IsCode(err, api.CodeInvalidState) ||
@@ -70,8 +70,8 @@ func TestRestoredRemoteBundles(t *testing.T) {
 	}
 }
 
-// A copy of a clone's folder, or one restored from a backup, does not take for its own what the
-// home took of the other.
+// TestTwoCopiesOfAClone checks that a copied or restored clone folder does not treat changes that
+// the remote applied for the other copy as its own.
 func TestTwoCopiesOfAClone(t *testing.T) {
 	w := newWorld(t, 13, 1)
 	s, h := w.sites[0], w.remote

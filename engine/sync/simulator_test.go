@@ -23,10 +23,10 @@ var (
 	first = flag.Uint64("seed", 1, "seed of the first run")
 )
 
-// A remote and its clones are edited independently, with different clocks; deliveries are cut, repeated
-// or late, and processes end in between. After a sync all have the same bytes, no edit is lost without
-// a conflict that records it, and nothing passes a gate unless an authorized user approved exactly that
-// content.
+// TestSimulator edits a remote and its clones independently, with different clocks; deliveries are
+// truncated, repeated or delayed, and processes are restarted in between. After a sync all sites
+// have the same records, no edit is lost without a conflict that records it, and nothing passes a
+// gate unless an authorized user approved exactly that content.
 func TestSimulator(t *testing.T) {
 	n := *seeds
 	if longtest.Enabled() {
@@ -63,10 +63,11 @@ func TestSimulator(t *testing.T) {
 type run struct {
 	*world
 	n int
-	// written are values that an edit was told to have set, and seen the one that a later edit replaced knowingly.
+	// written maps the values set by edits to the place of the edit; replaced holds the values that
+	// a later edit overwrote knowingly.
 	written  map[string]string
 	replaced map[string]bool
-	// old are parcels of before, to be delivered again.
+	// pages and batches hold earlier deliveries, to be repeated.
 	pages, batches []parcel
 	bundles        []sentBundle
 	peers          map[*site]*api.SyncPeer
@@ -148,8 +149,8 @@ func difference(a, b string) string {
 	return strings.Join(out[:min(12, len(out))], "\n")
 }
 
-// syncWithFaults is a synchronisation that may end anywhere, with deliveries that are cut, come
-// twice, or come late.
+// syncWithFaults syncs a clone; the sync may end at any point, and deliveries may be truncated,
+// duplicated or delayed.
 func (r *run) syncWithFaults(s *site) {
 	interrupted := func() bool { return r.rng.IntN(8) == 0 }
 	h := r.remote
@@ -221,7 +222,7 @@ func (r *run) syncWithFaults(s *site) {
 	}
 }
 
-// recordEdit notes a value that is written over another.
+// recordEdit records a value and the value it replaces, if any.
 func (r *run) recordEdit(where string, before *string, value string) {
 	r.written[value] = where
 	if before != nil {
@@ -234,7 +235,7 @@ func (r *run) value() string {
 	return fmt.Sprintf("value-%d.", r.n)
 }
 
-// performAction is one thing that a person does at a site. What the rules refuse is not done.
+// performAction performs a random user action at a site, unless the rules refuse it.
 func (r *run) performAction(s *site) {
 	ctx := context.Background()
 	v, items := r.latestSoA(s)
@@ -334,7 +335,7 @@ func (r *run) performAction(s *site) {
 
 var errNothing = fmt.Errorf("there is nothing to do")
 
-// latestSoA is the newest version of the Statement of Applicability at a site, with its items.
+// latestSoA returns the latest version of the Statement of Applicability at a site, with its items.
 func (r *run) latestSoA(s *site) (v api.SoAVersion, items []api.SoAItem) {
 	must(r.t, s.db.View(context.Background(), func(tx *store.Tx) error {
 		for one, err := range store.SoAVersions.By("assessment").Scan(tx, s.org, store.Prefix(assessmentID), store.Reverse) {
@@ -355,7 +356,8 @@ func (r *run) latestSoA(s *site) (v api.SoAVersion, items []api.SoAItem) {
 	return v, items
 }
 
-// checkNothingLost: what was written is there, or a conflict tells of it, or who wrote after it has seen it.
+// checkNothingLost checks that every value that was set still exists, is recorded in a conflict, or
+// was replaced knowingly.
 func (r *run) checkNothingLost(seed uint64, records string) {
 	for value, where := range r.written {
 		if !r.replaced[value] && !strings.Contains(records, value) {
@@ -364,8 +366,8 @@ func (r *run) checkNothingLost(seed uint64, records string) {
 	}
 }
 
-// checkGates: at the home, what is approved was approved by somebody with the right there, and
-// is what they approved; every move was a legal one.
+// checkGates checks that everything approved at the remote was approved by an authorized user with
+// exactly this content, and that every transition was allowed.
 func (r *run) checkGates(seed uint64) {
 	must(r.t, r.remote.db.View(context.Background(), func(tx *store.Tx) error {
 		approved := map[string]bool{}

@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// stubServices keeps documents without passages, and knows no catalog: what they mean is not what
-// is looked at here.
+// stubServices stores documents without passages and has no catalog, because these tests do not
+// look at their content.
 type stubServices struct{}
 
 func (stubServices) PrepareImport(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.ImportedDocument, error) {
@@ -65,7 +65,7 @@ const assessmentID = "01a00000-0000-7000-8000-000000000001"
 
 var catalogContent = strings.Repeat("c", 64)
 
-// site is one installation: a home, or a clone of one person.
+// site is one installation: the remote, or the clone of one user.
 type site struct {
 	t     testing.TB
 	name  string
@@ -77,12 +77,12 @@ type site struct {
 	db *store.DB
 	as *assessment.Service
 	sy *sync.Service
-	// localCaller is who works here; there is who they are at the home.
+	// localCaller is the user at this site, remoteCaller the same user at the remote.
 	localCaller, remoteCaller api.Caller
 	replica                   string
 }
 
-// world is a home with clones, and a clock that only the test moves.
+// world is a remote with clones, and a clock that only the test advances.
 type world struct {
 	t      testing.TB
 	rng    *rand.Rand
@@ -170,7 +170,7 @@ func (w *world) newSite(name string, skew time.Duration) *site {
 	return s
 }
 
-// reopen opens the site's store; again after a crash.
+// reopen opens the site's store, closing it first if it is open.
 func (s *site) reopen() {
 	if s.db != nil {
 		must(s.t, s.db.Close())
@@ -200,7 +200,7 @@ func (s *site) reopen() {
 	})
 }
 
-// createAssessment makes an assessment with a drafted Statement of Applicability.
+// createAssessment creates an assessment with a drafted Statement of Applicability.
 func (w *world) createAssessment() {
 	h := w.remote
 	must(w.t, h.db.Update(context.Background(), func(tx *store.Tx) error { return insertAssessment(tx, h.org, "catalog-home", 6) }))
@@ -255,7 +255,7 @@ func insertAssessment(tx *store.Tx, org, catalog string, lines int) error {
 	return errors.Join(errs...)
 }
 
-// join makes the site a clone.
+// join registers the site as a clone of the remote.
 func (s *site) join(publish bool) {
 	in := &api.JoinSyncInput{}
 	in.Body.AssessmentID, in.Body.Name, in.Body.Publish = assessmentID, s.name, publish
@@ -277,7 +277,7 @@ func (s *site) prepare() (*api.SyncBatch, error) {
 	return s.sy.PrepareBatch(context.Background(), s.localCaller, &api.PrepareSyncInput{AssessmentID: assessmentID})
 }
 
-// transferFiles brings the files that a parcel names from one site to another.
+// transferFiles uploads the files of a batch that the other site is missing.
 func transferFiles(from, to *site, by, as api.Caller, p *api.SyncBatch) error {
 	ask := &api.MissingSyncInput{AssessmentID: assessmentID}
 	ask.Body.SHA256 = p.Files
@@ -325,7 +325,7 @@ func (s *site) applyPush(data []byte) (*api.ImportedSync, error) {
 	return s.sy.Apply(context.Background(), s.localCaller, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
-// sync brings clone and home together, without any trouble.
+// sync pushes and pulls until both sides have all changes.
 func (s *site) sync() {
 	s.t.Helper()
 	h := s.world.remote
@@ -352,14 +352,15 @@ func (s *site) sync() {
 	}
 }
 
-// dumpRecords are a site's synchronised records as text, without what differs by installation.
+// dumpRecords returns a site's synced records as text, without fields that differ between
+// installations.
 func (s *site) dumpRecords() string {
 	var b strings.Builder
 	must(s.t, s.db.View(context.Background(), func(tx *store.Tx) error { return sync.Dump(tx, s.org, assessmentID, &b) }))
 	return b.String()
 }
 
-// addDocument adds a document with content of its own.
+// addDocument adds a document with the given content, unless it exists.
 func (s *site) addDocument(content string) error {
 	blob, err := s.db.Blobs().Put(context.Background(), strings.NewReader(content), 1<<20)
 	if err != nil {
