@@ -251,13 +251,13 @@ const maxParticleGap = 7 // words between verb and particle
 // addPhrasalVerbs adds the concepts of separable verbs whose particle follows their object.
 func addPhrasalVerbs(words []word, add func(concept string, credit float64, clause uint8)) {
 	for i, w := range words {
-		halves := separableVerbs[w.stem]
-		if halves == nil {
+		particles := separableVerbs[w.stem]
+		if particles == nil {
 			continue
 		}
 		for k := i + 1; k < len(words) && k <= i+maxParticleGap; k++ {
-			if whole := halves[words[k].text]; whole != "" {
-				add(sharedLexicon().concept(stemOf(whole)), 1, w.clause)
+			if verb := particles[words[k].text]; verb != "" {
+				add(sharedLexicon().concept(stemOf(verb)), 1, w.clause)
 				break
 			}
 		}

@@ -51,26 +51,26 @@ func PlannedEnd(text string) (time.Time, bool) {
 
 // endOfPeriod returns the end of a day, month or quarter.
 func endOfPeriod(period string) (time.Time, bool) {
-	if q, year, is := parseQuarter(period); is {
+	if q, year, ok := parseQuarter(period); ok {
 		return time.Date(year, time.Month(3*q+1), 1, 0, 0, 0, 0, time.UTC), true
 	}
-	at, ok := parseLooseDate(period)
+	date, ok := parseLooseDate(period)
 	if monthPattern.MatchString(period) {
-		return at.AddDate(0, 1, 0), ok
+		return date.AddDate(0, 1, 0), ok
 	}
-	return at.AddDate(0, 0, 1), ok
+	return date.AddDate(0, 0, 1), ok
 }
 
 // monthPattern matches a month without a day: "2026-09", "September 2026".
 var monthPattern = lazyregexp.New(`^(?:\d{4}-\d{2}|[A-Za-z]+ 20\d\d)$`)
 
 // parseQuarter parses "Q3 2026".
-func parseQuarter(day string) (q, year int, is bool) {
-	if day[0]|0x20 != 'q' {
+func parseQuarter(period string) (q, year int, ok bool) {
+	if period[0]|0x20 != 'q' {
 		return 0, 0, false
 	}
-	year, err := strconv.Atoi(day[len(day)-4:])
-	return int(day[1] - '0'), year, err == nil
+	year, err := strconv.Atoi(period[len(period)-4:])
+	return int(period[1] - '0'), year, err == nil
 }
 
 var datePunctuation = strings.NewReplacer(",", "", ".", " ", "/", " ")

@@ -226,10 +226,10 @@ func isRelativeQualifier(words []word, i int) bool {
 
 // hasMoreThan reports whether the "no" at i limits something: "no user has more rights than needed".
 func hasMoreThan(words []word, i int) bool {
-	more := false
+	seenMore := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-		more = more || oneOf(words[k].text, "more", "further", "greater")
-		if more && (words[k].text == "than" || words[k].text == "beyond") {
+		seenMore = seenMore || oneOf(words[k].text, "more", "further", "greater")
+		if seenMore && (words[k].text == "than" || words[k].text == "beyond") {
 			return true
 		}
 	}

@@ -17,19 +17,18 @@ func (a *Analysis) markFailureTables() {
 			to++
 		}
 		if rows := a.Sentences[from:to]; len(rows) > 1 {
-			wrong := make([][]string, len(rows))
-			n := 0
+			columns := make([][]string, len(rows))
+			failed := 0
 			for i := range rows {
-				is := false
-				wrong[i], is = findFailedColumns(rows[i].Text)
-				if rows[i].InFailureTable = is; is {
-					n++
+				columns[i], rows[i].InFailureTable = findFailedColumns(rows[i].Text)
+				if rows[i].InFailureTable {
+					failed++
 				}
 			}
 			for i := range rows {
-				if rows[i].InFailureTable = rows[i].InFailureTable && 2*n >= len(rows); rows[i].InFailureTable && len(wrong[i]) > 0 {
-					lost := hashStems(splitWords(strings.Join(wrong[i], " . ")))
-					rows[i].failedColumns = &lost
+				if rows[i].InFailureTable = rows[i].InFailureTable && 2*failed >= len(rows); rows[i].InFailureTable && len(columns[i]) > 0 {
+					stems := hashStems(splitWords(strings.Join(columns[i], " . ")))
+					rows[i].failedColumns = &stems
 				}
 			}
 		}
@@ -65,32 +64,32 @@ var (
 const minCompliantPercent = 80 // percent; a share of at least this is not a failure
 
 // findFailedColumns reports whether the cells of a row state that something was not done, failed or
-// missed its target, and names those columns. columns is empty if the whole row is meant.
-func findFailedColumns(row string) (columns []string, wrong bool) {
-	wrong = missesTarget(row)
+// missed its target, and returns the names of their columns, or none if the whole row failed.
+func findFailedColumns(row string) (columns []string, failed bool) {
+	failed = missesTarget(row)
 	for _, c := range splitCells(row) {
 		if c.value == c.start {
 			continue
 		}
 		name, value := row[c.start:c.value-1], row[c.value:c.end]
-		state := statusColumnPattern.MatchString(name)
-		switch deed := isActionColumn(splitWords(name)); {
-		case (state || deed) && successCellPattern.MatchString(value):
+		isStatus := statusColumnPattern.MatchString(name)
+		switch isAction := isActionColumn(splitWords(name)); {
+		case (isStatus || isAction) && successCellPattern.MatchString(value):
 			return nil, false
-		case failedActionPattern.MatchString(value), noAnswerPattern.MatchString(value) && (state || actionColumnPattern.MatchString(name)):
-			if wrong = true; deed && !state {
+		case failedActionPattern.MatchString(value), noAnswerPattern.MatchString(value) && (isStatus || actionColumnPattern.MatchString(name)):
+			if failed = true; isAction && !isStatus {
 				columns = append(columns, strings.TrimSpace(name))
 			}
 		default:
 			if m := shareCellPattern.FindStringSubmatch(value); m != nil && completionColumnPattern.MatchString(name) &&
 				!lessIsBetterPattern.MatchString(name) {
 				if share, _ := strconv.Atoi(m[1]); share < minCompliantPercent {
-					columns, wrong = append(columns, strings.TrimSpace(name)), true
+					columns, failed = append(columns, strings.TrimSpace(name)), true
 				}
 			}
 		}
 	}
-	return columns, wrong
+	return columns, failed
 }
 
 // FailureConcerns reports whether the failed columns of a row name a word of a text; true if the

@@ -48,7 +48,7 @@ var (
 var thousandsPattern = lazyregexp.New(`^\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?$`)
 
 // parseFigure returns a figure in percent or in hours; false if it is neither.
-func parseFigure(number, unit string) (value float64, share, ok bool) {
+func parseFigure(number, unit string) (value float64, isShare, ok bool) {
 	if thousandsPattern.MatchString(number) {
 		number = strings.NewReplacer(",", "", "'", "", " ", "").Replace(number)
 	}
@@ -104,19 +104,19 @@ func missesTarget(text string) bool {
 	if at == nil {
 		return false
 	}
-	target, share, ok := parseFigure(text[at[2]:at[3]], text[at[4]:at[5]])
-	least := strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), "≥") || strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), ">")
-	if !ok || !share && !least && moreIsBetterPattern.MatchString(text) {
+	target, isShare, ok := parseFigure(text[at[2]:at[3]], text[at[4]:at[5]])
+	isMinimum := strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), "≥") || strings.HasSuffix(strings.TrimRight(text[:at[2]], " "), ">")
+	if !ok || !isShare && !isMinimum && moreIsBetterPattern.MatchString(text) {
 		return false
 	}
-	actual, known := soleFigure(reachedPattern, text, at[2], share)
+	actual, known := soleFigure(reachedPattern, text, at[2], isShare)
 	if !known {
-		actual, known = soleFigure(figurePattern, text, at[2], share)
+		actual, known = soleFigure(figurePattern, text, at[2], isShare)
 	}
 	switch {
 	case !known:
 		return false // no single value
-	case least || share && !lessIsBetterPattern.MatchString(text):
+	case isMinimum || isShare && !lessIsBetterPattern.MatchString(text):
 		return actual < target
 	}
 	return actual > 1.05*target
@@ -130,7 +130,7 @@ func soleFigure(pattern *lazyregexp.Regexp, text string, targetStart int, isShar
 		if m[2] == targetStart {
 			continue
 		}
-		if v, alike, ok := parseFigure(text[m[2]:m[3]], text[m[4]:m[5]]); ok && alike == isShare {
+		if v, share, ok := parseFigure(text[m[2]:m[3]], text[m[4]:m[5]]); ok && share == isShare {
 			actual, n = v, n+1
 		}
 	}

@@ -69,42 +69,42 @@ func (s *Stance) readHarmlessDenials(words []word) {
 	if s.IsTableRow || s.Denied == 0 {
 		return
 	}
-	there, lacks := false, uint64(0)
+	isExistence, gaps := false, uint64(0)
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if s.Denied&bit == 0 {
 			continue
 		}
-		none := false
+		harmless := false
 		switch {
 		case w.text == "no":
 			prev := wordAt(words, i-1)
-			goesOn := i > 0 && (prev == "and" || prev == "or" || words[i-1].clause != w.clause) // "no visitors, no offices and no shop"
-			there = there && goesOn || possessionVerbs[prev] || auxiliaryVerbs[prev] && clauseHas(words, w.clause, "there")
+			continues := i > 0 && (prev == "and" || prev == "or" || words[i-1].clause != w.clause) // "no visitors, no offices and no shop"
+			isExistence = isExistence && continues || possessionVerbs[prev] || auxiliaryVerbs[prev] && clauseHas(words, w.clause, "there")
 			if wordAt(words, i+1) == "longer" {
 				// "unsupported systems are no longer in use", "the gap is no longer there"
-				none = slices.ContainsFunc(words[:i], func(w word) bool { return unwantedAdjectives[w.text] || eventStems[w.stem] })
+				harmless = slices.ContainsFunc(words[:i], func(w word) bool { return unwantedAdjectives[w.text] || eventStems[w.stem] })
 				break
 			}
 			if next := wordAt(words, i+1); next == "evidence" || next == "proof" {
-				none = containsFrom(words, i+2, harmParticiples)
+				harmless = containsFrom(words, i+2, harmParticiples)
 				break
 			}
 			if prev == "lost" || prev == "missed" {
-				none = true
+				harmless = true
 				break
 			}
 			if wordAt(words, i+1) == "one" {
-				none = predicateStartsWith(words[min(i+2, len(words)):], badStates)
+				harmless = predicateStartsWith(words[min(i+2, len(words)):], badStates)
 				break
 			}
-			none = w.clause == words[min(i+1, len(words)-1)].clause && isHarmlessAbsence(words, i+1, there)
+			harmless = w.clause == words[min(i+1, len(words)-1)].clause && isHarmlessAbsence(words, i+1, isExistence)
 		case oneOf(w.text, "none", "nobody", "nothing"):
 			rest := skipToPredicate(words[i+1:])
 			if w.text == "nothing" && unwantedAdjectives[wordAt(rest, 0)] {
 				rest = rest[1:]
 			}
-			none = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) ||
+			harmless = predicateStartsWith(rest, badStates) || predicateStartsWith(rest, mishapVerbs) || startsWithHadTo(rest) ||
 				w.text == "nothing" &&
 					(predicateStartsWith(
 						rest,
@@ -115,39 +115,39 @@ func (s *Stance) readHarmlessDenials(words []word) {
 			switch verb := wordAt(words, next); {
 			case possessionVerbs[verb] && isHarmlessAbsence(words, next+1, true),
 				possessionVerbs[verb] && prepositions[wordAt(words, next+1)] && isHarmlessAbsence(words, next+2, true):
-				none = true
+				harmless = true
 			case verb == "exist" || verb == "in" && wordAt(words, next+1) == "use":
-				none = clauseHasAny(words, w.clause, unwantedAdjectives)
+				harmless = clauseHasAny(words, w.clause, unwantedAdjectives)
 			case verb == "a" && wordAt(words, next+1) == "single":
-				none = unwantedAdjectives[wordAt(words, next+2)] || isHarmlessAbsence(words, next+2, false)
+				harmless = unwantedAdjectives[wordAt(words, next+2)] || isHarmlessAbsence(words, next+2, false)
 			case unharmedParticiples[verb]:
-				none = true // "customers were not affected"
+				harmless = true // "customers were not affected"
 			default:
-				none = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") &&
+				harmless = (harmVerbStems[stemOf(verb)] || (verb == "come" || verb == "hold") &&
 					(wordAt(words, next+1) == "back" || wordAt(words, next+1) == "up")) &&
 					!namesSafeguard(words, w.clause, next)
 			}
 		case w.text == "neither":
-			none = containsFrom(words, i+1, unharmedParticiples)
+			harmless = containsFrom(words, i+1, unharmedParticiples)
 		case w.text == "never":
-			none = harmVerbStems[stemOf(wordAt(words, i+1))] || startsWithHadTo(words[i+1:])
+			harmless = harmVerbStems[stemOf(wordAt(words, i+1))] || startsWithHadTo(words[i+1:])
 		case w.text == "without":
 			next := i + 1
 			if wordAt(words, next) == "a" && wordAt(words, next+1) == "single" {
 				next += 2
 			}
-			none = isHarmlessAbsence(words, next, true) &&
+			harmless = isHarmlessAbsence(words, next, true) &&
 				!clauseMatches(words, w.clause, func(w string) bool { return objectStems[stemOf(w)] })
 		default:
 			continue
 		}
-		if none {
+		if harmless {
 			s.harmless |= bit
 		} else {
-			lacks |= bit
+			gaps |= bit
 		}
 	}
-	s.harmless &^= lacks
+	s.harmless &^= gaps
 }
 
 // IsHarmlessDenial reports whether nothing that the sentence denies is a gap.
@@ -175,8 +175,9 @@ func nounPhraseEnd(words []word, from int) int {
 	return end
 }
 
-// isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence
-// distinguishes "there is no …" from "we have no …".
+// isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence is
+// set if the sentence only denies that it exists ("there is no …", "we have no …"), and not if a
+// predicate follows ("no … was found").
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	if next := wordAt(words, from); oneOf(next, "any", "a", "an") {
 		from++

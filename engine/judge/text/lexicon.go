@@ -71,9 +71,9 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 				l.phrases[stems[0]] = append(l.phrases[stems[0]], phrase{key: strings.Join(stems, " "), stems: stems, concept: concept})
 			}
 		case section == "kinds":
-			narrow, wide, _ := strings.Cut(line, ">")
-			for n := range strings.SplitSeq(narrow, "|") {
-				for w := range strings.SplitSeq(wide, "|") {
+			narrower, broader, _ := strings.Cut(line, ">")
+			for n := range strings.SplitSeq(narrower, "|") {
+				for w := range strings.SplitSeq(broader, "|") {
 					l.broader[l.concept(key(n))] = append(l.broader[l.concept(key(n))], l.concept(key(w)))
 				}
 			}
@@ -107,13 +107,13 @@ var sharedLexicon = sync.OnceValue(func() *lexicon {
 			}
 		}
 	}
-	for concept, wide := range l.broader {
-		for _, w := range wide {
+	for concept, broader := range l.broader {
+		for _, w := range broader {
 			l.related[concept] = append(l.related[concept], Term{ID: hashTerm(w), Credit: CreditBroader})
 		}
 	}
-	for concept, akin := range l.similar {
-		for _, a := range akin {
+	for concept, similar := range l.similar {
+		for _, a := range similar {
 			l.related[concept] = append(l.related[concept], Term{ID: hashTerm(a), Credit: creditSimilar})
 		}
 	}

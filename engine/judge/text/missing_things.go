@@ -39,21 +39,21 @@ func findMissingThings(text string, words []word, s *Stance) (things []MissingTh
 		return nil
 	}
 	l := sharedLexicon()
-	guards, part, phrase := false, 0, uint64(0)
+	isSafeguard, phraseLeft, phrase := false, 0, uint64(0)
 	for i, w := range words {
-		if part--; part < 0 {
+		if phraseLeft--; phraseLeft < 0 {
 			phrase = 0
 		}
 		if s.Denied&(1<<w.clause) == 0 {
 			continue
 		}
 		if concept, n := l.longestPhrase(words, i); n > 1 {
-			part, phrase = n-1, hashTerm(concept)
+			phraseLeft, phrase = n-1, hashTerm(concept)
 		}
 		if relativePronouns[w.text] || circumstanceWords[w.text] {
 			break
 		}
-		guards = guards || safeguardStems[w.stem] || otherSafeguardStems[w.stem]
+		isSafeguard = isSafeguard || safeguardStems[w.stem] || otherSafeguardStems[w.stem]
 		if stopWords[w.text] || phrase == 0 && (len(w.stem) < 2 || strings.ContainsAny(w.text, "0123456789")) ||
 			genericActionStems[w.stem] ||
 			timeStems[w.stem] {
@@ -68,7 +68,7 @@ func findMissingThings(text string, words []word, s *Stance) (things []MissingTh
 			things = append(things, t)
 		}
 	}
-	if !guards || len(things) > maxMissingThings {
+	if !isSafeguard || len(things) > maxMissingThings {
 		return nil
 	}
 	return things

@@ -44,27 +44,27 @@ func splitWords(text string) []word {
 			w = apostropheReplacer.Replace(w)
 		}
 		w = strings.ToLower(w)
-		if first, second, is := splitContraction(w); is {
+		if first, second, ok := splitContraction(w); ok {
 			mark := start + len(first)
-			_, wide := utf8.DecodeRuneInString(text[mark:])
+			_, markSize := utf8.DecodeRuneInString(text[mark:])
 			out = append(
 				out,
 				word{text: first, stem: stemOf(first), start: start, end: mark},
-				word{text: second, stem: stemOf(second), start: mark + wide, end: i},
+				word{text: second, stem: stemOf(second), start: mark + markSize, end: i},
 			)
 			continue
 		}
-		one := word{text: w, stem: stemOf(w), start: start, end: i}
+		token := word{text: w, stem: stemOf(w), start: start, end: i}
 		switch raw := text[start:i]; {
 		case raw == "IT":
-			one.stem = "IT" // not the pronoun
+			token.stem = "IT" // not the pronoun
 		case raw == "May" && (len(out) > 0 || i+1 < len(text) && text[i] == ' ' && text[i+1] >= '0' && text[i+1] <= '9'):
-			one.text = raw // the month or a name, not the verb
+			token.text = raw // the month or a name, not the verb
 		}
-		if whole := missingApostrophes[w]; whole != "" {
-			one.text, one.stem = whole, whole
+		if corrected := missingApostrophes[w]; corrected != "" {
+			token.text, token.stem = corrected, corrected
 		}
-		out = append(out, one)
+		out = append(out, token)
 	}
 	return out
 }
@@ -88,9 +88,9 @@ var missingApostrophes = map[string]string{
 }
 
 // splitContraction splits a contraction into its two words: "there's" into "there" and "is".
-func splitContraction(w string) (first, second string, is bool) {
-	first, end, is := strings.Cut(w, "'")
-	if !is {
+func splitContraction(w string) (first, second string, ok bool) {
+	first, end, ok := strings.Cut(w, "'")
+	if !ok {
 		return "", "", false
 	}
 	switch {
