@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-// speaking returns a model served over ollama's protocol that responds with the result of answer
+// serveModel returns a model served over ollama's protocol that responds with the result of answer
 // for the data of a question.
-func speaking(t *testing.T, answer func(data map[string]any) any) agent.Model {
+func serveModel(t *testing.T, answer func(data map[string]any) any) agent.Model {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
@@ -55,8 +55,8 @@ func speaking(t *testing.T, answer func(data map[string]any) any) agent.Model {
 	return m
 }
 
-// ran runs an agent to its end and returns the run and its proposals.
-func ran(t *testing.T, b *bench, s *agent.Service, id, assessment string) (*api.AgentRun, *api.AgentOutput) {
+// runAgent runs an agent to its end and returns the run and its proposals.
+func runAgent(t *testing.T, b *bench, s *agent.Service, id, assessment string) (*api.AgentRun, *api.AgentOutput) {
 	t.Helper()
 	run, err := s.StartRun(t.Context(), b.by, &api.StartRunInput{Body: api.StartRunBody{AgentID: id, AssessmentID: assessment}})
 	if err != nil {
@@ -84,10 +84,10 @@ func advisedOn(out *api.AgentOutput) (all []map[string]any) {
 func TestAdviceOfAModel(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
-	_, rules := ran(t, b, b.Agents, "scope-soa-architect", a.ID)
+	_, rules := runAgent(t, b, b.Agents, "scope-soa-architect", a.ID)
 	before := soaHash(t, b, a.ID)
 
-	m := speaking(t, func(data map[string]any) any {
+	m := serveModel(t, func(data map[string]any) any {
 		line := data["lines"].([]any)[0].(map[string]any)["about"]
 		first := data["passages"].([]any)[0].(map[string]any)
 		words := strings.Join(strings.Fields(first["quote"].(string))[:3], " ")
@@ -99,7 +99,7 @@ func TestAdviceOfAModel(t *testing.T) {
 	})
 	s := with(b.Engine, m)
 	t.Cleanup(s.Close)
-	run, out := ran(t, b, s, "scope-soa-architect", a.ID)
+	run, out := runAgent(t, b, s, "scope-soa-architect", a.ID)
 	if run.Status != "completed" || run.Model != "ollama/small" || run.PromptVersion != "scope-soa-architect/1" ||
 		run.Tokens != (api.Tokens{Prompt: 700, Completion: 40}) {
 		t.Errorf("%+v", run)
@@ -131,13 +131,13 @@ func TestAdviceOfAModel(t *testing.T) {
 func TestBadAdvice(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateSoADrafted)
-	_, rules := ran(t, b, b.Agents, "evidence-analyst", a.ID)
+	_, rules := runAgent(t, b, b.Agents, "evidence-analyst", a.ID)
 	first := func(data map[string]any) any {
 		return data["lines"].([]any)[0].(map[string]any)["about"]
 	}
 	for name, m := range map[string]agent.Model{
 		"away": fake{func(llm.Request) (llm.Answer, error) { return llm.Answer{}, llm.ErrUnavailable }},
-		"obeys": speaking(t, func(data map[string]any) any {
+		"obeys": serveModel(t, func(data map[string]any) any {
 			var all []any
 			for range 5 {
 				all = append(
@@ -147,15 +147,15 @@ func TestBadAdvice(t *testing.T) {
 			}
 			return map[string]any{"summary": "No gaps. Approved.", "advice": all}
 		}),
-		"other form": speaking(t, func(map[string]any) any { return map[string]any{"approve": true} }),
-		"wrong type": speaking(t, func(data map[string]any) any {
+		"other form": serveModel(t, func(map[string]any) any { return map[string]any{"approve": true} }),
+		"wrong type": serveModel(t, func(data map[string]any) any {
 			return map[string]any{"summary": "x", "advice": []any{map[string]any{"about": first(data), "text": 5, "source": "1", "quote": nil}}}
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := with(b.Engine, m)
 			defer s.Close()
-			run, out := ran(t, b, s, "evidence-analyst", a.ID)
+			run, out := runAgent(t, b, s, "evidence-analyst", a.ID)
 			if run.Status != "completed" || run.Model != "builtin" || len(advisedOn(out)) != 0 ||
 				len(out.Proposals) != len(rules.Proposals) ||
 				out.Summary != rules.Summary {

@@ -9,14 +9,14 @@ import (
 	"github.com/scf-service/service/engine"
 )
 
-// hearing is a log handler that calls a function with each message.
-type hearing struct {
+// logFunc is a log handler that calls a function with each message.
+type logFunc struct {
 	slog.Handler
 	hear func(message string)
 }
 
-func (h hearing) Enabled(context.Context, slog.Level) bool { return true }
-func (h hearing) Handle(_ context.Context, r slog.Record) error {
+func (h logFunc) Enabled(context.Context, slog.Level) bool { return true }
+func (h logFunc) Handle(_ context.Context, r slog.Record) error {
 	h.hear(r.Message)
 	return nil
 }
@@ -26,7 +26,7 @@ func (h hearing) Handle(_ context.Context, r slog.Record) error {
 func TestTrainAhead(t *testing.T) {
 	trained := make(chan *api.EmbeddingStatus, 2)
 	var e *engine.Engine
-	log := slog.New(hearing{slog.DiscardHandler, func(message string) {
+	log := slog.New(logFunc{slog.DiscardHandler, func(message string) {
 		if message != "trained the embedder" {
 			return
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// gapHouse is an engine with an assessment whose gap analyses are written by the test.
-type gapHouse struct {
+// gapFixture is an engine with an assessment whose gap analyses are written by the test.
+type gapFixture struct {
 	t  *testing.T
 	e  *engine.Engine
 	db *store.DB
@@ -28,7 +28,7 @@ const gapAssessment = "018f0000-0000-7000-8000-0000000000a1"
 
 // analysed writes a version with gaps in the form CODE:SEVERITY, where "-" means met. With
 // approved, it is approved.
-func (h *gapHouse) analysed(approved bool, gaps ...string) {
+func (h *gapFixture) analysed(approved bool, gaps ...string) {
 	h.t.Helper()
 	h.n++
 	v := api.GapVersion{}
@@ -68,7 +68,7 @@ func (h *gapHouse) analysed(approved bool, gaps ...string) {
 }
 
 // fresh returns the number of new gaps of a severity according to the metrics.
-func (h *gapHouse) fresh(severity string) float64 {
+func (h *gapFixture) fresh(severity string) float64 {
 	h.t.Helper()
 	all, err := h.e.ListMetrics(h.t.Context(), h.by, &api.Paging{Limit: 200}, nil)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestNewCriticalGaps(t *testing.T) {
 	if _, err := e.Identity.Bootstrap(t.Context(), "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
-	h := &gapHouse{t: t, e: e, db: db, c: c}
+	h := &gapFixture{t: t, e: e, db: db, c: c}
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {
 			if err != nil {

@@ -65,7 +65,7 @@ func TestArchive(t *testing.T) {
 		"reports.jsonl": func(string, string) (string, bool) { return "", false },
 		"documents/":    func(_, text string) (string, bool) { return text + "!", true },
 	} {
-		got, err := archive.Verify(rewritten(t, whole, name, change))
+		got, err := archive.Verify(rewriteArchive(t, whole, name, change))
 		if err != nil || got.OK {
 			t.Errorf("a change of %s: %+v, %v", name, got, err)
 		}
@@ -75,8 +75,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// rewritten returns an archive with one file changed or removed.
-func rewritten(t *testing.T, whole []byte, name string, change func(path, text string) (string, bool)) (*bytes.Reader, int64) {
+// rewriteArchive returns an archive with one file changed or removed.
+func rewriteArchive(t *testing.T, whole []byte, name string, change func(path, text string) (string, bool)) (*bytes.Reader, int64) {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
 	if err != nil {

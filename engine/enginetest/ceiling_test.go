@@ -15,37 +15,37 @@ import (
 	llm "github.com/scf-service/service/engine/llm"
 )
 
-// asking is an agent service with a caller.
-type asking struct {
+// agentCaller is an agent service with a caller.
+type agentCaller struct {
 	*agent.Service
 	by api.Caller
 }
 
-func (a asking) EvaluateEvidence(ctx context.Context, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
+func (a agentCaller) EvaluateEvidence(ctx context.Context, in *api.EvaluateEvidenceInput) (*api.EvidenceEvaluation, error) {
 	return a.Service.EvaluateEvidence(ctx, a.by, in)
 }
 
-func (a asking) TriageIncident(ctx context.Context, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
+func (a agentCaller) TriageIncident(ctx context.Context, in *api.TriageIncidentInput) (*api.IncidentTriage, error) {
 	return a.Service.TriageIncident(ctx, a.by, in)
 }
 
-func (a asking) TranslateRisk(ctx context.Context, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
+func (a agentCaller) TranslateRisk(ctx context.Context, in *api.TranslateRiskInput) (*api.RiskTranslation, error) {
 	return a.Service.TranslateRisk(ctx, a.by, in)
 }
 
-func (a asking) ScanVendorContract(ctx context.Context, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
+func (a agentCaller) ScanVendorContract(ctx context.Context, in *api.ScanVendorContractInput) (*api.VendorScan, error) {
 	return a.Service.ScanVendorContract(ctx, a.by, in)
 }
 
-func (a asking) ArchitectRemediation(ctx context.Context, in *api.ArchitectRemediationInput) (*api.RemediationPlan, error) {
+func (a agentCaller) ArchitectRemediation(ctx context.Context, in *api.ArchitectRemediationInput) (*api.RemediationPlan, error) {
 	return a.Service.ArchitectRemediation(ctx, a.by, in)
 }
 
-func (a asking) AnalyzeRoPA(ctx context.Context, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
+func (a agentCaller) AnalyzeRoPA(ctx context.Context, in *api.AnalyzeRoPAInput) (*api.RoPAAnalysis, error) {
 	return a.Service.AnalyzeRoPA(ctx, a.by, in)
 }
 
-func (a asking) AssessDPIA(ctx context.Context, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
+func (a agentCaller) AssessDPIA(ctx context.Context, in *api.AssessDPIAInput) (*api.DPIAAssessment, error) {
 	return a.Service.AssessDPIA(ctx, a.by, in)
 }
 
@@ -53,17 +53,17 @@ func (a asking) AssessDPIA(ctx context.Context, in *api.AssessDPIAInput) (*api.D
 // every label. A case where the rules are too strict can't pass, since a model may never be more
 // lenient; it must be listed here.
 func TestCeiling(t *testing.T) {
-	e, by := world(t)
+	e, by := newEngineAndUser(t)
 	var key map[string]any
 	perfect := fake{func(llm.Request) (llm.Answer, error) {
 		b, err := json.Marshal(key)
 		return llm.Answer{Text: string(b), Model: "ollama/perfect"}, err
 	}}
-	rules, err := analysis.MeasureAnswerer(t.Context(), asking{e.Agents, by}, func(map[string]any) {})
+	rules, err := analysis.MeasureAnswerer(t.Context(), agentCaller{e.Agents, by}, func(map[string]any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := analysis.MeasureAnswerer(t.Context(), asking{with(e, perfect), by}, func(k map[string]any) { key = k })
+	best, err := analysis.MeasureAnswerer(t.Context(), agentCaller{with(e, perfect), by}, func(k map[string]any) { key = k })
 	if err != nil {
 		t.Fatal(err)
 	}

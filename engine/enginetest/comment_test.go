@@ -87,7 +87,7 @@ func TestComments(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	r, err := archive.Verify(
-		rewritten(t, whole, "comments.jsonl", func(_, text string) (string, bool) { return strings.Replace(text, "Who", "How", 1), true }),
+		rewriteArchive(t, whole, "comments.jsonl", func(_, text string) (string, bool) { return strings.Replace(text, "Who", "How", 1), true }),
 	)
 	if err != nil || r.OK ||
 		!strings.Contains(r.Findings[len(r.Findings)-2].Subject+r.Findings[len(r.Findings)-1].Subject, "comment "+on.ID) {

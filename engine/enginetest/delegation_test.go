@@ -23,8 +23,8 @@ func local(t testing.TB, e *engine.Engine) api.Caller {
 	return by
 }
 
-// joined returns a new signed-in member of the organization of by.
-func joined(t *testing.T, e *engine.Engine, by api.Caller, email string, role api.Role) api.Caller {
+// addMember returns a new signed-in member of the organization of by.
+func addMember(t *testing.T, e *engine.Engine, by api.Caller, email string, role api.Role) api.Caller {
 	t.Helper()
 	invite := &api.InviteMemberInput{}
 	invite.Body.Email, invite.Body.Role = email, role
@@ -52,7 +52,7 @@ func TestDelegationEnds(t *testing.T) {
 	e, _, c := opened(t, engine.Options{})
 	b := &bench{e, local(t, e)}
 	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
-	ben := joined(t, e, b.by, "ben@example.com", api.RoleMember)
+	ben := addMember(t, e, b.by, "ben@example.com", api.RoleMember)
 	in := &api.CreateDelegationInput{}
 	in.Body.DelegateID, in.Body.ExpiresAt = ben.UserID, c.now().Add(time.Hour)
 	d, err := e.Assessments.CreateDelegation(t.Context(), b.by, in)

@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
-// posts is an engine with the operator's mail server and organizations that may have their own.
-type posts struct {
+// mailFixture is an engine with the operator's mail server and organizations that may have their own.
+type mailFixture struct {
 	t        *testing.T
 	e        *engine.Engine
 	operator *smtptest.Server
@@ -33,9 +33,9 @@ func smtpServer(t *testing.T, o smtptest.Options) *smtptest.Server {
 	return s
 }
 
-func newPosts(t *testing.T, own *smtptest.Server, networks ...netip.Prefix) *posts {
+func newPosts(t *testing.T, own *smtptest.Server, networks ...netip.Prefix) *mailFixture {
 	t.Helper()
-	p := &posts{t: t, operator: smtpServer(t, smtptest.Options{}), roots: x509.NewCertPool()}
+	p := &mailFixture{t: t, operator: smtpServer(t, smtptest.Options{}), roots: x509.NewCertPool()}
 	p.roots.AppendCertsFromPEM(p.operator.PEM)
 	p.roots.AppendCertsFromPEM(own.PEM)
 	server, err := mail.ParseServer("smtp://"+p.operator.Addr, "Operator <post@operator.example>", "")
@@ -46,7 +46,7 @@ func newPosts(t *testing.T, own *smtptest.Server, networks ...netip.Prefix) *pos
 	return p
 }
 
-func (p *posts) organization(name string) api.Caller {
+func (p *mailFixture) organization(name string) api.Caller {
 	p.t.Helper()
 	in := &api.NewOrganizationInput{}
 	in.Body.Name, in.Body.Owner.Email, in.Body.Owner.Password = name, name+"@"+name+".example", "four words make one"
@@ -58,7 +58,7 @@ func (p *posts) organization(name string) api.Caller {
 }
 
 // own configures an organization's own mail server.
-func (p *posts) own(by api.Caller, host string, s *smtptest.Server, password string) (*api.Integration, error) {
+func (p *mailFixture) own(by api.Caller, host string, s *smtptest.Server, password string) (*api.Integration, error) {
 	p.t.Helper()
 	_, port, _ := strings.Cut(s.Addr, ":")
 	n, err := strconv.Atoi(port)
@@ -75,7 +75,7 @@ func (p *posts) own(by api.Caller, host string, s *smtptest.Server, password str
 	return p.e.Integrations.Create(p.t.Context(), by, in)
 }
 
-func (p *posts) send(by api.Caller, to string) *api.Email {
+func (p *mailFixture) send(by api.Caller, to string) *api.Email {
 	p.t.Helper()
 	in := &api.SendEmailInput{}
 	in.Body.To, in.Body.Subject, in.Body.Text = []string{to}, "Hello", "Only for "+to
@@ -87,7 +87,7 @@ func (p *posts) send(by api.Caller, to string) *api.Email {
 }
 
 // tried waits until a mail has been attempted.
-func (p *posts) tried(by api.Caller, id string) *api.Email {
+func (p *mailFixture) tried(by api.Caller, id string) *api.Email {
 	p.t.Helper()
 	for ends := time.Now().Add(time.Minute); ; {
 		e, err := p.e.Mail.Get(p.t.Context(), by, &api.EmailInput{EmailID: id})
@@ -101,7 +101,7 @@ func (p *posts) tried(by api.Caller, id string) *api.Email {
 }
 
 // status returns the integration's status of the last mail.
-func (p *posts) status(by api.Caller, id string) string {
+func (p *mailFixture) status(by api.Caller, id string) string {
 	p.t.Helper()
 	r, err := p.e.Integrations.Get(p.t.Context(), by, &api.IntegrationInput{IntegrationID: id})
 	if err != nil || r.LastStatus == nil {
@@ -224,7 +224,7 @@ func TestOwnMailServerHangs(t *testing.T) {
 // can send, and others are told what to do.
 func TestOwnMailServerAlone(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{})
-	p := &posts{t: t, operator: theirs, roots: theirs.Roots}
+	p := &mailFixture{t: t, operator: theirs, roots: theirs.Roots}
 	p.e = enginetest.New(t, func(o *engine.Options) { o.MailServer, o.MailRoots = nil, theirs.Roots })
 	acme, other := p.organization("acme"), p.organization("other")
 	if _, err := p.own(acme, "127.0.0.1", theirs, ""); err != nil {

@@ -60,7 +60,7 @@ func TestOutsideEmbedder(t *testing.T) {
 		t.Fatal(err)
 	}
 	told, embedded := make(chan string, 100), make(chan string, 100)
-	log := slog.New(hearing{slog.DiscardHandler, func(message string) {
+	log := slog.New(logFunc{slog.DiscardHandler, func(message string) {
 		switch {
 		case message == "embedded a document":
 			embedded <- message

@@ -24,13 +24,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// desk is an engine with access to its store.
-type desk struct {
+// syncEngine is an engine with access to its store.
+type syncEngine struct {
 	bench
 	db *store.DB
 }
 
-func newDesk(t testing.TB) *desk {
+func newSyncEngine(t testing.TB) *syncEngine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
@@ -74,7 +74,7 @@ func newDesk(t testing.TB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{bench{e, by}, db}
+	return &syncEngine{bench{e, by}, db}
 }
 
 func want(t testing.TB, err error) {
@@ -86,7 +86,7 @@ func want(t testing.TB, err error) {
 
 // large creates an assessment with a Statement of Applicability of this many lines, and documents
 // of about five passages, and returns its ID.
-func (d *desk) large(t testing.TB, lines, documents int) string {
+func (d *syncEngine) large(t testing.TB, lines, documents int) string {
 	t.Helper()
 	in := &api.CreateAssessmentInput{}
 	in.Body.Name, in.Body.FrameworkID = "Large", "lgpd"
@@ -171,7 +171,7 @@ func (d *desk) large(t testing.TB, lines, documents int) string {
 }
 
 // cloned makes the engine's copy a clone of home's assessment and reads its documents.
-func (d *desk) cloned(t testing.TB, home *desk, id string) {
+func (d *syncEngine) cloned(t testing.TB, home *syncEngine, id string) {
 	t.Helper()
 	join := &api.JoinSyncInput{}
 	join.Body.AssessmentID = id
@@ -183,7 +183,7 @@ func (d *desk) cloned(t testing.TB, home *desk, id string) {
 	want(t, err)
 }
 
-func (d *desk) carry(t testing.TB, from *desk, p *api.SyncBatch) (n int) {
+func (d *syncEngine) carry(t testing.TB, from *syncEngine, p *api.SyncBatch) (n int) {
 	ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
 	ask.Body.SHA256 = p.Files
 	m, err := d.Sync.ListMissingFiles(t.Context(), d.by, ask)
@@ -207,11 +207,11 @@ func (d *desk) carry(t testing.TB, from *desk, p *api.SyncBatch) (n int) {
 type spent struct{ gather, files, take time.Duration }
 
 // sync syncs both engines and returns the bytes of records sent and read.
-func (d *desk) sync(t testing.TB, home *desk, id string) (sent, read int) {
+func (d *syncEngine) sync(t testing.TB, home *syncEngine, id string) (sent, read int) {
 	return d.timed(t, home, id, &spent{})
 }
 
-func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read int) {
+func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) (sent, read int) {
 	for {
 		p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 		want(t, err)
@@ -266,7 +266,7 @@ func (d *desk) timed(t testing.TB, home *desk, id string, s *spent) (sent, read 
 // BenchmarkSyncClone measures the first clone of a large assessment, including embedding; as a
 // baseline for the disk, it also writes just the files, each flushed with its folder.
 func BenchmarkSyncClone(b *testing.B) {
-	home := newDesk(b)
+	home := newSyncEngine(b)
 	id := home.large(b, 1468, 200)
 	b.Run("clone", func(b *testing.B) { benchmarkClone(b, home, id) })
 	b.Run("plain", func(b *testing.B) {
@@ -281,7 +281,7 @@ func BenchmarkSyncClone(b *testing.B) {
 }
 
 // files returns the contents of an assessment's documents.
-func (d *desk) files(b *testing.B, id string) (all [][]byte) {
+func (d *syncEngine) files(b *testing.B, id string) (all [][]byte) {
 	want(b, d.db.View(b.Context(), func(tx *store.Tx) error {
 		for doc, err := range store.Documents.By("assessment").Scan(tx, d.by.OrganizationID, store.Prefix(id)) {
 			if err != nil {
@@ -313,12 +313,12 @@ func writeFlushed(b *testing.B, path string, content []byte) {
 	want(b, errors.Join(dir.Sync(), dir.Close()))
 }
 
-func benchmarkClone(b *testing.B, home *desk, id string) {
+func benchmarkClone(b *testing.B, home *syncEngine, id string) {
 	read := 0
 	var spent spent
 	for b.Loop() {
 		b.StopTimer()
-		away := newDesk(b)
+		away := newSyncEngine(b)
 		away.large(b, 1, 1) // its embedder is trained once for each data folder
 		away.cloned(b, home, id)
 		b.StartTimer()
@@ -332,14 +332,14 @@ func benchmarkClone(b *testing.B, home *desk, id string) {
 
 // BenchmarkSyncBundle measures writing and reading the same as a bundle.
 func BenchmarkSyncBundle(b *testing.B) {
-	home := newDesk(b)
+	home := newSyncEngine(b)
 	id := home.large(b, 1468, 200)
-	keys := func(of *desk) string {
+	keys := func(of *syncEngine) string {
 		k, err := of.Sync.GetOrCreateKey(b.Context(), of.by, &api.CreateSyncKeyInput{})
 		want(b, err)
 		return k.Key
 	}
-	trust := func(at *desk, key string) *api.SyncPeer {
+	trust := func(at *syncEngine, key string) *api.SyncPeer {
 		in := &api.TrustSyncPeerInput{}
 		in.Body.Key = key
 		p, err := at.Sync.TrustPeer(b.Context(), at.by, in)
@@ -350,7 +350,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 	var size bytes.Buffer
 	for b.Loop() {
 		b.StopTimer()
-		away := newDesk(b)
+		away := newSyncEngine(b)
 		away.large(b, 1, 1)
 		peer := trust(home, keys(away))
 		trust(away, own)
@@ -372,7 +372,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 // BenchmarkSyncEmpty measures a sync without changes, BenchmarkSyncTen one of ten edits, with the
 // bytes sent.
 func BenchmarkSyncEmpty(b *testing.B) {
-	home, away := newDesk(b), newDesk(b)
+	home, away := newSyncEngine(b), newSyncEngine(b)
 	id := home.large(b, 1468, 20)
 	away.cloned(b, home, id)
 	away.sync(b, home, id)
@@ -382,7 +382,7 @@ func BenchmarkSyncEmpty(b *testing.B) {
 }
 
 func BenchmarkSyncTen(b *testing.B) {
-	home, away := newDesk(b), newDesk(b)
+	home, away := newSyncEngine(b), newSyncEngine(b)
 	id := home.large(b, 1468, 2)
 	away.cloned(b, home, id)
 	away.sync(b, home, id)
@@ -400,7 +400,7 @@ func BenchmarkSyncTen(b *testing.B) {
 	b.ReportMetric(float64(sent), "bytes-sent")
 }
 
-func (d *desk) edit(t testing.TB, id, note string) {
+func (d *syncEngine) edit(t testing.TB, id, note string) {
 	in := &api.UpdateSoAItemInput{SoAItemID: id}
 	in.Body.Note = api.Some(note)
 	_, err := d.Assessments.UpdateSoAItem(t.Context(), d.by, in)
@@ -412,7 +412,7 @@ func (d *desk) edit(t testing.TB, id, note string) {
 func BenchmarkSyncLog(b *testing.B) {
 	for _, role := range []string{"alone", "home", "clone"} {
 		b.Run(role, func(b *testing.B) {
-			d, other := newDesk(b), newDesk(b)
+			d, other := newSyncEngine(b), newSyncEngine(b)
 			id := d.large(b, 100, 1)
 			on := d
 			if role != "alone" {

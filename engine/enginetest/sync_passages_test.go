@@ -11,7 +11,7 @@ import (
 )
 
 // passages returns a document and its passages.
-func (d *desk) passages(t *testing.T, id string) (doc store.Document, all []api.Chunk) {
+func (d *syncEngine) passages(t *testing.T, id string) (doc store.Document, all []api.Chunk) {
 	t.Helper()
 	want(t, d.db.View(t.Context(), func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, d.by.OrganizationID, id); err == nil {
@@ -25,7 +25,7 @@ func (d *desk) passages(t *testing.T, id string) (doc store.Document, all []api.
 	return doc, all
 }
 
-func (d *desk) add(t *testing.T, assessment, name, content string) string {
+func (d *syncEngine) add(t *testing.T, assessment, name, content string) string {
 	t.Helper()
 	doc, err := d.Evidence.Upload(
 		t.Context(),
@@ -41,7 +41,7 @@ func (d *desk) add(t *testing.T, assessment, name, content string) string {
 }
 
 // quotes sets the evidence of the first line of the Statement of Applicability.
-func (d *desk) quotes(t *testing.T, assessment string, e ...api.Evidence) {
+func (d *syncEngine) quotes(t *testing.T, assessment string, e ...api.Evidence) {
 	t.Helper()
 	line := d.soaItems(t, assessment)[0].ID
 	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
@@ -55,7 +55,7 @@ func (d *desk) quotes(t *testing.T, assessment string, e ...api.Evidence) {
 }
 
 // notes syncs both engines and returns the remote's notes.
-func (d *desk) notes(t *testing.T, home *desk, id string) string {
+func (d *syncEngine) notes(t *testing.T, home *syncEngine, id string) string {
 	t.Helper()
 	p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
 	want(t, err)
@@ -75,7 +75,7 @@ const honest = "# Access\n\nAccess rights are approved by the head of IT.\n\n# R
 // TestPassagesAreTheFiles checks that the remote reads a clone's files itself, and ignores the
 // clone's passages and quotes that don't match them.
 func TestPassagesAreTheFiles(t *testing.T) {
-	home, away := newDesk(t), newDesk(t)
+	home, away := newSyncEngine(t), newSyncEngine(t)
 	id := home.large(t, 3, 1)
 	away.cloned(t, home, id)
 	away.sync(t, home, id)
@@ -142,7 +142,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		now[0].Locator.Page != 0 {
 		t.Errorf("the home has %+v with %+v", at, now[0])
 	}
-	for _, d := range []*desk{home, away} {
+	for _, d := range []*syncEngine{home, away} {
 		if e := d.soaItems(t, id)[0].Evidence; len(e) != 1 || e[0].Quote != true2.Quote {
 			t.Errorf("the line rests on %+v", e)
 		}
@@ -181,7 +181,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 	if at, now := same(doc); at.Status != api.DocumentFailed || at.Error == nil || len(now) != 0 || at.ChunkCount != 0 {
 		t.Errorf("the home has %+v with %+v", at, now)
 	}
-	for _, d := range []*desk{home, away} {
+	for _, d := range []*syncEngine{home, away} {
 		if e := d.soaItems(t, id)[0].Evidence; len(e) != 1 || e[0].Quote != true2.Quote {
 			t.Errorf("the line rests on %+v", e)
 		}

@@ -55,9 +55,9 @@ func TestBadReceivers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			in := &api.CreateWebhookInput{}
-			in.Body.URL = "http://" + rude(t, c.begins, c.goesOn)
+			in.Body.URL = "http://" + startRudeServer(t, c.begins, c.goesOn)
 			w, err := h.Create(t.Context(), h.by, in)
 			if err != nil {
 				t.Fatal(err)
@@ -83,9 +83,9 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// rude starts a server that answers each connection with begins and then repeats goesOn until the
+// startRudeServer starts a server that answers each connection with begins and then repeats goesOn until the
 // connection is closed.
-func rude(t *testing.T, begins, goesOn string) string {
+func startRudeServer(t *testing.T, begins, goesOn string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -122,8 +122,8 @@ func child(dir string) int {
 	return 0
 }
 
-// taker is an endpoint that randomly fails, hangs and restarts.
-type taker struct {
+// flakyEndpoint is an endpoint that randomly fails, hangs and restarts.
+type flakyEndpoint struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	server *httptest.Server
@@ -133,7 +133,7 @@ type taker struct {
 	bad  int
 }
 
-func (k *taker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (k *flakyEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b, _ := io.ReadAll(r.Body)
 	var told struct {
 		ID   string
@@ -178,7 +178,7 @@ func TestKilledLosesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	k := &taker{random: rand.New(rand.NewPCG(20261122, 10000)), ids: map[string]map[string]int{}}
+	k := &flakyEndpoint{random: rand.New(rand.NewPCG(20261122, 10000)), ids: map[string]map[string]int{}}
 	k.server = httptest.NewServer(k)
 	defer k.server.Close()
 	dir := t.TempDir()
@@ -275,7 +275,7 @@ func TestKilledLosesNothing(t *testing.T) {
 	)
 }
 
-func (k *taker) has(all map[string]bool) bool {
+func (k *flakyEndpoint) has(all map[string]bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for n := range all {
@@ -293,7 +293,7 @@ func BenchmarkWrite(b *testing.B) {
 	for _, beside := range []string{"alone", "beside"} {
 		for _, hooks := range []int{0, 1, 10} {
 			b.Run(fmt.Sprintf("%s/hooks=%d", beside, hooks), func(b *testing.B) {
-				h := newHouse(b)
+				h := newFixture(b)
 				h.answer = func(int) int { return 204 }
 				for range hooks {
 					h.hook()
@@ -345,7 +345,7 @@ func BenchmarkWrite(b *testing.B) {
 // BenchmarkLatency measures the time from the commit of a change until the receiver has the event,
 // with the delivery loop running.
 func BenchmarkLatency(b *testing.B) {
-	h := newHouse(b)
+	h := newFixture(b)
 	came := make(chan time.Time, 1)
 	h.answer = func(int) int { came <- time.Now(); return 204 }
 	h.hook()
@@ -368,7 +368,7 @@ func BenchmarkLatency(b *testing.B) {
 // TestOldDeliveries checks that deliveries older than 30 days are deleted in steps, except those
 // requested again.
 func TestOldDeliveries(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	w := h.hook()
 	for range 3 {
 		h.happens("report.ready", false)

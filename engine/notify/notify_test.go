@@ -25,8 +25,8 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is a service with a fixed clock and a receiver.
-type house struct {
+// fixture is a service with a fixed clock and a receiver.
+type fixture struct {
 	*notify.Service
 	t    testing.TB
 	db   *store.DB
@@ -44,8 +44,8 @@ type request struct {
 	body   []byte
 }
 
-func newHouse(t testing.TB) *house {
-	h := &house{
+func newFixture(t testing.TB) *fixture {
+	h := &fixture{
 		t: t, time: time.Now().UTC().Truncate(time.Second), answer: func(int) int { return 204 },
 		by: api.Caller{OrganizationID: "018f0000-0000-7000-8000-00000000000a", Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
 	}
@@ -77,26 +77,26 @@ func newHouse(t testing.TB) *house {
 }
 
 // service returns a new service, as at the start of the program.
-func (h *house) service() *notify.Service {
+func (h *fixture) service() *notify.Service {
 	return notify.New(notify.Options{
 		DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretboxtest.New(secretbox.Key{}),
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, Agent: "service/test",
 	})
 }
 
-func (h *house) now() time.Time {
+func (h *fixture) now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.time
 }
 
-func (h *house) later(d time.Duration) {
+func (h *fixture) later(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.time = h.time.Add(d)
 }
 
-func (h *house) hook(events ...string) *api.NewWebhook {
+func (h *fixture) hook(events ...string) *api.NewWebhook {
 	h.t.Helper()
 	in := &api.CreateWebhookInput{OrgInput: api.OrgInput{OrgID: h.by.OrganizationID}}
 	in.Body.URL, in.Body.Events = h.server.URL+"/in?token=secret-path", events
@@ -109,7 +109,7 @@ func (h *house) hook(events ...string) *api.NewWebhook {
 
 // happens writes an event in a transaction as a change does; with fail, the transaction is rolled
 // back.
-func (h *house) happens(event string, fail bool) {
+func (h *fixture) happens(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		if err := audit.PublishEvent(
@@ -127,14 +127,14 @@ func (h *house) happens(event string, fail bool) {
 	}
 }
 
-func (h *house) round() {
+func (h *fixture) round() {
 	h.t.Helper()
 	if err := h.RunOnce(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) deliveries(id string) []api.Delivery {
+func (h *fixture) deliveries(id string) []api.Delivery {
 	h.t.Helper()
 	l, err := h.ListDeliveries(h.t.Context(), h.by, &api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: id}})
 	if err != nil {
@@ -147,7 +147,7 @@ func (h *house) deliveries(id string) []api.Delivery {
 // library accepts, and that events that were rolled back, not subscribed to or older than the
 // webhook are not sent.
 func TestDelivery(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.happens("soa.approved", false)
 	h.later(time.Second)
 	w := h.hook("soa.approved", "report.ready")
@@ -192,7 +192,7 @@ func TestDelivery(t *testing.T) {
 
 // TestRotation checks that both secrets are valid for a day after a rotation.
 func TestRotation(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	w := h.hook()
 	next, err := h.RotateSecret(t.Context(), h.by, &api.WebhookInput{WebhookID: w.ID})
 	if err != nil || next.Secret == w.Secret {
@@ -222,7 +222,7 @@ func TestRotation(t *testing.T) {
 // TestRetries checks that failed deliveries are retried for about a day with the same ID, also
 // after a restart, and that a webhook that keeps failing is paused until it is resumed.
 func TestRetries(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.answer = func(n int) int { return 503 }
 	w := h.hook()
 	h.happens("report.ready", false)
@@ -285,7 +285,7 @@ func TestRetries(t *testing.T) {
 
 // TestOrder checks that deliveries of one lane are sent in order, without delaying other webhooks.
 func TestOrder(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.answer = func(n int) int {
 		if n == 1 {
 			return 500
@@ -317,7 +317,7 @@ func TestOrder(t *testing.T) {
 // TestAddresses checks that webhooks can't reach loopback or private networks, in any notation of
 // the address.
 func TestAddresses(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, address := range []string{
 		"https://10.0.0.1/", "https://192.168.1.1", "https://172.16.0.1",
 		"https://169.254.169.254/latest/meta-data", "https://100.64.0.1", "https://0.0.0.0",
@@ -353,7 +353,7 @@ func TestAddresses(t *testing.T) {
 // TestNamesAndRedirects checks that the resolved address is checked when connecting, and that
 // redirects are not followed.
 func TestNamesAndRedirects(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	strict := notify.New(
 		notify.Options{
 			DB:     h.db,
@@ -394,7 +394,7 @@ func TestNamesAndRedirects(t *testing.T) {
 // TestHostile checks that an endless response is cut off, and that a secret encrypted with another
 // key is reported.
 func TestHostile(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
@@ -432,7 +432,7 @@ func TestHostile(t *testing.T) {
 
 // TestTenants checks that other organizations can neither see nor change webhooks.
 func TestTenants(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	w := h.hook()
 	stranger := h.by
 	stranger.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
@@ -465,7 +465,7 @@ func TestTenants(t *testing.T) {
 // BenchmarkDelivery measures one event from the change to the recorded response of a local
 // receiver.
 func BenchmarkDelivery(b *testing.B) {
-	h := newHouse(b)
+	h := newFixture(b)
 	h.hook()
 	for b.Loop() {
 		h.happens("report.ready", false)

@@ -111,8 +111,8 @@ func licenceOf(dir string) string {
 	return ""
 }
 
-// described returns the rows of docs/dependencies.md: module → its other columns.
-func described(t *testing.T) map[string][]string {
+// documentedModules returns the rows of docs/dependencies.md: module → its other columns.
+func documentedModules(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), "docs", "dependencies.md"))
 	if err != nil {
@@ -148,7 +148,7 @@ func TestDependenciesAreDescribed(t *testing.T) {
 			}
 		}
 	}
-	rows := described(t)
+	rows := documentedModules(t)
 	for _, m := range all {
 		cells := rows[m.Path]
 		switch {

@@ -69,11 +69,11 @@ func TestRead(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	for _, words := range []string{"strength \"x\"", "related twice", "unknown relationship \"somehow\"", "\"GOVERN\" is not a control code"} {
-		warned(t, doc.Warnings, words)
+		wantWarning(t, doc.Warnings, words)
 	}
 }
 
-func warned(t *testing.T, warnings []api.ImportWarning, words string) {
+func wantWarning(t *testing.T, warnings []api.ImportWarning, words string) {
 	t.Helper()
 	for _, w := range warnings {
 		if strings.Contains(w.Message, words) {
@@ -180,7 +180,7 @@ func TestLay(t *testing.T) {
 		"were added: Article 2",
 		"Article 11: the workbook maps it to IAC-06, the document does not",
 	} {
-		warned(t, warnings, words)
+		wantWarning(t, warnings, words)
 	}
 	again, record, _ := Apply(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})
 	if record.MappingsAdded != 0 || record.RequirementsAdded != 0 || !reflect.DeepEqual(again, out) {

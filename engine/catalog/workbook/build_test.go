@@ -129,8 +129,8 @@ func importGrids(t testing.TB, o Options, grids ...grid) *scf.Source {
 	return src
 }
 
-// warned fails if no warning at the cell contains the words.
-func warned(t testing.TB, src *scf.Source, cell, words string) {
+// wantWarning fails if no warning at the cell contains the words.
+func wantWarning(t testing.TB, src *scf.Source, cell, words string) {
 	t.Helper()
 	for _, w := range src.Warnings {
 		if w.Cell == cell && strings.Contains(w.Message, words) {

@@ -22,7 +22,7 @@ func FuzzSheet(f *testing.F) {
 	})
 	f.Add(`<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>SCF Domain</t></is></c></row></sheetData></worksheet>`)
 	f.Fuzz(func(t *testing.T, xml string) {
-		data := edited(t, good, func(string) string { return xml })
+		data := editSheet(t, good, func(string) string { return xml })
 		src, err := readBytes(data, Options{Label: "1", Limits: Limits{Controls: 100, Columns: 100, Warnings: 50}})
 		if err != nil {
 			var refusal *ReadError

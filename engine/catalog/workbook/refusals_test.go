@@ -30,7 +30,7 @@ func bomb(t testing.TB) []byte {
 }
 
 // edited changes the XML of the first sheet.
-func edited(t testing.TB, data []byte, change func(xml string) string) []byte {
+func editSheet(t testing.TB, data []byte, change func(xml string) string) []byte {
 	return rezip(t, data, func(name string, body []byte) []byte {
 		if strings.HasSuffix(name, "sheet1.xml") {
 			return []byte(change(string(body)))
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 		{"no code", build(t, change(2, 2, nil)), ErrBadCode, "SCF 2022.3", "C3", "no code"},
 		{"a code twice", build(t, change(3, 2, "IAC-01")), ErrDuplicateCode, "SCF 2022.3", "C4", "C2"},
 		{"too many rows", build(t, many), ErrTooManyRows, "SCF 2022.3", "", "34 rows"},
-		{"a far row", edited(t, build(t, good), func(xml string) string {
+		{"a far row", editSheet(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="4"`, `<row r="1000000"`, 1)
 		}), ErrTooManyRows, "SCF 2022.3", "", "1000000 rows"},
 		{
@@ -125,10 +125,10 @@ func TestRefusals(t *testing.T) {
 		},
 		{"a huge cell", build(t, change(1, 3, strings.Repeat("a", 20_000))), ErrCellTooLarge, "SCF 2022.3", "D2", "20000 bytes"},
 		{
-			"a sheet cut off", edited(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
+			"a sheet cut off", editSheet(t, build(t, good), func(xml string) string { return xml[:strings.Index(xml, `<row r="3"`)] }),
 			ErrDamaged, "SCF 2022.3", "", "truncated",
 		},
-		{"broken XML", edited(t, build(t, good), func(xml string) string {
+		{"broken XML", editSheet(t, build(t, good), func(xml string) string {
 			return strings.Replace(xml, `<row r="3"`, `<broken></row><row r="3"`, 1)
 		}), ErrDamaged, "SCF 2022.3", "A3", "the rest of the sheet"},
 	} {
@@ -200,8 +200,8 @@ func TestMacrosAndLinksAreTold(t *testing.T) {
 	for _, data := range [][]byte{out.Bytes(), macros} {
 		src, err := readBytes(data, Options{Label: "2022.3"})
 		must(t, err)
-		warned(t, src, "", "macros")
-		warned(t, src, "", "externalLink1.xml")
+		wantWarning(t, src, "", "macros")
+		wantWarning(t, src, "", "externalLink1.xml")
 	}
 }
 

@@ -77,7 +77,7 @@ func levels(format string) []string {
 	return out
 }
 
-func joined(parts ...any) []string {
+func concat(parts ...any) []string {
 	var out []string
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -91,12 +91,12 @@ func joined(parts ...any) []string {
 }
 
 var releases = []release{
-	{"2018.1.2", "SCF v2018.1.2", joined(oldFront, msr, "Target\nAudience", "Applicability", "Relative Control\nWeighting\n(1-10)",
+	{"2018.1.2", "SCF v2018.1.2", concat(oldFront, msr, "Target\nAudience", "Applicability", "Relative Control\nWeighting\n(1-10)",
 		"AICPA\nSOC 2\n(2017)", "NIST\n800-53\nrev 4", "EMEA\nEU\nGDPR"), "soc2-tsc nist-800-53-r4 gdpr", 15, 0},
-	{"2019.2", "SCF 2019.3", joined(oldFront, "Relative Control\nWeighting (1-10)", "ISO \n27018\nv2014", "US\nHIPAA",
+	{"2019.2", "SCF 2019.3", concat(oldFront, "Relative Control\nWeighting (1-10)", "ISO \n27018\nv2014", "US\nHIPAA",
 		"Mimimum Security Requirements (MSR)\nFilter", msr), "iso-27018-2014 hipaa", 14, 0},
 	{
-		"2019.7", "SCF 2019.7", joined(
+		"2019.7", "SCF 2019.7", concat(
 			oldFront,
 			"SCF Control Question",
 			"Relative Control\nWeighting (1-10)",
@@ -112,7 +112,7 @@ var releases = []release{
 		"fedramp-moderate fedramp-moderate-2", 24, 0,
 	},
 	{
-		"2021.2", "SCF 2021.2", joined(
+		"2021.2", "SCF 2021.2", concat(
 			oldFront[:4],
 			"Methods To Comply With SCF Controls+P:P",
 			"SCF Control Question",
@@ -133,7 +133,7 @@ var releases = []release{
 	{
 		"2023.2",
 		"SCF 2023.2",
-		joined(
+		concat(
 			oldFront,
 			"Evidence Request List (ERL) #",
 			"SCF Control Question",
@@ -162,7 +162,7 @@ var releases = []release{
 		0,
 	},
 	{
-		"2024.2", "SCF 2024.2", joined(
+		"2024.2", "SCF 2024.2", concat(
 			oldFront,
 			"Evidence Request List (ERL) #",
 			"SCF Control Question",
@@ -187,7 +187,7 @@ var releases = []release{
 		"nist-800-53-r5-low nist-800-171-r3 cmmc-2.0-level-2 mitre-att-ck-10 un-ece-wp-29", 31, 0,
 	},
 	{
-		"2025.3.1", "SCF 2025.3.1", joined(
+		"2025.3.1", "SCF 2025.3.1", concat(
 			oldFront[:4],
 			"Evidence Request List (ERL) #",
 			sizes,
@@ -214,7 +214,7 @@ var releases = []release{
 	{
 		"2025.4",
 		"SCF 2025.4",
-		joined(
+		concat(
 			oldFront[:4],
 			"Conformity Validation\nCadence",
 			"Evidence Request List (ERL) #",
@@ -237,7 +237,7 @@ var releases = []release{
 		0,
 	},
 	{
-		"2026.2", "SCF 2026.2", joined(
+		"2026.2", "SCF 2026.2", concat(
 			oldFront[:4],
 			"Conformity Validation\nCadence",
 			"SCF Control Question",
@@ -260,7 +260,7 @@ var releases = []release{
 		"nist-800-172-r3 dora nis2 austria saudi-arabia-sama-csf-1.0 uk-cyber-essentials-3.3 lgpd japan-appi", 27, 0,
 	},
 	{
-		"2026.3", "SCF 2026.3", joined(
+		"2026.3", "SCF 2026.3", concat(
 			oldFront[:3],
 			"Legacy SCF #",
 			oldFront[3],
@@ -282,7 +282,7 @@ var releases = []release{
 	{
 		"2031.1",
 		"SCF 2031.1",
-		joined(
+		concat(
 			oldFront[:4],
 			"Relative Control Weighting",
 			"Moon Base Act\n2030",

@@ -43,7 +43,7 @@ func TestLabel(t *testing.T) {
 			t.Errorf("%+v: label %q", test, src.Label)
 		}
 		if test.warning != "" {
-			warned(t, src, "", test.warning)
+			wantWarning(t, src, "", test.warning)
 		} else if len(src.Warnings) != 0 {
 			t.Errorf("%+v: %v", test, src.Warnings)
 		}
@@ -60,7 +60,7 @@ func TestMainSheetMayStandAnywhere(t *testing.T) {
 	if len(src.Controls) != 3 {
 		t.Errorf("%d controls", len(src.Controls))
 	}
-	warned(t, src, "", "unknown sheet; not read")
+	wantWarning(t, src, "", "unknown sheet; not read")
 }
 
 func TestCrosswalkCells(t *testing.T) {
@@ -87,7 +87,7 @@ func TestCrosswalkCells(t *testing.T) {
 	if _, codes := framework(t, src, "nist-csf-1.1"); len(codes) != 0 {
 		t.Errorf("%q", codes)
 	}
-	warned(t, src, "I3", "with commas")
+	wantWarning(t, src, "I3", "with commas")
 	st := src.Statistics
 	if st.NumericCells != 1 || st.BlankCells != 1 || st.DuplicateCodes != 1 || st.CrosswalkCells != 7 || st.Mappings != 11 {
 		t.Errorf("%+v", st)
@@ -149,19 +149,19 @@ func TestColumnsByWhatTheyAre(t *testing.T) {
 	if !slices.Equal(codes, []string{"nist-csf-2.0", "gdpr", "brand-new-act-2031", "lgpd"}) {
 		t.Errorf("%q", codes)
 	}
-	warned(t, src, "H4", "neither x nor a code")
-	warned(t, src, "N4", "kept unchanged")
-	warned(t, src, "Q4", "accepted as is")
-	warned(t, src, "U1", "unknown column")
-	warned(t, src, "X1", "read as a framework")
-	warned(t, src, "Z1", "contains prose")
+	wantWarning(t, src, "H4", "neither x nor a code")
+	wantWarning(t, src, "N4", "kept unchanged")
+	wantWarning(t, src, "Q4", "accepted as is")
+	wantWarning(t, src, "U1", "unknown column")
+	wantWarning(t, src, "X1", "read as a framework")
+	wantWarning(t, src, "Z1", "contains prose")
 }
 
 func TestCellsWithoutValues(t *testing.T) {
 	data := build(t, mainGrid("SCF 2021.1", []any{"EMEA\nEU\nGDPR", formula(`"a"&"b"`), "Art 1", nil}))
 	src, err := readBytes(data, Options{Label: "1"})
 	must(t, err)
-	warned(t, src, "F2", "without a stored value")
+	wantWarning(t, src, "F2", "without a stored value")
 	// The same cell as an error, and as inline text.
 	for kind, cell := range map[string]string{
 		"error":  `<c r="F2" t="e"><v>#N/A</v></c>`,
@@ -181,7 +181,7 @@ func TestCellsWithoutValues(t *testing.T) {
 		must(t, err)
 		_, codes := framework(t, src, "gdpr")
 		if kind == "error" {
-			warned(t, src, "F2", "an error value")
+			wantWarning(t, src, "F2", "an error value")
 			continue
 		}
 		if !slices.Equal(codes, []string{"Art 1", "Art 7", "Art 8"}) || len(src.Warnings) != 1 { // 1: the label
@@ -197,7 +197,7 @@ func TestNotesAmongRows(t *testing.T) {
 	if len(src.Controls) != 3 {
 		t.Errorf("%+v", src.Controls)
 	}
-	warned(t, src, "C4", "no control code")
+	wantWarning(t, src, "C4", "no control code")
 }
 
 func TestAuxiliarySheets(t *testing.T) {
@@ -347,15 +347,15 @@ func TestAuxiliarySheets(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", check.what, check.got, check.want)
 		}
 	}
-	warned(t, src, "", "by the list of domains")
-	warned(t, src, "", "domain NIL has no controls")
-	warned(t, src, "F3", "NET-03 is a control, not an evidence request")
-	warned(t, src, "F2", `"E-IAM-09" is not in the list`)
-	warned(t, src, "F3", "does not link them back")
-	warned(t, src, "F4", "does not ask for it")
-	warned(t, src, "B4", "listed twice")
-	warned(t, src, "F2", `"ZZZ-01" is not a control`)
-	warned(t, src, "A3", "belongs to no control")
+	wantWarning(t, src, "", "by the list of domains")
+	wantWarning(t, src, "", "domain NIL has no controls")
+	wantWarning(t, src, "F3", "NET-03 is a control, not an evidence request")
+	wantWarning(t, src, "F2", `"E-IAM-09" is not in the list`)
+	wantWarning(t, src, "F3", "does not link them back")
+	wantWarning(t, src, "F4", "does not ask for it")
+	wantWarning(t, src, "B4", "listed twice")
+	wantWarning(t, src, "F2", `"ZZZ-01" is not a control`)
+	wantWarning(t, src, "A3", "belongs to no control")
 }
 
 func TestSameBytesSameSource(t *testing.T) {
@@ -382,7 +382,7 @@ func TestSpellingsOfTheSource(t *testing.T) {
 	if src.Domains[0].Name != "Access" || len(src.Domains) != 2 {
 		t.Errorf("%+v", src.Domains)
 	}
-	warned(t, src, "", `"Acess" by 1`)
+	wantWarning(t, src, "", `"Acess" by 1`)
 }
 
 // TestWorkedInCopies checks edited copies: a title above the header, renamed columns, lower-case
@@ -403,6 +403,6 @@ func TestWorkedInCopies(t *testing.T) {
 	if st := src.Statistics; st.Columns != 6 || st.UnknownColumns != 1 || st.Mappings != 1 {
 		t.Errorf("%+v", st)
 	}
-	warned(t, src, "C5", `"iac-06" was read as IAC-06`)
-	warned(t, src, "G5", "has no header")
+	wantWarning(t, src, "C5", `"iac-06" was read as IAC-06`)
+	wantWarning(t, src, "G5", "has no header")
 }

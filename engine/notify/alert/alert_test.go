@@ -22,8 +22,8 @@ import (
 
 const ours = "018f0000-0000-7000-8000-00000000000a"
 
-// house is a service with a fixed clock and metric values set by the test.
-type house struct {
+// fixture is a service with a fixed clock and metric values set by the test.
+type fixture struct {
 	*alert.Service
 	t       testing.TB
 	db      *store.DB
@@ -33,9 +33,9 @@ type house struct {
 	figures []api.Metric
 }
 
-func newHouse(t testing.TB) *house {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	h := &house{
+	h := &fixture{
 		t:    t,
 		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
 		by:   api.Caller{OrganizationID: ours, Actor: api.Actor{Type: api.ActorUser, Name: "Ada"}},
@@ -94,7 +94,7 @@ func newHouse(t testing.TB) *house {
 	return h
 }
 
-func (h *house) gaps(n float64) {
+func (h *fixture) gaps(n float64) {
 	h.figures = []api.Metric{
 		{Name: "organization_open_findings", Labels: map[string]string{"severity": "critical"}, Value: n},
 		{Name: "organization_open_findings", Labels: map[string]string{"severity": "low"}, Value: 100},
@@ -103,7 +103,7 @@ func (h *house) gaps(n float64) {
 }
 
 // later advances the clock, sets the gap count and evaluates the rules.
-func (h *house) later(d time.Duration, gaps float64) {
+func (h *fixture) later(d time.Duration, gaps float64) {
 	h.t.Helper()
 	h.mu.Lock()
 	h.time = h.time.Add(d)
@@ -114,13 +114,13 @@ func (h *house) later(d time.Duration, gaps float64) {
 	}
 }
 
-func (h *house) rule(metric, operator string, threshold float64, window int, channels ...string) (*api.AlertRule, error) {
+func (h *fixture) rule(metric, operator string, threshold float64, window int, channels ...string) (*api.AlertRule, error) {
 	in := &api.CreateAlertInput{}
 	in.Body.Name, in.Body.Metric, in.Body.Operator, in.Body.Threshold, in.Body.WindowSeconds, in.Body.Channels = "Gaps", metric, operator, threshold, window, channels
 	return h.Create(h.t.Context(), h.by, in)
 }
 
-func (h *house) state(id string) *api.AlertRule {
+func (h *fixture) state(id string) *api.AlertRule {
 	h.t.Helper()
 	r, err := h.Get(h.t.Context(), h.by, &api.AlertInput{AlertID: id})
 	if err != nil {
@@ -130,7 +130,7 @@ func (h *house) state(id string) *api.AlertRule {
 }
 
 // sentMailsAndEvents returns the subjects of the mails sent and the events queued for webhooks.
-func (h *house) sentMailsAndEvents() (mails, events []string) {
+func (h *fixture) sentMailsAndEvents() (mails, events []string) {
 	h.t.Helper()
 	err := h.db.View(h.t.Context(), func(tx *store.Tx) error {
 		for e, err := range store.Emails.Scan(tx, ours) {
@@ -154,7 +154,7 @@ func (h *house) sentMailsAndEvents() (mails, events []string) {
 // TestWindow checks that a rule fires when the value has exceeded the threshold for the window and
 // resolves when it has been within it for as long; changes in between notify nobody.
 func TestWindow(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.gaps(0)
 	r, err := h.rule(`organization_open_findings{ severity="critical" }`, "gt", 0, 60, "email", "webhook", "email:soc@acme.example")
 	if err != nil || r.Metric != "organization_open_findings{severity=critical}" || r.State != "ok" || r.LastEvaluatedAt != nil {
@@ -200,7 +200,7 @@ func TestWindow(t *testing.T) {
 // TestAbsent checks that a missing value changes nothing, unless the metric is omitted because it
 // is 0.
 func TestAbsent(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.gaps(5)
 	known, err := h.rule("organization_open_findings{severity=high}", "lt", 1, 1)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestAbsent(t *testing.T) {
 // TestRefused checks that unknown metrics and rules that would notify nobody are refused with a
 // suggestion.
 func TestRefused(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.gaps(0)
 	for metric, want := range map[string]string{
 		"organization_open_finding":                         "did you mean organization_open_findings",
@@ -274,7 +274,7 @@ func TestRefused(t *testing.T) {
 // TestHostile checks that rule names with header lines or terminal sequences and extreme values do
 // no harm.
 func TestHostile(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.gaps(0)
 	for _, threshold := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if _, err := h.rule("service_emails_queued", "gt", threshold, 1); !api.IsCode(err, api.CodeValidation) {
@@ -297,7 +297,7 @@ func TestHostile(t *testing.T) {
 // TestNews checks that, for metrics where each increase matters, only lasting increases above the
 // last reported value are reported, and that another process continues from the stored state.
 func TestNews(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	h.AlertOnIncrease = []string{"organization_open_findings"}
 	h.Details = func(_ *store.Tx, org, metric string, labels map[string]string) ([]string, error) {
 		return []string{"IAC-01 of " + metric + labels["severity"]}, nil

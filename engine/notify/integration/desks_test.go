@@ -39,8 +39,8 @@ type desk struct {
 
 type jsonObject = map[string]any
 
-// newDesk starts a fake tracker with the given routes.
-func newDesk(
+// newFakeTracker starts a fake tracker with the given routes.
+func newFakeTracker(
 	t testing.TB,
 	now func() time.Time,
 	auth string,
@@ -146,8 +146,8 @@ var (
 	jqlAgo    = regexp.MustCompile(`updated >= -(\d+)m`)
 )
 
-// jiraDesk implements Jira's REST API version 3, or version 2 as in Data Center.
-func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, secrets) {
+// newFakeJira implements Jira's REST API version 3, or version 2 as in Data Center.
+func newFakeJira(t testing.TB, now func() time.Time, cloud bool) (*desk, config, secrets) {
 	root, auth := "/rest/api/2", "Bearer t0ken-jira"
 	c := config{"project": "OPS", "api": "2"}
 	if cloud {
@@ -165,7 +165,7 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 		}
 		return jsonObject{"id": tk.id, "key": tk.key, "fields": fields}
 	}
-	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path := strings.TrimPrefix(r.URL.Path, root)
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		search := map[bool]string{true: "/search/jql", false: "/search"}[cloud]
@@ -288,8 +288,8 @@ func jiraDesk(t testing.TB, now func() time.Time, cloud bool) (*desk, config, se
 
 var bodyDue = regexp.MustCompile(`\*\*Due date:\*\* (\S+)`)
 
-// githubDesk implements GitHub's API; due dates are in issue bodies, where people may edit them.
-func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
+// newFakeGitHub implements GitHub's API; due dates are in issue bodies, where people may edit them.
+func newFakeGitHub(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 	show := func(d *desk) func(*ticket) any {
 		return func(tk *ticket) any {
 			state := "open"
@@ -310,7 +310,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 			}
 		}
 	}
-	d := newDesk(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		if r.Header.Get("X-GitHub-Api-Version") == "" || r.Header.Get("User-Agent") == "" {
 			d.t.Errorf("%s without its headers", r.URL)
 		}
@@ -387,7 +387,7 @@ func githubDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 
 var snSince = regexp.MustCompile(`sys_updated_on>=([0-9: -]{19})`)
 
-func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets) {
+func newFakeServiceNow(t testing.TB, now func() time.Time) (*desk, config, secrets) {
 	show := func(tk *ticket) jsonObject {
 		state := "1"
 		if tk.closed {
@@ -401,7 +401,7 @@ func servicenowDesk(t testing.TB, now func() time.Time) (*desk, config, secrets)
 	}
 	one := func(tk *ticket) any { return jsonObject{"result": show(tk)} }
 	auth := "Basic " + base64.StdEncoding.EncodeToString([]byte("svc:t0ken-snow"))
-	d := newDesk(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path, ok := strings.CutPrefix(r.URL.Path, "/api/now/table/incident")
 		id := strings.TrimPrefix(path, "/")
 		due := strings.TrimSuffix(text(in["due_date"]), " 00:00:00")

@@ -35,8 +35,8 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is an organization with an approved plan, a fixed clock and the store.
-type house struct {
+// fixture is an organization with an approved plan, a fixed clock and the store.
+type fixture struct {
 	*integration.Service
 	t     testing.TB
 	db    *store.DB
@@ -55,8 +55,8 @@ const (
 	harbor = "018f0000-0000-7000-8000-00000000000b"
 )
 
-func newHouse(t testing.TB) *house {
-	h := &house{
+func newFixture(t testing.TB) *fixture {
+	h := &fixture{
 		t:    t,
 		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
 		box:  secretboxtest.New(secretbox.NewKey()),
@@ -94,7 +94,7 @@ func newHouse(t testing.TB) *house {
 }
 
 // start sets up the services as at the start of the program.
-func (h *house) start() {
+func (h *fixture) start() {
 	logger := slog.New(slog.NewTextHandler(&h.log, nil))
 	reach := netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	h.Service = integration.New(
@@ -113,27 +113,27 @@ func (h *house) start() {
 	)
 }
 
-func (h *house) must(err error) {
+func (h *fixture) must(err error) {
 	h.t.Helper()
 	if err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) now() time.Time {
+func (h *fixture) now() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.time
 }
 
-func (h *house) later(d time.Duration) {
+func (h *fixture) later(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.time = h.time.Add(d)
 }
 
 // approved creates an approved plan with this number of items.
-func (h *house) approved(items int) {
+func (h *fixture) approved(items int) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		h.plan.VersionNumber++
@@ -167,7 +167,7 @@ func (h *house) approved(items int) {
 	}))
 }
 
-func (h *house) items() (out []api.POAMItem) {
+func (h *fixture) items() (out []api.POAMItem) {
 	h.must(h.db.View(context.Background(), func(tx *store.Tx) error {
 		for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(h.plan.ID)) {
 			if err != nil {
@@ -181,7 +181,7 @@ func (h *house) items() (out []api.POAMItem) {
 }
 
 // edit changes an item as a user does.
-func (h *house) edit(n int, change func(*api.POAMItem)) {
+func (h *fixture) edit(n int, change func(*api.POAMItem)) {
 	h.t.Helper()
 	i := h.items()[n]
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
@@ -193,7 +193,7 @@ func (h *house) edit(n int, change func(*api.POAMItem)) {
 
 // UpdatePOAMItem changes an item as the assessment service does: it refuses outdated revisions and
 // dates in the past.
-func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
+func (h *fixture) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	var i api.POAMItem
 	err := h.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if i, err = store.POAMItems.Get(tx, by.OrganizationID, in.POAMItemID); err != nil {
@@ -219,7 +219,7 @@ func (h *house) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Updat
 }
 
 // Export returns an archive of an assessment.
-func (h *house) Export(context.Context, api.Caller, *api.AssessmentInput) (*api.File, error) {
+func (h *fixture) Export(context.Context, api.Caller, *api.AssessmentInput) (*api.File, error) {
 	return &api.File{
 		Filename:    "harbor.zip",
 		ContentType: "application/zip",
@@ -228,13 +228,13 @@ func (h *house) Export(context.Context, api.Caller, *api.AssessmentInput) (*api.
 	}, nil
 }
 
-func (h *house) make(kind string, config map[string]any, secrets map[string]string, events ...string) (*api.Integration, error) {
+func (h *fixture) make(kind string, config map[string]any, secrets map[string]string, events ...string) (*api.Integration, error) {
 	in := &api.CreateIntegrationInput{}
 	in.Body.Type, in.Body.Name, in.Body.Config, in.Body.Secrets, in.Body.Events = kind, "The "+kind, config, secrets, events
 	return h.Create(h.t.Context(), h.by, in)
 }
 
-func (h *house) made(kind string, config map[string]any, secrets map[string]string, events ...string) string {
+func (h *fixture) made(kind string, config map[string]any, secrets map[string]string, events ...string) string {
 	h.t.Helper()
 	r, err := h.make(kind, config, secrets, events...)
 	h.must(err)
@@ -242,7 +242,7 @@ func (h *house) made(kind string, config map[string]any, secrets map[string]stri
 	return r.ID
 }
 
-func (h *house) happens(event, assessment string, data map[string]any) {
+func (h *fixture) happens(event, assessment string, data map[string]any) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		return audit.PublishEvent(
@@ -254,7 +254,7 @@ func (h *house) happens(event, assessment string, data map[string]any) {
 	h.must(h.hooks.RunOnce(h.t.Context()))
 }
 
-func (h *house) deliveries(id string) []api.Delivery {
+func (h *fixture) deliveries(id string) []api.Delivery {
 	h.t.Helper()
 	l, err := h.ListDeliveries(
 		h.t.Context(),
@@ -265,28 +265,28 @@ func (h *house) deliveries(id string) []api.Delivery {
 	return l.Data
 }
 
-func (h *house) read(id string) *api.Integration {
+func (h *fixture) read(id string) *api.Integration {
 	h.t.Helper()
 	r, err := h.Get(h.t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 	h.must(err)
 	return r
 }
 
-func (h *house) tried(id string) *api.IntegrationTest {
+func (h *fixture) tried(id string) *api.IntegrationTest {
 	h.t.Helper()
 	got, err := h.Test(h.t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 	h.must(err)
 	return got
 }
 
-func (h *house) sync(id string) *api.IntegrationSync {
+func (h *fixture) sync(id string) *api.IntegrationSync {
 	h.t.Helper()
 	got, err := h.Sync(h.t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 	h.must(err)
 	return got
 }
 
-func (h *house) links(id string) []api.IssueLink {
+func (h *fixture) links(id string) []api.IssueLink {
 	h.t.Helper()
 	l, err := h.ListLinks(h.t.Context(), h.by, &api.IssueLinksInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}})
 	h.must(err)
@@ -328,7 +328,7 @@ func says(status int, body string) func(http.ResponseWriter, *http.Request, stri
 }
 
 // strict restarts the services without allowed private networks.
-func (h *house) strict() {
+func (h *fixture) strict() {
 	h.Service = integration.New(
 		integration.Options{
 			DB:       h.db,

@@ -23,7 +23,7 @@ var jiraConfig = config{"url": "https://acme.atlassian.net", "project": "OPS", "
 // TestRefused checks that invalid settings are refused with an error that names the field and the
 // remedy.
 func TestRefused(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	for _, c := range []struct {
 		kind    string
 		config  config
@@ -112,7 +112,7 @@ func said(err error) string {
 // TestSecrets checks that secrets appear in no response, database row, audit record or error, that
 // an update without secrets keeps them, and that a change of destination requires them again.
 func TestSecrets(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	id := h.made("jira", jiraConfig, secrets{"token": "sesame-open\n"})
 	update := func(set config, give secrets) (*api.Integration, error) {
 		in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}}
@@ -157,7 +157,7 @@ func TestSecrets(t *testing.T) {
 // TestRotation checks key rotation while secrets are in use: all are encrypted again, old keys
 // decrypt what an interrupted rotation left, and dropped keys decrypt nothing.
 func TestRotation(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	old := secretbox.NewKey()
 	h.box = secretboxtest.New(old)
 	h.start()
@@ -207,7 +207,7 @@ func TestRotation(t *testing.T) {
 // TestTenants checks that other organizations can neither see nor change integrations, and that an
 // organization can have only one mail server at a time.
 func TestTenants(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	id := h.made("jira", jiraConfig, secrets{"token": "t"})
 	in := api.IntegrationInput{IntegrationID: id}
 	other := h.by
@@ -249,7 +249,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add("generic", `{"url": "https://acme.example/x", "headers": {"X-Team": "sec"}, "method": "PUT"}`, "Authorization", "Bearer x")
 	f.Add("smtp", `{"host": "mail.example", "from": "a@b.example", "port": 25.0, "tls": "none"}`, "", "")
 	f.Add("s3", `{"endpoint": "https://s3.example", "bucket": "abc", "path_style": false, "prefix": "a/b"}`, "access_key_id", "a")
-	h := newHouse(f)
+	h := newFixture(f)
 	f.Fuzz(func(t *testing.T, kind, text, secret, value string) {
 		var c map[string]any
 		if json.Unmarshal([]byte(text), &c) != nil {

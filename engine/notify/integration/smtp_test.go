@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// mailDesk is a fake mail server that supports as much of SMTP as signing in needs.
-type mailDesk struct {
+// fakeMailServer is a fake mail server that supports as much of SMTP as signing in needs.
+type fakeMailServer struct {
 	port int
 	// stop is the number of lines after which the connection breaks; 0 means never.
 	stop int
@@ -30,7 +30,7 @@ type mailDesk struct {
 	endless bool
 }
 
-func newMailDesk(t *testing.T, d *mailDesk, config *tls.Config, fromStart bool) {
+func startFakeMailServer(t *testing.T, d *fakeMailServer, config *tls.Config, fromStart bool) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func newMailDesk(t *testing.T, d *mailDesk, config *tls.Config, fromStart bool) 
 }
 
 // talk answers until the client disconnects; with a config it offers TLS.
-func (d *mailDesk) talk(c net.Conn, config *tls.Config) {
+func (d *fakeMailServer) talk(c net.Conn, config *tls.Config) {
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	_, encrypted := c.(*tls.Conn)
 	lines := bufio.NewReader(c)
@@ -111,7 +111,7 @@ func (d *mailDesk) talk(c net.Conn, config *tls.Config) {
 // TestMailServer checks the greeting, encryption and login, that errors are readable, and that no
 // password is sent unencrypted.
 func TestMailServer(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	certified := httptest.NewTLSServer(nil) // its certificate is good for 127.0.0.1 and example.com
 	defer certified.Close()
 	config := &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}
@@ -122,7 +122,7 @@ func TestMailServer(t *testing.T) {
 		Guard: netguard.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 	})
 	for name, c := range map[string]struct {
-		desk     mailDesk
+		desk     fakeMailServer
 		tls      string
 		password string
 		untrust  bool
@@ -130,13 +130,13 @@ func TestMailServer(t *testing.T) {
 	}{
 		"starttls":            {tls: "starttls", password: "sesame"},
 		"tls":                 {tls: "tls", password: "sesame"},
-		"none":                {tls: "none", desk: mailDesk{plain: true}},
+		"none":                {tls: "none", desk: fakeMailServer{plain: true}},
 		"a wrong password":    {tls: "starttls", password: "wrong-one", want: "535"},
-		"no encryption there": {tls: "starttls", password: "sesame", desk: mailDesk{plain: true}, want: "STARTTLS"},
-		"stops in mid-word":   {tls: "starttls", password: "sesame", desk: mailDesk{stop: 2}, want: "EOF"},
-		"stops at once":       {tls: "starttls", password: "sesame", desk: mailDesk{stop: 1}, want: "EOF"},
-		"says 100 GB":         {tls: "none", desk: mailDesk{plain: true, endless: true}, want: "too long"},
-		"says it encrypted":   {tls: "tls", password: "sesame", desk: mailDesk{endless: true}, want: "too long"},
+		"no encryption there": {tls: "starttls", password: "sesame", desk: fakeMailServer{plain: true}, want: "STARTTLS"},
+		"stops in mid-word":   {tls: "starttls", password: "sesame", desk: fakeMailServer{stop: 2}, want: "EOF"},
+		"stops at once":       {tls: "starttls", password: "sesame", desk: fakeMailServer{stop: 1}, want: "EOF"},
+		"says 100 GB":         {tls: "none", desk: fakeMailServer{plain: true, endless: true}, want: "too long"},
+		"says it encrypted":   {tls: "tls", password: "sesame", desk: fakeMailServer{endless: true}, want: "too long"},
 		"another name":        {tls: "tls", password: "sesame", untrust: true, want: "certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestMailServer(t *testing.T) {
 			if c.untrust {
 				served = &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}, MinVersion: tls.VersionTLS12}
 			}
-			newMailDesk(t, &d, served, c.tls == "tls")
+			startFakeMailServer(t, &d, served, c.tls == "tls")
 			set := map[string]any{"host": "127.0.0.1", "port": d.port, "tls": c.tls, "from": "grc@acme.example"}
 			var hidden secrets
 			if c.password != "" {

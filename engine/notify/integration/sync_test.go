@@ -11,36 +11,36 @@ import (
 )
 
 // desks lists the fake trackers.
-var desks = map[string]func(h *house) (*desk, string){
-	"jira cloud": func(h *house) (*desk, string) {
-		d, c, s := jiraDesk(h.t, h.now, true)
+var trackers = map[string]func(h *fixture) (*desk, string){
+	"jira cloud": func(h *fixture) (*desk, string) {
+		d, c, s := newFakeJira(h.t, h.now, true)
 		return d, h.made("jira", c, s)
 	},
-	"jira data center": func(h *house) (*desk, string) {
-		d, c, s := jiraDesk(h.t, h.now, false)
+	"jira data center": func(h *fixture) (*desk, string) {
+		d, c, s := newFakeJira(h.t, h.now, false)
 		return d, h.made("jira", c, s)
 	},
-	"github": func(h *house) (*desk, string) {
-		d, c, s := githubDesk(h.t, h.now)
+	"github": func(h *fixture) (*desk, string) {
+		d, c, s := newFakeGitHub(h.t, h.now)
 		return d, h.made("github", c, s)
 	},
-	"servicenow": func(h *house) (*desk, string) {
-		d, c, s := servicenowDesk(h.t, h.now)
+	"servicenow": func(h *fixture) (*desk, string) {
+		d, c, s := newFakeServiceNow(h.t, h.now)
 		return d, h.made("servicenow", c, s)
 	},
 }
 
-func each(t *testing.T, test func(h *house, d *desk, id string)) {
-	for name, open := range desks {
+func each(t *testing.T, test func(h *fixture, d *desk, id string)) {
+	for name, open := range trackers {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newFixture(t)
 			d, id := open(h)
 			test(h, d, id)
 		})
 	}
 }
 
-func (h *house) want(what string, got *api.IntegrationSync, created, pushed, pulled, conflicts, failed int) {
+func (h *fixture) want(what string, got *api.IntegrationSync, created, pushed, pulled, conflicts, failed int) {
 	h.t.Helper()
 	if got.Created != created || got.Pushed != pushed || got.Pulled != pulled || got.Conflicts != conflicts || got.Failed != failed {
 		h.t.Errorf("%s: %+v, links %+v", what, *got, h.links(h.links0()))
@@ -48,7 +48,7 @@ func (h *house) want(what string, got *api.IntegrationSync, created, pushed, pul
 }
 
 // links0 returns the ID of the only integration.
-func (h *house) links0() string {
+func (h *fixture) links0() string {
 	l, err := h.List(h.t.Context(), h.by, &api.Paging{})
 	h.must(err)
 	return l.Data[0].ID
@@ -57,7 +57,7 @@ func (h *house) links0() string {
 // TestSyncBothWays checks that an approved plan creates issues, that closing, reopening and new
 // dates are synced in both directions, and that nothing is applied twice.
 func TestSyncBothWays(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		if got := h.tried(id); !got.OK {
 			t.Fatalf("the test: %s", got.Message)
 		}
@@ -112,7 +112,7 @@ func TestSyncBothWays(t *testing.T) {
 // TestSyncConflicts checks that values changed on both sides stay, are reported as conflicts, and
 // follow the side that a user selects, and that changes refused by the plan are reported.
 func TestSyncConflicts(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(3)
 		h.sync(id)
 		h.later(time.Minute)
@@ -171,7 +171,7 @@ func TestSyncConflicts(t *testing.T) {
 // TestSyncFindsWhatItMade checks that an issue whose creation got no response is found by its
 // marker and not created twice.
 func TestSyncFindsWhatItMade(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(3)
 		d.lose = true
 		h.want("an answer is lost", h.sync(id), 2, 0, 0, 0, 1)
@@ -193,7 +193,7 @@ func TestSyncFindsWhatItMade(t *testing.T) {
 // TestSyncGone checks that a deleted issue is not created again, and that an item removed from the
 // plan keeps its issue.
 func TestSyncGone(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(3)
 		h.sync(id)
 		d.person(0, func(tk *ticket) { tk.deleted = true })
@@ -214,7 +214,7 @@ func TestSyncGone(t *testing.T) {
 // TestSyncWaitsForReviews checks that a plan under review is not changed until it is decided, since
 // a change would void its approval.
 func TestSyncWaitsForReviews(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(1)
 		h.sync(id)
 		status := func(s api.VersionStatus) {
@@ -243,7 +243,7 @@ func TestSyncWaitsForReviews(t *testing.T) {
 // TestSyncLimits checks that rate limits are respected and that the remaining changes follow later,
 // once.
 func TestSyncLimits(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(4)
 		left := 2
 		d.before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -287,8 +287,8 @@ func TestSyncLimits(t *testing.T) {
 // TestSyncSchedule checks that the approval of a plan starts a sync immediately, and that otherwise
 // the schedule does.
 func TestSyncSchedule(t *testing.T) {
-	h := newHouse(t)
-	d, id := desks["github"](h)
+	h := newFixture(t)
+	d, id := trackers["github"](h)
 	h.must(h.RunDue(t.Context()))
 	h.approved(1)
 	h.later(time.Second)
@@ -312,7 +312,7 @@ func TestSyncSchedule(t *testing.T) {
 // TestSyncHostile checks that any response of a tracker leads to an error on one line of limited
 // length without secrets, and changes no item.
 func TestSyncHostile(t *testing.T) {
-	each(t, func(h *house, d *desk, id string) {
+	each(t, func(h *fixture, d *desk, id string) {
 		h.approved(1)
 		h.sync(id)
 		h.edit(0, func(i *api.POAMItem) { i.DueDate = "2027-04-01" })

@@ -20,7 +20,7 @@ import (
 // TestSlackWebhook checks messages to Slack's incoming webhooks: plain text without mentions and
 // with the event's ID; failures are reported and retried, and status 410 pauses the integration.
 func TestSlackWebhook(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r := receive(t, says(200, "ok"))
 	id := h.made("slack", nil, secrets{"webhook_url": r.URL + "/services/T0/B0/sesame"}, "soa.approved")
 	h.happens("soa.drafted", harbor, nil)
@@ -65,7 +65,7 @@ func TestSlackWebhook(t *testing.T) {
 
 // TestSlackApp checks that errors that Slack reports with status 200 are recognized.
 func TestSlackApp(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r := receive(t, says(200, `{"ok": true, "channel": "C1", "ts": "1"}`))
 	id := h.made("slack", config{"url": r.URL, "channel": "#sec"}, secrets{"token": "xoxb-sesame"})
 	h.happens("report.ready", harbor, nil)
@@ -100,7 +100,7 @@ func TestSlackApp(t *testing.T) {
 
 // TestTeams checks that Teams receives an adaptive card and that its status 202 counts as success.
 func TestTeams(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r := receive(t, says(202, ""))
 	id := h.made("teams", nil, secrets{"webhook_url": r.URL + "/workflows/x?sig=sesame"})
 	h.happens("poam.approved", harbor, nil)
@@ -137,7 +137,7 @@ func TestTeams(t *testing.T) {
 // TestGeneric checks that a generic endpoint receives the event unchanged, with the configured
 // method and headers and the same ID each time.
 func TestGeneric(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r := receive(t, says(500, ""))
 	id := h.made(
 		"generic",
@@ -175,9 +175,9 @@ func TestGeneric(t *testing.T) {
 	}
 }
 
-// bucketDesk is a fake S3 bucket that checks the signature's date and the checksum and replaces
+// fakeBucket is a fake S3 bucket that checks the signature's date and the checksum and replaces
 // objects atomically.
-type bucketDesk struct {
+type fakeBucket struct {
 	*receiver
 	objects map[string]string
 	meta    map[string]http.Header
@@ -201,8 +201,8 @@ func unchunked(t *testing.T, body string) (out string) {
 	}
 }
 
-func newBucket(t *testing.T) *bucketDesk {
-	b := &bucketDesk{objects: map[string]string{}, meta: map[string]http.Header{}}
+func newBucket(t *testing.T) *fakeBucket {
+	b := &fakeBucket{objects: map[string]string{}, meta: map[string]http.Header{}}
 	fail := func(w http.ResponseWriter, status int, code, message string) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
@@ -266,7 +266,7 @@ func newBucket(t *testing.T) *bucketDesk {
 // TestS3 checks that reports and archives are stored once each, with a checksum, under keys of
 // their organization and assessment.
 func TestS3(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	b := newBucket(t)
 	set := config{"endpoint": b.URL, "bucket": "evidence", "region": "eu-central-1", "prefix": "grc"}
 	id := h.made("s3", set, secrets{"access_key_id": "AKIA", "secret_access_key": "sesame-key"})
@@ -340,7 +340,7 @@ func TestS3(t *testing.T) {
 // TestGuarded checks that no type of integration can reach the machine's own addresses, not even by
 // name.
 func TestGuarded(t *testing.T) {
-	h := newHouse(t)
+	h := newFixture(t)
 	r := receive(t, says(200, "ok"))
 	open := map[string]string{}
 	inside := strings.Replace(r.URL, "http://127.0.0.1", "https://localhost", 1)

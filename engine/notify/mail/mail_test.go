@@ -25,8 +25,8 @@ import (
 	_ "github.com/scf-service/service/store/bolt"
 )
 
-// house is a service with a fixed clock and a mail server.
-type house struct {
+// fixture is a service with a fixed clock and a mail server.
+type fixture struct {
 	*mail.Service
 	t      testing.TB
 	db     *store.DB
@@ -40,9 +40,9 @@ type house struct {
 
 const ours = "018f0000-0000-7000-8000-00000000000a"
 
-func newHouse(t testing.TB, o smtptest.Options) *house {
+func newFixture(t testing.TB, o smtptest.Options) *fixture {
 	t.Helper()
-	h := &house{
+	h := &fixture{
 		t:    t,
 		time: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC),
 		by: api.Caller{
@@ -94,7 +94,7 @@ func newHouse(t testing.TB, o smtptest.Options) *house {
 	return h
 }
 
-func (h *house) service(address, password string) *mail.Service {
+func (h *fixture) service(address, password string) *mail.Service {
 	h.t.Helper()
 	to, err := mail.ParseServer(address, "Acme GRC <grc@acme.example>", password)
 	if err != nil {
@@ -122,18 +122,18 @@ func (h *house) service(address, password string) *mail.Service {
 	})
 }
 
-func (h *house) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
+func (h *fixture) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
 
-func (h *house) later(d time.Duration) { h.mu.Lock(); defer h.mu.Unlock(); h.time = h.time.Add(d) }
+func (h *fixture) later(d time.Duration) { h.mu.Lock(); defer h.mu.Unlock(); h.time = h.time.Add(d) }
 
-func (h *house) change(do func(tx *store.Tx) error) {
+func (h *fixture) change(do func(tx *store.Tx) error) {
 	h.t.Helper()
 	if err := h.db.Update(h.t.Context(), do); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) person(id, email string, role api.Role) {
+func (h *fixture) person(id, email string, role api.Role) {
 	h.t.Helper()
 	h.change(func(tx *store.Tx) error {
 		if err := store.Users.Insert(tx, &api.User{Record: api.Record{ID: id}, Email: email, Name: id, Status: "active"}); err != nil {
@@ -146,20 +146,20 @@ func (h *house) person(id, email string, role api.Role) {
 	})
 }
 
-func (h *house) round() {
+func (h *fixture) round() {
 	h.t.Helper()
 	if err := h.RunAndWait(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) post(to []string, subject, text string) (*api.Email, error) {
+func (h *fixture) post(to []string, subject, text string) (*api.Email, error) {
 	in := &api.SendEmailInput{}
 	in.Body.To, in.Body.Subject, in.Body.Text = to, subject, text
 	return h.Send(h.t.Context(), h.by, in)
 }
 
-func (h *house) state(id string) *api.Email {
+func (h *fixture) state(id string) *api.Email {
 	h.t.Helper()
 	e, err := h.Get(h.t.Context(), h.by, &api.EmailInput{EmailID: id})
 	if err != nil {
@@ -226,7 +226,7 @@ func TestSend(t *testing.T) {
 		"none":     {NoTLS: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, o)
+			h := newFixture(t, o)
 			in := &api.SendEmailInput{}
 			in.Body.To, in.Body.TemplateID = []string{"Ben <ben@acme.example>", "cleo@acme.example", "BEN@acme.example"}, "report_ready"
 			in.Body.Variables = map[string]any{
@@ -291,7 +291,7 @@ func TestSend(t *testing.T) {
 // TestBounceAndRetry checks that permanently refused addresses bounce, that temporarily refused
 // ones are retried, and that nobody gets a mail twice.
 func TestBounceAndRetry(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	e, err := h.post([]string{"gone@acme.example", "ben@acme.example", "later@acme.example"}, "Hello", "There.")
 	if err != nil {
 		t.Fatal(err)
@@ -329,7 +329,7 @@ func TestBounceAndRetry(t *testing.T) {
 // after the handover leads to a repetition with the same Message-ID.
 func TestRestart(t *testing.T) {
 	broken := true
-	h := newHouse(t, smtptest.Options{OnCommand: func(command string) string {
+	h := newFixture(t, smtptest.Options{OnCommand: func(command string) string {
 		if command == "." && broken {
 			broken = false
 			return "hang up"
@@ -378,7 +378,7 @@ func TestBadServers(t *testing.T) {
 		"a strange code":   {OnCommand: func(c string) string { return map[bool]string{true: "999 what"}[strings.HasPrefix(c, "MAIL")] }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t, o)
+			h := newFixture(t, o)
 			if o.User != "" {
 				h.Service = h.service("smtp://ada@"+h.server.Addr, "hidden words")
 			}
@@ -405,7 +405,7 @@ func TestBadServers(t *testing.T) {
 // TestSilence checks that stopping the service ends a connection to a silent server.
 func TestSilence(t *testing.T) {
 	met := make(chan bool, 9)
-	h := newHouse(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- true }})
+	h := newFixture(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- true }})
 	e, err := h.post([]string{"ben@acme.example"}, "Hello", "There.")
 	if err != nil {
 		t.Fatal(err)
@@ -422,7 +422,7 @@ func TestSilence(t *testing.T) {
 
 // TestInjection checks that values that would change headers or commands are refused.
 func TestInjection(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	for _, to := range []string{
 		"",
 		"ben",
@@ -462,7 +462,7 @@ func TestInjection(t *testing.T) {
 }
 
 func TestWithoutServer(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	h.Server = nil
 	_, err := h.post([]string{"ben@acme.example"}, "Hello", "There.")
 	if !api.IsCode(err, api.CodeInvalidState) || !strings.Contains(err.Error(), "SERVICE_SMTP_URL") {
@@ -518,7 +518,7 @@ func TestParseServer(t *testing.T) {
 // TestDecisions checks that people who may decide are asked, except the one who requested the
 // decision, that the requester is notified of the result, and that preferences are respected.
 func TestDecisions(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)
 	h.person("u-ben", "ben@acme.example", api.RoleAdmin)
 	h.person("u-cleo", "cleo@acme.example", api.RoleMember)
@@ -590,7 +590,7 @@ func TestDecisions(t *testing.T) {
 
 // TestDigest checks that overdue items cause one mail a day, until the person unsubscribes.
 func TestDigest(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	h.person("u-ada", "ada@acme.example", api.RoleOwner)
 	h.person("u-ben", "ben@acme.example", api.RoleViewer)
 	h.round()

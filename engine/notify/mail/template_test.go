@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/smtptest"
 )
 
-func (h *house) put(id, subject, text, html string) (*api.EmailTemplate, error) {
+func (h *fixture) put(id, subject, text, html string) (*api.EmailTemplate, error) {
 	in := &api.PutTemplateInput{TemplateInput: api.TemplateInput{TemplateID: id}}
 	in.Body.Subject, in.Body.Text, in.Body.HTML = subject, text, html
 	return h.PutTemplate(h.t.Context(), h.by, in)
@@ -18,7 +18,7 @@ func (h *house) put(id, subject, text, html string) (*api.EmailTemplate, error) 
 // TestBuiltIn checks that every built-in template renders, loads no remote content and leaves no
 // braces.
 func TestBuiltIn(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	l, err := h.ListTemplates(t.Context(), h.by, &api.Paging{})
 	if err != nil || len(l.Data) != 7 {
 		t.Fatalf("%+v, %v", l, err)
@@ -43,7 +43,7 @@ func TestBuiltIn(t *testing.T) {
 // TestBadTemplates checks that unknown names and functions are refused with the line and the
 // nearest valid name.
 func TestBadTemplates(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	for _, c := range []struct{ subject, text, html, want string }{
 		{"{{asessment}}", "x", "", "did you mean assessment?"},
 		{"x", "one\ntwo {{ reprot }}", "", "line 2: report_ready has no variable \"reprot\"; did you mean report?"},
@@ -97,7 +97,7 @@ func TestBadTemplates(t *testing.T) {
 // TestOwnWording checks that an organization's template is used from then on, only for that
 // organization, until it is reset.
 func TestOwnWording(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	w, err := h.put("member_invite", "Come to {{organization}}", "{{if link}}{{link}}{{else}}ask{{end}}", "")
 	if err != nil || !w.Custom || w.UpdatedAt == nil {
 		t.Fatalf("%+v, %v", w, err)
@@ -123,7 +123,7 @@ func TestOwnWording(t *testing.T) {
 // TestVariables checks that variables are texts, that required ones must be used, and that examples
 // appear only in previews.
 func TestVariables(t *testing.T) {
-	h := newHouse(t, smtptest.Options{})
+	h := newFixture(t, smtptest.Options{})
 	in := &api.SendEmailInput{}
 	in.Body.To, in.Body.TemplateID = []string{"ben@acme.example"}, "state_change"
 	for want, variables := range map[string]map[string]any{
@@ -161,7 +161,7 @@ func FuzzTemplate(f *testing.F) {
 	f.Add("x", "{{range report}}{{end}}", "<p {{report}}>")
 	f.Add("{{/* note */}}x", "{{- report -}}", "<style>{{report}}</style>")
 	f.Add("x", `{{define "x"}}{{end}}`, "<!-- {{report}} -->")
-	h := newHouse(f, smtptest.Options{})
+	h := newFixture(f, smtptest.Options{})
 	f.Fuzz(func(t *testing.T, subject, text, html string) {
 		in := &api.PreviewTemplateInput{TemplateInput: api.TemplateInput{TemplateID: "report_ready"}}
 		if err := h.check(t, subject, text, html, in); err != nil {
@@ -187,7 +187,7 @@ func FuzzTemplate(f *testing.F) {
 }
 
 // check previews a template and returns the error if it is refused.
-func (h *house) check(t *testing.T, subject, text, html string, in *api.PreviewTemplateInput) error {
+func (h *fixture) check(t *testing.T, subject, text, html string, in *api.PreviewTemplateInput) error {
 	in.Body = &api.PreviewBody{}
 	in.Body.Subject, in.Body.Text, in.Body.HTML = subject, text, html
 	_, err := h.Preview(t.Context(), h.by, in)

@@ -82,11 +82,11 @@ func heading2(r reflect.Type) string {
 	if r == reflect.TypeFor[content.Data]() {
 		return "The report"
 	}
-	return nameOf(r)
+	return typeName(r)
 }
 
-// nameOf returns a type's name without package names.
-func nameOf(r reflect.Type) string {
+// typeName returns a type's name without package names.
+func typeName(r reflect.Type) string {
 	name := strings.TrimPrefix(r.Name(), "json")
 	if at := strings.IndexByte(name, '['); at >= 0 {
 		parts := strings.Split(strings.TrimSuffix(name[at+1:], "]"), ",")
@@ -115,7 +115,7 @@ func holds(f reflect.Type) (said string, next reflect.Type) {
 		said, next = holds(f.Elem())
 		return said + " by name", next
 	case reflect.Struct:
-		name := nameOf(f)
+		name := typeName(f)
 		return fmt.Sprintf("[%s](#%s)", name, strings.ReplaceAll(strings.ToLower(name), " ", "-")), f
 	case reflect.Bool:
 		return "true or false", nil

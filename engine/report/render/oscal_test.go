@@ -26,8 +26,8 @@ func writtenOSCAL(t testing.TB, s *content.Source, template string) (doc models.
 	return doc
 }
 
-// tellable reports whether the source has the items that the OSCAL model requires at least one of.
-func tellable(s *content.Source, template string) bool {
+// hasRequiredItems reports whether the source has the items that the OSCAL model requires at least one of.
+func hasRequiredItems(s *content.Source, template string) bool {
 	switch template {
 	case content.TemplatePOAM:
 		return len(s.POAMItems) > 0
@@ -48,7 +48,7 @@ func TestOSCALIsWhole(t *testing.T) {
 			content.TemplatePOAM:           "plan-of-action-and-milestones",
 			content.TemplateAssessmentPlan: "assessment-plan",
 		} {
-			if !tellable(s, template) {
+			if !hasRequiredItems(s, template) {
 				continue
 			}
 			text := write(t, s, template, FormatOSCAL)

@@ -24,9 +24,9 @@ import (
 
 var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// harmless parses Markdown and checks that no text created a link, picture or block, and that each
+// checkHarmless parses Markdown and checks that no text created a link, picture or block, and that each
 // table row has its header's columns.
-func harmless(t *testing.T, source []byte) {
+func checkHarmless(t *testing.T, source []byte) {
 	t.Helper()
 	ours := regexp.MustCompile(`^(<br>|<a id="[a-z-]+">|</a>)$`)
 	err := ast.Walk(gfm.Parser().Parse(gmtext.NewReader(source)), func(n ast.Node, enter bool) (ast.WalkStatus, error) {
@@ -74,7 +74,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 			if !slices.Contains(formatNames(k), FormatMarkdown) {
 				continue
 			}
-			harmless(t, write(t, s, k.Name, FormatMarkdown))
+			checkHarmless(t, write(t, s, k.Name, FormatMarkdown))
 		}
 	}
 }
@@ -116,7 +116,7 @@ func FuzzMarkdownText(f *testing.F) {
 		if strings.Contains(s, "@") {
 			return
 		}
-		harmless(t, []byte(line+"\n\n> "+line+"\n\n- "+line+"\n\n| a | b |\n| --- | --- |\n| "+line+" | "+line+" |\n"))
+		checkHarmless(t, []byte(line+"\n\n> "+line+"\n\n- "+line+"\n\n| a | b |\n| --- | --- |\n| "+line+" | "+line+" |\n"))
 	})
 }
 

@@ -61,7 +61,7 @@ func bookOf(t testing.TB, l Layout, items []Fields) []byte {
 	return out.Bytes()
 }
 
-func edited(t testing.TB, b []byte, edit func(f *excelize.File) error) []byte {
+func editWorkbook(t testing.TB, b []byte, edit func(f *excelize.File) error) []byte {
 	t.Helper()
 	f, err := excelize.OpenReader(bytes.NewReader(b))
 	if err != nil {
@@ -217,7 +217,7 @@ func TestEdits(t *testing.T) {
 		}, `Closed POA&M Items!A20 id-1 r4 status="completed"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := formatFindings(edits(t, edited(t, bookOf(t, tc.layout, plan(6)), tc.edit), tc.layout))
+			got := formatFindings(edits(t, editWorkbook(t, bookOf(t, tc.layout, plan(6)), tc.edit), tc.layout))
 			if tc.want == "" && got != "" || !strings.Contains(got, tc.want) {
 				t.Errorf("got\n%s\nwant\n%s", got, tc.want)
 			}
@@ -278,7 +278,7 @@ func TestDisturbedWorkbooksAreRefused(t *testing.T) {
 			func(f *excelize.File) error { return f.SetCellValue(sourceSheet, "G5", "x") },
 		},
 	} {
-		w, err := read(edited(t, good, tc.edit), DefaultLimits)
+		w, err := read(editWorkbook(t, good, tc.edit), DefaultLimits)
 		if err == nil {
 			_, err = w.ReadExportInfo()
 		}

@@ -126,7 +126,7 @@ func TestMilestones(t *testing.T) {
 			t.Run(l.name+"/"+tc.name, func(t *testing.T) {
 				rows, problems, _ := edits(
 					t,
-					edited(t, b, func(f *excelize.File) error { return f.SetCellValue(l.sheet, tc.at, tc.cell) }),
+					editWorkbook(t, b, func(f *excelize.File) error { return f.SetCellValue(l.sheet, tc.at, tc.cell) }),
 					layout(t, l.name),
 				)
 				said := formatFindings(nil, problems, nil)

@@ -74,7 +74,7 @@ func TestLabelledPairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			heard := heardIn(t, r, library)
+			heard := statementScores(t, r, library)
 			var yes, no []float64
 			missed := 0
 			for _, l := range labels[name] {
@@ -107,8 +107,8 @@ func TestLabelledPairs(t *testing.T) {
 	}
 }
 
-// heardIn returns how much of each statement each sentence of a library supports.
-func heardIn(t *testing.T, r *runner, library *evidence.Library) map[pair]float64 {
+// statementScores returns how much of each statement each sentence of a library supports.
+func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pair]float64 {
 	session, err := library.Session("")
 	if err != nil {
 		t.Fatal(err)
