@@ -11,7 +11,7 @@ import (
 // only on the text and the year, so it can be cached.
 type Analysis struct {
 	Text        string
-	paddedWords string // words in lower case, each between spaces
+	paddedWords string // words in lower case, separated by and between spaces
 	Sentences   []Sentence
 	Placeholder string // first unfilled blank in the passage
 	IsEnglish   bool
@@ -150,7 +150,7 @@ func (a *Analysis) ContainsWords(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }
 
-// joinPadded returns the words with a space before and after each.
+// joinPadded returns the words separated by, and between, single spaces.
 func joinPadded(words []word) string {
 	var b strings.Builder
 	b.WriteByte(' ')
@@ -311,7 +311,7 @@ func newBloomFilter(terms []Term) (b bloomFilter) {
 	return b
 }
 
-// mayContain reports whether a term may be in the filter; false is certain.
+// mayContain reports whether the filter may contain a term; false means that it certainly doesn't.
 func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
 
 // FindTerm returns a sentence's term by ID.

@@ -240,7 +240,7 @@ func (s *Stance) readWithout(words []word, i int) {
 		return
 	}
 	if int(w.clause)+1 < s.ClauseCount && clauseHas(words, w.clause+1, "could", "might") {
-		return // what might happen without it
+		return // "without it, data could be lost"
 	}
 	if w.clause > 0 && clauseHas(words, w.clause-1, "may", "can", "could", "might") ||
 		clauseHas(words, w.clause, "may", "can", "could", "might", "possible", "allowed", "permitted") {
@@ -257,7 +257,7 @@ func (s *Stance) readWithout(words []word, i int) {
 func (s *Stance) readLack(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
-	// "Looks for missing entries" misses nothing.
+	// "Looks for missing entries" denies nothing.
 	if relativePronouns[prev] && i <= maxSubjectWords && strings.HasPrefix(w.text, "fail") && len(words) > i+minWordsAfter {
 		return // "visitors who fail to show it are refused"
 	}

@@ -264,7 +264,7 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// stopWords carry no topic. Stance reads negation and modality from them.
+// stopWords are words that carry no topic; those of negation and modality are read by parseStance.
 var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
 before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
 for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself
