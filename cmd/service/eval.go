@@ -121,7 +121,7 @@ func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementR
 		}
 		for _, d := range s.Differences {
 			set.Different = append(set.Different, cli.JudgedDifference{
-				Control: d.Control, Labelled: string(d.Labelled), Judged: string(d.Judged),
+				Control: d.Control, Labelled: string(d.Labeled), Judged: string(d.Judged),
 				MissingInRulesOnly: append([]int{}, d.Extra...), MissingInLabelOnly: append([]int{}, d.Overlooked...),
 			})
 		}

@@ -10,7 +10,7 @@ func TestRead(t *testing.T) {
 	b, err := ReadTable(fstest.MapFS{
 		"b.txt": {Data: []byte("BBB-01 | doors | Doors are locked. | Keys are counted.\n")},
 		"a.txt": {Data: []byte("# note\n\n AAA-01 |  backups | Backups are made.\n")},
-		"c.md":  {Data: []byte("not of the book")},
+		"c.md":  {Data: []byte("not part of the table")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadNamesThePlace(t *testing.T) {
+func TestErrorsNameFileAndLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"# note\n\nAAA-01 | topic":                "x.txt: line 3: code, topic",
 		"AAA-01 | topic | | x":                    "x.txt: line 1: field 3",

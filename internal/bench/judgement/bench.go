@@ -122,6 +122,7 @@ func (r *runner) train(ctx context.Context) (err error) {
 	return err
 }
 
+// controlsOf returns the controls of a catalog, in order and by code.
 func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Control, err error) {
 	snap, err := scf.NewSnapshot(src, scf.Version{ID: starterVersionID})
 	if err != nil {
@@ -169,6 +170,8 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	return out, nil
 }
 
+// judge judges the labeled controls of a set, in the order of the labels, without the document of the
+// given ID; if it is empty, with all documents.
 func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library, without string) ([]judge.Judgement, error) {
 	session, err := library.Session(without)
 	if err != nil {

@@ -41,7 +41,7 @@ type SetReport struct {
 // Difference is a control whose judgment differs from its label. Objectives are numbered from 1.
 type Difference struct {
 	Control    string             `json:"control"`
-	Labelled   api.Implementation `json:"labeled"`
+	Labeled    api.Implementation `json:"labeled"`
 	Judged     api.Implementation `json:"judged"`
 	Extra      []int              `json:"extra"`      // missing only according to the rules
 	Overlooked []int              `json:"overlooked"` // missing only according to the label
@@ -57,6 +57,7 @@ type DetectionCounts struct {
 	Recall    float64 `json:"recall"`
 }
 
+// addOutcome counts one outcome: whether the label says so, and whether the rules do.
 func (f *DetectionCounts) addOutcome(want, got bool) {
 	switch {
 	case want && got:
@@ -95,6 +96,8 @@ type Ablation struct {
 	ChangedControls []string `json:"changed_controls"`
 }
 
+// addControl counts the effect of removing a document on one control, given the judgements with and
+// without the document.
 func (a *Ablation) addControl(l Label, document string, with, without judge.Judgement) {
 	before, after := with.Implementation, without.Implementation
 	switch {
@@ -120,7 +123,7 @@ func (a *Ablation) addControl(l Label, document string, with, without judge.Judg
 	}
 }
 
-// computeShares makes the shares from the counts.
+// computeShares sets the shares from the counts.
 func (a *Ablation) computeShares() {
 	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = ratio(
 		a.Downgraded,
@@ -139,18 +142,18 @@ func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	want, got := slices.Index(Verdicts, l.Verdict), slices.Index(Verdicts, j.Implementation)
 	r.Confusion[want][got]++
 	if want != got {
-		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labelled %s", l.Control, statusText(j.Implementation), statusText(l.Verdict)))
+		r.Wrong = append(r.Wrong, fmt.Sprintf("%s: %s, labeled %s", l.Control, statusText(j.Implementation), statusText(l.Verdict)))
 	}
 	r.Evidenced.addOutcome(isEvidenced(l.Verdict), isEvidenced(j.Implementation))
-	d := Difference{Control: l.Control, Labelled: l.Verdict, Judged: j.Implementation}
+	d := Difference{Control: l.Control, Labeled: l.Verdict, Judged: j.Implementation}
 	lacks, ok := missingObjectives(c, j)
 	for n := 1; ok && n <= len(c.AssessmentObjectives); n++ {
-		labelled, judged := slices.Contains(l.Missing, n), slices.Contains(lacks, n)
-		r.Missing.addOutcome(labelled, judged)
+		labeled, judged := slices.Contains(l.Missing, n), slices.Contains(lacks, n)
+		r.Missing.addOutcome(labeled, judged)
 		switch {
-		case judged && !labelled:
+		case judged && !labeled:
 			d.Extra = append(d.Extra, n)
-		case labelled && !judged:
+		case labeled && !judged:
 			d.Overlooked = append(d.Overlooked, n)
 		}
 	}
@@ -159,7 +162,7 @@ func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	}
 }
 
-// computeShares makes the shares from the counts.
+// computeShares sets the shares from the counts.
 func (r *SetReport) computeShares() {
 	r.Evidenced.computeShares()
 	r.Missing.computeShares()
@@ -219,6 +222,7 @@ func Kappa(confusion [5][5]int) (agreement, kappa float64) {
 	return agreement, math.Round((float64(same)/float64(total)-chance)/(1-chance)*1000) / 1000
 }
 
+// ratio returns n/total rounded to three decimal places, or 0 if total is 0.
 func ratio(n, total int) float64 {
 	if total == 0 {
 		return 0

@@ -87,7 +87,7 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 		case !known:
 			return s, r.errorAt("the starter catalog has no control %q", l.Control)
 		case seen[l.Control]:
-			return s, r.errorAt("%s is labelled twice", l.Control)
+			return s, r.errorAt("%s is labeled twice", l.Control)
 		case !slices.Contains(Verdicts, l.Verdict):
 			return s, r.errorAt("%q is not a verdict; use one of %v", r.values["verdict"], Verdicts)
 		}
