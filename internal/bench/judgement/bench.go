@@ -2,8 +2,8 @@
 // real, with the product's own reading, search and rules. It must not judge by rules of its own or
 // touch a store, so that it measures what users get.
 //
-//	DIR/evidence ─▶ evidence.Library ─▶ assessment.Judging ─┐
-//	DIR/labels.csv ─────────────────────────────────────────┴▶ figures
+//	DIR/evidence ─▶ evidence.Library ─▶ assessment.PreparedControls ─┐
+//	DIR/labels.csv ──────────────────────────────────────────────────┴▶ Report
 package judgement
 
 import (

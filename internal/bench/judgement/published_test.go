@@ -46,7 +46,7 @@ func TestPublishedPolicies(t *testing.T) {
 				t.Fatal(err)
 			}
 			var confusion [5][5]int // in hundredths of a control
-			var both, drafted, labelled float64
+			var both, drafted, labeled float64
 			for i, l := range set.Labels {
 				got, w := judgements[i].Implementation, weights[i]
 				confusion[slices.Index(Verdicts, l.Verdict)][slices.Index(Verdicts, got)] += int(w * 100)
@@ -56,17 +56,17 @@ func TestPublishedPolicies(t *testing.T) {
 					}
 					return 0
 				}
-				drafted, labelled, both = drafted+is(got), labelled+is(l.Verdict), both+min(is(got), is(l.Verdict))
+				drafted, labeled, both = drafted+is(got), labeled+is(l.Verdict), both+min(is(got), is(l.Verdict))
 			}
 			_, kappa := Kappa(confusion)
-			precision, recall := both/drafted, both/labelled
+			precision, recall := both/drafted, both/labeled
 			t.Logf(
-				"kappa %.3f; evidenced P %.2f R %.2f; drafted %.0f, labelled %.0f; %v",
+				"kappa %.3f; evidenced P %.2f R %.2f; drafted %.0f, labeled %.0f; %v",
 				kappa,
 				precision,
 				recall,
 				drafted,
-				labelled,
+				labeled,
 				confusion,
 			)
 			if kappa < floor.kappa || precision < floor.precision || recall < floor.recall {
