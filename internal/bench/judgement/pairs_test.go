@@ -21,18 +21,18 @@ import (
 // pair identifies a statement and a sentence by the beginnings of their SHA-256 hashes.
 type pair struct{ statement, quote string }
 
-type labelledPair struct {
+type labeledPair struct {
 	pair
 	drafted string // by builtin/10: said, partly, or next: the best that wasn't taken
 	says    string // 0 no part of the statement, 1 a part, 2 all of it
 }
 
-// TestLabelledPairs measures, on individually labeled pairs (docs/quality.md), how often a sentence
+// TestLabeledPairs measures, on individually labeled pairs (docs/quality.md), how often a sentence
 // that supports at least part of a statement scores above one that doesn't, among sentences once
 // taken for evidence.
-func TestLabelledPairs(t *testing.T) {
+func TestLabeledPairs(t *testing.T) {
 	longtest.Skip(t) // judges two companies and two collections by all controls of a workbook
-	labels := labelledPairs(t)
+	labels := labeledPairs(t)
 	shared := shareddata.Path(t, "evidence")
 	folders := map[string]fs.FS{
 		"mixed":     os.DirFS(filepath.Join(shared, "mixed")),
@@ -148,8 +148,8 @@ func beginning(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// labelledPairs returns the labeled pairs by company and catalog.
-func labelledPairs(t *testing.T) map[string][]labelledPair {
+// labeledPairs returns the labeled pairs by company and catalog.
+func labeledPairs(t *testing.T) map[string][]labeledPair {
 	f, err := os.Open(filepath.Join("testdata", "pairs.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -159,10 +159,10 @@ func labelledPairs(t *testing.T) map[string][]labelledPair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string][]labelledPair{}
+	out := map[string][]labeledPair{}
 	for _, row := range rows[1:] {
 		name := row[0] + " " + row[1]
-		out[name] = append(out[name], labelledPair{pair{row[2], row[3]}, row[4], row[5]})
+		out[name] = append(out[name], labeledPair{pair{row[2], row[3]}, row[4], row[5]})
 	}
 	return out
 }

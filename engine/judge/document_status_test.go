@@ -2,9 +2,9 @@ package judge
 
 import "testing"
 
-// Who tells the reader how to judge weakens what stands beside it, and a heading that says what should be
-// what stands under it.
-func TestCompanyOfAnInstruction(t *testing.T) {
+// An instruction to the reader limits the sentences beside it, and a heading about what should be done limits those
+// below it.
+func TestInstructionAndIdealHeadingLimit(t *testing.T) {
 	const says = "Backups are tested each quarter by the operations team."
 	c := control("Backup tests", "Backups are tested.")
 	for text, want := range map[string]string{

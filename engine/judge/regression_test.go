@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where a sentence says what is done in some case, it is a rule, with a comma or without.
-func TestRulesForACase(t *testing.T) {
+// A rule for a particular case counts as a rule, with or without a comma.
+func TestConditionalRules(t *testing.T) {
 	c := control("Alerts", "An alert is raised when a source of logs stops sending.")
 	holds(t, c, map[string]string{
 		"An alert is raised when a source of logs stops sending.": VerdictCovered,
@@ -14,8 +14,8 @@ func TestRulesForACase(t *testing.T) {
 	})
 }
 
-// What is denied is what the sentence names, not all that its heading is about.
-func TestWhatIsDenied(t *testing.T) {
+// A denial applies to what the sentence names, not to everything under its heading.
+func TestDenialIsLimitedToNamedThing(t *testing.T) {
 	holds(t, control("Malware protection", "Malware protection reports to a console."), map[string]string{
 		"Malware protection reports to a console. Laboratory workstations do not require it.": VerdictCovered,
 	})
@@ -30,8 +30,8 @@ func TestWhatIsDenied(t *testing.T) {
 	})
 }
 
-// What a document says of its own state, in the ways that there are.
-func TestWaysToSayDraftAndDue(t *testing.T) {
+// Documents state draft status and review dates in several ways.
+func TestDraftAndReviewDueWordings(t *testing.T) {
 	for text, want := range map[string]bool{
 		"DRAFT v0.3 - not approved - for comment until 2026-12-15": true,
 		"**DRAFT 0.4 for comment**":                                true,
@@ -63,8 +63,8 @@ func TestWaysToSayDraftAndDue(t *testing.T) {
 	}
 }
 
-// A list of steps with boxes says what is to be done; a form that nobody filled in says nothing.
-func TestChecklists(t *testing.T) {
+// Unticked steps of a checklist are partial support; an unfilled form is none.
+func TestUntickedChecklist(t *testing.T) {
 	c := control("Secrecy", "New staff sign a secrecy agreement.")
 	list := passage("procedure", "Before the first day:\n\n- [ ] New staff sign a secrecy agreement.\n- [ ] A laptop is ordered.")
 	list.Filename, list.DocumentTitle = "onboarding-checklist.md", "Onboarding checklist"
@@ -77,15 +77,15 @@ func TestChecklists(t *testing.T) {
 	}
 }
 
-// A note to do something later leaves no blank in what else the page says.
-func TestNotesToDo(t *testing.T) {
+// A TODO note does not affect the other sentences of its page.
+func TestToDoNoteIsNoBlank(t *testing.T) {
 	holds(t, control("Local rights", "Users have no local administrator rights."), map[string]string{
 		"Users have no local administrator rights.\n\nTODO: write down who owns which server.": VerdictCovered,
 	})
 }
 
-// The versions of two documents don't disagree, and a yearly month is a year.
-func TestImprintsAndYearlyMonths(t *testing.T) {
+// The versions of two documents do not conflict, and several wordings mean "once a year".
+func TestImprintsDoNotConflictAndYearlyWordings(t *testing.T) {
 	c := control("Document control", "Documents carry a version, an owner and an approval date.")
 	a, b := policy(
 		"Version 1.4, owner: Jo Field, approved every 12 months, next review 2027-01-01.",
@@ -105,8 +105,8 @@ func TestImprintsAndYearlyMonths(t *testing.T) {
 	})
 }
 
-// Sentences of a lift maker's documents that were heard wrong, by what their one statement comes to.
-func TestHeardRightSince(t *testing.T) {
+// Sentences from a lift maker's documents that were once misjudged.
+func TestFormerlyMisjudgedSentences(t *testing.T) {
 	for _, tc := range []struct{ category, ask, text, want string }{
 		{
 			"policy",
@@ -166,8 +166,8 @@ func TestHeardRightSince(t *testing.T) {
 	}
 }
 
-// Who doesn't delete personal data has some, and who forbids private phones may have others.
-func TestTraitIsDeniedByWhatOneHas(t *testing.T) {
+// Denying a possession denies a trait; denying another action on it does not.
+func TestDeniesTrait(t *testing.T) {
 	for text, want := range map[string]bool{
 		"We do not store personal data.":                   true,
 		"We don't delete personal data from our backups.":  false,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What stands under "Purpose" or "Scope" says what a document is for; the rules stand elsewhere.
-func TestPreamblesBearNothingInFull(t *testing.T) {
+// Sentences under "Purpose" or "Scope" describe the document and support a statement only in part.
+func TestPreambleSupportsOnlyInPart(t *testing.T) {
 	const statement, text = "Backups are taken every day.", "Backups of all servers are taken every day."
 	for heading, want := range map[string]string{
 		"Purpose": VerdictPartial, "1. Purpose and Scope": VerdictPartial, "Scope of this policy": VerdictPartial,
@@ -24,8 +24,8 @@ func TestPreamblesBearNothingInFull(t *testing.T) {
 	}
 }
 
-// What asks for a scope is said there.
-func TestScopeIsSaidUnderScope(t *testing.T) {
+// A statement about scope is met by a sentence under "Scope".
+func TestScopeStatementIsMetUnderScope(t *testing.T) {
 	p := policy("We confirm the scope of the management system every year.")
 	p.HeadingPath = []string{"Manual", "Scope"}
 	if v := judge(
@@ -37,7 +37,7 @@ func TestScopeIsSaidUnderScope(t *testing.T) {
 	}
 }
 
-// A document full of blanks is a template, also where a sentence of it has none.
+// A document with many blanks is a template, which also limits its sentences without blanks.
 func TestManyBlanksMakeATemplate(t *testing.T) {
 	rule := policy("Backups of all servers are taken every day.")
 	for blanks, want := range map[string]string{
@@ -58,8 +58,8 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 	}
 }
 
-// What a document says it is an example of is nobody's rule yet, and a brochure wants to sell.
-func TestExamplesAndBrochuresAreNoRules(t *testing.T) {
+// An example that has not been adapted and marketing material support a statement only in part.
+func TestExamplesAndMarketingLimit(t *testing.T) {
 	for notice, want := range map[string]string{
 		"Example text, replace before use.":                                     VerdictPartial,
 		"This document is a template.":                                          VerdictPartial,

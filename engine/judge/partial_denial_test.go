@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// One denial among several statements is a part that is not done, and is named.
+// A denial of one statement among several makes the control partly implemented, and the reason names it.
 func TestOneDenialDoesNotDenyTheControl(t *testing.T) {
 	c := control(
 		"Device encryption",
@@ -41,7 +41,7 @@ func TestOneDenialDoesNotDenyTheControl(t *testing.T) {
 	}
 }
 
-// Where more than a third is missing outright, a control isn't implemented.
+// A control with more than a third of its statements missing is not implemented.
 func TestHalfMissingIsNotImplemented(t *testing.T) {
 	asked := []string{
 		"Laptops are encrypted.", "Recovery keys are stored by the IT team.", "Phones are locked after five minutes.",
@@ -60,8 +60,8 @@ func TestHalfMissingIsNotImplemented(t *testing.T) {
 	}
 }
 
-// One late person among many who were trained is a limit to look at, no denial.
-func TestOneRowDeniesNoRule(t *testing.T) {
+// One deviating row among many is a limitation to review, not a denial.
+func TestOutlierRowIsNoDenial(t *testing.T) {
 	c := control("Security awareness", "Personnel complete security awareness training.")
 	row := func(name, rest string) string {
 		return "Personnel: " + name + "; Course: Security awareness training; " + rest
@@ -87,7 +87,7 @@ func TestOneRowDeniesNoRule(t *testing.T) {
 	}
 }
 
-func TestAQuoteIsListedOnce(t *testing.T) {
+func TestQuoteIsListedOnce(t *testing.T) {
 	c := control(
 		"Device encryption",
 		"Laptops are encrypted.",
@@ -100,8 +100,8 @@ func TestAQuoteIsListedOnce(t *testing.T) {
 	}
 }
 
-// A cell that denies something else than the control is about denies nothing of it, whatever its row has.
-func TestCellDeniesItsOwn(t *testing.T) {
+// A cell that denies something unrelated does not deny the control, whatever else its row contains.
+func TestCellDenialIsLimitedToItsSubject(t *testing.T) {
 	c := control("Contacts with authorities", "The list of contacts with authorities is reviewed at least annually.")
 	rule := policy("The list of contacts with authorities is reviewed by the general counsel every six months.")
 	row := func(cause, notes string) Passage {
@@ -123,7 +123,7 @@ func TestCellDeniesItsOwn(t *testing.T) {
 	}
 }
 
-// What questions without an answer were about says nothing of what is done.
+// The subjects of unanswered questions are no evidence.
 func TestUnansweredQuestions(t *testing.T) {
 	c := control("Penetration tests", "Penetration tests are performed by independent testers.")
 	for text, want := range map[string]api.Implementation{

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A document that says it and denies a part limits what it says; two documents contradict each other.
-func TestSideline(t *testing.T) {
+// A denial of a part limits an affirmation in the same document; denials in another document contradict it.
+func TestDenialOfPart(t *testing.T) {
 	says, denies := policy("Encryption keys are rotated every twelve months."), policy("SSH keys are not yet covered by rotation.")
 	apart := denies
 	denies.DocumentID = says.DocumentID

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// That ordinary users have no such rights bears a rule on what rights there are.
-func TestOnlyWhatIsNeeded(t *testing.T) {
+// A sentence that users have no excess rights does not deny a rule on needed rights.
+func TestNoExcessRightsIsNoDenial(t *testing.T) {
 	c := control("Least privilege", "Users have only the rights that their tasks need.")
 	for _, text := range []string{"No user has more rights than the task needs.", "Ordinary users have no administrative rights."} {
 		if got := judge(t, c, policy(text)).Statements[0]; got.Verdict == VerdictDenied {
@@ -15,8 +15,8 @@ func TestOnlyWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// What is not done later denies nothing of what is done before.
-func TestLaterIsNotBefore(t *testing.T) {
+// A denial of a later action does not deny the action required before it.
+func TestDenialOfLaterActionIsNoDenial(t *testing.T) {
 	c := control("Supplier assessment", "Suppliers are assessed before a contract is signed.")
 	first := "Each supplier is assessed before the contract is signed."
 	for later, want := range map[string]string{
@@ -30,8 +30,8 @@ func TestLaterIsNotBefore(t *testing.T) {
 	}
 }
 
-// What was announced although the date has passed says so.
-func TestPassedPromises(t *testing.T) {
+// The reason of a plan whose date has passed says so.
+func TestOverduePlansSaySo(t *testing.T) {
 	c := control("Device encryption", "Laptops are encrypted.")
 	for text, want := range map[string]bool{
 		"Laptops will be encrypted by 30 September 2026.": true,

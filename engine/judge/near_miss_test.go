@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What a rule or document does not reach is no denial of it, and no evidence either.
-func TestWhatARuleDoesNotReach(t *testing.T) {
+// A document that excludes a subject from its scope neither denies it nor supports it.
+func TestScopeExclusionIsNoDenial(t *testing.T) {
 	for _, tc := range []struct{ title, statement, text, want string }{
 		{
 			"Network segmentation",
@@ -49,8 +49,8 @@ func TestWhatARuleDoesNotReach(t *testing.T) {
 	}
 }
 
-// Who does one thing instead of another does part of what is asked.
-func TestSomethingNearIsDoneInstead(t *testing.T) {
+// A related measure done instead of the required one supports the statement in part.
+func TestRelatedMeasureInsteadIsPartial(t *testing.T) {
 	c := control("Background checks", "Background checks of candidates are done before they start.")
 	holds(t, c, map[string]string{
 		"We do not do criminal background checks of candidates, but we carry out reference checks before they start.": VerdictPartial,
@@ -59,8 +59,8 @@ func TestSomethingNearIsDoneInstead(t *testing.T) {
 	})
 }
 
-// What is done without the thing asked for doesn't show it.
-func TestWithoutTheThing(t *testing.T) {
+// A sentence about doing something without the required thing is no support.
+func TestDoneWithoutRequiredThing(t *testing.T) {
 	c := control("Releases", "Every release is archived with its source code.")
 	if v := judge(t, c, policy("Every release is archived without any source code.")).Statements[0]; v.Verdict == VerdictCovered ||
 		v.Verdict == VerdictPartial {
@@ -68,8 +68,8 @@ func TestWithoutTheThing(t *testing.T) {
 	}
 }
 
-// Where a thing is refused without another, that other is asked for.
-func TestRefusedWithoutTheThing(t *testing.T) {
+// A sentence that refuses something without a safeguard requires the safeguard.
+func TestRefusalWithoutThingRequiresIt(t *testing.T) {
 	c := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
 	for _, text := range []string{
 		"No remote access is allowed without multi-factor authentication.",
@@ -81,8 +81,8 @@ func TestRefusedWithoutTheThing(t *testing.T) {
 	}
 }
 
-// What a document says of itself, and the licence that it is published under, are no evidence.
-func TestWordsAboutTheDocument(t *testing.T) {
+// A document's status line and license terms are no evidence.
+func TestDocumentStatusAndLicenseAreNoEvidence(t *testing.T) {
 	c := control("Status of approval", "The status of approval is recorded.")
 	if v := judge(t, c, policy("Document status: Approved")).Statements[0]; v.Verdict != VerdictMissing {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
@@ -108,8 +108,8 @@ func TestWordsAboutTheDocument(t *testing.T) {
 	}
 }
 
-// A list of what is forbidden denies nothing, and shows little of what it forbids.
-func TestListsOfWhatIsForbidden(t *testing.T) {
+// An item in a list of prohibitions denies nothing and supports its statement only in part.
+func TestProhibitionListIsNoDenial(t *testing.T) {
 	c := control("Access to devices", "Access to devices is approved by the owner.")
 	holds(t, c, map[string]string{
 		"It is prohibited to:\n- allow access to devices that is not approved by the owner\n- lend devices": VerdictPartial,
@@ -117,8 +117,8 @@ func TestListsOfWhatIsForbidden(t *testing.T) {
 	})
 }
 
-// What was crossed out, left unticked or given up shows nothing.
-func TestCrossedOutUntickedGivenUp(t *testing.T) {
+// Text that is crossed out, unticked or about something discontinued is no support.
+func TestCrossedOutUntickedAndDiscontinued(t *testing.T) {
 	c := control("Multi-factor authentication", "Multi-factor authentication is required for all remote access.")
 	holds(t, c, map[string]string{
 		"Multi-factor authentication is required for all remote access.":                                   VerdictCovered,
@@ -146,16 +146,16 @@ func TestCrossedOutUntickedGivenUp(t *testing.T) {
 	})
 }
 
-// What something would do if it happened tells nothing of what is done.
-func TestWhatWouldHappen(t *testing.T) {
+// A sentence about what would happen states no fact.
+func TestHypotheticalIsNoFact(t *testing.T) {
 	holds(t, control("Asset management", "Hardware and software are managed from purchase to disposal."), map[string]string{
 		"Hardware and software systems: compromise would have no adverse impact on how they are managed.": VerdictMissing,
 		"Hardware and software: nobody manages them from purchase to disposal.":                           VerdictDenied,
 	})
 }
 
-// A "not" is of its own predicate: what is joined to it stays affirmed.
-func TestWhatANotIsOf(t *testing.T) {
+// A negation applies to its own predicate only, not to the clauses joined to it.
+func TestScopeOfNegation(t *testing.T) {
 	mfa := control("Multi-factor authentication", "Multi-factor authentication is required for remote access.")
 	holds(t, mfa, map[string]string{
 		"Multi-factor authentication is required for remote access and for privileged accounts and no user is exempt.": VerdictCovered,
@@ -192,8 +192,8 @@ func TestWhatANotIsOf(t *testing.T) {
 	})
 }
 
-// A row's bare "no" is of its column; of a column of state, of the row.
-func TestRowsThatSayNo(t *testing.T) {
+// A bare "no" in a row applies to its column; in a status column it applies to the whole row.
+func TestNoInRowAppliesToItsColumn(t *testing.T) {
 	holds(t, control("Access reviews", "Access rights are reviewed by owners every quarter."), map[string]string{
 		"System: CRM; Access rights reviewed by owner every quarter: yes; Patched: no":        VerdictCovered,
 		"System: CRM; Access rights reviewed by owner every quarter: yes; Approved: N. Patel": VerdictCovered,
@@ -205,8 +205,8 @@ func TestRowsThatSayNo(t *testing.T) {
 	})
 }
 
-// May is a month; an initial ends no sentence; "after" is not "before"; an obligation is no plan.
-func TestSmallWords(t *testing.T) {
+// Short words are read in context: "May" as a month, initials, "after" versus "before", "expected to".
+func TestAmbiguousShortWords(t *testing.T) {
 	holds(t, control("Penetration testing", "Penetration tests are performed every year."), map[string]string{
 		"A penetration test is performed every year in May.":                  VerdictCovered,
 		"Penetration tests may be performed every year.":                      VerdictPartial,

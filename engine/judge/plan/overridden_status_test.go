@@ -7,9 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What a person says is not there is missing whole, whatever was read of it, and the finding tells
-// whose word it is.
-func TestFindingByAPerson(t *testing.T) {
+// A status set by a user as not in place counts as entirely missing, and the finding names the user.
+func TestFindingOfOverriddenStatus(t *testing.T) {
 	weight, name := 8, "Ann"
 	c := api.Control{Code: "VPM-07", Title: "Penetration testing", DomainCode: "VPM", Weight: &weight}
 	for _, test := range []struct {
@@ -49,9 +48,8 @@ func TestFindingByAPerson(t *testing.T) {
 	}
 }
 
-// A finding whose status a person set tells that, and not why the line says otherwise; where it says
-// what the line says, it tells the line's reasons.
-func TestOverrule(t *testing.T) {
+// A finding whose status a user set against the line names the user; one that agrees with the line keeps the line's reasons.
+func TestApplyStatusOverride(t *testing.T) {
 	weight := 8
 	c := api.Control{Code: "END-04", Title: "Malware", DomainCode: "END", Weight: &weight}
 	item := api.SoAItem{
@@ -87,8 +85,8 @@ func TestOverrule(t *testing.T) {
 	}
 }
 
-// The rules are not sure of a level that follows from what a person said.
-func TestMaturityByAPerson(t *testing.T) {
+// A level that follows from a status set by a user has no confidence.
+func TestMaturityOfOverriddenStatus(t *testing.T) {
 	c := api.Control{Code: "END-04", DomainCode: "END"}
 	item := api.SoAItem{
 		Applicability:        api.Applicable,

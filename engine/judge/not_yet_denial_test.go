@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// What is not yet introduced, live or rolled out isn't there, whatever the word for it.
-func TestNotYetDeniesAll(t *testing.T) {
+// "Not yet" before any word for introduction is a denial.
+func TestNotYetIsDenial(t *testing.T) {
 	d := newPreparedStatement("Backups of all data are taken.", text.Concepts("backup of data"))
 	for _, sentence := range []string{
 		"Backups of the servers are not yet rolled out in the branches.",
@@ -21,8 +21,8 @@ func TestNotYetDeniesAll(t *testing.T) {
 	}
 }
 
-// A rule that keeps people out is taken back like any other.
-func TestNoAccessYet(t *testing.T) {
+// A denial in the next sentence also retracts a rule that restricts access.
+func TestNextSentenceRetractsRule(t *testing.T) {
 	c := candidateOf(policy("Guests are kept apart and have no access to production. This is not yet enforced."))
 	d := newPreparedStatement("Production runs apart from the network of guests.", text.Concepts("production"))
 	if _, is := deniesMatch(d, c, 0, d.matchWindow([]*text.Sentence{&c.Sentences[0]}, nil, c.surroundings)); !is {
