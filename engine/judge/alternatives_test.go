@@ -2,7 +2,7 @@ package judge
 
 import "testing"
 
-// Of two alternatives, one is enough, unless it is denied.
+// One of two alternatives is enough, unless it is denied.
 func TestAlternatives(t *testing.T) {
 	for _, tc := range []struct {
 		statement, text string

@@ -21,8 +21,8 @@ func known(t *testing.T, code string) api.Control {
 	return c
 }
 
-// Evidence has to name what a control is about, however close it comes in other words.
-func TestEvidenceNamesTheThing(t *testing.T) {
+// Evidence must name the control's subject, however similar its other words are.
+func TestEvidenceMustNameTheSubject(t *testing.T) {
 	c := known(t, "IAC-10.14") // passkeys
 	for text, want := range map[string]bool{
 		"Users sign in with passkeys instead of passwords.":                                    true,
@@ -43,16 +43,15 @@ func TestEvidenceNamesTheThing(t *testing.T) {
 	}
 }
 
-// What names the control and not what one statement asks says that statement in part at most, and
-// the reason has the words that were looked for.
-func TestStatementsHaveWordsOfTheirOwn(t *testing.T) {
+// A sentence without a statement's own anchor supports it only in part, and the reason lists the words searched for.
+func TestStatementAnchors(t *testing.T) {
 	d := newPreparedStatement("Key escrow is approved by the owner.", text.Concepts("key escrow"))
 	d.statementAnchors = newAnchorGroups(criteria.WordGroups{{"approve", "sign off"}})
 	asksForApproval(t, d)
 }
 
-// asksForApproval: the owner's approval of key escrow is read from a sentence that says it, and no more than
-// a part from one that doesn't.
+// asksForApproval checks that sentences stating the owner's approval of key escrow cover d and that others support it
+// only in part.
 func asksForApproval(t *testing.T, d *preparedStatement) {
 	t.Helper()
 	for text, want := range map[string]string{
@@ -70,9 +69,9 @@ func candidateOf(p Passage) *analyzedPassage {
 	return &analyzedPassage{Passage: p, passageAnalysis: NewSession(nil, Options{}).analyzePassage(p)}
 }
 
-// A word stands in any of a passage's sentences, in its headings or in its document's title; one that is
-// in no sentence's concepts is looked for as it is.
-func TestWhereAWordIsLookedFor(t *testing.T) {
+// An anchor is searched for in a passage's sentences, its headings and its document's title; words that are no concept
+// are searched for literally.
+func TestMissingAnchor(t *testing.T) {
 	p := policy("Doors are locked. Guests wait (before they enter) at the gate.")
 	p.HeadingPath, p.DocumentTitle = []string{"Visitor entry"}, "Handbook of the premises"
 	c := candidateOf(p)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A ladder tells the place of a closeness among all rows, in doublings.
-func TestLadder(t *testing.T) {
+// The competition is the logarithmic rank of a similarity among all criteria.
+func TestCompetitionRanksSimilarity(t *testing.T) {
 	const n = 1400
 	y := criteriaVectors{dims: 2}
 	at := func(k int) float32 { return 0.9 - float32(k)/n } // of the k closest row, from 0
@@ -46,8 +46,8 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// An embedder that knows nothing of a text, or that gives vectors of several lengths, is no crash.
-func TestYardstickOfOddEmbedders(t *testing.T) {
+// Zero vectors are accepted, and vectors of different lengths are an error.
+func TestOddEmbedders(t *testing.T) {
 	blank := &Embedder{Deviation: 0.1, Embed: func(_ context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
 		for i := range out {

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// likeness is an embedder that is blind to negation, as they are: all texts are the same to it.
+// likeness is an embedder that returns the same vector for all texts, so it ignores negation.
 func likeness(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i := range out {
@@ -17,7 +17,7 @@ func likeness(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// What is denied supports nothing, however close it is by words or by meaning.
+// A denied sentence supports nothing, however similar its words or meaning.
 func TestDenialSupportsNothing(t *testing.T) {
 	for _, tc := range []struct{ title, statement, text string }{
 		{"Central logging", "Logs are forwarded to a central log server or SIEM.", "Logging: we do not collect logs centrally."},
@@ -67,8 +67,8 @@ func TestDenialSupportsNothing(t *testing.T) {
 	}
 }
 
-// What is affirmed beside a denial keeps its worth.
-func TestAffirmedBesideADenial(t *testing.T) {
+// A denial in one clause does not weaken an affirmed clause of the same sentence.
+func TestAffirmedClauseBesideDenialCounts(t *testing.T) {
 	for _, tc := range []struct{ statement, text string }{
 		{"Backups are taken every day.", "Backups are taken daily, but restores have not been tested."},
 		{"Laptops are encrypted.", "Devices: laptops are encrypted, phones are not encrypted."},
@@ -87,8 +87,8 @@ func TestNothingFoundClaimsNoMore(t *testing.T) {
 	}
 }
 
-// A denial of the whole subject denies what is asked of it; one about something else doesn't.
-func TestDeniedOutright(t *testing.T) {
+// A denial of the whole subject denies every statement about it; a denial of something else does not.
+func TestDenialOfSubject(t *testing.T) {
 	c := control("Penetration testing", "Penetration tests are performed at least annually and after significant changes.")
 	holds(t, c, map[string]string{
 		"Penetration test: never done.":                         VerdictDenied,
@@ -98,8 +98,8 @@ func TestDeniedOutright(t *testing.T) {
 	})
 }
 
-// What a sentence only describes, orders or forbids denies no control.
-func TestNoDenial(t *testing.T) {
+// A sentence that describes, instructs or prohibits does not deny a control.
+func TestApparentDenialsDenyNoControl(t *testing.T) {
 	for _, tc := range []struct{ title, statement, text string }{
 		{"Locking of idle accounts", "Idle accounts are disabled.", "Accounts nobody used for 45 days are disabled by a nightly job."},
 		{
@@ -161,8 +161,8 @@ func TestNoDenial(t *testing.T) {
 	}
 }
 
-// A rule says nothing of what is done about exceptions from it.
-func TestExceptionsAreNotTheRule(t *testing.T) {
+// A rule is no evidence of how exceptions from it are handled.
+func TestRuleIsNoEvidenceOfExceptionHandling(t *testing.T) {
 	const statement = "Exceptions from multi-factor authentication are documented and approved."
 	holds(t, control("Multi-factor authentication", statement), map[string]string{
 		"Multi-factor authentication is required for all remote access and is documented.":    VerdictMissing,
@@ -171,8 +171,7 @@ func TestExceptionsAreNotTheRule(t *testing.T) {
 	})
 }
 
-// A plan counts for a control that it names, or for a statement that it says; a plan of
-// something else announces no control.
+// A plan counts for a control that it names or a statement that it covers; a plan for something else does not.
 func TestPlansOfSomethingElse(t *testing.T) {
 	for _, tc := range []struct {
 		title, statement, text string
@@ -197,8 +196,8 @@ func TestPlansOfSomethingElse(t *testing.T) {
 	}
 }
 
-// A title may be of nothing but deeds, and what takes place is what is said of.
-func TestDenialOfADeed(t *testing.T) {
+// A control title may consist of actions only, whose denial is recognized.
+func TestDenialOfAction(t *testing.T) {
 	for _, text := range []string{
 		"No screening of new employees takes place.",
 		"No background checks are done.",

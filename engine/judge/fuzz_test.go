@@ -46,7 +46,7 @@ func (f fixed) Find(_ context.Context, _ string, topK int) ([]Passage, error) {
 	return f[:min(topK, len(f))], nil
 }
 
-// Quotes of real policies stand in them, whatever marks and breaks they hold.
+// Quotes occur verbatim in their policies, whatever markup and line breaks these contain.
 func TestQuotesOfRealPolicies(t *testing.T) {
 	dir := shareddata.Path(t, "evidence", "tailscale")
 	files, err := filepath.Glob(filepath.Join(dir, "*.md"))

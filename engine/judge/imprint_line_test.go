@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// What stands behind "(in part:" keeps the capital of a name.
+// A name at the beginning of a reason keeps its capital after "(in part:".
 func TestReasonInPartKeepsNames(t *testing.T) {
 	for reason, want := range map[string]string{
 		"Covers part of it, in general terms.":              "covers part of it, in general terms",
@@ -37,8 +37,8 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 	}
 }
 
-// Passages disagree where they are of two documents; one document, or one passage, contradicts itself.
-func TestDocumentContradictsItself(t *testing.T) {
+// A contradiction between two documents is worded differently from one within a document or passage.
+func TestFormatContradiction(t *testing.T) {
 	at := func(document, chunk string, line int) *passageVerdict {
 		p := Passage{DocumentID: document, ChunkID: chunk, DocumentTitle: "Title of " + document}
 		p.Locator.LineStart = line

@@ -6,7 +6,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// The imprint of a document is evidence only of statements about documents.
+// A document's imprint is evidence only of statements about documents.
 func TestImprintIsNoEvidence(t *testing.T) {
 	owners := control("System owners", "System owners are named.")
 	line := policy("Owner: Control Systems Manager.")
@@ -29,8 +29,8 @@ func TestEmptyCellIsNoEvidence(t *testing.T) {
 	}
 }
 
-// What a row announces is its own subject, and not what its columns are called.
-func TestRowAnnouncesItsOwn(t *testing.T) {
+// A planned row plans its own subject, not its column names.
+func TestPlannedRowPlansItsOwnSubject(t *testing.T) {
 	c := control("Threats", "Threats are identified.")
 	if j := judge(t, c, policy("Threat identified: Flooding of the cellar; Measure: Pumps; Status: Not started")); len(j.Evidence) > 0 {
 		t.Errorf("the name of a column announces the control: %+v", j.Evidence)

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A plain lack denies in few words, also where a title names what it is of.
-func TestPlainLacks(t *testing.T) {
+// A brief statement that something is missing is a denial, even if the control title names what it is about.
+func TestBriefDenials(t *testing.T) {
 	logs := control("Central collection of logs", "Logs are forwarded to a central log server or SIEM.")
 	holds(t, logs, map[string]string{
 		"There is no central log server yet.":                           VerdictDenied,
@@ -29,7 +29,7 @@ func TestPlainLacks(t *testing.T) {
 	}
 }
 
-// A record that tells of what should be gone contradicts the rule; that it tells of a share limits it.
+// A record of something that should have been removed contradicts the rule; a record of a share limits it.
 func TestRecordsOfFailure(t *testing.T) {
 	leavers := control("Withdrawal of access", "Access of leavers is revoked on the last day.")
 	rule := policy("Access of leavers is revoked on their last day.")
@@ -61,8 +61,8 @@ func TestRecordsOfFailure(t *testing.T) {
 	}
 }
 
-// A bare "no" denies in a column of what is done; in another it says of which kind a thing is not, and nothing else.
-func TestColumnsOfKinds(t *testing.T) {
+// A bare "no" denies in a column about actions; in a column about properties it does not.
+func TestBareNoDependsOnColumn(t *testing.T) {
 	holds(t, control("Supplier contracts", "Suppliers are audited."), map[string]string{
 		"Supplier: Nimbus; Contract: C-12; Audited: No":  VerdictDenied,
 		"Supplier: Nimbus; Contract: C-12; Audited: Yes": VerdictCovered,
@@ -80,7 +80,7 @@ func TestColumnsOfKinds(t *testing.T) {
 	})
 }
 
-// A record that tells that a safeguard failed contradicts the rule, unless it was made good.
+// A record of a failed safeguard contradicts the rule, unless the failure was corrected.
 func TestSafeguardsThatFailed(t *testing.T) {
 	for text, want := range map[string]bool{
 		"The restore test of the finance database aborted after 40 minutes because the tape was unreadable.":  true,

@@ -26,6 +26,6 @@ func TestNextSentenceRetractsRule(t *testing.T) {
 	c := candidateOf(policy("Guests are kept apart and have no access to production. This is not yet enforced."))
 	d := newPreparedStatement("Production runs apart from the network of guests.", text.Concepts("production"))
 	if _, is := deniesMatch(d, c, 0, d.matchWindow([]*text.Sentence{&c.Sentences[0]}, nil, c.surroundings)); !is {
-		t.Error("the next sentence was not heard")
+		t.Error("the next sentence was ignored")
 	}
 }

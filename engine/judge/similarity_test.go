@@ -58,7 +58,7 @@ func withScore(p Passage) Passage {
 	return p
 }
 
-func TestFailingEmbedderIsSaid(t *testing.T) {
+func TestEmbedderErrorIsReturned(t *testing.T) {
 	for name, embed := range map[string]func(context.Context, []string) ([][]float32, error){
 		"error":   func(context.Context, []string) ([][]float32, error) { return nil, errors.New("model is gone") },
 		"too few": func(context.Context, []string) ([][]float32, error) { return nil, nil },
@@ -75,8 +75,8 @@ func TestFailingEmbedderIsSaid(t *testing.T) {
 	}
 }
 
-// Rows of a table are read one by one: what one denies is not denied of the next.
-func TestRowsStandAlone(t *testing.T) {
+// Table rows are judged separately: a denial in one does not affect the next.
+func TestRowsAreJudgedSeparately(t *testing.T) {
 	rows := policy(
 		"No.: 1; System: Laptops; Encrypted: yes, by the IT team\nNo.: 2; System: Printers; Encrypted: no; Remark: none\n" +
 			"The list is checked each year",
@@ -92,7 +92,7 @@ func TestRowsStandAlone(t *testing.T) {
 	}
 }
 
-// A heading in the passage gives the sentences under it their subject.
+// A heading in the passage provides the subject of the sentences below it.
 func TestHeadingInThePassage(t *testing.T) {
 	c := control("Backups", "Backups of databases are encrypted.")
 	under := judge(t, c, policy("Backup of databases\nFiles are encrypted with AES-256 by the storage team."))

@@ -68,7 +68,7 @@ func judge(t *testing.T, c api.Control, ps ...Passage) Judgement {
 	return j
 }
 
-// holds judges each text, as the only policy, by a control of one statement.
+// holds judges each text, as the only policy, for a control with one statement.
 func holds(t *testing.T, c api.Control, want map[string]string) {
 	t.Helper()
 	for text, want := range want {
@@ -257,9 +257,9 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What a control asks for is taken from its objectives, unless these are its description
-// again; then from our criteria, if it is described as frameworks do; else from its own texts.
-func TestWhatAControlAsksFor(t *testing.T) {
+// Statements come from the objectives, unless these repeat the description; then from our criteria, if the control is
+// described in framework style; otherwise from its own texts.
+func TestStatementSource(t *testing.T) {
 	const abstract = "Mechanisms exist to facilitate the backups of data, and to verify their integrity."
 	question := "Are backups verified?"
 	objectives := func(texts ...string) (out []api.AssessmentObjective) {

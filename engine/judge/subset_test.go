@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// What certain things lack denies no control as a whole, nor what is said of others.
-func TestOfCertainThings(t *testing.T) {
+// A denial for a specific subset denies neither the control as a whole nor other things.
+func TestDenialForSubset(t *testing.T) {
 	malware := newPreparedStatement(
 		"Anti-malware is installed on all endpoints and servers.",
 		text.Concepts("malware protection"),
@@ -43,8 +43,8 @@ func TestOfCertainThings(t *testing.T) {
 	}
 }
 
-// Of two documents, one that denies certain things alone limits what the other says.
-func TestCertainThingsOfTwoDocuments(t *testing.T) {
+// A denial for a specific subset in one document limits the affirmation in another.
+func TestSubsetDenialInOtherDocumentLimits(t *testing.T) {
 	says, denies := policy(
 		"A backup copy is stored at a separate site.",
 	), policy(
@@ -61,7 +61,7 @@ func TestCertainThingsOfTwoDocuments(t *testing.T) {
 	}
 }
 
-// Rights that were taken away are none.
+// Rights that were withdrawn no longer exist.
 func TestRightsTakenAway(t *testing.T) {
 	c := control("Least privilege", "Standard users have no local administrator rights.")
 	if got := judge(

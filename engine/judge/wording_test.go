@@ -8,8 +8,7 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// A criterion is recognised by a word of each group, in any of the ways there are to say it; what
-// stands above a sentence counts half.
+// A criterion is recognized by a word of each group in any of its spellings; words in headings count half.
 func TestWordings(t *testing.T) {
 	w := text.NewWording(criteria.WordGroups{{"wipe", "factory reset"}, {"laptop", "usb stick"}, {"before", "re-issue"}})
 	for _, tc := range []struct {
@@ -36,8 +35,8 @@ func TestWordings(t *testing.T) {
 	}
 }
 
-// Of a sentence of which one clause denies, a wording counts for what is left.
-func TestWordingsOfDenials(t *testing.T) {
+// A partly denied sentence counts for the share of its wording that is not denied.
+func TestScaleDown(t *testing.T) {
 	h := text.WordingMatch{HasWording: true, OwnShare: 1, TotalShare: 1}
 	if !scaleDown(h, 1).IsComplete() || scaleDown(h, 1).AverageShare() != 1 {
 		t.Errorf("nothing is denied: %+v", scaleDown(h, 1))
@@ -47,15 +46,15 @@ func TestWordingsOfDenials(t *testing.T) {
 	}
 }
 
-// A sentence of the statement's own words says it in part at most where a group of its wording is
-// missing, and the reason names the group.
-func TestWordingsGate(t *testing.T) {
+// A sentence in the statement's own words supports it only in part if a group of its wording is missing, and the reason
+// names the group.
+func TestMissingWordingGroupIsPartial(t *testing.T) {
 	d := newPreparedStatement("Key escrow is approved by the owner.", text.Concepts("key escrow"))
 	d.wording = text.NewWording(criteria.WordGroups{{"approve", "sign off"}, {"escrow"}})
 	asksForApproval(t, d)
 }
 
-// What somebody has no access to is kept from them: that denies what asks for their access, and nothing else.
+// A sentence that someone has no access denies statements that require their access, and nothing else.
 func TestNoAccessDeniesAccessOnly(t *testing.T) {
 	for statement, want := range map[string]bool{
 		"Production runs apart from test.":         false,

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/engine/judge/criteria"
 )
 
-func TestBookIsWellFormed(t *testing.T) {
+func TestCriteriaAreWellFormed(t *testing.T) {
 	code := regexp.MustCompile(`^[A-Z]{3}-\d\d(\.\d{1,2})?$`)
 	said := make(map[string]string)
 	for _, e := range criteria.All().Entries {
@@ -36,8 +36,8 @@ func TestBookIsWellFormed(t *testing.T) {
 	}
 }
 
-// The starter catalog's objectives are in the book as they are.
-func TestBookHasTheStarterCatalog(t *testing.T) {
+// The objectives of the starter catalog are included unchanged.
+func TestCriteriaIncludeStarterObjectives(t *testing.T) {
 	e, ok := criteria.All().Lookup("IAC-01")
 	if !ok || len(e.Sentences) < 4 || e.Topic != strings.ToLower(e.Topic) {
 		t.Errorf("%+v %v", e, ok)
@@ -46,8 +46,8 @@ func TestBookHasTheStarterCatalog(t *testing.T) {
 
 var word = regexp.MustCompile(`^[^\s|&,"][^|&,"]*$`)
 
-// areWords: a group is of words and short phrases, each once.
-func areWords(t *testing.T, code string, group []string) {
+// checkWords checks that a group consists of distinct words and short phrases.
+func checkWords(t *testing.T, code string, group []string) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, w := range group {
@@ -58,7 +58,7 @@ func areWords(t *testing.T, code string, group []string) {
 	}
 }
 
-// Every criterion has its line of anchors, each group some words.
+// Every criterion has a line of anchors, with at least one word in each group.
 func TestAnchorsAreWellFormed(t *testing.T) {
 	bare := 0
 	for _, e := range criteria.All().Entries {
@@ -78,7 +78,7 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 				t.Errorf("%s asks for %d groups at once: %q", e.Code, len(of), of)
 			}
 			for _, group := range of {
-				areWords(t, e.Code, group)
+				checkWords(t, e.Code, group)
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func TestAnchorsAreWellFormed(t *testing.T) {
 	}
 }
 
-// Every criterion has its wording: two or three groups, each of some words.
+// Every criterion has a wording of two or three groups of words.
 func TestWordingsAreWellFormed(t *testing.T) {
 	for _, e := range criteria.All().Entries {
 		for _, s := range e.Sentences {
@@ -99,7 +99,7 @@ func TestWordingsAreWellFormed(t *testing.T) {
 				t.Errorf("%s: %q has %d groups", e.Code, s, len(of))
 			}
 			for _, group := range of {
-				areWords(t, e.Code, group)
+				checkWords(t, e.Code, group)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestCMMC(t *testing.T) {
 	}
 }
 
-// planned closes each in time.
+// planned returns a plan item for each of the items, due in time.
 func planned(missing []api.SoAItem) (out []api.POAMItem) {
 	for n, it := range missing {
 		out = append(out, api.POAMItem{Item: it.Item, POAMCode: fmt.Sprintf("POAM-%03d", n+1), DueDate: "2027-02-26", Status: "open"})
@@ -66,8 +66,8 @@ func planned(missing []api.SoAItem) (out []api.POAMItem) {
 	return out
 }
 
-// What is not met has to be on a plan that closes it, and what is out of scope isn't met.
-func TestCMMCAsksForAPlanThatCloses(t *testing.T) {
+// Every unmet requirement must be on a plan that closes it; controls out of scope do not meet a requirement.
+func TestCMMCRequiresAPlanForUnmetRequirements(t *testing.T) {
 	lacking := []api.SoAItem{bearing("3.1.3", api.NotImplemented)}
 	items := append(lacking, slices.DeleteFunc(allMet(), func(i api.SoAItem) bool { return i.ControlCode == "C-3.1.3" })...)
 	as := func(applicability api.Applicability, codes ...string) []api.SoAItem {
@@ -112,7 +112,7 @@ func TestCMMCAsksForAPlanThatCloses(t *testing.T) {
 	}
 }
 
-// allMet bears every requirement.
+// allMet returns an implemented control for each requirement.
 func allMet() (out []api.SoAItem) {
 	for family, n := range requirementCounts {
 		for i := range n {
@@ -134,7 +134,7 @@ func some(n int, status api.Implementation) (out []api.SoAItem) {
 	return out
 }
 
-// Each framework writes the 110 requirements in its own way; what isn't one of them costs nothing.
+// Each framework writes the 110 requirements in its own way; other codes are not requirements.
 func TestCMMCRequirements(t *testing.T) {
 	for _, tc := range []struct{ framework, code, want string }{
 		{"nist-800-171-r2", "3.1.1", "3.1.1"},

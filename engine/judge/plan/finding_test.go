@@ -90,8 +90,8 @@ func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 	}
 }
 
-// Where a person sets a status and says why, the finding speaks as they do.
-func TestFindingOfAnEdit(t *testing.T) {
+// A finding quotes the user's note, and drops the automatic notes on missing elements if a user set the status.
+func TestFindingOfEditedItem(t *testing.T) {
 	note := "Seen at the data centre on 3 March."
 	item := soaItem(api.PartiallyImplemented, 0.5)
 	item.MissingElements = []string{"Networks are separated (the documents state the opposite)", "Links are encrypted"}
@@ -119,7 +119,7 @@ func TestCompensatingControls(t *testing.T) {
 	}
 }
 
-// Of those that may compensate, the ones in scope are named, with how far they are done.
+// Only compensating controls in scope are named, with their status.
 func TestCompensatingControlsInScope(t *testing.T) {
 	c := weighted(5)
 	c.CompensatingControls = []api.CompensatingControl{{ControlCode: "IAC-25"}, {ControlCode: "MON-02"}, {ControlCode: "MON-02"}}

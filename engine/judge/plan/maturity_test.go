@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/examples/judged"
 )
 
-// What is looked for first, and apart, changes nothing of what is found.
-func TestGuardedSignsOfMaturity(t *testing.T) {
+// Prefiltering the patterns does not change what they match.
+func TestMaturityPatternsMatchWithoutPrefilter(t *testing.T) {
 	figures := regexp.MustCompile(
 		`(?i)\b(?:metrics?|kpis?|kris?|measured|measurements?|dashboards?|percentage|mean time|average|trend|scorecard|target value|threshold|statistics|service level)\b|\d ?%`,
 	)

@@ -32,8 +32,8 @@ func TestRemediation(t *testing.T) {
 	}
 }
 
-// A plan aims at the level that people want, and says its text; what has it already needs none.
-func TestRemediationAims(t *testing.T) {
+// A plan item states the criteria of its target level, unless the level is already reached.
+func TestItemStatesTargetLevel(t *testing.T) {
 	c := weighted(9)
 	c.Maturity = map[string]string{"3": "One way holds everywhere.", "4": "Figures are watched."}
 	f := api.Finding{Status: api.PartiallyImplemented, Severity: api.SeverityHigh}
@@ -52,8 +52,8 @@ func TestRemediationAims(t *testing.T) {
 	}
 }
 
-// A control that the catalog lacks is named by its code, once.
-func TestRemediationOfAnotherCode(t *testing.T) {
+// A control that is not in the catalog is named once, by its code.
+func TestItemOfControlMissingFromCatalog(t *testing.T) {
 	p := DraftPOAMItem(
 		api.Control{Code: "SITE-1", Title: "SITE-1"},
 		api.Finding{Status: api.NotImplemented, Condition: "No fence."},

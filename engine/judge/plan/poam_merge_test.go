@@ -50,8 +50,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// One request for evidence serves controls of several domains, where the catalog asks each
-// for the same; general wishes and what people took on are left apart.
+// Controls of different domains for which the catalog requests the same evidence share one item; items with default
+// evidence or an owner are not merged.
 func TestMergeAcrossDomains(t *testing.T) {
 	item := func(code string, evidence ...string) api.POAMItem {
 		return api.POAMItem{

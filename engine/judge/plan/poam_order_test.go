@@ -68,8 +68,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// An item that is brought forward keeps its milestones apart.
-func TestMilestonesAreSpreadAnew(t *testing.T) {
+// The milestones of an item that is moved forward are rescheduled in order.
+func TestMilestonesAreRescheduled(t *testing.T) {
 	first := api.POAMItem{
 		Item:     api.Item{ControlCode: "IAC-01"},
 		Severity: api.SeverityLow,
