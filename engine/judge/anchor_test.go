@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// known is a control whose statements are our criteria for its code.
-func known(t *testing.T, code string) api.Control {
+// controlWithCriteria returns a control whose statements are our criteria for its code.
+func controlWithCriteria(t *testing.T, code string) api.Control {
 	t.Helper()
 	e, ok := criteria.Lookup(code)
 	if !ok {
@@ -23,7 +23,7 @@ func known(t *testing.T, code string) api.Control {
 
 // Evidence must name the control's subject, however similar its other words are.
 func TestEvidenceMustNameTheSubject(t *testing.T) {
-	c := known(t, "IAC-10.14") // passkeys
+	c := controlWithCriteria(t, "IAC-10.14") // passkeys
 	for text, want := range map[string]bool{
 		"Users sign in with passkeys instead of passwords.":                                    true,
 		"Users sign in with a FIDO2 key that is bound to their device, instead of a password.": true,

@@ -181,7 +181,7 @@ func TestOverdueReviewCounts(t *testing.T) {
 	if j.Implementation != api.PartiallyImplemented || !strings.Contains(j.Statements[0].Reason, "2024-03-01") {
 		t.Errorf("%s: %+v", j.Implementation, j.Statements)
 	}
-	if j, err := Evaluate(context.Background(), encryption, shelf{p, q}, Options{}); err != nil || j.Implementation != api.Implemented {
+	if j, err := Evaluate(context.Background(), encryption, memoryFinder{p, q}, Options{}); err != nil || j.Implementation != api.Implemented {
 		t.Errorf("without a today nothing is late: %s, %v", j.Implementation, err)
 	}
 }
@@ -196,7 +196,7 @@ func TestAnotherLanguageIsSaid(t *testing.T) {
 }
 
 func TestJudgeAllIsJudge(t *testing.T) {
-	ps := shelf{
+	ps := memoryFinder{
 		policy("All laptops must be encrypted with BitLocker."),
 		policy("The IT team stores recovery keys in a vault."),
 		policy("Backups are not tested."),
@@ -237,7 +237,7 @@ func TestErrorsAndCancellation(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Evaluate(ctx, encryption, shelf{}, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Evaluate(ctx, encryption, memoryFinder{}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := DetectTraits(context.Background(), broken{}); err == nil {

@@ -80,7 +80,7 @@ func TestApplicability(t *testing.T) {
 }
 
 func TestTraits(t *testing.T) {
-	ps := shelf{
+	ps := memoryFinder{
 		policy("Our developers write source code that is reviewed before it is merged."),
 		policy("Laptops are enrolled in Intune."),
 		policy("We do not process payment card data."),

@@ -53,7 +53,7 @@ func TestQuotesOfRealPolicies(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	var ps shelf
+	var ps memoryFinder
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// shelf is a Finder over passages in memory, by shared words.
-type shelf []Passage
+// memoryFinder is a Finder over passages in memory that scores them by shared concepts.
+type memoryFinder []Passage
 
-func (s shelf) Find(_ context.Context, query string, topK int) ([]Passage, error) {
+func (s memoryFinder) Find(_ context.Context, query string, topK int) ([]Passage, error) {
 	want := make(map[string]bool)
 	for _, id := range text.ConceptIDs(query) {
 		want[string(rune(id%0x10000))] = true
@@ -61,7 +61,7 @@ const today api.Date = "2026-11-20"
 
 func judge(t *testing.T, c api.Control, ps ...Passage) Judgement {
 	t.Helper()
-	j, err := Evaluate(context.Background(), c, shelf(ps), Options{Today: today})
+	j, err := Evaluate(context.Background(), c, memoryFinder(ps), Options{Today: today})
 	if err != nil {
 		t.Fatal(err)
 	}
