@@ -215,7 +215,7 @@ func (f *fake) one(r *http.Request, a *api.Assessment, what string) (int, any) {
 	case "summary":
 		pct := 12.5
 		return 200, &api.AssessmentSummary{
-			AssessmentID: a.ID, Controls: 8, Applicable: 8, CompliancePct: &pct, ComplianceFormula: "1 ÷ 8 = 12.5 %",
+			AssessmentID: a.ID, Controls: 8, Applicable: 8, CompliancePct: &pct, ComplianceFormula: "1 ÷ 8 = 12.5%",
 			FindingsBySeverity: map[api.Severity]int{api.SeverityHigh: 1}, IsStarter: true,
 		}
 	case "lifecycle/transition":

@@ -283,7 +283,7 @@ func ParseThreshold(data []byte, file string) (*Threshold, error) {
 		}
 	}
 	if c := t.Coverage; c != nil && !(*c >= 0 && *c <= 100) {
-		return nil, inputErrorf(file, 0, "invalid coverage: %s %%", formatNumber(*c))
+		return nil, inputErrorf(file, 0, "invalid coverage: %s%%", formatNumber(*c))
 	}
 	if m := t.Maturity; m != nil && !(*m >= 0 && *m <= 5) {
 		return nil, inputErrorf(file, 0, "invalid maturity: %s", formatNumber(*m))

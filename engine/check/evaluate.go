@@ -269,7 +269,7 @@ func (j *evaluation) checkFigures() {
 				ruleCoverage,
 				"",
 				false,
-				"coverage can't be computed: no applicable control has been assessed; %s %% is required",
+				"coverage can't be computed: no applicable control has been assessed; %s%% is required",
 				formatNumber(*p.MinCoverage),
 			)
 		} else {
@@ -277,7 +277,7 @@ func (j *evaluation) checkFigures() {
 				ruleCoverage,
 				"",
 				*f.Coverage >= *p.MinCoverage,
-				"coverage is %s %%; %s %% is required",
+				"coverage is %s%%; %s%% is required",
 				formatNumber(*f.Coverage),
 				formatNumber(*p.MinCoverage),
 			)

@@ -67,7 +67,7 @@ func TestInvalidFiles(t *testing.T) {
 		{policy, "fail-on: ''", "has no value"},
 		{policy, "fail-on: {a: b}", "a word or a list of words"},
 		{policy, "fail-on: high\nfail-on: low", "line 2: the key \"fail-on\" appears twice"},
-		{policy, "min-coverage: 0.7", "write 70 for 70 %"},
+		{policy, "min-coverage: 0.7", "write 70 for 70%"},
 		{policy, "min-coverage: 101", "not a percentage"},
 		{policy, "min-coverage: NaN", "not a percentage"},
 		{policy, "min-maturity: 6", "not a level from 0 to 5"},
@@ -111,7 +111,7 @@ func TestInvalidFiles(t *testing.T) {
 		{threshold, `{"format": "service-baseline/1"}`, "create one with --write-threshold"},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"bad": 1}}`, `unknown severity "bad"`},
 		{threshold, `{"format": "service-threshold/1", "gaps": {"high": -1}}`, "invalid number of gaps (-1)"},
-		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "invalid coverage: 101 %"},
+		{threshold, `{"format": "service-threshold/1", "coverage": 101}`, "invalid coverage: 101%"},
 		{threshold, `{"format": "service-threshold/1", "maturity": -1}`, "invalid maturity: -1"},
 	} {
 		err := tc.read([]byte(tc.text))

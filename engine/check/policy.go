@@ -106,7 +106,7 @@ var Settings = []Setting{
 			return fmt.Errorf("%q is not a percentage from 0 to 100", truncate(sanitizeLine(v[0]), 40))
 		}
 		if f > 0 && f < 1 {
-			return fmt.Errorf("%s is less than one percent: write %s for %s %%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
+			return fmt.Errorf("%s is less than one percent: write %s for %s%%", formatNumber(f), formatNumber(f*100), formatNumber(f*100))
 		}
 		p.MinCoverage = &f
 		return nil

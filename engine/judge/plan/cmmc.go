@@ -86,7 +86,7 @@ func CMMCRequirementCost(requirement string, partly bool) int {
 }
 
 // CheckCMMC checks whether a plan of action is allowed for a conditional CMMC level 2 status (32
-// CFR 170.21): at least 80 % of the points, no deferred requirement worth more than one point
+// CFR 170.21): at least 80% of the points, no deferred requirement worth more than one point
 // except CUI encryption at three, none of the named exclusions, and every deferred requirement on
 // the plan, to be closed within 180 days. A requirement is met if every applicable control for it
 // is implemented, or if none of its controls is applicable. Requirements without a control, or only

@@ -56,7 +56,7 @@ type ConformityResult struct {
 }
 
 // RateConformity rates items by the SCF's thresholds: all satisfactory is strict conformity; 80 %
-// with no deficient material control is conformity; 70 % likewise is a significant deficiency;
+// with no deficient material control is conformity; 70% likewise is a significant deficiency;
 // anything else is a material weakness. weight returns a control's weight by its code; 10 is
 // material.
 func RateConformity(items []api.SoAItem, weight func(code string) int) ConformityResult {

@@ -113,7 +113,7 @@ func (f *flowWriter) measure() {
 		f.headingSizes = append(f.headingSizes, s)
 	}
 	slices.SortFunc(f.headingSizes, func(a, b float64) int { return cmp.Compare(b, a) })
-	// Sizes within 6 % of each other are treated as equal.
+	// Sizes within 6% of each other are treated as equal.
 	f.headingSizes = slices.CompactFunc(f.headingSizes, func(a, b float64) bool { return math.Abs(a-b) < 0.06*a })
 }
 
