@@ -412,7 +412,7 @@ type FrameworkEdition struct {
 	ToCode   string `json:"to_code"`
 }
 
-// ControlRef names a control of a diff.
+// ControlRef identifies a control in a diff.
 type ControlRef struct {
 	Code  string `json:"code"`
 	Title string `json:"title"`

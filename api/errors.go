@@ -122,7 +122,7 @@ func Forbidden(format string, args ...any) *Error { return newError(CodeForbidde
 // NotMember returns the FORBIDDEN error for an organization that the caller is not a member of. Its
 // detail names the tenant header.
 func NotMember() *Error {
-	e := Forbidden("you are not a member of the organization in the header %s", TenantHeader)
+	e := Forbidden("you are not a member of the organization given in the %s header", TenantHeader)
 	return e.WithDetails(ErrorDetail{Field: TenantHeader, Message: e.Message})
 }
 

@@ -237,7 +237,7 @@ var (
 	)
 	CreateOrganization = Create[NewOrganizationInput, NewOrganization](
 		"create-organization", "/organizations", memberWrite, tagOrganization,
-		"Create an organization with its owner; secrets are shown once", WithAccess(Platform),
+		"Create an organization and its owner; secrets are shown only once", WithAccess(Platform),
 	)
 	GetOrganization = Get[OrganizationInput, Organization](
 		"get-organization", "/organizations/{organizationId}", memberRead, tagOrganization,

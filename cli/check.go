@@ -41,14 +41,15 @@ approval is missing or void. 2, 3 and 5 are errors, not verdicts: see
 
 A folder is assessed in isolation with the starter catalog: your data folder and server are
 not used, and the result is cached for the next check of the same content. Hidden files,
-links, and files that the check itself reads or writes are skipped.
+symbolic links, and files that the check itself reads or writes are skipped.
 
 The policy is read from .service.yaml in the current directory or in the folder, or from
 the file given with --policy. Its keys are the flags below, plus "evidence" or "assessment"
-for what to check. Flags override the file. By default, gaps of severity high or above fail.
+for what to check. Flags override the file. By default, the check
+fails on gaps of high severity or above.
 
-The verdict is written to stdout in the first format without a file, or as text if there
-is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
+The verdict is written to stdout in the -o format given without a file, or as text if
+there is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60
   service check evidence --baseline known.json --write-baseline

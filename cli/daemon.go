@@ -86,7 +86,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
-	{"rate-limit", "requests per minute and credential, CATEGORY=N, 0 for no limit; repeat for several", ""},
+	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
 	{"log-format", "text or json", "text"},

@@ -121,7 +121,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 
 func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "draft", Short: "Draft the first or the next version",
+		Use: "draft", Short: "Draft a new version",
 		Long: fmt.Sprintf(
 			"Drafts the %s from the evidence. `service assess run` includes this step; use\nthis command to draft from scratch.",
 			d.gate.Title(),

@@ -29,7 +29,7 @@ func (a *app) loginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "login [URL]", Short: "Sign in to a server",
 		Long: `Signs in to a server and makes it the one commands use: every command then works
-there as it does offline. Prompts for e-mail address and password, or uses an API key
+there as it does offline. Prompts for email address and password, or uses an API key
 (--token-stdin) or an invitation or password link (--link).
 
 The connection is saved as a context; ` + "`service use`" + ` lists and switches contexts. The secret
@@ -42,7 +42,7 @@ in a file only you can read. Without URL, it signs in again to the current conte
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runLogin(cmd, args, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.email, "email", "", "e-mail address to sign in with (default: asked for)")
+	f.StringVar(&o.email, "email", "", "email address to sign in with (default: asked for)")
 	f.BoolVar(&o.passwordStdin, "password-stdin", false, "read the password from the first line of stdin")
 	f.BoolVar(&o.tokenStdin, "token-stdin", false, "sign in with the API key on the first line of stdin")
 	f.StringVar(&o.link, "link", "", "a one-time link from an invitation or for a new password")
@@ -165,7 +165,7 @@ func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 	other := o.email != "" || o.passwordStdin || o.link != ""
 	switch {
 	case (typed || o.tokenStdin) && other, typed && o.tokenStdin:
-		return "", withHint(usageError("more than one sign-in method given"), "use a key, a link or an e-mail address")
+		return "", withHint(usageError("more than one sign-in method given"), "use a key, a link or an email address")
 	case o.tokenStdin:
 		token, err := a.readStdinLine("the API key")
 		if err == nil && !strings.HasPrefix(token, api.APIKeyPrefix) {
@@ -280,11 +280,11 @@ func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) e
 	in.Body.Email = o.email
 	if in.Body.Email == "" && o.passwordStdin {
 		if in.Body.Email = c.User; in.Body.Email == "" {
-			return withHint(usageError("--password-stdin requires an e-mail address"), "add --email you@acme.example")
+			return withHint(usageError("--password-stdin requires an email address"), "add --email you@acme.example")
 		}
 	}
 	if in.Body.Email == "" {
-		email, err := a.promptLine("e-mail address", c.User)
+		email, err := a.promptLine("email address", c.User)
 		if err != nil {
 			return err
 		}

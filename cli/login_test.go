@@ -198,7 +198,7 @@ func TestLogin(t *testing.T) {
 		0,
 		adaEmail+"\n",
 		words("login "+s.host()),
-		"e-mail address: ",
+		"email address: ",
 		"Signed in to "+s.url+" as "+adaEmail,
 		"Acme, as owner",
 		"in a file only you can read",
@@ -354,7 +354,7 @@ func TestPeople(t *testing.T) {
 	bo.runs(0, "", words("assess create X"))
 	ada.runs(2, "", words("member update bo@acme.example"), "needs at least one change")
 	ada.runs(2, "", words("member list --role boss"), "use one of owner, admin, member, viewer")
-	ada.runs(3, "", words("member remove cy@acme.example --yes"), "no member with the e-mail address")
+	ada.runs(3, "", words("member remove cy@acme.example --yes"), "no member with the email address")
 
 	// The password: own, and by link.
 	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "has been changed")

@@ -48,7 +48,7 @@ func (a *app) memberList() *cobra.Command {
 		Use:   "list",
 		Short: "List the members",
 
-		Long:    "Lists the organization's members and pending invitations by e-mail address.",
+		Long:    "Lists the organization's members and pending invitations by email address.",
 		Example: "  service member list\n  service member list --status invited",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := a.listMembers(cmd.Context(), in, l)
@@ -58,7 +58,7 @@ func (a *app) memberList() *cobra.Command {
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				printTable(p, all.Data, []print.Column{
-					fixed("e-mail"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
+					fixed("email"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
 					optional(fixed("id")),
 				}, func(m api.Member) []string {
 					return []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID}
@@ -70,7 +70,7 @@ func (a *app) memberList() *cobra.Command {
 	f := cmd.Flags()
 	choiceVar(f, &in.Role, "role", roles, "only this role: owner, admin, member or viewer")
 	choiceVar(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
-	f.StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
+	f.StringVar(&in.Q, "query", "", "only with this text in the email address or name")
 	l.register(cmd, 0)
 	return cmd
 }
@@ -92,7 +92,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			in.Body.Email, in.Body.Role = args[0], role
 			return callAndPrint(cmd.Context(), a, api.InviteMember, in, func(p *print.Page, made *api.NewMember) {
 				if made.Emailed {
-					p.Text("An e-mail with the link is on its way to %s.", made.Email)
+					p.Text("An email with the link is on its way to %s.", made.Email)
 				}
 				p.Text(
 					"%s is invited as %s. This single-use link expires %s and won't be shown again:",
@@ -116,7 +116,7 @@ func (a *app) renderOneTimeLink(p *print.Page, path string) {
 	}
 }
 
-// findMember returns the member with the given id, e-mail address or name.
+// findMember returns the member with the given id, email address or name.
 func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api.Member, error) {
 	org, err := a.currentOrganization(ctx)
 	if err != nil {
@@ -145,19 +145,19 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 		return api.MemberInput{OrgInput: org, MemberID: named[0].ID}, named[0], nil
 	case 0:
 		return api.MemberInput{}, nil, withHint(
-			runtimeError("no member with the e-mail address, name or id %q", ref),
+			runtimeError("no member with the email address, name or id %q", ref),
 			"list members with `%s`",
 			a.commandLine("member list"),
 		)
 	}
-	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "give the e-mail address")
+	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "give the email address")
 }
 
 func (a *app) memberUpdate() *cobra.Command {
 	in := &api.UpdateMemberInput{}
 	cmd := &cobra.Command{
 		Use: "update MEMBER", Short: "Change a member's role, suspend or restore a member",
-		Long:    "Changes a member, given by e-mail address, name or id. A suspended member stays in the\norganization but has no access.",
+		Long:    "Changes a member, given by email address, name or id. A suspended member stays in the\norganization but has no access.",
 		Example: "  service member update bo@acme.example --role admin\n  service member update bo@acme.example --status suspended",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := requireAnyFlag(cmd); err != nil {
@@ -188,7 +188,7 @@ func (a *app) memberRemove() *cobra.Command {
 		Use:   "remove MEMBER",
 		Short: "Remove a member or withdraw an invitation",
 
-		Long:    "Removes a member, given by e-mail address, name or id. Their past actions stay recorded\nunder their name.",
+		Long:    "Removes a member, given by email address, name or id. Their past actions stay recorded\nunder their name.",
 		Example: "  service member remove bo@acme.example --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			which, m, err := a.findMember(cmd.Context(), args[0])

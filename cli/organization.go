@@ -141,7 +141,7 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 			"  service org create Trial --owner ci@acme.example --api-key ci -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if owner.Email == "" {
-				return withHint(usageError("no owner given"), "give the owner's e-mail address with --owner")
+				return withHint(usageError("no owner given"), "give the owner's email address with --owner")
 			}
 			in.Body.Name = args[0]
 			return callAndPrint(cmd.Context(), a, api.CreateOrganization, in, func(p *print.Page, made *api.NewOrganization) {
@@ -162,7 +162,7 @@ shown only once; they change it with ` + "`service password`" + `. Requires a pl
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&owner.Email, "owner", "", "e-mail address of the owner")
+	f.StringVar(&owner.Email, "owner", "", "email address of the owner")
 	f.StringVar(&owner.Name, "owner-name", "", "the owner's name, if new to the server")
 	f.BoolVar(&owner.PlatformAdmin, "platform-admin", false, "also make the owner a platform admin")
 	f.StringVar(&in.Body.Slug, "slug", "", "short name for URLs, e.g. acme-europe (default: derived from the name)")

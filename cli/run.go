@@ -38,10 +38,11 @@ func (a *app) assessRun() *cobra.Command {
 until a decision is needed; then it exits with code 4 and shows what is pending and
 how to decide. Run it again to continue.
 
-It continues an open assessment if there is one, and imports only files that are
-new or changed in DIR: the one given by --name or --assessment; else the one
-last run from DIR; else the one named like the folder. Without DIR, it is the one
-used last. Hidden files and links are skipped.
+If there is an open assessment, it is continued, and only files that are new or
+changed in DIR are imported. The assessment is the one given by --name or
+--assessment; otherwise the one last run from DIR; otherwise the one with the
+folder's name. Without DIR, it is the most recently used one. Hidden files and
+symbolic links are skipped.
 
 --approve records your approval in advance, for all four gates or those given.
 It is logged under your name.`,

@@ -123,9 +123,9 @@ func (a *app) scopeSet() *cobra.Command {
 		Use: "set", Short: "Create or change the scope",
 		Long: `Sets the given fields; the others are unchanged. A given list replaces the existing
 one: repeat its flag for several entries. With -f, the fields come from a
-YAML or JSON file with the names of the API (- for stdin); flags take precedence. A trait
-is true, false (or yes, no) or unknown. Traits in the output of ` + "`scope show -o yaml`" + `
-that nobody set manually stay derived from the documents unless you change them.`,
+YAML or JSON file that uses the API's field names (- for stdin); flags take precedence. A trait
+is true, false (or yes, no) or unknown. If you load the output of ` + "`scope show -o yaml`" + `,
+traits that nobody set manually are still derived from the documents unless you changed them.`,
 		Example: "  service scope set --trait processes_personal_data=true --trait has_ot=unknown\n" +
 			"  service scope set --title 'Head office' --system Quayside --system Pilotlink\n  service scope set -f scope.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {

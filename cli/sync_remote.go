@@ -35,9 +35,9 @@ func (a *app) syncCommand() *cobra.Command {
 	var dryRun bool
 	cmd := group(&cobra.Command{
 		Use: "sync", Short: "Work on a clone of an assessment offline and sync it",
-		Long: `Pushes the changes of the local clone to its remote and pulls the remote's changes.
+		Long: `Pushes changes made in the local clone to its remote and pulls the remote's changes.
 Changes to different items, or to different fields of an item, are merged;
-changes to the same field are a conflict with both values to choose from. Offline
+changes to the same field are a conflict, and you choose between the two values. Offline
 submissions, approvals and transitions are repeated on the remote, under its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
 	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncDetach(),

@@ -27,7 +27,7 @@ type Releases struct {
 	Executable string
 }
 
-// release is a release in the format of code forges.
+// release is a release as returned by the API of GitHub, Gitea or Forgejo.
 type release struct {
 	Tag         string         `json:"tag_name"`
 	Page        string         `json:"html_url"`

@@ -129,7 +129,7 @@ func (a *app) warnRateLimit(remaining, perMinute int) {
 	)
 }
 
-// sleep waits for a duration, or until ctx ends, and then returns its error.
+// sleep waits for d. If ctx ends first, it returns ctx's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

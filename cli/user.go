@@ -35,7 +35,7 @@ func (a *app) userList() *cobra.Command {
 				return err
 			}
 			return printList(a, all, []print.Column{
-				fixed("e-mail"), column("name"), fixed("status"), fixed("platform admin"),
+				fixed("email"), column("name"), fixed("status"), fixed("platform admin"),
 				optional(column("signed in")), optional(column("reason")), optional(fixed("id")),
 			}, func(u api.User) []string {
 				admin := ""
@@ -55,12 +55,12 @@ func (a *app) userList() *cobra.Command {
 		},
 	}
 	choiceVar(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only this status: active, banned or invited")
-	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the e-mail address or name")
+	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the email address or name")
 	l.register(cmd, 0)
 	return cmd
 }
 
-// findUser returns the user with the given id or e-mail address.
+// findUser returns the user with the given id or email address.
 func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 	in := api.UsersInput{Q: ref}
 	if uuidPattern.MatchString(ref) {
@@ -76,7 +76,7 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 		}
 	}
 	return nil, withHint(
-		runtimeError("no user with the e-mail address or id %q", ref),
+		runtimeError("no user with the email address or id %q", ref),
 		"list users with `%s`",
 		a.commandLine("user list"),
 	)

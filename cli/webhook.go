@@ -16,8 +16,8 @@ func (a *app) webhookCommand() *cobra.Command {
 	return group(
 		&cobra.Command{
 			Use: "webhook", Short: "Webhooks: URLs that receive events",
-			Long: `A webhook is an https:// URL that receives events, signed by the Standard Webhooks
-scheme. Failed deliveries are retried for about a day.`,
+			Long: `A webhook is an https:// URL that receives events, signed according to the
+Standard Webhooks specification. Failed deliveries are retried for about a day.`,
 			Example: "  service webhook create https://hooks.acme.example/service --event soa.approved > secret.txt\n" +
 				"  service webhook test ID\n  service webhook deliveries ID",
 		},

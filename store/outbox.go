@@ -81,8 +81,8 @@ func (outbox) Next(tx *Tx, consumer string, limit int) ([]Event, error) {
 	return events, nil
 }
 
-// Ack acknowledges every event up to sequence for the consumer. A smaller sequence than before has
-// no effect; one that was not written yet is an error.
+// Ack acknowledges every event up to sequence for the consumer. A sequence lower than the last one
+// has no effect; one that has not been written yet is an error.
 func (outbox) Ack(tx *Tx, consumer string, sequence int64) error {
 	done, err := lastAcked(tx, consumer)
 	if err != nil || sequence <= done {

@@ -266,7 +266,7 @@ func (a *App) globalActions() []action.Action {
 			Help: "shows every key of the screen, and why a key is disabled",
 			Do:   func() tea.Cmd { return a.push(newHelp(a)) },
 		},
-		{Keys: []string{"ctrl+r"}, Help: "reloads the screen; retries at once after a lost connection", Do: a.retryAndReload},
+		{Keys: []string{"ctrl+r"}, Help: "reloads the screen; if the connection was lost, retries immediately", Do: a.retryAndReload},
 		{Keys: []string{"ctrl+l"}, Help: "redraws the screen", Do: func() tea.Cmd { return tea.ClearScreen }},
 		{Keys: []string{"ctrl+c"}, Help: "quits; asks first if there are unsaved changes", Do: a.quit},
 	}

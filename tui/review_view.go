@@ -37,7 +37,7 @@ func (v *review) view(w, h int) []draw.Line {
 			p.Text(
 				draw.Plain,
 				fmt.Sprintf(
-					"There is no %s yet: the assessment is %s. Go back and press n for the next step.",
+					"There is no %s yet (assessment status: %s). Go back and press n to run the next step.",
 					v.kind.gate.Title(),
 					formatState(v.assessment.State),
 				),

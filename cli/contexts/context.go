@@ -43,7 +43,7 @@ type Context struct {
 	// OrganizationID is the organization commands act in, or empty for the server's default.
 	OrganizationID string `yaml:"organization_id,omitempty" json:"organization_id"`
 	Organization   string `yaml:"organization,omitempty" json:"organization"`
-	// User is the user's e-mail address.
+	// User is the user's email address.
 	User           string         `yaml:"user,omitempty" json:"user"`
 	Credential     Credential     `yaml:"credential" json:"credential"`
 	SecretLocation SecretLocation `yaml:"secret_location,omitempty" json:"secret_location"`

@@ -98,9 +98,9 @@ func FormatLocation(headings []string, l api.Locator) string {
 // stanceLabels describe how a quote relates to the requirement, if it doesn't simply support it.
 var stanceLabels = map[string]string{
 	"plans":     "a plan",
-	"denies":    "says it is not so",
+	"denies":    "says the opposite",
 	"template":  "an unfilled template",
-	"limits":    "says a part of it",
+	"limits":    "covers only part of it",
 	"conflicts": "contradicted elsewhere",
 }
 

@@ -59,7 +59,7 @@ type versionWithItems[V, I any] struct {
 	Items   []I `json:"items"`
 }
 
-// gateFolders are the folders with the versions of each gate's deliverable.
+// gateFolders maps each folder of deliverable versions to the deliverable's gate.
 var gateFolders = map[string]api.Gate{
 	"soa":          api.GateSoA,
 	"gap_analysis": api.GateGapAnalysis,

@@ -77,7 +77,7 @@ func (k deliverableType[V, I]) checkUndecided(tx *store.Tx, a *api.Assessment) (
 	case err != nil:
 		return nil, err
 	case ok && a.State.HasReached(k.approvedState()):
-		text += fmt.Sprintf("; the rest is based on version %d, which is approved.", k.version(&approved).VersionNumber)
+		text += fmt.Sprintf("; the rest of the assessment is based on the approved version %d.", k.version(&approved).VersionNumber)
 	default:
 		dependent, err := decidedDependent(tx, a, k.gate, head.ID)
 		if dependent == "" || err != nil {

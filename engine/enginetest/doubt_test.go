@@ -69,7 +69,7 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "a newer draft", b.outdated(t, a, "unapproved"), "is a draft; the rest is based on version 1, which is approved")
+	wantWords(t, "a newer draft", b.outdated(t, a, "unapproved"), "is a draft; the rest of the assessment is based on the approved version 1")
 	b.submitSoA(t, edited.VersionID)
 	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest is based on version 1")
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {

@@ -35,9 +35,10 @@ type controlStatements struct {
 	source         api.StatementSource
 }
 
-// newControlStatements uses the control's assessment objectives; if it has none of its own, our
-// criteria for its code; otherwise the parts of its description, its question or its title. The
-// opening phrases of frameworks are removed, and there are at most eight statements.
+// newControlStatements returns the statements to look for, at most eight. They come from the
+// control's assessment objectives; if these only repeat its description, from our criteria for its
+// code; and otherwise from its description, question or title, without the frameworks' stock
+// opening phrases.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
 	ours, known := ownCriteriaFor(c)

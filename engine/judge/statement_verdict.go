@@ -177,7 +177,7 @@ func slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *passageVerdic
 	return out
 }
 
-// isWithinLimitOf reports whether a record states a time within the limit of rule.
+// isWithinLimitOf reports whether r is a record of a time within rule's limit, with 5% tolerance.
 func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	limit, ok := rule.sentence().TimeLimit()
 	if !ok || !r.passage.isRecord() {

@@ -445,7 +445,8 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// sealVersions recomputes the hashes of versions whose items are complete.
+// sealVersions recomputes the hashes of versions whose items are complete, records them as artifacts,
+// and empties sealed.
 func (r *batchApplier) sealVersions(tx *store.Tx, sealed map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(sealed)) {
 		if err := assessment.Synced(sealed[id]).RehashDraft(tx, r.target.org, id); err != nil {

@@ -345,9 +345,9 @@ type elementVerdict struct {
 
 const minTermShare = 0.6 // of an element's terms
 
-// evaluateElement looks for an element in the clauses of a text: a sentence must contain most of
-// its terms and must not deny, announce or leave it blank. Words from the whole text support a
-// clause, because a subject is often named only once.
+// evaluateElement looks for an element in the clauses of a text. A sentence supports the element if
+// it contains most of its terms and does not deny it, merely plan it, or leave it blank. Words from
+// elsewhere in the text also count, because a subject is often named only once.
 func evaluateElement(full, own element, t *preparedText) elementVerdict {
 	if len(own.terms) == 0 && own.quantity == nil {
 		return elementVerdict{met: true, share: 1}

@@ -47,7 +47,7 @@ func (s *Snapshot) IdentifyFramework(names, codes []string) (int, error) {
 
 var errNoFrameworkHint = errors.New("neither the name nor the content identifies the framework")
 
-// FrameworkIndex returns the index in the source of a framework, by anything that Framework
+// FrameworkIndex returns a framework's index in the source. ref can be anything that Framework
 // accepts.
 func (s *Snapshot) FrameworkIndex(ref string) (int, error) { return s.findFramework(ref) }
 

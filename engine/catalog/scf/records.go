@@ -182,7 +182,7 @@ func (s *Snapshot) requirementRecord(number int32) api.Requirement {
 	}
 }
 
-// Sources of mappings that come from no mapping document.
+// Sources of mappings that do not come from a mapping document.
 const (
 	sourceWorkbook = "scf-workbook"
 	sourceStarter  = "starter"

@@ -27,7 +27,7 @@ type format struct {
 	isPicture  bool // its text has to be recognised
 }
 
-// The formats. Those with a read function are text.
+// The supported formats. A format with a read function is a text format.
 var (
 	formatPDF  = &format{mime: "application/pdf", label: "a PDF", extensions: []string{".pdf"}}
 	formatDocx = &format{

@@ -28,9 +28,9 @@ func CriterionAnchors(code, criterion string) (groups WordGroups, ok bool) {
 	return criterionGroups(anchorTable(), code, criterion)
 }
 
-// CriterionWording returns the wording of a criterion: a sentence that states it has a word of
-// each, or nearly each, group. It covers the many words for an action, a thing and a condition,
-// whereas anchors are the few that a passage must have.
+// CriterionWording returns the word groups for a criterion. A sentence that states the criterion
+// contains a word from nearly every group. The groups cover the many words for an action, a thing or
+// a condition, whereas anchors are the few words that a passage must contain.
 func CriterionWording(code, criterion string) WordGroups {
 	groups, _ := criterionGroups(wordingTable(), code, criterion)
 	return groups

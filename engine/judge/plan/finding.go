@@ -61,9 +61,9 @@ func rateFinding(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// ApplyStatusOverride updates a finding whose status a user set against the SoA line: condition,
-// cause and severity then name the user instead of the automatic reason. Fields edited by users are
-// kept.
+// ApplyStatusOverride updates a finding whose status a user changed to differ from the SoA item: its
+// condition, cause and severity reason then name the user instead of the automatic reason. Fields
+// that users have edited are kept.
 func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {

@@ -153,8 +153,8 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 	return byLink, unlinked
 }
 
-// applyToPlan applies an issue's change to the plan item. It fails if the item has changed in the
-// meantime.
+// applyToPlan applies an issue's change to the current version of the plan item. It fails if the item
+// is no longer in the plan, or changes while this runs.
 func (s *Service) applyToPlan(
 	ctx context.Context,
 	r *store.Integration,

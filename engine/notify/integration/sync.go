@@ -399,7 +399,7 @@ func (c *syncRun) createLinkedIssue(ctx context.Context, l *store.IssueLink, i *
 		if isRefused(err) {
 			l.RequestedAt = nil // nothing was created
 			if _, limited := rateLimitDelay(err); limited {
-				return errors.Join(c.saveLink(ctx, l, "creating", "will be retried:  "+err.Error()), err)
+				return errors.Join(c.saveLink(ctx, l, "creating", "will be retried: "+err.Error()), err)
 			}
 		}
 		return err

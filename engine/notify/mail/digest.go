@@ -19,7 +19,8 @@ const digestHour = 7 // of the day, UTC
 // maxDigestLines is the maximum number of lines in a digest; the rest is in the plan.
 const maxDigestLines = 50
 
-// queueDigests queues each user's digest of overdue items, once a day.
+// queueDigests queues the daily digest of overdue plan items for the members of each organization
+// who may edit the plan and want it.
 func (s *Service) queueDigests(ctx context.Context) error {
 	now := s.Clock().UTC()
 	if s.OverdueLines == nil || now.Hour() < digestHour {

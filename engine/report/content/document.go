@@ -271,8 +271,8 @@ func (v *Report) unquotedEvidenceBlocks(code string, all []api.Evidence, parts .
 	return evidenceBlocks(slices.DeleteFunc(slices.Clone(all), func(e api.Evidence) bool { return quoted[e.SHA256+"\x00"+e.Quote] }))
 }
 
-// formatConfidence formats a confidence as a percentage; overridden adds that the verdict has been
-// changed by a user.
+// formatConfidence formats a confidence as a percentage. If overridden is set, it notes that a user
+// has changed the verdict.
 func formatConfidence(confidence float64, overridden bool) string {
 	out := fmt.Sprintf("%.0f%%", confidence*100)
 	if overridden {

@@ -16,8 +16,8 @@ const (
 	FactTitle
 )
 
-// factKeys lists the labels used in document headers, in the detected languages: lower case,
-// without a colon.
+// factKeys lists the labels used in document headers, in lower case and without a colon, in English,
+// German, French, Spanish, Portuguese, Italian and Dutch.
 var factKeys = map[FactKind][]string{
 	FactEffective: {
 		"effective", "effective date", "date effective", "effective from", "effective as of", "valid from",

@@ -229,7 +229,7 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 	return out
 }
 
-// appendRune adds a character to a word; from is the source text starting at it.
+// appendRune adds a character to a word. from is the source text from that character on.
 func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '
@@ -371,7 +371,7 @@ func splitWord(w word, width float64) (first, rest word) {
 	return first, rest
 }
 
-// fitText breaks a plain text into at most maxLines lines; if text is left over, the last line ends
+// fitText breaks plain text into at most maxLines lines. If text is left over, the last line ends
 // in "…".
 func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName, width float64, maxLines int) []textLine {
 	lines := p.breakLines(p.splitWords(block.UserText(strings.Join(strings.Fields(s), " ")), textStyle{face: f, size: size, color: c}), width)
@@ -434,7 +434,7 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 	}
 	p.addSpace(10)
 	p.drawNotice(
-		"Some characters are missing from the fonts of this file and are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
+		"This file's fonts lack some characters, which are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
 			". The HTML report shows them all; an operator can configure a TrueType font with these characters (SERVICE_REPORT_FONT).",
 		nil,
 		drawing.Warn,
