@@ -71,7 +71,7 @@ func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	}
 	wantWords(t, "a newer draft", b.outdated(t, a, "unapproved"), "is a draft; the rest of the assessment is based on the approved version 1")
 	b.submitSoA(t, edited.VersionID)
-	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest is based on version 1")
+	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest of the assessment is based on the approved version 1")
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
