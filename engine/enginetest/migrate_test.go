@@ -104,7 +104,7 @@ func TestMigrate(t *testing.T) {
 	for _, r := range m.Review {
 		review = append(review, r.ControlCode+":"+strings.Join(r.Reasons, "+"))
 	}
-	if got := strings.Join(review, " "); got != "IAC-07:reworded IAC-08:new OPS-01:gone" || m.ControlsUnchanged != 1 {
+	if got := strings.Join(review, " "); got != "IAC-07:reworded IAC-08:new OPS-01:removed" || m.ControlsUnchanged != 1 {
 		t.Errorf("to look at again: %s; %d unchanged", got, m.ControlsUnchanged)
 	}
 	if !slices.Equal(m.DecisionsKept, []string{"IAC-06"}) || !slices.Equal(m.DecisionsDropped, []string{"OPS-01"}) || len(m.Versions) != 4 {
