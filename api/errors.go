@@ -89,8 +89,8 @@ func AsError(err error) *Error {
 // hiddenMessage replaces a cause that is only logged.
 const hiddenMessage = "internal error; the service log has details under this trace id"
 
-// IsHidden reports whether the cause is only in the log, under the trace id.
-func (e *Error) IsHidden() bool { return e.Code == CodeInternal && e.Message == hiddenMessage }
+// IsCauseHidden reports whether the cause is only in the log, under the trace id.
+func (e *Error) IsCauseHidden() bool { return e.Code == CodeInternal && e.Message == hiddenMessage }
 
 // IsCode reports whether err carries the code.
 func IsCode(err error, code ErrorCode) bool {
@@ -155,8 +155,8 @@ func (e *Error) RetryAfter() int { return e.retryAfter }
 func (e *Error) RequestLimit() int { return e.requestLimit }
 
 // WithRetryHeaders adds the retry values from the response headers to a RATE_LIMIT_EXCEEDED error.
-func (e *Error) WithRetryHeaders(wait, window int) *Error {
-	e.retryAfter, e.requestLimit = wait, window
+func (e *Error) WithRetryHeaders(waitSeconds, requestLimit int) *Error {
+	e.retryAfter, e.requestLimit = waitSeconds, requestLimit
 	return e
 }
 

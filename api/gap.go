@@ -56,9 +56,9 @@ func (f *Finding) IsOverruled() bool {
 	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
 
-// Origin returns a key that distinguishes several gaps of one control across versions; empty for
+// OriginKey returns a key that distinguishes several gaps of one control across versions; empty for
 // the gap found by the analysis.
-func (f *Finding) Origin() string {
+func (f *Finding) OriginKey() string {
 	if f.Source != "manual" {
 		return ""
 	}

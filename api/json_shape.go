@@ -10,8 +10,8 @@ func (r ImportRun) RecordID() string { return r.ID }
 
 // CollectionPath returns the path under which records of the type of out are read, with a trailing
 // slash, or "" if there is none.
-func CollectionPath(out any) string {
-	switch out.(type) {
+func CollectionPath(record any) string {
+	switch record.(type) {
 	case *Assessment:
 		return Prefix + "/assessments/"
 	case *Document:
@@ -52,9 +52,9 @@ func CollectionPath(out any) string {
 	return ""
 }
 
-// NeverNull replaces nil slices and maps in the value v points to by empty ones, because a list is
+// ReplaceNilCollections replaces nil slices and maps in the value v points to by empty ones, because a list is
 // never null in the JSON. It follows pointers but not interfaces.
-func NeverNull(v any) {
+func ReplaceNilCollections(v any) {
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
 		replaceNils(rv.Elem())
@@ -96,14 +96,14 @@ func replaceNils(v reflect.Value) {
 			}
 			return
 		}
-		if v.CanSet() && needsFilling(v) {
-			v.Set(fillMap(v))
+		if v.CanSet() && mayContainNils(v) {
+			v.Set(copyMapWithoutNils(v))
 		}
 	}
 }
 
-// needsFilling reports whether a map value may contain nil slices or maps.
-func needsFilling(m reflect.Value) bool {
+// mayContainNils reports whether a map value may contain nil slices or maps.
+func mayContainNils(m reflect.Value) bool {
 	switch m.Type().Elem().Kind() {
 	case reflect.Struct:
 		return m.Len() > 0
@@ -117,8 +117,8 @@ func needsFilling(m reflect.Value) bool {
 	return false
 }
 
-// fillMap returns a copy of the map with filled values; the original may be in use elsewhere.
-func fillMap(v reflect.Value) reflect.Value {
+// copyMapWithoutNils returns a copy of the map with filled values; the original may be in use elsewhere.
+func copyMapWithoutNils(v reflect.Value) reflect.Value {
 	out := reflect.MakeMapWithSize(v.Type(), v.Len())
 	for _, key := range v.MapKeys() {
 		value := reflect.New(v.Type().Elem()).Elem()

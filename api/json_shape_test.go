@@ -11,7 +11,7 @@ import (
 // Lists and maps are never null, however deep; optional values may be.
 func TestNeverNull(t *testing.T) {
 	v := &api.List[api.SoAItem]{Data: []api.SoAItem{{Evidence: []api.Evidence{{}}}}}
-	api.NeverNull(v)
+	api.ReplaceNilCollections(v)
 	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestNeverNull(t *testing.T) {
 // So are those in the values of a map.
 func TestNeverNullInMaps(t *testing.T) {
 	v := &api.Scope{Traits: map[string]api.Trait{"uses_cloud": {Value: "true"}}}
-	api.NeverNull(v)
+	api.ReplaceNilCollections(v)
 	if v.Traits["uses_cloud"].Evidence == nil || v.Traits["uses_cloud"].Value != "true" {
 		t.Errorf("%+v", v.Traits)
 	}

@@ -106,8 +106,8 @@ func States() []State {
 // IsValid reports whether s is one of the 22 states.
 func (s State) IsValid() bool { return slices.Contains(States(), s) }
 
-// Next returns the transition out of s, or false for closed and for an unknown state.
-func (s State) Next() (Move, bool) {
+// NextMove returns the transition out of s, or false for closed and for an unknown state.
+func (s State) NextMove() (Move, bool) {
 	for _, m := range Moves {
 		if m.From == s {
 			return m, true
@@ -122,8 +122,8 @@ func (s State) HasReached(other State) bool {
 	return slices.Index(all, s) >= slices.Index(all, other)
 }
 
-// Progress returns the position of s in the lifecycle, 0 to 100.
-func (s State) Progress() int {
+// ProgressPercent returns the position of s in the lifecycle, 0 to 100.
+func (s State) ProgressPercent() int {
 	all := States()
 	return max(0, slices.Index(all, s)) * 100 / (len(all) - 1)
 }
@@ -142,7 +142,7 @@ func (s State) ReviewGate() (gate Gate, drafted State, ok bool) {
 // CheckMove checks whether an assessment in state from may be moved to state to. It does not check
 // whether a gate is open.
 func CheckMove(from, to State) error {
-	next, ok := from.Next()
+	next, ok := from.NextMove()
 	if ok && next.To == to {
 		return nil
 	}

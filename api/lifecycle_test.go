@@ -81,10 +81,10 @@ func TestReviewsGoBack(t *testing.T) {
 func TestProgressRises(t *testing.T) {
 	last := -1
 	for _, s := range api.States() {
-		if s.Progress() <= last {
-			t.Errorf("%s is at %d %%, after %d %%", s, s.Progress(), last)
+		if s.ProgressPercent() <= last {
+			t.Errorf("%s is at %d %%, after %d %%", s, s.ProgressPercent(), last)
 		}
-		last = s.Progress()
+		last = s.ProgressPercent()
 	}
 	if last != 100 {
 		t.Errorf("closed is at %d %%", last)

@@ -13,10 +13,10 @@ type List[T any] struct {
 }
 
 // MapList returns the same page with show applied to each record.
-func MapList[R, T any](l *List[R], show func(*R) T) *List[T] {
+func MapList[R, T any](l *List[R], convert func(*R) T) *List[T] {
 	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
 	for i := range l.Data {
-		out.Data[i] = show(&l.Data[i])
+		out.Data[i] = convert(&l.Data[i])
 	}
 	return out
 }

@@ -120,14 +120,14 @@ type File struct {
 
 // StreamFile returns a download of unknown size whose content is produced by write as it is read.
 // write stops when the file is closed or ctx ends.
-func StreamFile(ctx context.Context, name, kind string, write func(context.Context, io.Writer) error) *File {
+func StreamFile(ctx context.Context, name, contentType string, write func(context.Context, io.Writer) error) *File {
 	pr, pw := io.Pipe()
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		defer cancel()
 		pw.CloseWithError(write(ctx, pw))
 	}()
-	return &File{Filename: name, ContentType: kind, Size: -1, Content: &stream{pr, cancel}}
+	return &File{Filename: name, ContentType: contentType, Size: -1, Content: &stream{pr, cancel}}
 }
 
 // stream stops its writer when the reader is closed.

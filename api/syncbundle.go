@@ -13,11 +13,11 @@ import (
 // dots.
 const SyncKeyPrefix = "service-key-1"
 
-// SyncFingerprint returns the fingerprint of a public key that two users compare before trusting
+// SyncKeyFingerprint returns the fingerprint of a public key that two users compare before trusting
 // it, or "" if key is invalid. It depends only on the key, so the client that asks the user can
 // compute it.
-func SyncFingerprint(key string) string {
-	parts := strings.Split(strings.Join(strings.Fields(key), ""), ".")
+func SyncKeyFingerprint(publicKey string) string {
+	parts := strings.Split(strings.Join(strings.Fields(publicKey), ""), ".")
 	if len(parts) != 3 || parts[0] != SyncKeyPrefix {
 		return ""
 	}

@@ -13,14 +13,14 @@ import (
 )
 
 func (a *app) agentCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "agent", Short: "Run the nine pipeline agents and inspect their runs",
 		Long: `Nine agents each do one part of an assessment, using the same operations as these
 commands. They produce drafts, which people submit and approve. Every step of a run is
 recorded.`,
 		Example: "  service agent list\n  service agent run gap-analyst\n  service agent show RUN",
 	},
-		a.agentList(), a.agentRun(), a.agentRuns(), a.agentWatch(), a.agentShow(), a.agentSteps(), a.agentComplete(), a.agentCancel())
+		a.agentList(), a.agentStartRun(), a.agentListRuns(), a.agentWatchRun(), a.agentShowRun(), a.agentRunSteps(), a.agentCompleteRun(), a.agentCancelRun())
 }
 
 func (a *app) agentList() *cobra.Command {
@@ -29,7 +29,7 @@ func (a *app) agentList() *cobra.Command {
 		Long: "Lists the nine agents in the order in which they run.", Example: "  service agent list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return callAndPrint(cmd.Context(), a, api.ListAgents, &api.Paging{}, func(p *print.Page, all *api.List[api.Agent]) {
-				printTable(
+				renderTable(
 					p,
 					all.Data,
 					[]print.Column{fixed("agent"), wrapped("what it does"), optional(column("needs approval of"))},
@@ -42,7 +42,7 @@ func (a *app) agentList() *cobra.Command {
 	}
 }
 
-func (a *app) agentRun() *cobra.Command {
+func (a *app) agentStartRun() *cobra.Command {
 	var input string
 	var catalogOnly, noWait bool
 	cmd := &cobra.Command{
@@ -191,7 +191,7 @@ func formatTokens(t api.Tokens) string {
 	return fmt.Sprintf("%d in, %d out", t.Prompt, t.Completion)
 }
 
-func (a *app) agentRuns() *cobra.Command {
+func (a *app) agentListRuns() *cobra.Command {
 	var in api.AgentRunsInput
 	var l listFlags
 	cmd := &cobra.Command{
@@ -206,16 +206,16 @@ func (a *app) agentRuns() *cobra.Command {
 				fixed("created"), fixed("agent"), column("status"), optional(column("model")), fixed("id"),
 			}, func(r api.AgentRun) []string {
 				return []string{formatTime(r.CreatedAt), r.AgentID, r.Status, r.Model, r.ID}
-			}, "No runs yet. Start an agent with `%s`.", a.commandLine("agent run AGENT"))
+			}, "No runs yet. Start an agent with `%s`.", a.suggestedCommandLine("agent run AGENT"))
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only runs that are pending, running, completed, failed or cancelled")
 	cmd.Flags().StringVar(&in.AgentID, "agent", "", "only runs of this agent")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
-func (a *app) agentWatch() *cobra.Command {
+func (a *app) agentWatchRun() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch RUN", Short: "Watch a run until it ends",
 		Long: "Reports the steps of a run as they happen, and its proposals at the end.", Example: "  service agent watch RUN",
@@ -223,7 +223,7 @@ func (a *app) agentWatch() *cobra.Command {
 	}
 }
 
-func (a *app) agentShow() *cobra.Command {
+func (a *app) agentShowRun() *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Show a run and its proposals",
 		Long: "Shows a run with its summary, proposals, assumptions and limitations.", Example: "  service agent show RUN",
@@ -237,7 +237,7 @@ func (a *app) agentShow() *cobra.Command {
 	}
 }
 
-func (a *app) agentSteps() *cobra.Command {
+func (a *app) agentRunSteps() *cobra.Command {
 	return &cobra.Command{
 		Use: "steps RUN", Short: "List the steps of a run",
 		Long: "Lists the steps of a run; -o json shows their inputs and outputs.", Example: "  service agent steps RUN -o json",
@@ -271,7 +271,7 @@ func (a *app) agentSteps() *cobra.Command {
 	}
 }
 
-func (a *app) agentComplete() *cobra.Command {
+func (a *app) agentCompleteRun() *cobra.Command {
 	var summary string
 	cmd := &cobra.Command{
 		Use:   "complete RUN",
@@ -294,7 +294,7 @@ func (a *app) agentComplete() *cobra.Command {
 	return cmd
 }
 
-func (a *app) agentCancel() *cobra.Command {
+func (a *app) agentCancelRun() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel RUN", Short: "Cancel a run",
 		Long: "Cancels a run. Anything it has already drafted is kept as a draft.", Example: "  service agent cancel RUN",

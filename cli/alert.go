@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) alertCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "alert", Short: "Alert rules: who is notified when a metric crosses a threshold",
 		Long: `A rule watches a metric ("service api list-metrics" lists them). It sends an email and a
 webhook event when the metric has crossed a threshold for a given time, and again when it
@@ -105,7 +105,7 @@ func (a *app) alertList() *cobra.Command {
 					state = "off"
 				}
 				return []string{r.Name, state, formatCondition(&r), value, strings.Join(r.Channels, ", "), r.ID}
-			}, "No alert rules yet. Create one with `%s`.", a.commandLine("alert create NAME --when 'METRIC > NUMBER'"))
+			}, "No alert rules yet. Create one with `%s`.", a.suggestedCommandLine("alert create NAME --when 'METRIC > NUMBER'"))
 		},
 	}
 }
@@ -131,7 +131,7 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 			}
 			r, err := call(cmd.Context(), a, api.CreateAlert, in)
 			if api.IsCode(err, api.CodeValidation) {
-				err = withHint(err, "`%s` lists the metrics", a.commandLine("api list-metrics --jq '.data[].name'"))
+				err = withHint(err, "`%s` lists the metrics", a.suggestedCommandLine("api list-metrics --jq '.data[].name'"))
 			}
 			if err != nil {
 				return err
@@ -181,7 +181,7 @@ func (a *app) alertUpdate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	optionalVar(f, &in.Body.Name, "name", "the new name")
+	addOptionalFlag(f, &in.Body.Name, "name", "the new name")
 	f.StringVar(&when, "when", "", "condition, such as 'METRIC > NUMBER'")
 	f.DurationVar(&window, "for", 0, "how long the condition must hold before anyone is notified")
 	f.StringSliceVar(&channels, "channel", nil, "where to send notifications; replaces the current channels")

@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) analyzeCommand() *cobra.Command {
-	return group(
+	return makeCommandGroup(
 		&cobra.Command{
 			Use: "analyze", Short: "Run one of the seven specialized analyses",
 			Long: `Runs an analysis immediately, using built-in rules or the selected model (service model
@@ -337,10 +337,10 @@ func renderObject(p *print.Page, v reflect.Value) {
 		p.Title("%s", capitalize(humanize(jsonFieldName(f))))
 		for i := range x.Len() {
 			if c, ok := x.Index(i).Interface().(api.RequiredControl); ok {
-				p.Item(0, "%s  %s: %s", c.ControlID, c.Name, c.Reason)
+				p.ListItem(0, "%s  %s: %s", c.ControlID, c.Name, c.Reason)
 				continue
 			}
-			p.Item(0, "%v", x.Index(i).Interface())
+			p.ListItem(0, "%v", x.Index(i).Interface())
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (a *app) apiCommand() *cobra.Command {
 	var headers []string
 	var force bool
 	cmd := &cobra.Command{
-		Use: "api METHOD PATH | OPERATION key=value…", Short: "Call any operation of the API", Args: requireArgs(1, -1),
+		Use: "api METHOD PATH | OPERATION key=value…", Short: "Call any operation of the API", Args: requireArgCount(1, -1),
 		Long: `Calls an API operation and prints its response. Give the method and path, with a body
 from -d (JSON, @file, or - for stdin); or the operation's id, with its parameters and
 body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
@@ -42,7 +42,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.checkOverwrite(out, force); err != nil {
+			if err := a.checkOutputPath(out, force); err != nil {
 				return err
 			}
 			req, err := a.buildRawRequest(args, data)
@@ -61,7 +61,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 				return err
 			}
 			a.progress.Start(req.method + " " + req.path)
-			resp, err := c.Raw(cmd.Context(), req.method, req.path, req.body, req.header)
+			resp, err := c.SendRaw(cmd.Context(), req.method, req.path, req.body, req.header)
 			a.progress.Done("")
 			if err != nil {
 				return err
@@ -74,7 +74,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 	cmd.Flags().StringArrayVarP(&headers, "header", "H", nil, "request header, such as 'Idempotency-Key: 42'; repeat for several")
 	cmd.Flags().StringVar(&out, "out", "", "write the response to this file; - for stdout")
 	addForceFlag(cmd, &force)
-	cmd.AddCommand(a.apiList())
+	cmd.AddCommand(a.apiListOperations())
 	return cmd
 }
 
@@ -105,7 +105,7 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 		return nil, withHint(
 			usageError("there is no operation %q%s", args[0], didYouMean(args[0], ids)),
 			"`%s` lists the operations",
-			a.commandLine("api list"),
+			a.suggestedCommandLine("api list"),
 		)
 	}
 	body, err := a.openRawBody(data)
@@ -159,7 +159,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 	}
 	switch {
 	case resp.StatusCode >= http.StatusBadRequest:
-		err = (&print.Output{W: a.Stdout, Format: "json"}).Record(json.RawMessage(b))
+		err = (&print.Output{W: a.Stdout, Format: "json"}).PrintRecord(json.RawMessage(b))
 		return errors.Join(parseRawError(resp, b), err)
 	case out != "" && out != "-":
 		return a.saveDownload(&api.File{Content: io.NopCloser(bytes.NewReader(b))}, out, force)
@@ -167,7 +167,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 	if a.out.Format == "table" {
 		a.out.Format = "json"
 	}
-	return a.out.Record(json.RawMessage(b))
+	return a.out.PrintRecord(json.RawMessage(b))
 }
 
 func parseRawError(resp *http.Response, b []byte) error {
@@ -193,7 +193,7 @@ type operationInfo struct {
 	Summary    string `json:"summary"`
 }
 
-func (a *app) apiList() *cobra.Command {
+func (a *app) apiListOperations() *cobra.Command {
 	var q string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the operations of the API",
@@ -215,13 +215,13 @@ func (a *app) apiList() *cobra.Command {
 				}
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all, []print.Column{
+				renderTable(p, all, []print.Column{
 					fixed("operation"), fixed("method"), fixed("path"), optional(column("permission")),
 					column("summary"),
 				}, func(l operationInfo) []string {
 					return []string{l.ID, l.Method, strings.TrimPrefix(l.Path, api.Prefix), l.Permission, l.Summary}
 				})
-				textIfEmpty(p, len(all), "No operations match.")
+				renderTextIfEmpty(p, len(all), "No operations match.")
 			})
 		},
 	}

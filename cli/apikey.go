@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) keyCommand() *cobra.Command {
-	return group(&cobra.Command{
+func (a *app) apiKeyCommand() *cobra.Command {
+	return makeCommandGroup(&cobra.Command{
 		Use: "key", Short: "API keys: credentials for scripts and machines",
 		Long: `An API key belongs to the user who created it and to one organization. It grants its
 scopes, but never more than that user's own permissions. Scopes are permissions such as
@@ -22,14 +22,14 @@ assessment:read; * grants all except approval:decide and apikey:write, which mus
 listed explicitly.`,
 		Example: "  service key create ci --scope '*' --expires 90d > key.txt\n  service key list\n" +
 			"  service key rotate ci --grace 24h > key.txt\n  service key revoke ci --yes",
-	}, a.keyList(), a.keyCreate(), a.keyRotate(), a.keyRevoke())
+	}, a.apiKeyList(), a.apiKeyCreate(), a.apiKeyRotate(), a.apiKeyRevoke())
 }
 
 func (a *app) listKeys(ctx context.Context) (*api.List[api.APIKey], error) {
 	return fetchAll(ctx, a, api.ListAPIKeys, &api.Paging{})
 }
 
-func (a *app) keyList() *cobra.Command {
+func (a *app) apiKeyList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the API keys, without their secrets",
 		Long: "Lists the organization's API keys, including revoked and expired ones.",
@@ -41,7 +41,7 @@ func (a *app) keyList() *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed("key"), fixed("status"), column("scopes"), optional(column("last used")),
 					optional(column("expires")), optional(column("secret")), optional(fixed("id")),
 				}, func(k api.APIKey) []string {
@@ -50,11 +50,11 @@ func (a *app) keyList() *cobra.Command {
 						formatTimePtr(k.ExpiresAt), k.MaskedKey, k.ID,
 					}
 				})
-				textIfEmpty(
+				renderTextIfEmpty(
 					p,
 					len(all.Data),
 					"No API keys yet. Create one with `%s`.",
-					a.commandLine("key create NAME --scope '*'"),
+					a.suggestedCommandLine("key create NAME --scope '*'"),
 				)
 			})
 		},
@@ -65,13 +65,13 @@ func (a *app) keyList() *cobra.Command {
 // the notice to stderr.
 func (a *app) printNewKey(k *api.NewAPIKey, notice string) error {
 	if !a.out.IsHumanReadable() {
-		return a.out.Record(k)
+		return a.out.PrintRecord(k)
 	}
 	a.printNotice("%s The secret won't be shown again. Store it where your program can read it, for example in SERVICE_TOKEN.", notice)
-	return a.out.Page(func(p *print.Page) { p.Text("%s", k.Key) })
+	return a.out.PrintPage(func(p *print.Page) { p.Text("%s", k.Key) })
 }
 
-func (a *app) keyCreate() *cobra.Command {
+func (a *app) apiKeyCreate() *cobra.Command {
 	var scopes []string
 	var expires string
 	cmd := &cobra.Command{
@@ -99,7 +99,7 @@ The secret is not shown again. Scopes are permissions; ` + "`service whoami`" + 
 			}
 			made, err := call(cmd.Context(), a, api.CreateAPIKey, in)
 			if api.IsCode(err, api.CodeValidation) {
-				err = withHint(err, "scopes have the form assessment:read; `%s` lists yours", a.commandLine("whoami"))
+				err = withHint(err, "scopes have the form assessment:read; `%s` lists yours", a.suggestedCommandLine("whoami"))
 			}
 			if err != nil {
 				return err
@@ -160,17 +160,17 @@ func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 		return nil, withHint(
 			runtimeError("there is no active API key with the id or name %q", ref),
 			"`%s` lists them",
-			a.commandLine("key list"),
+			a.suggestedCommandLine("key list"),
 		)
 	}
 	return nil, withHint(
 		usageError("%d keys have the name %q", len(named), ref),
 		"specify one by its id; `%s` lists them",
-		a.commandLine("key list"),
+		a.suggestedCommandLine("key list"),
 	)
 }
 
-func (a *app) keyRotate() *cobra.Command {
+func (a *app) apiKeyRotate() *cobra.Command {
 	var grace string
 	cmd := &cobra.Command{
 		Use: "rotate KEY", Short: "Give a key a new secret, printed once",
@@ -209,7 +209,7 @@ secret stops working immediately, or after the --grace period of up to seven day
 	return cmd
 }
 
-func (a *app) keyRevoke() *cobra.Command {
+func (a *app) apiKeyRevoke() *cobra.Command {
 	var sure bool
 	cmd := &cobra.Command{
 		Use: "revoke KEY", Short: "Revoke a key immediately",

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) approvalCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "approval", Short: "Approvals: pending and past decisions on deliverables",
 		Long: `An approval is a person's decision on exactly the content that was submitted. Each of
 the four deliverables needs one. Owners and admins of the organization decide, as do
@@ -19,7 +19,7 @@ members to whom they have delegated approvals until a given date.`,
 		Example: "  service approval list --status pending\n  service approval approve ID --comment 'Reviewed with IT'\n" +
 			"  service soa reject --reason 'PES-01 is in scope'",
 	}, a.approvalList(), a.approvalShow(), a.approvalApprove(), a.approvalReject(),
-		a.approvalDelegate(), a.approvalDelegations(), a.approvalRevoke())
+		a.approvalDelegate(), a.approvalDelegations(), a.approvalRevokeDelegation())
 }
 
 var approvalStatuses = []api.ApprovalStatus{api.ApprovalPending, api.ApprovalApproved, api.ApprovalRejected}
@@ -58,9 +58,9 @@ func (a *app) approvalList() *cobra.Command {
 			}, "No approvals match.")
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Status, "status", approvalStatuses, "only approvals that are pending, approved or rejected")
-	choiceVar(cmd.Flags(), &in.Gate, "gate", api.Gates, "only approvals at this gate: soa, gap_analysis, maturity or poam")
-	l.register(cmd, 0)
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", approvalStatuses, "only approvals that are pending, approved or rejected")
+	addChoiceFlag(cmd.Flags(), &in.Gate, "gate", api.Gates, "only approvals at this gate: soa, gap_analysis, maturity or poam")
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func (a *app) approvalShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			renderComments, err := a.fetchCommentSection(cmd.Context(), one.AssessmentID, one.Gate, func(c *api.Comment) bool {
+			renderComments, err := a.fetchCommentRenderer(cmd.Context(), one.AssessmentID, one.Gate, func(c *api.Comment) bool {
 				return c.Item == nil && (c.ApprovalID == nil || *c.ApprovalID == one.ID)
 			})
 			if err != nil {
@@ -105,7 +105,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 		field("id", one.ID),
 	)
 	for _, w := range one.Warnings {
-		p.Item(0, "%s", w)
+		p.ListItem(0, "%s", w)
 	}
 }
 
@@ -148,11 +148,11 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 		),
 		Example: fmt.Sprintf(
 			"  service %s show\n  service %s approve --comment 'Reviewed with IT'\n  service assess run",
-			gateNoun(g),
-			gateNoun(g),
+			gateCommandName(g),
+			gateCommandName(g),
 		),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := a.findPendingApproval(cmd.Context(), g)
+			id, err := a.findPendingApprovalID(cmd.Context(), g)
 			if err != nil {
 				return err
 			}
@@ -172,12 +172,12 @@ func (a *app) gateRejectCommand(g api.Gate) *cobra.Command {
 			"Rejects the %s that is under review. An assessment\nat this gate goes back to the draft state; one that has passed it keeps its state.",
 			g.Title(),
 		),
-		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateNoun(g)),
+		Example: fmt.Sprintf("  service %s reject --reason 'The owner of IAC-06 is wrong'", gateCommandName(g)),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if api.IsBlank(reason) {
 				return missingReasonError()
 			}
-			id, err := a.findPendingApproval(cmd.Context(), g)
+			id, err := a.findPendingApprovalID(cmd.Context(), g)
 			if err != nil {
 				return err
 			}
@@ -192,8 +192,8 @@ func missingReasonError() error {
 	return withHint(usageError("a rejection needs a reason"), "state what has to change: --reason '…'")
 }
 
-// findPendingApproval returns the id of the pending approval at gate g of the current assessment.
-func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, error) {
+// findPendingApprovalID returns the id of the pending approval at gate g of the current assessment.
+func (a *app) findPendingApprovalID(ctx context.Context, g api.Gate) (string, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
 		return "", err
@@ -216,7 +216,7 @@ func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, erro
 			return "", withHint(
 				runtimeError("version %d of the %s of %q is already approved", all.Data[0].VersionNumber, g.Title(), one.Name),
 				"`%s` shows the next step",
-				a.commandLine("assess status"),
+				a.suggestedCommandLine("assess status"),
 			)
 		}
 		return "", withHint(
@@ -227,46 +227,46 @@ func (a *app) findPendingApproval(ctx context.Context, g api.Gate) (string, erro
 				one.State,
 			),
 			"after a change, submit it again with `%s`; `%s` shows the next step",
-			a.commandLine(gateNouns[g]+" submit"),
-			a.commandLine("assess status"),
+			a.suggestedCommandLine(gateNouns[g]+" submit"),
+			a.suggestedCommandLine("assess status"),
 		)
 	}
 	return l.Data[0].ID, nil
 }
 
-func approveContent(ctx context.Context, a *app, id, comment, contentSHA256 string) (*api.Approval, error) {
+func approveContent(ctx context.Context, a *app, approvalID, comment, contentSHA256 string) (*api.Approval, error) {
 	return call(
 		ctx,
 		a,
 		api.Approve,
 		&api.ApproveInput{
-			ApprovalInput: api.ApprovalInput{ApprovalID: id},
+			ApprovalInput: api.ApprovalInput{ApprovalID: approvalID},
 			Body:          &api.VersionDecision{Comment: comment, ContentSHA256: contentSHA256},
 		},
 	)
 }
 
-func (a *app) approveAndPrint(ctx context.Context, id, comment, contentSHA256 string) error {
-	one, err := approveContent(ctx, a, id, comment, contentSHA256)
+func (a *app) approveAndPrint(ctx context.Context, approvalID, comment, contentSHA256 string) error {
+	one, err := approveContent(ctx, a, approvalID, comment, contentSHA256)
 	if err != nil {
 		return err
 	}
-	renderWarnings := a.approvalWarnings(ctx, one.AssessmentID, one.TargetID, one.Gate)
+	renderWarnings := a.approvalWarningsRenderer(ctx, one.AssessmentID, one.TargetID, one.Gate)
 	return a.printDecision(one, func(p *print.Page) {
 		if renderWarnings != nil {
 			renderWarnings(p)
 			p.Blank()
 		}
 		p.Text("Continue with:")
-		p.Command(a.commandLine("assess run"))
+		p.Command(a.suggestedCommandLine("assess run"))
 	})
 }
 
-func (a *app) rejectAndPrint(ctx context.Context, id, reason string) error {
+func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) error {
 	if api.IsBlank(reason) {
 		return missingReasonError()
 	}
-	in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: id}}
+	in := api.RejectInput{ApprovalInput: api.ApprovalInput{ApprovalID: approvalID}}
 	in.Body.Reason = reason
 	one, err := call(ctx, a, api.RejectApproval, &in)
 	if err != nil {
@@ -276,18 +276,18 @@ func (a *app) rejectAndPrint(ctx context.Context, id, reason string) error {
 	if err != nil {
 		return err
 	}
-	noun, back := gateNoun(one.Gate), "The assessment remains "+humanize(st.State)+"."
-	if len(st.NextStates) > 0 && reviewGate(st.NextStates[0]) == one.Gate {
+	noun, back := gateCommandName(one.Gate), "The assessment remains "+humanize(st.State)+"."
+	if len(st.NextStates) > 0 && gateOfReviewState(st.NextStates[0]) == one.Gate {
 		back = "The assessment is back in the draft state."
 	}
 	return a.printDecision(one, func(p *print.Page) {
 		p.Text(
 			"%s Edit items with `%s` or draft again with `%s`, then:",
 			back,
-			a.commandLine(noun+" edit"),
-			a.commandLine(noun+" regenerate"),
+			a.suggestedCommandLine(noun+" edit"),
+			a.suggestedCommandLine(noun+" regenerate"),
 		)
-		p.Command(a.commandLine(noun + " submit"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) artifactCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "artifact", Short: "Deliverables with all their versions and hashes",
 		Long:    "An artifact is a deliverable with all its versions: scope, SoA, gap analysis, maturity,\nPOA&M and reports.",
 		Example: "  service artifact list\n  service artifact show ID",
@@ -32,14 +32,14 @@ func (a *app) findArtifactID(cmd *cobra.Command, ref string) (string, error) {
 		return "", err
 	}
 	for _, x := range all.Data {
-		if x.Type == ref && x.Variant == nil || gateNoun(api.Gate(x.Type)) == ref || x.Variant != nil && *x.Variant == ref {
+		if x.Type == ref && x.Variant == nil || gateCommandName(api.Gate(x.Type)) == ref || x.Variant != nil && *x.Variant == ref {
 			return x.ID, nil
 		}
 	}
 	if ref == "report" {
 		return "", withHint(usageError("there are several kinds of report"), "specify one by template and format, such as full/html")
 	}
-	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists them", a.commandLine("artifact list"))
+	return "", withHint(runtimeError("%q has no artifact %q", one.Name, ref), "`%s` lists them", a.suggestedCommandLine("artifact list"))
 }
 
 func (a *app) artifactDiff() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) assessCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "assess", Short: "Assessments: run one and check its status",
 		Long: `An assessment compares one organization's documents with a catalog version and
 frameworks. It moves through 22 states, with four gates at which a person decides
@@ -22,7 +22,7 @@ Without --assessment, commands use the most recently used assessment, or the onl
 		Example: "  service assess run ./evidence -f iso-27001-2022\n  service assess status\n  service assess list\n" +
 			"  service assess use \"Acme 2026\"",
 	}, a.assessRun(), a.assessList(), a.assessShow(), a.assessStatus(), a.assessSummary(), a.assessTimeline(),
-		a.assessExport(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrate(),
+		a.assessExportArchive(), a.assessCreate(), a.assessUpdate(), a.assessUse(), a.assessTransition(), a.assessMigrateCatalog(),
 		a.assessClose(), a.assessDelete())
 }
 
@@ -53,7 +53,7 @@ func (a *app) assessList() *cobra.Command {
 				return err
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			used := a.readState().LastAssessments[a.dataKey()]
+			used := a.readSavedState().LastAssessments[a.savedStateKey()]
 			return a.out.Print(all, func(p *print.Page) {
 				var rows [][]string
 				for _, one := range all.Data {
@@ -87,19 +87,19 @@ func (a *app) assessList() *cobra.Command {
 					optional(fixed("changed")),
 					fixed("id"),
 				}, rows)
-				textIfEmpty(
+				renderTextIfEmpty(
 					p,
 					len(rows),
 					"No assessments yet. Create one with `%s`, or try `%s`.",
-					a.commandLine("assess run DIR"),
-					a.commandLine("demo"),
+					a.suggestedCommandLine("assess run DIR"),
+					a.suggestedCommandLine("demo"),
 				)
 			})
 		},
 	}
-	choiceVar(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")
+	addChoiceFlag(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only assessments with this text in the name")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -193,10 +193,10 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 	a.renderOutdated(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
-		p.Text("The assessment is closed and can't be changed. Start another with `%s`.", a.commandLine("assess run DIR --name NAME"))
+		p.Text("The assessment is closed and can't be changed. Start another with `%s`.", a.suggestedCommandLine("assess run DIR --name NAME"))
 		return
 	}
-	move, _ := st.State.Next()
+	move, _ := st.State.NextMove()
 	switch {
 	case st.State != api.StateReportGenerated:
 		p.Text("Next: %s.", move.Work)
@@ -206,35 +206,35 @@ func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
 		p.Text("Next: export the report; when everything is done, %s.", move.Work)
 	}
 	for _, b := range st.BlockedBy {
-		p.Item(0, "%s", b)
+		p.ListItem(0, "%s", b)
 	}
-	noun := gateNoun(move.Gate)
+	noun := gateCommandName(move.Gate)
 	switch {
 	case move.Gate != "" && st.PendingApprovalID != nil:
-		p.Command(a.commandLine(noun + " show"))
-		p.Command(a.commandLine(noun + " approve"))
-		p.Command(a.commandLine(noun + " reject --reason '…'"))
+		p.Command(a.suggestedCommandLine(noun + " show"))
+		p.Command(a.suggestedCommandLine(noun + " approve"))
+		p.Command(a.suggestedCommandLine(noun + " reject --reason '…'"))
 	case move.Gate != "" && len(st.BlockedBy) > 0:
-		p.Command(a.commandLine(noun + " submit"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	case st.State == api.StateReportGenerated && len(st.BlockedGates) > 0:
 		for _, g := range st.BlockedGates {
-			p.Command(a.commandLine(gateNoun(g) + " show")) // shows what blocks its version
+			p.Command(a.suggestedCommandLine(gateCommandName(g) + " show")) // shows what blocks its version
 		}
 	case st.State == api.StateReportGenerated:
-		p.Command(a.commandLine("report create --template full --format html --out report.html"))
-		p.Command(a.commandLine("assess close"))
-	case len(st.BlockedBy) > 0 && reviewGate(move.To) != "":
-		noun := gateNoun(reviewGate(move.To))
-		p.Command(a.commandLine(noun + " edit"))
-		p.Command(a.commandLine(noun + " submit"))
+		p.Command(a.suggestedCommandLine("report create --template full --format html --out report.html"))
+		p.Command(a.suggestedCommandLine("assess close"))
+	case len(st.BlockedBy) > 0 && gateOfReviewState(move.To) != "":
+		noun := gateCommandName(gateOfReviewState(move.To))
+		p.Command(a.suggestedCommandLine(noun + " edit"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	default:
-		p.Command(a.commandLine("assess run"))
+		p.Command(a.suggestedCommandLine("assess run"))
 	}
 }
 
-// reviewGate returns the gate of a state under review, or "" for other states.
-func reviewGate(s api.State) api.Gate {
-	move, _ := s.Next()
+// gateOfReviewState returns the gate of a state under review, or "" for other states.
+func gateOfReviewState(s api.State) api.Gate {
+	move, _ := s.NextMove()
 	return move.Gate
 }
 
@@ -256,13 +256,13 @@ func (a *app) assessSummary() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.out.Record(s)
+				return a.out.PrintRecord(s)
 			}
-			o, err := a.readRunResult(cmd.Context(), one.ID, nil, started)
+			o, err := a.fetchRunResult(cmd.Context(), one.ID, nil, started)
 			if err != nil {
 				return err
 			}
-			return a.out.Page(o.renderer(a))
+			return a.out.PrintPage(o.renderer(a))
 		},
 	}
 }
@@ -303,7 +303,7 @@ func (a *app) assessTimeline() *cobra.Command {
 			)
 		},
 	}
-	l.register(cmd, defaultEventLimit)
+	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }
 
@@ -327,7 +327,7 @@ func (a *app) assessCreate() *cobra.Command {
 	f.StringSliceVarP(&in.Body.FrameworkIDs, "framework", "f", nil, "framework to assess against; repeat for several")
 	f.StringVar(&in.Body.SCFVersionID, "version", "", "catalog version (default: the active one)")
 	f.StringVar(&in.Body.Description, "description", "", "description")
-	optionalVar(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
+	addOptionalFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 	return cmd
 }
@@ -358,10 +358,10 @@ func (a *app) assessUpdate() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	optionalVar(f, &in.Body.Name, "name", "new name")
-	optionalVar(f, &in.Body.Description, "description", "description")
+	addOptionalFlag(f, &in.Body.Name, "name", "new name")
+	addOptionalFlag(f, &in.Body.Description, "description", "description")
 	f.StringSliceVarP(&frameworks, "framework", "f", nil, "frameworks, replacing the current ones; repeat for several")
-	clearableVar(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
+	addClearableFlag(f, &in.Body.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
 	return cmd
 }
 
@@ -395,7 +395,9 @@ func (a *app) assessTransition() *cobra.Command {
 			}
 			return out, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.transitionTo(cmd, args[0], reason) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.transitionCurrentAssessment(cmd, args[0], reason)
+		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
 	return cmd
@@ -408,14 +410,14 @@ func (a *app) assessClose() *cobra.Command {
 		Long:    "Closes the assessment after its reports are written. A closed assessment can't be changed.",
 		Example: "  service assess close --reason 'Handed to the board'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.transitionTo(cmd, string(api.StateClosed), reason)
+			return a.transitionCurrentAssessment(cmd, string(api.StateClosed), reason)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
 	return cmd
 }
 
-func (a *app) assessExport() *cobra.Command {
+func (a *app) assessExportArchive() *cobra.Command {
 	var out string
 	var force bool
 	cmd := &cobra.Command{
@@ -442,8 +444,8 @@ func (a *app) assessExport() *cobra.Command {
 	return cmd
 }
 
-func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
-	if err := checkOneOf("state", state, api.States()); err != nil {
+func (a *app) transitionCurrentAssessment(cmd *cobra.Command, state, reason string) error {
+	if err := checkOneOfOrEmpty("state", state, api.States()); err != nil {
 		return err
 	}
 	one, err := a.currentAssessment(cmd.Context())
@@ -456,7 +458,7 @@ func (a *app) transitionTo(cmd *cobra.Command, state, reason string) error {
 	st, err := call(cmd.Context(), a, api.Transition, &in)
 	a.progress.Done("")
 	if err != nil {
-		return toRuntimeError(err)
+		return validationToRuntimeError(err)
 	}
 	return a.out.Print(st, func(p *print.Page) {
 		p.Text("%q is %s (%d%%).", one.Name, st.State, st.Progress)

@@ -17,7 +17,7 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	if a.flags.assessment != "" {
 		return a.findAssessment(ctx, a.flags.assessment)
 	}
-	if id := a.readState().LastAssessments[a.dataKey()]; id != "" {
+	if id := a.readSavedState().LastAssessments[a.savedStateKey()]; id != "" {
 		got, err := call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id})
 		if err == nil || !api.IsCode(err, api.CodeNotFound) {
 			return got, err
@@ -32,8 +32,8 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 		return nil, withHint(
 			runtimeError("there are no assessments yet"),
 			"create one with `%s`, or try `%s`",
-			a.commandLine("assess run DIR"),
-			a.commandLine("demo"),
+			a.suggestedCommandLine("assess run DIR"),
+			a.suggestedCommandLine("demo"),
 		)
 	case 1:
 		return &all.Data[0], nil
@@ -41,8 +41,8 @@ func (a *app) currentAssessment(ctx context.Context) (*api.Assessment, error) {
 	return nil, withHint(
 		usageError("there are %d assessments; specify one", all.Pagination.Total),
 		"pass --assessment ID|NAME, or set a default with `%s`; `%s` lists them",
-		a.commandLine("assess use ID"),
-		a.commandLine("assess list"),
+		a.suggestedCommandLine("assess use ID"),
+		a.suggestedCommandLine("assess list"),
 	)
 }
 
@@ -58,13 +58,13 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})
 	}
-	found, err := a.assessmentsByName(ctx, ref)
+	found, err := a.findAssessmentsByName(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	switch len(found) {
 	case 0:
-		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists them", a.commandLine("assess list"))
+		return nil, withHint(runtimeError("%w", &assessmentNotFoundError{ref}), "`%s` lists them", a.suggestedCommandLine("assess list"))
 	case 1:
 		return &found[0], nil
 	}
@@ -78,8 +78,8 @@ func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, 
 	)
 }
 
-// assessmentsByName returns the assessments with exactly this name, ignoring case, newest first.
-func (a *app) assessmentsByName(ctx context.Context, name string) (out []api.Assessment, err error) {
+// findAssessmentsByName returns the assessments with exactly this name, ignoring case, newest first.
+func (a *app) findAssessmentsByName(ctx context.Context, name string) (out []api.Assessment, err error) {
 	l, err := fetchAll(ctx, a, api.ListAssessments, &api.AssessmentsInput{Q: name})
 	if err != nil {
 		return nil, err

@@ -11,12 +11,12 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "audit", Short: "The audit trail: who did what",
 		Long: "The audit trail is a hash chain of events per organization. Each record contains the hash\n" +
 			"of the previous one, so that changed or removed records are detected.",
 		Example: "  service audit list\n  service audit list --outcome denied\n  service audit verify\n  service audit head > head.json",
-	}, a.auditList(), a.auditVerify(), a.auditHead(), a.auditExport())
+	}, a.auditList(), a.auditVerify(), a.auditSignedHead(), a.auditExport())
 }
 
 func (a *app) auditVerify() *cobra.Command {
@@ -39,7 +39,7 @@ The exit code is 1 if verification fails.`,
 			if head != "" {
 				return usageError(
 					"--head requires --file; export the chain first with `%s`",
-					a.commandLine("audit export --out audit.jsonl"),
+					a.suggestedCommandLine("audit export --out audit.jsonl"),
 				)
 			}
 			v, err := call(cmd.Context(), a, api.VerifyAudit, &api.None{})
@@ -73,7 +73,7 @@ The exit code is 1 if verification fails.`,
 	return cmd
 }
 
-func (a *app) auditHead() *cobra.Command {
+func (a *app) auditSignedHead() *cobra.Command {
 	return &cobra.Command{
 		Use: "head", Short: "Print the signed head of the audit trail",
 		Long: "Prints the number and hash of the last record, signed with the installation's key. Store it\n" +
@@ -123,7 +123,7 @@ func addAuditFilters(f *pflag.FlagSet, in *api.AuditFilter) {
 	f.StringVar(&in.ResourceType, "resource-type", "", "only events about this type of record")
 	f.StringVar(&in.ResourceID, "resource", "", "only events about the record with this id")
 	f.StringVar(&in.ActorID, "actor", "", "only events by the actor with this id")
-	choiceVar(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "only events with this outcome: success, denied or failure")
+	addChoiceFlag(f, &in.Outcome, "outcome", []string{"success", "denied", "failure"}, "only events with this outcome: success, denied or failure")
 }
 
 func (a *app) auditList() *cobra.Command {
@@ -165,15 +165,15 @@ func (a *app) auditList() *cobra.Command {
 					},
 					rows,
 				)
-				if hasFilterFlags(cmd) {
-					textIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.commandLine("audit list"))
+				if hasGivenFilterFlags(cmd) {
+					renderTextIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.suggestedCommandLine("audit list"))
 					return
 				}
-				textIfEmpty(p, len(rows), "No events yet.")
+				renderTextIfEmpty(p, len(rows), "No events yet.")
 			})
 		},
 	}
 	addAuditFilters(cmd.Flags(), &in.AuditFilter)
-	l.register(cmd, defaultEventLimit)
+	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) brandingCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "branding", Short: "Logo, colors, title line and footer of the organization's reports",
 		Long: "Branding applies to new reports; existing reports keep their appearance.",
 		Example: "  service report branding set --logo logo.png --color '#123456' --footer 'Acme Consulting, confidential'\n" +

@@ -15,15 +15,15 @@ import (
 
 func (a *app) catalogCommand() *cobra.Command {
 	var version string
-	cmd := group(&cobra.Command{
+	cmd := makeCommandGroup(&cobra.Command{
 		Use: "catalog", Short: "The control catalog: controls, frameworks and how they map",
 		Long: `The catalog contains controls by domain, frameworks with their requirements, and the
 mappings between controls and requirements. A small starter catalog is built in; import
 the full SCF from its workbook, available free of charge at securecontrolsframework.com.`,
 		Example: "  service catalog import 'secure-controls-framework-2026-1-1.xlsx'\n  service catalog show IAC-06\n" +
 			"  service catalog frameworks --query iso\n  service catalog crosswalk iso-27001-2022 nist-csf-2.0",
-	}, a.catalogImport(), a.catalogImportSTRM(&version), a.catalogExport(&version), a.catalogDiff(), a.catalogRuns(),
-		a.catalogVersions(), a.catalogEvidence(&version), a.catalogHazards(&version, "risks"), a.catalogHazards(&version, "threats"),
+	}, a.catalogImport(), a.catalogImportSTRM(&version), a.catalogExport(&version), a.catalogDiff(), a.catalogImportRuns(),
+		a.catalogVersions(), a.catalogEvidenceRequests(&version), a.catalogHazards(&version, "risks"), a.catalogHazards(&version, "threats"),
 		a.catalogPrinciples(&version), a.catalogRequirement(&version), a.catalogDomains(&version), a.catalogControls(&version),
 		a.catalogShow(&version), a.catalogSearch(&version), a.catalogFrameworks(&version), a.catalogRequirements(&version),
 		a.catalogCoverage(&version), a.catalogCrosswalk(&version))
@@ -112,7 +112,7 @@ func (a *app) catalogControls(version *string) *cobra.Command {
 	cmd.Flags().StringVar(&in.Framework, "framework", "", "only controls mapped to this framework")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only controls with these words")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -126,7 +126,7 @@ func (a *app) catalogSearch(version *string) *cobra.Command {
 			return a.printControls(cmd.Context(), api.ControlsInput{Q: strings.Join(args, " "), Version: *version}, l)
 		},
 	}
-	l.register(cmd, 20)
+	l.addFlags(cmd, 20)
 	return cmd
 }
 
@@ -144,7 +144,7 @@ func (a *app) catalogShow(version *string) *cobra.Command {
 				return err
 			}
 			if !a.out.IsHumanReadable() {
-				return a.out.Record(c)
+				return a.out.PrintRecord(c)
 			}
 			maps, err := fetchAll(
 				cmd.Context(),
@@ -159,16 +159,16 @@ func (a *app) catalogShow(version *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Page(func(p *print.Page) {
+			return a.out.PrintPage(func(p *print.Page) {
 				renderControl(p, c, names)
-				renderControlDetails(p, c)
+				renderImportedControlDetails(p, c)
 				renderControlMappings(p, maps.Data)
 			})
 		},
 	}
 }
 
-func renderControl(p *print.Page, c *api.Control, names map[string]string) {
+func renderControl(p *print.Page, c *api.Control, hazardTitles map[string]string) {
 	p.Title("%s  %s", c.Code, c.Title)
 	p.Text("%s", c.Description)
 	if c.IsCustom {
@@ -203,8 +203,8 @@ func renderControl(p *print.Page, c *api.Control, names map[string]string) {
 	renderSection(p, "Assessment objectives", objectives)
 	renderSection(p, "Evidence to request", requests)
 	renderSection(p, "Maturity", levels)
-	renderSection(p, "Risks", labelCodes(c.Risks, names))
-	renderSection(p, "Threats", labelCodes(c.Threats, names))
+	renderSection(p, "Risks", labelCodes(c.Risks, hazardTitles))
+	renderSection(p, "Threats", labelCodes(c.Threats, hazardTitles))
 }
 
 // renderSection prints a title and a list of lines, or nothing if there are no lines.
@@ -214,7 +214,7 @@ func renderSection(p *print.Page, title string, lines []string) {
 	}
 	p.Title("%s", title)
 	for _, l := range lines {
-		p.Item(0, "%s", l)
+		p.ListItem(0, "%s", l)
 	}
 }
 
@@ -252,10 +252,10 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 					err = withHint(
 						err,
 						"to add the relationship mappings (STRM) of a PDF to a catalog, use `%s`",
-						a.commandLine("catalog import-strm "+shellQuote(args[0])),
+						a.suggestedCommandLine("catalog import-strm "+shellQuote(args[0])),
 					)
 				}
-				return toRuntimeError(err)
+				return validationToRuntimeError(err)
 			}
 			if err := a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) }); err != nil {
 				return err
@@ -309,14 +309,14 @@ func (a *app) renderImportRun(p *print.Page, r *api.ImportRun) {
 		if at != "" {
 			at += ":"
 		}
-		p.Item(0, "%s", joinNonEmpty(at, w.Message))
+		p.ListItem(0, "%s", joinNonEmpty(at, w.Message))
 	}
 	if more := len(r.Warnings) - maxWarningsShown; more > 0 {
-		p.Text("and %d more: `%s`", more, a.commandLine("catalog runs "+r.ID+" -o json"))
+		p.Text("and %d more: `%s`", more, a.suggestedCommandLine("catalog runs "+r.ID+" -o json"))
 	}
 }
 
-func (a *app) catalogRuns() *cobra.Command {
+func (a *app) catalogImportRuns() *cobra.Command {
 	return &cobra.Command{
 		Use: "runs [ID]", Short: "List the imports, or show one",
 		Long:    "Lists the imports, newest first; with an id, shows one import with its warnings.",
@@ -343,7 +343,7 @@ func (a *app) catalogRuns() *cobra.Command {
 					formatTime(r.StartedAt), r.Status, yesNo(r.DryRun), r.SourceFilename,
 					fmt.Sprint(r.Statistics.Controls), fmt.Sprint(len(r.Warnings)), r.ID,
 				}
-			}, "No imports yet. Import a catalog with `%s`.", a.commandLine("catalog import FILE"))
+			}, "No imports yet. Import a catalog with `%s`.", a.suggestedCommandLine("catalog import FILE"))
 		},
 	}
 }

@@ -27,7 +27,7 @@ mappings added and removed. Specify versions by label or id. -o json has each ma
 			)
 			if err != nil {
 				if api.IsCode(err, api.CodeNotFound) {
-					return withHint(err, "`%s` lists the versions", a.commandLine("catalog versions"))
+					return withHint(err, "`%s` lists the versions", a.suggestedCommandLine("catalog versions"))
 				}
 				return err
 			}
@@ -44,7 +44,7 @@ func renderCatalogDiff(p *print.Page, d *api.CatalogDiff) {
 			return
 		}
 		p.Title("%s", title)
-		printTable(p, list, []print.Column{fixed("control"), column("title")}, func(c api.ControlRef) []string {
+		renderTable(p, list, []print.Column{fixed("control"), column("title")}, func(c api.ControlRef) []string {
 			return []string{c.Code, c.Title}
 		})
 	}
@@ -80,7 +80,7 @@ func renderChangedControls(p *print.Page, list []api.ControlChange) {
 		return
 	}
 	p.Title("Changed controls")
-	printTable(
+	renderTable(
 		p,
 		list,
 		[]print.Column{fixed("control"), fixed("change"), fixed("weight"), column("title")},
@@ -150,7 +150,7 @@ func renderMappingDiff(p *print.Page, d *api.CatalogDiff) {
 		return
 	}
 	p.Title("Mapping changes for controls and frameworks in both versions")
-	printTable(
+	renderTable(
 		p,
 		sortedKeys(byFramework),
 		[]print.Column{fixed("framework"), number("added"), number("removed")},

@@ -42,7 +42,7 @@ func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases 
 		return nil, withHint(
 			runtimeError("%s is not valid JSON: %w", f.Name(), err),
 			"`%s` writes a catalog in the expected format",
-			a.commandLine("catalog export"),
+			a.suggestedCommandLine("catalog export"),
 		)
 	}
 	return call(
@@ -90,7 +90,7 @@ imported from the SCF contains SCF text; its license governs who you may share i
 			return a.saveDownload(f, downloadPath(out, f.Filename, "catalog.json"), force)
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Format, "format", []string{api.FormatService, api.FormatOSCAL}, "service or oscal")
+	addChoiceFlag(cmd.Flags(), &in.Format, "format", []string{api.FormatService, api.FormatOSCAL}, "service or oscal")
 	cmd.Flags().StringVar(&in.Model, "model", "", "OSCAL model: catalog, profile or mapping-collection")
 	cmd.Flags().StringVar(&in.Framework, "framework", "", "framework of a profile, or the only framework in a crosswalk")
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout (default: named after the version)")

@@ -49,7 +49,7 @@ for what to check. Flags override the file. By default, the check
 fails on gaps of high severity or above.
 
 The verdict is written to stdout in the -o format given without a file, or as text if
-there is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
+there is none. Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60
   service check evidence --baseline known.json --write-baseline
@@ -57,7 +57,7 @@ there is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
   service check --explain new-gap
   service check diff main/evidence evidence`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := rejectEmptyArgs(cmd, args); err != nil {
+			if err := validateCheckArgs(cmd, args); err != nil {
 				return err
 			}
 			if o.explain != "" {
@@ -65,9 +65,9 @@ there is none. Formats: ` + strings.Join(check.FormatNames(), ", ") + ".",
 				if err == nil {
 					_, err = io.WriteString(a.Stdout, page)
 				}
-				return toUsageError(err)
+				return inputErrorToUsageError(err)
 			}
-			return toUsageError(a.runCheck(cmd, args, o))
+			return inputErrorToUsageError(a.runCheck(cmd, args, o))
 		},
 	}
 	a.addPolicyFlags(cmd, &o)
@@ -102,9 +102,9 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
 }
 
-// rejectEmptyArgs returns an error for empty arguments, such as an unset variable, because the
+// validateCheckArgs returns an error for empty arguments, such as an unset variable, because the
 // check would otherwise run on something unintended. It also rejects two conflicting targets.
-func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
+func validateCheckArgs(cmd *cobra.Command, args []string) error {
 	for _, ref := range args {
 		if strings.TrimSpace(ref) == "" {
 			return withHint(
@@ -124,8 +124,8 @@ func rejectEmptyArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// toUsageError gives errors in the policy or other input the exit code for usage errors.
-func toUsageError(err error) error {
+// inputErrorToUsageError gives errors in the policy or other input the exit code for usage errors.
+func inputErrorToUsageError(err error) error {
 	var m *check.InputError
 	var f *exitError
 	if errors.As(err, &m) && !errors.As(err, &f) {
@@ -231,10 +231,10 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		return err
 	}
 	asked := *p
-	if err := p.Finalize(); err != nil {
+	if err := p.ValidateAndSetDefault(); err != nil {
 		return err
 	}
-	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && hasOnlyThreshold(asked) {
+	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && hasNoCriteriaButThreshold(asked) {
 		p.FailOn, p.IsDefault = "", false // the command was run only to write the file
 	}
 	in := check.Input{Policy: p, Today: a.today(), Tool: "service " + a.Version}
@@ -257,23 +257,23 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	if err != nil {
 		return err
 	}
-	if why, nothing := r.MissingAnalysis(); nothing {
+	if why, nothing := r.MissingAnalysisMessage(); nothing {
 		return withHint(
 			runtimeError("%s %q can't be checked against the policy: %s", r.Subject.Kind, r.Subject.Name, why),
 			"continue with `%s`",
-			a.commandLine("assess run"),
+			a.suggestedCommandLine("assess run"),
 		)
 	}
 	if err := a.writeBaselineAndThreshold(p, o, in, r); err != nil {
 		return err
 	}
-	if err := a.writeResult(r, outputs); err != nil {
+	if err := a.writeCheckOutputs(r, outputs); err != nil {
 		return err
 	}
 	return verdictError(r, o.exitZero)
 }
 
-func hasOnlyThreshold(p check.Policy) bool {
+func hasNoCriteriaButThreshold(p check.Policy) bool {
 	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0
 }
@@ -372,9 +372,9 @@ func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in chec
 	return nil
 }
 
-// writeResult writes the result in each format: files first, then stdout, so that a printed
+// writeCheckOutputs writes the result in each format: files first, then stdout, so that a printed
 // verdict means that all files were written.
-func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
+func (a *app) writeCheckOutputs(r *check.Result, outputs []check.Output) error {
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
 	for _, o := range outputs {
 		text, err := r.Render(o.Format, check.Style{Color: a.Color && o.Path == ""})
@@ -382,7 +382,7 @@ func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 			return err
 		}
 		if o.Format == "github" {
-			if err := a.appendStepSummary(r); err != nil {
+			if err := a.appendGitHubStepSummary(r); err != nil {
 				return err
 			}
 		}
@@ -397,18 +397,18 @@ func (a *app) writeResult(r *check.Result, outputs []check.Output) error {
 		}
 	}
 	if a.out.Query != nil {
-		return a.out.Record(r)
+		return a.out.PrintRecord(r)
 	}
 	return nil
 }
 
-// appendStepSummary appends to GitHub's step summary file, if GITHUB_STEP_SUMMARY names one.
-func (a *app) appendStepSummary(r *check.Result) error {
+// appendGitHubStepSummary appends to GitHub's step summary file, if GITHUB_STEP_SUMMARY names one.
+func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	path := a.Env("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return nil
 	}
-	text, err := r.StepSummary()
+	text, err := r.GitHubStepSummary()
 	if err != nil {
 		return err
 	}
@@ -446,7 +446,7 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 		)
 	}
 	if ref != "" {
-		f, err = a.gatherFactsFrom(ctx, ref, p, o, excluded)
+		f, err = a.gatherFolderOrAssessmentFacts(ctx, ref, p, o, excluded)
 	}
 	if err != nil {
 		return nil, err
@@ -457,8 +457,8 @@ func (a *app) gatherFacts(ctx context.Context, args []string, p *check.Policy, o
 	return f, f.Filter(p.Frameworks, p.Domains)
 }
 
-// gatherFactsFrom returns the facts of a folder, or of an assessment if no folder has that name.
-func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
+// gatherFolderOrAssessmentFacts returns the facts of a folder, or of an assessment if no folder has that name.
+func (a *app) gatherFolderOrAssessmentFacts(ctx context.Context, ref string, p *check.Policy, o checkOptions, excluded []string) (*check.Facts, error) {
 	info, err := os.Stat(ref)
 	switch {
 	case err == nil && info.IsDir():
@@ -479,7 +479,7 @@ func (a *app) gatherFactsFrom(ctx context.Context, ref string, p *check.Policy, 
 		err = withHint(
 			runtimeError("there is no folder or assessment named %s", shellQuote(ref)),
 			"`%s` lists assessments",
-			a.commandLine("assess list"),
+			a.suggestedCommandLine("assess list"),
 		)
 	} else if err != nil && exitCode(err) == exitRuntime {
 		err = fmt.Errorf("there is no folder %s, and looking up the assessment failed: %w", ref, err)

@@ -25,7 +25,9 @@ With --fail-on-new the exit code is 1 if a gap was opened or became worse; with
 		Example: `  service check diff main/evidence evidence -f iso-27001-2022
   service check diff known.json evidence -f iso-27001-2022 --fail-on-new=high -o markdown=comment.md
   service check diff "Acme 2025" "Acme 2026"`,
-		RunE: func(cmd *cobra.Command, args []string) error { return toUsageError(a.runCheckDiff(cmd, args, o)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return inputErrorToUsageError(a.runCheckDiff(cmd, args, o))
+		},
 	}
 	a.addPolicyFlags(cmd, &o)
 	for _, name := range singleSideFlags {
@@ -41,7 +43,7 @@ var singleSideFlags = []string{
 
 func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) error {
 	ctx := cmd.Context()
-	if err := rejectEmptyArgs(cmd, args); err != nil {
+	if err := validateCheckArgs(cmd, args); err != nil {
 		return err
 	}
 	for _, name := range singleSideFlags {
@@ -89,7 +91,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 		}
 	}
 	if a.out.Query != nil {
-		if err := a.out.Record(d); err != nil {
+		if err := a.out.PrintRecord(d); err != nil {
 			return err
 		}
 	}
@@ -117,7 +119,7 @@ func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o ch
 		return nil, withHint(
 			runtimeError("the assessment %q has no gap analysis yet", f.Subject.Name),
 			"continue with `%s`",
-			a.commandLine("assess run"),
+			a.suggestedCommandLine("assess run"),
 		)
 	}
 	return check.NewBaseline(f), nil

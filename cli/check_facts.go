@@ -142,14 +142,14 @@ func (a *app) gatherFolderFacts(
 		}
 		saveCachedFacts(cacheFile, facts)
 	}
-	if facts.CountRead() == 0 {
+	if facts.CountReadDocuments() == 0 {
 		why := ""
 		if len(facts.Documents) > 0 {
 			why = ": " + facts.Documents[0].Path + ": " + facts.Documents[0].ReadError
 		}
 		return nil, runtimeError("no document of the folder %s could be read%s", dir, why)
 	}
-	facts.Relocate(canonicalFolder, toDisplayFolder(dir))
+	facts.ReplaceFolderPath(canonicalFolder, toDisplayFolder(dir))
 	for _, l := range skipped {
 		facts.AddUnreadFile(path.Join(toDisplayFolder(dir), relativePath(l.path)), l.Reason)
 	}

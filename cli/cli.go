@@ -166,15 +166,15 @@ func (a *app) connect(ctx context.Context) (*client.Client, error) {
 	if a.engine != nil {
 		return a.engine, nil
 	}
-	t, err := a.target()
+	t, err := a.targetWithCredential()
 	if err != nil {
 		return nil, err
 	}
-	return a.connectTo(ctx, t)
+	return a.connectAndKeep(ctx, t)
 }
 
-// connectTo connects to the engine at t and uses that connection for the rest of the run.
-func (a *app) connectTo(ctx context.Context, t Target) (*client.Client, error) {
+// connectAndKeep connects to the engine at t and uses that connection for the rest of the run.
+func (a *app) connectAndKeep(ctx context.Context, t Target) (*client.Client, error) {
 	if t.OnThrottled == nil {
 		t.OnThrottled = func(d time.Duration) {
 			a.progress.Notice("the server limits requests; continuing in %d s", int(d.Seconds()))

@@ -11,7 +11,7 @@ func TestEqualCode(t *testing.T) {
 		{"POAM-010", "POAM10"},
 		{"X-0", "x00"},
 	} {
-		if !equalCodes(same[0], same[1]) {
+		if !isSameCode(same[0], same[1]) {
 			t.Errorf("%q is not %q", same[0], same[1])
 		}
 	}
@@ -22,7 +22,7 @@ func TestEqualCode(t *testing.T) {
 		{"POAM-001", "POAM-010"},
 		{"IAC-06", ""},
 	} {
-		if equalCodes(other[0], other[1]) {
+		if isSameCode(other[0], other[1]) {
 			t.Errorf("%q is %q", other[0], other[1])
 		}
 	}

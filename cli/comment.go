@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) commentCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "comment", Short: "Comments on deliverables, their items and approvals",
 		Long: `A comment belongs to a deliverable, one of its items or an approval, and records its
 author and time. Comments can't be edited or deleted; reply to correct one. The show
@@ -51,7 +51,7 @@ approval with --approval, or replies to another comment with --reply-to.`,
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Body.Gate, "gate", api.Gates, "deliverable: soa, gap_analysis, maturity or poam")
+	addChoiceFlag(f, &in.Body.Gate, "gate", api.Gates, "deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Body.Item, "item", "", "code of a control or POA&M item")
 	f.StringVar(&in.Body.ApprovalID, "approval", "", "id of an approval")
 	f.StringVar(&in.Body.ReplyTo, "reply-to", "", "id of the comment to reply to")
@@ -85,15 +85,15 @@ func (a *app) commentList() *cobra.Command {
 					}
 					renderComment(p, c, target)
 				}
-				textIfEmpty(p, len(all.Data), "No comments yet.")
+				renderTextIfEmpty(p, len(all.Data), "No comments yet.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Gate, "gate", api.Gates, "only comments on this deliverable: soa, gap_analysis, maturity or poam")
+	addChoiceFlag(f, &in.Gate, "gate", api.Gates, "only comments on this deliverable: soa, gap_analysis, maturity or poam")
 	f.StringVar(&in.Item, "item", "", "only comments on this control or POA&M item")
 	f.StringVar(&in.ApprovalID, "approval", "", "only comments on this approval")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -103,13 +103,13 @@ func renderComment(p *print.Page, c *api.Comment, target string) {
 	if c.ReplyTo != nil {
 		what = ", in reply"
 	}
-	p.Item(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, formatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
-	p.Item(2, "%s", c.Text)
+	p.ListItem(0, "%s, %s, %s, version %d%s (%s)", c.Author.Name, formatTime(c.CreatedAt), target, c.VersionNumber, what, c.ID)
+	p.ListItem(2, "%s", c.Text)
 }
 
-// fetchCommentSection fetches the comments on a deliverable and returns a function that prints those
+// fetchCommentRenderer fetches the comments on a deliverable and returns a function that prints those
 // that include accepts. For machine-readable output the function prints nothing.
-func (a *app) fetchCommentSection(
+func (a *app) fetchCommentRenderer(
 	ctx context.Context,
 	assessment string,
 	g api.Gate,
@@ -143,11 +143,11 @@ func (a *app) fetchCommentSection(
 	}, nil
 }
 
-// matchItem returns a filter for comments on the item with any of the codes.
-func matchItem(codes ...string) func(*api.Comment) bool {
+// newItemCommentFilter returns a filter for comments on the item with any of the codes.
+func newItemCommentFilter(codes ...string) func(*api.Comment) bool {
 	return func(c *api.Comment) bool {
 		for _, code := range codes {
-			if c.Item != nil && equalCodes(*c.Item, code) {
+			if c.Item != nil && isSameCode(*c.Item, code) {
 				return true
 			}
 		}
@@ -155,5 +155,5 @@ func matchItem(codes ...string) func(*api.Comment) bool {
 	}
 }
 
-// isOnDeliverable reports whether a comment is on the deliverable as a whole.
-func isOnDeliverable(c *api.Comment) bool { return c.Item == nil }
+// isOnWholeDeliverable reports whether a comment is on the deliverable as a whole.
+func isOnWholeDeliverable(c *api.Comment) bool { return c.Item == nil }

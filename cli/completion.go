@@ -19,7 +19,7 @@ func (a *app) newCompleter(listWords func(ctx context.Context, prefix string) ([
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
-		if a.configure(cmd) != nil {
+		if a.loadSettings(cmd) != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		words, err := listWords(ctx, prefix)
@@ -88,8 +88,8 @@ func completeIDs[T any](
 	})
 }
 
-// newAssessmentLister returns a function that fetches a page of a list of the current assessment.
-func newAssessmentLister[I, T any](
+// newCurrentAssessmentLister returns a function that fetches a page of a list of the current assessment.
+func newCurrentAssessmentLister[I, T any](
 	a *app,
 	op api.Op[I, api.List[T]],
 	newInput func(api.AssessmentInput, api.Paging) I,
@@ -106,16 +106,16 @@ func newAssessmentLister[I, T any](
 
 // registerCompletions registers completions for the global flags and for commands with an id argument.
 func (a *app) registerCompletions(root *cobra.Command) {
-	documents := completeIDs(a, newAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
+	documents := completeIDs(a, newCurrentAssessmentLister(a, api.ListDocuments, func(in api.AssessmentInput, p api.Paging) api.DocumentsInput {
 		return api.DocumentsInput{AssessmentInput: in, Paging: p}
 	}), func(d *api.Document) (string, string) { return d.Filename, string(d.Status) })
-	reports := completeIDs(a, newAssessmentLister(a, api.ListReports, func(in api.AssessmentInput, p api.Paging) api.ReportsInput {
+	reports := completeIDs(a, newCurrentAssessmentLister(a, api.ListReports, func(in api.AssessmentInput, p api.Paging) api.ReportsInput {
 		return api.ReportsInput{AssessmentInput: in, Paging: p}
 	}), func(r *api.Report) (string, string) { return r.ID, r.Title + ", " + r.Format })
-	approvals := completeIDs(a, newAssessmentLister(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
+	approvals := completeIDs(a, newCurrentAssessmentLister(a, api.ListApprovals, func(in api.AssessmentInput, p api.Paging) api.ApprovalsInput {
 		return api.ApprovalsInput{AssessmentInput: in, Paging: p}
 	}), func(x *api.Approval) (string, string) { return x.ID, x.Gate.Title() + ", " + string(x.Status) })
-	workflows := completeIDs(a, newAssessmentLister(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
+	workflows := completeIDs(a, newCurrentAssessmentLister(a, api.ListWorkflows, func(in api.AssessmentInput, p api.Paging) api.WorkflowsInput {
 		return api.WorkflowsInput{AssessmentInput: in, Paging: p}
 	}), func(r *api.WorkflowRun) (string, string) { return r.ID, string(r.Status) })
 	keys := completeIDs(a, func(ctx context.Context, p api.Paging) (*api.List[api.APIKey], error) {

@@ -86,9 +86,9 @@ func envName(key string) string {
 	return "SERVICE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
 }
 
-// configure merges flags, SERVICE_* variables, the context and the configuration file, with
+// loadSettings merges flags, SERVICE_* variables, the context and the configuration file, with
 // precedence in that order.
-func (a *app) configure(cmd *cobra.Command) error {
+func (a *app) loadSettings(cmd *cobra.Command) error {
 	v := viper.New()
 	pf := cmd.Root().PersistentFlags()
 	if err := a.readConfigFile(v, pf.Lookup("config").Value.String()); err != nil {
@@ -170,8 +170,8 @@ func isDaemonCommand(cmd *cobra.Command) bool {
 const maxConfigBytes = 1 << 20
 
 // readConfigFile reads the configuration file into v. Only an explicitly named file must exist.
-func (a *app) readConfigFile(v *viper.Viper, flag string) error {
-	path, named := a.configFilePath(flag)
+func (a *app) readConfigFile(v *viper.Viper, flagPath string) error {
+	path, named := a.configFilePath(flagPath)
 	if path == "" {
 		return nil
 	}
@@ -207,8 +207,8 @@ func (a *app) readConfigFile(v *viper.Viper, flag string) error {
 
 // configFilePath returns the path of the configuration file, or "" if there is no configuration
 // folder, and whether the flag or SERVICE_CONFIG named it.
-func (a *app) configFilePath(flag string) (path string, named bool) {
-	if path = cmp.Or(flag, a.Env("SERVICE_CONFIG")); path != "" {
+func (a *app) configFilePath(flagPath string) (path string, named bool) {
+	if path = cmp.Or(flagPath, a.Env("SERVICE_CONFIG")); path != "" {
 		return path, true
 	}
 	if dir := a.configDir(); dir != "" {
@@ -229,8 +229,8 @@ func (a *app) configDir() string {
 	return filepath.Join(dir, "service")
 }
 
-// commandLine returns a command to suggest, including the flags of this run that select the target.
-func (a *app) commandLine(words string) string {
+// suggestedCommandLine returns a command to suggest, including the flags of this run that select the target.
+func (a *app) suggestedCommandLine(words string) string {
 	out := "service " + words
 	for _, g := range a.flags.targetArgs {
 		out += " " + shellQuote(g)

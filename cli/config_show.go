@@ -22,7 +22,7 @@ type Paths struct {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "config", Short: "Show the settings, their origin, and file locations",
 		Long: `Settings come from flags, SERVICE_* variables, the selected context and the configuration
 file, in that order; ` + "`service help configuration`" + ` lists them. You edit the file yourself.`,
@@ -69,7 +69,7 @@ they are set; with --all, unset ones as well.`,
 				if origin {
 					columns = append(columns, fixed("origin"), column("source"))
 				}
-				printTable(p, out.Data, columns, func(s effectiveSetting) []string {
+				renderTable(p, out.Data, columns, func(s effectiveSetting) []string {
 					return []string{s.Key, s.Value, s.Origin, s.Source}
 				})
 			})
@@ -82,7 +82,7 @@ they are set; with --all, unset ones as well.`,
 
 // effectiveSettings returns all settings, in the order of the help text; with all, also unset
 // variables.
-func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSetting) {
+func (a *app) effectiveSettings(cmd *cobra.Command, includeUnset bool) (out []effectiveSetting) {
 	pf := cmd.Root().PersistentFlags()
 	file, _ := a.configFilePath(pf.Lookup("config").Value.String())
 	add := func(key, value string, from origin, source string) {
@@ -102,7 +102,7 @@ func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSe
 	}
 	for _, s := range settings {
 		value, from, source := a.config.GetString(s.key), a.origins[s.key], ""
-		if v, chosen := a.valueFromContext(s.key); chosen {
+		if v, chosen := a.settingFromContext(s.key); chosen {
 			value, from, source = v, originContext, a.context.Name
 		}
 		if s.key == "data" && value == "" && a.ResolvePaths != nil {
@@ -130,7 +130,7 @@ func (a *app) effectiveSettings(cmd *cobra.Command, all bool) (out []effectiveSe
 	for _, v := range environmentVariables {
 		value := a.Env(v.name)
 		switch {
-		case value == "" && !all:
+		case value == "" && !includeUnset:
 			continue
 		case value == "":
 			out = append(out, effectiveSetting{Key: v.name, Origin: originNames[originDefault]})
@@ -154,8 +154,8 @@ var originNames = map[origin]string{
 	originFlag:        "flag",
 }
 
-// valueFromContext returns the selected context's value of a setting, and whether it takes effect.
-func (a *app) valueFromContext(key string) (string, bool) {
+// settingFromContext returns the selected context's value of a setting, and whether it takes effect.
+func (a *app) settingFromContext(key string) (string, bool) {
 	c := a.context
 	if c == nil {
 		return "", false
@@ -168,7 +168,7 @@ func (a *app) valueFromContext(key string) (string, bool) {
 	case "org":
 		return a.flags.Organization, a.flags.Organization != "" && a.origins[key] < originEnvironment
 	case "token":
-		return hiddenValue, c.SignedIn() && a.origins[key] < originEnvironment
+		return hiddenValue, c.HasSecret() && a.origins[key] < originEnvironment
 	case "ca":
 		return c.CA, c.CA != "" && a.origins[key] < originEnvironment
 	case "insecure-http":
@@ -219,7 +219,7 @@ socket, the saved state and the cache.`,
 			var out struct {
 				Data []location `json:"data"`
 			}
-			for _, l := range a.listLocations(file) {
+			for _, l := range a.listStorageLocations(file) {
 				if l.Path == "" {
 					continue
 				}
@@ -229,10 +229,10 @@ socket, the saved state and the cache.`,
 			}
 			return a.out.Print(out, func(p *print.Page) {
 				if !all {
-					p.Raw(file)
+					p.UnwrappedLine(file)
 					return
 				}
-				printTable(
+				renderTable(
 					p,
 					out.Data,
 					[]print.Column{fixed("what"), fixed("path"), fixed("exists")},
@@ -247,12 +247,12 @@ socket, the saved state and the cache.`,
 	return cmd
 }
 
-func (a *app) listLocations(file string) []location {
+func (a *app) listStorageLocations(file string) []location {
 	out := []location{{What: "configuration", Path: file}}
 	if dir := a.configDir(); dir != "" {
 		out = append(
 			out,
-			location{What: "contexts", Path: a.contextStore().Path()},
+			location{What: "contexts", Path: a.contextStore().ConfigFilePath()},
 			location{What: "secrets of contexts", Path: filepath.Join(dir, "secrets")},
 		)
 	}

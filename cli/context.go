@@ -21,10 +21,10 @@ type contextView struct {
 }
 
 func newContextView(c *contexts.Context, current string) contextView {
-	return contextView{Context: *c, Current: strings.EqualFold(c.Name, current), SignedIn: c.SignedIn()}
+	return contextView{Context: *c, Current: strings.EqualFold(c.Name, current), SignedIn: c.HasSecret()}
 }
 
-func (a *app) useCommand() *cobra.Command {
+func (a *app) useContextCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "use [NAME]", Short: "Switch the server or organization that commands use",
 		ValidArgsFunction: a.completeContexts(),
@@ -43,12 +43,12 @@ To use a context for a single command, pass --context NAME or set SERVICE_CONTEX
 				if org {
 					return withHint(usageError("`service use local` does not accept --org"), "run `service use local`, then `service org use NAME`")
 				}
-				return a.useLocalContext()
+				return a.saveLocalAsCurrent()
 			}
 			if len(args) == 0 && a.context == nil && a.targetErr == nil {
 				return a.useOrganization(cmd.Context(), a.flags.Organization)
 			}
-			c, err := a.findContext(args)
+			c, err := a.contextFromArgs(args)
 			if err != nil {
 				return err
 			}
@@ -70,8 +70,8 @@ To use a context for a single command, pass --context NAME or set SERVICE_CONTEX
 			}
 			return a.out.Print(newContextView(c, c.Name), func(p *print.Page) {
 				p.Text("Commands now use %s at %s%s.", c.Name, c.Server, formatOrganizationSuffix(c.Organization))
-				if !c.SignedIn() {
-					p.Text("You are signed out; sign in with `%s`.", a.loginCommandFor(c))
+				if !c.HasSecret() {
+					p.Text("You are signed out; sign in with `%s`.", a.loginCommandLineFor(c))
 				}
 			})
 		},
@@ -85,7 +85,7 @@ func formatOrganizationSuffix(organization string) string {
 	return ", in " + organization
 }
 
-func (a *app) useLocalContext() error {
+func (a *app) saveLocalAsCurrent() error {
 	if err := a.changeContexts(func(b *contexts.Config) error { b.Current = contexts.Local; return nil }); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *app) switchOrganization(ctx context.Context, c *contexts.Context, ref s
 		return err
 	}
 	t.Organization = ""
-	if _, err := a.connectTo(ctx, t); err != nil {
+	if _, err := a.connectAndKeep(ctx, t); err != nil {
 		return err
 	}
 	one, err := a.activateOrganization(ctx, ref)
@@ -129,8 +129,8 @@ func (a *app) activateOrganization(ctx context.Context, ref string) (*api.MyOrga
 	return call(ctx, a, api.ActivateOrganization, &api.OrgInput{OrgID: one.ID})
 }
 
-// findContext returns the context that args names, or the selected one if args is empty.
-func (a *app) findContext(args []string) (*contexts.Context, error) {
+// contextFromArgs returns the context that args names, or the selected one if args is empty.
+func (a *app) contextFromArgs(args []string) (*contexts.Context, error) {
 	if len(args) == 0 {
 		if a.targetErr != nil {
 			return nil, a.targetErr
@@ -165,7 +165,7 @@ func (a *app) completeContexts() cobra.CompletionFunc {
 }
 
 func (a *app) contextCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "context", Short: "The servers you have signed in to",
 		Long: `A context is a server with your account and organization there. ` + "`service login`" + ` creates
 contexts, and ` + "`service use`" + ` switches between them. They are stored in contexts.yaml next to
@@ -246,7 +246,7 @@ func formatCurrentMark(current bool) string {
 // describeSignIn tells whether a context's credential can still be good.
 func (a *app) describeSignIn(c *contexts.Context) string {
 	switch {
-	case !c.SignedIn():
+	case !c.HasSecret():
 		return "no"
 	case c.ExpiresAt == nil:
 		return "by key"
@@ -262,7 +262,7 @@ func (a *app) contextShow() *cobra.Command {
 		Long:    "Shows a context, by default the selected one. `service whoami` queries its server.",
 		Example: "  service context show\n  service context show work",
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := a.findContext(args)
+			c, err := a.contextFromArgs(args)
 			if err != nil {
 				return err
 			}
@@ -300,7 +300,7 @@ func (a *app) contextRename() *cobra.Command {
 			if err := contexts.CheckName(args[1]); err != nil {
 				return usageError("%w", err)
 			}
-			c, err := a.findContext(args[:1])
+			c, err := a.contextFromArgs(args[:1])
 			if err != nil {
 				return err
 			}
@@ -323,7 +323,7 @@ func (a *app) renameContext(b *contexts.Config, c *contexts.Context, name string
 	}
 	old := *existing
 	existing.Name = name
-	if old.SignedIn() && !strings.EqualFold(old.Name, name) {
+	if old.HasSecret() && !strings.EqualFold(old.Name, name) {
 		secret, err := a.contextStore().Secret(&old)
 		if err != nil {
 			return err
@@ -349,14 +349,14 @@ func (a *app) contextDelete() *cobra.Command {
 		Use: "delete NAME", Short: "Sign out and delete a context", ValidArgsFunction: a.completeContexts(),
 		Long: "Ends the context's session on the server and deletes the context locally.", Example: "  service context delete work --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.findContext(args)
+			c, err := a.contextFromArgs(args)
 			if err != nil {
 				return err
 			}
 			if err := a.confirm(sure, "delete the context "+c.Name+" for "+c.Server); err != nil {
 				return err
 			}
-			if c.SignedIn() {
+			if c.HasSecret() {
 				if err := a.endSession(cmd.Context(), c); err != nil {
 					a.printNotice("the session could not be ended on the server; it expires there within hours: %v", err)
 				}

@@ -15,7 +15,7 @@ import (
 
 // customFrameworkCommand returns the commands for the organization's custom frameworks.
 func (a *app) customFrameworkCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "framework", Short: "Your own frameworks, in addition to the catalog's",
 		Long: `Your organization's own frameworks: internal policies, a customer's questionnaire, a
 contract. They map to controls of the catalog, are assessed like any other framework, and
@@ -28,7 +28,7 @@ started; ` + "`assess migrate`" + ` applies later changes.`,
 
 // customControlCommand returns the commands for the organization's custom controls.
 func (a *app) customControlCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "control", Short: "Your own controls, in addition to the catalog's",
 		Long: `Your organization's own controls. A control that is linked to a catalog control maps to the
 same requirements and is included in the same assessments.`,
@@ -57,7 +57,7 @@ map to existing controls. Existing entries that differ are replaced only with --
 			in.Replace, in.DryRun = strconv.FormatBool(replace), strconv.FormatBool(dry)
 			done, err := call(cmd.Context(), a, api.ImportCustom, &in)
 			if err != nil {
-				return toRuntimeError(err)
+				return validationToRuntimeError(err)
 			}
 			return a.out.Print(done, func(p *print.Page) { renderCustomImport(p, done) })
 		},
@@ -100,7 +100,7 @@ func (a *app) customFrameworkList() *cobra.Command {
 					f.Code, f.Name, fmt.Sprint(f.RequirementCount), strings.Join(f.Unresolved, ", "),
 					formatDay(f.UpdatedAt), f.UpdatedBy,
 				}
-			}, "You have no custom frameworks. Add one with `%s`.", a.commandLine("framework import FILE"))
+			}, "You have no custom frameworks. Add one with `%s`.", a.suggestedCommandLine("framework import FILE"))
 		},
 	}
 }
@@ -126,7 +126,7 @@ func (a *app) customFrameworkShow() *cobra.Command {
 						field("changed", joinNonEmpty(formatTime(f.UpdatedAt), f.UpdatedBy)),
 					)
 					p.Blank()
-					printTable(
+					renderTable(
 						p,
 						f.Requirements,
 						[]print.Column{fixed("requirement"), column("title"), wrapped("controls")},
@@ -178,7 +178,7 @@ func (a *app) customControlList() *cobra.Command {
 					c.Code, c.Title, strings.Join(c.Controls, ", "), strings.Join(c.Unresolved, ", "),
 					formatDay(c.UpdatedAt), c.UpdatedBy,
 				}
-			}, "You have no custom controls. Add some with `%s`.", a.commandLine("control import FILE"))
+			}, "You have no custom controls. Add some with `%s`.", a.suggestedCommandLine("control import FILE"))
 		},
 	}
 }

@@ -161,7 +161,7 @@ func (a *app) printDaemonReady(o ServeOptions, s DaemonInfo) error {
 			p.Text("sign in with: service login %s", s.SignIn)
 		} else {
 			p.Text("there are no accounts yet; create the first with:")
-			p.Command(a.commandLine(`daemon init --org "Acme" --email you@acme.example`))
+			p.Command(a.suggestedCommandLine(`daemon init --org "Acme" --email you@acme.example`))
 		}
 		p.Text("stop with Ctrl-C")
 	})
@@ -218,14 +218,14 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		return o, err
 	}
 	if format := firstValue("log-format"); format != "" {
-		if err := checkOneOf("log format", format, []string{"text", "json"}); err != nil {
+		if err := checkOneOfOrEmpty("log format", format, []string{"text", "json"}); err != nil {
 			return o, err
 		}
 		o.LogJSON = format == "json"
 	}
 	if level := firstValue("log-level"); level != "" {
 		if err := o.LogLevel.UnmarshalText([]byte(level)); err != nil {
-			return o, checkOneOf("log level", level, []string{"debug", "info", "warn", "error"})
+			return o, checkOneOfOrEmpty("log level", level, []string{"debug", "info", "warn", "error"})
 		}
 	}
 	if wait := firstValue("shutdown-timeout"); wait != "" {
@@ -256,11 +256,11 @@ func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 		}
 		return splitCommas([]string{v})
 	}
-	return valuesFromConfig(a.config, key)
+	return settingValuesFromFile(a.config, key)
 }
 
-// valuesFromConfig returns the configuration file's values of a setting, or nil if it has none.
-func valuesFromConfig(v *viper.Viper, key string) []string {
+// settingValuesFromFile returns the configuration file's values of a setting, or nil if it has none.
+func settingValuesFromFile(v *viper.Viper, key string) []string {
 	if v == nil || !v.InConfig(key) {
 		return nil
 	}
@@ -315,7 +315,7 @@ func parseRateLimits(given []string) (map[api.RateCategory]int, error) {
 		if !ok || err != nil || n < 0 {
 			return nil, usageError("--rate-limit %q is not of the form CATEGORY=N, such as search=120", g)
 		}
-		if err := checkOneOf("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
+		if err := checkOneOfOrEmpty("rate limit category", name, sortedKeys(api.RateLimits)); err != nil || name == "" {
 			return nil, err
 		}
 		out[api.RateCategory(name)] = n
@@ -375,8 +375,8 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	return f, nil
 }
 
-// findProcess returns the process that has the data folder open, or nil if there is none.
-func (a *app) findProcess(ctx context.Context) (*Process, error) {
+// findDataFolderProcess returns the process that has the data folder open, or nil if there is none.
+func (a *app) findDataFolderProcess(ctx context.Context) (*Process, error) {
 	if a.FindProcess == nil {
 		return nil, nil
 	}

@@ -64,7 +64,7 @@ If there is an organization already, it is shown and nothing is changed; the exi
 			}
 			// Variables may select a server for other commands; this one uses the data folder.
 			a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-			return a.initializeDataFolder(cmd.Context(), &in)
+			return a.createFirstOrganization(cmd.Context(), &in)
 		},
 	}
 	f := cmd.Flags()
@@ -75,8 +75,8 @@ If there is an organization already, it is shown and nothing is changed; the exi
 	return cmd
 }
 
-func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationInput) error {
-	out, err := a.readInitState(ctx)
+func (a *app) createFirstOrganization(ctx context.Context, in *api.NewOrganizationInput) error {
+	out, err := a.readOrganizationsAndAdmins(ctx)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 		if err := a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) }); err != nil {
 			return err
 		}
-		if out.matches(in) {
+		if out.hasRequestedAccounts(in) {
 			return nil
 		}
 		return withHint(
@@ -108,8 +108,8 @@ func (a *app) initializeDataFolder(ctx context.Context, in *api.NewOrganizationI
 	return a.out.Print(out, func(p *print.Page) { renderInitResult(p, out) })
 }
 
-// readInitState reads the existing organizations and admins of the data folder.
-func (a *app) readInitState(ctx context.Context) (*initResult, error) {
+// readOrganizationsAndAdmins reads the existing organizations and admins of the data folder.
+func (a *app) readOrganizationsAndAdmins(ctx context.Context) (*initResult, error) {
 	out := &initResult{Organizations: []api.Organization{}, Admins: []string{}}
 	organizations, err := fetchAll(ctx, a, api.ListTenants, &api.Paging{})
 	if err != nil {
@@ -133,14 +133,14 @@ func (a *app) readInitState(ctx context.Context) (*initResult, error) {
 			out.Admins = append(out.Admins, u.Email)
 		}
 	}
-	if p, err := a.findProcess(ctx); err == nil && p != nil && p.Daemon && len(p.Listen) > 0 {
+	if p, err := a.findDataFolderProcess(ctx); err == nil && p != nil && p.Daemon && len(p.Listen) > 0 {
 		out.SignIn = p.Listen[0]
 	}
 	return out, nil
 }
 
-// matches reports whether the existing organizations and admins include the requested ones.
-func (i *initResult) matches(in *api.NewOrganizationInput) bool {
+// hasRequestedAccounts reports whether the existing organizations and admins include the requested ones.
+func (i *initResult) hasRequestedAccounts(in *api.NewOrganizationInput) bool {
 	return slices.Contains(i.Admins, in.Body.Owner.Email) && slices.ContainsFunc(i.Organizations, func(o api.Organization) bool {
 		return o.Name == in.Body.Name && (in.Body.Slug == "" || o.Slug == in.Body.Slug)
 	})
@@ -160,8 +160,8 @@ func renderInitResult(p *print.Page, i *initResult) {
 	}
 	p.Title("Organization %s", i.Organization.Name)
 	p.Fields(field("id", i.Organization.ID), field("slug", i.Organization.Slug),
-		field("owner", i.Owner.Email), field("password", formatSecret(i.OwnerPassword)),
-		field("API key", formatSecret(i.APIKey)))
+		field("owner", i.Owner.Email), field("password", formatSecretOrUnchanged(i.OwnerPassword)),
+		field("API key", formatSecretOrUnchanged(i.APIKey)))
 	p.Blank()
 	p.Text("Save the password and the key now; they won't be shown again.")
 	where := i.SignIn
@@ -175,7 +175,7 @@ func renderInitResult(p *print.Page, i *initResult) {
 	p.Command("service login " + where)
 }
 
-func formatSecret(s *string) string {
+func formatSecretOrUnchanged(s *string) string {
 	if s == nil {
 		return "unchanged"
 	}

@@ -32,13 +32,13 @@ access, and lasts until the daemon stops; --log-level sets the initial level.`,
 			var p *Process
 			var err error
 			if len(args) == 0 {
-				p, err = a.findProcess(ctx)
+				p, err = a.findDataFolderProcess(ctx)
 			} else {
-				if err := checkOneOf("log level", args[0], logLevels); err != nil {
+				if err := checkOneOfOrEmpty("log level", args[0], logLevels); err != nil {
 					return err
 				}
 				// Check first that the process is a daemon: other commands have no log level.
-				if p, err = a.findProcess(ctx); err == nil && p != nil && p.Daemon && a.SetLogLevel != nil {
+				if p, err = a.findDataFolderProcess(ctx); err == nil && p != nil && p.Daemon && a.SetLogLevel != nil {
 					p, err = a.SetLogLevel(ctx, a.flags.Data, args[0])
 				}
 			}

@@ -53,11 +53,11 @@ server shows more details to an authenticated client.`,
 			var err error
 			// An explicit --data takes precedence over the server that other commands use.
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
-				if s, err = a.checkLocalDaemon(ctx); err == nil && !pf.Changed("data") {
+				if s, err = a.fetchLocalDaemonStatus(ctx); err == nil && !pf.Changed("data") {
 					s.otherContextNote = a.describeOtherContext()
 				}
 			} else {
-				s, err = a.checkServerDaemon(ctx)
+				s, err = a.fetchServerDaemonStatus(ctx)
 			}
 			if err != nil {
 				return err
@@ -70,14 +70,14 @@ server shows more details to an authenticated client.`,
 	}
 }
 
-func (a *app) checkLocalDaemon(ctx context.Context) (*daemonStatus, error) {
+func (a *app) fetchLocalDaemonStatus(ctx context.Context) (*daemonStatus, error) {
 	a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-	p, err := a.findProcess(ctx)
+	p, err := a.findDataFolderProcess(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case p == nil:
-		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "start one with `" + a.commandLine("daemon") + "`"}, nil
+		return &daemonStatus{Reason: errNoDaemon.Error(), hint: "start one with `" + a.suggestedCommandLine("daemon") + "`"}, nil
 	case !p.Daemon:
 		return &daemonStatus{
 			Process: p, Reason: errNoDaemon.Error() + "; another command has it open, process " + strconv.Itoa(p.PID),
@@ -106,7 +106,7 @@ func (a *app) describeOtherContext() string {
 	)
 }
 
-func (a *app) checkServerDaemon(ctx context.Context) (*daemonStatus, error) {
+func (a *app) fetchServerDaemonStatus(ctx context.Context) (*daemonStatus, error) {
 	s := &daemonStatus{Server: a.flags.Server}
 	if _, err := call(ctx, a, api.GetHealth, &api.None{}); err != nil {
 		if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -170,7 +170,7 @@ func renderDaemonStatus(p *print.Page, s *daemonStatus) {
 		return
 	}
 	p.Blank()
-	printTable(
+	renderTable(
 		p,
 		s.Health.Checks,
 		[]print.Column{fixed("check"), fixed("state"), column("detail")},

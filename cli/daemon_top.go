@@ -101,7 +101,7 @@ The figures come from /metrics. On a server they require the permission metrics:
 			ctx := cmd.Context()
 			if pf := cmd.Root().PersistentFlags(); a.flags.Server == "" || (pf.Changed("data") && !pf.Changed("server")) {
 				a.flags.Server, a.flags.Token, a.flags.Organization = "", "", ""
-				p, err := a.findProcess(ctx)
+				p, err := a.findDataFolderProcess(ctx)
 				if err != nil {
 					return err
 				}
@@ -114,14 +114,14 @@ The figures come from /metrics. On a server they require the permission metrics:
 				return err
 			}
 			started := a.Clock().Add(-time.Duration(health.UptimeSeconds) * time.Second)
-			now, err := a.sampleTop(ctx, started, nil)
+			now, err := a.sampleDaemonActivity(ctx, started, nil)
 			if err != nil {
 				return err
 			}
 			if printOnce {
-				return a.out.Print(now, func(p *print.Page) { renderTop(p, now, len(now.Operations)) })
+				return a.out.Print(now, func(p *print.Page) { renderDaemonActivity(p, now, len(now.Operations)) })
 			}
-			return a.watchTop(ctx, started, now, interval)
+			return a.watchDaemonActivity(ctx, started, now, interval)
 		},
 	}
 	cmd.Flags().BoolVar(&printOnce, "once", false, "print the figures once and exit")
@@ -129,13 +129,13 @@ The figures come from /metrics. On a server they require the permission metrics:
 	return cmd
 }
 
-// watchTop redraws the view until ctx is canceled, which is not an error.
-func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivity, interval time.Duration) error {
+// watchDaemonActivity redraws the view until ctx is canceled, which is not an error.
+func (a *app) watchDaemonActivity(ctx context.Context, started time.Time, now *daemonActivity, interval time.Duration) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	for {
 		fmt.Fprint(a.Stdout, "\x1b[H\x1b[2J")
-		if err := a.out.Page(func(p *print.Page) { renderTop(p, now, maxTopRows) }); err != nil {
+		if err := a.out.PrintPage(func(p *print.Page) { renderDaemonActivity(p, now, maxTopRows) }); err != nil {
 			return err
 		}
 		select {
@@ -143,7 +143,7 @@ func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivi
 			return nil
 		case <-ticks.C:
 		}
-		next, err := a.sampleTop(ctx, started, now)
+		next, err := a.sampleDaemonActivity(ctx, started, now)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -154,8 +154,8 @@ func (a *app) watchTop(ctx context.Context, started time.Time, now *daemonActivi
 	}
 }
 
-// sampleTop reads the metrics. Rates are since the previous sample, or since the start if it is nil.
-func (a *app) sampleTop(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
+// sampleDaemonActivity reads the metrics. Rates are since the previous sample, or since the start if it is nil.
+func (a *app) sampleDaemonActivity(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()
 	all, err := fetchAll(ctx, a, api.ListMetrics, &api.Paging{})
@@ -275,7 +275,7 @@ func activityFromMetrics(all []api.Metric) *daemonActivity {
 	return t
 }
 
-func renderTop(p *print.Page, t *daemonActivity, rows int) {
+func renderDaemonActivity(p *print.Page, t *daemonActivity, rows int) {
 	p.Title("Daemon activity at %s, up for %s", formatTime(t.At), print.FormatElapsed(time.Duration(t.UptimeSeconds)*time.Second))
 	r, q, s, m := t.Requests, t.Queues, t.Sizes, t.Model
 	p.Fields(

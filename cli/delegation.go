@@ -47,7 +47,7 @@ func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, withHint(runtimeError("there is no member %q", ref), "`%s` lists them", a.commandLine("member list"))
+		return nil, withHint(runtimeError("there is no member %q", ref), "`%s` lists them", a.suggestedCommandLine("member list"))
 	}
 	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "specify one by email address")
 }
@@ -75,7 +75,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 			in := &api.CreateDelegationInput{}
 			in.Body.ExpiresAt, in.Body.Reason = end, reason
 			for _, g := range gates {
-				if err := checkOneOf("gate", g, api.Gates); err != nil {
+				if err := checkOneOfOrEmpty("gate", g, api.Gates); err != nil {
 					return err
 				}
 				in.Body.Gates = append(in.Body.Gates, api.Gate(g))
@@ -104,7 +104,7 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 					where,
 					formatTime(made.ExpiresAt),
 				)
-				p.Command(a.commandLine("approval revoke " + made.ID))
+				p.Command(a.suggestedCommandLine("approval revoke " + made.ID))
 			})
 		},
 	}
@@ -161,12 +161,12 @@ func (a *app) approvalDelegations() *cobra.Command {
 			}, "No delegations.")
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only delegations that are active, expired, revoked or void")
-	l.register(cmd, 0)
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only delegations that are active, expired, revoked or void")
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
-func (a *app) approvalRevoke() *cobra.Command {
+func (a *app) approvalRevokeDelegation() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
 		Short: "End a delegation immediately",

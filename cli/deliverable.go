@@ -21,10 +21,10 @@ type deliverable[V any] struct {
 	header             func(*V) *api.DeliverableVersion
 }
 
-func (d deliverable[V]) noun() string { return gateNoun(d.gate) }
+func (d deliverable[V]) commandName() string { return gateCommandName(d.gate) }
 
-// fetchNewest returns the newest version of the deliverable in the current assessment.
-func (d deliverable[V]) fetchNewest(ctx context.Context, a *app) (*V, error) {
+// fetchNewestVersion returns the newest version of the deliverable in the current assessment.
+func (d deliverable[V]) fetchNewestVersion(ctx context.Context, a *app) (*V, error) {
 	one, err := a.currentAssessment(ctx)
 	if err != nil {
 		return nil, err
@@ -40,13 +40,13 @@ func (d deliverable[V]) fetchNewest(ctx context.Context, a *app) (*V, error) {
 	}
 	if len(l.Data) == 0 {
 		return nil, withHint(runtimeError("the assessment %q has no %s yet (it is %s)", one.Name, d.gate.Title(), one.State),
-			"continue with `%s`", a.commandLine("assess run"))
+			"continue with `%s`", a.suggestedCommandLine("assess run"))
 	}
 	return &l.Data[0], nil
 }
 
-func (d deliverable[V]) fetchNewestID(ctx context.Context, a *app) (string, error) {
-	v, err := d.fetchNewest(ctx, a)
+func (d deliverable[V]) fetchNewestVersionID(ctx context.Context, a *app) (string, error) {
+	v, err := d.fetchNewestVersion(ctx, a)
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +72,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 			"Lists the versions of the %s, newest first. An approved version never changes;\nediting it creates the next version.",
 			d.gate.Title(),
 		),
-		Example: fmt.Sprintf("  service %s versions", d.noun()),
+		Example: fmt.Sprintf("  service %s versions", d.commandName()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -113,7 +113,7 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 					optional(column("method")),
 					fixed("id"),
 				}, rows)
-				textIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.commandLine("assess run"))
+				renderTextIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.suggestedCommandLine("assess run"))
 			})
 		},
 	}
@@ -126,7 +126,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 			"Drafts the %s from the evidence. `service assess run` includes this step; use\nthis command to draft from scratch.",
 			d.gate.Title(),
 		),
-		Example: fmt.Sprintf("  service %s draft\n  service %s show", d.noun(), d.noun()),
+		Example: fmt.Sprintf("  service %s draft\n  service %s show", d.commandName(), d.commandName()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			one, err := a.currentAssessment(cmd.Context())
 			if err != nil {
@@ -134,7 +134,7 @@ func (d deliverable[V]) draftCommand(a *app) *cobra.Command {
 			}
 			a.progress.Start("draft the " + d.gate.Title())
 			v, err := call(cmd.Context(), a, d.draftOp, &api.AssessmentInput{AssessmentID: one.ID})
-			return d.printAction(a, v, toRuntimeError(err), "drafted", d.approvedVersionNumber(cmd.Context(), a, one.ID, err))
+			return d.printAction(a, v, validationToRuntimeError(err), "drafted", d.approvedVersionNumber(cmd.Context(), a, one.ID, err))
 		},
 	}
 }
@@ -146,18 +146,18 @@ func (d deliverable[V]) submitCommand(a *app) *cobra.Command {
 			"Submits the newest version of the %s for review and requests approval\nof its current content from an owner or admin.",
 			d.gate.Title(),
 		),
-		Example: fmt.Sprintf("  service %s submit\n  service %s approve", d.noun(), d.noun()),
+		Example: fmt.Sprintf("  service %s submit\n  service %s approve", d.commandName(), d.commandName()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := d.fetchNewestID(cmd.Context(), a)
+			id, err := d.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
 			v, err := d.submit(cmd.Context(), a, id)
 			if err != nil {
-				return toRuntimeError(err)
+				return validationToRuntimeError(err)
 			}
 			h := d.header(v)
-			return d.printAction(a, v, nil, actionSubmitted, 0, a.approvalWarnings(cmd.Context(), h.AssessmentID, h.ID, d.gate))
+			return d.printAction(a, v, nil, actionSubmitted, 0, a.approvalWarningsRenderer(cmd.Context(), h.AssessmentID, h.ID, d.gate))
 		},
 	}
 }
@@ -170,9 +170,9 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 				"and the approved versions it is based on. Manual edits are kept and listed.",
 			d.gate.Title(),
 		),
-		Example: fmt.Sprintf("  service %s regenerate", d.noun()),
+		Example: fmt.Sprintf("  service %s regenerate", d.commandName()),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := d.fetchNewestID(cmd.Context(), a)
+			id, err := d.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -185,24 +185,24 @@ func (d deliverable[V]) regenerateCommand(a *app) *cobra.Command {
 			return d.printAction(
 				a,
 				v,
-				toRuntimeError(err),
+				validationToRuntimeError(err),
 				"drafted again",
 				d.approvedVersionNumber(cmd.Context(), a, one.ID, err),
-				d.olderInputNote(cmd.Context(), a, v, err),
+				d.olderInputRenderer(cmd.Context(), a, v, err),
 			)
 		},
 	}
 }
 
-// olderInputNote returns a function that prints a note if the draft is based on an older, approved
+// olderInputRenderer returns a function that prints a note if the draft is based on an older, approved
 // version of its input because the newest is not approved. Otherwise it returns nil.
-func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed error) func(*print.Page) {
-	if failed != nil {
+func (d deliverable[V]) olderInputRenderer(ctx context.Context, a *app, v *V, draftErr error) func(*print.Page) {
+	if draftErr != nil {
 		return nil
 	}
-	inputGate, usedID, fetchNewestID := soaVersions.gate, d.header(v).Inputs["soa_version_id"], soaVersions.fetchNewestID
+	inputGate, usedID, fetchNewestID := soaVersions.gate, d.header(v).Inputs["soa_version_id"], soaVersions.fetchNewestVersionID
 	if id, ok := d.header(v).Inputs["gap_version_id"]; ok {
-		inputGate, usedID, fetchNewestID = gapVersions.gate, id, gapVersions.fetchNewestID
+		inputGate, usedID, fetchNewestID = gapVersions.gate, id, gapVersions.fetchNewestVersionID
 	}
 	id, err := fetchNewestID(ctx, a)
 	if usedID == "" || err != nil || id == usedID {
@@ -213,16 +213,16 @@ func (d deliverable[V]) olderInputNote(ctx context.Context, a *app, v *V, failed
 			"It is based on the approved version of the %s, not on the newest, which is not approved yet: "+
 				"run `%s` and `%s`, then draft again.",
 			inputGate.Title(),
-			a.commandLine(gateNoun(inputGate)+" submit"),
-			a.commandLine(gateNoun(inputGate)+" approve"),
+			a.suggestedCommandLine(gateCommandName(inputGate)+" submit"),
+			a.suggestedCommandLine(gateCommandName(inputGate)+" approve"),
 		)
 	}
 }
 
 // approvedVersionNumber returns the number of the approved version, or 0 if there is none, the draft
 // failed or the versions can't be listed.
-func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, assessment string, failed error) int {
-	if failed != nil {
+func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, assessment string, draftErr error) int {
+	if draftErr != nil {
 		return 0
 	}
 	l, err := call(ctx, a, d.listOp, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
@@ -258,7 +258,7 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
 		}
 		if approvedNumber > 0 {
-			p.Text("Version %d remains approved until this version is. Submit it with `%s`.", approvedNumber, a.commandLine(d.noun()+" submit"))
+			p.Text("Version %d remains approved until this version is. Submit it with `%s`.", approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))
 		}
 		for _, m := range more {
 			if m != nil {
@@ -281,24 +281,24 @@ func renderVersionHeader(p *print.Page, g api.Gate, h *api.DeliverableVersion, m
 	}, more...)...)
 }
 
-// renderVersionActions prints the next commands for a version with this status.
-func (a *app) renderVersionActions(p *print.Page, g api.Gate, status api.VersionStatus) {
-	noun := gateNoun(g)
+// renderNextVersionCommands prints the next commands for a version with this status.
+func (a *app) renderNextVersionCommands(p *print.Page, g api.Gate, status api.VersionStatus) {
+	noun := gateCommandName(g)
 	p.Blank()
 	switch status {
 	case api.VersionUnderReview:
 		p.Text("It is waiting for a decision:")
-		p.Command(a.commandLine(noun + " approve"))
-		p.Command(a.commandLine(noun + " reject --reason '…'"))
+		p.Command(a.suggestedCommandLine(noun + " approve"))
+		p.Command(a.suggestedCommandLine(noun + " reject --reason '…'"))
 	case api.VersionRejected:
 		p.Text("It was rejected. Edit it, then continue:")
-		p.Command(a.commandLine(noun + " edit CONTROL …"))
-		p.Command(a.commandLine(noun + " submit"))
+		p.Command(a.suggestedCommandLine(noun + " edit CONTROL …"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	case api.VersionApproved:
-		p.Text("It is approved; `%s` shows the next step.", a.commandLine("assess status"))
+		p.Text("It is approved; `%s` shows the next step.", a.suggestedCommandLine("assess status"))
 	default:
-		p.Text("It is a draft. Edit items with `%s`, then:", a.commandLine(noun+" edit"))
-		p.Command(a.commandLine(noun + " submit"))
+		p.Text("It is a draft. Edit items with `%s`, then:", a.suggestedCommandLine(noun+" edit"))
+		p.Command(a.suggestedCommandLine(noun + " submit"))
 	}
 }
 
@@ -334,7 +334,7 @@ func renderMissing(p *print.Page, elements []string) {
 	}
 	p.Title("Missing")
 	for _, m := range elements {
-		p.Item(0, "%s", m)
+		p.ListItem(0, "%s", m)
 	}
 }
 
@@ -346,7 +346,7 @@ func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, descr
 		switch i := itemOf(&all[n]); {
 		case i.ID == ref:
 			return &all[n], nil
-		case equalCodes(i.ControlCode, ref):
+		case isSameCode(i.ControlCode, ref):
 			found = append(found, &all[n])
 		}
 	}
@@ -369,7 +369,7 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	}
 	lines := make([]string, len(found))
 	for n, f := range found {
-		lines[n] = fmt.Sprintf("%s  %s", itemOf(f).ID, truncate(describe(f)))
+		lines[n] = fmt.Sprintf("%s  %s", itemOf(f).ID, truncateTo80(describe(f)))
 	}
 	return nil, withHint(
 		usageError("%s has %d %ss:\n  - %s", ref, len(found), noun, strings.Join(lines, "\n  - ")),
@@ -377,8 +377,8 @@ func requireSingle[T any](ref, noun string, found []*T, known []string, itemOf f
 	)
 }
 
-// truncate shortens text to 80 characters.
-func truncate(text string) string {
+// truncateTo80 shortens text to 80 characters.
+func truncateTo80(text string) string {
 	if r := []rune(text); len(r) > 80 {
 		return strings.TrimSpace(string(r[:79])) + "…"
 	}

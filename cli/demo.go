@@ -47,14 +47,14 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 		return withHint(
 			runtimeError("the report folder %s is not writable: %w", dir, errorWithoutPath(err)),
 			"choose another with `%s`",
-			a.commandLine("demo --out DIR"),
+			a.suggestedCommandLine("demo --out DIR"),
 		)
 	}
 	files, skipped := walkTree(a.DemoEvidence, "")
 	for i := range files {
 		files[i].Path = "" // not from a folder of the user
 	}
-	name, err := a.findUnusedName(ctx, demoName)
+	name, err := a.findUnusedAssessmentName(ctx, demoName)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	a.interruptHint = fmt.Sprintf(
 		"the demo was saved as %q; continue with `%s`, or start a new one with `%s`",
 		name,
-		a.commandLine("assess run --approve"),
-		a.commandLine("demo"),
+		a.suggestedCommandLine("assess run --approve"),
+		a.suggestedCommandLine("demo"),
 	)
 	got, err := a.uploadNewFiles(ctx, one.ID, files, "")
 	if err != nil {
@@ -82,16 +82,16 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	var written []string
 	for _, format := range []string{"html", "json"} {
-		path, err := a.findUnusedPath(filepath.Join(dir, "report."+format))
+		path, err := a.findWritableReportPath(filepath.Join(dir, "report."+format))
 		if err != nil {
 			return err
 		}
-		if err := a.saveLatestReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
+		if err := a.saveLatestOrNewReport(ctx, one.ID, api.ReportBody{Template: "full", Format: format}, path); err != nil {
 			return err
 		}
 		written = append(written, path)
 	}
-	out, err := a.readRunResult(ctx, one.ID, append(skipped, got.Skipped...), started)
+	out, err := a.fetchRunResult(ctx, one.ID, append(skipped, got.Skipped...), started)
 	if err != nil {
 		return err
 	}
@@ -99,32 +99,32 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	out.renderHeader = func(p *print.Page) {
 		p.Text("Demo of a fictional company. The four approvals were given automatically in your name.")
 	}
-	out.renderFooter = func(p *print.Page) { a.renderSuggestions(p, out) }
+	out.renderFooter = func(p *print.Page) { a.renderDemoSuggestions(p, out) }
 	return a.out.Print(out, out.renderer(a))
 }
 
-// renderSuggestions prints commands to try on the demo's results.
-func (a *app) renderSuggestions(p *print.Page, o *runResult) {
+// renderDemoSuggestions prints commands to try on the demo's results.
+func (a *app) renderDemoSuggestions(p *print.Page, o *runResult) {
 	p.Title("Try next")
 	if len(o.WorstFindings) > 0 {
-		p.Command(a.commandLine("gap show " + o.WorstFindings[0].ControlCode))
+		p.Command(a.suggestedCommandLine("gap show " + o.WorstFindings[0].ControlCode))
 	} else {
-		p.Command(a.commandLine("gap list"))
+		p.Command(a.suggestedCommandLine("gap list"))
 	}
-	p.Command(a.commandLine("search 'who approves access rights'"))
-	p.Command(a.commandLine("poam list --severity high"))
+	p.Command(a.suggestedCommandLine("search 'who approves access rights'"))
+	p.Command(a.suggestedCommandLine("poam list --severity high"))
 	p.Blank()
-	p.Text("For your own documents: `%s`.", a.commandLine("assess run DIR --framework "+demoFramework))
+	p.Text("For your own documents: `%s`.", a.suggestedCommandLine("assess run DIR --framework "+demoFramework))
 }
 
-// findUnusedName returns name, with a number appended if an assessment already has it.
-func (a *app) findUnusedName(ctx context.Context, name string) (string, error) {
+// findUnusedAssessmentName returns name, with a number appended if an assessment already has it.
+func (a *app) findUnusedAssessmentName(ctx context.Context, name string) (string, error) {
 	for n := 1; ; n++ {
 		candidate := name
 		if n > 1 {
 			candidate = fmt.Sprintf("%s %d", name, n)
 		}
-		found, err := a.assessmentsByName(ctx, candidate)
+		found, err := a.findAssessmentsByName(ctx, candidate)
 		if err != nil {
 			return "", err
 		}
@@ -134,9 +134,9 @@ func (a *app) findUnusedName(ctx context.Context, name string) (string, error) {
 	}
 }
 
-// findUnusedPath returns path, with a number appended to its stem if a file that the program did not
+// findWritableReportPath returns path, with a number appended to its stem if a file that the program did not
 // write is in the way.
-func (a *app) findUnusedPath(path string) (string, error) {
+func (a *app) findWritableReportPath(path string) (string, error) {
 	stem, ext := strings.TrimSuffix(path, filepath.Ext(path)), filepath.Ext(path)
 	for n := 1; n < 1000; n++ {
 		candidate := path

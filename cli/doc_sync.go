@@ -115,16 +115,16 @@ func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Docum
 	return fileChanged, &m.docs[found]
 }
 
-// syncFolders uploads new and changed files from folders and follows renames. Documents whose files
+// syncDocumentsWithFolders uploads new and changed files from folders and follows renames. Documents whose files
 // are missing are reported, and deleted only if remove is set.
-func (a *app) syncFolders(
+func (a *app) syncDocumentsWithFolders(
 	ctx context.Context,
 	assessment string,
 	paths []string,
 	files []sourceFile,
 	skippedFiles []skippedFile,
 	category string,
-	remove bool,
+	removeMissing bool,
 ) (*docSyncResult, error) {
 	out := &docSyncResult{
 		Added:           []api.Document{},
@@ -157,11 +157,11 @@ func (a *app) syncFolders(
 			continue
 		}
 		a.progress.Update("upload %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
-		if err := a.syncFile(ctx, assessment, m, f, sums[i], category, len(files)-i, out); err != nil {
+		if err := a.syncDocumentWithFile(ctx, assessment, m, f, sums[i], category, len(files)-i, out); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.handleMissing(ctx, m, folderPrefixes(paths), remove, out); err != nil {
+	if err := a.listOrRemoveMissing(ctx, m, folderPrefixes(paths), removeMissing, out); err != nil {
 		return nil, err
 	}
 	a.progress.Done(
@@ -176,7 +176,7 @@ func (a *app) syncFolders(
 	return out, nil
 }
 
-func (a *app) syncFile(
+func (a *app) syncDocumentWithFile(
 	ctx context.Context,
 	assessment string,
 	m *fileMatcher,
@@ -225,9 +225,9 @@ func (a *app) syncFile(
 	return nil
 }
 
-// handleMissing finds documents whose files no longer exist in the folders, and deletes them if
+// listOrRemoveMissing finds documents whose files no longer exist in the folders, and deletes them if
 // remove is set. Documents under a skipped path do not count as missing.
-func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []string, remove bool, out *docSyncResult) error {
+func (a *app) listOrRemoveMissing(ctx context.Context, m *fileMatcher, prefixes []string, removeMissing bool, out *docSyncResult) error {
 	for _, d := range m.docs {
 		inFolders := slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(d.Path, p) })
 		isSkipped := slices.ContainsFunc(out.Skipped, func(s skippedFile) bool {
@@ -236,7 +236,7 @@ func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []stri
 		if !inFolders || isSkipped || m.matchedIDs[d.ID] || m.filePaths[d.Path] {
 			continue
 		}
-		if !remove {
+		if !removeMissing {
 			out.Missing = append(out.Missing, d)
 			continue
 		}
@@ -248,13 +248,13 @@ func (a *app) handleMissing(ctx context.Context, m *fileMatcher, prefixes []stri
 	return nil
 }
 
-// reportMissing prints a notice for each document whose file is missing.
-func (a *app) reportMissing(s *docSyncResult) {
+// printMissingNotices prints a notice for each document whose file is missing.
+func (a *app) printMissingNotices(s *docSyncResult) {
 	for _, d := range s.Missing {
 		a.progress.Notice("missing from the folder, kept as evidence: %s", d.Path)
 	}
 	if len(s.Missing) > 0 {
-		a.progress.Notice("`%s` removes missing documents", a.commandLine("doc sync DIR --remove"))
+		a.progress.Notice("`%s` removes missing documents", a.suggestedCommandLine("doc sync DIR --remove"))
 	}
 }
 
@@ -309,12 +309,12 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 			if err != nil {
 				return err
 			}
-			got, err := a.syncFolders(ctx, one.ID, args, files, skipped, category, remove)
+			got, err := a.syncDocumentsWithFolders(ctx, one.ID, args, files, skipped, category, remove)
 			if err != nil {
 				return err
 			}
 			if got.changedCount() > 0 {
-				all, err := a.waitUntilRead(ctx, one.ID)
+				all, err := a.waitUntilDocumentsRead(ctx, one.ID)
 				if err != nil {
 					return err
 				}
@@ -330,7 +330,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 			}); err != nil {
 				return err
 			}
-			return a.unreadableError(got)
+			return a.reportUnreadableFiles(got)
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "category of new files: policy, procedure, record, … (default: detected)")
@@ -391,16 +391,16 @@ func (a *app) renderDocSync(p *print.Page, s *docSyncResult) {
 		for _, e := range s.ChangedEvidence {
 			p.Text("- %s", e)
 		}
-		p.Text("Draft items are marked for review: `%s`. Draft again to assess the new text.", a.commandLine("soa items --needs-review"))
+		p.Text("Draft items are marked for review: `%s`. Draft again to assess the new text.", a.suggestedCommandLine("soa items --needs-review"))
 	}
 	if len(s.Missing) > 0 {
-		p.Text("Documents with missing files are kept; `%s` removes them.", a.commandLine("doc sync DIR --remove"))
+		p.Text("Documents with missing files are kept; `%s` removes them.", a.suggestedCommandLine("doc sync DIR --remove"))
 	}
 }
 
-// unreadableError prints a notice for each skipped file and returns an error if any file was skipped
+// reportUnreadableFiles prints a notice for each skipped file and returns an error if any file was skipped
 // or could not be read.
-func (a *app) unreadableError(s *docSyncResult) error {
+func (a *app) reportUnreadableFiles(s *docSyncResult) error {
 	for _, l := range s.Skipped {
 		a.progress.Notice("skipped: %s: %s", l.Name, l.Reason)
 	}
@@ -416,6 +416,6 @@ func (a *app) unreadableError(s *docSyncResult) error {
 	return withHint(
 		runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
 		"`%s` lists them",
-		a.commandLine("doc list --status failed"),
+		a.suggestedCommandLine("doc list --status failed"),
 	)
 }

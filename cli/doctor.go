@@ -82,7 +82,7 @@ if a component failed or, with --strict, if there is a warning; otherwise 0.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), examineTimeout)
 			defer cancel()
-			d := &doctorReport{Version: a.Version, Diagnostics: a.examine(ctx, cmd)}
+			d := &doctorReport{Version: a.Version, Diagnostics: a.runDiagnostics(ctx, cmd)}
 			if cmd.Context().Err() != nil {
 				return cmd.Context().Err()
 			}
@@ -143,8 +143,8 @@ func styleForState(cell string) print.Style {
 	return print.Plain
 }
 
-// examine runs all checks.
-func (a *app) examine(ctx context.Context, cmd *cobra.Command) []Diagnostic {
+// runDiagnostics runs all checks.
+func (a *app) runDiagnostics(ctx context.Context, cmd *cobra.Command) []Diagnostic {
 	out := []Diagnostic{{Component: "program", State: DiagnosticOK, Detail: "service " + a.Version}}
 	out = append(out, a.examineSettings(cmd)...)
 	out = append(out, a.examineKeyring())
@@ -207,8 +207,8 @@ func (a *app) examineSettings(cmd *cobra.Command) []Diagnostic {
 		State:     DiagnosticOK,
 		Detail:    fmt.Sprintf("%s: %s at %s", a.context.Name, orElse(a.context.User, "an API key"), a.context.Server),
 	}
-	if !a.context.SignedIn() && a.flags.Token == "" {
-		c.State, c.Detail, c.Remedy = DiagnosticFailed, c.Detail+"; signed out", "sign in with `"+a.loginCommandFor(a.context)+"`"
+	if !a.context.HasSecret() && a.flags.Token == "" {
+		c.State, c.Detail, c.Remedy = DiagnosticFailed, c.Detail+"; signed out", "sign in with `"+a.loginCommandLineFor(a.context)+"`"
 	}
 	return append(out, c)
 }

@@ -35,7 +35,7 @@ func (a *app) examineServer(ctx context.Context) []Diagnostic {
 	}
 	before := a.Clock()
 	// The endpoint ignores this header; setting it keeps the client from looking up an organization.
-	resp, err := c.Raw(ctx, http.MethodGet, api.GetHealth.Path, nil, http.Header{api.TenantHeader: {"none"}})
+	resp, err := c.SendRaw(ctx, http.MethodGet, api.GetHealth.Path, nil, http.Header{api.TenantHeader: {"none"}})
 	if err != nil {
 		return []Diagnostic{
 			{

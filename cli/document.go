@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) documentCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "doc", Aliases: []string{"document"}, Short: "Documents: the evidence of an assessment",
 		Long: `Documents are the evidence of an assessment. They are split in the background into
 passages with their locations. Specify a document by id or file name.`,
@@ -49,7 +49,7 @@ func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, erro
 		return nil, withHint(
 			runtimeError("there is no document with the id or file name %q in %q", ref, one.Name),
 			"`%s` lists them",
-			a.commandLine("doc list"),
+			a.suggestedCommandLine("doc list"),
 		)
 	case 1:
 		return &found[0], nil
@@ -87,7 +87,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 				return err
 			}
 			if !noWait && len(got.Added) > 0 {
-				all, err := a.waitUntilRead(ctx, one.ID)
+				all, err := a.waitUntilDocumentsRead(ctx, one.ID)
 				if err != nil {
 					return err
 				}
@@ -121,7 +121,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 				return withHint(
 					runtimeError("%s could not be read; the others were added", pluralize(bad, "file", "files")),
 					"`%s` lists them",
-					a.commandLine("doc list --status failed"),
+					a.suggestedCommandLine("doc list --status failed"),
 				)
 			}
 			return nil
@@ -133,7 +133,7 @@ added again. Files that can't be added are listed; the others are still added.`,
 }
 
 func renderDocumentTable(p *print.Page, docs []api.Document) {
-	printTable(p, docs, []print.Column{
+	renderTable(p, docs, []print.Column{
 		column("file"), optional(column("category")), optional(number("size")), optional(number("passages")),
 		column("status"), fixed("id"),
 	}, func(d api.Document) []string {
@@ -167,20 +167,20 @@ func (a *app) docList() *cobra.Command {
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
 				renderDocumentTable(p, all.Data)
-				if hasFilterFlags(cmd) {
-					textIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.commandLine("doc list"))
+				if hasGivenFilterFlags(cmd) {
+					renderTextIfEmpty(p, len(all.Data), "No documents match; `%s` lists all.", a.suggestedCommandLine("doc list"))
 					return
 				}
-				textIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.commandLine("doc add FILE"))
+				renderTextIfEmpty(p, len(all.Data), "No documents yet. Add one with `%s`.", a.suggestedCommandLine("doc add FILE"))
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Status, "status", documentStates, "only documents that are uploaded, processing, ingested or failed")
+	addChoiceFlag(f, &in.Status, "status", documentStates, "only documents that are uploaded, processing, ingested or failed")
 	f.StringVar(&in.Category, "category", "", "only documents of this category")
 	f.StringVar(&in.Q, "query", "", "only documents with this text in the file name or title")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as category,-size_bytes")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -276,7 +276,7 @@ func (a *app) docChunks() *cobra.Command {
 				return err
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			duplicates, err := a.nameDuplicates(cmd.Context(), d.AssessmentID, all.Data)
+			duplicates, err := a.describeDuplicatedChunks(cmd.Context(), d.AssessmentID, all.Data)
 			if err != nil {
 				return err
 			}
@@ -284,26 +284,26 @@ func (a *app) docChunks() *cobra.Command {
 				for _, c := range all.Data {
 					p.Title("%d. %s", c.Index+1, formatLocation(c.HeadingPath, c.Locator))
 					if c.DuplicateOf != nil {
-						p.Indent(2, "(near duplicate of %s)", duplicates[*c.DuplicateOf])
+						p.IndentedText(2, "(near duplicate of %s)", duplicates[*c.DuplicateOf])
 					}
-					p.Indent(2, "%s", c.Text)
+					p.IndentedText(2, "%s", c.Text)
 				}
-				textIfEmpty(
+				renderTextIfEmpty(
 					p,
 					len(all.Data),
 					"The document has no passages; `%s` shows why.",
-					a.commandLine("doc show "+shellQuote(args[0])),
+					a.suggestedCommandLine("doc show "+shellQuote(args[0])),
 				)
 			})
 		},
 	}
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
-// nameDuplicates returns, by passage id, the document and position of the passages that chunks
+// describeDuplicatedChunks returns, by passage id, the document and position of the passages that chunks
 // nearly duplicate.
-func (a *app) nameDuplicates(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
+func (a *app) describeDuplicatedChunks(ctx context.Context, assessment string, chunks []api.Chunk) (map[string]string, error) {
 	out := map[string]string{}
 	var names map[string]string
 	for _, c := range chunks {
@@ -396,7 +396,7 @@ func (a *app) docReprocess() *cobra.Command {
 			if d, err = call(cmd.Context(), a, api.ReprocessDocument, &api.DocumentInput{DocumentID: d.ID}); err != nil {
 				return err
 			}
-			all, err := a.waitUntilRead(cmd.Context(), d.AssessmentID)
+			all, err := a.waitUntilDocumentsRead(cmd.Context(), d.AssessmentID)
 			if err != nil {
 				return err
 			}

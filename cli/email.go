@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) emailCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "email", Short: "Emails: delivery status, templates and preferences",
 		Long: `If the operator has configured a mail server (SERVICE_SMTP_URL), the service emails
 invitations, approval requests, decisions, and a daily digest of overdue items.`,
@@ -66,7 +66,7 @@ func (a *app) emailSend() *cobra.Command {
 	var variables []string
 	var text, html string
 	cmd := &cobra.Command{
-		Use: "send ADDRESS...", Short: "Send an email, with or without a template", Args: requireArgs(1, 50),
+		Use: "send ADDRESS...", Short: "Send an email, with or without a template", Args: requireArgCount(1, 50),
 		Long: `Queues a separate email to each address. With --template, pass variables with --var;
 otherwise give a subject and a text file. Check the outcome with "service email show".`,
 		Example: `  service email send ben@acme.example --template report_ready \
@@ -112,7 +112,7 @@ func (a *app) printEmail(e *api.Email) error {
 			field("id", e.ID),
 		)
 		p.Blank()
-		printTable(
+		renderTable(
 			p,
 			e.Recipients,
 			[]print.Column{fixed("to"), fixed("status"), column("error")},
@@ -152,8 +152,8 @@ func (a *app) emailList() *cobra.Command {
 		},
 	}
 	statuses := []string{"queued", "sent", "failed", "bounced"}
-	choiceVar(cmd.Flags(), &in.Status, "status", statuses, "only emails that are queued, sent, failed or bounced")
-	l.register(cmd, defaultEventLimit)
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", statuses, "only emails that are queued, sent, failed or bounced")
+	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }
 
@@ -212,7 +212,7 @@ func (a *app) emailPreferences() *cobra.Command {
 }
 
 func (a *app) emailTemplateCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "template", Short: "Email templates",
 		Long: `Each type of email has a built-in template, which an organization can replace. Templates
 support {{variable}} and {{if variable}} … {{else}} … {{end}}. A preview shows the email
@@ -220,10 +220,10 @@ without sending or saving anything.`,
 		Example: "  service email template show member_invite\n" +
 			"  service email template preview member_invite --text-file invite.txt\n" +
 			"  service email template set member_invite --subject \"Join {{organization}}\" --text-file invite.txt",
-	}, a.templateList(), a.templateShow(), a.templatePreview(), a.templateSet(), a.templateReset())
+	}, a.emailTemplateList(), a.emailTemplateShow(), a.emailTemplatePreview(), a.emailTemplateSet(), a.emailTemplateReset())
 }
 
-func (a *app) templateList() *cobra.Command {
+func (a *app) emailTemplateList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the templates and their variables",
 		Long: "Lists the email templates and whether the organization has customized them.", Example: "  service email template list",
@@ -252,7 +252,7 @@ func renderMessage(p *print.Page, subject, text string) {
 	}
 }
 
-func (a *app) templateShow() *cobra.Command {
+func (a *app) emailTemplateShow() *cobra.Command {
 	var html bool
 	cmd := &cobra.Command{
 		Use: "show TEMPLATE", Short: "Show the current template",
@@ -293,7 +293,7 @@ func (w *templateFlags) addFlags(cmd *cobra.Command) {
 	f.StringVar(&w.html, "html-file", "", "file with an HTML version of the text")
 }
 
-func (a *app) templatePreview() *cobra.Command {
+func (a *app) emailTemplatePreview() *cobra.Command {
 	var w templateFlags
 	var variables []string
 	var html bool
@@ -334,7 +334,7 @@ func (a *app) templatePreview() *cobra.Command {
 	return cmd
 }
 
-func (a *app) templateSet() *cobra.Command {
+func (a *app) emailTemplateSet() *cobra.Command {
 	var w templateFlags
 	cmd := &cobra.Command{
 		Use: "set TEMPLATE --subject SUBJECT --text-file FILE", Short: "Replace a built-in template",
@@ -362,7 +362,7 @@ func (a *app) templateSet() *cobra.Command {
 	return cmd
 }
 
-func (a *app) templateReset() *cobra.Command {
+func (a *app) emailTemplateReset() *cobra.Command {
 	return &cobra.Command{
 		Use: "reset TEMPLATE", Short: "Restore the built-in template",
 		Long: "Removes the organization's own template.", Example: "  service email template reset member_invite",

@@ -59,7 +59,7 @@ type RetrievalMethod struct {
 }
 
 func (a *app) evalCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "eval", Short: "Measure quality on a benchmark",
 		Long:    "Measures search and rules on a benchmark. Your data is neither read nor changed.",
 		Example: "  service eval retrieval --bench ../retrieval",
@@ -95,7 +95,7 @@ With --out it also writes the rankings, 100 passages per query.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.runEvalRetrieval(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.Bench, "bench", "", "benchmark folder")
-	choiceVar(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open for requirement texts as well")
+	addChoiceFlag(cmd.Flags(), &o.Train, "train", trainingSets, "training data: workbook, or open for requirement texts as well")
 	cmd.Flags().StringVar(&o.Embedder, "embedder", "", "additional model to measure: ollama/NAME or openai/NAME")
 	cmd.Flags().StringVar(&o.Out, "out", "", "folder for A.tsv, B.tsv, C.tsv and C_passage_to_control.tsv; created if missing")
 	return cmd
@@ -179,7 +179,7 @@ func renderRetrievalReport(p *print.Page, r *RetrievalReport) {
 	p.Table(columns, rows)
 	p.Blank()
 	for _, t := range r.Tasks {
-		p.Item(0, "%s: %s, %s over %s; the median score of relevant passages is %.2f", strings.ReplaceAll(t.Name, "_", " "), t.About,
+		p.ListItem(0, "%s: %s, %s over %s; the median score of relevant passages is %.2f", strings.ReplaceAll(t.Name, "_", " "), t.About,
 			pluralize(t.Queries, "query", "queries"), pluralize(t.Passages, "passage", "passages"), t.AnswerScore)
 	}
 	for _, f := range r.Files {

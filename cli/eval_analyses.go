@@ -36,7 +36,7 @@ detect regressions rather than predict results on other texts.`,
 				return runtimeError("%w", err)
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all, []print.Column{
+				renderTable(p, all, []print.Column{
 					fixed("analysis"), number("cases"), number("all labels met"), number("labels met"),
 					number("held out"),
 				}, func(s AnalysisScore) []string {

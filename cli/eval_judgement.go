@@ -170,7 +170,7 @@ func renderJudgementReport(p *print.Page, o JudgementOptions, r *JudgementReport
 		columns = append(columns, fixedNumber(t))
 	}
 	p.Blank()
-	printTable(p, r.Sets, columns, func(s JudgedSet) []string {
+	renderTable(p, r.Sets, columns, func(s JudgedSet) []string {
 		row := []string{s.Name, fmt.Sprint(s.Documents), fmt.Sprint(s.Controls)}
 		for _, f := range []float64{s.Kappa, s.Agreement, s.Evidenced.Precision, s.Evidenced.Recall, s.Missing.Precision, s.Missing.Recall} {
 			row = append(row, fmt.Sprintf("%.2f", f))
@@ -220,7 +220,7 @@ func renderDifferences(p *print.Page, s JudgedSet) {
 		return
 	}
 	p.Title("Verdicts that differ from the label: %s", s.Name)
-	printTable(p, s.Different, []print.Column{
+	renderTable(p, s.Different, []print.Column{
 		fixed("CONTROL"), fixed("LABELED"), fixed("JUDGED"), column("MISSING ONLY BY RULES"),
 		column("MISSING ONLY BY LABEL"),
 	}, func(d JudgedDifference) []string {

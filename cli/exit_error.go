@@ -54,9 +54,9 @@ func withHint(err error, format string, args ...any) error {
 	return &exitError{err: err, hint: fmt.Sprintf(format, args...)}
 }
 
-// toRuntimeError gives a validation error the exit code of a runtime error, for operations where it
+// validationToRuntimeError gives a validation error the exit code of a runtime error, for operations where it
 // is not caused by the arguments.
-func toRuntimeError(err error) error {
+func validationToRuntimeError(err error) error {
 	if api.IsCode(err, api.CodeValidation) {
 		return &exitError{code: exitRuntime, err: err}
 	}
@@ -107,7 +107,7 @@ func (a *app) reportError(ctx context.Context, err error) int {
 		for _, line := range detailLines(e) {
 			a.printNotice("  - %s", line)
 		}
-		if e.IsHidden() && e.TraceID != "" {
+		if e.IsCauseHidden() && e.TraceID != "" {
 			a.printNotice("  trace id: %s", e.TraceID)
 		}
 	}
@@ -173,7 +173,7 @@ func (a *app) hintFor(err error) string {
 	switch e.Code {
 	case api.CodeUnauthorized:
 		if a.context != nil && a.flags.Token == "" {
-			return "sign in again with `" + a.loginCommandFor(a.context) + "`"
+			return "sign in again with `" + a.loginCommandLineFor(a.context) + "`"
 		}
 		return "sign in with `service login URL`, or give an API key with --token or SERVICE_TOKEN"
 	case api.CodeForbidden:
@@ -185,14 +185,14 @@ func (a *app) hintFor(err error) string {
 		return "name the organization with --org or SERVICE_ORG; an owner or admin can invite you to theirs"
 	case api.CodeApproval:
 		for _, d := range e.Details {
-			if noun := gateNoun(d.Gate); noun != "" {
-				return fmt.Sprintf("review with `%s`, approve with `%s`", a.commandLine(noun+" show"), a.commandLine(noun+" approve"))
+			if noun := gateCommandName(d.Gate); noun != "" {
+				return fmt.Sprintf("review with `%s`, approve with `%s`", a.suggestedCommandLine(noun+" show"), a.suggestedCommandLine(noun+" approve"))
 			}
 		}
 	case api.CodeRateLimit:
 		return "wait for the stated time and run the same command again"
 	case api.CodeInternal:
-		if !e.IsHidden() {
+		if !e.IsCauseHidden() {
 			return ""
 		}
 		return "try again; if the error persists, search the service's log for the trace id"

@@ -24,7 +24,7 @@ confidence of the rules, and manual changes.`,
 			if err != nil {
 				return err
 			}
-			v, err := soaVersions.fetchNewest(cmd.Context(), a)
+			v, err := soaVersions.fetchNewestVersion(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -54,8 +54,8 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 	)
 	for n, s := range i.Statements {
 		p.Blank()
-		p.Item(0, "%d. %s", n+1, s.Text)
-		p.Indent(2, "%s: %s", s.Verdict, s.Reason)
+		p.ListItem(0, "%d. %s", n+1, s.Text)
+		p.IndentedText(2, "%s: %s", s.Verdict, s.Reason)
 		for _, e := range i.Evidence {
 			if strings.Contains(e.Statement, s.Text) {
 				renderQuote(p, 4, e)
@@ -134,7 +134,7 @@ which controls could compensate, and manual changes.`,
 				if len(f.MissingElements) > 0 {
 					renderStep("Missing:", " ")
 					for _, m := range f.MissingElements {
-						p.Item(3, "%s", m)
+						p.ListItem(3, "%s", m)
 					}
 				} else {
 					renderStep("Nothing", "is listed as missing.")

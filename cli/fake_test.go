@@ -53,7 +53,7 @@ func newFake(t *testing.T) *fake {
 func idOf(n int) string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", n) }
 
 func (f *fake) assessment(name string, state api.State) *api.Assessment {
-	a := api.Assessment{Name: name, State: state, Progress: state.Progress(), FrameworkIDs: []string{}, Frameworks: []string{}}
+	a := api.Assessment{Name: name, State: state, Progress: state.ProgressPercent(), FrameworkIDs: []string{}, Frameworks: []string{}}
 	a.ID, a.OrganizationID = idOf(len(f.assessments)+1), orgID
 	f.assessments = append([]api.Assessment{a}, f.assessments...)
 	return &f.assessments[0]
@@ -61,7 +61,7 @@ func (f *fake) assessment(name string, state api.State) *api.Assessment {
 
 func list[T any](all []T) *api.List[T] {
 	l := &api.List[T]{Data: all, Pagination: api.Pagination{Total: len(all), Limit: 50}}
-	api.NeverNull(l)
+	api.ReplaceNilCollections(l)
 	return l
 }
 
@@ -96,11 +96,11 @@ func (f *fake) status(a *api.Assessment) *api.AssessmentStatus {
 	st := &api.AssessmentStatus{
 		AssessmentID: a.ID,
 		State:        a.State,
-		Progress:     a.State.Progress(),
+		Progress:     a.State.ProgressPercent(),
 		NextStates:   []api.State{},
 		BlockedBy:    []string{},
 	}
-	m, ok := a.State.Next()
+	m, ok := a.State.NextMove()
 	if !ok {
 		return st
 	}
@@ -121,11 +121,11 @@ func (f *fake) move(a *api.Assessment, to api.State) error {
 	if err := api.CheckMove(a.State, to); err != nil {
 		return err
 	}
-	m, _ := a.State.Next()
+	m, _ := a.State.NextMove()
 	if m.Gate != "" && !f.approved(a.ID, m.Gate) {
 		return api.ApprovalRequired(m.Gate, "", "it has to be approved")
 	}
-	a.State, a.Progress = to, to.Progress()
+	a.State, a.Progress = to, to.ProgressPercent()
 	if g, _, ok := to.ReviewGate(); ok {
 		f.approvals = append(f.approvals, api.Approval{
 			TenantRecord: api.TenantRecord{Record: api.Record{ID: idOf(500 + len(f.approvals))}},
@@ -334,7 +334,7 @@ func (w *world) runIn(ctx context.Context, args ...string) result {
 			if w.connect != nil {
 				return nil, nil, w.connect
 			}
-			c, err := client.New(client.Options{Transport: client.InMemory(w.fake)})
+			c, err := client.New(client.Options{Transport: client.InMemoryTransport(w.fake)})
 			return c, func() error { return nil }, err
 		},
 		Stdin: strings.NewReader(

@@ -21,32 +21,32 @@ func (v *stringFlag) Set(s string) error {
 func (v *stringFlag) String() string { return v.text }
 func (v *stringFlag) Type() string   { return "string" }
 
-// choiceVar adds a flag for *p that takes one of allowed; an empty value is accepted too.
-func choiceVar[S ~string](f *pflag.FlagSet, p *S, name string, allowed []S, usage string) {
+// addChoiceFlag adds a flag for *p that takes one of allowed; an empty value is accepted too.
+func addChoiceFlag[S ~string](f *pflag.FlagSet, p *S, name string, allowed []S, usage string) {
 	f.Var(&stringFlag{text: string(*p), set: func(s string) error {
 		*p = S(s)
-		return checkOneOf(name, s, allowed)
+		return checkOneOfOrEmpty(name, s, allowed)
 	}}, name, usage)
 }
 
-// optionalChoiceVar is choiceVar for a field that stays nil if the flag is not given.
-func optionalChoiceVar[S ~string](f *pflag.FlagSet, p **S, name string, allowed []S, usage string) {
+// addOptionalChoiceFlag is addChoiceFlag for a field that stays nil if the flag is not given.
+func addOptionalChoiceFlag[S ~string](f *pflag.FlagSet, p **S, name string, allowed []S, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		*p = new(S(s))
-		return checkOneOf(name, s, allowed)
+		return checkOneOfOrEmpty(name, s, allowed)
 	}}, name, usage)
 }
 
-// optionalVar adds a flag for a field that stays nil if the flag is not given.
-func optionalVar[S ~string](f *pflag.FlagSet, p **S, name, usage string) {
+// addOptionalFlag adds a flag for a field that stays nil if the flag is not given.
+func addOptionalFlag[S ~string](f *pflag.FlagSet, p **S, name, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		*p = new(S(s))
 		return nil
 	}}, name, usage)
 }
 
-// clearableVar adds a flag for a field that an empty value clears.
-func clearableVar[S ~string](f *pflag.FlagSet, p *api.Opt[S], name, usage string) {
+// addClearableFlag adds a flag for a field that an empty value clears.
+func addClearableFlag[S ~string](f *pflag.FlagSet, p *api.Opt[S], name, usage string) {
 	f.Var(&stringFlag{set: func(s string) error {
 		if *p = api.Some(S(s)); s == "" {
 			*p = api.Opt[S]{Set: true}

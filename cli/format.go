@@ -11,7 +11,7 @@ import (
 // gateNouns maps each gate to the command for its deliverable.
 var gateNouns = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity", api.GatePOAM: "poam"}
 
-func gateNoun(g api.Gate) string { return gateNouns[g] }
+func gateCommandName(g api.Gate) string { return gateNouns[g] }
 
 func formatDay(t time.Time) string { return print.FormatDay(t) }
 
@@ -87,8 +87,8 @@ func formatLocation(headings []string, l api.Locator) string {
 
 // renderQuote prints a passage with its document and location.
 func renderQuote(p *print.Page, indent int, e api.Evidence) {
-	p.Indent(indent, "“%s”", e.Quote)
-	p.Indent(indent, "%s", print.FormatSource(e))
+	p.IndentedText(indent, "“%s”", e.Quote)
+	p.IndentedText(indent, "%s", print.FormatSource(e))
 }
 
 // severityStyle returns the color of a severity.

@@ -87,9 +87,9 @@ func (a *app) withFilterHint(err error) error {
 	for _, d := range e.Details {
 		switch d.Field {
 		case "domain":
-			return withHint(err, "`%s` lists the domains", a.commandLine("catalog domains"))
+			return withHint(err, "`%s` lists the domains", a.suggestedCommandLine("catalog domains"))
 		case "requirement":
-			return withHint(err, "`%s` lists a framework's requirements", a.commandLine("catalog requirements FRAMEWORK"))
+			return withHint(err, "`%s` lists a framework's requirements", a.suggestedCommandLine("catalog requirements FRAMEWORK"))
 		}
 	}
 	return a.withFrameworkHint(err)
@@ -106,7 +106,7 @@ func (a *app) withFrameworkHint(err error) error {
 		about = about || strings.HasPrefix(d.Field, "framework")
 	}
 	if about {
-		return withHint(err, "`%s` lists the frameworks", a.commandLine("catalog frameworks"))
+		return withHint(err, "`%s` lists the frameworks", a.suggestedCommandLine("catalog frameworks"))
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (a *app) catalogCoverage(version *string) *cobra.Command {
 					c.MappingCount,
 				)
 				p.Blank()
-				printTable(p, c.ByDomain, []print.Column{
+				renderTable(p, c.ByDomain, []print.Column{
 					fixed("domain"), column("name"), number("controls"), number("requirements"), number("mappings"),
 				}, func(d api.DomainCoverage) []string {
 					return []string{
@@ -182,7 +182,7 @@ func (a *app) catalogCrosswalk(version *string) *cobra.Command {
 					[]print.Column{fixed(c.Framework.Code), fixed(c.Target.Code), wrapped("through the controls")},
 					rows,
 				)
-				textIfEmpty(p, len(rows), "The frameworks share no controls.")
+				renderTextIfEmpty(p, len(rows), "The frameworks share no controls.")
 			})
 		},
 	}

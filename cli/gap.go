@@ -23,7 +23,7 @@ var gapVersions = deliverable[api.GapVersion]{
 }
 
 func (a *app) gapCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "gap", Short: "The gap analysis: where the evidence falls short",
 		Long: `The gap analysis lists each control that is not fully evidenced, with its severity and
 the reason, what is missing, and the supporting passages. "Not evidenced" means that no
@@ -31,7 +31,7 @@ evidence was found, not that the control is missing.`,
 		Example: "  service gap list --severity high\n  service gap show BCD-11\n" +
 			"  service gap edit BCD-11 --owner 'Head of IT' --due 2027-03-31\n  service gap approve",
 	}, append([]*cobra.Command{
-		a.gapShow(), a.gapExplain(), a.gapList(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapWorkbook.importCommand(a),
+		a.gapShow(), a.gapExplain(), a.gapListFindings(), a.gapAdd(), a.gapEdit(), a.gapSummary(), gapWorkbook.importCommand(a),
 	}, gapVersions.commands(a)...)...)
 }
 
@@ -51,7 +51,7 @@ func (a *app) listFindings(
 }
 
 func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error) {
-	id, err := gapVersions.fetchNewestID(ctx, a)
+	id, err := gapVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -73,22 +73,22 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 		func(f *api.Finding) *api.Item { return &f.Item },
 		func(f *api.Finding) string { return f.Condition },
 	)
-	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return equalCodes(f.ControlCode, ref) }) {
-		if why := a.explainNoFinding(ctx, ref); why != nil {
+	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return isSameCode(f.ControlCode, ref) }) {
+		if why := a.noFindingError(ctx, ref); why != nil {
 			return nil, why
 		}
 	}
 	return f, err
 }
 
-// explainNoFinding returns an error that explains why a control has no finding, or nil if it is not in
+// noFindingError returns an error that explains why a control has no finding, or nil if it is not in
 // the Statement of Applicability.
-func (a *app) explainNoFinding(ctx context.Context, control string) error {
+func (a *app) noFindingError(ctx context.Context, control string) error {
 	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
 		return nil
 	}
-	explain := a.commandLine("soa explain " + i.ControlCode)
+	explain := a.suggestedCommandLine("soa explain " + i.ControlCode)
 	switch {
 	case i.ImplementationStatus == api.Implemented:
 		return withHint(
@@ -115,7 +115,7 @@ func (a *app) explainNoFinding(ctx context.Context, control string) error {
 			humanize(i.ImplementationStatus),
 		),
 		"draft the gap analysis again with `%s`; `%s` explains the item",
-		a.commandLine("gap regenerate"),
+		a.suggestedCommandLine("gap regenerate"),
 		explain,
 	)
 }
@@ -132,13 +132,13 @@ func (a *app) gapShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				renderComments, err := a.fetchCommentSection(cmd.Context(), f.AssessmentID, api.GateGapAnalysis, matchItem(f.ControlCode))
+				renderComments, err := a.fetchCommentRenderer(cmd.Context(), f.AssessmentID, api.GateGapAnalysis, newItemCommentFilter(f.ControlCode))
 				if err != nil {
 					return err
 				}
 				return a.out.Print(f, func(p *print.Page) { renderFinding(p, f); renderComments(p) })
 			}
-			v, err := gapVersions.fetchNewest(cmd.Context(), a)
+			v, err := gapVersions.fetchNewestVersion(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -146,14 +146,14 @@ func (a *app) gapShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			renderComments, err := a.fetchCommentSection(cmd.Context(), v.AssessmentID, api.GateGapAnalysis, isOnDeliverable)
+			renderComments, err := a.fetchCommentRenderer(cmd.Context(), v.AssessmentID, api.GateGapAnalysis, isOnWholeDeliverable)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(v, func(p *print.Page) {
 				renderVersionHeader(p, api.GateGapAnalysis, &v.DeliverableVersion, gapSummaryFields(s)...)
 				renderComments(p)
-				a.renderVersionActions(p, api.GateGapAnalysis, v.Status)
+				a.renderNextVersionCommands(p, api.GateGapAnalysis, v.Status)
 			})
 		},
 	}
@@ -203,7 +203,7 @@ func renderFinding(p *print.Page, f *api.Finding) {
 	renderEvidence(p, f.Evidence)
 }
 
-func (a *app) gapList() *cobra.Command {
+func (a *app) gapListFindings() *cobra.Command {
 	var in api.FindingsInput
 	var l listFlags
 	cmd := &cobra.Command{
@@ -211,7 +211,7 @@ func (a *app) gapList() *cobra.Command {
 		Long:    "Lists the findings of the newest version, worst first. Multiple filters must all match.",
 		Example: "  service gap list --severity critical\n  service gap list --domain BCD\n  service gap list -o csv > gaps.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
+			id, err := gapVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -222,7 +222,7 @@ func (a *app) gapList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
 					column("status"),
@@ -236,18 +236,18 @@ func (a *app) gapList() *cobra.Command {
 						joinFirst(f.MissingElements, 2), fmt.Sprint(len(f.Evidence)), orEmpty(f.Owner),
 					}
 				})
-				textIfEmpty(p, len(all.Data), "No findings match.")
+				renderTextIfEmpty(p, len(all.Data), "No findings match.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Severity, "severity", api.Severities, "only findings of this severity")
-	choiceVar(f, &in.Status, "status", implementations, "only findings with this implementation status")
+	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only findings of this severity")
+	addChoiceFlag(f, &in.Status, "status", implementations, "only findings with this implementation status")
 	f.StringVar(&in.Domain, "domain", "", "only findings of this domain, such as BCD")
 	f.StringVar(&in.Owner, "owner", "", "only findings of this owner, by name")
 	f.StringVar(&in.Q, "query", "", "only findings with these words")
 	f.StringVar(&in.Sort, "sort", "", "sort order, such as -severity,owner")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -280,15 +280,15 @@ func (a *app) gapAdd() *cobra.Command {
 		},
 	}
 	f, b := cmd.Flags(), &in.Body
-	choiceVar(f, &b.Status, "status", implementations, implementationsUsage)
-	choiceVar(f, &b.Severity, "severity", api.Severities, severitiesUsage)
+	addChoiceFlag(f, &b.Status, "status", implementations, implementationsUsage)
+	addChoiceFlag(f, &b.Severity, "severity", api.Severities, severitiesUsage)
 	f.StringVar(&b.GapType, "type", "", gapTypesUsage)
 	f.StringVar(&b.Condition, "condition", "", "what was found")
 	f.StringVar(&b.Cause, "cause", "", "cause")
 	f.StringVar(&b.Effect, "effect", "", "possible effect")
 	f.StringVar(&b.Recommendation, "recommendation", "", "recommended action")
-	optionalVar(f, &b.Owner, "owner", "who is responsible")
-	optionalVar(f, &b.DueDate, "due", "due date, such as 2027-03-31")
+	addOptionalFlag(f, &b.Owner, "owner", "who is responsible")
+	addOptionalFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31")
 	return cmd
 }
 
@@ -327,23 +327,23 @@ func (a *app) gapEdit() *cobra.Command {
 						"The Statement of Applicability still has %s, which determines maturity and totals. To change it there too:",
 						humanize(line.ImplementationStatus),
 					)
-					p.Command(a.commandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
+					p.Command(a.suggestedCommandLine("soa edit " + f.ControlCode + " --status " + string(f.Status)))
 				}
 			})
 		},
 	}
 	f := cmd.Flags()
-	optionalChoiceVar(f, &b.Status, "status", implementations, implementationsUsage)
-	optionalChoiceVar(f, &b.Severity, "severity", api.Severities, severitiesUsage)
-	optionalVar(f, &b.GapType, "type", gapTypesUsage)
-	optionalVar(f, &b.Condition, "condition", "what was found")
-	optionalVar(f, &b.Criteria, "criteria", "required state")
-	optionalVar(f, &b.Cause, "cause", "cause")
-	optionalVar(f, &b.Effect, "effect", "possible effect")
-	optionalVar(f, &b.Recommendation, "recommendation", "recommended action")
-	clearableVar(f, &b.Owner, "owner", "who is responsible; empty removes it")
-	clearableVar(f, &b.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
-	clearableVar(f, &b.Note, "note", "a note; empty removes it")
+	addOptionalChoiceFlag(f, &b.Status, "status", implementations, implementationsUsage)
+	addOptionalChoiceFlag(f, &b.Severity, "severity", api.Severities, severitiesUsage)
+	addOptionalFlag(f, &b.GapType, "type", gapTypesUsage)
+	addOptionalFlag(f, &b.Condition, "condition", "what was found")
+	addOptionalFlag(f, &b.Criteria, "criteria", "required state")
+	addOptionalFlag(f, &b.Cause, "cause", "cause")
+	addOptionalFlag(f, &b.Effect, "effect", "possible effect")
+	addOptionalFlag(f, &b.Recommendation, "recommendation", "recommended action")
+	addClearableFlag(f, &b.Owner, "owner", "who is responsible; empty removes it")
+	addClearableFlag(f, &b.DueDate, "due", "due date, such as 2027-03-31; empty removes it")
+	addClearableFlag(f, &b.Note, "note", "a note; empty removes it")
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the automatic value, such as severity; all for every field")
 	return cmd
 }
@@ -358,7 +358,7 @@ func renderGapChanges(p *print.Page, s *api.GapSummary) {
 		p.Text("Nothing changed.")
 		return
 	}
-	printTable(
+	renderTable(
 		p,
 		s.Changes,
 		[]print.Column{fixed("change"), fixed("control"), column("before"), column("now"), fixed("why")},
@@ -376,7 +376,7 @@ func (a *app) gapSummary() *cobra.Command {
 			"evidence, the catalog, a manual edit or a rule caused the change.",
 		Example: "  service gap summary\n  service gap summary --jq .by_severity",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := gapVersions.fetchNewestID(cmd.Context(), a)
+			id, err := gapVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -392,11 +392,11 @@ func (a *app) gapSummary() *cobra.Command {
 							"Compliance and conformity are based on the Statement of Applicability, which these edited findings "+
 								"differ from: %s. To change it there: `%s`.",
 							joinFirst(s.DiffersFromSoA, 8),
-							a.commandLine("soa edit CONTROL --status …"),
+							a.suggestedCommandLine("soa edit CONTROL --status …"),
 						)
 					}
 					p.Title("By domain")
-					printTable(
+					renderTable(
 						p,
 						sortedKeys(s.ByDomain),
 						[]print.Column{column("domain"), number("findings")},

@@ -21,13 +21,13 @@ func helpTopics() []*cobra.Command {
 130  interrupted; completed work is kept
 
 Results go to stdout, everything else to stderr.`},
-		{Use: "configuration", Short: "Flags, variables and the configuration file", Long: configurationText()},
-		{Use: "environment", Short: "Environment variables", Long: environmentText()},
-		{Use: "lifecycle", Short: "The states of an assessment and its four gates", Long: lifecycleText()},
+		{Use: "configuration", Short: "Flags, variables and the configuration file", Long: configurationHelp()},
+		{Use: "environment", Short: "Environment variables", Long: environmentHelp()},
+		{Use: "lifecycle", Short: "The states of an assessment and its four gates", Long: lifecycleHelp()},
 	}
 }
 
-func configurationText() string {
+func configurationHelp() string {
 	var b strings.Builder
 	b.WriteString(`Settings are read from flags, then SERVICE_* variables, then the context selected with
 ` + "`service use`" + ` (server, org and credential), then the configuration file
@@ -80,7 +80,7 @@ var environmentVariables = []struct {
 	{"XDG_CACHE_HOME", "where caches are stored", false},
 }
 
-func environmentText() string {
+func environmentHelp() string {
 	var b strings.Builder
 	for _, s := range settings {
 		fmt.Fprintf(&b, "%-27s same as --%s\n", envName(s.key), s.key)
@@ -98,14 +98,14 @@ func environmentText() string {
 	return b.String()
 }
 
-func lifecycleText() string {
+func lifecycleHelp() string {
 	var b strings.Builder
 	b.WriteString(
 		"An assessment moves forward through 22 states, one at a time. At a gate, a person\n" +
 			"has to approve; a rejection moves it back to the draft state.\n\n",
 	)
 	for i, s := range api.States() {
-		m, _ := s.Next()
+		m, _ := s.NextMove()
 		fmt.Fprintf(&b, "%2d  %s\n", i+1, s)
 		switch {
 		case m.Gate != "":

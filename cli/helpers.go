@@ -18,8 +18,8 @@ import (
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// equalCodes reports whether two codes are the same after normalization: poam-1 equals POAM-001.
-func equalCodes(a, b string) bool {
+// isSameCode reports whether two codes are the same after normalization: poam-1 equals POAM-001.
+func isSameCode(a, b string) bool {
 	return strings.EqualFold(a, b) || normalizeCode(a) == normalizeCode(b)
 }
 
@@ -73,15 +73,15 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	return strings.Join(parts, ", ")
 }
 
-// textIfEmpty prints a text, if there is one, if n, the length of a list, is 0.
-func textIfEmpty(p *print.Page, n int, format string, args ...any) {
-	if n == 0 && format != "" {
+// renderTextIfEmpty prints a text, if there is one, if n, the length of a list, is 0.
+func renderTextIfEmpty(p *print.Page, count int, format string, args ...any) {
+	if count == 0 && format != "" {
 		p.Text(format, args...)
 	}
 }
 
-// hasFilterFlags reports whether a filter flag of the list was set.
-func hasFilterFlags(cmd *cobra.Command) (yes bool) {
+// hasGivenFilterFlags reports whether a filter flag of the list was set.
+func hasGivenFilterFlags(cmd *cobra.Command) (yes bool) {
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 		yes = yes || f.Changed && f.Name != "limit" && f.Name != "sort"
 	})
@@ -94,8 +94,8 @@ type listFlags struct {
 	cursor string
 }
 
-func (l *listFlags) register(cmd *cobra.Command, limit int) {
-	cmd.Flags().IntVar(&l.limit, "limit", limit, "maximum number to print; 0 means all")
+func (l *listFlags) addFlags(cmd *cobra.Command, defaultLimit int) {
+	cmd.Flags().IntVar(&l.limit, "limit", defaultLimit, "maximum number to print; 0 means all")
 	cmd.Flags().StringVar(&l.cursor, "cursor", "", "continue after the page with this next_cursor")
 	inner := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -121,9 +121,9 @@ func flagIfChanged[T any](cmd *cobra.Command, flag string, value T) *T {
 	return nil
 }
 
-// optionalFlag returns a patch field: the flag's value, null if it is empty, or absent if the flag was
+// patchFieldFromFlag returns a patch field: the flag's value, null if it is empty, or absent if the flag was
 // not set.
-func optionalFlag[T ~string](cmd *cobra.Command, flag string, value T) api.Opt[T] {
+func patchFieldFromFlag[T ~string](cmd *cobra.Command, flag string, value T) api.Opt[T] {
 	if !cmd.Flags().Changed(flag) {
 		return api.Opt[T]{}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) integrationCommand() *cobra.Command {
-	return group(
+	return makeCommandGroup(
 		&cobra.Command{
 			Use: "integration", Short: "Integrations: chat, storage, issue trackers and mail servers",
 			Long: `An integration connects to another tool through its native API: messages in Slack and Teams, files
@@ -31,9 +31,9 @@ GitHub or ServiceNow (synced both ways), and the organization's own mail server.
 		a.integrationDelete(),
 		a.integrationTest(),
 		a.integrationDeliveries(),
-		a.integrationSync(),
-		a.integrationLinks(),
-		a.integrationResolve(),
+		a.integrationSyncIssues(),
+		a.integrationIssueLinks(),
+		a.integrationResolveConflict(),
 	)
 }
 
@@ -53,8 +53,8 @@ func (a *app) integrationTypes() *cobra.Command {
 		Example: "  service integration types\n  service integration types jira",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.out.Page(func(p *print.Page) {
-					printTable(
+				return a.out.PrintPage(func(p *print.Page) {
+					renderTable(
 						p,
 						api.IntegrationTypes,
 						[]print.Column{fixed("type"), column("description")},
@@ -64,11 +64,11 @@ func (a *app) integrationTypes() *cobra.Command {
 					)
 				})
 			}
-			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
+			if err := checkOneOfOrEmpty("type", args[0], integrationTypeNames()); err != nil {
 				return err
 			}
 			t, _ := api.FindIntegrationType(args[0])
-			return a.out.Page(func(p *print.Page) {
+			return a.out.PrintPage(func(p *print.Page) {
 				var rows [][]string
 				for _, part := range []struct {
 					flag   string
@@ -121,7 +121,7 @@ func (a *app) integrationList() *cobra.Command {
 					formatTimePtr(r.LastStatusAt),
 					r.ID,
 				}
-			}, "No integrations yet; create one with `%s`.", a.commandLine("integration create TYPE"))
+			}, "No integrations yet; create one with `%s`.", a.suggestedCommandLine("integration create TYPE"))
 		},
 	}
 }
@@ -191,7 +191,7 @@ type integrationFlags struct {
 	set, secret, secretFile, unset []string
 }
 
-func (f *integrationFlags) register(cmd *cobra.Command) {
+func (f *integrationFlags) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "a setting, e.g. project=OPS; a list: labels=a,b; a map entry: headers.X-Team=sec")
 	cmd.Flags().StringArrayVar(
 		&f.secret,
@@ -316,7 +316,7 @@ line), or read from files; they can't be displayed again.`,
 		Example: "  service integration create slack --name Chat --secret webhook_url --event report.ready\n" +
 			"  service integration create github --set repository=acme/ops --secret-file token=token.txt",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := checkOneOf("type", args[0], integrationTypeNames()); err != nil {
+			if err := checkOneOfOrEmpty("type", args[0], integrationTypeNames()); err != nil {
 				return err
 			}
 			t, _ := api.FindIntegrationType(args[0])
@@ -337,7 +337,7 @@ line), or read from files; they can't be displayed again.`,
 			if err != nil {
 				return err
 			}
-			a.printNotice("Integration created; test it with `%s`.", a.commandLine("integration test "+made.ID))
+			a.printNotice("Integration created; test it with `%s`.", a.suggestedCommandLine("integration test "+made.ID))
 			return a.printIntegration(made)
 		},
 	}
@@ -349,7 +349,7 @@ line), or read from files; they can't be displayed again.`,
 		"send it this event; repeatable (default: every event the type supports)",
 	)
 	cmd.Flags().BoolVar(&paused, "paused", false, "create it paused")
-	f.register(cmd)
+	f.addFlags(cmd)
 	return cmd
 }
 
@@ -390,12 +390,12 @@ func (a *app) integrationUpdate() *cobra.Command {
 			return a.printIntegration(r)
 		},
 	}
-	optionalVar(cmd.Flags(), &in.Body.Name, "name", "new name of the integration")
+	addOptionalFlag(cmd.Flags(), &in.Body.Name, "name", "new name of the integration")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
 	cmd.Flags().BoolVar(&all, "all-events", false, "send every event its type supports")
 	addEnableFlags(cmd, &in.Body.Enabled, "resume it", "pause it")
 	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "remove a setting, by name")
-	f.register(cmd)
+	f.addFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("event", "all-events")
 	return cmd
 }
@@ -440,7 +440,7 @@ func (a *app) integrationTest() *cobra.Command {
 			return withHint(
 				runtimeError("the integration does not work: %s", got.Message),
 				"check its settings with `%s`",
-				a.commandLine("integration show "+args[0]),
+				a.suggestedCommandLine("integration show "+args[0]),
 			)
 		},
 	}
@@ -465,6 +465,6 @@ func (a *app) integrationDeliveries() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
-	l.register(cmd, defaultEventLimit)
+	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }

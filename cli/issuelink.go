@@ -11,7 +11,7 @@ import (
 
 var issueLinkStatuses = []string{"creating", "linked", "conflict", "failed", "issue_deleted", "item_removed"}
 
-func (a *app) integrationSync() *cobra.Command {
+func (a *app) integrationSyncIssues() *cobra.Command {
 	return &cobra.Command{
 		Use: "sync ID", Short: "Sync the plan and its issues now",
 		Long: "Creates issues for plan items without one, syncs changes both ways, and reports items changed\n" +
@@ -38,7 +38,7 @@ func (a *app) integrationSync() *cobra.Command {
 			case got.WaitsUntil != nil:
 				a.printNotice("The other tool asked to slow down; the rest will be synced after %s.", formatTimePtr(got.WaitsUntil))
 			case got.Conflicts+got.Failed > 0:
-				a.printNotice("See which and why with `%s`.", a.commandLine("integration links "+args[0]))
+				a.printNotice("See which and why with `%s`.", a.suggestedCommandLine("integration links "+args[0]))
 			}
 			return nil
 		},
@@ -72,7 +72,7 @@ func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	}, "No plan items have issues.")
 }
 
-func (a *app) integrationLinks() *cobra.Command {
+func (a *app) integrationIssueLinks() *cobra.Command {
 	var in api.IssueLinksInput
 	var l listFlags
 	cmd := &cobra.Command{
@@ -90,14 +90,14 @@ func (a *app) integrationLinks() *cobra.Command {
 			return a.printIssueLinks(all)
 		},
 	}
-	choiceVar(
+	addChoiceFlag(
 		cmd.Flags(), &in.Status, "status", issueLinkStatuses,
 		"only with this status: creating, linked, conflict, failed, gone or dropped")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
-func (a *app) integrationResolve() *cobra.Command {
+func (a *app) integrationResolveConflict() *cobra.Command {
 	in := &api.ResolveIssueLinkInput{}
 	cmd := &cobra.Command{
 		Use:   "resolve ID LINK --keep plan|issue",
@@ -114,6 +114,6 @@ func (a *app) integrationResolve() *cobra.Command {
 			return a.printIssueLinks(&api.List[api.IssueLink]{Data: []api.IssueLink{*l}})
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Body.Keep, "keep", []string{"plan", "issue"}, "the side to keep: plan or issue")
+	addChoiceFlag(cmd.Flags(), &in.Body.Keep, "keep", []string{"plan", "issue"}, "the side to keep: plan or issue")
 	return cmd
 }

@@ -13,16 +13,16 @@ import (
 )
 
 func (a *app) knowledgeCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "kb", Short: "Knowledge base: indexed passages and the embedder in use",
 		Long: `The knowledge base holds the passages of all documents, and for each a vector
 that represents its meaning. The embedder computes the vectors: the built-in one, trained on the
 catalog, or your own model (SERVICE_EMBEDDER).`,
 		Example: "  service kb status\n  service kb stats -o json",
-	}, a.kbStatus(), a.kbStats())
+	}, a.kbEmbedderStatus(), a.kbStats())
 }
 
-func (a *app) kbStatus() *cobra.Command {
+func (a *app) kbEmbedderStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show the embedder in use and its progress",
 		Long: `Shows the configured embedder, the one answering now, and how many passages have

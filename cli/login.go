@@ -87,18 +87,18 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 			session, c.ExpiresAt = token, &ends
 		}
 	}
-	if _, err := a.connectTo(ctx, t); err != nil {
+	if _, err := a.connectAndKeep(ctx, t); err != nil {
 		return err
 	}
 	switch {
 	case token != "":
 	case link != "":
-		err = a.acceptLink(ctx, link, o)
+		err = a.acceptOneTimeLink(ctx, link, o)
 	default:
 		err = a.signIn(ctx, &c, o)
 	}
 	if err != nil {
-		return explainLoginError(err, link != "")
+		return withLoginHint(err, link != "")
 	}
 	if token == "" {
 		if token = session; token == "" {
@@ -107,9 +107,9 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	}
 	role, err := a.resolveUserAndOrganization(ctx, &c, a.requestedOrganization(cmd))
 	if err != nil {
-		return explainLoginError(err, link != "")
+		return withLoginHint(err, link != "")
 	}
-	if err := a.saveContext(ctx, &c, token); err != nil {
+	if err := a.saveLoginContext(ctx, &c, token); err != nil {
 		return err
 	}
 	out := loginResult{
@@ -199,7 +199,7 @@ func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Conte
 	if address == "" {
 		return c, "", withHint(usageError("no server given"), "`service login https://grc.acme.example`")
 	}
-	server, err := parseServerAddress(address)
+	server, err := normalizeServerAddress(address)
 	if err != nil {
 		return c, "", err
 	}
@@ -251,9 +251,9 @@ func (a *app) mergeExistingContext(c *contexts.Context) error {
 	return nil
 }
 
-// parseServerAddress normalizes a server address. Without a scheme it uses https, or http for a
+// normalizeServerAddress normalizes a server address. Without a scheme it uses https, or http for a
 // loopback address.
-func parseServerAddress(s string) (string, error) {
+func normalizeServerAddress(s string) (string, error) {
 	s = strings.TrimRight(strings.TrimSpace(s), "/")
 	if !strings.Contains(s, "://") {
 		host, _, _ := strings.Cut(s, "/")
@@ -299,8 +299,8 @@ func (a *app) signIn(ctx context.Context, c *contexts.Context, o loginOptions) e
 	return err
 }
 
-// acceptLink shows the purpose of a one-time link, prompts for a password, and redeems the link.
-func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) error {
+// acceptOneTimeLink shows the purpose of a one-time link, prompts for a password, and redeems the link.
+func (a *app) acceptOneTimeLink(ctx context.Context, token string, o loginOptions) error {
 	input := &api.LinkInput{}
 	input.Body.Token = token
 	link, err := call(ctx, a, api.GetLink, input)
@@ -331,8 +331,8 @@ func (a *app) acceptLink(ctx context.Context, token string, o loginOptions) erro
 	return err
 }
 
-// explainLoginError adds a hint to an error from signing in.
-func explainLoginError(err error, byLink bool) error {
+// withLoginHint adds a hint to an error from signing in.
+func withLoginHint(err error, byLink bool) error {
 	var f *exitError
 	if errors.As(err, &f) {
 		return err
@@ -394,9 +394,9 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 	return &one.Role, nil
 }
 
-// saveContext saves a context with its secret, makes it current, and ends the session it held
+// saveLoginContext saves a context with its secret, makes it current, and ends the session it held
 // before.
-func (a *app) saveContext(ctx context.Context, c *contexts.Context, secret string) error {
+func (a *app) saveLoginContext(ctx context.Context, c *contexts.Context, secret string) error {
 	b, err := a.readContexts()
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func newSite(t *testing.T) *site { return newSiteWith(t, nil) }
 func newSiteWith(t *testing.T, limits map[api.RateCategory]int) *site {
 	t.Helper()
 	e := enginetest.New(t)
-	if _, err := e.Identity.Bootstrap(t.Context(), "Acme", adaEmail, adaPassword); err != nil {
+	if _, err := e.Identity.EnsureFirstAdmin(t.Context(), "Acme", adaEmail, adaPassword); err != nil {
 		t.Fatal(err)
 	}
 	s, err := daemon.New(

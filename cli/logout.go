@@ -16,11 +16,11 @@ is kept; sign in again with ` + "`service login`" + `. An API key is only delete
 until ` + "`service key revoke`" + `.`,
 		Example: "  service logout\n  service logout work",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.findContext(args)
+			c, err := a.contextFromArgs(args)
 			if err != nil {
 				return err
 			}
-			if !c.SignedIn() {
+			if !c.HasSecret() {
 				return a.out.Print(newContextView(c, ""), func(p *print.Page) { p.Text("You are already signed out of %s.", c.Name) })
 			}
 			if err := a.endSession(cmd.Context(), c); err != nil {
@@ -52,7 +52,7 @@ func (a *app) removeSecret(c *contexts.Context) error {
 	})
 }
 
-func (a *app) passwordCommand() *cobra.Command {
+func (a *app) changePasswordCommand() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
 		Use: "password", Short: "Change your password on the server",

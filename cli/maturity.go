@@ -23,7 +23,7 @@ var maturityVersions = deliverable[api.MaturityVersion]{
 }
 
 func (a *app) maturityCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "maturity", Short: "Maturity assessment: rates controls from 0 to 5",
 		Long: `The maturity assessment rates each control from 0 (not performed) to 5 (continuously
 improving) based on the evidence, with reasons and the requirements of the next level.`,
@@ -32,7 +32,7 @@ improving) based on the evidence, with reasons and the requirements of the next 
 	}, append([]*cobra.Command{
 		a.maturityShow(),
 		a.maturityExplain(),
-		a.maturityList(),
+		a.maturityListScores(),
 		a.maturityEdit(),
 		a.maturitySummary(),
 		maturityWorkbook.importCommand(a),
@@ -51,7 +51,7 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: ref})
 	}
-	id, err := maturityVersions.fetchNewestID(ctx, a)
+	id, err := maturityVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func (a *app) maturityShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				talk, err := a.fetchCommentSection(cmd.Context(), s.AssessmentID, api.GateMaturity, matchItem(s.ControlCode))
+				talk, err := a.fetchCommentRenderer(cmd.Context(), s.AssessmentID, api.GateMaturity, newItemCommentFilter(s.ControlCode))
 				if err != nil {
 					return err
 				}
 				return a.out.Print(s, func(p *print.Page) { renderScore(p, s); talk(p) })
 			}
-			v, err := maturityVersions.fetchNewest(cmd.Context(), a)
+			v, err := maturityVersions.fetchNewestVersion(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ func (a *app) maturityShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk, err := a.fetchCommentSection(cmd.Context(), v.AssessmentID, api.GateMaturity, isOnDeliverable)
+			talk, err := a.fetchCommentRenderer(cmd.Context(), v.AssessmentID, api.GateMaturity, isOnWholeDeliverable)
 			if err != nil {
 				return err
 			}
@@ -108,7 +108,7 @@ func (a *app) maturityShow() *cobra.Command {
 				p.Blank()
 				renderDomainTable(p, s)
 				talk(p)
-				a.renderVersionActions(p, api.GateMaturity, v.Status)
+				a.renderNextVersionCommands(p, api.GateMaturity, v.Status)
 			})
 		},
 	}
@@ -143,7 +143,7 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 }
 
 func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
-	printTable(p, append(s.Domains, s.Overall), []print.Column{
+	renderTable(p, append(s.Domains, s.Overall), []print.Column{
 		fixed("domain"), column("name"), number("assessed"), number("mean"), number("weighted"), number("lowest"),
 		number("target"),
 	}, func(d api.DomainMaturity) []string {
@@ -162,7 +162,7 @@ func renderDomainTable(p *print.Page, s *api.MaturitySummary) {
 	})
 }
 
-func (a *app) maturityList() *cobra.Command {
+func (a *app) maturityListScores() *cobra.Command {
 	var in api.MaturityScoresInput
 	var below bool
 	var l listFlags
@@ -174,7 +174,7 @@ func (a *app) maturityList() *cobra.Command {
 		Long:    "Lists the scores of the newest version, one line per control.",
 		Example: "  service maturity list --below-target\n  service maturity list --domain IAC -o csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
+			id, err := maturityVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ func (a *app) maturityList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed("control"), column("title"), number("level"), number("target"), optional(number("quotes")),
 					optional(column("reason")),
 				}, func(s api.MaturityScore) []string {
@@ -205,7 +205,7 @@ func (a *app) maturityList() *cobra.Command {
 						s.Rationale,
 					}
 				})
-				textIfEmpty(p, len(all.Data), "No matching scores.")
+				renderTextIfEmpty(p, len(all.Data), "No matching scores.")
 			})
 		},
 	}
@@ -213,7 +213,7 @@ func (a *app) maturityList() *cobra.Command {
 	cmd.Flags().BoolVar(&below, "below-target", false, "only scores below their target")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only scores containing these words")
 	cmd.Flags().StringVar(&in.Sort, "sort", "", "sort order, e.g. level,control_code; an unknown name lists the valid ones")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -241,8 +241,8 @@ func (a *app) maturityEdit() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&lvl, "level", 0, "the level, 0 to 5")
 	cmd.Flags().IntVar(&target, "target", 0, "the target level, 0 to 5")
-	optionalVar(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
-	clearableVar(cmd.Flags(), &in.Body.Note, "note", "a note; empty removes it")
+	addOptionalFlag(cmd.Flags(), &in.Body.Rationale, "rationale", "reason for the level")
+	addClearableFlag(cmd.Flags(), &in.Body.Note, "note", "a note; empty removes it")
 	cmd.Flags().StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. note; all resets every field")
 	return cmd
 }
@@ -255,7 +255,7 @@ func (a *app) maturitySummary() *cobra.Command {
 		Long:    "Shows means, the lowest level and the target by domain, for controls with\nenough evidence to rate.",
 		Example: "  service maturity summary\n  service maturity summary --jq .overall.mean",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := maturityVersions.fetchNewestID(cmd.Context(), a)
+			id, err := maturityVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}

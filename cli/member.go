@@ -13,7 +13,7 @@ import (
 var roles = []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer}
 
 func (a *app) memberCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "member", Short: "Members of an organization and their roles",
 		Long: `Manages the members of the current organization. A viewer can read; a member also
 changes drafts and evidence; an admin also approves, imports catalogs and manages members
@@ -29,7 +29,7 @@ func (a *app) currentOrganization(ctx context.Context) (api.OrgInput, error) {
 	if err != nil {
 		return api.OrgInput{}, err
 	}
-	id, err := c.Organization(ctx)
+	id, err := c.OrganizationID(ctx)
 	return api.OrgInput{OrgID: id}, err
 }
 
@@ -57,21 +57,21 @@ func (a *app) memberList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed("email"), column("name"), fixed("role"), fixed("status"), optional(column("since")),
 					optional(fixed("id")),
 				}, func(m api.Member) []string {
 					return []string{m.Email, m.Name, string(m.Role), m.Status, formatDay(m.CreatedAt), m.ID}
 				})
-				textIfEmpty(p, len(all.Data), "No matching members.")
+				renderTextIfEmpty(p, len(all.Data), "No matching members.")
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Role, "role", roles, "only this role: owner, admin, member or viewer")
-	choiceVar(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
+	addChoiceFlag(f, &in.Role, "role", roles, "only this role: owner, admin, member or viewer")
+	addChoiceFlag(f, &in.Status, "status", []string{"invited", "active", "suspended"}, "only this status: invited, active or suspended")
 	f.StringVar(&in.Q, "query", "", "only with this text in the email address or name")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -104,7 +104,7 @@ or runs ` + "`service login --link LINK`" + `. Inviting again creates a new link
 			})
 		},
 	}
-	choiceVar(cmd.Flags(), &role, "role", roles, "owner, admin, member or viewer")
+	addChoiceFlag(cmd.Flags(), &role, "role", roles, "owner, admin, member or viewer")
 	return cmd
 }
 
@@ -147,7 +147,7 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 		return api.MemberInput{}, nil, withHint(
 			runtimeError("no member with the email address, name or id %q", ref),
 			"list members with `%s`",
-			a.commandLine("member list"),
+			a.suggestedCommandLine("member list"),
 		)
 	}
 	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "give the email address")
@@ -177,8 +177,8 @@ func (a *app) memberUpdate() *cobra.Command {
 			)
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Body.Role, "role", roles, "owner, admin, member or viewer")
-	choiceVar(cmd.Flags(), &in.Body.Status, "status", []string{"active", "suspended"}, "active or suspended")
+	addChoiceFlag(cmd.Flags(), &in.Body.Role, "role", roles, "owner, admin, member or viewer")
+	addChoiceFlag(cmd.Flags(), &in.Body.Status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }
 

@@ -14,7 +14,7 @@ import (
 // maxReviewShown is the number of controls to review that are listed per reason; -o json lists all.
 const maxReviewShown = 15
 
-func (a *app) assessMigrate() *cobra.Command {
+func (a *app) assessMigrateCatalog() *cobra.Command {
 	var body api.MigrateBody
 	cmd := &cobra.Command{
 		Use:   "migrate [ID|NAME]",
@@ -76,7 +76,7 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 				"Framework %s is missing: %s. Drop it with `%s`.",
 				f.Code,
 				orEmpty(f.Message),
-				a.commandLine("assess migrate --drop-framework "+f.Code),
+				a.suggestedCommandLine("assess migrate --drop-framework "+f.Code),
 			)
 		case "dropped":
 			p.Text("Framework %s was dropped.", f.Code)
@@ -86,9 +86,9 @@ func (a *app) renderMigration(p *print.Page, name string, m *api.Migration) {
 	if len(m.Versions) > 0 {
 		p.Title("New drafts")
 		for _, v := range m.Versions {
-			p.Item(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, pluralize(v.ItemCount, "item", "items"))
+			p.ListItem(0, "%s, version %d: %s", v.Gate.Title(), v.VersionNumber, pluralize(v.ItemCount, "item", "items"))
 		}
-		p.Text("They await review and approval like any draft; check the status with `%s`.", a.commandLine("assess status"))
+		p.Text("They await review and approval like any draft; check the status with `%s`.", a.suggestedCommandLine("assess status"))
 	}
 }
 
@@ -117,7 +117,7 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 			if r.Decided {
 				mark = "*"
 			}
-			p.Item(
+			p.ListItem(
 				1,
 				"%s",
 				joinNonEmpty(
@@ -129,7 +129,7 @@ func (a *app) renderMigrationReview(p *print.Page, all []api.MigrationReview) {
 			)
 		}
 		if more := len(list) - maxReviewShown; more > 0 {
-			p.Item(1, "and %d more (list all with -o json)", more)
+			p.ListItem(1, "and %d more (list all with -o json)", more)
 		}
 	}
 }

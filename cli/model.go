@@ -22,7 +22,7 @@ type ModelStatus struct {
 const builtinModel = "builtin"
 
 func (a *app) modelCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "model", Short: "Choose what answers analyses: built-in rules or your own model",
 		Long: `The seven analyses are answered by built-in rules, or by a model on your own network:
 ollama, or any OpenAI-compatible server. A model's answers are checked; it can

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) organizationCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "org", Short: "Organizations (tenants)",
 		Long: `Everything but the catalog belongs to an organization and is invisible to others. A
 platform admin creates organizations; owners and admins invite members (` + "`service member`" + `).`,
@@ -31,24 +31,24 @@ func (a *app) orgList() *cobra.Command {
 		Example: "  service org list\n  service org list --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if everyone {
-				return a.printTenants(cmd.Context())
+				return a.printAllOrganizations(cmd.Context())
 			}
 			all, err := fetchAll(cmd.Context(), a, api.ListMyOrganizations, &api.Paging{})
 			if err != nil {
 				return err
 			}
-			here, err := a.engine.Organization(cmd.Context())
+			here, err := a.engine.OrganizationID(cmd.Context())
 			if err != nil && !api.IsCode(err, api.CodeTenantRequired) {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					column(""), column("organization"), fixed("slug"), fixed("your role"), optional(column("status")),
 					optional(fixed("id")),
 				}, func(o api.MyOrganization) []string {
 					return []string{formatCurrentMark(o.ID == here), o.Name, o.Slug, string(o.Role), o.Status, o.ID}
 				})
-				textIfEmpty(
+				renderTextIfEmpty(
 					p,
 					len(all.Data),
 					"You don't belong to an organization; ask an owner or admin to invite you.",
@@ -60,7 +60,7 @@ func (a *app) orgList() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printTenants(ctx context.Context) error {
+func (a *app) printAllOrganizations(ctx context.Context) error {
 	all, err := fetchAll(ctx, a, api.ListTenants, &api.Paging{})
 	if err != nil {
 		return err
@@ -72,14 +72,14 @@ func (a *app) printTenants(ctx context.Context) error {
 	}, "")
 }
 
-// findOrganization returns the organization given as argument, or the current one if there is none.
-func (a *app) findOrganization(ctx context.Context, args []string) (*api.Organization, error) {
+// organizationFromArgs returns the organization given as argument, or the current one if there is none.
+func (a *app) organizationFromArgs(ctx context.Context, args []string) (*api.Organization, error) {
 	c, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if len(args) == 0 {
-		id, err := c.Organization(ctx)
+		id, err := c.OrganizationID(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (a *app) orgShow() *cobra.Command {
 		Long:    "Shows an organization by id, slug or name; default: the current one.",
 		Example: "  service org show\n  service org show acme-europe",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			one, err := a.findOrganization(cmd.Context(), args)
+			one, err := a.organizationFromArgs(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (a *app) orgUpdate() *cobra.Command {
 			if err := requireAnyFlag(cmd); err != nil {
 				return err
 			}
-			one, err := a.findOrganization(cmd.Context(), args)
+			one, err := a.organizationFromArgs(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -198,7 +198,7 @@ func (a *app) orgUpdate() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "the new name")
 	f.StringVar(&slug, "slug", "", "the new slug: lowercase letters, digits and hyphens")
-	choiceVar(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
+	addChoiceFlag(f, &status, "status", []string{"active", "suspended"}, "active or suspended")
 	return cmd
 }
 

@@ -17,12 +17,12 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 	p.Title("Drafts out of date")
 	var commands, waiting []string
 	for _, o := range st.Outdated {
-		p.Item(0, "%s", o.Message)
+		p.ListItem(0, "%s", o.Message)
 		if o.Reason == "unapproved" {
-			waiting = append(waiting, gateNoun(o.Gate)+" show")
+			waiting = append(waiting, gateCommandName(o.Gate)+" show")
 			continue
 		}
-		words := gateNoun(o.Gate) + " regenerate"
+		words := gateCommandName(o.Gate) + " regenerate"
 		if o.Reason == "documents" {
 			words = refreshCommand(st.State)
 		}
@@ -37,13 +37,13 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 		p.Text("To regenerate, keeping manual edits (requires approval again):")
 	}
 	for _, words := range commands {
-		p.Command(a.commandLine(words))
+		p.Command(a.suggestedCommandLine(words))
 	}
 	if len(waiting) > 0 {
 		p.Text("To see what is pending:")
 	}
 	for _, words := range waiting {
-		p.Command(a.commandLine(words))
+		p.Command(a.suggestedCommandLine(words))
 	}
 }
 
@@ -55,18 +55,18 @@ func refreshCommand(state api.State) string {
 	return "soa refresh"
 }
 
-// approvalWarnings returns a renderer for the warnings to show when a deliverable is submitted or
+// approvalWarningsRenderer returns a renderer for the warnings to show when a deliverable is submitted or
 // approved: outdated deliverables and, for an SoA, applicable controls that were not assessed. It
 // returns nil if there are none. Read errors are ignored, because the decision has already been
 // made.
-func (a *app) approvalWarnings(ctx context.Context, assessment, version string, g api.Gate) func(*print.Page) {
+func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
 		return nil
 	}
 	var unjudged []string
 	if g == api.GateSoA {
-		if v, err := call(ctx, a, api.ValidateSoA, &api.SoAInput{SoAVersionID: version}); err == nil {
+		if v, err := call(ctx, a, api.ValidateSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
 			for _, i := range v.Issues {
 				if i.Rule == "applicable-assessed" {
 					unjudged = append(unjudged, i.ControlCode)
@@ -85,7 +85,7 @@ func (a *app) approvalWarnings(ctx context.Context, assessment, version string, 
 				pluralize(len(unjudged), "applicable control is", "applicable controls are"),
 				joinFirst(unjudged, maxControlsNamed),
 			)
-			p.Command(a.commandLine("soa regenerate"))
+			p.Command(a.suggestedCommandLine("soa regenerate"))
 		}
 		a.renderOutdated(p, st)
 	}

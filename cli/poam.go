@@ -33,7 +33,7 @@ var poamStatuses = []string{"open", "in_progress", "blocked", "completed", "risk
 var efforts = []string{"small", "medium", "large", "extra_large"}
 
 func (a *app) poamCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "poam", Short: "Plan of action and milestones (POA&M): tasks, owners and due dates",
 		Long: `The plan of action and milestones turns each gap into a task: what to do, in which
 order, by when, and which evidence shows completion. Approved dates are kept;
@@ -42,7 +42,7 @@ later changes are recorded next to them.`,
 			"  service poam edit POAM-001 --owner 'Head of IT' --due 2027-03-31\n  service poam approve",
 	}, append([]*cobra.Command{
 		a.poamShow(),
-		a.poamList(),
+		a.poamListItems(),
 		a.poamEdit(),
 		a.poamSummary(),
 		poamWorkbook.importCommand(a),
@@ -55,7 +55,7 @@ func (a *app) listPOAMItems(ctx context.Context, in api.POAMItemsInput, l listFl
 
 // findPOAMItem returns the item of the newest version with the given code, id or control.
 func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, error) {
-	id, err := poamVersions.fetchNewestID(ctx, a)
+	id, err := poamVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, erro
 		i := &l.Data[n]
 		known[n] = i.ControlCode
 		switch {
-		case i.ID == ref, equalCodes(i.POAMCode, ref):
+		case i.ID == ref, isSameCode(i.POAMCode, ref):
 			return i, nil
-		case equalCodes(i.ControlCode, ref), slices.ContainsFunc(i.AlsoCloses, func(c string) bool { return equalCodes(c, ref) }):
+		case isSameCode(i.ControlCode, ref), slices.ContainsFunc(i.AlsoCloses, func(c string) bool { return isSameCode(c, ref) }):
 			found = append(found, i)
 		}
 	}
@@ -98,13 +98,13 @@ func (a *app) poamShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				talk, err := a.fetchCommentSection(cmd.Context(), i.AssessmentID, api.GatePOAM, matchItem(i.POAMCode, i.ControlCode))
+				talk, err := a.fetchCommentRenderer(cmd.Context(), i.AssessmentID, api.GatePOAM, newItemCommentFilter(i.POAMCode, i.ControlCode))
 				if err != nil {
 					return err
 				}
 				return a.out.Print(i, func(p *print.Page) { renderPOAMItem(p, i); talk(p) })
 			}
-			v, err := poamVersions.fetchNewest(cmd.Context(), a)
+			v, err := poamVersions.fetchNewestVersion(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -112,14 +112,14 @@ func (a *app) poamShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk, err := a.fetchCommentSection(cmd.Context(), v.AssessmentID, api.GatePOAM, isOnDeliverable)
+			talk, err := a.fetchCommentRenderer(cmd.Context(), v.AssessmentID, api.GatePOAM, isOnWholeDeliverable)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(v, func(p *print.Page) {
 				renderVersionHeader(p, api.GatePOAM, &v.DeliverableVersion, poamSummaryFields(s)...)
 				talk(p)
-				a.renderVersionActions(p, api.GatePOAM, v.Status)
+				a.renderNextVersionCommands(p, api.GatePOAM, v.Status)
 			})
 		},
 	}
@@ -155,7 +155,7 @@ func renderBurnDown(p *print.Page, s *api.POAMSummary) {
 		return
 	}
 	p.Blank()
-	printTable(
+	renderTable(
 		p,
 		s.BurnDown,
 		[]print.Column{fixed("date"), number("due"), number("open after")},
@@ -193,12 +193,12 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 	if len(i.Milestones) > 0 {
 		p.Title("Milestones")
 		for _, m := range i.Milestones {
-			p.Item(0, "%s  %s (%s)", m.DueDate, m.Title, humanize(m.Status))
+			p.ListItem(0, "%s  %s (%s)", m.DueDate, m.Title, humanize(m.Status))
 			if m.CompletedAt != nil {
-				p.Indent(4, "completed on %s by %s", *m.CompletedAt, m.CompletedBy)
+				p.IndentedText(4, "completed on %s by %s", *m.CompletedAt, m.CompletedBy)
 			}
 			for _, c := range m.Changes {
-				p.Indent(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
+				p.IndentedText(4, "moved to %s by %s: %s", c.DueDate, c.By, c.Reason)
 			}
 		}
 		if _, last := countOpenMilestones(i); last > i.CurrentDueDate() {
@@ -212,13 +212,13 @@ func renderPOAMItem(p *print.Page, i *api.POAMItem) {
 		if len(l.lines) > 0 {
 			p.Title("%s", l.title)
 			for _, line := range l.lines {
-				p.Item(0, "%s", line)
+				p.ListItem(0, "%s", line)
 			}
 		}
 	}
 }
 
-func (a *app) poamList() *cobra.Command {
+func (a *app) poamListItems() *cobra.Command {
 	var in api.POAMItemsInput
 	var l listFlags
 	cmd := &cobra.Command{
@@ -230,7 +230,7 @@ func (a *app) poamList() *cobra.Command {
 			"prerequisites before the items that depend on them. Use --sort -severity,due_date to order\nby severity alone.",
 		Example: "  service poam list --status open\n  service poam list -o csv > plan.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := poamVersions.fetchNewestID(cmd.Context(), a)
+			id, err := poamVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -245,7 +245,7 @@ func (a *app) poamList() *cobra.Command {
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed("code"), fixed("control"),
 					{Title: "severity", NoShrink: true, Style: severityStyle},
 					column("to do"),
@@ -259,19 +259,19 @@ func (a *app) poamList() *cobra.Command {
 						string(i.CurrentDueDate()), humanize(i.Effort), humanize(i.Status),
 					}
 				})
-				textIfEmpty(p, len(all.Data), "%s", none)
+				renderTextIfEmpty(p, len(all.Data), "%s", none)
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &in.Status, "status", poamStatuses, "only this status")
-	choiceVar(f, &in.Severity, "severity", api.Severities, "only this severity")
+	addChoiceFlag(f, &in.Status, "status", poamStatuses, "only this status")
+	addChoiceFlag(f, &in.Severity, "severity", api.Severities, "only this severity")
 	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. BCD")
 	f.StringVar(&in.ControlCode, "control", "", "only this control")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. due_date,-severity; an unknown name lists the valid ones")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -282,7 +282,7 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 	if err != nil || len(items.Data) > 0 { // excluded by another filter
 		return fallback
 	}
-	v, err := gapVersions.fetchNewest(ctx, a)
+	v, err := gapVersions.fetchNewestVersion(ctx, a)
 	if err != nil {
 		return fallback
 	}
@@ -290,8 +290,8 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 	if err != nil {
 		return fallback
 	}
-	again := "`" + a.commandLine("poam regenerate") + "`"
-	approve := fmt.Sprintf("`%s`, `%s` and %s", a.commandLine("gap submit"), a.commandLine("gap approve"), again)
+	again := "`" + a.suggestedCommandLine("poam regenerate") + "`"
+	approve := fmt.Sprintf("`%s`, `%s` and %s", a.suggestedCommandLine("gap submit"), a.suggestedCommandLine("gap approve"), again)
 	if v.Status != api.VersionApproved {
 		again = approve
 	}
@@ -299,7 +299,7 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 		return fmt.Sprintf(
 			"No plan item for %s, because it has no finding. See its SoA entry with `%s`.",
 			in.ControlCode,
-			a.commandLine("soa show "+shellQuote(in.ControlCode)),
+			a.suggestedCommandLine("soa show "+shellQuote(in.ControlCode)),
 		)
 	}
 	for _, f := range found.Data {
@@ -317,8 +317,8 @@ func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallb
 		f.ControlCode,
 		f.Severity,
 		why,
-		a.commandLine("gap show "+f.ControlCode),
-		a.commandLine("gap edit "+f.ControlCode+" --status partially_implemented --severity medium"),
+		a.suggestedCommandLine("gap show "+f.ControlCode),
+		a.suggestedCommandLine("gap edit "+f.ControlCode+" --status partially_implemented --severity medium"),
 		approve,
 	)
 }
@@ -367,22 +367,22 @@ func (a *app) poamEdit() *cobra.Command {
 				if b.Status != nil && i.Status == "completed" && orEmpty(i.Comments) == "" {
 					p.Blank()
 					p.Text("No comment names the evidence of completion. Acceptance criteria: %s", joinFirst(i.AcceptanceCriteria, 3))
-					p.Command(a.commandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))
+					p.Command(a.suggestedCommandLine("poam edit " + i.POAMCode + " --comments 'Evidence: …'"))
 				}
 			})
 		},
 	}
 	f := cmd.Flags()
-	optionalVar(f, &b.CorrectiveAction, "action", "what to do")
+	addOptionalFlag(f, &b.CorrectiveAction, "action", "what to do")
 	f.IntVar(&priority, "priority", 0, "priority; 1 is highest")
-	optionalChoiceVar(f, &b.Effort, "effort", efforts, "small, medium, large or extra_large")
-	clearableVar(f, &b.Owner, "owner", "owner of the item; empty removes it")
-	clearableVar(f, &b.Resources, "resources", "required resources")
-	optionalVar(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
-	optionalChoiceVar(f, &b.Status, "status", poamStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
-	clearableVar(f, &b.RiskAcceptedUntil, "risk-accepted-until", "date until which the risk is accepted")
-	clearableVar(f, &b.VendorDependency, "vendor", "the vendor it depends on")
-	clearableVar(f, &b.Comments, "comments", "comments")
+	addOptionalChoiceFlag(f, &b.Effort, "effort", efforts, "small, medium, large or extra_large")
+	addClearableFlag(f, &b.Owner, "owner", "owner of the item; empty removes it")
+	addClearableFlag(f, &b.Resources, "resources", "required resources")
+	addOptionalFlag(f, &b.DueDate, "due", "due date, e.g. 2027-03-31")
+	addOptionalChoiceFlag(f, &b.Status, "status", poamStatuses, "open, in_progress, blocked, completed, risk_accepted or cancelled")
+	addClearableFlag(f, &b.RiskAcceptedUntil, "risk-accepted-until", "date until which the risk is accepted")
+	addClearableFlag(f, &b.VendorDependency, "vendor", "the vendor it depends on")
+	addClearableFlag(f, &b.Comments, "comments", "comments")
 	f.StringSliceVar(&b.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner; all resets every field")
 	return cmd
 }
@@ -410,8 +410,8 @@ func (a *app) renderUnmovedMilestones(p *print.Page, i *api.POAMItem) {
 		last,
 		i.CurrentDueDate(),
 	)
-	p.Command(a.commandLine("report create --template poam --out poam.xlsx"))
-	p.Command(a.commandLine("poam import poam.xlsx"))
+	p.Command(a.suggestedCommandLine("report create --template poam --out poam.xlsx"))
+	p.Command(a.suggestedCommandLine("poam import poam.xlsx"))
 }
 
 // renderDependencyConflicts lists prerequisites that are due after the item and dependents that are
@@ -451,7 +451,7 @@ func (a *app) poamSummary() *cobra.Command {
 			"each date if all are completed on time. If NIST SP 800-171 is assessed, it shows whether\nCMMC level 2 allows a plan of action.",
 		Example: "  service poam summary",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := poamVersions.fetchNewestID(cmd.Context(), a)
+			id, err := poamVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}

@@ -13,9 +13,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// versionInputFor returns the catalog version with the given label or id, or the active one if
+// catalogVersionInput returns the catalog version with the given label or id, or the active one if
 // version is "".
-func versionInputFor(version string) api.VersionInput {
+func catalogVersionInput(version string) api.VersionInput {
 	if version == "" {
 		version = "latest"
 	}
@@ -63,7 +63,7 @@ func (a *app) listHazards(ctx context.Context, version, kind string) (*api.List[
 	if kind == "threats" {
 		op = api.ListVersionThreats
 	}
-	return fetchAll(ctx, a, op, &api.VersionListInput{VersionInput: versionInputFor(version)})
+	return fetchAll(ctx, a, op, &api.VersionListInput{VersionInput: catalogVersionInput(version)})
 }
 
 func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
@@ -77,19 +77,19 @@ func (a *app) catalogHazards(version *string, kind string) *cobra.Command {
 				return err
 			}
 			return a.out.Print(all, func(p *print.Page) {
-				printTable(p, all.Data, []print.Column{
+				renderTable(p, all.Data, []print.Column{
 					fixed(one), optional(column("group")), column("title"), optional(column("function")),
 					column("description"),
 				}, func(h api.Hazard) []string {
 					return []string{h.Code, orEmpty(h.Group), h.Title, orEmpty(h.CSFFunction), orEmpty(h.Description)}
 				})
-				textIfEmpty(p, len(all.Data), "This version has no %s catalog.", one)
+				renderTextIfEmpty(p, len(all.Data), "This version has no %s catalog.", one)
 			})
 		},
 	}
 }
 
-func (a *app) catalogEvidence(version *string) *cobra.Command {
+func (a *app) catalogEvidenceRequests(version *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "evidence",
 		Short: "List evidence requests",
@@ -101,7 +101,7 @@ func (a *app) catalogEvidence(version *string) *cobra.Command {
 				cmd.Context(),
 				a,
 				api.ListVersionEvidence,
-				&api.VersionListInput{VersionInput: versionInputFor(*version)},
+				&api.VersionListInput{VersionInput: catalogVersionInput(*version)},
 			)
 			if err != nil {
 				return err
@@ -129,7 +129,7 @@ func (a *app) catalogPrinciples(version *string) *cobra.Command {
 				cmd.Context(),
 				a,
 				api.ListVersionPrinciples,
-				&api.VersionListInput{VersionInput: versionInputFor(*version)},
+				&api.VersionListInput{VersionInput: catalogVersionInput(*version)},
 			)
 			if err != nil {
 				return err
@@ -162,7 +162,7 @@ frameworks use the code, prefix it with the framework.`,
 				return err
 			}
 			if !a.out.IsHumanReadable() {
-				return a.out.Record(all)
+				return a.out.PrintRecord(all)
 			}
 			var q *api.Requirement
 			if len(all.Data) > 0 {
@@ -170,7 +170,7 @@ frameworks use the code, prefix it with the framework.`,
 					return err
 				}
 			}
-			return a.out.Page(func(p *print.Page) {
+			return a.out.PrintPage(func(p *print.Page) {
 				if q != nil {
 					p.Title("%s  %s  %s", q.FrameworkCode, q.Code, orEmpty(q.Title))
 					if q.Text != nil {
@@ -179,7 +179,7 @@ frameworks use the code, prefix it with the framework.`,
 					}
 				}
 				renderMappingTable(p, all.Data, func(m *api.Mapping) string { return m.ControlCode }, "control")
-				textIfEmpty(p, len(all.Data), "No controls cover this requirement.")
+				renderTextIfEmpty(p, len(all.Data), "No controls cover this requirement.")
 			})
 		},
 	}
@@ -252,8 +252,8 @@ func labelCodes(codes []string, titles map[string]string) []string {
 	return out
 }
 
-// renderControlDetails prints the fields that only imported catalogs have.
-func renderControlDetails(p *print.Page, c *api.Control) {
+// renderImportedControlDetails prints the fields that only imported catalogs have.
+func renderImportedControlDetails(p *print.Page, c *api.Control) {
 	var compensating, solutions []string
 	for _, k := range c.CompensatingControls {
 		compensating = append(compensating, joinNonEmpty(k.ControlCode, orEmpty(k.Name))+prefixColon(orEmpty(k.Justification)))

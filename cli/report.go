@@ -46,7 +46,7 @@ func reportTemplateNames() (out []string) {
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "report", Short: "Create and download reports",
 		Long: `Reports are created from the current state of the assessment. If a deliverable in it is not
 approved, the report is marked as a draft on every page. The scope has no approval gate: its own
@@ -67,7 +67,7 @@ func (a *app) reportCreate() *cobra.Command {
 			"  service report create --template soa --out soa.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if body.Format == "" && out != "" && out != "-" {
-				format, err := formatFromPath(out)
+				format, err := reportFormatFromPath(out)
 				if err != nil {
 					return err
 				}
@@ -76,7 +76,7 @@ func (a *app) reportCreate() *cobra.Command {
 			if body.Format == "" {
 				return withHint(usageError("no report format given"), "set --format to one of %s", strings.Join(reportFormats, ", "))
 			}
-			if err := a.checkOverwrite(out, force); err != nil {
+			if err := a.checkOutputPath(out, force); err != nil {
 				return err
 			}
 			if layout != "" {
@@ -109,13 +109,13 @@ func (a *app) reportCreate() *cobra.Command {
 			return a.out.Print(r, func(p *print.Page) {
 				renderReport(p, r)
 				p.Blank()
-				p.Command(a.commandLine("report download " + r.ID + " --out " + shellQuote(r.Filename)))
+				p.Command(a.suggestedCommandLine("report download " + r.ID + " --out " + shellQuote(r.Filename)))
 			})
 		},
 	}
 	f := cmd.Flags()
-	choiceVar(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates")
-	choiceVar(
+	addChoiceFlag(f, &body.Template, "template", reportTemplateNames(), "report template; see service report templates")
+	addChoiceFlag(
 		f, &body.Format, "format", reportFormats,
 		"pdf, html, docx, xlsx, md or json; csv for one deliverable, oscal for full, soa, gap_analysis, poam and assessment_plan",
 	)
@@ -127,8 +127,8 @@ func (a *app) reportCreate() *cobra.Command {
 	return cmd
 }
 
-// formatFromPath returns the report format for a file's extension.
-func formatFromPath(path string) (string, error) {
+// reportFormatFromPath returns the report format for a file's extension.
+func reportFormatFromPath(path string) (string, error) {
 	ext := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 	if strings.HasSuffix(strings.ToLower(path), ".oscal.json") {
 		ext = "oscal"
@@ -172,7 +172,7 @@ func (a *app) generateReport(ctx context.Context, assessment string, body api.Re
 // decides.
 func (a *app) generateReportFile(ctx context.Context, assessment string, body api.ReportBody, path string, force bool) error {
 	if body.Format == "" {
-		format, err := formatFromPath(path)
+		format, err := reportFormatFromPath(path)
 		if err != nil {
 			return err
 		}
@@ -185,9 +185,9 @@ func (a *app) generateReportFile(ctx context.Context, assessment string, body ap
 	return a.downloadReport(ctx, r, path, force)
 }
 
-// saveLatestReport saves the newest ready report with this template and format, usually written by
+// saveLatestOrNewReport saves the newest ready report with this template and format, usually written by
 // the last step of the run. If there is none, it creates one.
-func (a *app) saveLatestReport(ctx context.Context, assessment string, body api.ReportBody, path string) error {
+func (a *app) saveLatestOrNewReport(ctx context.Context, assessment string, body api.ReportBody, path string) error {
 	l, err := call(ctx, a, api.ListReports, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	if err != nil {
 		return err
@@ -209,9 +209,9 @@ func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, fo
 	return a.saveDownload(f, path, force)
 }
 
-// checkOverwrite returns an error if path is not a regular file, if it exists and was not written
+// checkOutputPath returns an error if path is not a regular file, if it exists and was not written
 // by this program (unless force is set), or if its folder is not writable.
-func (a *app) checkOverwrite(path string, force bool) error {
+func (a *app) checkOutputPath(path string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 		_, err := io.Copy(a.Stdout, f.Content)
 		return err
 	}
-	if err := a.checkOverwrite(path, force); err != nil {
+	if err := a.checkOutputPath(path, force); err != nil {
 		return err
 	}
 	err := writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := io.Copy(w, f.Content); return err })
@@ -316,10 +316,10 @@ func (a *app) reportList() *cobra.Command {
 					formatTime(r.CreatedAt), humanize(r.Template), r.Format, r.Status, yesNo(r.Draft),
 					formatSize(r.SizeBytes), r.Title, r.ID,
 				}
-			}, "No reports yet; create one with `%s`.", a.commandLine("report create"))
+			}, "No reports yet; create one with `%s`.", a.suggestedCommandLine("report create"))
 		},
 	}
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -379,7 +379,7 @@ func (a *app) reportTemplates() *cobra.Command {
 		Example: "  service report templates",
 		RunE: func(*cobra.Command, []string) error {
 			return a.out.Print(reportTemplates, func(p *print.Page) {
-				printTable(
+				renderTable(
 					p,
 					reportTemplates,
 					[]print.Column{fixed("template"), wrapped("contents")},

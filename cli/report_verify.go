@@ -35,7 +35,7 @@ not one of its reports or was modified.`,
 				return &exitError{
 					code: exitVerdict,
 					err:  fmt.Errorf("%s is not a report of your organization, or was modified: "+"no report has the SHA-256 %s", args[0], sum),
-					hint: fmt.Sprintf("list the reports with `%s` and download one again to compare", a.commandLine("report list")),
+					hint: fmt.Sprintf("list the reports with `%s` and download one again to compare", a.suggestedCommandLine("report list")),
 				}
 			}
 			if err != nil {
@@ -88,7 +88,7 @@ func (a *app) printReportVerification(v *api.ReportVerification) error {
 		p.Fields(append(fields, field("id", r.ID))...)
 		if len(v.Changed) > 0 {
 			p.Blank()
-			printTable(
+			renderTable(
 				p,
 				v.Changed,
 				[]print.Column{fixed("changed since"), wrapped("was"), wrapped("is")},

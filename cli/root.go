@@ -11,7 +11,7 @@ import (
 
 // rootCommand builds the command tree.
 func (a *app) rootCommand() *cobra.Command {
-	root := group(&cobra.Command{
+	root := makeCommandGroup(&cobra.Command{
 		Use:   "service",
 		Short: "Security, compliance and maturity assessments against the Secure Controls Framework",
 		Long: `service reads a folder of policies, procedures and records, finds the evidence
@@ -33,7 +33,7 @@ It works offline on a local data folder, or on a server (service login).`,
 		case a.RunTerminal == nil:
 			return cmd.Help()
 		}
-		return a.showTerminal(cmd.Context(), nil, false)
+		return a.runTerminalInterface(cmd.Context(), nil, false)
 	}
 	root.Version = a.Version
 	root.SetVersionTemplate("service {{.Version}}\n")
@@ -49,7 +49,7 @@ It works offline on a local data folder, or on a server (service login).`,
 			hint: fmt.Sprintf("see the flags with `%s --help`", cmd.CommandPath()),
 		}
 	})
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.loadSettings(cmd) }
 	addSettingFlags(root)
 	root.AddGroup(
 		&cobra.Group{ID: "job", Title: "Assessments:"},
@@ -63,9 +63,9 @@ It works offline on a local data folder, or on a server (service login).`,
 			a.assessCommand(),
 			a.checkCommand(),
 			a.documentCommand(),
-			a.searchCommand(),
+			a.searchPassagesCommand(),
 			a.reportCommand(),
-			a.terminalCommand(),
+			a.tuiCommand(),
 		},
 		"part": {
 			a.scopeCommand(),
@@ -82,19 +82,19 @@ It works offline on a local data folder, or on a server (service login).`,
 		"team": {
 			a.loginCommand(),
 			a.logoutCommand(),
-			a.useCommand(),
+			a.useContextCommand(),
 			a.contextCommand(),
 			a.whoamiCommand(),
-			a.passwordCommand(),
+			a.changePasswordCommand(),
 			a.organizationCommand(),
 			a.syncCommand(),
 			a.memberCommand(),
-			a.keyCommand(),
+			a.apiKeyCommand(),
 			a.webhookCommand(),
 			a.integrationCommand(),
 			a.emailCommand(),
 			a.alertCommand(),
-			a.secretCommand(),
+			a.secretKeyCommand(),
 			a.userCommand(),
 		},
 		"more": {
@@ -103,7 +103,7 @@ It works offline on a local data folder, or on a server (service login).`,
 			a.customControlCommand(),
 			a.artifactCommand(),
 			a.auditCommand(),
-			a.verifyCommand(),
+			a.verifyArchiveCommand(),
 			a.daemonCommand(),
 			a.mcpCommand(),
 			a.configCommand(),
@@ -126,15 +126,15 @@ It works offline on a local data folder, or on a server (service login).`,
 	help := a.helpCommand()
 	help.GroupID = "more"
 	root.SetHelpCommand(help)
-	setArgCounts(root)
+	setArgCountChecks(root)
 	a.registerCompletions(root)
 	a.configureHelp(root)
 	return root
 }
 
-// group returns a command that only holds subcommands. Without arguments it shows its help; an
+// makeCommandGroup returns a command that only holds subcommands. Without arguments it shows its help; an
 // unknown subcommand is an error that suggests the closest match.
-func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+func makeCommandGroup(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -187,13 +187,13 @@ func (a *app) configureHelp(root *cobra.Command) {
 	})
 }
 
-// setArgCounts makes each command check that it gets as many arguments as its usage line names.
-func setArgCounts(cmd *cobra.Command) {
+// setArgCountChecks makes each command check that it gets as many arguments as its usage line names.
+func setArgCountChecks(cmd *cobra.Command) {
 	if cmd.Args == nil && cmd.Runnable() {
-		cmd.Args = requireArgs(countArgs(cmd.Use))
+		cmd.Args = requireArgCount(countArgs(cmd.Use))
 	}
 	for _, c := range cmd.Commands() {
-		setArgCounts(c)
+		setArgCountChecks(c)
 	}
 }
 
@@ -214,8 +214,8 @@ func countArgs(use string) (minArgs, maxArgs int) {
 	return minArgs, maxArgs
 }
 
-// requireArgs checks the number of arguments of a command; a negative maxArgs means no limit.
-func requireArgs(minArgs, maxArgs int) cobra.PositionalArgs {
+// requireArgCount checks the number of arguments of a command; a negative maxArgs means no limit.
+func requireArgCount(minArgs, maxArgs int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= minArgs && (maxArgs < 0 || len(args) <= maxArgs) {
 			return nil
@@ -229,8 +229,8 @@ func requireArgs(minArgs, maxArgs int) cobra.PositionalArgs {
 	}
 }
 
-// checkOneOf returns an error if value is neither empty nor one of allowed.
-func checkOneOf[S ~string](noun, value string, allowed []S) error {
+// checkOneOfOrEmpty returns an error if value is neither empty nor one of allowed.
+func checkOneOfOrEmpty[S ~string](noun, value string, allowed []S) error {
 	names := make([]string, len(allowed))
 	for i, w := range allowed {
 		names[i] = string(w)

@@ -57,13 +57,13 @@ It is logged under your name.`,
 					o.approve = api.Gates
 					continue
 				}
-				if err := checkOneOf("gate", g, api.Gates); err != nil {
+				if err := checkOneOfOrEmpty("gate", g, api.Gates); err != nil {
 					return err
 				}
 				o.approve = append(o.approve, api.Gate(g))
 			}
 			for _, r := range o.reports {
-				if _, err := formatFromPath(r); err != nil {
+				if _, err := reportFormatFromPath(r); err != nil {
 					return err
 				}
 			}
@@ -82,7 +82,7 @@ It is logged under your name.`,
 	f.StringVar(&o.version, "version", "", "catalog version, e.g. 2026.1.1 (default: the active one)")
 	f.StringSliceVar(&approve, "approve", nil, "approve in advance as yourself: all gates, or --approve=soa,gap_analysis,maturity,poam")
 	f.Lookup("approve").NoOptDefVal = "all"
-	choiceVar(f, &o.until, "until", api.States(), "stop at this state")
+	addChoiceFlag(f, &o.until, "until", api.States(), "stop at this state")
 	f.StringSliceVar(&o.reports, "report", nil, "at the end, save the full report to this file; its extension sets the format")
 	f.BoolVar(&o.force, "force", false, "overwrite files given with --report")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
@@ -97,7 +97,7 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 		return err
 	}
 	for _, r := range o.reports {
-		if err := a.checkOverwrite(r, o.force); err != nil {
+		if err := a.checkOutputPath(r, o.force); err != nil {
 			return err
 		}
 	}
@@ -105,11 +105,11 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 	if err != nil {
 		return err
 	}
-	return a.runToGate(ctx, one, paths, files, skippedFiles, o, started)
+	return a.addFilesAndAdvance(ctx, one, paths, files, skippedFiles, o, started)
 }
 
-// runToGate adds the files, advances the assessment and prints the result.
-func (a *app) runToGate(
+// addFilesAndAdvance adds the files, advances the assessment and prints the result.
+func (a *app) addFilesAndAdvance(
 	ctx context.Context,
 	one *api.Assessment,
 	paths []string,
@@ -119,9 +119,9 @@ func (a *app) runToGate(
 	started time.Time,
 ) error {
 	a.rememberAssessment(one.ID)
-	a.rememberFolder(resolveFolder(paths), one.ID)
+	a.rememberFolderAssessment(resolveFirstFolder(paths), one.ID)
 	setResumeHint := func(words string) {
-		a.interruptHint = fmt.Sprintf("progress is saved in the assessment %q; continue with `%s`", one.Name, a.commandLine(words))
+		a.interruptHint = fmt.Sprintf("progress is saved in the assessment %q; continue with `%s`", one.Name, a.suggestedCommandLine(words))
 	}
 	var late, imported int
 	if len(files) > 0 {
@@ -130,12 +130,12 @@ func (a *app) runToGate(
 			again += " " + shellQuote(p)
 		}
 		setResumeHint(again + " --name " + shellQuote(one.Name))
-		got, err := a.syncFolders(ctx, one.ID, paths, files, skippedFiles, "", false)
+		got, err := a.syncDocumentsWithFolders(ctx, one.ID, paths, files, skippedFiles, "", false)
 		if err != nil {
 			return err
 		}
 		skippedFiles, imported = got.Skipped, got.documentCount()
-		a.reportMissing(got)
+		a.printMissingNotices(got)
 		if one.State.HasReached(api.StateSoADrafted) {
 			late = got.changedCount()
 		}
@@ -162,7 +162,7 @@ func (a *app) runToGate(
 			written = append(written, r)
 		}
 	}
-	out, err := a.readRunResult(ctx, one.ID, skippedFiles, started)
+	out, err := a.fetchRunResult(ctx, one.ID, skippedFiles, started)
 	if err != nil {
 		return err
 	}
@@ -194,10 +194,10 @@ func (a *app) requireDocuments(ctx context.Context, assessment string, skippedFi
 }
 
 // findOrCreateAssessment returns the assessment to continue, or creates a new one.
-func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files int, o runOptions) (*api.Assessment, error) {
+func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, fileCount int, o runOptions) (*api.Assessment, error) {
 	name := o.name
 	if name == "" && a.flags.assessment == "" && len(paths) > 0 {
-		last, err := a.lastAssessmentFrom(ctx, resolveFolder(paths))
+		last, err := a.lastOpenAssessmentFrom(ctx, resolveFirstFolder(paths))
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files 
 		}
 		open = found
 	default:
-		found, err := a.assessmentsByName(ctx, name)
+		found, err := a.findAssessmentsByName(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -233,14 +233,14 @@ func (a *app) findOrCreateAssessment(ctx context.Context, paths []string, files 
 			return nil, withHint(
 				runtimeError("no open assessment named %q", name),
 				"give the folder to assess: `%s`",
-				a.commandLine("assess run DIR --name "+shellQuote(name)),
+				a.suggestedCommandLine("assess run DIR --name "+shellQuote(name)),
 			)
 		}
-		if files == 0 {
+		if fileCount == 0 {
 			return nil, withHint(
 				runtimeError("%s: no files to import", strings.Join(paths, ", ")),
 				"hidden files are skipped; give the folder with the documents, or start without any with `%s`",
-				a.commandLine("assess create "+shellQuote(name)),
+				a.suggestedCommandLine("assess create "+shellQuote(name)),
 			)
 		}
 		return a.createAssessment(ctx, name, o)
@@ -295,7 +295,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		if st.State.HasReached(o.until) || len(st.NextStates) == 0 {
 			return nil
 		}
-		move, _ := st.State.Next()
+		move, _ := st.State.NextMove()
 		if move.Gate != "" && len(st.BlockedBy) > 0 {
 			if stalls >= maxStalls || st.PendingApprovalID == nil || !slices.Contains(o.approve, move.Gate) {
 				return a.approvalRequiredError(ctx, id, move.Gate, st)
@@ -320,10 +320,10 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		case errors.Is(err, client.ErrConnectionLost) && stalls < maxStalls: // the next status shows whether it succeeded
 		case api.IsCode(err, api.CodeInvalidState), api.IsCode(err, api.CodeApproval):
 			if stalls >= maxStalls || !a.hasStatusChanged(ctx, id, st) {
-				return a.explainBlocked(err, move, st)
+				return a.withBlockedHint(err, move, st)
 			}
 		case err != nil:
-			return toRuntimeError(err)
+			return validationToRuntimeError(err)
 		}
 	}
 }
@@ -334,20 +334,20 @@ func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.Ass
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
 }
 
-// explainBlocked adds a hint on what to do to an error that retrying can't resolve.
-func (a *app) explainBlocked(err error, move api.Move, st *api.AssessmentStatus) error {
+// withBlockedHint adds a hint on what to do to an error that retrying can't resolve.
+func (a *app) withBlockedHint(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
-			noun := gateNoun(m.Gate)
+			noun := gateCommandName(m.Gate)
 			return withHint(
 				err,
 				"edit items with `%s` or draft again, then run `%s`",
-				a.commandLine(noun+" edit"),
-				a.commandLine("assess run"),
+				a.suggestedCommandLine(noun+" edit"),
+				a.suggestedCommandLine("assess run"),
 			)
 		}
 	}
-	return withHint(err, "check the status with `%s`", a.commandLine("assess status"))
+	return withHint(err, "check the status with `%s`", a.suggestedCommandLine("assess status"))
 }
 
 // performMove makes one transition and shows its progress. Reading documents takes longest, so it
@@ -376,7 +376,7 @@ func (a *app) performMove(ctx context.Context, id string, move api.Move, target 
 // approvalRequiredError returns the error that stops a run at a decision: what is pending, who can
 // decide, and how.
 func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, st *api.AssessmentStatus) error {
-	noun := gateNoun(g)
+	noun := gateCommandName(g)
 	var who []string
 	for _, r := range []api.Role{api.RoleOwner, api.RoleAdmin, api.RoleMember, api.RoleViewer} {
 		if r.May(api.ApprovalDecide) {
@@ -388,28 +388,28 @@ func (a *app) approvalRequiredError(ctx context.Context, id string, g api.Gate, 
 		approval = *st.PendingApprovalID
 	}
 	err := api.ApprovalRequired(g, approval, "the %s awaits a decision by an %s of the organization (%s)",
-		g.Title(), strings.Join(who, " or "), a.summarizeGate(ctx, id, g))
+		g.Title(), strings.Join(who, " or "), a.summarizeDeliverable(ctx, id, g))
 	if approval == "" {
 		err.Message = strings.Join(st.BlockedBy, "; ")
 		return &exitError{
 			code: exitApproval,
 			err:  err,
-			hint: fmt.Sprintf("resubmit it with `%s`, then decide", a.commandLine(noun+" submit")),
+			hint: fmt.Sprintf("resubmit it with `%s`, then decide", a.suggestedCommandLine(noun+" submit")),
 		}
 	}
 	return &exitError{code: exitApproval, err: err, hint: fmt.Sprintf(
 		"Review, decide, then continue:\n  %s\n  %s\n  %s\n  %s",
-		a.commandLine(
+		a.suggestedCommandLine(
 			noun+" show",
 		),
-		a.commandLine(noun+" approve"),
-		a.commandLine(noun+" reject --reason '…'"),
-		a.commandLine("assess run"),
+		a.suggestedCommandLine(noun+" approve"),
+		a.suggestedCommandLine(noun+" reject --reason '…'"),
+		a.suggestedCommandLine("assess run"),
 	)}
 }
 
-// summarizeGate summarizes the totals of the deliverable to be decided on.
-func (a *app) summarizeGate(ctx context.Context, id string, g api.Gate) string {
+// summarizeDeliverable summarizes the totals of the deliverable to be decided on.
+func (a *app) summarizeDeliverable(ctx context.Context, id string, g api.Gate) string {
 	s, err := call(ctx, a, api.GetAssessmentSummary, &api.AssessmentInput{AssessmentID: id})
 	if err != nil {
 		return "totals unavailable:" + err.Error()

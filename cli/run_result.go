@@ -31,8 +31,8 @@ type runResult struct {
 	renderHeader, renderFooter func(*print.Page)
 }
 
-// readRunResult fetches the result of a run.
-func (a *app) readRunResult(ctx context.Context, id string, skippedFiles []skippedFile, started time.Time) (*runResult, error) {
+// fetchRunResult fetches the result of a run.
+func (a *app) fetchRunResult(ctx context.Context, id string, skippedFiles []skippedFile, started time.Time) (*runResult, error) {
 	in := api.AssessmentInput{AssessmentID: id}
 	out := &runResult{Skipped: skippedFiles, WorstFindings: []api.Finding{}, Reports: []string{}}
 	if out.Skipped == nil {
@@ -76,7 +76,7 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		}
 		p.Title("%s: %s (%d%%)", o.Assessment.Name, humanize(o.Assessment.State), o.Assessment.Progress)
 		p.Fields(o.summaryFields()...)
-		o.renderUnread(a, p)
+		o.renderUnreadFiles(a, p)
 		o.renderEvidenceCaveats(p)
 		o.renderWorstFindings(p)
 		if !slices.ContainsFunc(o.Status.Outdated, func(one api.Outdated) bool { return one.Reason == "documents" }) {
@@ -89,7 +89,7 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 			p.Blank()
 			p.Text(
 				"Catalog: the built-in starter, in this project's own words. It is not the SCF; for the full SCF, import its workbook with `%s`.",
-				a.commandLine("catalog import FILE"),
+				a.suggestedCommandLine("catalog import FILE"),
 			)
 		}
 		if len(o.Reports) > 0 {
@@ -138,8 +138,8 @@ func (o *runResult) summaryFields() []print.Field {
 // maxUnreadShown is the maximum number of unread documents listed.
 const maxUnreadShown = 20
 
-// renderUnread lists the documents that could not be read, with reasons.
-func (o *runResult) renderUnread(a *app, p *print.Page) {
+// renderUnreadFiles lists the documents that could not be read, with reasons.
+func (o *runResult) renderUnreadFiles(a *app, p *print.Page) {
 	var lines []string
 	for _, l := range o.Skipped {
 		lines = append(lines, l.Name+": "+l.Reason)
@@ -154,10 +154,10 @@ func (o *runResult) renderUnread(a *app, p *print.Page) {
 	}
 	p.Title("Not read")
 	for _, l := range lines[:min(len(lines), maxUnreadShown)] {
-		p.Item(0, "%s", l)
+		p.ListItem(0, "%s", l)
 	}
 	if more := len(lines) - maxUnreadShown; more > 0 {
-		p.Item(0, "and %d more; list the imported ones with `%s`", more, a.commandLine("doc list --status failed"))
+		p.ListItem(0, "and %d more; list the imported ones with `%s`", more, a.suggestedCommandLine("doc list --status failed"))
 	}
 }
 
@@ -178,10 +178,10 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 	case !o.Assessment.State.HasReached(api.StateSoADrafted):
 	case read == 0:
 		p.Title("Note")
-		p.Item(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
+		p.ListItem(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
 	case len(names) > 0:
 		p.Title("Note")
-		p.Item(
+		p.ListItem(
 			0,
 			"%d of %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
 			len(names),
@@ -202,7 +202,7 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 		"%s added after the Statement of Applicability was drafted. To search them for evidence (requires approval again):",
 		pluralize(late, "document", "documents"),
 	)
-	p.Command(a.commandLine(refreshCommand(state)))
+	p.Command(a.suggestedCommandLine(refreshCommand(state)))
 }
 
 // Limits on what a summary shows of a gap: the number of missing elements, their width, and the
@@ -234,10 +234,10 @@ func (o *runResult) renderWorstFindings(p *print.Page) {
 				}
 				lacks[i] = excerpt(m, missingWidth)
 			}
-			p.Indent(3, "missing: %s", joinFirst(lacks, maxMissingShown))
+			p.IndentedText(3, "missing: %s", joinFirst(lacks, maxMissingShown))
 		}
 		if len(f.Evidence) == 0 {
-			p.Indent(3, "no passage found")
+			p.IndentedText(3, "no passage found")
 			continue
 		}
 		e := f.Evidence[0]

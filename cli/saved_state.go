@@ -30,7 +30,7 @@ type savedState struct {
 
 func (a *app) stateFile() string { return filepath.Join(a.StateDir, "memory.json") }
 
-func (a *app) readState() savedState {
+func (a *app) readSavedState() savedState {
 	m := savedState{}
 	if a.StateDir != "" {
 		if b, err := os.ReadFile(a.stateFile()); err == nil {
@@ -46,12 +46,12 @@ func (a *app) readState() savedState {
 	return m
 }
 
-// updateState changes the saved state; errors are ignored.
-func (a *app) updateState(change func(*savedState)) {
+// updateSavedState changes the saved state; errors are ignored.
+func (a *app) updateSavedState(change func(*savedState)) {
 	if a.StateDir == "" {
 		return
 	}
-	m := a.readState()
+	m := a.readSavedState()
 	change(&m)
 	b, err := json.MarshalIndent(m, "", "  ")
 	if err != nil || os.MkdirAll(a.StateDir, 0o700) != nil {
@@ -60,8 +60,8 @@ func (a *app) updateState(change func(*savedState)) {
 	_ = writeFileAtomically(a.stateFile(), 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
-// dataKey returns the key of the current data folder or server in the saved state.
-func (a *app) dataKey() string {
+// savedStateKey returns the key of the current data folder or server in the saved state.
+func (a *app) savedStateKey() string {
 	t := a.flags.Target
 	data := t.Data
 	if t.Server != "" {
@@ -75,30 +75,30 @@ func (a *app) dataKey() string {
 
 // rememberAssessment saves the assessment for commands that don't name one.
 func (a *app) rememberAssessment(id string) {
-	if a.readState().LastAssessments[a.dataKey()] != id {
-		a.updateState(func(m *savedState) { m.LastAssessments[a.dataKey()] = id })
+	if a.readSavedState().LastAssessments[a.savedStateKey()] != id {
+		a.updateSavedState(func(m *savedState) { m.LastAssessments[a.savedStateKey()] = id })
 	}
 }
 
-// rememberFolder saves which assessment was last run from a folder.
-func (a *app) rememberFolder(folder, id string) {
-	if folder == "" || a.readState().LastByFolder[a.dataKey()][folder] == id {
+// rememberFolderAssessment saves which assessment was last run from a folder.
+func (a *app) rememberFolderAssessment(folder, id string) {
+	if folder == "" || a.readSavedState().LastByFolder[a.savedStateKey()][folder] == id {
 		return
 	}
-	a.updateState(func(m *savedState) {
+	a.updateSavedState(func(m *savedState) {
 		if m.LastByFolder == nil {
 			m.LastByFolder = map[string]map[string]string{}
 		}
-		if m.LastByFolder[a.dataKey()] == nil {
-			m.LastByFolder[a.dataKey()] = map[string]string{}
+		if m.LastByFolder[a.savedStateKey()] == nil {
+			m.LastByFolder[a.savedStateKey()] = map[string]string{}
 		}
-		m.LastByFolder[a.dataKey()][folder] = id
+		m.LastByFolder[a.savedStateKey()][folder] = id
 	})
 }
 
-// lastAssessmentFrom returns the open assessment last run from a folder, or nil if there is none.
-func (a *app) lastAssessmentFrom(ctx context.Context, folder string) (*api.Assessment, error) {
-	id := a.readState().LastByFolder[a.dataKey()][folder]
+// lastOpenAssessmentFrom returns the open assessment last run from a folder, or nil if there is none.
+func (a *app) lastOpenAssessmentFrom(ctx context.Context, folder string) (*api.Assessment, error) {
+	id := a.readSavedState().LastByFolder[a.savedStateKey()][folder]
 	if folder == "" || id == "" {
 		return nil, nil
 	}
@@ -112,9 +112,9 @@ func (a *app) lastAssessmentFrom(ctx context.Context, folder string) (*api.Asses
 	return nil, nil
 }
 
-// resolveFolder returns the full path of the first of paths with links resolved, or "" if it is not
+// resolveFirstFolder returns the full path of the first of paths with links resolved, or "" if it is not
 // a folder.
-func resolveFolder(paths []string) string {
+func resolveFirstFolder(paths []string) string {
 	if len(paths) == 0 || folderName(paths[0]) == "" {
 		return ""
 	}
@@ -174,7 +174,7 @@ func (a *app) isUnmodifiedOutput(path string) bool {
 	if err != nil {
 		return false
 	}
-	want, known := a.readState().WrittenHashes[abs]
+	want, known := a.readSavedState().WrittenHashes[abs]
 	got, err := hashFile(path)
 	return known && err == nil && got == want
 }
@@ -186,7 +186,7 @@ func (a *app) rememberWritten(path string) {
 		return
 	}
 	if sum, err := hashFile(path); err == nil {
-		a.updateState(func(m *savedState) { m.WrittenHashes[abs] = sum })
+		a.updateSavedState(func(m *savedState) { m.WrittenHashes[abs] = sum })
 	}
 }
 

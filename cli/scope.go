@@ -21,7 +21,7 @@ import (
 )
 
 func (a *app) scopeCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "scope", Short: "Scope: which parts of the organization are assessed",
 		Long: `The scope defines which units, systems, locations and data are assessed, and which traits
 the organization has. Traits determine which controls can apply; each is true, false or
@@ -38,7 +38,7 @@ func (a *app) currentScope(ctx context.Context) (*api.Scope, error) {
 	}
 	s, err := call(ctx, a, api.GetAssessmentScope, &api.AssessmentInput{AssessmentID: one.ID})
 	if api.IsCode(err, api.CodeNotFound) {
-		return nil, withHint(err, "continue with `%s`, or create it with `%s`", a.commandLine("assess run"), a.commandLine("scope set"))
+		return nil, withHint(err, "continue with `%s`, or create it with `%s`", a.suggestedCommandLine("assess run"), a.suggestedCommandLine("scope set"))
 	}
 	return s, err
 }
@@ -150,7 +150,7 @@ traits that nobody set manually are still derived from the documents unless you 
 			if err != nil {
 				return err
 			}
-			if err := a.dropDraftedTraits(cmd.Context(), one.ID, &body, drawn); err != nil {
+			if err := a.dropUnchangedDraftedTraits(cmd.Context(), one.ID, &body, drawn); err != nil {
 				return err
 			}
 			if err := setTraits(&body, traits); err != nil {
@@ -168,15 +168,15 @@ traits that nobody set manually are still derived from the documents unless you 
 						p.Text(
 							"The Statement of Applicability is based on the previous scope. To regenerate it, keeping manual edits:",
 						)
-						p.Command(a.commandLine("soa regenerate"))
+						p.Command(a.suggestedCommandLine("soa regenerate"))
 					}
 				},
 			)
 		},
 	}
 	f := cmd.Flags()
-	optionalVar(f, &title, "title", "title of the scope")
-	optionalVar(f, &description, "description", "description of the scope")
+	addOptionalFlag(f, &title, "title", "title of the scope")
+	addOptionalFlag(f, &description, "description", "description of the scope")
 	f.StringArrayVar(&traits, "trait", nil, "a trait as name=true, name=false or name=unknown; repeatable")
 	f.StringSliceVar(&reset, "reset", nil, "traits to derive from the documents again, e.g. has_ot,uses_ai; all resets every manual one")
 	f.StringVarP(&file, "file", "f", "", "read the fields from this file; - for stdin")
@@ -193,7 +193,7 @@ func setTraits(body *api.ScopeBody, traits []string) error {
 		if !ok {
 			return withHint(usageError("--trait %q is not of the form name=value", t), "e.g. --trait has_ot=false")
 		}
-		if err := checkOneOf("trait", name, api.TraitNames); err != nil {
+		if err := checkOneOfOrEmpty("trait", name, api.TraitNames); err != nil {
 			return err
 		}
 		is, err := parseTrait(name, value)
@@ -233,8 +233,8 @@ var traitFields = []string{"value", "source", "reason", "evidence"}
 // maxScopeFile is the maximum size of a scope file, equal to the API's limit.
 const maxScopeFile = api.MaxBodyBytes
 
-// dropDraftedTraits removes the traits from body that still have their drafted value.
-func (a *app) dropDraftedTraits(ctx context.Context, assessment string, body *api.ScopeBody, draftedTraits map[string]string) error {
+// dropUnchangedDraftedTraits removes the traits from body that still have their drafted value.
+func (a *app) dropUnchangedDraftedTraits(ctx context.Context, assessment string, body *api.ScopeBody, draftedTraits map[string]string) error {
 	if len(draftedTraits) == 0 {
 		return nil
 	}
@@ -277,7 +277,7 @@ func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map
 	y := yaml.NewDecoder(bytes.NewReader(b))
 	switch err := y.Decode(&fields); {
 	case errors.Is(err, io.EOF) || err == nil && len(fields) == 0:
-		return nil, usageError("%s is empty; create a scope file to start from with `%s`", path, a.commandLine("scope show -o yaml"))
+		return nil, usageError("%s is empty; create a scope file to start from with `%s`", path, a.suggestedCommandLine("scope show -o yaml"))
 	case err != nil:
 		return nil, usageError("%s is neither YAML nor JSON: %w", path, err)
 	case !errors.Is(y.Decode(new(any)), io.EOF):
@@ -364,7 +364,7 @@ func (a *app) changeScopeStatus(ctx context.Context, transition func(context.Con
 		return err
 	}
 	if s, err = transition(ctx, api.ScopeInput{ScopeID: s.ID}); err != nil {
-		return toRuntimeError(err)
+		return validationToRuntimeError(err)
 	}
 	return a.out.Print(s, func(p *print.Page) { p.Text("The scope, version %d, is %s.", s.VersionNumber, humanize(s.Status)) })
 }

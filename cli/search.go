@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) searchCommand() *cobra.Command {
+func (a *app) searchPassagesCommand() *cobra.Command {
 	var body api.SearchBody
 	var everywhere bool
 	var doc, from, to string
@@ -60,12 +60,12 @@ are shown once.`,
 							fmt.Sprintf("%.2f", h.Score),
 							joinNonEmpty(h.Filename, formatLocation(h.HeadingPath, h.Locator)),
 						)
-						p.Indent(3, "%s", h.Text)
+						p.IndentedText(3, "%s", h.Text)
 						if n := len(h.DuplicateIDs); n > 0 {
-							p.Indent(3, "and %s", pluralize(n, "similar passage", "similar passages"))
+							p.IndentedText(3, "and %s", pluralize(n, "similar passage", "similar passages"))
 						}
 					}
-					textIfEmpty(p, len(ans.Data), "No matching passages.")
+					renderTextIfEmpty(p, len(ans.Data), "No matching passages.")
 				},
 			)
 		},

@@ -10,16 +10,16 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) secretCommand() *cobra.Command {
-	return group(&cobra.Command{
+func (a *app) secretKeyCommand() *cobra.Command {
+	return makeCommandGroup(&cobra.Command{
 		Use: "secret", Short: "The encryption key for webhook and integration secrets",
 		Long: `Secrets are encrypted in the database. The key is stored in SERVICE_SECRET_KEY, in the file
 secret.key of the data folder, or in the system's keyring.`,
 		Example: "  service secret show\n  service secret rotate",
-	}, a.secretShow(), a.secretRotate())
+	}, a.secretKeyShow(), a.secretKeyRotate())
 }
 
-func (a *app) printSecretKey(k *api.SecretKey) error {
+func (a *app) printSecretKeyStatus(k *api.SecretKey) error {
 	return a.out.Print(k, func(p *print.Page) {
 		old := "none"
 		if len(k.OldKeyIDs) > 0 {
@@ -39,7 +39,7 @@ func (a *app) printSecretKey(k *api.SecretKey) error {
 	})
 }
 
-func (a *app) secretShow() *cobra.Command {
+func (a *app) secretKeyShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show", Short: "Show where the key is stored and whether all secrets can be decrypted",
 		Long:    "Shows where the keys are stored and how many secrets use them, never the keys\nthemselves. Requires a platform admin.",
@@ -49,12 +49,12 @@ func (a *app) secretShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printSecretKey(k)
+			return a.printSecretKeyStatus(k)
 		},
 	}
 }
 
-func (a *app) secretRotate() *cobra.Command {
+func (a *app) secretKeyRotate() *cobra.Command {
 	in := &api.RotateSecretKeyInput{}
 	var sure bool
 	cmd := &cobra.Command{
@@ -74,10 +74,10 @@ set it to NEW,OLD, restart, and rotate. Requires a platform admin.`,
 			if err != nil {
 				return err
 			}
-			return a.printSecretKey(k)
+			return a.printSecretKeyStatus(k)
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Body.Location, "location", []string{"file", "keyring"}, "where to store the keys from now on: file or keyring")
+	addChoiceFlag(cmd.Flags(), &in.Body.Location, "location", []string{"file", "keyring"}, "where to store the keys from now on: file or keyring")
 	cmd.Flags().BoolVar(&in.Body.DeleteOldKeys, "delete-old", false, "delete the old keys")
 	addYesFlag(cmd, &sure)
 	return cmd

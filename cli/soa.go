@@ -35,7 +35,7 @@ var implementations = []api.Implementation{
 }
 
 func (a *app) soaCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "soa", Short: "Statement of Applicability (SoA): which controls apply, and the evidence",
 		Long: `The Statement of Applicability states for each control whether it applies, why, and
 how far the evidence shows it is implemented. It is the first approval gate: gaps are
@@ -47,7 +47,7 @@ analyzed only after an owner or admin has approved it.`,
 		a.soaExplain(),
 		a.soaItems(),
 		a.soaEdit(),
-		a.soaRefresh(),
+		a.soaRefreshEvidence(),
 		a.soaValidate(),
 		soaWorkbook.importCommand(a),
 	}, soaVersions.commands(a)...)...)
@@ -61,7 +61,7 @@ func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlag
 // findSoAItem returns the item of the newest version with the given control code or id. If ref is a
 // requirement, the error holds the controls that cover it.
 func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error) {
-	id, err := soaVersions.fetchNewestID(ctx, a)
+	id, err := soaVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,13 @@ func (a *app) soaShow() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				talk, err := a.fetchCommentSection(ctx, i.AssessmentID, api.GateSoA, matchItem(i.ControlCode))
+				talk, err := a.fetchCommentRenderer(ctx, i.AssessmentID, api.GateSoA, newItemCommentFilter(i.ControlCode))
 				if err != nil {
 					return err
 				}
 				return a.out.Print(i, func(p *print.Page) { renderSoAItem(p, i); talk(p) })
 			}
-			v, err := soaVersions.fetchNewest(ctx, a)
+			v, err := soaVersions.fetchNewestVersion(ctx, a)
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (a *app) soaShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			talk, err := a.fetchCommentSection(ctx, v.AssessmentID, api.GateSoA, isOnDeliverable)
+			talk, err := a.fetchCommentRenderer(ctx, v.AssessmentID, api.GateSoA, isOnWholeDeliverable)
 			if err != nil {
 				return err
 			}
@@ -161,10 +161,10 @@ func (a *app) soaShow() *cobra.Command {
 					&v.DeliverableVersion,
 					field("applicability", formatCounts(applicable, applicabilities)),
 					field("of the applicable", formatCounts(status, implementations)),
-					field("needs review", pluralize(review, "item", "items")+" (`"+a.commandLine("soa items --needs-review")+"`)"),
+					field("needs review", pluralize(review, "item", "items")+" (`"+a.suggestedCommandLine("soa items --needs-review")+"`)"),
 				)
 				talk(p)
-				a.renderVersionActions(p, api.GateSoA, v.Status)
+				a.renderNextVersionCommands(p, api.GateSoA, v.Status)
 			})
 		},
 	}
@@ -184,9 +184,9 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 	if len(i.Statements) > 0 {
 		p.Title("Requirements of the control")
 		for _, s := range i.Statements {
-			p.Item(0, "[%s] %s", s.Verdict, s.Text)
+			p.ListItem(0, "[%s] %s", s.Verdict, s.Text)
 			if s.Reason != "" {
-				p.Indent(2, "%s", s.Reason)
+				p.IndentedText(2, "%s", s.Reason)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 }
 
 func renderSoATable(p *print.Page, items []api.SoAItem) {
-	printTable(p, items, []print.Column{
+	renderTable(p, items, []print.Column{
 		fixed("control"), column("title"), column("applicability"), column("status"), optional(column("evidence")),
 		optional(number("quotes")), optional(column("owner")),
 	}, func(i api.SoAItem) []string {
@@ -216,7 +216,7 @@ func (a *app) soaItems() *cobra.Command {
 		Example: "  service soa items --domain IAC\n  service soa items --status not_evidenced -o csv > open.csv\n" +
 			"  service soa items --needs-review\n  service soa items --requirement A.8.5",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -231,21 +231,21 @@ func (a *app) soaItems() *cobra.Command {
 			defer a.noteMoreResults(len(items.Data), items.Pagination)
 			return a.out.Print(items, func(p *print.Page) {
 				renderSoATable(p, items.Data)
-				textIfEmpty(p, len(items.Data), "No matching items.")
+				renderTextIfEmpty(p, len(items.Data), "No matching items.")
 			})
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.Domain, "domain", "", "only this domain, e.g. IAC")
-	choiceVar(f, &in.Applicability, "applicability", applicabilities, "only this applicability")
-	choiceVar(f, &in.ImplementationStatus, "status", implementations, "only this implementation status")
+	addChoiceFlag(f, &in.Applicability, "applicability", applicabilities, "only this applicability")
+	addChoiceFlag(f, &in.ImplementationStatus, "status", implementations, "only this implementation status")
 	f.StringVar(&in.Framework, "framework", "", "only controls required by this framework")
 	f.StringVar(&in.Requirement, "requirement", "", "only controls covering this requirement, e.g. A.8.5")
 	f.StringVar(&in.Owner, "owner", "", "only this owner (part of the name is enough)")
 	f.BoolVar(&review, "needs-review", false, "only items that need review")
 	f.StringVar(&in.Q, "query", "", "only items containing these words")
 	f.StringVar(&in.Sort, "sort", "", "sort order, e.g. owner,control_code; an unknown name lists the valid ones")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -288,37 +288,37 @@ the next one; editing one under review voids the pending approval.`,
 				if orEmpty(in.Body.ImplementationStatus) == api.Implemented && out.CoverageRatio == 0 && orEmpty(out.Note) == "" {
 					p.Blank()
 					p.Text("No supporting evidence is linked and there is no note. To record where you saw it:")
-					p.Command(a.commandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
+					p.Command(a.suggestedCommandLine("soa edit " + out.ControlCode + " --note 'Seen in …'"))
 				}
 			})
 		},
 	}
 	f := cmd.Flags()
 	choices := "applicable, partially_applicable, not_applicable, out_of_scope or undecided"
-	optionalChoiceVar(f, &in.Body.Applicability, "applicability", applicabilities, choices)
-	optionalChoiceVar(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
-	optionalVar(f, &in.Body.Rationale, "rationale", "why it applies, or does not")
+	addOptionalChoiceFlag(f, &in.Body.Applicability, "applicability", applicabilities, choices)
+	addOptionalChoiceFlag(f, &in.Body.ImplementationStatus, "status", implementations, implementationsUsage)
+	addOptionalFlag(f, &in.Body.Rationale, "rationale", "why it applies, or does not")
 	f.StringSliceVar(&in.Body.Reset, "reset", nil, "edited fields to reset to the drafted values, e.g. owner,note; all resets every field")
 	f.StringSliceVar(&reasons, "inclusion-reason", nil, "reasons to include it: legal, contractual, risk, best_practice, framework")
-	clearableVar(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
-	clearableVar(f, &in.Body.Note, "note", "a note; empty removes it")
+	addClearableFlag(f, &in.Body.Owner, "owner", "who is responsible; empty removes it")
+	addClearableFlag(f, &in.Body.Note, "note", "a note; empty removes it")
 	f.BoolVar(&reviewed, "reviewed", false, "mark the item as reviewed")
 	return cmd
 }
 
-func (a *app) soaRefresh() *cobra.Command {
+func (a *app) soaRefreshEvidence() *cobra.Command {
 	return &cobra.Command{
 		Use: "refresh", Short: "Search for evidence again",
 		Long:    "Searches the current documents for evidence of each item, without changing\nmanual decisions. Use it after adding documents.",
 		Example: "  service doc add new-policy.docx\n  service soa refresh",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
 			a.progress.Start("searching for evidence")
 			v, err := call(cmd.Context(), a, api.RefreshSoAEvidence, &api.SoAInput{SoAVersionID: id})
-			return soaVersions.printAction(a, v, toRuntimeError(err), "refreshed", 0)
+			return soaVersions.printAction(a, v, validationToRuntimeError(err), "refreshed", 0)
 		},
 	}
 }
@@ -356,7 +356,7 @@ func (a *app) soaValidate() *cobra.Command {
 			"without a rationale. Exits with 1 if a rule is violated.",
 		Example: "  service soa validate\n  service soa items --applicability undecided",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			id, err := soaVersions.fetchNewestID(cmd.Context(), a)
+			id, err := soaVersions.fetchNewestVersionID(cmd.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -367,13 +367,13 @@ func (a *app) soaValidate() *cobra.Command {
 			if err := a.out.Print(v, func(p *print.Page) {
 				rows := groupIssues(v.Issues)
 				p.Table([]print.Column{fixed("severity"), fixed("rule"), wrapped("message"), wrapped("controls")}, rows)
-				textIfEmpty(p, len(rows), "No issues found.")
+				renderTextIfEmpty(p, len(rows), "No issues found.")
 				if len(rows) > 0 {
 					p.Blank()
 					p.Text("%s, %s.", pluralize(v.Errors, "error", "errors"), pluralize(v.Warnings, "warning", "warnings"))
 				}
 				if v.Valid {
-					p.Text("Ready to submit: `%s`.", a.commandLine("soa submit"))
+					p.Text("Ready to submit: `%s`.", a.suggestedCommandLine("soa submit"))
 				}
 			}); err != nil {
 				return err

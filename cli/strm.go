@@ -49,7 +49,7 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 			)
 			a.progress.Done("")
 			if err != nil {
-				return toRuntimeError(a.withFrameworkHint(err))
+				return validationToRuntimeError(a.withFrameworkHint(err))
 			}
 			return a.out.Print(run, func(p *print.Page) { a.renderImportRun(p, run) })
 		},
@@ -115,7 +115,7 @@ func renderMappingDocuments(p *print.Page, list []api.MappingDocument) {
 		return
 	}
 	p.Title("%s", pluralize(len(list), "document", "documents"))
-	printTable(p, list, []print.Column{
+	renderTable(p, list, []print.Column{
 		fixed("framework"), number("elements"), number("related"), number("confirmed"), number("added"),
 		number("unnamed"), optional(number("texts")), optional(number("new requirements")), optional(column("file")),
 	}, func(d api.MappingDocument) []string {

@@ -14,7 +14,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-func (a *app) syncKey() *cobra.Command {
+func (a *app) syncShowKey() *cobra.Command {
 	var replace, sure bool
 	cmd := &cobra.Command{
 		Use: "key", Short: "Show the public key for exchanging bundles",
@@ -61,13 +61,13 @@ its changes are applied as you, or as the account given with --as.`,
 				return err
 			}
 			in.Body.Key = strings.Join(strings.Fields(key), "") // the key may have been copied over several lines
-			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncFingerprint(key)) {
+			if fingerprint != "" && !strings.EqualFold(strings.TrimSpace(fingerprint), api.SyncKeyFingerprint(key)) {
 				return withHint(
-					runtimeError("the key has the fingerprint %s, not the expected one", api.SyncFingerprint(key)),
+					runtimeError("the key has the fingerprint %s, not the expected one", api.SyncKeyFingerprint(key)),
 					"this is not the key you expected; ask the other party for it again",
 				)
 			}
-			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncFingerprint(key)); err != nil {
+			if err := a.confirm(sure || fingerprint != "", "trust the key with the fingerprint "+api.SyncKeyFingerprint(key)); err != nil {
 				return err
 			}
 			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
@@ -84,7 +84,7 @@ its changes are applied as you, or as the account given with --as.`,
 
 // readPeerKey returns a key given as argument or in a file.
 func readPeerKey(arg string) (string, error) {
-	if api.SyncFingerprint(arg) != "" {
+	if api.SyncKeyFingerprint(arg) != "" {
 		return arg, nil
 	}
 	f, err := os.Open(arg)
@@ -97,7 +97,7 @@ func readPeerKey(arg string) (string, error) {
 		return "", err
 	}
 	key := strings.TrimSpace(string(b))
-	if api.SyncFingerprint(key) == "" {
+	if api.SyncKeyFingerprint(key) == "" {
 		return "", withHint(usageError("no key found in %s", arg), "the other party can write one with `service sync key --jq .key >%s`", arg)
 	}
 	return key, nil
@@ -120,7 +120,7 @@ func (a *app) syncPeers() *cobra.Command {
 			}, "No trusted keys.")
 		},
 	}
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -183,7 +183,7 @@ A clone's changes count as sent once the reply is imported; until then they are 
 			"  service sync bundle begin.bundle --to adas-laptop --include-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if err := a.checkOverwrite(args[0], force); err != nil {
+			if err := a.checkOutputPath(args[0], force); err != nil {
 				return err
 			}
 			one, err := a.currentAssessment(ctx)
@@ -230,7 +230,7 @@ that is damaged, outdated, from an untrusted key or for someone else is rejected
 			if info, err := f.Stat(); err == nil && info.IsDir() {
 				return errors.Join(usageError("%s is a folder; give a bundle file", args[0]), f.Close())
 			}
-			in := &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, DryRun: formatDryRun(dryRun)}
+			in := &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, DryRun: encodeDryRun(dryRun)}
 			a.progress.Start("importing the bundle")
 			got, err := call(cmd.Context(), a, api.ImportSyncBundle, in)
 			if err = errors.Join(err, f.Close()); err != nil {
@@ -276,7 +276,7 @@ func renderAppliedBundle(p *print.Page, t *api.ImportedSyncBundle) {
 		)
 	}
 	for _, n := range t.Notes {
-		p.Item(0, "%s", n)
+		p.ListItem(0, "%s", n)
 	}
 	switch {
 	case t.DryRun:

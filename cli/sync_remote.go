@@ -33,15 +33,15 @@ type syncResult struct {
 
 func (a *app) syncCommand() *cobra.Command {
 	var dryRun bool
-	cmd := group(&cobra.Command{
+	cmd := makeCommandGroup(&cobra.Command{
 		Use: "sync", Short: "Work on a clone of an assessment offline and sync it",
 		Long: `Pushes changes made in the local clone to its remote and pulls the remote's changes.
 Changes to different items, or to different fields of an item, are merged;
 changes to the same field are a conflict, and you choose between the two values. Offline
 submissions, approvals and transitions are repeated on the remote, under its rules.`,
 		Example: "  service sync clone https://grc.acme.example 'Acme 2026'\n  service sync\n  service sync --dry-run\n  service sync conflicts",
-	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolve(), a.syncDetach(),
-		a.syncKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncWriteBundle(), a.syncApplyBundle())
+	}, a.syncClone(), a.syncPublish(), a.syncStatus(), a.syncConflicts(), a.syncResolveConflict(), a.syncDetach(),
+		a.syncShowKey(), a.syncTrust(), a.syncPeers(), a.syncDistrust(), a.syncWriteBundle(), a.syncApplyBundle())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommandError(cmd, args[0])
@@ -53,7 +53,7 @@ submissions, approvals and transitions are repeated on the remote, under its rul
 		}
 		got, err := a.syncUntilDone(ctx, remote, st, dryRun)
 		if err := errors.Join(err, disconnect()); err != nil {
-			return adviseRemoteError(err, st)
+			return withRemoteHint(err, st)
 		}
 		return a.printSyncResult(got)
 	}
@@ -63,9 +63,9 @@ submissions, approvals and transitions are repeated on the remote, under its rul
 
 func (a *app) printSyncResult(got *syncResult) error {
 	if !a.out.IsHumanReadable() {
-		return a.out.Record(got)
+		return a.out.PrintRecord(got)
 	}
-	return a.out.Page(func(p *print.Page) {
+	return a.out.PrintPage(func(p *print.Page) {
 		if got.DryRun {
 			p.Text(
 				"Would push %s and %s; the remote would apply %d, with %s. Would pull %s.",
@@ -84,7 +84,7 @@ func (a *app) printSyncResult(got *syncResult) error {
 			)
 		}
 		for _, n := range got.Notes {
-			p.Item(0, "%s", n)
+			p.ListItem(0, "%s", n)
 		}
 		if got.Conflicts > 0 && !got.DryRun {
 			p.Text("%s to resolve; list them with `service sync conflicts`.", pluralize(got.Conflicts, "conflict", "conflicts"))
@@ -152,20 +152,20 @@ func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.
 		)
 	}
 	remote, disconnect, err := a.connectRemote(ctx, st.Server, st.OrganizationID, token)
-	return st, remote, disconnect, adviseRemoteError(err, st)
+	return st, remote, disconnect, withRemoteHint(err, st)
 }
 
-// adviseRerun adds a hint to rerun the command after a lost connection.
-func adviseRerun(err error) error {
+// withRerunHint adds a hint to rerun the command after a lost connection.
+func withRerunHint(err error) error {
 	if !errors.Is(err, client.ErrConnectionLost) {
 		return err
 	}
 	return withHint(err, "run the same command again: it continues where it stopped, and nothing is applied twice")
 }
 
-// adviseRemoteError adds a hint for errors of a clone's remote: it is unreachable, doesn't know the
+// withRemoteHint adds a hint for errors of a clone's remote: it is unreachable, doesn't know the
 // clone, or rejects the user.
-func adviseRemoteError(err error, st *api.SyncStatus) error {
+func withRemoteHint(err error, st *api.SyncStatus) error {
 	if api.IsCode(err, api.CodeNotFound) {
 		return withHint(
 			err,
@@ -179,7 +179,7 @@ func adviseRemoteError(err error, st *api.SyncStatus) error {
 		)
 	}
 	if errors.Is(err, client.ErrConnectionLost) {
-		return adviseRerun(err)
+		return withRerunHint(err)
 	}
 	if api.IsCode(err, api.CodeUnauthorized) {
 		return withHint(err, "sign in to the remote with `service login %s`; your local changes are kept", st.Server)
@@ -220,7 +220,7 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 	}
 	a.progress.Start("syncing")
 	for {
-		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, DryRun: formatDryRun(dryRun)})
+		p, err := call(ctx, a, api.PrepareSync, &api.PrepareSyncInput{AssessmentID: st.AssessmentID, DryRun: encodeDryRun(dryRun)})
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func (a *app) syncUntilDone(ctx context.Context, remote *client.Client, st *api.
 		if err != nil {
 			return nil, err
 		}
-		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data), DryRun: formatDryRun(dryRun)}
+		in := &api.PushSyncInput{AssessmentID: st.AssessmentID, File: toUploadFile(p.Data), DryRun: encodeDryRun(dryRun)}
 		out, err := client.Do(ctx, remote, api.PushSync, in)
 		if err != nil {
 			return nil, err
@@ -295,7 +295,7 @@ func (a *app) pullChanges(ctx context.Context, clone, remote *client.Client, st 
 		}
 		p, err := client.Do(ctx, remote, api.GetSyncChanges, &api.ChangesSyncInput{
 			AssessmentID: st.AssessmentID, ReplicaID: st.ReplicaID, Since: int(now.Since),
-			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, DryRun: formatDryRun(result.DryRun),
+			AnchorSequence: int(now.AnchorSequence), AnchorHash: now.AnchorHash, DryRun: encodeDryRun(result.DryRun),
 		})
 		if err != nil {
 			return err
@@ -371,7 +371,7 @@ any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same com
 			}
 			got, err := a.cloneAssessment(ctx, remote, strings.TrimRight(args[0], "/"), args[1], withCatalog)
 			if err = errors.Join(err, disconnect()); err != nil {
-				return adviseRerun(err)
+				return withRerunHint(err)
 			}
 			a.rememberAssessment(got.AssessmentID)
 			return a.printSyncResult(got)
@@ -412,7 +412,7 @@ func (a *app) cloneAssessment(ctx context.Context, remote *client.Client, server
 		return nil, err
 	}
 	if in.Body.ReplicaID != "" && joined.ReplicaID != in.Body.ReplicaID {
-		return nil, adviseRemoteError(api.NotFound("clone", in.Body.ReplicaID), &api.SyncStatus{AssessmentID: one.ID, Server: server})
+		return nil, withRemoteHint(api.NotFound("clone", in.Body.ReplicaID), &api.SyncStatus{AssessmentID: one.ID, Server: server})
 	}
 	st, err := a.attachClone(ctx, server, joined, joined.CatalogSHA256, joined.CustomSHA256)
 	if api.IsCode(err, api.CodeInvalidState) && withCatalog {
@@ -455,7 +455,7 @@ you, as far as the rules there let you.`,
 			}
 			got, err := a.publishAssessment(ctx, remote, strings.TrimRight(args[0], "/"), withCatalog)
 			if err = errors.Join(err, disconnect()); err != nil {
-				return adviseRerun(err)
+				return withRerunHint(err)
 			}
 			return a.printSyncResult(got)
 		},
@@ -509,7 +509,7 @@ func (a *app) syncStatus() *cobra.Command {
 				case "remote":
 					p.Text("This is the remote. %s.", pluralize(len(st.Replicas), "clone", "clones"))
 					for _, r := range st.Replicas {
-						p.Item(
+						p.ListItem(
 							0,
 							"%s on %s, last seen %s, %s behind",
 							r.UserName,
@@ -529,7 +529,7 @@ func (a *app) syncStatus() *cobra.Command {
 					}
 					p.Text("%s not sent yet.", pluralize(st.Ahead, "record is", "records are"))
 					for _, u := range st.Unpushed {
-						p.Item(0, "%s %s, %s", strings.ReplaceAll(u.Table, "_", " "), u.Label, formatTime(u.At))
+						p.ListItem(0, "%s %s, %s", strings.ReplaceAll(u.Table, "_", " "), u.Label, formatTime(u.At))
 					}
 				}
 				p.Text("%s open.", pluralize(st.OpenConflicts, "conflict is", "conflicts are"))
@@ -565,19 +565,19 @@ func (a *app) syncConflicts() *cobra.Command {
 				for i := range got.Data {
 					renderConflict(p, &got.Data[i])
 				}
-				textIfEmpty(p, len(got.Data), "No conflicts.")
+				renderTextIfEmpty(p, len(got.Data), "No conflicts.")
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "include resolved conflicts")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
 func renderConflict(p *print.Page, c *api.SyncConflict) {
-	p.Item(0, "%s (%s, %s)", c.Message, c.Status, c.ID)
+	p.ListItem(0, "%s (%s, %s)", c.Message, c.Status, c.ID)
 	if c.Kind == api.ConflictReplica {
-		p.Item(2, "`--keep clone` applies them as you, as far as permitted; `--keep remote` discards them")
+		p.ListItem(2, "`--keep clone` applies them as you, as far as permitted; `--keep remote` discards them")
 		return
 	}
 	for _, s := range []struct {
@@ -594,11 +594,11 @@ func renderConflict(p *print.Page, c *api.SyncConflict) {
 		if s.side.At != nil {
 			who += " " + formatTime(*s.side.At)
 		}
-		p.Item(2, "%s: %.300s%s", s.what, s.side.Value, who)
+		p.ListItem(2, "%s: %.300s%s", s.what, s.side.Value, who)
 	}
 }
 
-func (a *app) syncResolve() *cobra.Command {
+func (a *app) syncResolveConflict() *cobra.Command {
 	var side, value string
 	cmd := &cobra.Command{
 		Use: "resolve CONFLICT", Short: "Resolve a conflict",
@@ -623,20 +623,20 @@ func (a *app) syncResolve() *cobra.Command {
 					in.Body.Value = b
 				}
 			}
-			made, err := a.resolveAtRemote(ctx, in)
+			made, err := a.resolveSyncConflict(ctx, in)
 			if err != nil {
 				return err
 			}
 			return a.out.Print(made, func(p *print.Page) { p.Text("Resolved: %s. A clone gets the result with `service sync`.", made.Choice) })
 		},
 	}
-	choiceVar(cmd.Flags(), &side, "keep", []string{"remote", "clone"}, "whose value to keep: remote or clone")
+	addChoiceFlag(cmd.Flags(), &side, "keep", []string{"remote", "clone"}, "whose value to keep: remote or clone")
 	cmd.Flags().StringVar(&value, "value", "", "set this value (text or JSON)")
 	return cmd
 }
 
-// resolveAtRemote resolves a conflict where the command works, or on the remote if that is a clone.
-func (a *app) resolveAtRemote(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
+// resolveSyncConflict resolves a conflict where the command works, or on the remote if that is a clone.
+func (a *app) resolveSyncConflict(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if a.flags.Server != "" || a.targetErr != nil {
 		return call(ctx, a, api.ResolveSyncConflict, in)
 	}

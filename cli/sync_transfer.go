@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// formatDryRun returns the API's form of a dry-run flag.
-func formatDryRun(dryRun bool) string {
+// encodeDryRun returns the API's form of a dry-run flag.
+func encodeDryRun(dryRun bool) string {
 	if dryRun {
 		return "true"
 	}

@@ -32,12 +32,12 @@ func printList[T any](
 ) error {
 	defer a.noteMoreResults(len(list.Data), list.Pagination)
 	return a.out.Print(list, func(p *print.Page) {
-		printTable(p, list.Data, columns, row)
-		textIfEmpty(p, len(list.Data), emptyText, args...)
+		renderTable(p, list.Data, columns, row)
+		renderTextIfEmpty(p, len(list.Data), emptyText, args...)
 	})
 }
 
-func printTable[T any](p *print.Page, records []T, columns []print.Column, row func(T) []string) {
+func renderTable[T any](p *print.Page, records []T, columns []print.Column, row func(T) []string) {
 	rows := make([][]string, len(records))
 	for i, r := range records {
 		rows[i] = row(r)

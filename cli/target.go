@@ -104,8 +104,8 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	return nil
 }
 
-// target is where the command works, with its credential.
-func (a *app) target() (Target, error) {
+// targetWithCredential is where the command works, with its credential.
+func (a *app) targetWithCredential() (Target, error) {
 	if a.targetErr != nil {
 		return Target{}, a.targetErr
 	}
@@ -120,7 +120,7 @@ func (a *app) withCredential(t Target, c *contexts.Context) (Target, error) {
 	secret, err := a.contextStore().Secret(c)
 	switch {
 	case errors.Is(err, contexts.ErrSignedOut):
-		return t, &exitError{code: exitUnauthorized, err: err, hint: "sign in with `" + a.loginCommandFor(c) + "`"}
+		return t, &exitError{code: exitUnauthorized, err: err, hint: "sign in with `" + a.loginCommandLineFor(c) + "`"}
 	case err != nil:
 		return t, runtimeError("%w", err)
 	case c.Credential == contexts.APIKey:
@@ -142,7 +142,7 @@ func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	store := a.contextStore()
 	_ = store.Update(func(b *contexts.Config) error {
 		c := b.Find(name)
-		if c == nil || !c.SignedIn() {
+		if c == nil || !c.HasSecret() {
 			return errors.New("it was signed out meanwhile")
 		}
 		if !ends.IsZero() {
@@ -161,8 +161,8 @@ func targetFromContext(c *contexts.Context) Target {
 	return Target{Server: c.Server, Organization: c.OrganizationID, CA: c.CA, InsecureHTTP: c.InsecureHTTP}
 }
 
-// loginCommandFor returns the command that signs in to a context.
-func (a *app) loginCommandFor(c *contexts.Context) string {
+// loginCommandLineFor returns the command that signs in to a context.
+func (a *app) loginCommandLineFor(c *contexts.Context) string {
 	if c.Credential == contexts.APIKey {
 		return "service login --token-stdin --context " + shellQuote(c.Name)
 	}

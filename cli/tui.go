@@ -33,7 +33,7 @@ type TerminalOptions struct {
 	Editor string
 }
 
-func (a *app) terminalCommand() *cobra.Command {
+func (a *app) tuiCommand() *cobra.Command {
 	var mouse bool
 	cmd := &cobra.Command{
 		Use: "tui [ID|NAME]", Short: "Browse and review in the terminal", ValidArgsFunction: a.completeAssessments(),
@@ -48,16 +48,16 @@ Statement of Applicability, gaps, maturity and plan, item by item or many at onc
 					"use other commands; list them with `service --help`",
 				)
 			}
-			return a.showTerminal(cmd.Context(), args, mouse)
+			return a.runTerminalInterface(cmd.Context(), args, mouse)
 		},
 	}
 	cmd.Flags().BoolVar(&mouse, "mouse", false, "enable the mouse; select text with Shift")
 	return cmd
 }
 
-// showTerminal opens the terminal interface with the given assessment, or the one used last.
-func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error {
-	t, err := a.target()
+// runTerminalInterface opens the terminal interface with the given assessment, or the one used last.
+func (a *app) runTerminalInterface(ctx context.Context, args []string, mouse bool) error {
+	t, err := a.targetWithCredential()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 		default: // a notice is already pending
 		}
 	}
-	c, err := a.connectTo(ctx, t)
+	c, err := a.connectAndKeep(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	}
 	aside := *a // no side output while a screen is shown
 	aside.progress = nil
-	o.Resolve, o.Sync = aside.resolveAtRemote, aside.syncAndSummarize
+	o.Resolve, o.Sync = aside.resolveSyncConflict, aside.syncAndSummarize
 	if o.Editor == "" {
 		o.Editor = a.Env("EDITOR")
 	}
@@ -95,7 +95,7 @@ func (a *app) showTerminal(ctx context.Context, args []string, mouse bool) error
 	case a.flags.assessment != "":
 		o.Assessment, err = a.findAssessment(ctx, a.flags.assessment)
 	default:
-		if id := a.readState().LastAssessments[a.dataKey()]; id != "" {
+		if id := a.readSavedState().LastAssessments[a.savedStateKey()]; id != "" {
 			if o.Assessment, err = call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: id}); api.IsCode(
 				err,
 				api.CodeNotFound,

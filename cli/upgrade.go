@@ -79,7 +79,7 @@ const (
 )
 
 func (a *app) upgradeCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "upgrade", Short: "Check for a newer version",
 		Long:    `The program never checks for new versions on its own and never replaces itself. ` + "`service\nupgrade check`" + ` checks once and shows how to upgrade.`,
 		Example: "  service upgrade check",
@@ -152,7 +152,7 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 	if err != nil {
 		return nil, err
 	}
-	r, err := newestRelease(raw)
+	r, err := parseNewestRelease(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", redactPassword(address), err)
 	}
@@ -163,7 +163,7 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 		Page:        r.Page,
 		Steps:       upgradeSteps(a.Releases.Executable, runtime.GOOS),
 	}
-	if here, there := releaseVersion(a.Version), releaseVersion(r.Tag); here != "" && there != "" {
+	if here, there := normalizeReleaseVersion(a.Version), normalizeReleaseVersion(r.Tag); here != "" && there != "" {
 		newer := semver.Compare(here, there) < 0
 		u.Newer = &newer
 	}
@@ -210,9 +210,9 @@ var errNoRelease = errors.New(
 	"the response contains no published release; expected a release or a list, e.g. {\"tag_name\": \"v1.2.3\", …}",
 )
 
-// newestRelease parses a response: one release, or a list, of which the highest version is
+// parseNewestRelease parses a response: one release, or a list, of which the highest version is
 // returned.
-func newestRelease(raw []byte) (*release, error) {
+func parseNewestRelease(raw []byte) (*release, error) {
 	var all []release
 	raw = bytes.TrimSpace(raw)
 	if bytes.HasPrefix(raw, []byte("[")) {
@@ -229,7 +229,7 @@ func newestRelease(raw []byte) (*release, error) {
 	var best *release
 	highest := "" // older than any version
 	for i, r := range all {
-		v := releaseVersion(r.Tag)
+		v := normalizeReleaseVersion(r.Tag)
 		if v == "" || r.Draft || r.Prerelease || semver.Prerelease(v) != "" {
 			continue
 		}
@@ -318,7 +318,7 @@ func renderUpgrade(p *print.Page, u *upgradeInfo) {
 	}
 	p.Title("To upgrade")
 	for _, h := range u.Steps {
-		p.Item(0, "%s", h)
+		p.ListItem(0, "%s", h)
 	}
 	if u.Checksums == "" {
 		return

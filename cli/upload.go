@@ -96,7 +96,7 @@ func (a *app) uploadFile(
 			return doc, err
 		}
 		limit := api.AsError(err)
-		a.warnRateLimit(remaining, limit.RequestLimit())
+		a.warnSlowUploadOnce(remaining, limit.RequestLimit())
 		wait := retryDelays[try]
 		if told := limit.RetryAfter(); told > 0 {
 			wait = time.Duration(told) * time.Second
@@ -107,9 +107,9 @@ func (a *app) uploadFile(
 	}
 }
 
-// warnRateLimit tells the user once how long the remaining files will take at the server's rate
+// warnSlowUploadOnce tells the user once how long the remaining files will take at the server's rate
 // limit.
-func (a *app) warnRateLimit(remaining, perMinute int) {
+func (a *app) warnSlowUploadOnce(remaining, perMinute int) {
 	if a.warnedSlowUpload || perMinute <= 0 || remaining <= perMinute {
 		return
 	}
@@ -164,12 +164,12 @@ func (a *app) pollInterval() time.Duration {
 	return 200 * time.Millisecond
 }
 
-// waitUntilRead waits until all of an assessment's documents have been read or have failed.
-func (a *app) waitUntilRead(ctx context.Context, assessment string) ([]api.Document, error) {
+// waitUntilDocumentsRead waits until all of an assessment's documents have been read or have failed.
+func (a *app) waitUntilDocumentsRead(ctx context.Context, assessment string) ([]api.Document, error) {
 	a.progress.Start("reading the documents")
 	defer a.progress.Done("")
 	for {
-		docs, open, err := a.readingProgress(ctx, assessment)
+		docs, open, err := a.updateReadingProgress(ctx, assessment)
 		if err != nil && !api.IsCode(err, api.CodeRateLimit) {
 			return nil, err
 		}
@@ -182,9 +182,9 @@ func (a *app) waitUntilRead(ctx context.Context, assessment string) ([]api.Docum
 	}
 }
 
-// readingProgress shows how many of an assessment's documents have been read. It returns all of
+// updateReadingProgress shows how many of an assessment's documents have been read. It returns all of
 // them and the number still open.
-func (a *app) readingProgress(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
+func (a *app) updateReadingProgress(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
 	if docs, err = a.listDocuments(ctx, assessment); err != nil {
 		return nil, 0, err
 	}
@@ -193,13 +193,13 @@ func (a *app) readingProgress(ctx context.Context, assessment string) (docs []ap
 			open++
 		}
 	}
-	a.progress.Update("reading the documents: %d of %d%s", len(docs)-open, len(docs), a.trainingProgress(ctx, open))
+	a.progress.Update("reading the documents: %d of %d%s", len(docs)-open, len(docs), a.describeTrainingProgress(ctx, open))
 	return docs, open, nil
 }
 
-// trainingProgress describes the progress of the embedder training that open documents wait for, or
+// describeTrainingProgress describes the progress of the embedder training that open documents wait for, or
 // returns "". It only adds to a progress line, so errors are ignored.
-func (a *app) trainingProgress(ctx context.Context, open int) string {
+func (a *app) describeTrainingProgress(ctx context.Context, open int) string {
 	if open == 0 {
 		return ""
 	}
@@ -217,7 +217,7 @@ func (a *app) showReadingProgress(ctx context.Context, assessment string) (stop 
 	go func() {
 		defer close(done)
 		for sleep(ctx, a.pollInterval()) == nil {
-			if _, _, err := a.readingProgress(ctx, assessment); err != nil {
+			if _, _, err := a.updateReadingProgress(ctx, assessment); err != nil {
 				return // the transition itself reports errors
 			}
 		}

@@ -11,13 +11,13 @@ import (
 )
 
 func (a *app) userCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "user", Short: "Manage all users of a server (platform admins only)",
 		Long: `The users of all organizations of a server. Only a platform admin can list and ban
 them; for the users of one organization see ` + "`service member`" + `.`,
 		Example: "  service user list --query acme\n  service user ban bo@acme.example --reason 'left the company' --yes\n" +
 			"  service user password-link bo@acme.example",
-	}, a.userList(), a.userBan(), a.userUnban(), a.userLink())
+	}, a.userList(), a.userBan(), a.userUnban(), a.userPasswordLink())
 }
 
 func (a *app) userList() *cobra.Command {
@@ -54,9 +54,9 @@ func (a *app) userList() *cobra.Command {
 			}, "No matching users.")
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only this status: active, banned or invited")
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", []string{"active", "banned", "invited"}, "only this status: active, banned or invited")
 	cmd.Flags().StringVar(&in.Q, "query", "", "only with this text in the email address or name")
-	l.register(cmd, 0)
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -78,7 +78,7 @@ func (a *app) findUser(ctx context.Context, ref string) (*api.User, error) {
 	return nil, withHint(
 		runtimeError("no user with the email address or id %q", ref),
 		"list users with `%s`",
-		a.commandLine("user list"),
+		a.suggestedCommandLine("user list"),
 	)
 }
 
@@ -130,7 +130,7 @@ func (a *app) userUnban() *cobra.Command {
 	}
 }
 
-func (a *app) userLink() *cobra.Command {
+func (a *app) userPasswordLink() *cobra.Command {
 	return &cobra.Command{
 		Use: "password-link USER", Short: "Create a one-time link for a user to set a new password",
 		Long: `Creates a single-use link, valid for a day, for a user who lost their password. It

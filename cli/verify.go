@@ -25,7 +25,7 @@ type CheckedItem struct {
 	Message string `json:"message"`
 }
 
-func (a *app) verifyCommand() *cobra.Command {
+func (a *app) verifyArchiveCommand() *cobra.Command {
 	var key string
 	cmd := &cobra.Command{
 		Use: "verify ARCHIVE", Short: "Verify an exported archive, without a server or data folder",
@@ -49,12 +49,12 @@ you were told, or give it with --key. Exits with 1 if any check fails.`,
 }
 
 // printVerification prints a verification and returns an error if it failed.
-func (a *app) printVerification(v *Verification, key string) error {
-	if key != "" && key != v.KeyID {
+func (a *app) printVerification(v *Verification, expectedKeyID string) error {
+	if expectedKeyID != "" && expectedKeyID != v.KeyID {
 		v.OK = false
 		v.Findings = append(
 			v.Findings,
-			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("signed by key %s, not by %s", v.KeyID, key)},
+			CheckedItem{OK: false, Subject: "key", Message: fmt.Sprintf("signed by key %s, not by %s", v.KeyID, expectedKeyID)},
 		)
 	}
 	err := a.out.Print(v, func(p *print.Page) {

@@ -42,7 +42,7 @@ looks for completions.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.Stdout)
 			}
-			return checkOneOf("shell", args[0], []string{"bash", "zsh", "fish", "powershell"})
+			return checkOneOfOrEmpty("shell", args[0], []string{"bash", "zsh", "fish", "powershell"})
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) webhookCommand() *cobra.Command {
-	return group(
+	return makeCommandGroup(
 		&cobra.Command{
 			Use: "webhook", Short: "Webhooks: URLs that receive events",
 			Long: `A webhook is an https:// URL that receives events, signed according to the
@@ -25,7 +25,7 @@ Standard Webhooks specification. Failed deliveries are retried for about a day.`
 		a.webhookCreate(),
 		a.webhookUpdate(),
 		a.webhookDelete(),
-		a.webhookRotate(),
+		a.webhookRotateSecret(),
 		a.webhookTest(),
 		a.webhookDeliveries(),
 		a.webhookRedeliver(),
@@ -52,7 +52,7 @@ func (a *app) webhookList() *cobra.Command {
 				column("url"), fixed("enabled"), column("events"), optional(column("description")), fixed("id"),
 			}, func(w api.Webhook) []string {
 				return []string{w.URL, yesNo(w.Enabled), formatEvents(w.Events), w.Description, w.ID}
-			}, "No webhooks yet; create one with `%s`.", a.commandLine("webhook create URL"))
+			}, "No webhooks yet; create one with `%s`.", a.suggestedCommandLine("webhook create URL"))
 		},
 	}
 }
@@ -66,10 +66,10 @@ func formatEvents(events []string) string {
 
 func (a *app) printWebhookSecret(w *api.NewWebhook, words string) error {
 	if !a.out.IsHumanReadable() {
-		return a.out.Record(w)
+		return a.out.PrintRecord(w)
 	}
 	a.printNotice("%s %s. The secret won't be shown again; receivers use it to verify signatures.", words, w.ID)
-	return a.out.Page(func(p *print.Page) { p.Text("%s", w.Secret) })
+	return a.out.PrintPage(func(p *print.Page) { p.Text("%s", w.Secret) })
 }
 
 func (a *app) webhookCreate() *cobra.Command {
@@ -121,8 +121,8 @@ func (a *app) webhookUpdate() *cobra.Command {
 			})
 		},
 	}
-	optionalVar(cmd.Flags(), &in.Body.URL, "url", "the new address")
-	optionalVar(cmd.Flags(), &in.Body.Description, "description", "description")
+	addOptionalFlag(cmd.Flags(), &in.Body.URL, "url", "the new address")
+	addOptionalFlag(cmd.Flags(), &in.Body.Description, "description", "description")
 	cmd.Flags().StringSliceVar(&events, "event", nil, "send only these events")
 	cmd.Flags().BoolVar(&all, "all-events", false, "send all events")
 	addEnableFlags(cmd, &in.Body.Enabled, "resume it", "pause it")
@@ -147,7 +147,7 @@ func (a *app) webhookDelete() *cobra.Command {
 	}
 }
 
-func (a *app) webhookRotate() *cobra.Command {
+func (a *app) webhookRotateSecret() *cobra.Command {
 	return &cobra.Command{
 		Use: "rotate ID", Short: "Rotate a webhook's secret; the old one stays valid for a day",
 		Long:    "Prints a new secret to stdout. For a day, deliveries are signed with both.",
@@ -191,7 +191,7 @@ func (a *app) webhookTest() *cobra.Command {
 }
 
 // waitForDelivery waits until a delivery has finished, for at most 20 seconds.
-func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Delivery, error) {
+func (a *app) waitForDelivery(ctx context.Context, webhookID, deliveryID string) (*api.Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {
@@ -199,13 +199,13 @@ func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Del
 			ctx,
 			a,
 			api.ListDeliveries,
-			&api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: webhook}, Paging: api.Paging{Limit: 20}},
+			&api.DeliveriesInput{WebhookInput: api.WebhookInput{WebhookID: webhookID}, Paging: api.Paging{Limit: 20}},
 		)
 		if err != nil {
 			return nil, err
 		}
 		for i := range list.Data {
-			if d := &list.Data[i]; d.ID == id && d.Status != "pending" {
+			if d := &list.Data[i]; d.ID == deliveryID && d.Status != "pending" {
 				return d, nil
 			}
 		}
@@ -213,7 +213,7 @@ func (a *app) waitForDelivery(ctx context.Context, webhook, id string) (*api.Del
 			return nil, withHint(
 				fmt.Errorf("it was not sent within 20 seconds"),
 				"check its status with `service webhook deliveries %s`",
-				webhook,
+				webhookID,
 			)
 		}
 	}
@@ -259,7 +259,7 @@ func (a *app) webhookDeliveries() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.Status, "status", "", "only with this status: pending, delivered, retrying or failed")
-	l.register(cmd, defaultEventLimit)
+	l.addFlags(cmd, defaultEventLimit)
 	return cmd
 }
 

@@ -75,7 +75,7 @@ var maturityWorkbook = workbookImporter[api.MaturityVersion, api.MaturityScore]{
 }
 
 var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
-	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: workbook.RemediationFields,
+	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: workbook.POAMItemFields,
 	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.POAMItem], error) {
 		return a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, listFlags{})
 	},
@@ -85,7 +85,7 @@ var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
 		return patchItem(ctx, a, api.UpdatePOAMItem, &in, &in.Body, changed)
 	},
 	applyOtherFields: func(i *api.POAMItem, row *workbook.ChangedRow, body map[string]any) *workbook.Problem {
-		all, edited, wrong := row.ApplyMilestones(i.Milestones)
+		all, edited, wrong := row.MilestonesAfterEdits(i.Milestones)
 		if edited && wrong == nil {
 			delete(body, "milestone_changes") // part of each milestone in the API
 			body["milestones"] = all
@@ -130,12 +130,12 @@ func (w workbookImporter[V, I]) importCommand(a *app) *cobra.Command {
 stands under its blue heads. --dry-run lists each change first. Nothing is changed where
 a cell can't be taken, or where an item was changed here since the export; each such
 cell is named. Every line is one edit, as by 'service %s edit', with the same rights and
-rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
+rules. Lines that are gone from the workbook stay as they are.`, w.commandName()),
 		Example: fmt.Sprintf(
 			"  service report create --template %s --out lines.xlsx\n  service %s import lines.xlsx --dry-run\n  service %s import lines.xlsx",
 			w.gate,
-			w.noun(),
-			w.noun(),
+			w.commandName(),
+			w.commandName(),
 		),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -153,7 +153,7 @@ rules. Lines that are gone from the workbook stay as they are.`, w.noun()),
 				return withHint(runtimeError("%s was exported from another assessment (%s), not %q", args[0], from.Assessment, one.Name),
 					"select it with --assessment %s, or export again", print.SafeLine(from.Assessment))
 			}
-			v, err := w.fetchNewest(ctx, a)
+			v, err := w.fetchNewestVersion(ctx, a)
 			if err != nil {
 				return err
 			}
@@ -228,7 +228,7 @@ func (w workbookImporter[V, I]) planEdits(
 		rows, problems, notes := book.FindEdits(exported, l)
 		wrong, result.Skipped = append(wrong, problems...), append(result.Skipped, notes...)
 		for _, row := range rows {
-			item, why := w.findItem(items.Data, &row)
+			item, why := w.findRowItem(items.Data, &row)
 			if why == "" {
 				row.Edits = slices.DeleteFunc(row.Edits, func(e workbook.Edit) bool { return !e.WouldChange(w.fields(item)) })
 				if len(row.Edits) == 0 {
@@ -258,7 +258,7 @@ func (w workbookImporter[V, I]) planEdits(
 		return nil, nil, withHint(
 			runtimeError("the workbook has no items of the %s", w.gate.Title()),
 			"create one with `%s`",
-			a.commandLine("report create --template "+string(w.gate)+" --out lines.xlsx"),
+			a.suggestedCommandLine("report create --template "+string(w.gate)+" --out lines.xlsx"),
 		)
 	}
 	if len(wrong) > 0 {
@@ -266,15 +266,15 @@ func (w workbookImporter[V, I]) planEdits(
 		for _, p := range wrong {
 			e = e.WithDetails(api.ErrorDetail{Field: p.Cell, Message: p.Message})
 		}
-		return nil, nil, toRuntimeError(e)
+		return nil, nil, validationToRuntimeError(e)
 	}
 	result.Items = len(work)
 	return work, result, nil
 }
 
-// findItem returns a row's item: by id, or else the only one in a newer version with the exported
+// findRowItem returns a row's item: by id, or else the only one in a newer version with the exported
 // content.
-func (w workbookImporter[V, I]) findItem(items []I, row *workbook.ChangedRow) (*I, string) {
+func (w workbookImporter[V, I]) findRowItem(items []I, row *workbook.ChangedRow) (*I, string) {
 	if at := slices.IndexFunc(items, func(i I) bool { return w.item(&i).ID == row.Item }); at >= 0 {
 		return &items[at], ""
 	}
@@ -351,11 +351,11 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 					pluralize(n, "item was", "items were"),
 				)
 			}
-			return toRuntimeError(fmt.Errorf("%s, %s: %w", one.row.Edits[0].Cell, it.ControlCode, err))
+			return validationToRuntimeError(fmt.Errorf("%s, %s: %w", one.row.Edits[0].Cell, it.ControlCode, err))
 		}
 		if now := w.item(out).VersionID; now != version {
 			version = now
-			if err := w.relocate(ctx, a, version, edits[n+1:]); err != nil {
+			if err := w.relocateEdits(ctx, a, version, edits[n+1:]); err != nil {
 				return err
 			}
 		}
@@ -364,8 +364,8 @@ func (w workbookImporter[V, I]) applyEdits(ctx context.Context, a *app, v *V, ed
 	return nil
 }
 
-// relocate finds the remaining items in the copy that an edit has created.
-func (w workbookImporter[V, I]) relocate(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
+// relocateEdits finds the remaining items in the copy that an edit has created.
+func (w workbookImporter[V, I]) relocateEdits(ctx context.Context, a *app, version string, remaining []itemEdit[I]) error {
 	if len(remaining) == 0 {
 		return nil
 	}
@@ -425,7 +425,7 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 		)
 	}
 	p.Table([]print.Column{fixed("cell"), fixed("item"), fixed("field"), wrapped("from"), wrapped("to")}, rows)
-	textIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
+	renderTextIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Skipped: %s.", n)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) workflowCommand() *cobra.Command {
-	return group(&cobra.Command{
+	return makeCommandGroup(&cobra.Command{
 		Use: "workflow", Short: "Run the assessment automatically, up to each decision",
 		Long: `A workflow runs the steps of an assessment in order and pauses where a
 person has to decide. It survives a crash: the next start goes on where it stood.
@@ -49,7 +49,7 @@ on only while a command runs; the next one takes it up.`,
 			if len(args) > 0 {
 				in.Body.WorkflowType = args[0]
 			}
-			if err := checkOneOf("workflow", in.Body.WorkflowType, api.WorkflowTypes); err != nil {
+			if err := checkOneOfOrEmpty("workflow", in.Body.WorkflowType, api.WorkflowTypes); err != nil {
 				return err
 			}
 			if startAt != "" {
@@ -66,12 +66,12 @@ on only while a command runs; the next one takes it up.`,
 			in.AssessmentID = one.ID
 			run, err := call(cmd.Context(), a, api.StartWorkflow, in)
 			if err != nil {
-				return withHint(err, "check its progress with `%s`", a.commandLine("workflow list"))
+				return withHint(err, "check its progress with `%s`", a.suggestedCommandLine("workflow list"))
 			}
 			if detach || in.Body.StartAt != nil {
 				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 			}
-			return a.watchRun(cmd.Context(), run.ID)
+			return a.watchWorkflowRun(cmd.Context(), run.ID)
 		},
 	}
 	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
@@ -106,12 +106,12 @@ func (a *app) workflowList() *cobra.Command {
 					r.WorkflowType, humanize(r.Status), fmt.Sprintf("%d%%", r.Progress), humanize(r.CurrentStep),
 					formatTime(r.CreatedAt), orEmpty(r.WaitingFor) + orEmpty(r.Error), r.ID,
 				}
-			}, "No matching runs. Start one with `%s`.", a.commandLine("workflow start"))
+			}, "No matching runs. Start one with `%s`.", a.suggestedCommandLine("workflow start"))
 		},
 	}
-	choiceVar(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only runs with this status")
-	choiceVar(cmd.Flags(), &in.WorkflowType, "type", api.WorkflowTypes, "only runs of this workflow")
-	l.register(cmd, 0)
+	addChoiceFlag(cmd.Flags(), &in.Status, "status", in.Status.Values(), "only runs with this status")
+	addChoiceFlag(cmd.Flags(), &in.WorkflowType, "type", api.WorkflowTypes, "only runs of this workflow")
+	l.addFlags(cmd, 0)
 	return cmd
 }
 
@@ -134,13 +134,13 @@ func (a *app) resolveRunID(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(all.Data) == 0 {
-		return "", withHint(runtimeError("%q has no workflow run yet", one.Name), "start one with `%s`", a.commandLine("workflow start"))
+		return "", withHint(runtimeError("%q has no workflow run yet", one.Name), "start one with `%s`", a.suggestedCommandLine("workflow start"))
 	}
 	return all.Data[0].ID, nil
 }
 
-// newRunCommand returns a command that performs an action on a run and shows it.
-func (a *app) newRunCommand(
+// newWorkflowRunCommand returns a command that performs an action on a run and shows it.
+func (a *app) newWorkflowRunCommand(
 	use, short, long, example string,
 	do func(ctx context.Context, id string) (*api.WorkflowRun, error),
 ) *cobra.Command {
@@ -161,7 +161,7 @@ func (a *app) newRunCommand(
 }
 
 func (a *app) workflowShow() *cobra.Command {
-	return a.newRunCommand(
+	return a.newWorkflowRunCommand(
 		"show",
 		"Show a run with its steps",
 		"Shows a run (default: the newest) with its steps and what it is waiting for.",
@@ -173,7 +173,7 @@ func (a *app) workflowShow() *cobra.Command {
 }
 
 func (a *app) workflowCancel() *cobra.Command {
-	return a.newRunCommand(
+	return a.newWorkflowRunCommand(
 		"cancel",
 		"Cancel a run",
 		"Ends a run permanently. Completed steps are kept; the current step is interrupted.",
@@ -202,7 +202,7 @@ func (a *app) workflowResume() *cobra.Command {
 			if detach {
 				return a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) })
 			}
-			return a.watchRun(cmd.Context(), id)
+			return a.watchWorkflowRun(cmd.Context(), id)
 		},
 	}
 	cmd.Flags().BoolVar(&detach, "no-wait", false, "return at once")
@@ -244,13 +244,13 @@ func (a *app) workflowWatch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.watchRun(cmd.Context(), id)
+			return a.watchWorkflowRun(cmd.Context(), id)
 		},
 	}
 }
 
-// watchRun shows the progress of a run until it waits for a user or ends.
-func (a *app) watchRun(ctx context.Context, id string) error {
+// watchWorkflowRun shows the progress of a run until it waits for a user or ends.
+func (a *app) watchWorkflowRun(ctx context.Context, id string) error {
 	reported := map[string]bool{}
 	first, last := true, ""
 	for {
@@ -364,24 +364,24 @@ func (a *app) printRunEnd(run *api.WorkflowRun) error {
 			err:  errors.New(orEmpty(run.WaitingFor)),
 			hint: fmt.Sprintf(
 				"decide with `%s` or `%s`; the workflow then continues, follow it with `%s`",
-				a.commandLine(
+				a.suggestedCommandLine(
 					"approval approve "+orEmpty(run.ApprovalID),
 				),
-				a.commandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"),
-				a.commandLine("workflow watch"),
+				a.suggestedCommandLine("approval reject "+orEmpty(run.ApprovalID)+" --reason '…'"),
+				a.suggestedCommandLine("workflow watch"),
 			),
 		}
 	case api.RunInput:
 		return &exitError{
 			code: exitApproval,
 			err:  errors.New(orEmpty(run.WaitingFor)),
-			hint: fmt.Sprintf("then `%s`", a.commandLine("workflow signal go_on")),
+			hint: fmt.Sprintf("then `%s`", a.suggestedCommandLine("workflow signal go_on")),
 		}
 	case api.RunFailed:
 		return withHint(
 			runtimeError("the workflow failed: %s", orEmpty(run.Error)),
 			"retry the step with `%s`",
-			a.commandLine("workflow resume"),
+			a.suggestedCommandLine("workflow resume"),
 		)
 	}
 	return nil

@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isID(o.Organization),
+		base: base, token: o.Token, session: o.Session, sessionChanged: o.SessionChanged, org: o.Organization, resolved: isUUID(o.Organization),
 		maxWait: o.MaxWait, onWait: o.OnWait,
 		http: &http.Client{
 			Transport:     o.Transport,
@@ -106,13 +106,13 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 		return err
 	}
 	if op.Access == api.Tenant {
-		org, err := c.Organization(ctx)
+		org, err := c.OrganizationID(ctx)
 		if err != nil {
 			return err
 		}
 		req.Header.Set(api.TenantHeader, org)
 	}
-	resp, err := c.send(req)
+	resp, err := c.sendWithRetries(req)
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 	return nil
 }
 
-// Raw sends a request unchanged, for `service api`. The caller closes the response body.
-func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
+// SendRaw sends a request unchanged, for `service api`. The caller closes the response body.
+func (c *Client) SendRaw(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
@@ -152,7 +152,7 @@ func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, h
 		req.Header.Set("Content-Type", "application/json")
 	}
 	if req.Header.Get(api.TenantHeader) == "" {
-		org, err := c.Organization(ctx)
+		org, err := c.OrganizationID(ctx)
 		switch {
 		case err == nil:
 			req.Header.Set(api.TenantHeader, org)
@@ -160,7 +160,7 @@ func (c *Client) Raw(ctx context.Context, method, path string, body io.Reader, h
 			return nil, err
 		}
 	}
-	return c.send(req)
+	return c.sendWithRetries(req)
 }
 
 // AllPages follows a list's pages to the end, calling page for each cursor.
@@ -191,14 +191,14 @@ var (
 	ErrConnectionLost = errors.New("the connection was lost before the response")
 )
 
-// send sends a request, and retries it if the server asks to slow down.
-func (c *Client) send(req *http.Request) (*http.Response, error) {
+// sendWithRetries sends a request, and retries it if the server asks to slow down.
+func (c *Client) sendWithRetries(req *http.Request) (*http.Response, error) {
 	for patience := c.maxWait; ; {
 		resp, err := c.sendOnce(req)
 		if err != nil || resp.StatusCode != http.StatusTooManyRequests {
 			return resp, err
 		}
-		wait, ok := retryAfter(resp)
+		wait, ok := parseRetryAfter(resp)
 		if !ok || wait > patience || (req.Body != nil && req.GetBody == nil) {
 			return resp, nil
 		}
@@ -210,8 +210,8 @@ func (c *Client) send(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// retryAfter returns how long a server that refused a request asks to wait.
-func retryAfter(resp *http.Response) (time.Duration, bool) {
+// parseRetryAfter returns how long a server that refused a request asks to wait.
+func parseRetryAfter(resp *http.Response) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if err != nil || seconds < 0 || seconds > 3600 {
 		return 0, false
@@ -277,7 +277,7 @@ func decodeError(resp *http.Response) error {
 		return fmt.Errorf("the server responded %s with an unknown error format: %s",
 			resp.Status, bytes.TrimSpace(b[:min(len(b), 200)]))
 	}
-	if wait, ok := retryAfter(resp); ok && env.Error.Code == api.CodeRateLimit {
+	if wait, ok := parseRetryAfter(resp); ok && env.Error.Code == api.CodeRateLimit {
 		window, _ := strconv.Atoi(resp.Header.Get(api.RateLimitHeader))
 		return env.Error.WithRetryHeaders(int(wait.Seconds()), window)
 	}

@@ -33,7 +33,7 @@ func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client
 	go func() { _ = local.Serve(l) }()
 	defer local.Close()
 	for name, o := range map[string]client.Options{
-		"memory": {Transport: client.InMemory(h)},
+		"memory": {Transport: client.InMemoryTransport(h)},
 		"http":   {BaseURL: plain.URL},
 		"tls":    {BaseURL: secure.URL, Transport: secure.Client().Transport},
 		"socket": {Transport: socketTransport(path)},
@@ -167,7 +167,7 @@ func TestGivingUp(t *testing.T) {
 // TestFailingHandler checks that a handler's failure breaks off the response, which never looks
 // complete.
 func TestFailingHandler(t *testing.T) {
-	c, err := client.New(client.Options{Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	c, err := client.New(client.Options{Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"ok": true, `))
 		panic("boom")
 	}))})
@@ -211,7 +211,7 @@ func TestAll(t *testing.T) {
 // and nothing panics.
 func TestEveryInputEncodes(t *testing.T) {
 	c, err := client.New(
-		client.Options{Organization: orgID, Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		client.Options{Organization: orgID, Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, 200, map[string]any{})
 		}))},
 	)

@@ -10,11 +10,11 @@ import (
 
 var idPattern = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-func isID(s string) bool { return idPattern.MatchString(s) }
+func isUUID(s string) bool { return idPattern.MatchString(s) }
 
-// Organization returns the ID of the tenant the client acts in. If it was given by slug or name, or
+// OrganizationID returns the ID of the tenant the client acts in. If it was given by slug or name, or
 // not at all, it is looked up once. On error, the returned string is the name it was given by.
-func (c *Client) Organization(ctx context.Context) (string, error) {
+func (c *Client) OrganizationID(ctx context.Context) (string, error) {
 	c.orgMu.Lock()
 	defer c.orgMu.Unlock()
 	if c.resolved {
@@ -53,17 +53,17 @@ func (c *Client) MyOrganizations(ctx context.Context) ([]api.MyOrganization, err
 
 // FindOrganization finds an organization by ID, slug or name, ignoring case. If several have the
 // name, the VALIDATION_ERROR lists their slugs; if none has it, it lists the existing ones.
-func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganization, error) {
-	word = strings.TrimSpace(word)
+func FindOrganization(mine []api.MyOrganization, idOrName string) (*api.MyOrganization, error) {
+	idOrName = strings.TrimSpace(idOrName)
 	var named []*api.MyOrganization
 	var slugs, all []string
 	for i := range mine {
 		o := &mine[i]
-		if o.ID == word || strings.EqualFold(o.Slug, word) {
+		if o.ID == idOrName || strings.EqualFold(o.Slug, idOrName) {
 			return o, nil
 		}
 		all = append(all, o.Slug)
-		if strings.EqualFold(o.Name, word) {
+		if strings.EqualFold(o.Name, idOrName) {
 			named, slugs = append(named, o), append(slugs, o.Slug)
 		}
 	}
@@ -75,11 +75,11 @@ func FindOrganization(mine []api.MyOrganization, word string) (*api.MyOrganizati
 			"org",
 			"%d organizations have the name %q; choose one by its slug: %s",
 			len(named),
-			word,
+			idOrName,
 			strings.Join(slugs, ", "),
 		)
 	case len(all) == 0:
-		return nil, api.Invalid("org", "you don't belong to any organization, including %q", word)
+		return nil, api.Invalid("org", "you don't belong to any organization, including %q", idOrName)
 	}
-	return nil, api.Invalid("org", "none of your organizations has the id, slug or name %q; available: %s", word, strings.Join(all, ", "))
+	return nil, api.Invalid("org", "none of your organizations has the id, slug or name %q; available: %s", idOrName, strings.Join(all, ", "))
 }

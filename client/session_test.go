@@ -195,7 +195,7 @@ func TestOrganizationsByWord(t *testing.T) {
 		orgID:     orgID,
 	} {
 		asked = 0
-		c := newClient(t, client.Options{Transport: client.InMemory(h), Organization: word})
+		c := newClient(t, client.Options{Transport: client.InMemoryTransport(h), Organization: word})
 		for range 2 {
 			got, err := client.Do(t.Context(), c, api.GetAssessment, &api.AssessmentInput{AssessmentID: "x"})
 			if err != nil || got.ID != want {
@@ -207,11 +207,11 @@ func TestOrganizationsByWord(t *testing.T) {
 		}
 	}
 	for word, want := range map[string]string{"gamma": "acme, beta, twin, twin-2, five"} {
-		c := newClient(t, client.Options{Transport: client.InMemory(h), Organization: word})
-		if _, err := c.Organization(t.Context()); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), want) {
+		c := newClient(t, client.Options{Transport: client.InMemoryTransport(h), Organization: word})
+		if _, err := c.OrganizationID(t.Context()); !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", word, err)
 		}
-		if _, err := c.Raw(t.Context(), "GET", "/assessments", nil, nil); err == nil {
+		if _, err := c.SendRaw(t.Context(), "GET", "/assessments", nil, nil); err == nil {
 			t.Errorf("%q: a raw request went out without its organization", word)
 		}
 	}

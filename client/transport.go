@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// InMemory returns a transport to a handler in the same process. Responses are streamed as the
+// InMemoryTransport returns a transport to a handler in the same process. Responses are streamed as the
 // handler writes them, headers first.
-func InMemory(h http.Handler) http.RoundTripper { return memoryTransport{h} }
+func InMemoryTransport(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
 // ConnTransport returns a transport for one request over an existing connection.
 func ConnTransport(conn net.Conn) http.RoundTripper {

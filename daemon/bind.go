@@ -59,14 +59,14 @@ func (s *Server) bindJSON(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		if op.Out == reflect.TypeFor[api.None]() {
 			w.WriteHeader(op.Status)
 			return
 		}
-		s.setSession(r.Context(), out)
+		s.sendSessionCookie(r.Context(), out)
 		s.writeJSON(w, op, out)
 	})
 }
@@ -75,13 +75,13 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		file := out.(*api.File)
 		defer file.Content.Close()
 		if err := s.auditExport(r.Context(), op, file); err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		s.sendFile(w, r, op.Form, file)
@@ -94,13 +94,13 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWriter, *http.Request, any)) {
 	reader := sync.OnceValue(func() *inputReader {
 		schemas := newSchemas()
-		defer markNullable(schemas)
-		return newInput(schemas, op)
+		defer markPointersNullable(schemas)
+		return newInputReader(schemas, op)
 	})
-	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
+	s.mountWithChecks(op, func(w http.ResponseWriter, r *http.Request) {
 		in := reflect.New(op.In)
-		if err := reader().decode(r, requestFrom(r.Context()).body, in.Elem()); err != nil {
-			s.failOperation(w, r, op, err)
+		if err := reader().decode(r, requestContextFrom(r.Context()).body, in.Elem()); err != nil {
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		respond(w, r, in.Interface())
@@ -121,7 +121,7 @@ func (s *Server) bindEvents(op *api.Operation, handle operationFunc) {
 	s.mountWithInput(op, func(w http.ResponseWriter, r *http.Request, in any) {
 		out, err := handle(r.Context(), in)
 		if err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		file := out.(*api.File)

@@ -76,9 +76,9 @@ func (s *minRateReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain reads what follows a form and removes the deadline. If too much or nothing follows, the
+// drainAndClearDeadline reads what follows a form and removes the deadline. If too much or nothing follows, the
 // deadline stays.
-func (s *minRateReader) drain() {
+func (s *minRateReader) drainAndClearDeadline() {
 	_, _ = io.CopyN(io.Discard, s, minUploadProgress)
 	if s.atEOF {
 		clearReadDeadline(s.conn)

@@ -43,7 +43,7 @@ func TestUploadProgressExtendsDeadline(t *testing.T) {
 	if n := len(c.deadlines); n < 3 || n > 5 {
 		t.Errorf("three parts moved the deadline %d times", n)
 	}
-	s.drain()
+	s.drainAndClearDeadline()
 	if last := c.deadlines[len(c.deadlines)-1]; !last.IsZero() {
 		t.Errorf("the deadline stays at %v", last)
 	}

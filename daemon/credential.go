@@ -15,7 +15,7 @@ import (
 // requestCredential returns the credential of the request. A bearer token takes precedence over a
 // cookie, because it is always sent deliberately.
 func requestCredential(r *http.Request) identity.Credential {
-	if isLocal(r.Context()) {
+	if isLocalRequest(r.Context()) {
 		return identity.Credential{Local: true}
 	}
 	var c identity.Credential
@@ -75,26 +75,26 @@ type sessionChanger interface {
 	SessionStarted() (token string, ends time.Time)
 }
 
-// setSession sends the cookie of a response that starts or ends a session.
-func (s *Server) setSession(ctx context.Context, out any) {
+// sendSessionCookie sends the cookie of a response that starts or ends a session.
+func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	if v, ok := out.(sessionChanger); ok {
 		if token, ends := v.SessionStarted(); token != "" || ends.Before(s.clock()) {
-			x := requestFrom(ctx)
-			s.setCookie(x.w, x.r, token, ends)
+			x := requestContextFrom(ctx)
+			s.setSessionCookie(x.w, x.r, token, ends)
 		}
 	}
 }
 
-// refreshCookie sends the cookie again if the session was extended.
-func (s *Server) refreshCookie(w http.ResponseWriter, r *http.Request, p identity.Principal) {
+// resendCookieIfRenewed sends the cookie again if the session was extended.
+func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p identity.Principal) {
 	if ends, slid := p.RenewedUntil(); slid {
 		if cookie, err := r.Cookie(api.SessionCookie); err == nil {
-			s.setCookie(w, r, cookie.Value, ends)
+			s.setSessionCookie(w, r, cookie.Value, ends)
 		}
 	}
 }
 
-func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
+func (s *Server) setSessionCookie(w http.ResponseWriter, r *http.Request, token string, ends time.Time) {
 	http.SetCookie(w, &http.Cookie{
 		Name: api.SessionCookie, Value: token, Path: "/", Expires: ends, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: s.isHTTPS(r),

@@ -28,7 +28,7 @@ func validationError(errs []error) *api.Error {
 		d := api.ErrorDetail{Message: err.Error()}
 		if det, ok := err.(huma.ErrorDetailer); ok {
 			hd := det.ErrorDetail()
-			d.Message = validationMessage(hd.Message)
+			d.Message = rewordValidationMessage(hd.Message)
 			d.Field = strings.TrimPrefix(strings.TrimPrefix(hd.Location, "body."), "body")
 			if m := missingPropertyPattern.FindStringSubmatch(hd.Message); m != nil {
 				d.Field, d.Message = strings.TrimPrefix(d.Field+"."+m[1], "."), fieldRequired
@@ -60,7 +60,7 @@ const (
 
 var missingPropertyPattern = lazyregexp.New(`^expected required property (\S+) to be present$`)
 
-func validationMessage(m string) string {
+func rewordValidationMessage(m string) string {
 	if most, ok := strings.CutPrefix(m, "expected length <= "); ok {
 		return "must have at most " + most + " characters"
 	}
@@ -89,25 +89,25 @@ func validationMessage(m string) string {
 	return m
 }
 
-// failOperation sends an operation's error. Denials that only the method itself can decide are
+// sendOperationError sends an operation's error. Denials that only the method itself can decide are
 // recorded in the audit chain.
-func (s *Server) failOperation(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
-	e := s.toAPIError(r.Context(), op, err)
+func (s *Server) sendOperationError(w http.ResponseWriter, r *http.Request, op *api.Operation, err error) {
+	e := s.logAndConvertError(r.Context(), op, err)
 	if e.Code == api.CodeForbidden || e.Code == api.CodeApproval {
-		s.auditDenied(r.Context(), callerFrom(r.Context()), op, e)
+		s.recordRefusal(r.Context(), callerFrom(r.Context()), op, e)
 	}
 	s.writeError(w, r, e)
 }
 
-// toAPIError returns the error shown to the caller and logs the details that are not.
-func (s *Server) toAPIError(ctx context.Context, op *api.Operation, err error) *api.Error {
+// logAndConvertError returns the error shown to the caller and logs the details that are not.
+func (s *Server) logAndConvertError(ctx context.Context, op *api.Operation, err error) *api.Error {
 	e := engine.ToAPIError(err)
-	if x := requestFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
+	if x := requestContextFrom(ctx); e.RetryAfter() > 0 && x.w != nil {
 		x.w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter()))
 	}
-	if e.Code == api.CodeInternal && !clientDisconnected(ctx) {
+	if e.Code == api.CodeInternal && !hasClientDisconnected(ctx) {
 		level := slog.LevelError
-		if !e.IsHidden() { // the caller sees it and can fix the cause
+		if !e.IsCauseHidden() { // the caller sees it and can fix the cause
 			level = slog.LevelWarn
 		}
 		s.log.Log(ctx, level, "operation failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", err)

@@ -13,7 +13,7 @@ const maxRecordedBody = 4 << 20
 
 // serveIdempotent executes a POST with an idempotency key at most once. body identifies the request
 // body. Unsuccessful responses are not stored, so that the request can be retried.
-func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api.Operation, body string, serve http.HandlerFunc) {
+func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api.Operation, bodyHash string, serve http.HandlerFunc) {
 	key := r.Header.Get(api.IdempotencyHeader)
 	if key == "" || r.Method != http.MethodPost || op.Access == api.Public {
 		serve(w, r)
@@ -22,7 +22,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	by := callerFrom(r.Context())
 	req := idempotency.Request{
 		OrganizationID: by.OrganizationID, Operation: op.ID, Key: key,
-		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(body)),
+		Fingerprint: hashParts([]byte(by.Actor.ID), []byte(r.URL.RequestURI()), []byte(bodyHash)),
 	}
 	if op.Access != api.Tenant {
 		// The active organization may change between two attempts, and keys of different users must
@@ -31,7 +31,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	}
 	recorded, finish, err := s.engine.Idempotency.Begin(r.Context(), req)
 	if err != nil {
-		s.failOperation(w, r, op, err)
+		s.sendOperationError(w, r, op, err)
 		return
 	}
 	if recorded != nil {
@@ -48,7 +48,7 @@ func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api
 	}
 	recorder := &responseRecorder{ResponseWriter: w}
 	defer func() { // even if serve panics
-		if err := finish(recorder.recordedAnswer()); err != nil {
+		if err := finish(recorder.successfulResponse()); err != nil {
 			s.log.Error(
 				"storing the response for an idempotency key failed",
 				"trace_id",
@@ -91,8 +91,8 @@ func (k *responseRecorder) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController access to the underlying writer.
 func (k *responseRecorder) Unwrap() http.ResponseWriter { return k.ResponseWriter }
 
-// recordedAnswer returns the response to store, or nil if it was not successful.
-func (k *responseRecorder) recordedAnswer() *idempotency.Response {
+// successfulResponse returns the response to store, or nil if it was not successful.
+func (k *responseRecorder) successfulResponse() *idempotency.Response {
 	if k.status < 200 || k.status > 299 || k.tooLarge {
 		return nil
 	}

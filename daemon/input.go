@@ -82,9 +82,9 @@ func findNameFields(t reflect.Type, path []string, index []int) (out []nameField
 	return out
 }
 
-// newInput reads the tags of op.In and adds the schemas of its fields to schemas. It panics for
+// newInputReader reads the tags of op.In and adds the schemas of its fields to schemas. It panics for
 // types that cannot be parameters.
-func newInput(schemas huma.Registry, op *api.Operation) *inputReader {
+func newInputReader(schemas huma.Registry, op *api.Operation) *inputReader {
 	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody == 0}
 	t := op.In
 	for _, f := range reflect.VisibleFields(t) {
@@ -163,7 +163,7 @@ func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 	// Creating a record treats null as absent. In an update, null would be ambiguous.
 	if op.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
 		for _, b := range reflect.VisibleFields(f.Type) {
-			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptional(b.Type) {
+			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptType(b.Type) {
 				in.notNullable = append(in.notNullable, key)
 			}
 		}

@@ -33,7 +33,7 @@ func TestJourney(t *testing.T) {
 	web := httptest.NewServer(h)
 	defer web.Close()
 	for name, o := range map[string]client.Options{
-		"in memory": {Transport: client.InMemory(h)},
+		"in memory": {Transport: client.InMemoryTransport(h)},
 		"http":      {BaseURL: web.URL},
 	} {
 		t.Run(name, func(t *testing.T) {

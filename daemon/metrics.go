@@ -181,10 +181,10 @@ var metricsOperation = func() *api.Operation {
 // serveMetrics serves /metrics to local clients, and to callers with the permission to read
 // metrics.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
-	requestFrom(r.Context()).op = metricsOperation
-	if !isLocal(r.Context()) && !isLoopbackRequest(r) {
-		if err := s.authorize(w, r, metricsOperation); err != nil {
-			s.writeError(w, r, s.toAPIError(r.Context(), metricsOperation, err))
+	requestContextFrom(r.Context()).op = metricsOperation
+	if !isLocalRequest(r.Context()) && !isLoopbackRequest(r) {
+		if err := s.authenticateAndAuthorize(w, r, metricsOperation); err != nil {
+			s.writeError(w, r, s.logAndConvertError(r.Context(), metricsOperation, err))
 			return
 		}
 	}

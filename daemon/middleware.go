@@ -33,24 +33,24 @@ type requestContext struct {
 
 type requestContextKey struct{}
 
-// requestFrom returns the state of a request, or an empty one outside of any request.
-func requestFrom(ctx context.Context) *requestContext {
+// requestContextFrom returns the state of a request, or an empty one outside of any request.
+func requestContextFrom(ctx context.Context) *requestContext {
 	if x, ok := ctx.Value(requestContextKey{}).(*requestContext); ok {
 		return x
 	}
 	return &requestContext{}
 }
 
-func traceIDFrom(ctx context.Context) string { return requestFrom(ctx).traceID }
+func traceIDFrom(ctx context.Context) string { return requestContextFrom(ctx).traceID }
 
-func callerFrom(ctx context.Context) api.Caller { return requestFrom(ctx).caller }
+func callerFrom(ctx context.Context) api.Caller { return requestContextFrom(ctx).caller }
 
 // assignTraceID uses the caller's trace id if it has 1 to 128 visible ASCII characters, and
 // otherwise generates one.
 func (s *Server) assignTraceID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &requestContext{traceID: r.Header.Get(api.TraceHeader)}
-		if !isVisibleASCII(x.traceID) {
+		if !isValidTraceID(x.traceID) {
 			x.traceID = s.newID()
 		}
 		w.Header().Set(api.TraceHeader, x.traceID)
@@ -58,7 +58,7 @@ func (s *Server) assignTraceID(next http.Handler) http.Handler {
 	})
 }
 
-func isVisibleASCII(s string) bool {
+func isValidTraceID(s string) bool {
 	if len(s) < 1 || len(s) > 128 {
 		return false
 	}
@@ -74,7 +74,7 @@ func isVisibleASCII(s string) bool {
 func (s *Server) logAndRecover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := s.clock()
-		x := requestFrom(r.Context())
+		x := requestContextFrom(r.Context())
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		x.w, x.r, x.startedAt = ww, r, began
 		s.metrics.inFlight.Inc()
@@ -91,7 +91,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 			}
 			duration := s.clock().Sub(began)
 			status := ww.Status()
-			if status >= http.StatusInternalServerError && clientDisconnected(r.Context()) {
+			if status >= http.StatusInternalServerError && hasClientDisconnected(r.Context()) {
 				status = statusClientClosed
 			}
 			s.metrics.countRequest(x.op, status, duration)
@@ -129,7 +129,7 @@ func (s *Server) logAndRecover(next http.Handler) http.Handler {
 // response. It is never sent; proxies use 499 for this case.
 const statusClientClosed = 499
 
-func clientDisconnected(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
+func hasClientDisconnected(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // logLevel returns Debug for health checks and metrics scrapes, Info otherwise.
 func logLevel(op *api.Operation) slog.Level {
@@ -167,7 +167,7 @@ var singleValueHeaders = []string{
 // rejectMalformed rejects malformed or oversized headers, paths and queries.
 func (s *Server) rejectMalformed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := validateRequest(r); err != nil {
+		if err := validateHeadersAndURL(r); err != nil {
 			s.writeError(w, r, err)
 			return
 		}
@@ -175,7 +175,7 @@ func (s *Server) rejectMalformed(next http.Handler) http.Handler {
 	})
 }
 
-func validateRequest(r *http.Request) *api.Error {
+func validateHeadersAndURL(r *http.Request) *api.Error {
 	n := 0
 	for _, values := range r.Header {
 		n += len(values)
@@ -211,12 +211,12 @@ func validateRequest(r *http.Request) *api.Error {
 // isValidText reports whether text is UTF-8 without NUL, which every store can hold.
 func isValidText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// mount serves an operation behind its checks.
-func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
+// mountWithChecks serves an operation behind its checks.
+func (s *Server) mountWithChecks(op *api.Operation, serve http.HandlerFunc) {
 	s.mux.MethodFunc(op.Method, op.Path, func(w http.ResponseWriter, r *http.Request) {
-		requestFrom(r.Context()).op = op
-		if err := s.authorize(w, r, op); err != nil { // already recorded if necessary
-			s.writeError(w, r, s.toAPIError(r.Context(), op, err))
+		requestContextFrom(r.Context()).op = op
+		if err := s.authenticateAndAuthorize(w, r, op); err != nil { // already recorded if necessary
+			s.writeError(w, r, s.logAndConvertError(r.Context(), op, err))
 			return
 		}
 		r = s.beginSpan(r, op)
@@ -226,44 +226,44 @@ func (s *Server) mount(op *api.Operation, serve http.HandlerFunc) {
 		}
 		body, err := readJSON(w, r, bodyLimit(op))
 		if err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
-		requestFrom(r.Context()).body = body
+		requestContextFrom(r.Context()).body = body
 		s.serveIdempotent(w, r, op, hashParts(body), serve)
 	})
 }
 
-// authorize runs the checks that op declares, in the order of the package documentation, and
+// authenticateAndAuthorize runs the checks that op declares, in the order of the package documentation, and
 // records the caller.
-func (s *Server) authorize(w http.ResponseWriter, r *http.Request, op *api.Operation) error {
+func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request, op *api.Operation) error {
 	ctx := r.Context()
-	x := requestFrom(ctx)
+	x := requestContextFrom(ctx)
 	x.caller = api.Caller{TraceID: x.traceID, Address: s.clientAddress(r)}
 	if op.Access == api.Public {
-		return s.limiter.countRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+		return s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
 	}
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
 	if err != nil {
 		// Refusals are cheap and caused by the credential, not by the request rate, so they are not
 		// counted.
-		_ = s.limiter.countRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+		_ = s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
 		return err
 	}
-	if err := s.limiter.countRequest(ctx, w, principal.ID, op.Rate); err != nil {
+	if err := s.limiter.countAndLimitRequest(ctx, w, principal.ID, op.Rate); err != nil {
 		return err
 	}
-	if principal.FromBrowser() {
+	if principal.IsFromBrowser() {
 		if err := s.checkCSRF(r); err != nil {
 			by, _ := s.resolveTenant(r, principal, op)
-			s.auditRefusal(ctx, principal, by, op, err)
+			s.auditEarlyRefusal(ctx, principal, by, op, err)
 			return err
 		}
-		s.refreshCookie(w, r, principal)
+		s.resendCookieIfRenewed(w, r, principal)
 	}
 	by, err := s.resolveTenant(r, principal, op)
 	if err != nil {
-		s.auditRefusal(ctx, principal, by, op, err)
+		s.auditEarlyRefusal(ctx, principal, by, op, err)
 		return err
 	}
 	by.TraceID, by.Address = x.caller.TraceID, x.caller.Address
@@ -284,10 +284,10 @@ func (s *Server) checkPermission(ctx context.Context, by api.Caller, op *api.Ope
 	return err
 }
 
-// auditRefusal records that a known caller was refused before the permission check: because of the
+// auditEarlyRefusal records that a known caller was refused before the permission check: because of the
 // tenant header, a foreign origin, or a suspended organization. The record goes to the organization
 // the caller acts in, otherwise to their own.
-func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
+func (s *Server) auditEarlyRefusal(ctx context.Context, p identity.Principal, by api.Caller, op *api.Operation, err error) {
 	if !api.IsCode(err, api.CodeForbidden) {
 		return
 	}
@@ -296,13 +296,13 @@ func (s *Server) auditRefusal(ctx context.Context, p identity.Principal, by api.
 			return
 		}
 	}
-	x := requestFrom(ctx)
+	x := requestContextFrom(ctx)
 	by.TraceID, by.Address = x.traceID, x.caller.Address
-	s.auditDenied(ctx, by, op, err)
+	s.recordRefusal(ctx, by, op, err)
 }
 
-// auditDenied writes a refusal to the chain of the caller's organization.
-func (s *Server) auditDenied(ctx context.Context, by api.Caller, op *api.Operation, err error) {
+// recordRefusal writes a refusal to the chain of the caller's organization.
+func (s *Server) recordRefusal(ctx context.Context, by api.Caller, op *api.Operation, err error) {
 	if auditErr := s.engine.Audit.RecordDenied(ctx, by, op, api.AsError(err).Message); auditErr != nil {
 		// Refuse even if the audit record can't be written, e.g. because the disk is full.
 		s.log.Error("recording a refusal in the audit chain failed", "trace_id", traceIDFrom(ctx), "operation", op.ID, "error", auditErr)

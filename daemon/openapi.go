@@ -22,12 +22,12 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 	schemas.Schema(errorEnvelope, true, "")
 	inputs := map[string]*inputReader{}
 	for _, op := range api.Operations() {
-		inputs[op.ID] = newInput(schemas, op)
+		inputs[op.ID] = newInputReader(schemas, op)
 		if returnsJSON(op) {
 			schemas.Schema(op.Out, true, op.Out.Name())
 		}
 	}
-	markNullable(schemas)
+	markPointersNullable(schemas)
 	doc := &huma.OpenAPI{
 		OpenAPI:           "3.1.0",
 		JSONSchemaDialect: "https://spec.openapis.org/oas/3.1/dialect/base",
@@ -40,7 +40,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas: publishedSchemas(schemas), SecuritySchemes: securitySchemes,
+			Schemas: toStrictRegistry(schemas), SecuritySchemes: securitySchemes,
 			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: errorResponses(),
 		},
 	}
@@ -62,7 +62,7 @@ func returnsJSON(op *api.Operation) bool {
 func describeOperation(op *api.Operation, in *inputReader, schemas huma.Registry) (*huma.Operation, error) {
 	o := &huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Tags: []string{op.Tag}, Summary: op.Summary, Description: operationDescription(op),
-		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": errorCodes(op)},
+		Extensions: map[string]any{"x-service-rate-category": string(op.Rate), "x-service-error-codes": possibleErrorCodes(op)},
 	}
 	if op.Permission != "" {
 		o.Extensions["x-service-permission"] = string(op.Permission)
@@ -118,7 +118,7 @@ func sharedParameterNames(op *api.Operation) []string {
 }
 
 func describeParameter(op *api.Operation, p parameter) *huma.Param {
-	out := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: publishedSchema(p.schema)}
+	out := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: toStrictSchema(p.schema)}
 	if p.in == "path" || p.in == "query" {
 		out.Example = exampleParameter(op, p.name)
 	}
@@ -147,7 +147,7 @@ func describeRequest(o *huma.Operation, op *api.Operation, in *inputReader) erro
 	example, err := exampleRequest(op)
 	o.RequestBody = &huma.RequestBody{
 		Required: !in.bodyOptional,
-		Content:  map[string]*huma.MediaType{contentType: {Schema: publishedSchema(schema), Example: example}},
+		Content:  map[string]*huma.MediaType{contentType: {Schema: toStrictSchema(schema), Example: example}},
 	}
 	return err
 }
@@ -186,7 +186,7 @@ func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Regist
 			return err
 		}
 		schema := schemas.Schema(op.Out, true, op.Out.Name())
-		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: publishedSchema(schema), Example: example}}
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: toStrictSchema(schema), Example: example}}
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
@@ -212,8 +212,8 @@ func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Regist
 			Content:     ok.Content,
 		}
 	}
-	for status, codes := range groupByStatus(errorCodes(op)) {
-		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(codes)}
+	for status, codes := range groupByStatus(possibleErrorCodes(op)) {
+		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + errorResponseName(codes)}
 	}
 	return nil
 }
@@ -244,8 +244,8 @@ func headerRefs(names []string) map[string]*huma.Header {
 	return out
 }
 
-// errorCodes returns the possible error codes of an operation, in the order of the checks.
-func errorCodes(op *api.Operation) []api.ErrorCode {
+// possibleErrorCodes returns the possible error codes of an operation, in the order of the checks.
+func possibleErrorCodes(op *api.Operation) []api.ErrorCode {
 	var out []api.ErrorCode
 	// A public operation with input takes a password or a single-use link.
 	if op.Access != api.Public || op.In != reflect.TypeFor[api.None]() {
@@ -285,9 +285,9 @@ func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
 	return out
 }
 
-// responseName returns the name of the shared response of a set of codes:
+// errorResponseName returns the name of the shared response of a set of codes:
 // ValidationErrorOrTenantContextRequired.
-func responseName(codes []api.ErrorCode) string {
+func errorResponseName(codes []api.ErrorCode) string {
 	var names []string
 	for _, c := range codes {
 		var b strings.Builder
@@ -303,8 +303,8 @@ func responseName(codes []api.ErrorCode) string {
 func errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
-		for status, codes := range groupByStatus(errorCodes(op)) {
-			name := responseName(codes)
+		for status, codes := range groupByStatus(possibleErrorCodes(op)) {
+			name := errorResponseName(codes)
 			if out[name] != nil {
 				continue
 			}
@@ -351,17 +351,17 @@ func (r publishedRegistry) Map() map[string]*huma.Schema { return r.schemas }
 // MarshalJSON writes the published schemas, sorted by name.
 func (r publishedRegistry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
 
-func publishedSchemas(from huma.Registry) huma.Registry {
+func toStrictRegistry(from huma.Registry) huma.Registry {
 	out := map[string]*huma.Schema{}
 	for name, s := range from.Map() {
-		out[name] = publishedSchema(s)
+		out[name] = toStrictSchema(s)
 	}
 	return publishedRegistry{from, out}
 }
 
-// publishedSchema returns a copy of a schema in strict JSON Schema: unlike the standard, huma
+// toStrictSchema returns a copy of a schema in strict JSON Schema: unlike the standard, huma
 // allows null in addition to an enumeration.
-func publishedSchema(s *huma.Schema) *huma.Schema {
+func toStrictSchema(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil
 	}
@@ -369,20 +369,20 @@ func publishedSchema(s *huma.Schema) *huma.Schema {
 	if c.Nullable && len(c.Enum) > 0 {
 		c.Enum = append(slices.Clone(c.Enum), nil)
 	}
-	c.Items = publishedSchema(s.Items)
+	c.Items = toStrictSchema(s.Items)
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		c.AdditionalProperties = publishedSchema(more)
+		c.AdditionalProperties = toStrictSchema(more)
 	}
 	if s.Properties != nil {
 		c.Properties = maps.Clone(s.Properties)
 		for name, p := range c.Properties {
-			c.Properties[name] = publishedSchema(p)
+			c.Properties[name] = toStrictSchema(p)
 		}
 	}
 	for _, list := range []*[]*huma.Schema{&c.AnyOf, &c.AllOf, &c.OneOf} {
 		*list = slices.Clone(*list)
 		for i, sub := range *list {
-			(*list)[i] = publishedSchema(sub)
+			(*list)[i] = toStrictSchema(sub)
 		}
 	}
 	return &c

@@ -27,7 +27,7 @@ func exampleResponse(op *api.Operation) (json.RawMessage, error) {
 	if err := fillExample(v.Elem(), op.Out.Name()); err != nil {
 		return nil, err
 	}
-	api.NeverNull(v.Interface())
+	api.ReplaceNilCollections(v.Interface())
 	return json.Marshal(v.Interface())
 }
 
@@ -74,35 +74,35 @@ func exampleError(code api.ErrorCode) api.ErrorEnvelope {
 }
 
 // fillExample fills v, which belongs to the type named owner.
-func fillExample(v reflect.Value, owner string) error {
+func fillExample(v reflect.Value, ownerTypeName string) error {
 	t := v.Type()
 	if whole, ok := exampleTypes[t]; ok {
 		v.Set(reflect.ValueOf(whole))
 		return nil
 	}
-	if isOptional(t) {
+	if isOptType(t) {
 		v.Field(0).SetBool(true)
-		return fillExample(v.Field(1), owner)
+		return fillExample(v.Field(1), ownerTypeName)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(t.Elem()))
-		return fillExample(v.Elem(), owner)
+		return fillExample(v.Elem(), ownerTypeName)
 	case reflect.Struct:
 		if t.Name() != "" && !strings.Contains(t.Name(), "[") {
-			owner = t.Name()
+			ownerTypeName = t.Name()
 		}
-		return fillFields(v, []string{owner})
+		return fillFields(v, []string{ownerTypeName})
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(t, 1, 1))
-		return fillExample(v.Index(0), owner)
+		return fillExample(v.Index(0), ownerTypeName)
 	}
-	return fmt.Errorf("no example for %s in %s", t, owner)
+	return fmt.Errorf("no example for %s in %s", t, ownerTypeName)
 }
 
 // fillFields fills a struct. owners are the type names used for lookups: the type's own, preceded
 // by that of the type it is embedded in.
-func fillFields(v reflect.Value, owners []string) error {
+func fillFields(v reflect.Value, ownerTypeNames []string) error {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -111,20 +111,20 @@ func fillFields(v reflect.Value, owners []string) error {
 		}
 		fill := fillField
 		if f.Anonymous {
-			fill = func(v reflect.Value, f reflect.StructField, owners []string) error {
-				return fillFields(v, append(slices.Clone(owners), f.Type.Name()))
+			fill = func(v reflect.Value, f reflect.StructField, ownerTypeNames []string) error {
+				return fillFields(v, append(slices.Clone(ownerTypeNames), f.Type.Name()))
 			}
 		}
-		if err := fill(v.Field(i), f, owners); err != nil {
+		if err := fill(v.Field(i), f, ownerTypeNames); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func fillField(v reflect.Value, f reflect.StructField, owners []string) error {
+func fillField(v reflect.Value, f reflect.StructField, ownerTypeNames []string) error {
 	var keys []string
-	for _, o := range owners {
+	for _, o := range ownerTypeNames {
 		keys = append(keys, o+"."+jsonName(f))
 	}
 	if f.Tag.Get("enum") == "" {
@@ -185,35 +185,35 @@ func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 }
 
 // assignValue sets v, or what it points to or is a list of, to x if the kinds allow it.
-func assignValue(v, x reflect.Value) bool {
-	t := v.Type()
+func assignValue(dst, src reflect.Value) bool {
+	t := dst.Type()
 	switch {
-	case x.Type().AssignableTo(t):
-		v.Set(x)
+	case src.Type().AssignableTo(t):
+		dst.Set(src)
 		return true
-	case isOptional(t):
-		v.Field(0).SetBool(true)
-		return assignValue(v.Field(1), x)
+	case isOptType(t):
+		dst.Field(0).SetBool(true)
+		return assignValue(dst.Field(1), src)
 	case t.Kind() == reflect.Pointer:
 		p := reflect.New(t.Elem())
-		if !assignValue(p.Elem(), x) {
+		if !assignValue(p.Elem(), src) {
 			return false
 		}
-		v.Set(p)
+		dst.Set(p)
 		return true
-	case t.Kind() == reflect.Slice && x.Kind() != reflect.Slice:
+	case t.Kind() == reflect.Slice && src.Kind() != reflect.Slice:
 		s := reflect.MakeSlice(t, 1, 1)
-		if !assignValue(s.Index(0), x) {
+		if !assignValue(s.Index(0), src) {
 			return false
 		}
-		v.Set(s)
+		dst.Set(s)
 		return true
-	case x.Kind() == reflect.String && t.Kind() == reflect.Int:
-		n, err := strconv.Atoi(x.String())
-		v.SetInt(int64(n))
+	case src.Kind() == reflect.String && t.Kind() == reflect.Int:
+		n, err := strconv.Atoi(src.String())
+		dst.SetInt(int64(n))
 		return err == nil
-	case kindClass(x.Kind()) == kindClass(t.Kind()) && kindClass(t.Kind()) != 0 && x.CanConvert(t):
-		v.Set(x.Convert(t))
+	case kindClass(src.Kind()) == kindClass(t.Kind()) && kindClass(t.Kind()) != 0 && src.CanConvert(t):
+		dst.Set(src.Convert(t))
 		return true
 	}
 	return false

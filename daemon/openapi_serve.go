@@ -23,9 +23,9 @@ type loadOpenAPI struct{ json, yaml web.Asset }
 
 // mountOpenAPI serves the document.
 func (s *Server) mountOpenAPI() {
-	s.documents = sync.OnceValues(s.buildDocuments)
-	s.mux.Get(OpenAPIPath, s.serveDocument(func(d loadOpenAPI) web.Asset { return d.json }))
-	s.mux.Get(OpenAPIYAMLPath, s.serveDocument(func(d loadOpenAPI) web.Asset { return d.yaml }))
+	s.documents = sync.OnceValues(s.encodeOpenAPI)
+	s.mux.Get(OpenAPIPath, s.serveOpenAPI(func(d loadOpenAPI) web.Asset { return d.json }))
+	s.mux.Get(OpenAPIYAMLPath, s.serveOpenAPI(func(d loadOpenAPI) web.Asset { return d.yaml }))
 }
 
 // OpenAPI returns the OpenAPI document as JSON: the same bytes for the same build.
@@ -34,7 +34,7 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	return d.json.Body, err
 }
 
-func (s *Server) buildDocuments() (loadOpenAPI, error) {
+func (s *Server) encodeOpenAPI() (loadOpenAPI, error) {
 	doc, err := s.buildOpenAPI()
 	if err != nil {
 		return loadOpenAPI{}, err
@@ -51,7 +51,7 @@ func (s *Server) buildDocuments() (loadOpenAPI, error) {
 	return loadOpenAPI{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
 }
 
-func (s *Server) serveDocument(pick func(loadOpenAPI) web.Asset) http.HandlerFunc {
+func (s *Server) serveOpenAPI(pick func(loadOpenAPI) web.Asset) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()
 		if err != nil {

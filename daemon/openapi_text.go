@@ -181,14 +181,14 @@ func operationDescription(op *api.Operation) string {
 	case op.Permission == "":
 		b.WriteString("For anyone who is signed in.")
 	default:
-		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, lowestRoleWith(op.Permission))
+		fmt.Fprintf(&b, "Needs the permission `%s`, available to the role %s.", op.Permission, describeLowestRole(op.Permission))
 	}
 	fmt.Fprintf(&b, " Counted as `%s`: %d requests in %d seconds.", op.Rate, api.RateLimits[op.Rate], api.RateWindowSeconds)
 	return b.String()
 }
 
-// lowestRoleWith returns the least role that has a permission.
-func lowestRoleWith(p api.Permission) string {
+// describeLowestRole returns the least role that has a permission.
+func describeLowestRole(p api.Permission) string {
 	roles := api.Role("").Values()
 	for i := len(roles) - 1; i >= 0; i-- {
 		if roles[i].May(p) {

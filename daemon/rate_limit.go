@@ -35,11 +35,11 @@ func newRateLimiter(clock func() time.Time, overrides map[api.RateCategory]int) 
 	return &rateLimiter{clock: clock, limits: limits, counts: map[limitKey]int{}}
 }
 
-// countRequest counts a request, sets the headers with the remaining number, and refuses it if the
+// countAndLimitRequest counts a request, sets the headers with the remaining number, and refuses it if the
 // limit is exceeded. The local user has no limit.
-func (l *rateLimiter) countRequest(ctx context.Context, w http.ResponseWriter, client string, category api.RateCategory) error {
+func (l *rateLimiter) countAndLimitRequest(ctx context.Context, w http.ResponseWriter, client string, category api.RateCategory) error {
 	limit := l.limits[category]
-	if isLocal(ctx) || limit == 0 {
+	if isLocalRequest(ctx) || limit == 0 {
 		return nil
 	}
 	now := l.clock().Unix()

@@ -72,9 +72,9 @@ func registerEnum[T stringEnum[T]](schemas huma.Registry) {
 	schemas.RegisterTypeAlias(reflect.TypeFor[T](), reflect.TypeFor[enumSchema[T]]())
 }
 
-// markNullable marks properties as nullable that are pointers in Go and always present; huma does
+// markPointersNullable marks properties as nullable that are pointers in Go and always present; huma does
 // so only for basic types.
-func markNullable(schemas huma.Registry) {
+func markPointersNullable(schemas huma.Registry) {
 	for name, s := range schemas.Map() {
 		t := schemas.TypeFromRef(schemaRef(name))
 		for _, f := range reflect.VisibleFields(t) {
@@ -93,10 +93,10 @@ func markNullable(schemas huma.Registry) {
 	}
 }
 
-func isNullable(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptional(t) }
+func isNullable(t reflect.Type) bool { return t.Kind() == reflect.Pointer || isOptType(t) }
 
-// isOptional reports whether t is an api.Opt.
-func isOptional(t reflect.Type) bool {
+// isOptType reports whether t is an api.Opt.
+func isOptType(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 2 && t.Field(0).Name == "Set" && t.Field(1).Name == "Value"
 }
 

@@ -106,7 +106,7 @@ func (s *Server) LocalHandler() http.Handler {
 
 type localKey struct{}
 
-func isLocal(ctx context.Context) bool {
+func isLocalRequest(ctx context.Context) bool {
 	local, _ := ctx.Value(localKey{}).(bool)
 	return local
 }

@@ -16,7 +16,7 @@ func (s *Server) beginSpan(r *http.Request, op *api.Operation) *http.Request {
 	if s.tracer == nil || !isTraced(op) {
 		return r
 	}
-	x := requestFrom(r.Context())
+	x := requestContextFrom(r.Context())
 	var parent *tracing.SpanRef
 	if op.Access != api.Public {
 		parent = tracing.Extract(r.Header)

@@ -25,22 +25,22 @@ const maxFormField = 64 << 10
 // bindUpload serves a multipart upload: the file is streamed to the engine and never held in
 // memory. Fields may come before or after the file.
 func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
-	s.mount(op, func(w http.ResponseWriter, r *http.Request) {
+	s.mountWithChecks(op, func(w http.ResponseWriter, r *http.Request) {
 		in, upload, fingerprint, err := readUploadForm(w, r, op.In)
 		if err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		defer upload.discard()
 		if err := s.reauthorize(r, op); err != nil {
-			s.failOperation(w, r, op, err)
+			s.sendOperationError(w, r, op, err)
 			return
 		}
 		s.metrics.uploads.Add(float64(upload.size))
 		s.serveIdempotent(w, r, op, fingerprint, func(w http.ResponseWriter, r *http.Request) {
 			out, err := handle(r.Context(), in)
 			if err != nil {
-				s.failOperation(w, r, op, err)
+				s.sendOperationError(w, r, op, err)
 				return
 			}
 			s.writeJSON(w, op, out)
@@ -49,7 +49,7 @@ func (s *Server) bindUpload(op *api.Operation, handle operationFunc) {
 }
 
 func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
-	api.NeverNull(out)
+	api.ReplaceNilCollections(out)
 	w.Header().Set("Content-Type", "application/json")
 	if l := locationHeader(op, out); l != "" {
 		w.Header().Set("Location", l)
@@ -69,7 +69,7 @@ func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in 
 	}
 	defer func() {
 		if err == nil {
-			arriving.drain()
+			arriving.drainAndClearDeadline()
 		}
 	}()
 	r.Body = arriving

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// HasAccounts reports whether any user can sign in with a password.
-func (e *Engine) HasAccounts(ctx context.Context) (bool, error) {
+// HasPasswordAccounts reports whether any user can sign in with a password.
+func (e *Engine) HasPasswordAccounts(ctx context.Context) (bool, error) {
 	n := 0
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
 		n, err = store.Passwords.Count(tx)

@@ -137,7 +137,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		},
 	})
 	e.Idempotency = idempotency.New(o.DB)
-	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDF(e.pdfLines), catalog.WithImportHook(func(version string) {
+	e.Catalog = catalog.New(o.DB, o.Clock, catalog.WithPDFReader(e.readPDFLines), catalog.WithImportHook(func(version string) {
 		if e.trainAhead.Load() {
 			e.Evidence.TrainAhead(version)
 		}
@@ -159,7 +159,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		Categorize:     judge.GuessCategory,
 		// Evidence can't import the deliverables, so passage changes are connected here.
 		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
-			return e.Assessments.MarkEvidenceChanged(tx, by, assessment, filename, passages)
+			return e.Assessments.MarkLinesForReview(tx, by, assessment, filename, passages)
 		},
 	})
 	if err != nil {
@@ -276,12 +276,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 
 // Start starts the background work.
 func (e *Engine) Start(ctx context.Context) error {
-	if err := e.Agents.Start(ctx); err != nil {
+	if err := e.Agents.FailAbandonedRuns(ctx); err != nil {
 		return err
 	}
 	e.Mail.Start(ctx) // ended only by Close, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
-	e.background.Go(func() { e.runSweeps(ctx) })
+	e.background.Go(func() { e.deleteExpiredPeriodically(ctx) })
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}

@@ -62,10 +62,10 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		}
 		return fmt.Sprintf("version %s, %d controls", v.Label, v.Counts.Controls), nil
 	})
-	check("model", func() (string, error) { return e.checkModel() })
-	check("mail", func() (string, error) { return e.checkMail(ctx) })
+	check("model", func() (string, error) { return e.checkLastModelCall() })
+	check("mail", func() (string, error) { return e.checkLastMail(ctx) })
 	check("webhooks", func() (string, error) {
-		w, err := e.countPending(ctx)
+		w, err := e.countPendingWork(ctx)
 		return fmt.Sprintf(
 			"%d deliveries pending; webhooks: %d failing, %d disabled",
 			w.deliveries,
@@ -106,8 +106,8 @@ func formatSize(n uint64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// checkMail reports whether the mail server accepted the last email.
-func (e *Engine) checkMail(ctx context.Context) (string, error) {
+// checkLastMail reports whether the mail server accepted the last email.
+func (e *Engine) checkLastMail(ctx context.Context) (string, error) {
 	if e.Mail.Server == nil {
 		return "not configured", nil
 	}
@@ -121,12 +121,12 @@ func (e *Engine) checkMail(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s; %d emails queued", e.Mail.Server, l.Queued), nil
 }
 
-// checkModel reports which model is used, and whether it answered the last request.
-func (e *Engine) checkModel() (string, error) {
+// checkLastModelCall reports which model is used, and whether it answered the last request.
+func (e *Engine) checkLastModelCall() (string, error) {
 	if e.model == nil {
 		return "builtin", nil
 	}
-	calls := e.model.snapshot()
+	calls := e.model.callCounts()
 	if calls.lastError != "" {
 		return "", fmt.Errorf("%s failed to answer the last request, so the built-in rules were used: %s", e.model.Name(), calls.lastError)
 	}

@@ -24,7 +24,7 @@ func (orgMailServers) HasServer(tx *store.Tx, org string) (bool, error) {
 	return integration.HasMailServer(tx, org)
 }
 
-func (orgMailServers) AnyServer(tx *store.Tx) (bool, error) { return integration.AnyMailServer(tx) }
+func (orgMailServers) AnyServer(tx *store.Tx) (bool, error) { return integration.HasAnyMailServer(tx) }
 
 // Route returns a route to the server within the limits of the network guard, because an
 // organization chose it.

@@ -56,7 +56,7 @@ func (m *meteredModel) Chat(ctx context.Context, r llm.Request) (llm.Answer, err
 	return a, err
 }
 
-func (m *meteredModel) snapshot() modelCalls {
+func (m *meteredModel) callCounts() modelCalls {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.calls

@@ -69,7 +69,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 				return err
 			}
 			documents[d.Status]++
-			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleBefore(today) {
+			if d.EffectiveDate != nil && !closed[d.AssessmentID] && *d.EffectiveDate < staleEvidenceCutoff(today) {
 				stale++
 			}
 		}
@@ -86,10 +86,10 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 	if err != nil {
 		return nil, err
 	}
-	out := gaugesBy("organization_assessments", "state", board.AssessmentsByState)
-	out = append(out, gaugesBy("organization_documents", "status", documents)...)
-	out = append(out, gaugesBy("organization_open_findings", "severity", findings)...)
-	out = append(out, gaugesBy(newFindingsMetric, "severity", fresh)...)
+	out := newGaugesByLabel("organization_assessments", "state", board.AssessmentsByState)
+	out = append(out, newGaugesByLabel("organization_documents", "status", documents)...)
+	out = append(out, newGaugesByLabel("organization_open_findings", "severity", findings)...)
+	out = append(out, newGaugesByLabel(newFindingsMetric, "severity", fresh)...)
 	out = append(
 		out,
 		newGauge("organization_open_poam_items", float64(board.OpenPOAMItems), nil),
@@ -133,7 +133,7 @@ func countOpenFindings(tx *store.Tx, a *api.Assessment, counts map[api.Severity]
 	return nil
 }
 
-func gaugesBy[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
+func newGaugesByLabel[K ~string](name, label string, counts map[K]int) (out []api.Metric) {
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		out = append(out, newGauge(name, float64(counts[k]), map[string]string{label: string(k)}))
 	}
@@ -150,8 +150,8 @@ func newGauge(name string, value float64, labels map[string]string) api.Metric {
 // zeroWhenAbsent are the organization's metrics that are omitted while their count is zero.
 var zeroWhenAbsent = []string{"organization_assessments", "organization_documents", "organization_open_findings", newFindingsMetric}
 
-// staleBefore returns the day before which evidence is too old to rely on.
-func staleBefore(today api.Date) api.Date {
+// staleEvidenceCutoff returns the day before which evidence is too old to rely on.
+func staleEvidenceCutoff(today api.Date) api.Date {
 	t, err := today.Time()
 	if err != nil {
 		return "" // it comes from a clock

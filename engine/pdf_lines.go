@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// pdfLines extracts a PDF's text for the catalog, which has no document reader.
-func (e *Engine) pdfLines(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error) {
+// readPDFLines extracts a PDF's text for the catalog, which has no document reader.
+func (e *Engine) readPDFLines(ctx context.Context, name string, content io.ReaderAt, size int64) ([]strm.Line, error) {
 	doc, err := e.Evidence.Parse(ctx, name, content, size)
 	if err != nil {
 		return nil, err

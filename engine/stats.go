@@ -28,7 +28,7 @@ type Stats struct {
 // pendingWork counts the pending work in the store.
 type pendingWork struct{ deliveries, failing, paused, running int }
 
-func (e *Engine) countPending(ctx context.Context) (w pendingWork, err error) {
+func (e *Engine) countPendingWork(ctx context.Context) (w pendingWork, err error) {
 	err = e.db.View(ctx, func(tx *store.Tx) error {
 		w = pendingWork{}
 		for o, err := range store.Organizations.Scan(tx) {
@@ -64,7 +64,7 @@ func (e *Engine) countPending(ctx context.Context) (w pendingWork, err error) {
 
 // Stats returns the current figures.
 func (e *Engine) Stats() Stats {
-	f := Stats{LoadStats: e.Evidence.LoadStats()}
+	f := Stats{LoadStats: e.Evidence.WorkloadStats()}
 	if info, err := os.Stat(filepath.Join(e.db.Dir(), "service.db")); err == nil {
 		f.StoreBytes = info.Size()
 	}
@@ -73,11 +73,11 @@ func (e *Engine) Stats() Stats {
 	if l, err := e.Mail.Stats(ctx); err == nil {
 		f.QueuedMails = l.Queued
 	}
-	if w, err := e.countPending(ctx); err == nil {
+	if w, err := e.countPendingWork(ctx); err == nil {
 		f.WaitingDeliveries, f.LiveWorkflows = w.deliveries, w.running
 	}
 	if e.model != nil {
-		c := e.model.snapshot()
+		c := e.model.callCounts()
 		f.ModelCalls, f.ModelFailures, f.ModelPromptTokens, f.ModelCompletionTokens, f.ModelSeconds = c.asked, c.failed, c.promptTokens, c.completionTokens, c.duration.Seconds()
 	}
 	f.DiskFree, f.DiskKnown = DiskFree(e.db.Dir())

@@ -11,8 +11,8 @@ import (
 // sweeping only frees their space.
 const sweepInterval = time.Hour
 
-// runSweeps deletes expired records periodically until ctx ends.
-func (e *Engine) runSweeps(ctx context.Context) {
+// deleteExpiredPeriodically deletes expired records periodically until ctx ends.
+func (e *Engine) deleteExpiredPeriodically(ctx context.Context) {
 	ticks, stop := e.newTicker(sweepInterval)
 	defer stop()
 	for {
@@ -20,7 +20,7 @@ func (e *Engine) runSweeps(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-			e.sweep(ctx)
+			e.deleteExpired(ctx)
 		}
 	}
 }
@@ -29,9 +29,9 @@ func (e *Engine) runSweeps(ctx context.Context) {
 // to reference a new blob, and long enough to undo a mistake with a backup.
 const blobGracePeriod = 24 * time.Hour
 
-// sweepBlobs deletes the files of deleted documents and reports. Current uploads are spared by
+// deleteUnreferencedBlobs deletes the files of deleted documents and reports. Current uploads are spared by
 // their age, even if their content already existed.
-func (e *Engine) sweepBlobs(ctx context.Context) error {
+func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
 	var referenced map[string]bool
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
 		referenced, err = store.ReferencedBlobs(tx)
@@ -40,20 +40,20 @@ func (e *Engine) sweepBlobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deleted, err := e.db.Blobs().Sweep(ctx, func(sha string) bool { return referenced[sha] }, blobGracePeriod)
+	deleted, err := e.db.Blobs().DeleteUnused(ctx, func(sha string) bool { return referenced[sha] }, blobGracePeriod)
 	if len(deleted) > 0 {
 		e.log.Info("unreferenced files deleted", "count", len(deleted))
 	}
 	return err
 }
 
-// sweep deletes expired sessions, links, secrets, stored responses and files. Failures are logged
+// deleteExpired deletes expired sessions, links, secrets, stored responses and files. Failures are logged
 // and retried the next time.
-func (e *Engine) sweep(ctx context.Context) {
+func (e *Engine) deleteExpired(ctx context.Context) {
 	for what, do := range map[string]func(context.Context) error{
-		"sessions and links": e.Identity.Sweep,
-		"stored responses":   e.Idempotency.Sweep,
-		"files":              e.sweepBlobs,
+		"sessions and links": e.Identity.DeleteExpired,
+		"stored responses":   e.Idempotency.DeleteExpired,
+		"files":              e.deleteUnreferencedBlobs,
 	} {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			e.log.Warn("deleting expired records failed", "what", what, "error", err)

@@ -94,7 +94,7 @@ func (c *toolCaller) call(ctx context.Context, t *tool, arguments json.RawMessag
 	if err != nil {
 		return "", err
 	}
-	resp, err := c.client.Raw(ctx, t.op.Method, path, body, header)
+	resp, err := c.client.SendRaw(ctx, t.op.Method, path, body, header)
 	if err != nil {
 		return "", err
 	}

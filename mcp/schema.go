@@ -45,8 +45,8 @@ type parameter struct {
 // maxDocument is the maximum size of the document.
 const maxDocument = 32 << 20
 
-func readDocument(ctx context.Context, c *client.Client) (*document, error) {
-	resp, err := c.Raw(ctx, http.MethodGet, "/openapi.json", nil, nil)
+func readOpenAPI(ctx context.Context, c *client.Client) (*document, error) {
+	resp, err := c.SendRaw(ctx, http.MethodGet, "/openapi.json", nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (d *document) newTool(op *api.Operation) (*tool, bool, error) {
 	if len(required) > 0 {
 		schema["required"] = required
 	}
-	if err := d.inlineRefs(schema); err != nil {
+	if err := d.copyRefsToDefs(schema); err != nil {
 		return nil, false, fmt.Errorf("the arguments of %s: %w", op.ID, err)
 	}
 	no, destroys := false, op.Method == http.MethodDelete
@@ -163,8 +163,8 @@ func (d *document) resolveObject(s map[string]any) (map[string]any, error) {
 	return s, nil
 }
 
-// inlineRefs makes a schema self-contained by copying the schemas it refers to into its own $defs.
-func (d *document) inlineRefs(schema map[string]any) error {
+// copyRefsToDefs makes a schema self-contained by copying the schemas it refers to into its own $defs.
+func (d *document) copyRefsToDefs(schema map[string]any) error {
 	defs := map[string]any{}
 	properties, err := d.copyWithDefs(schema["properties"], defs)
 	if err != nil {

@@ -55,7 +55,7 @@ func Serve(ctx context.Context, o Options) error {
 
 // newServer returns a server with the tools that the caller may use.
 func newServer(ctx context.Context, o Options) (*sdk.Server, error) {
-	doc, err := readDocument(ctx, o.Client)
+	doc, err := readOpenAPI(ctx, o.Client)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func local(t testing.TB) *client.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Options{Transport: client.InMemory(d.LocalHandler())})
+	c, err := client.New(client.Options{Transport: client.InMemoryTransport(d.LocalHandler())})
 	if err != nil {
 		t.Fatal(err)
 	}

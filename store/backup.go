@@ -78,7 +78,7 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 	if err != nil {
 		return err
 	}
-	return disk.Move(temp, path)
+	return disk.RenameDurably(temp, path)
 }
 
 type backupWriter struct {

@@ -67,7 +67,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 	}
 	blob := Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}
 	if err := b.moveIntoPlace(temp, blob); err != nil {
-		return Blob{}, errors.Join(disk.Classify(err), os.Remove(temp))
+		return Blob{}, errors.Join(disk.ClassifyError(err), os.Remove(temp))
 	}
 	return blob, nil
 }
@@ -108,7 +108,7 @@ func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, blobError(sha, err)
+		return nil, 0, toBlobError(sha, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -142,22 +142,22 @@ func (b *Blobs) Delete(sha string) error {
 	}
 	defer b.lockForRemoval()()
 	if err := os.Remove(path); err != nil {
-		return blobError(sha, err)
+		return toBlobError(sha, err)
 	}
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// Sweep removes the blobs for which isUsed returns false and that were last put longer than olderThan
+// DeleteUnused removes the blobs for which isUsed returns false and that were last put longer than olderThan
 // ago, and returns them. Compute isUsed in a View started after the last relevant Put; olderThan
 // covers blobs whose transaction is still to come.
-func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
+func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)
 	err := b.ForEach(ctx, func(blob Blob) error {
 		if isUsed(blob.SHA256) {
 			return nil
 		}
-		removed, err := b.removeOld(blob.SHA256, limit)
+		removed, err := b.deleteIfOlder(blob.SHA256, limit)
 		if removed {
 			swept = append(swept, blob)
 		}
@@ -166,8 +166,8 @@ func (b *Blobs) Sweep(ctx context.Context, isUsed func(sha string) bool, olderTh
 	return swept, err
 }
 
-// removeOld checks the age under the lock, because the same content may have been put meanwhile.
-func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
+// deleteIfOlder checks the age under the lock, because the same content may have been put meanwhile.
+func (b *Blobs) deleteIfOlder(sha string, cutoff time.Time) (bool, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return false, err
@@ -177,11 +177,11 @@ func (b *Blobs) removeOld(sha string, limit time.Time) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err != nil || !info.ModTime().Before(limit) {
+	if err != nil || !info.ModTime().Before(cutoff) {
 		return false, err
 	}
 	if err := os.Remove(path); err != nil {
-		return false, disk.Classify(err)
+		return false, disk.ClassifyError(err)
 	}
 	return true, disk.SyncDir(filepath.Dir(path))
 }
@@ -239,9 +239,9 @@ func isSHA256(s string) bool {
 	return true
 }
 
-func blobError(sha string, err error) error {
+func toBlobError(sha string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", sha, ErrNotFound)
 	}
-	return disk.Classify(err)
+	return disk.ClassifyError(err)
 }

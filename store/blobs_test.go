@@ -128,7 +128,7 @@ func TestSweep(t *testing.T) {
 	c.add(2 * time.Hour)
 	fresh := put("fresh")
 	put("again") // deduplicated: its record is still to come
-	gone, err := b.Sweep(t.Context(), func(sha string) bool { return sha == wanted }, time.Hour)
+	gone, err := b.DeleteUnused(t.Context(), func(sha string) bool { return sha == wanted }, time.Hour)
 	is(t, "Sweep", err, nil)
 	if len(gone) != 1 || gone[0].SHA256 != unwanted || gone[0].Size != 8 {
 		t.Errorf("swept %v", gone)
@@ -138,7 +138,7 @@ func TestSweep(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = b.Sweep(ctx, func(string) bool { return false }, 0)
+	_, err = b.DeleteUnused(ctx, func(string) bool { return false }, 0)
 	is(t, "cancelled", err, context.Canceled)
 }
 

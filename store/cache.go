@@ -22,10 +22,10 @@ func NewCache[V any](db *DB, limit int, tables ...AnyTable) *Cache[V] {
 
 // Get returns the value with a name, calling read if it is not cached. Errors are not cached. Without
 // a sole writer, nothing is cached.
-func (m *Cache[V]) Get(name string, read func() (V, error)) (V, error) {
+func (m *Cache[V]) Get(name string, compute func() (V, error)) (V, error) {
 	at, known := m.db.ChangeCount(m.tables...)
 	if !known {
-		return read()
+		return compute()
 	}
 	m.mu.Lock()
 	v, ok := m.values[name]
@@ -34,7 +34,7 @@ func (m *Cache[V]) Get(name string, read func() (V, error)) (V, error) {
 	if ok {
 		return v, nil
 	}
-	v, err := read()
+	v, err := compute()
 	if err != nil {
 		return v, err
 	}

@@ -8,7 +8,7 @@ import (
 // changeCounters counts, per table, the transactions that wrote to it.
 type changeCounters map[string]*atomic.Uint64
 
-func newChanges(tables map[string]*tableDefinition) changeCounters {
+func newChangeCounters(tables map[string]*tableDefinition) changeCounters {
 	c := changeCounters{}
 	for name := range tables {
 		c[name] = &atomic.Uint64{}

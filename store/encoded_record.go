@@ -60,8 +60,8 @@ type PreparedRecord[R any] struct {
 
 // PrepareInsert encodes a record except for its header, which alone may change until it is
 // inserted. If its content equals that of an already written record, it reuses those bytes.
-func PrepareInsert[R any](t *TenantTable[R], r *R, candidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
-	for _, w := range candidates {
+func PrepareInsert[R any](t *TenantTable[R], r *R, bodyCandidates ...*EncodedRecord[R]) (PreparedRecord[R], error) {
+	for _, w := range bodyCandidates {
 		if w.body.block != nil && t.table.equal(&w.Record, r) {
 			return PreparedRecord[R]{Record: r, SameAs: w, Extra: w.Extra, body: w.body}, nil
 		}
@@ -102,7 +102,7 @@ func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 
 // marshalWithBody returns the stored bytes of a record with an encoded body: a reference to the body
 // if it is stored under key, else the whole record.
-func (s *untypedTable) marshalWithBody(r any, b recordBody, key []byte) ([]byte, error) {
+func (s *untypedTable) marshalWithBody(r any, b recordBody, bodyKey []byte) ([]byte, error) {
 	if b.block == nil {
 		return s.codec.marshal(r)
 	}
@@ -110,8 +110,8 @@ func (s *untypedTable) marshalWithBody(r any, b recordBody, key []byte) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	if key != nil && len(head)+b.rawSize <= maxRecordSize {
-		return encodeSharedRecord(s.codec.mark, key, head), nil
+	if bodyKey != nil && len(head)+b.rawSize <= maxRecordSize {
+		return encodeSharedRecord(s.codec.mark, bodyKey, head), nil
 	}
 	first := s2.Encode(nil, head)
 	out := make([]byte, 1, 1+len(first)+len(b.block)+4)
@@ -130,7 +130,7 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 	s, out := t.table.untyped, make([]*EncodedRecord[R], len(all))
 	for i := range all {
 		r := all[i].Record
-		if err := t.checkOwner(org, r); err != nil {
+		if err := t.checkTenant(org, r); err != nil {
 			return nil, err
 		}
 		w := &EncodedRecord[R]{Record: *r, Extra: all[i].Extra, body: all[i].body}
@@ -138,12 +138,12 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 		err := s.writeEncoded(tx, r, s.requireNew, func() (b []byte, err error) {
 			var key []byte
 			if w.body.block != nil {
-				if key, err = s.bodyKey(w.primary, r, w.body); err != nil {
+				if key, err = s.sharedBodyKey(w.primary, r, w.body); err != nil {
 					return nil, err
 				}
 			}
 			if w.stored, err = s.marshalWithBody(r, w.body, key); err == nil && key != nil && w.stored[0]&markShared != 0 {
-				err = tx.putBody(key, w.body)
+				err = tx.putSharedBody(key, w.body)
 			}
 			return w.stored, err
 		})
@@ -159,7 +159,7 @@ func InsertPrepared[R any](tx *Tx, t *TenantTable[R], org string, all []Prepared
 // in cached; if all are, it returns cached itself.
 func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*EncodedRecord[R], prefix ...any) ([]*EncodedRecord[R], error) {
 	in := b.order
-	within, err := in.tenantParts(org, prefix)
+	within, err := in.prependTenant(org, prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 		return byKey[string(primary)]
 	}
 	out, same := make([]*EncodedRecord[R], 0, len(cached)), true
-	for p, err := range in.scanPairs(tx, newScan([]ScanOption{Prefix(within...)})) {
+	for p, err := range in.scanPairs(tx, newScanOptions([]ScanOption{Prefix(within...)})) {
 		if err != nil {
 			return nil, err
 		}

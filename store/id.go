@@ -31,8 +31,8 @@ func (i *idGenerator) next() string {
 	return id
 }
 
-// current returns the last ID issued.
-func (i *idGenerator) current() string {
+// lastIssued returns the last ID issued.
+func (i *idGenerator) lastIssued() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.lastID
@@ -70,7 +70,7 @@ func (tx *Tx) saveLastID() error {
 	if !tx.idIssued {
 		return nil
 	}
-	return tx.putMeta(lastIDKey, tx.db.idGenerator.current())
+	return tx.putMeta(lastIDKey, tx.db.idGenerator.lastIssued())
 }
 
 // loadLastID continues from the last ID of an earlier process.

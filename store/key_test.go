@@ -75,7 +75,7 @@ func FuzzKeyOrder(f *testing.F) {
 		if got := bytes.Compare(k1.b, k2.b); got != want {
 			t.Fatalf("%v and %v compare as %d, want %d", k1, k2, got, want)
 		}
-		r, err := newScan([]ScanOption{Prefix(s1)}).toRange()
+		r, err := newScanOptions([]ScanOption{Prefix(s1)}).toRange()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ type Migration struct {
 
 // migrate brings the database to the program's schema.
 func (db *DB) migrate(ctx context.Context) error {
-	fresh, current, err := db.readMeta(ctx)
+	fresh, current, err := db.loadMeta(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,9 +59,9 @@ func (db *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
-// readMeta reads the description of the database. fresh reports whether it is empty, current whether
+// loadMeta reads the description of the database. fresh reports whether it is empty, current whether
 // its indexes match the schema; current is only valid for the program's own version.
-func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
+func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
 		if err != nil {
@@ -76,7 +76,7 @@ func (db *DB) readMeta(ctx context.Context) (fresh, current bool, err error) {
 			return err
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
-			current, err = db.tables.indexesCurrent(tx)
+			current, err = db.tables.areIndexesCurrent(tx)
 			if !current {
 				err = nil // applyMigration will return it again
 			}
@@ -94,7 +94,7 @@ func (db *DB) createDatabase(ctx context.Context, version int) error {
 		if err := tx.putMeta(metaKey, m); err != nil {
 			return err
 		}
-		_, err := db.tables.rebuildIndexes(ctx, tx)
+		_, err := db.tables.rebuildStaleIndexes(ctx, tx)
 		return err
 	})
 	if err == nil {
@@ -120,7 +120,7 @@ func (db *DB) applyMigration(ctx context.Context, m Migration, last bool) error 
 		}
 		var err error
 		if last {
-			rebuilt, err = db.tables.rebuildIndexes(ctx, tx)
+			rebuilt, err = db.tables.rebuildStaleIndexes(ctx, tx)
 		}
 		return err
 	})

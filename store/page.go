@@ -160,20 +160,20 @@ func (s *untypedTable) cursorScope(q untypedQuery) []byte {
 const cursorMACLen = 12
 
 // encodeCursor returns an opaque cursor for a position in a list: a seal and the key.
-func (db *DB) encodeCursor(at, list []byte) string {
-	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(at, list), at...))
+func (db *DB) encodeCursor(position, scope []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append(db.cursorMAC(position, scope), position...))
 }
 
-func (db *DB) cursorMAC(at, list []byte) []byte {
+func (db *DB) cursorMAC(position, scope []byte) []byte {
 	m := hmac.New(sha256.New, []byte(db.meta.Secret))
-	m.Write(binary.AppendUvarint([]byte("cursor 1"), uint64(len(list))))
-	m.Write(list)
-	m.Write(at)
+	m.Write(binary.AppendUvarint([]byte("cursor 1"), uint64(len(scope))))
+	m.Write(scope)
+	m.Write(position)
 	return m.Sum(nil)[:cursorMACLen]
 }
 
 // decodeCursor is the inverse of encodeCursor; nil is the position before the first record.
-func (db *DB) decodeCursor(cursor string, list []byte) ([]byte, error) {
+func (db *DB) decodeCursor(cursor string, scope []byte) ([]byte, error) {
 	if cursor == "" {
 		return nil, nil
 	}
@@ -181,7 +181,7 @@ func (db *DB) decodeCursor(cursor string, list []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it is too long", ErrBadCursor)
 	}
 	b, err := decodeCursorText(cursor)
-	if err != nil || len(b) <= cursorMACLen || !hmac.Equal(b[:cursorMACLen], db.cursorMAC(b[cursorMACLen:], list)) {
+	if err != nil || len(b) <= cursorMACLen || !hmac.Equal(b[:cursorMACLen], db.cursorMAC(b[cursorMACLen:], scope)) {
 		return nil, ErrBadCursor
 	}
 	return b[cursorMACLen:], nil

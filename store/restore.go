@@ -76,7 +76,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	if runtime.GOOS == "windows" { // an open file can't be replaced there
 		release()
 	}
-	return r.manifest, disk.Move(r.database, target)
+	return r.manifest, disk.RenameDurably(r.database, target)
 }
 
 // lockDatabase locks the database to be replaced. A damaged one is no obstacle, since it is a
@@ -107,7 +107,7 @@ func preserveOldDatabase(target string, o Options) error {
 		err = os.Rename(target, aside)
 	}
 	if err != nil {
-		return disk.Classify(err)
+		return disk.ClassifyError(err)
 	}
 	return disk.SyncDir(filepath.Dir(aside))
 }
@@ -195,7 +195,7 @@ func (r *restorer) unpackBlob(blobs *Blobs, name string) error {
 		return toCorruptError(err)
 	}
 	if err := blobs.moveIntoPlace(temp, Blob{SHA256: sha, Size: n}); err != nil {
-		return errors.Join(disk.Classify(err), os.Remove(temp))
+		return errors.Join(disk.ClassifyError(err), os.Remove(temp))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ type scanOptions struct {
 	reverse               bool
 }
 
-func newScan(options []ScanOption) scanOptions {
+func newScanOptions(options []ScanOption) scanOptions {
 	var s scanOptions
 	for _, o := range options {
 		o(&s)

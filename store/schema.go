@@ -112,16 +112,16 @@ const (
 
 func indexTableName(table, index string) string { return table + "." + index }
 
-// indexBaseName returns the name in a built index's description.
-func indexBaseName(description string) string {
+// indexNameFromDescription returns the name in a built index's description.
+func indexNameFromDescription(description string) string {
 	name, _, _ := strings.Cut(description, " ")
 	return name
 }
 
-// rebuildIndexes brings the database's indexes in line with the schema: it rebuilds new, changed
+// rebuildStaleIndexes brings the database's indexes in line with the schema: it rebuilds new, changed
 // and stale ones and drops removed ones. Then it returns an error for tables that are not in the
 // schema. It returns the names of the rebuilt tables.
-func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
+func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []string, err error) {
 	for _, d := range t.sorted {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -135,7 +135,7 @@ func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string
 			continue
 		}
 		for _, ix := range slices.Concat(have, d.indexes) {
-			if err := tx.kv.Drop(indexTableName(d.name, indexBaseName(ix))); err != nil {
+			if err := tx.kv.Drop(indexTableName(d.name, indexNameFromDescription(ix))); err != nil {
 				return nil, err
 			}
 		}
@@ -147,11 +147,11 @@ func (t *tableSet) rebuildIndexes(ctx context.Context, tx *Tx) (rebuilt []string
 		}
 		rebuilt = append(rebuilt, d.name)
 	}
-	return rebuilt, t.checkTables(tx)
+	return rebuilt, t.checkNoUndeclaredTables(tx)
 }
 
-// indexesCurrent reports whether rebuildIndexes would have nothing to do.
-func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
+// areIndexesCurrent reports whether rebuildIndexes would have nothing to do.
+func (t *tableSet) areIndexesCurrent(tx *Tx) (bool, error) {
 	for _, d := range t.sorted {
 		var have []string
 		found, err := tx.getMeta(K("indexes", d.name), &have)
@@ -159,12 +159,12 @@ func (t *tableSet) indexesCurrent(tx *Tx) (bool, error) {
 			return false, err
 		}
 	}
-	return true, t.checkTables(tx)
+	return true, t.checkNoUndeclaredTables(tx)
 }
 
-// checkTables returns an error if the database has undeclared tables: it belongs to another
+// checkNoUndeclaredTables returns an error if the database has undeclared tables: it belongs to another
 // program, or a migration forgot to drop them.
-func (t *tableSet) checkTables(tx *Tx) error {
+func (t *tableSet) checkNoUndeclaredTables(tx *Tx) error {
 	names, err := tx.kv.Tables()
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (t *tableSet) checkTables(tx *Tx) error {
 	for _, d := range t.sorted {
 		known[d.name] = true
 		for _, ix := range d.indexes {
-			known[indexTableName(d.name, indexBaseName(ix))] = true
+			known[indexTableName(d.name, indexNameFromDescription(ix))] = true
 		}
 	}
 	var strange []string

@@ -30,8 +30,8 @@ func (b *bodiesTableDefinition) definition() *tableDefinition { return &b.def }
 
 var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable, reindex: func(*Tx) error { return nil }}}
 
-// bodyKey returns the key of a separately stored body, or nil if the body is stored in its record.
-func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
+// sharedBodyKey returns the key of a separately stored body, or nil if the body is stored in its record.
+func (s *untypedTable) sharedBodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
 	within := s.bodyScope(r)
 	if within == "" || len(b.block) >= kv.MaxValue {
 		return nil, nil
@@ -45,14 +45,14 @@ func (s *untypedTable) bodyKey(primary []byte, r any, b recordBody) ([]byte, err
 }
 
 // encodeSharedRecord returns the bytes of a record whose body is stored under key.
-func encodeSharedRecord(mark byte, key, head []byte) []byte {
-	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(key)+len(head))
-	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(key)))
-	return append(append(out, key...), head...)
+func encodeSharedRecord(mark byte, bodyKey, header []byte) []byte {
+	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(bodyKey)+len(header))
+	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(bodyKey)))
+	return append(append(out, bodyKey...), header...)
 }
 
-// putBody stores a body unless it already exists.
-func (tx *Tx) putBody(key []byte, b recordBody) error {
+// putSharedBody stores a body unless it already exists.
+func (tx *Tx) putSharedBody(key []byte, b recordBody) error {
 	there, err := tx.kv.Get(bodiesTable, key)
 	if err != nil || there != nil {
 		return err
@@ -60,17 +60,17 @@ func (tx *Tx) putBody(key []byte, b recordBody) error {
 	return tx.kv.Put(bodiesTable, key, b.block)
 }
 
-// joinBody returns a stored record with its body, as it would be stored without sharing, or the
+// joinSharedBody returns a stored record with its body, as it would be stored without sharing, or the
 // given bytes if it is complete already.
-func (tx *Tx) joinBody(b []byte) ([]byte, error) {
-	if len(b) == 0 || b[0]&markShared == 0 {
-		return b, nil
+func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0]&markShared == 0 {
+		return stored, nil
 	}
-	n, size := binary.Uvarint(b[1:])
-	if size <= 0 || n > uint64(len(b)-1-size) {
+	n, size := binary.Uvarint(stored[1:])
+	if size <= 0 || n > uint64(len(stored)-1-size) {
 		return nil, fmt.Errorf("%w: a truncated record with a shared body", ErrCorrupt)
 	}
-	key, head := b[1+size:1+size+int(n)], b[1+size+int(n):]
+	key, head := stored[1+size:1+size+int(n)], stored[1+size+int(n):]
 	block, err := tx.kv.Get(bodiesTable, key)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (tx *Tx) joinBody(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: a body with an invalid length", ErrCorrupt)
 	}
 	out := make([]byte, 1+len(head)+long)
-	out[0] = b[0] &^ markShared
+	out[0] = stored[0] &^ markShared
 	copy(out[1:], head)
 	if _, err := s2.Decode(out[1+len(head):], block); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -91,15 +91,15 @@ func (tx *Tx) joinBody(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// DeleteBodies deletes the shared bodies of an assessment, after its records.
-func DeleteBodies(tx *Tx, org, assessment string) error {
+// DeleteSharedBodies deletes the shared bodies of an assessment, after its records.
+func DeleteSharedBodies(tx *Tx, org, assessment string) error {
 	if err := tx.checkUsable(true); err != nil {
 		return err
 	}
 	if org == "" || assessment == "" {
 		return fmt.Errorf("%s: %w", bodiesTable, ErrNoTenant)
 	}
-	span, err := newScan([]ScanOption{Prefix(org, assessment)}).toRange()
+	span, err := newScanOptions([]ScanOption{Prefix(org, assessment)}).toRange()
 	if err != nil {
 		return err
 	}

@@ -112,14 +112,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 			return nil, err
 		}
 		// We hold the file lock, so nobody else is using tmp.
-		if err := emptyDir(filepath.Join(o.Dir, dirTemp)); err != nil {
-			return nil, errors.Join(disk.Classify(err), driver.Close())
+		if err := deleteDirContents(filepath.Join(o.Dir, dirTemp)); err != nil {
+			return nil, errors.Join(disk.ClassifyError(err), driver.Close())
 		}
 	}
 	db := &DB{
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
 		clock: o.Clock, newID: o.NewID, idGenerator: idGenerator{generate: o.NewID}, log: o.Logger,
-		changes: newChanges(tables.byName), soleWriter: o.Driver == nil,
+		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
 	}
 	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
@@ -142,13 +142,13 @@ func closeDriver(d Driver) error {
 func createFolders(dir string) error {
 	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
-			return fmt.Errorf("creating the data folder: %w", disk.Classify(err))
+			return fmt.Errorf("creating the data folder: %w", disk.ClassifyError(err))
 		}
 	}
 	return nil
 }
 
-func emptyDir(dir string) error {
+func deleteDirContents(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err

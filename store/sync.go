@@ -165,9 +165,9 @@ type syncRecordRef struct{ org, assessment, table, key string }
 // syncSequenceName returns the name of the counter for the changes of one assessment.
 func syncSequenceName(org, assessment string) string { return "sync " + org + " " + assessment }
 
-// SetActor sets the author of the transaction for the change log. Only the first call has an
+// SetActorIfUnset sets the author of the transaction for the change log. Only the first call has an
 // effect.
-func (tx *Tx) SetActor(name string) {
+func (tx *Tx) SetActorIfUnset(name string) {
 	if tx.actor == "" {
 		tx.actor = name
 	}
@@ -181,8 +181,8 @@ func (tx *Tx) WithoutSyncLog(fn func() error) error {
 	return fn()
 }
 
-// MarkChanged logs an unchanged record as changed, so that clones read it again.
-func (tx *Tx) MarkChanged(org, assessment, table string, key []byte) {
+// MarkChangedForSync logs an unchanged record as changed, so that clones read it again.
+func (tx *Tx) MarkChangedForSync(org, assessment, table string, key []byte) {
 	if tx.syncChanges == nil {
 		tx.syncChanges = map[syncRecordRef][]string{}
 	}
@@ -319,8 +319,8 @@ func (tx *Tx) LastSyncSequence(org, assessment string) (int64, error) {
 	return tx.LastSequence(syncSequenceName(org, assessment))
 }
 
-// DeleteSync ends syncing an assessment here and deletes all sync data for it.
-func DeleteSync(tx *Tx, org, assessment string) error {
+// DeleteSyncData ends syncing an assessment here and deletes all sync data for it.
+func DeleteSyncData(tx *Tx, org, assessment string) error {
 	for _, drop := range []func() (int, error){
 		func() (int, error) { return SyncLinks.DeleteAll(tx, org, assessment) },
 		func() (int, error) { return SyncLogEntries.DeleteAll(tx, org, assessment) },
@@ -348,8 +348,8 @@ func KeyFromBytes(b []byte) Key {
 // Bytes returns the stored form of the key.
 func (k Key) Bytes() []byte { return k.b }
 
-// RecordKey returns the key of a record without its organization.
-func (t *TenantTable[R]) RecordKey(r *R) (Key, error) {
+// KeyWithinTenant returns the key of a record without its organization.
+func (t *TenantTable[R]) KeyWithinTenant(r *R) (Key, error) {
 	k := t.table.untyped.key(r)
 	if k.err != nil {
 		return k, k.err

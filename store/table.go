@@ -27,7 +27,7 @@ func NewTable[R any](name string, key func(*R) Key, options ...Option[R]) *Table
 		newRecord: func() any { return new(R) },
 		key:       func(r any) Key { return key(r.(*R)) },
 	}
-	s.def.reindex = s.reindex
+	s.def.reindex = s.fillIndexes
 	if key == nil {
 		s.def.err = fmt.Errorf("it has no primary key")
 	}
@@ -162,7 +162,7 @@ func (b IndexView[R]) Scan(tx *Tx, options ...ScanOption) iter.Seq2[R, error] {
 
 // Get returns the record with this complete key in a Unique index, or ErrNotFound.
 func (b IndexView[R]) Get(tx *Tx, key ...any) (R, error) {
-	return typedRecord[R](b.order.get(tx, K(key...)))
+	return typedRecord[R](b.order.getUnique(tx, K(key...)))
 }
 
 // Count returns the number of index entries that begin with prefix.

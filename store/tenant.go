@@ -55,8 +55,8 @@ func (t *TenantTable[R]) AcrossTenants() *Table[R] { return t.table }
 
 func noTenantError(table string) error { return fmt.Errorf("%s: %w", table, ErrNoTenant) }
 
-// tenantParts checks the organization and prepends it to the parts of a key.
-func (s *untypedTable) tenantParts(org string, key []any) ([]any, error) {
+// prependTenant checks the organization and prepends it to the parts of a key.
+func (s *untypedTable) prependTenant(org string, key []any) ([]any, error) {
 	if org == "" {
 		return nil, noTenantError(s.def.name)
 	}
@@ -68,7 +68,7 @@ func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
 		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)
 	}
-	parts, err := s.tenantParts(org, key)
+	parts, err := s.prependTenant(org, key)
 	return K(parts...), err
 }
 
@@ -80,7 +80,7 @@ func (s *untypedTable) scopeToTenant(org string, options []ScanOption) ([]ScanOp
 	return append([]ScanOption{Prefix(org)}, options...), nil
 }
 
-func (t *TenantTable[R]) checkOwner(org string, r *R) error {
+func (t *TenantTable[R]) checkTenant(org string, r *R) error {
 	switch {
 	case org == "":
 		return noTenantError(t.Name())
@@ -110,7 +110,7 @@ func (t *TenantTable[R]) Has(tx *Tx, org string, key ...any) (bool, error) {
 
 // Insert works like Table.Insert for a record of this organization.
 func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
-	if err := t.checkOwner(org, r); err != nil {
+	if err := t.checkTenant(org, r); err != nil {
 		return err
 	}
 	return t.table.Insert(tx, r)
@@ -118,7 +118,7 @@ func (t *TenantTable[R]) Insert(tx *Tx, org string, r *R) error {
 
 // Update works like Table.Update for a record of this organization.
 func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
-	if err := t.checkOwner(org, r); err != nil {
+	if err := t.checkTenant(org, r); err != nil {
 		return err
 	}
 	return t.table.Update(tx, r)
@@ -126,7 +126,7 @@ func (t *TenantTable[R]) Update(tx *Tx, org string, r *R) error {
 
 // Put works like Table.Put for a record of this organization.
 func (t *TenantTable[R]) Put(tx *Tx, org string, r *R) error {
-	if err := t.checkOwner(org, r); err != nil {
+	if err := t.checkTenant(org, r); err != nil {
 		return err
 	}
 	return t.table.Put(tx, r)
@@ -144,7 +144,7 @@ func (t *TenantTable[R]) Delete(tx *Tx, org string, key ...any) error {
 // DeleteAll works like Table.DeleteAll within the organization; without a prefix it deletes all
 // records of the organization in the table.
 func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, error) {
-	k, err := t.table.untyped.tenantParts(org, prefix)
+	k, err := t.table.untyped.prependTenant(org, prefix)
 	if err != nil {
 		return 0, err
 	}
@@ -172,7 +172,7 @@ func (t *TenantTable[R]) Page(tx *Tx, org string, q PageQuery[R]) (Page[R], erro
 
 // countInTenant works like count within the organization.
 func (o orderedTable) countInTenant(tx *Tx, org string, prefix []any) (int, error) {
-	k, err := o.tenantParts(org, prefix)
+	k, err := o.prependTenant(org, prefix)
 	if err != nil {
 		return 0, err
 	}
@@ -208,7 +208,7 @@ func (b TenantIndexView[R]) Get(tx *Tx, org string, key ...any) (R, error) {
 	if err != nil {
 		return typedRecord[R](nil, err)
 	}
-	return typedRecord[R](b.order.get(tx, k))
+	return typedRecord[R](b.order.getUnique(tx, k))
 }
 
 // Count works like IndexView.Count within the organization.

@@ -154,7 +154,7 @@ func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, erro
 		key := slices.Clone(p.Key)
 		var mark byte
 		var old, fresh []byte
-		whole, err := tx.joinBody(p.Value)
+		whole, err := tx.joinSharedBody(p.Value)
 		if err == nil {
 			mark, old, err = unpackRecord(whole)
 		}
@@ -213,7 +213,7 @@ func (tx *Tx) dropIndexes(table string) error {
 		return err
 	}
 	for _, ix := range have {
-		if err := tx.kv.Drop(indexTableName(table, indexBaseName(ix))); err != nil {
+		if err := tx.kv.Drop(indexTableName(table, indexNameFromDescription(ix))); err != nil {
 			return err
 		}
 	}

@@ -73,9 +73,9 @@ func (s *untypedTable) inIndexOrder(name string) orderedTable {
 }
 
 func (s *untypedTable) get(tx *Tx, k Key) (any, error) {
-	r, err := s.find(tx, k)
+	r, err := s.getOrNil(tx, k)
 	if err == nil && r == nil {
-		err = s.notFound(k)
+		err = s.notFoundError(k)
 	}
 	return r, err
 }
@@ -85,12 +85,12 @@ func (s *untypedTable) has(tx *Tx, k Key) (bool, error) {
 	return b != nil, err
 }
 
-func (s *untypedTable) notFound(k Key) error {
+func (s *untypedTable) notFoundError(k Key) error {
 	return fmt.Errorf("%s %s: %w", s.def.name, k, ErrNotFound)
 }
 
-// get returns the one record with this complete key in a unique index.
-func (o orderedTable) get(tx *Tx, k Key) (any, error) {
+// getUnique returns the one record with this complete key in a unique index.
+func (o orderedTable) getUnique(tx *Tx, k Key) (any, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -126,7 +126,7 @@ func (s *untypedTable) requireNew(exists bool) error {
 func (s *untypedTable) update(tx *Tx, r any) error {
 	return s.write(tx, r, func(exists bool) error {
 		if !exists {
-			return s.notFound(s.key(r))
+			return s.notFoundError(s.key(r))
 		}
 		return nil
 	})
@@ -144,7 +144,7 @@ func (s *untypedTable) delete(tx *Tx, k Key) error {
 	if err != nil {
 		return err
 	}
-	return s.remove(tx, k.b, r)
+	return s.deleteRecord(tx, k.b, r)
 }
 
 func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
@@ -159,7 +159,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
 		if err != nil {
 			return n, err
 		}
-		if err := s.remove(tx, p.primary, p.record); err != nil {
+		if err := s.deleteRecord(tx, p.primary, p.record); err != nil {
 			return n, err
 		}
 		n++
@@ -185,8 +185,8 @@ func (s *untypedTable) readBytes(tx *Tx, k Key) ([]byte, error) {
 	return b, nil
 }
 
-// find returns the record under a key, or nil if there is none.
-func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
+// getOrNil returns the record under a key, or nil if there is none.
+func (s *untypedTable) getOrNil(tx *Tx, k Key) (any, error) {
 	b, err := s.readBytes(tx, k)
 	if err != nil || b == nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (s *untypedTable) find(tx *Tx, k Key) (any, error) {
 
 // decodeStored decodes a stored record, wherever its body is stored.
 func (s *untypedTable) decodeStored(tx *Tx, b []byte) (any, error) {
-	b, err := tx.joinBody(b)
+	b, err := tx.joinSharedBody(b)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 		return err
 	}
 	k := s.key(r)
-	old, err := s.find(tx, k)
+	old, err := s.getOrNil(tx, k)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (s *untypedTable) writeEncoded(tx *Tx, r any, checkExisting func(exists boo
 	return s.recordSyncChange(tx, k.b, old, r)
 }
 
-func (s *untypedTable) remove(tx *Tx, primary []byte, r any) error {
+func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 	entries, err := s.indexEntries(r, primary)
 	if err != nil {
 		return err
@@ -362,8 +362,8 @@ func putIndexEntries(tx *Tx, entries []indexEntry, primary []byte) error {
 	return nil
 }
 
-// reindex fills empty indexes from the records.
-func (s *untypedTable) reindex(tx *Tx) error {
+// fillIndexes fills empty indexes from the records.
+func (s *untypedTable) fillIndexes(tx *Tx) error {
 	if len(s.indexes) == 0 {
 		return nil
 	}
@@ -397,7 +397,7 @@ type scannedRecord struct {
 //go:noinline // else it is compiled for each table again
 func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
 	return func(yield func(scannedRecord, error) bool) {
-		for p, err := range o.scanPairs(tx, newScan(options)) {
+		for p, err := range o.scanPairs(tx, newScanOptions(options)) {
 			var out scannedRecord
 			if err == nil {
 				out, err = o.decodePair(tx, p)
@@ -453,7 +453,7 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 		return out, nil
 	}
 	out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Value)}
-	r, err := o.find(tx, Key{b: out.primary})
+	r, err := o.getOrNil(tx, Key{b: out.primary})
 	if err == nil && r == nil {
 		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: out.primary})
 	}
@@ -464,7 +464,7 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 // count counts the keys that begin with prefix, without reading records.
 func (o orderedTable) count(tx *Tx, prefix []any) (int, error) {
 	n := 0
-	for _, err := range o.scanPairs(tx, newScan([]ScanOption{Prefix(prefix...)})) {
+	for _, err := range o.scanPairs(tx, newScanOptions([]ScanOption{Prefix(prefix...)})) {
 		if err != nil {
 			return 0, err
 		}

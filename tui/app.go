@@ -96,10 +96,10 @@ const (
 
 // runInBackground runs work outside Update and applies the function it returns.
 func (a *App) runInBackground(work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
-	return a.runWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
+	return a.runInBackgroundWithTimeout(cmp.Or(a.RequestTimeout, requestTimeout), work)
 }
 
-func (a *App) runWithTimeout(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
+func (a *App) runInBackgroundWithTimeout(d time.Duration, work func(ctx context.Context) func() tea.Cmd) tea.Cmd {
 	a.busy++
 	return func() tea.Msg {
 		ctx, stop := context.WithTimeout(a.ctx, d)
@@ -132,25 +132,25 @@ func (a *App) topScreen() screen { return a.stack[len(a.stack)-1] }
 
 // push opens a screen on top of the current one.
 func (a *App) push(s screen) tea.Cmd {
-	a.endFollow()
+	a.stopFollowingRun()
 	a.stack = append(a.stack, s)
 	return s.load()
 }
 
-// back goes back one step within the screen, or to the previous screen.
-func (a *App) back() tea.Cmd {
+// stepBackOrPop goes back one step within the screen, or to the previous screen.
+func (a *App) stepBackOrPop() tea.Cmd {
 	if s, ok := a.topScreen().(backStepper); ok && s.stepBack() || len(a.stack) == 1 {
 		return nil
 	}
-	return a.pop()
+	return a.popOrQuit()
 }
 
-// pop returns to the previous screen and reloads it, because its data may have changed.
-func (a *App) pop() tea.Cmd {
+// popOrQuit returns to the previous screen and reloads it, because its data may have changed.
+func (a *App) popOrQuit() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()
 	}
-	a.endFollow()
+	a.stopFollowingRun()
 	a.stack = a.stack[:len(a.stack)-1]
 	return a.topScreen().load()
 }
@@ -187,21 +187,21 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyMsg:
 		if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 {
-			return a, a.key(m)
+			return a, a.handleKey(m)
 		}
 		// Several keys can arrive as one message when typing is fast or the connection slow.
 		var cmds []tea.Cmd
 		for _, r := range m.Runes {
-			cmds = append(cmds, a.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: m.Alt}))
+			cmds = append(cmds, a.handleKey(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: m.Alt}))
 		}
 		return a, tea.Batch(cmds...)
 	case tea.MouseMsg:
-		return a, a.mouse(m)
+		return a, a.handleMouse(m)
 	}
 	return a, nil
 }
 
-func (a *App) key(k tea.KeyMsg) tea.Cmd {
+func (a *App) handleKey(k tea.KeyMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		if _, asking := a.overlay.(*confirmPrompt); asking { // pressed twice: intended
 			return tea.Quit
@@ -233,7 +233,7 @@ func (a *App) key(k tea.KeyMsg) tea.Cmd {
 	return found.Do()
 }
 
-func (a *App) mouse(m tea.MouseMsg) tea.Cmd {
+func (a *App) handleMouse(m tea.MouseMsg) tea.Cmd {
 	s, ok := a.topScreen().(mouseTarget)
 	if !ok || a.overlay != nil || !a.Mouse {
 		return nil
@@ -255,11 +255,11 @@ func (a *App) actions() []action.Action { return append(a.topScreen().actions(),
 // globalActions returns the actions available on every screen.
 func (a *App) globalActions() []action.Action {
 	return []action.Action{
-		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen; on the first one, quits", Do: a.pop},
+		{Keys: []string{"q"}, Label: "back", Help: "goes back to the previous screen; on the first one, quits", Do: a.popOrQuit},
 		{
 			Keys: []string{"esc"},
 			Help: "goes back one step: from the item to the list, clears the filter, clears the marks, then returns to the previous screen",
-			Do:   a.back,
+			Do:   a.stepBackOrPop,
 		},
 		{
 			Keys: []string{"?"},
@@ -274,7 +274,7 @@ func (a *App) globalActions() []action.Action {
 
 // retryAndReload retries pending changes and reloads the screen.
 func (a *App) retryAndReload() tea.Cmd {
-	return tea.Batch(a.saver.sendNext(a), a.topScreen().load())
+	return tea.Batch(a.saver.sendNextEdits(a), a.topScreen().load())
 }
 
 // Minimum usable terminal size.
@@ -313,10 +313,10 @@ func (a *App) View() string {
 }
 
 // drawWithOverlay draws the screen with the prompt over its lower part.
-func (a *App) drawWithOverlay(body int) []draw.Line {
-	prompt := a.overlay.view(a.w, max(1, body-1))
-	prompt = prompt[:min(len(prompt), body)]
-	left := max(0, body-len(prompt)-1)
+func (a *App) drawWithOverlay(height int) []draw.Line {
+	prompt := a.overlay.view(a.w, max(1, height-1))
+	prompt = prompt[:min(len(prompt), height)]
+	left := max(0, height-len(prompt)-1)
 	var out []draw.Line
 	if left > 0 {
 		out = a.topScreen().view(a.w, left)
@@ -325,7 +325,7 @@ func (a *App) drawWithOverlay(body int) []draw.Line {
 			out = append(out, nil)
 		}
 	}
-	if len(out)+len(prompt) < body {
+	if len(out)+len(prompt) < height {
 		out = append(out, draw.TextLine(draw.Dim, draw.Rule(a.w)))
 	}
 	return append(out, prompt...)

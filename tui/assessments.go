@@ -98,11 +98,11 @@ func newTimeline(a *App, one api.Assessment) *table {
 	}
 	t.renderRecord = func(p *draw.Page, record any) {
 		e := record.(*api.TimelineEvent)
-		p.Text(draw.Bold, e.Summary)
-		p.Field("at", print.FormatTime(e.At), draw.Plain)
-		p.Field("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
-		p.Field("type", e.Type, draw.Plain)
-		p.Field("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.AddText(draw.Bold, e.Summary)
+		p.AddField("at", print.FormatTime(e.At), draw.Plain)
+		p.AddField("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
+		p.AddField("type", e.Type, draw.Plain)
+		p.AddField("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
 	}
 	return t.withColumns(
 		list.Column{Title: "at", Width: 20, ShowFrom: 48},
@@ -150,17 +150,17 @@ func newAudit(a *App) *table {
 	}
 	t.renderRecord = func(p *draw.Page, record any) {
 		e := record.(*api.AuditEvent)
-		p.Text(draw.Bold, e.Action)
-		p.Field("at", print.FormatTime(e.At), draw.Plain)
-		p.Field("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
-		p.Field("outcome", e.Outcome, draw.Plain)
-		p.Field("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
-		p.Field("from", e.IP, draw.Plain)
-		p.Field("changes", strings.TrimPrefix(formatChange(e.Changes), "; "), draw.Plain)
-		p.Field("number", fmt.Sprint(e.Sequence), draw.Plain)
-		p.Field("hash", e.Hash, draw.Dim)
-		p.Field("previous hash", e.PreviousHash, draw.Dim)
-		p.Field("trace id", e.TraceID, draw.Dim)
+		p.AddText(draw.Bold, e.Action)
+		p.AddField("at", print.FormatTime(e.At), draw.Plain)
+		p.AddField("who", e.Actor.Name+" ("+print.Humanize(e.Actor.Type)+")", draw.Plain)
+		p.AddField("outcome", e.Outcome, draw.Plain)
+		p.AddField("record", print.Humanize(e.ResourceType)+" "+e.ResourceID, draw.Plain)
+		p.AddField("from", e.IP, draw.Plain)
+		p.AddField("changes", strings.TrimPrefix(formatAuditChanges(e.Changes), "; "), draw.Plain)
+		p.AddField("number", fmt.Sprint(e.Sequence), draw.Plain)
+		p.AddField("hash", e.Hash, draw.Dim)
+		p.AddField("previous hash", e.PreviousHash, draw.Dim)
+		p.AddField("trace id", e.TraceID, draw.Dim)
 	}
 	t.extraActions = func(any) []action.Action {
 		return []action.Action{
@@ -170,7 +170,7 @@ func newAudit(a *App) *table {
 					return func() tea.Cmd {
 						switch {
 						case err != nil:
-							return a.showError(err)
+							return a.showErrorOrReconnect(err)
 						case !v.OK && v.Problem != nil:
 							a.statusText, a.isError = "the audit trail is broken: "+v.Problem.Message, true
 						default:

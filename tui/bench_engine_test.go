@@ -47,7 +47,7 @@ func wide(b *testing.B, c Caller, n int) {
 // complete frame, and a Statement of Applicability until the frame with its first items and until
 // the frame with all items.
 func BenchmarkOpenFromEngine(b *testing.B) {
-	c := clientOf(b, client.Options{Transport: client.InMemory(newHome(b).local)})
+	c := clientOf(b, client.Options{Transport: client.InMemoryTransport(newHome(b).local)})
 	wide(b, c, 1468)
 	a := drafted(b, c, "", "wide-1")
 	fresh := func() *stage {

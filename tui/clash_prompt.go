@@ -26,13 +26,13 @@ func (s *clashPrompt) footer() []action.Action {
 func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 	switch k.String() {
 	case "m":
-		return s.resolve(1, true)
+		return s.resolveFirst(1, true)
 	case "t":
-		return s.resolve(1, false)
+		return s.resolveFirst(1, false)
 	case "M":
-		return s.resolve(len(s.app.saver.clashes), true)
+		return s.resolveFirst(len(s.app.saver.clashes), true)
 	case "T":
-		return s.resolve(len(s.app.saver.clashes), false)
+		return s.resolveFirst(len(s.app.saver.clashes), false)
 	case "esc":
 		s.app.overlay = nil
 		s.app.setStatus("%s kept but not saved; press ! to resolve the conflict", print.Pluralize(len(s.app.saver.clashes), "change", "changes"))
@@ -40,8 +40,8 @@ func (s *clashPrompt) key(k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// resolve settles the first n clashes. Kept changes are sent again, based on the current version.
-func (s *clashPrompt) resolve(n int, mine bool) tea.Cmd {
+// resolveFirst settles the first n clashes. Kept changes are sent again, based on the current version.
+func (s *clashPrompt) resolveFirst(n int, keepMine bool) tea.Cmd {
 	sv := &s.app.saver
 	touched := map[*review]map[string]bool{}
 	for _, c := range sv.clashes[:min(n, len(sv.clashes))] {
@@ -54,7 +54,7 @@ func (s *clashPrompt) resolve(n int, mine bool) tea.Cmd {
 		if r := v.byKey[c.edit.key]; r != nil {
 			r.hasConflict = false
 		}
-		if mine {
+		if keepMine {
 			sv.queue = append([]*pendingEdit{c.edit}, sv.queue...)
 		}
 	}
@@ -65,7 +65,7 @@ func (s *clashPrompt) resolve(n int, mine bool) tea.Cmd {
 	if len(sv.clashes) == 0 {
 		s.app.overlay = nil
 	}
-	return sv.sendNext(s.app)
+	return sv.sendNextEdits(s.app)
 }
 
 func (s *clashPrompt) view(w, h int) []draw.Line {
@@ -81,9 +81,9 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 		who = *head.EditedBy
 	}
 	p := draw.NewPage(w)
-	p.Text(
+	p.AddText(
 		draw.Bold|draw.Yellow,
-		fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMore(len(sv.clashes)-1)),
+		fmt.Sprintf("! %s was changed by %s while you changed it%s", c.edit.key, who, formatMoreSuffix(len(sv.clashes)-1)),
 	)
 	base := c.edit.review.byKey[c.edit.key]
 	for i := range k.attrs {
@@ -93,11 +93,11 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 		if !set && (base == nil || base.savedValue(a.name) == theirs) {
 			continue
 		}
-		p.Text(draw.Bold, a.label)
+		p.AddText(draw.Bold, a.label)
 		if set {
-			p.Indent(2, draw.Plain, "mine:   "+formatClashValue(a, mine))
+			p.AddIndented(2, draw.Plain, "mine:   "+formatClashValue(a, mine))
 		}
-		p.Indent(2, draw.Plain, "theirs: "+formatClashValue(a, theirs))
+		p.AddIndented(2, draw.Plain, "theirs: "+formatClashValue(a, theirs))
 	}
 	if len(p.Lines) > h {
 		p.Lines = p.Lines[:h]
@@ -105,7 +105,7 @@ func (s *clashPrompt) view(w, h int) []draw.Line {
 	return p.Lines
 }
 
-func formatMore(n int) string {
+func formatMoreSuffix(n int) string {
 	if n <= 0 {
 		return ""
 	}

@@ -24,11 +24,11 @@ type connectionLoss struct {
 	waitSeq int
 }
 
-// isConnectionError reports whether an error is caused by the connection rather than the request.
-func isConnectionError(err error) bool {
+// isRetryableError reports whether an error is caused by the connection rather than the request.
+func isRetryableError(err error) bool {
 	var e *api.Error
 	if errors.As(err, &e) {
-		return e.Code == api.CodeRateLimit || e.Code == api.CodeUnauthorized || e.IsHidden()
+		return e.Code == api.CodeRateLimit || e.Code == api.CodeUnauthorized || e.IsCauseHidden()
 	}
 	return err != nil && !errors.Is(err, context.Canceled)
 }
@@ -53,18 +53,18 @@ func explainError(err error) string {
 	switch {
 	case e.Code == api.CodeUnauthorized:
 		text += "; sign in with `service login` and start again"
-	case e.IsHidden() && e.TraceID != "":
+	case e.IsCauseHidden() && e.TraceID != "":
 		text += ": " + e.TraceID
 	}
 	return text
 }
 
-// showError shows an error. Connection errors are retried automatically.
-func (a *App) showError(err error) tea.Cmd {
+// showErrorOrReconnect shows an error. Connection errors are retried automatically.
+func (a *App) showErrorOrReconnect(err error) tea.Cmd {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return nil
-	case isConnectionError(err):
+	case isRetryableError(err):
 		return a.scheduleReconnect(err)
 	}
 	a.statusText, a.isError = explainError(err), true

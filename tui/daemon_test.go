@@ -74,7 +74,7 @@ func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment 
 		),
 	}})
 	for a.State != api.StateSoADrafted {
-		next, _ := a.State.Next()
+		next, _ := a.State.NextMove()
 		move := &api.TransitionInput{AssessmentInput: of}
 		move.Body.TargetState = next.To
 		asked(t, c, api.Transition, move)
@@ -159,7 +159,7 @@ func socketTransport(path string) http.RoundTripper {
 func overEachWay(t *testing.T, h *home) {
 	ways := map[string]func(t *testing.T, h *home) *client.Client{
 		"memory": func(t *testing.T, h *home) *client.Client {
-			return clientOf(t, client.Options{Transport: client.InMemory(h.local)})
+			return clientOf(t, client.Options{Transport: client.InMemoryTransport(h.local)})
 		},
 		"socket": func(t *testing.T, h *home) *client.Client {
 			path := filepath.Join(shortDir(t), "s")
@@ -174,7 +174,7 @@ func overEachWay(t *testing.T, h *home) {
 			); err != nil {
 				t.Fatal(err)
 			}
-			org := asked(t, clientOf(t, client.Options{Transport: client.InMemory(h.local)}), api.CreateOrganization, in)
+			org := asked(t, clientOf(t, client.Options{Transport: client.InMemoryTransport(h.local)}), api.CreateOrganization, in)
 			s := httptest.NewTLSServer(h.net)
 			t.Cleanup(s.Close)
 			return clientOf(t, client.Options{BaseURL: s.URL, Transport: s.Client().Transport, Token: org.APIKey.Key})
@@ -244,7 +244,7 @@ func daemonComesBack(t *testing.T, h *home) {
 // saved once the daemon works again.
 func daemonAnswersWrongly(t *testing.T, h *home) {
 	var wrong atomic.Pointer[http.HandlerFunc]
-	c := clientOf(t, client.Options{Transport: client.InMemory(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	c := clientOf(t, client.Options{Transport: client.InMemoryTransport(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f := wrong.Load(); f != nil {
 			(*f)(w, r)
 			return
@@ -326,7 +326,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 
 // deletedUnderIt checks that the deletion of the open assessment is reported and nothing hangs.
 func deletedUnderIt(t *testing.T, h *home) {
-	c := clientOf(t, client.Options{Transport: client.InMemory(h.local)})
+	c := clientOf(t, client.Options{Transport: client.InMemoryTransport(h.local)})
 	a := drafted(t, c, "lgpd", "")
 	s := opened(t, c, a)
 	s.press("1")

@@ -55,7 +55,7 @@ func (d *decision) load() tea.Cmd {
 		s, err := readDecisionSubject(ctx, d.app.Caller, d.assessment.ID, d.kind)
 		return func() tea.Cmd {
 			if err != nil {
-				return d.app.showError(err)
+				return d.app.showErrorOrReconnect(err)
 			}
 			d.app.markConnected()
 			d.subject, d.loaded = s, true
@@ -65,8 +65,8 @@ func (d *decision) load() tea.Cmd {
 }
 
 // readDecisionSubject returns what awaits a decision at a gate, or nil.
-func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *deliverableType) (*decisionSubject, error) {
-	in := api.AssessmentInput{AssessmentID: assessment}
+func readDecisionSubject(ctx context.Context, c Caller, assessmentID string, k *deliverableType) (*decisionSubject, error) {
+	in := api.AssessmentInput{AssessmentID: assessmentID}
 	waiting, err := call(
 		ctx,
 		c,
@@ -104,15 +104,15 @@ func readDecisionSubject(ctx context.Context, c Caller, assessment string, k *de
 	}
 	s.comments = talk.Data
 	if s.version.VersionNumber > 1 {
-		if s.diff, err = readDiff(ctx, c, in, k.gate, s.version.VersionNumber); err != nil {
+		if s.diff, err = readDiffToPrevious(ctx, c, in, k.gate, s.version.VersionNumber); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// readDiff returns the differences from the previous version, or nil if there is none.
-func readDiff(ctx context.Context, c Caller, in api.AssessmentInput, g api.Gate, version int) (*api.ArtifactDiff, error) {
+// readDiffToPrevious returns the differences from the previous version, or nil if there is none.
+func readDiffToPrevious(ctx context.Context, c Caller, in api.AssessmentInput, g api.Gate, version int) (*api.ArtifactDiff, error) {
 	l, err := call(ctx, c, api.ListArtifacts, &api.ArtifactsInput{AssessmentInput: in, Type: string(g)})
 	if err != nil || len(l.Data) == 0 {
 		return nil, err
@@ -227,7 +227,7 @@ func (d *decision) submitDecision(send func(ctx context.Context) (*api.Approval,
 		one, err := send(ctx)
 		return func() tea.Cmd {
 			if err != nil {
-				return tea.Batch(a.showError(err), d.load())
+				return tea.Batch(a.showErrorOrReconnect(err), d.load())
 			}
 			a.markConnected()
 			a.stack = slices.DeleteFunc(a.stack, func(s screen) bool { return s == screen(d) })
@@ -241,9 +241,9 @@ func (d *decision) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case !d.loaded:
-		p.Text(draw.Dim, "loading…")
+		p.AddText(draw.Dim, "loading…")
 	case d.subject == nil:
-		p.Text(draw.Plain, fmt.Sprintf("No decision is pending: the %s is not under review.", d.kind.gate.Title()))
+		p.AddText(draw.Plain, fmt.Sprintf("No decision is pending: the %s is not under review.", d.kind.gate.Title()))
 	default:
 		d.renderSubject(p)
 	}
@@ -252,17 +252,17 @@ func (d *decision) view(w, h int) []draw.Line {
 
 func (d *decision) renderSubject(p *draw.Page) {
 	s := d.subject
-	p.Text(
+	p.AddText(
 		draw.Bold,
 		fmt.Sprintf("Approval of the %s of %s, version %d", d.kind.gate.Title(), d.assessment.Name, s.version.VersionNumber),
 	)
-	p.Field("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
+	p.AddField("content", "sha256 "+s.version.ContentSHA256, draw.Bold)
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
-		p.Text(draw.Red, "! the approval was requested for different content; it must be resubmitted")
+		p.AddText(draw.Red, "! the approval was requested for different content; it must be resubmitted")
 	}
-	p.Field("requested by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
-	p.Field("method", s.version.Method, draw.Plain)
-	p.Field(d.kind.plural, fmt.Sprint(s.items), draw.Plain)
+	p.AddField("requested by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
+	p.AddField("method", s.version.Method, draw.Plain)
+	p.AddField(d.kind.plural, fmt.Sprint(s.items), draw.Plain)
 	for i := range d.kind.attrs {
 		if a := &d.kind.attrs[i]; len(a.choices) > 0 {
 			var parts []string
@@ -271,30 +271,30 @@ func (d *decision) renderSubject(p *draw.Page) {
 					parts = append(parts, fmt.Sprintf("%d %s", n, print.Humanize(word)))
 				}
 			}
-			p.Field(a.label, strings.Join(parts, ", "), draw.Plain)
+			p.AddField(a.label, strings.Join(parts, ", "), draw.Plain)
 		}
 	}
 	style := draw.Plain
 	if s.openItems > 0 {
 		style = draw.Yellow
 	}
-	p.Field("open", fmt.Sprintf("%d %s", s.openItems, d.kind.openLabel), style)
+	p.AddField("open", fmt.Sprintf("%d %s", s.openItems, d.kind.openLabel), style)
 	edited := "none"
 	if len(s.edited) > 0 {
 		edited = fmt.Sprintf("%d: %s", len(s.edited), strings.Join(s.edited, ", "))
 	}
-	p.Field("manual edits", edited, draw.Plain)
+	p.AddField("manual edits", edited, draw.Plain)
 	if s.diff != nil {
-		p.Title("Since version %d: %d added, %d removed, %d changed", s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed)
+		p.AddTitle("Since version %d: %d added, %d removed, %d changed", s.diff.FromVersion, s.diff.Added, s.diff.Removed, s.diff.Changed)
 		for _, l := range s.diff.Lines[:min(len(s.diff.Lines), 200)] {
-			p.Text(draw.Plain, "- "+l.Text)
+			p.AddText(draw.Plain, "- "+l.Text)
 		}
 	}
 	if len(s.comments) > 0 {
-		p.Title("Comments")
+		p.AddTitle("Comments")
 		for _, c := range s.comments {
-			p.Text(draw.Dim, c.Author.Name+", "+print.FormatTime(c.CreatedAt)+strings.TrimSuffix(", of "+stringOrEmpty(c.Item), ", of "))
-			p.Indent(2, draw.Plain, c.Text)
+			p.AddText(draw.Dim, c.Author.Name+", "+print.FormatTime(c.CreatedAt)+strings.TrimSuffix(", of "+stringOrEmpty(c.Item), ", of "))
+			p.AddIndented(2, draw.Plain, c.Text)
 		}
 	}
 }
@@ -342,23 +342,23 @@ func newApprovals(a *App, one api.Assessment) *table {
 	}
 	t.renderRecord = func(p *draw.Page, record any) {
 		x := record.(*api.Approval)
-		p.Text(draw.Bold, fmt.Sprintf("The %s, version %d: %s", x.Gate.Title(), x.VersionNumber, x.DisplayStatus()))
+		p.AddText(draw.Bold, fmt.Sprintf("The %s, version %d: %s", x.Gate.Title(), x.VersionNumber, x.DisplayStatus()))
 		for _, w := range x.Warnings {
-			p.Text(draw.Yellow, w)
+			p.AddText(draw.Yellow, w)
 		}
-		p.Field("requested by", x.RequestedBy.Name+", "+print.FormatTime(x.RequestedAt), draw.Plain)
+		p.AddField("requested by", x.RequestedBy.Name+", "+print.FormatTime(x.RequestedAt), draw.Plain)
 		if x.DecidedBy != nil {
-			p.Field("decided by", x.DecidedBy.Name+", "+formatTimePtr(x.DecidedAt), draw.Plain)
+			p.AddField("decided by", x.DecidedBy.Name+", "+formatTimePtr(x.DecidedAt), draw.Plain)
 		}
-		p.Field("reason", stringOrEmpty(x.Reason), draw.Plain)
+		p.AddField("reason", stringOrEmpty(x.Reason), draw.Plain)
 		var may []string
 		for _, d := range x.Delegates {
 			may = append(may, d.Name)
 		}
 		if x.Status == api.ApprovalPending {
-			p.Field("may decide", strings.Join(append([]string{"owners", "admins"}, may...), ", "), draw.Plain)
+			p.AddField("may decide", strings.Join(append([]string{"owners", "admins"}, may...), ", "), draw.Plain)
 		}
-		p.Field("content", "sha256 "+x.TargetSHA256, draw.Plain)
+		p.AddField("content", "sha256 "+x.TargetSHA256, draw.Plain)
 	}
 	t.extraActions = func(record any) []action.Action {
 		x, _ := record.(*api.Approval)

@@ -76,8 +76,8 @@ func newDeliverableType[V, I any](
 	k deliverableType,
 	list api.Op[api.AssessmentListInput, api.List[V]],
 	version func(*V) *api.DeliverableVersion,
-	get func(ctx context.Context, c Caller, id string) (*V, error),
-	head func(*I) *api.Item,
+	getVersion func(ctx context.Context, c Caller, id string) (*V, error),
+	commonFields func(*I) *api.Item,
 ) *deliverableType {
 	k.fetchNewest = func(ctx context.Context, c Caller, assessment string) (*api.DeliverableVersion, error) {
 		l, err := call(
@@ -92,13 +92,13 @@ func newDeliverableType[V, I any](
 		return version(&l.Data[0]), nil
 	}
 	k.fetchVersion = func(ctx context.Context, c Caller, id string) (*api.DeliverableVersion, error) {
-		v, err := get(ctx, c, id)
+		v, err := getVersion(ctx, c, id)
 		if err != nil {
 			return nil, err
 		}
 		return version(v), nil
 	}
-	k.commonFields = func(item any) *api.Item { return head(item.(*I)) }
+	k.commonFields = func(item any) *api.Item { return commonFields(item.(*I)) }
 	if k.keyOf == nil {
 		k.keyOf = func(item any) string { return k.commonFields(item).ControlCode }
 	}
@@ -176,17 +176,17 @@ func (k *deliverableType) newRow(item any) *row {
 	return &row{kind: k, item: item, head: k.commonFields(item)}
 }
 
-// value returns a field's displayed value, including unsaved changes.
-func (r *row) value(name string) string {
-	if v, ok := r.unsaved[name]; ok {
+// currentValue returns a field's displayed value, including unsaved changes.
+func (r *row) currentValue(field string) string {
+	if v, ok := r.unsaved[field]; ok {
 		return v
 	}
-	return r.savedValue(name)
+	return r.savedValue(field)
 }
 
 // savedValue returns a field's saved value.
-func (r *row) savedValue(name string) string {
-	if a := r.kind.findAttr(name); a != nil {
+func (r *row) savedValue(field string) string {
+	if a := r.kind.findAttr(field); a != nil {
 		return a.get(r.item)
 	}
 	return ""
@@ -209,15 +209,15 @@ func (r *row) searchText() string {
 		b.WriteByte(' ')
 	}
 	for i := range r.kind.attrs {
-		b.WriteString(strings.ToLower(print.Humanize(r.value(r.kind.attrs[i].name))))
+		b.WriteString(strings.ToLower(print.Humanize(r.currentValue(r.kind.attrs[i].name))))
 		b.WriteByte(' ')
 	}
 	r.cachedSearchText = b.String()
 	return r.cachedSearchText
 }
 
-// invalidate clears the values cached for the row.
-func (r *row) invalidate() { r.cachedSearchText = "" }
+// clearCachedSearchText clears the values cached for the row.
+func (r *row) clearCachedSearchText() { r.cachedSearchText = "" }
 
 // matchRevision returns the condition that a record still has a revision.
 func matchRevision(revision int) api.Match {

@@ -54,26 +54,26 @@ func newDocuments(a *App, one api.Assessment) *table {
 	}
 	t.renderRecord = func(p *draw.Page, record any) {
 		d := record.(*api.Document)
-		p.Text(draw.Bold, d.Filename)
-		p.Field("title", d.Title, draw.Plain)
-		p.Field("path", d.Path, draw.Plain)
-		p.Field("status", string(d.Status), draw.Plain)
-		p.Field("error", stringOrEmpty(d.Error), draw.Red)
+		p.AddText(draw.Bold, d.Filename)
+		p.AddField("title", d.Title, draw.Plain)
+		p.AddField("path", d.Path, draw.Plain)
+		p.AddField("status", string(d.Status), draw.Plain)
+		p.AddField("error", stringOrEmpty(d.Error), draw.Red)
 		for _, w := range d.Warnings {
-			p.Field("warning", w, draw.Yellow)
+			p.AddField("warning", w, draw.Yellow)
 		}
-		p.Field("category", d.Category, draw.Plain)
-		p.Field("effective", stringOrEmpty(d.EffectiveDate), draw.Plain)
-		p.Field("version", d.DocVersion, draw.Plain)
-		p.Field("owner", d.Owner, draw.Plain)
-		p.Field("approved by", d.ApprovedBy, draw.Plain)
-		p.Field("language", d.Language, draw.Plain)
+		p.AddField("category", d.Category, draw.Plain)
+		p.AddField("effective", stringOrEmpty(d.EffectiveDate), draw.Plain)
+		p.AddField("version", d.DocVersion, draw.Plain)
+		p.AddField("owner", d.Owner, draw.Plain)
+		p.AddField("approved by", d.ApprovedBy, draw.Plain)
+		p.AddField("language", d.Language, draw.Plain)
 		if d.PageCount > 0 {
-			p.Field("pages", fmt.Sprint(d.PageCount), draw.Plain)
+			p.AddField("pages", fmt.Sprint(d.PageCount), draw.Plain)
 		}
-		p.Field("passages", fmt.Sprint(d.ChunkCount), draw.Plain)
-		p.Field("size", print.FormatSize(d.SizeBytes), draw.Plain)
-		p.Field("sha256", d.SHA256, draw.Dim)
+		p.AddField("passages", fmt.Sprint(d.ChunkCount), draw.Plain)
+		p.AddField("size", print.FormatSize(d.SizeBytes), draw.Plain)
+		p.AddField("sha256", d.SHA256, draw.Dim)
 	}
 	t.extraActions = func(record any) []action.Action {
 		d, _ := record.(*api.Document)
@@ -121,8 +121,8 @@ type passages struct {
 	hasPosition bool
 }
 
-func newPassages(a *App, document, filename, chunk string, quotes []string) *passages {
-	return &passages{app: a, document: document, filename: filename, chunk: chunk, quotes: quotes}
+func newPassages(a *App, documentID, filename, chunkID string, quotes []string) *passages {
+	return &passages{app: a, document: documentID, filename: filename, chunk: chunkID, quotes: quotes}
 }
 
 func (s *passages) name() string  { return "Passages" }
@@ -135,7 +135,7 @@ func (s *passages) load() tea.Cmd {
 	if s.loaded {
 		return nil // passages never change
 	}
-	return s.app.runWithTimeout(2*requestTimeout, func(ctx context.Context) func() tea.Cmd {
+	return s.app.runInBackgroundWithTimeout(2*requestTimeout, func(ctx context.Context) func() tea.Cmd {
 		var all []api.Chunk
 		var err error
 		for cursor := ""; len(all) < maxPassages; {
@@ -160,7 +160,7 @@ func (s *passages) load() tea.Cmd {
 		}
 		return func() tea.Cmd {
 			if err != nil {
-				return s.app.showError(err)
+				return s.app.showErrorOrReconnect(err)
 			}
 			s.app.markConnected()
 			s.chunks, s.loaded, s.width = all, true, 0
@@ -180,21 +180,21 @@ func (s *passages) actions() []action.Action {
 			Label:          "next",
 			DisabledReason: off,
 			Help:           "goes to the next passage",
-			Do:             func() tea.Cmd { s.moveBy(1); return nil },
+			Do:             func() tea.Cmd { s.moveByPassages(1); return nil },
 		},
 		{
 			Keys:           []string{"N", "left"},
 			Label:          "previous",
 			DisabledReason: off,
 			Help:           "goes to the previous passage",
-			Do:             func() tea.Cmd { s.moveBy(-1); return nil },
+			Do:             func() tea.Cmd { s.moveByPassages(-1); return nil },
 		},
 		{
 			Keys:           []string{"Y"},
 			Label:          "copy",
 			DisabledReason: off,
 			Help:           "copies the passage at the top to the clipboard (OSC 52)",
-			Do:             func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassage()].Text) },
+			Do:             func() tea.Cmd { return s.app.copyToClipboard(s.chunks[s.currentPassageIndex()].Text) },
 		},
 	}
 	return append(out, movementActions(func(to string) tea.Cmd {
@@ -206,8 +206,8 @@ func (s *passages) actions() []action.Action {
 	})...)
 }
 
-// currentPassage returns the passage at the top of the screen.
-func (s *passages) currentPassage() int {
+// currentPassageIndex returns the passage at the top of the screen.
+func (s *passages) currentPassageIndex() int {
 	at := 0
 	for i, line := range s.starts {
 		if line <= s.scroll {
@@ -217,8 +217,8 @@ func (s *passages) currentPassage() int {
 	return min(at, max(0, len(s.chunks)-1))
 }
 
-func (s *passages) moveBy(by int) {
-	if to := s.currentPassage() + by; to >= 0 && to < len(s.starts) {
+func (s *passages) moveByPassages(by int) {
+	if to := s.currentPassageIndex() + by; to >= 0 && to < len(s.starts) {
 		s.scroll = s.starts[to]
 	}
 }
@@ -240,13 +240,13 @@ func (s *passages) view(w, h int) []draw.Line {
 func (s *passages) layOut(w int) {
 	at := 0
 	if s.hasPosition {
-		at = s.currentPassage()
+		at = s.currentPassageIndex()
 	}
 	p := draw.NewPage(min(w, 110))
 	s.starts = s.starts[:0]
 	for i := range s.chunks {
 		c := &s.chunks[i]
-		p.Blank()
+		p.AddBlank()
 		s.starts = append(s.starts, len(p.Lines))
 		chosen := c.ID == s.chunk
 		head := draw.Dim
@@ -260,19 +260,19 @@ func (s *passages) layOut(w int) {
 		if chosen {
 			sign = "› "
 		}
-		p.Text(head, fmt.Sprintf("%s%d. %s", sign, i+1, print.FormatLocation(c.HeadingPath, c.Locator)))
+		p.AddText(head, fmt.Sprintf("%s%d. %s", sign, i+1, print.FormatLocation(c.HeadingPath, c.Locator)))
 		if chosen {
-			renderMarked(p, c.Text, s.quotes)
+			renderWithHighlights(p, c.Text, s.quotes)
 		} else {
-			p.Indent(2, draw.Plain, c.Text)
+			p.AddIndented(2, draw.Plain, c.Text)
 		}
 	}
 	s.lines, s.width = p.Lines, w
 	s.scroll, s.hasPosition = s.starts[at], true
 }
 
-// renderMarked adds text with quotes highlighted, as far as they occur in it word by word.
-func renderMarked(p *draw.Page, text string, quotes []string) {
+// renderWithHighlights adds text with quotes highlighted, as far as they occur in it word by word.
+func renderWithHighlights(p *draw.Page, text string, quotes []string) {
 	words := strings.Fields(print.SafeBlock(text))
 	on := make([]bool, len(words))
 	for _, q := range quotes {
@@ -311,8 +311,8 @@ func renderMarked(p *draw.Page, text string, quotes []string) {
 }
 
 // passageActions returns the actions for an item's evidence.
-func (v *review) passageActions(none string) []action.Action {
-	off := none
+func (v *review) passageActions(noItemReason string) []action.Action {
+	off := noItemReason
 	var all []api.Evidence
 	if r := v.selectedRow(); r != nil {
 		all = v.kind.evidenceOf(r.item)

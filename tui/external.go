@@ -32,11 +32,11 @@ func noEditorReason(a *App) string {
 // maxEditedBytes limits what is read back from an editor.
 const maxEditedBytes = 1 << 20
 
-// editText opens a text in the user's editor; done receives the result.
-func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
+// editInExternalEditor opens a text in the user's editor; done receives the result.
+func (a *App) editInExternalEditor(text string, done func(text string) tea.Cmd) tea.Cmd {
 	f, err := os.CreateTemp("", "service-*.txt")
 	if err != nil {
-		return a.showError(err)
+		return a.showErrorOrReconnect(err)
 	}
 	path := f.Name()
 	_, err = f.WriteString(text)
@@ -51,7 +51,7 @@ func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
 		defer os.Remove(path)
 		var got []byte
 		if err == nil {
-			got, err = readBounded(path)
+			got, err = readEditedFile(path)
 		}
 		if err == nil && (!utf8.Valid(got) || bytes.IndexByte(got, 0) >= 0) {
 			err = errors.New("the saved file is not text; nothing was changed")
@@ -66,7 +66,7 @@ func (a *App) editText(text string, done func(text string) tea.Cmd) tea.Cmd {
 	})
 }
 
-func readBounded(path string) ([]byte, error) {
+func readEditedFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// editLongText edits the item's longest text in the editor.
-func (v *review) editLongText() tea.Cmd {
+// editLongTextInEditor edits the item's longest text in the editor.
+func (v *review) editLongTextInEditor() tea.Cmd {
 	r := v.selectedRow()
 	var at *attr
 	for i := range v.kind.attrs {
@@ -89,8 +89,8 @@ func (v *review) editLongText() tea.Cmd {
 		}
 	}
 	return v.confirmConsequences(func() tea.Cmd {
-		return v.app.editText(r.value(at.name), func(text string) tea.Cmd {
-			if text == r.value(at.name) {
+		return v.app.editInExternalEditor(r.currentValue(at.name), func(text string) tea.Cmd {
+			if text == r.currentValue(at.name) {
 				v.app.setStatus("nothing was changed")
 				return nil
 			}
@@ -114,7 +114,7 @@ func (a *App) copyToClipboard(text string) tea.Cmd {
 		_, err := fmt.Fprintf(out, "\x1b]52;c;%s\x07", base64.StdEncoding.EncodeToString([]byte(text)))
 		return completedWork{apply: func() tea.Cmd {
 			if err != nil {
-				return a.showError(err)
+				return a.showErrorOrReconnect(err)
 			}
 			a.setStatus("copied %d characters, if your terminal allows it", len([]rune(text)))
 			return nil
@@ -122,18 +122,18 @@ func (a *App) copyToClipboard(text string) tea.Cmd {
 	}
 }
 
-// export writes the visible rows as CSV.
-func (v *review) export() tea.Cmd {
+// exportVisibleRows writes the visible rows as CSV.
+func (v *review) exportVisibleRows() tea.Cmd {
 	var items []any
-	for _, i := range v.list.Visible() {
+	for _, i := range v.list.VisibleRows() {
 		items = append(items, v.rows[i].item)
 	}
 	return v.app.exportCSV(v.assessment.Name+" "+string(v.kind.gate), items)
 }
 
-func (t *table) export() tea.Cmd {
+func (t *table) exportVisibleRows() tea.Cmd {
 	var records []any
-	for _, i := range t.list.Visible() {
+	for _, i := range t.list.VisibleRows() {
 		records = append(records, t.entries[i].record)
 	}
 	return t.app.exportCSV(strings.TrimSpace(t.parentTitle+" "+t.label), records)
@@ -142,8 +142,8 @@ func (t *table) export() tea.Cmd {
 // exportCSV writes records to a new file.
 func (a *App) exportCSV(name string, records []any) tea.Cmd {
 	return a.runInBackground(func(context.Context) func() tea.Cmd {
-		path, err := writeNewFile(a.ExportFolder, exportFileName(name), func(w io.Writer) error {
-			return (&print.Output{W: w, Format: "csv"}).Record(api.List[any]{Data: records})
+		path, err := writeNewCSVFile(a.ExportFolder, exportBaseName(name), func(w io.Writer) error {
+			return (&print.Output{W: w, Format: "csv"}).PrintRecord(api.List[any]{Data: records})
 		})
 		return func() tea.Cmd {
 			if err != nil {
@@ -156,8 +156,8 @@ func (a *App) exportCSV(name string, records []any) tea.Cmd {
 	})
 }
 
-// exportFileName returns a file name made of letters and digits of any script, joined by hyphens.
-func exportFileName(s string) string {
+// exportBaseName returns a file name made of letters and digits of any script, joined by hyphens.
+func exportBaseName(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 	if r := []rune(s); len(r) > 60 {
 		s = string(r[:60])
@@ -171,11 +171,11 @@ func exportFileName(s string) string {
 // maxSameNameFiles limits the number of files with the same base name.
 const maxSameNameFiles = 1000
 
-func writeNewFile(folder, name string, write func(io.Writer) error) (string, error) {
+func writeNewCSVFile(folder, baseName string, write func(io.Writer) error) (string, error) {
 	for n := 1; n <= maxSameNameFiles; n++ {
-		path := filepath.Join(folder, name+".csv")
+		path := filepath.Join(folder, baseName+".csv")
 		if n > 1 {
-			path = filepath.Join(folder, fmt.Sprintf("%s-%d.csv", name, n))
+			path = filepath.Join(folder, fmt.Sprintf("%s-%d.csv", baseName, n))
 		}
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
@@ -190,5 +190,5 @@ func writeNewFile(folder, name string, write func(io.Writer) error) (string, err
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("there are already %d files named %s-….csv; move or delete them", maxSameNameFiles, name)
+	return "", fmt.Errorf("there are already %d files named %s-….csv; move or delete them", maxSameNameFiles, baseName)
 }

@@ -240,7 +240,7 @@ func TestMouse(t *testing.T) {
 	s.click(5, 1)
 	s.sees("Statement of Applicability v1")
 	v := s.app.topScreen().(*review)
-	at := func() string { return v.ID(v.list.Visible()[v.list.Position()-1]) }
+	at := func() string { return v.ID(v.list.VisibleRows()[v.list.CursorPosition()-1]) }
 	s.click(5, 6) // below the title, the count and the headings
 	if at() != "IAC-03" {
 		t.Errorf("%s:\n%s", at(), s.text())

@@ -21,11 +21,11 @@ const ganttDay = 24 * time.Hour
 
 // ganttSpanFor returns the period of a row, or false if its dates can't be parsed.
 func (v *review) ganttSpanFor(r *row) (ganttSpan, bool) {
-	to, err := time.Parse(time.DateOnly, r.value("due_date"))
+	to, err := time.Parse(time.DateOnly, r.currentValue("due_date"))
 	if err != nil || to.Year() < 1 || to.Year() > 9999 {
 		return ganttSpan{}, false
 	}
-	s := ganttSpan{from: v.version.CreatedAt.UTC().Truncate(ganttDay), to: to, completed: r.value("status") == "completed"}
+	s := ganttSpan{from: v.version.CreatedAt.UTC().Truncate(ganttDay), to: to, completed: r.currentValue("status") == "completed"}
 	for _, m := range r.item.(*api.POAMItem).Milestones {
 		if at, err := m.DueDate.Time(); err == nil {
 			s.dates = append(s.dates, at)
@@ -41,7 +41,7 @@ func (v *review) ganttSpanFor(r *row) (ganttSpan, bool) {
 func (v *review) drawGantt(w, h int) []draw.Line {
 	today := v.app.Clock().UTC().Truncate(ganttDay)
 	first, last := today, today.Add(30*ganttDay)
-	for _, i := range v.list.Visible() {
+	for _, i := range v.list.VisibleRows() {
 		if s, ok := v.ganttSpanFor(v.rows[i]); ok {
 			if s.from.Before(first) {
 				first = s.from
@@ -65,7 +65,7 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		0,
 		1,
 		0,
-	); !t.After(last); t = t.AddDate(0, ganttMonthStep(days), 0) {
+	); !t.After(last); t = t.AddDate(0, ganttMonthsPerLabel(days), 0) {
 		writeAt(scale, cell(t), t.Format("Jan 06"))
 	}
 	out := []draw.Line{
@@ -75,8 +75,8 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		),
 	}
 	h--
-	shown := v.list.Visible()
-	at := v.list.Position() - 1
+	shown := v.list.VisibleRows()
+	at := v.list.CursorPosition() - 1
 	from := max(0, min(at-h/2, len(shown)-h))
 	day := print.FormatDay(today)
 	for n, i := range shown[from:min(len(shown), from+max(0, h))] {
@@ -87,7 +87,7 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 		switch {
 		case late:
 			note, style = " overdue", draw.Red|draw.Bold
-		case r.value("status") == "completed":
+		case r.currentValue("status") == "completed":
 			note, style = " done", draw.Green
 		}
 		line := draw.Line{{Text: " "}}
@@ -98,7 +98,7 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 			append(
 				line,
 				draw.Span{Text: v.kind.keyOf(r.item) + note, Style: style},
-				draw.Span{Text: " " + r.value("due_date") + "  " + r.item.(*api.POAMItem).Weakness},
+				draw.Span{Text: " " + r.currentValue("due_date") + "  " + r.item.(*api.POAMItem).Weakness},
 			).Fit(
 				name,
 				draw.Plain,
@@ -114,8 +114,8 @@ func (v *review) drawGantt(w, h int) []draw.Line {
 	return out
 }
 
-// ganttMonthStep returns the number of months between two labels of the scale.
-func ganttMonthStep(days int64) int {
+// ganttMonthsPerLabel returns the number of months between two labels of the scale.
+func ganttMonthsPerLabel(days int64) int {
 	return int(max(1, days/360))
 }
 
@@ -128,25 +128,25 @@ func writeAt(line []rune, at int, text string) {
 }
 
 // ganttBar draws an item: ━ its period, ◇ milestones, ◆ the due date, │ today.
-func (v *review) ganttBar(r *row, cell func(time.Time) int, room, today int) string {
-	line := []rune(strings.Repeat(" ", room))
-	line[today] = '│'
+func (v *review) ganttBar(r *row, columnOf func(time.Time) int, width, todayColumn int) string {
+	line := []rune(strings.Repeat(" ", width))
+	line[todayColumn] = '│'
 	s, ok := v.ganttSpanFor(r)
 	if !ok {
-		return fmt.Sprintf("no date: %q", r.value("due_date"))
+		return fmt.Sprintf("no date: %q", r.currentValue("due_date"))
 	}
 	symbol := '━'
 	if s.completed {
 		symbol = '─'
 	}
-	for i := cell(s.from); i <= cell(s.to); i++ {
-		if i != today {
+	for i := columnOf(s.from); i <= columnOf(s.to); i++ {
+		if i != todayColumn {
 			line[i] = symbol
 		}
 	}
 	for _, d := range s.dates {
-		line[cell(d)] = '◇'
+		line[columnOf(d)] = '◇'
 	}
-	line[cell(s.to)] = '◆'
+	line[columnOf(s.to)] = '◆'
 	return string(line)
 }

@@ -43,9 +43,9 @@ func (h *help) view(w, height int) []draw.Line {
 	p := draw.NewPage(w)
 	action.WriteHelp(p, h.target.name(), h.target.actions())
 	action.WriteHelp(p, "Everywhere", h.app.globalActions())
-	p.Title("Symbols")
+	p.AddTitle("Symbols")
 	for _, s := range legend {
-		p.Text(draw.Plain, s[0]+"  "+s[1])
+		p.AddText(draw.Plain, s[0]+"  "+s[1])
 	}
 	return draw.ScrollLines(p.Lines, &h.scroll, height, "")
 }

@@ -26,10 +26,10 @@ const maxHistoryEvents = 50
 // toggleHistory shows or hides the item's history, loading it if necessary.
 func (v *review) toggleHistory() tea.Cmd {
 	v.showHistory, v.scroll = !v.showHistory, 0
-	return v.readHistory()
+	return v.readHistoryIfShown()
 }
 
-func (v *review) readHistory() tea.Cmd {
+func (v *review) readHistoryIfShown() tea.Cmd {
 	r := v.selectedRow()
 	if r == nil || !v.showHistory {
 		return nil
@@ -70,7 +70,7 @@ func (v *review) readHistory() tea.Cmd {
 		}
 		return func() tea.Cmd {
 			if err != nil {
-				return v.app.showError(err)
+				return v.app.showErrorOrReconnect(err)
 			}
 			v.histories[key], v.cachedPage = p, drawnPage{}
 			return nil
@@ -81,32 +81,32 @@ func (v *review) readHistory() tea.Cmd {
 func (v *review) renderHistory(p *draw.Page, r *row) {
 	one := v.histories[v.kind.keyOf(r.item)]
 	if one == nil {
-		p.Text(draw.Dim, "press h to show its history")
+		p.AddText(draw.Dim, "press h to show its history")
 		return
 	}
-	p.Title("Comments")
+	p.AddTitle("Comments")
 	if len(one.comments) == 0 {
-		p.Text(draw.Dim, "nothing")
+		p.AddText(draw.Dim, "nothing")
 	}
 	for _, c := range one.comments {
-		p.Text(draw.Dim, fmt.Sprintf("%s, %s, of version %d", c.Author.Name, print.FormatTime(c.CreatedAt), c.VersionNumber))
-		p.Indent(2, draw.Plain, c.Text)
+		p.AddText(draw.Dim, fmt.Sprintf("%s, %s, of version %d", c.Author.Name, print.FormatTime(c.CreatedAt), c.VersionNumber))
+		p.AddIndented(2, draw.Plain, c.Text)
 	}
-	p.Title("History, newest first")
+	p.AddTitle("History, newest first")
 	if one.eventsProblem != "" {
-		p.Text(draw.Dim, one.eventsProblem)
+		p.AddText(draw.Dim, one.eventsProblem)
 	}
 	for _, e := range one.events {
-		p.Text(draw.Dim, print.FormatTime(e.At)+"  "+e.Actor.Name)
-		p.Indent(2, draw.Plain, e.Action+formatChange(e.Changes))
+		p.AddText(draw.Dim, print.FormatTime(e.At)+"  "+e.Actor.Name)
+		p.AddIndented(2, draw.Plain, e.Action+formatAuditChanges(e.Changes))
 	}
 	if len(one.events) == 0 && one.eventsProblem == "" {
-		p.Text(draw.Dim, "no changes in this version since it was drafted")
+		p.AddText(draw.Dim, "no changes in this version since it was drafted")
 	}
 }
 
-// formatChange formats an event's changes in one line.
-func formatChange(changes map[string]any) string {
+// formatAuditChanges formats an event's changes in one line.
+func formatAuditChanges(changes map[string]any) string {
 	if fields, ok := changes["fields"].([]any); ok {
 		out := ": "
 		for i, f := range fields {

@@ -50,8 +50,8 @@ func newMaturityType() *deliverableType {
 		},
 		cell: func(r *row, c int) (string, draw.Style) {
 			s := r.item.(*api.MaturityScore)
-			level, _ := strconv.Atoi(r.value("level"))
-			target, _ := strconv.Atoi(r.value("target_level"))
+			level, _ := strconv.Atoi(r.currentValue("level"))
+			target, _ := strconv.Atoi(r.currentValue("target_level"))
 			switch c {
 			case 0:
 				return s.ControlCode, draw.Plain
@@ -67,30 +67,30 @@ func newMaturityType() *deliverableType {
 				}
 				return fmt.Sprintf("%d/%d %s", level, target, draw.Bar(float64(level), 5, 5)), style
 			case 3:
-				return formatLevel(r.value("level")), draw.Plain
+				return formatLevel(r.currentValue("level")), draw.Plain
 			}
 			return strconv.Itoa(s.Weight), draw.Plain
 		},
 		isOpen: func(r *row) bool {
 			s := r.item.(*api.MaturityScore)
-			return s.Assessed && r.value("level") < r.value("target_level") // single digits
+			return s.Assessed && r.currentValue("level") < r.currentValue("target_level") // single digits
 		},
 		evidenceOf: func(item any) []api.Evidence { return item.(*api.MaturityScore).Evidence },
 		renderFields: func(p *draw.Page, r *row) {
 			s := r.item.(*api.MaturityScore)
-			p.Field("level", formatLevel(r.value("level")), draw.Bold)
-			p.Field("target", formatLevel(r.value("target_level")), draw.Plain)
+			p.AddField("level", formatLevel(r.currentValue("level")), draw.Bold)
+			p.AddField("target", formatLevel(r.currentValue("target_level")), draw.Plain)
 			if s.PreviousLevel != nil {
-				p.Field("previous", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
+				p.AddField("previous", formatLevel(strconv.Itoa(*s.PreviousLevel)), draw.Plain)
 			}
 			if !s.Assessed {
-				p.Field("assessed", "no: there is no evidence to base a rating on", draw.Yellow)
+				p.AddField("assessed", "no: there is no evidence to base a rating on", draw.Yellow)
 			}
-			p.Field("rationale", r.value("rationale"), draw.Plain)
-			p.Field("this level requires", s.Criteria, draw.Plain)
-			p.Field("next level requires", s.NextCriteria, draw.Plain)
-			p.Field("weight", strconv.Itoa(s.Weight), draw.Plain)
-			p.Field("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled()), draw.Plain)
+			p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
+			p.AddField("this level requires", s.Criteria, draw.Plain)
+			p.AddField("next level requires", s.NextCriteria, draw.Plain)
+			p.AddField("weight", strconv.Itoa(s.Weight), draw.Plain)
+			p.AddField("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled()), draw.Plain)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := call(ctx, c, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})
@@ -128,7 +128,7 @@ var (
 
 // isOverdue reports whether a plan item is open after its due date.
 func isOverdue(r *row, today string) bool {
-	s, due := r.value("status"), r.value("due_date")
+	s, due := r.currentValue("status"), r.currentValue("due_date")
 	return due != "" && due < today && (s == "open" || s == "in_progress" || s == "blocked")
 }
 
@@ -177,7 +177,7 @@ func newPOAMType() *deliverableType {
 			case 1:
 				return i.ControlCode, draw.Plain
 			case 2:
-				return r.value("due_date"), draw.Plain
+				return r.currentValue("due_date"), draw.Plain
 			case 3:
 				return shortSeverity(string(i.Severity)), severityStyle(string(i.Severity))
 			case 4:
@@ -185,11 +185,11 @@ func newPOAMType() *deliverableType {
 			case 5:
 				return i.Weakness, draw.Plain
 			case 6:
-				return print.Humanize(r.value("status")), draw.Plain
+				return print.Humanize(r.currentValue("status")), draw.Plain
 			}
-			return r.value("owner"), draw.Plain
+			return r.currentValue("owner"), draw.Plain
 		},
-		isOpen:        func(r *row) bool { return r.value("owner") == "" },
+		isOpen:        func(r *row) bool { return r.currentValue("owner") == "" },
 		evidenceOf:    func(any) []api.Evidence { return nil },
 		keyOf:         func(item any) string { return item.(*api.POAMItem).POAMCode },
 		renderFields:  renderPOAMFields,
@@ -224,32 +224,32 @@ func newPOAMType() *deliverableType {
 
 func renderPOAMFields(p *draw.Page, r *row) {
 	i := r.item.(*api.POAMItem)
-	p.Field("status", print.Humanize(r.value("status")), draw.Bold)
-	p.Field("due", r.value("due_date"), draw.Bold)
-	p.Field("severity", string(i.Severity), severityStyle(string(i.Severity)))
-	p.Field("priority", r.value("priority"), draw.Plain)
-	p.Field("weakness", i.Weakness, draw.Plain)
-	p.Field("action", r.value("corrective_action"), draw.Plain)
-	p.Field("effort", print.Humanize(r.value("effort")), draw.Plain)
-	p.Field("role", i.OwnerRole, draw.Plain)
-	p.Field("resources", stringOrEmpty(i.Resources), draw.Plain)
-	p.Field("also closes", strings.Join(i.AlsoCloses, ", "), draw.Plain)
-	p.Field("depends on", strings.Join(i.Dependencies, ", "), draw.Plain)
-	p.Field("risk until", stringOrEmpty(i.RiskAcceptedUntil), draw.Plain)
-	p.Field("vendor", stringOrEmpty(i.VendorDependency), draw.Plain)
+	p.AddField("status", print.Humanize(r.currentValue("status")), draw.Bold)
+	p.AddField("due", r.currentValue("due_date"), draw.Bold)
+	p.AddField("severity", string(i.Severity), severityStyle(string(i.Severity)))
+	p.AddField("priority", r.currentValue("priority"), draw.Plain)
+	p.AddField("weakness", i.Weakness, draw.Plain)
+	p.AddField("action", r.currentValue("corrective_action"), draw.Plain)
+	p.AddField("effort", print.Humanize(r.currentValue("effort")), draw.Plain)
+	p.AddField("role", i.OwnerRole, draw.Plain)
+	p.AddField("resources", stringOrEmpty(i.Resources), draw.Plain)
+	p.AddField("also closes", strings.Join(i.AlsoCloses, ", "), draw.Plain)
+	p.AddField("depends on", strings.Join(i.Dependencies, ", "), draw.Plain)
+	p.AddField("risk until", stringOrEmpty(i.RiskAcceptedUntil), draw.Plain)
+	p.AddField("vendor", stringOrEmpty(i.VendorDependency), draw.Plain)
 }
 
 func renderPOAMDetails(p *draw.Page, r *row) {
 	i := r.item.(*api.POAMItem)
 	if len(i.Milestones) > 0 {
-		p.Title("Milestones")
+		p.AddTitle("Milestones")
 		for _, m := range i.Milestones {
-			p.Text(draw.Plain, string(m.DueDate)+"  "+print.Humanize(m.Status)+"  "+m.Title)
+			p.AddText(draw.Plain, string(m.DueDate)+"  "+print.Humanize(m.Status)+"  "+m.Title)
 			if m.CompletedAt != nil {
-				p.Indent(2, draw.Dim, "completed on "+string(*m.CompletedAt)+" by "+m.CompletedBy)
+				p.AddIndented(2, draw.Dim, "completed on "+string(*m.CompletedAt)+" by "+m.CompletedBy)
 			}
 			for _, c := range m.Changes {
-				p.Indent(2, draw.Dim, string(c.DueDate)+" by "+c.By+": "+c.Reason)
+				p.AddIndented(2, draw.Dim, string(c.DueDate)+" by "+c.By+": "+c.Reason)
 			}
 		}
 	}
@@ -258,9 +258,9 @@ func renderPOAMDetails(p *draw.Page, r *row) {
 		all   []string
 	}{{"Done when", i.AcceptanceCriteria}, {"Expected evidence", i.ExpectedEvidence}} {
 		if len(part.all) > 0 {
-			p.Title("%s", part.title)
+			p.AddTitle("%s", part.title)
 			for _, s := range part.all {
-				p.Text(draw.Plain, "- "+s)
+				p.AddText(draw.Plain, "- "+s)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (o *overview) load() tea.Cmd {
 		got, one, err := readOverview(ctx, o.app.Caller, id)
 		return func() tea.Cmd {
 			if err != nil {
-				return o.app.showError(err)
+				return o.app.showErrorOrReconnect(err)
 			}
 			o.app.markConnected()
 			o.data, o.assessment = got, *one
@@ -123,14 +123,14 @@ func (o *overview) followRunningWorkflow() tea.Cmd {
 }
 
 // readOverview loads everything an overview shows.
-func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api.Assessment, error) {
-	in := api.AssessmentInput{AssessmentID: id}
+func readOverview(ctx context.Context, c Caller, assessmentID string) (*overviewData, *api.Assessment, error) {
+	in := api.AssessmentInput{AssessmentID: assessmentID}
 	one, err := call(ctx, c, api.GetAssessment, &in)
 	if err != nil {
 		return nil, nil, err
 	}
-	if one.ID != id {
-		return nil, nil, fmt.Errorf("asked for assessment %s, but the response describes %s", id, one.ID)
+	if one.ID != assessmentID {
+		return nil, nil, fmt.Errorf("asked for assessment %s, but the response describes %s", assessmentID, one.ID)
 	}
 	s := &overviewData{heads: map[api.Gate]*api.DeliverableVersion{}}
 	if s.status, err = call(ctx, c, api.GetAssessmentStatus, &in); err != nil {
@@ -140,7 +140,7 @@ func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api
 		return nil, nil, err
 	}
 	for _, k := range deliverableTypes() {
-		if s.heads[k.gate], err = k.fetchNewest(ctx, c, id); err != nil {
+		if s.heads[k.gate], err = k.fetchNewest(ctx, c, assessmentID); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -164,7 +164,7 @@ func readOverview(ctx context.Context, c Caller, id string) (*overviewData, *api
 		return nil, nil, err
 	}
 	s.runs = runs.Data
-	if s.sync, err = call(ctx, c, api.GetSyncStatus, &api.SyncInput{AssessmentID: id}); api.IsCode(err, api.CodeForbidden) {
+	if s.sync, err = call(ctx, c, api.GetSyncStatus, &api.SyncInput{AssessmentID: assessmentID}); api.IsCode(err, api.CodeForbidden) {
 		s.sync, err = nil, nil
 	}
 	return s, one, err
@@ -187,14 +187,14 @@ func (o *overview) actions() []action.Action {
 		action.Action{
 			Keys:           []string{"n"},
 			Label:          "continue",
-			DisabledReason: o.moveBlockedReason(),
+			DisabledReason: o.transitionBlockedReason(),
 			Help:           "performs the next step of the assessment",
-			Do:             o.makeNextMove,
+			Do:             o.startNextTransition,
 		},
 		action.Action{
 			Keys:           []string{"A"},
 			Label:          "decide",
-			DisabledReason: o.noDecisionReason(),
+			DisabledReason: o.decideBlockedReason(),
 			Help:           "opens the pending decision, to approve or reject it",
 			Do: func() tea.Cmd {
 				return a.push(newDecision(a, o.assessment, deliverableTypeFor(o.data.pending[0].Gate)))
@@ -239,7 +239,7 @@ func (o *overview) actions() []action.Action {
 	})...)
 }
 
-func (o *overview) noDecisionReason() string {
+func (o *overview) decideBlockedReason() string {
 	switch {
 	case o.data == nil:
 		return "still loading"
@@ -249,8 +249,8 @@ func (o *overview) noDecisionReason() string {
 	return ""
 }
 
-// moveBlockedReason returns why the next move can't be made, or "".
-func (o *overview) moveBlockedReason() string {
+// transitionBlockedReason returns why the next move can't be made, or "".
+func (o *overview) transitionBlockedReason() string {
 	switch {
 	case o.data == nil:
 		return "still loading"
@@ -266,9 +266,9 @@ func (o *overview) moveBlockedReason() string {
 	return ""
 }
 
-// makeNextMove makes the next move.
-func (o *overview) makeNextMove() tea.Cmd {
-	move, _ := o.data.status.State.Next()
+// startNextTransition makes the next move.
+func (o *overview) startNextTransition() tea.Cmd {
+	move, _ := o.data.status.State.NextMove()
 	to := o.data.status.NextStates[0]
 	a := o.app
 	begin := func() tea.Cmd {
@@ -276,12 +276,12 @@ func (o *overview) makeNextMove() tea.Cmd {
 		a.setStatus("%s…", move.Work)
 		in := api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: o.assessment.ID}}
 		in.Body.TargetState = to
-		return a.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
+		return a.runInBackgroundWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
 			_, err := call(ctx, a.Caller, api.Transition, &in)
 			return func() tea.Cmd {
 				o.moveInProgress = ""
 				if err != nil {
-					return tea.Batch(a.showError(err), o.load())
+					return tea.Batch(a.showErrorOrReconnect(err), o.load())
 				}
 				a.setStatus("done: %s", move.Work)
 				return o.load()
@@ -313,22 +313,22 @@ func (o *overview) view(w, h int) []draw.Line {
 		p := draw.NewPage(w)
 		o.renderSummary(p)
 		below := p.Lines[:min(len(p.Lines), max(0, min(4, h-2)))]
-		return append(o.visibleLines(left, h-len(below)), below...)
+		return append(o.visibleMenuLines(left, h-len(below)), below...)
 	}
-	left = o.visibleLines(left, h)
+	left = o.visibleMenuLines(left, h)
 	p := draw.NewPage(w - menuWidth - 2)
 	o.renderSummary(p)
 	o.renderTotals(p)
 	if under := draw.NewPage(menuWidth); h > len(left) {
-		if o.renderStates(under); len(left)+1+len(under.Lines) <= h {
+		if o.renderLifecycleStates(under); len(left)+1+len(under.Lines) <= h {
 			left = append(append(left, nil), under.Lines...)
 		}
 	}
 	return draw.SideBySide(left, draw.ScrollLines(p.Lines, &o.scroll, h, " (PgDn)"), menuWidth, h)
 }
 
-// visibleLines returns the visible lines of the menu, including the selected one.
-func (o *overview) visibleLines(lines []draw.Line, h int) []draw.Line {
+// visibleMenuLines returns the visible lines of the menu, including the selected one.
+func (o *overview) visibleMenuLines(lines []draw.Line, h int) []draw.Line {
 	n := 2 * len(deliverableTypes())
 	from, to := 2*o.cursor, 2*o.cursor+2
 	if from >= n {
@@ -398,12 +398,12 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 // renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
-	p.Text(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(formatState(g.status.State)), g.status.Progress))
+	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(formatState(g.status.State)), g.status.Progress))
 	p.AddLine(drawStateTrack(g.status.State))
 	waiting := false
 	for _, one := range g.pending {
 		waiting = true
-		p.Text(
+		p.AddText(
 			draw.Yellow|draw.Bold,
 			fmt.Sprintf(
 				"◆ decision pending: the %s, version %d, requested by %s (A)",
@@ -415,24 +415,24 @@ func (o *overview) renderSummary(p *draw.Page) {
 	}
 	switch {
 	case o.moveInProgress != "":
-		p.Text(draw.Plain, "… "+o.moveInProgress)
+		p.AddText(draw.Plain, "… "+o.moveInProgress)
 	case len(g.status.NextStates) == 0:
-		p.Text(draw.Plain, "The assessment is closed.")
+		p.AddText(draw.Plain, "The assessment is closed.")
 	case !waiting && len(g.status.BlockedBy) > 0:
-		p.Text(draw.Yellow, "blocked: "+strings.Join(g.status.BlockedBy, "; "))
+		p.AddText(draw.Yellow, "blocked: "+strings.Join(g.status.BlockedBy, "; "))
 	case !waiting:
-		move, _ := g.status.State.Next()
-		p.Text(draw.Plain, "next: "+move.Work+" (n)")
+		move, _ := g.status.State.NextMove()
+		p.AddText(draw.Plain, "next: "+move.Work+" (n)")
 	}
 	for _, old := range g.status.Outdated {
-		p.Text(draw.Yellow, "outdated: "+old.Message)
+		p.AddText(draw.Yellow, "outdated: "+old.Message)
 	}
 	if text, style := formatSyncStatus(g.sync); text != "" {
-		p.Text(style, text)
+		p.AddText(style, text)
 	}
 	for _, r := range g.runs {
 		if r.Status.IsLive() {
-			p.Text(
+			p.AddText(
 				draw.Cyan,
 				fmt.Sprintf(
 					"workflow %s: %s, %d%%, %s",
@@ -470,9 +470,9 @@ func drawStateTrack(current api.State) draw.Line {
 	return draw.TextLine(draw.Cyan, b.String())
 }
 
-// renderStates lists the states vertically.
-func (o *overview) renderStates(p *draw.Page) {
-	p.Title("Lifecycle")
+// renderLifecycleStates lists the states vertically.
+func (o *overview) renderLifecycleStates(p *draw.Page) {
+	p.AddTitle("Lifecycle")
 	current := o.data.status.State
 	for _, s := range api.States() {
 		sign, style := "·", draw.Dim
@@ -496,9 +496,9 @@ func (o *overview) renderStates(p *draw.Page) {
 func (o *overview) renderTotals(p *draw.Page) {
 	s := o.data.summary
 	if s.Controls > 0 {
-		p.Title("Coverage")
+		p.AddTitle("Coverage")
 		if s.CompliancePct != nil {
-			p.Text(draw.Plain, fmt.Sprintf("%.1f%%  %s", *s.CompliancePct, s.ComplianceFormula))
+			p.AddText(draw.Plain, fmt.Sprintf("%.1f%%  %s", *s.CompliancePct, s.ComplianceFormula))
 		}
 		for _, b := range []struct {
 			word api.Implementation
@@ -510,30 +510,30 @@ func (o *overview) renderTotals(p *draw.Page) {
 			{api.NotImplemented, s.NotImplemented},
 			{api.NotEvidenced, s.NotEvidenced},
 		} {
-			renderBar(p, print.Humanize(b.word), b.n, s.Applicable, statusStyle(string(b.word)))
+			renderBar(p, print.Humanize(b.word), b.n, s.Applicable, implementationStyle(string(b.word)))
 		}
-		p.Text(draw.Dim, fmt.Sprintf("%d of %d controls apply", s.Applicable, s.Controls))
+		p.AddText(draw.Dim, fmt.Sprintf("%d of %d controls apply", s.Applicable, s.Controls))
 	}
 	total := 0
 	for _, n := range s.FindingsBySeverity {
 		total += n
 	}
 	if total > 0 {
-		p.Title("Findings")
+		p.AddTitle("Findings")
 		for _, v := range api.Severities {
 			renderBar(p, string(v), s.FindingsBySeverity[v], total, severityStyle(string(v)))
 		}
 	}
 	if plan := o.data.plan; plan != nil {
-		p.Title("Plan of action")
+		p.AddTitle("Plan of action")
 		style := draw.Plain
 		if plan.Overdue > 0 {
 			style = draw.Red
 		}
-		p.Text(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
+		p.AddText(style, fmt.Sprintf("%d open, %d overdue, %d completed of %d", plan.Open, plan.Overdue, plan.Completed, plan.Items))
 	}
 	if s.MaturityAvg != nil {
-		p.Title("Maturity %.2f of 5", *s.MaturityAvg)
+		p.AddTitle("Maturity %.2f of 5", *s.MaturityAvg)
 		if m := o.data.maturity; m != nil {
 			for _, d := range m.Domains {
 				if d.WeightedMean != nil {
@@ -549,9 +549,9 @@ func (o *overview) renderTotals(p *draw.Page) {
 			}
 		}
 	}
-	p.Title("About")
-	p.Field("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
-	p.Field(
+	p.AddTitle("About")
+	p.AddField("frameworks", strings.Join(o.assessment.Frameworks, ", "), draw.Plain)
+	p.AddField(
 		"contains",
 		print.Pluralize(
 			o.assessment.Counts.Documents,
@@ -564,15 +564,15 @@ func (o *overview) renderTotals(p *draw.Page) {
 		),
 		draw.Plain,
 	)
-	p.Field("due", stringOrEmpty(o.assessment.DueDate), draw.Plain)
+	p.AddField("due", stringOrEmpty(o.assessment.DueDate), draw.Plain)
 	if s.IsStarter {
-		p.Field("catalog", "the built-in starter catalog, which is not the SCF", draw.Plain)
+		p.AddField("catalog", "the built-in starter catalog, which is not the SCF", draw.Plain)
 	}
 }
 
 // renderBar draws a count and its share.
-func renderBar(p *draw.Page, word string, n, total int, style draw.Style) {
-	name := draw.TextLine(draw.Plain, word).Fit(min(22, p.Width()/2), draw.Plain)
+func renderBar(p *draw.Page, label string, n, total int, style draw.Style) {
+	name := draw.TextLine(draw.Plain, label).Fit(min(22, p.Width()/2), draw.Plain)
 	p.AddLine(
 		append(
 			name,

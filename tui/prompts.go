@@ -38,9 +38,9 @@ func (c *confirmPrompt) key(k tea.KeyMsg) tea.Cmd {
 
 func (c *confirmPrompt) view(w, _ int) []draw.Line {
 	p := draw.NewPage(w)
-	p.Text(draw.Bold, c.title)
+	p.AddText(draw.Bold, c.title)
 	for _, l := range c.lines {
-		p.Text(draw.Plain, l)
+		p.AddText(draw.Plain, l)
 	}
 	return p.Lines
 }
@@ -90,7 +90,7 @@ const choiceKeys = "1234567890"
 
 func (c *choicePrompt) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
-	p.Text(draw.Bold, c.title)
+	p.AddText(draw.Bold, c.title)
 	p.Lines = p.Lines[:min(len(p.Lines), max(h-len(c.options), min(1, h-1)))]
 	room := h - len(p.Lines)
 	from := max(0, min(c.cursor-room+1, len(c.options)-room))
@@ -167,7 +167,7 @@ func (q *textPrompt) key(k tea.KeyMsg) tea.Cmd {
 			q.app.setStatus("%s", off)
 			return nil
 		}
-		return q.app.editText(q.field.Value(), func(text string) tea.Cmd { q.field.Set(text); return nil })
+		return q.app.editInExternalEditor(q.field.Value(), func(text string) tea.Cmd { q.field.Set(text); return nil })
 	}
 	if q.field.HandleKey(k) && q.onChange != nil {
 		q.onChange(q.field.Value())
@@ -177,9 +177,9 @@ func (q *textPrompt) key(k tea.KeyMsg) tea.Cmd {
 
 func (q *textPrompt) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
-	p.Text(draw.Bold, q.title)
+	p.AddText(draw.Bold, q.title)
 	for _, l := range q.lines {
-		p.Text(draw.Dim, l)
+		p.AddText(draw.Dim, l)
 	}
 	p.Lines = p.Lines[:min(len(p.Lines), max(1, h-1))]
 	for _, l := range q.field.Draw(w-2, max(1, min(h-len(p.Lines), 8))) {
@@ -188,8 +188,8 @@ func (q *textPrompt) view(w, h int) []draw.Line {
 	return p.Lines
 }
 
-// formatItems returns the code of a single item, or the number of items.
-func formatItems(n int, code string) string {
+// formatCodeOrCount returns the code of a single item, or the number of items.
+func formatCodeOrCount(n int, code string) string {
 	if n == 1 {
 		return code
 	}

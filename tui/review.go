@@ -85,7 +85,7 @@ func (v *review) Marker(i int) string {
 
 // selectedRow returns the row under the cursor, or nil.
 func (v *review) selectedRow() *row {
-	if i, ok := v.list.Current(); ok {
+	if i, ok := v.list.CurrentRow(); ok {
 		return v.rows[i]
 	}
 	return nil
@@ -104,10 +104,10 @@ func (v *review) load() tea.Cmd {
 			case turn != v.loadSeq:
 				return nil
 			case err != nil:
-				if !isConnectionError(err) {
-					v.app.saver.discardReview(v)
+				if !isRetryableError(err) {
+					v.app.saver.discardReviewEdits(v)
 				}
-				return v.app.showError(err)
+				return v.app.showErrorOrReconnect(err)
 			}
 			v.app.markConnected()
 			v.loaded = true
@@ -122,34 +122,34 @@ func (v *review) load() tea.Cmd {
 			}
 			if same {
 				v.version = head
-				v.selectWanted(true)
-				return v.app.saver.sendNext(v.app)
+				v.selectWantedItem(true)
+				return v.app.saver.sendNextEdits(v.app)
 			}
-			return v.readPage(head, "", nil, turn)
+			return v.readItemPages(head, "", nil, turn)
 		}
 	})
 }
 
-// focusItem makes the review start with an item.
-func (v *review) focusItem(key string) *review {
+// selectItemOnceLoaded makes the review start with an item.
+func (v *review) selectItemOnceLoaded(key string) *review {
 	v.wantedKey, v.detailFocused, v.showGantt, v.filterField = key, false, false, nil
 	return v
 }
 
-// selectWanted selects the wanted item, even if a filter hides it.
-func (v *review) selectWanted(all bool) {
+// selectWantedItem selects the wanted item, even if a filter hides it.
+func (v *review) selectWantedItem(allLoaded bool) {
 	if v.wantedKey == "" {
 		return
 	}
-	if v.byKey[v.wantedKey] != nil && !v.list.Select(v.wantedKey) {
+	if v.byKey[v.wantedKey] != nil && !v.list.MoveToID(v.wantedKey) {
 		v.list.SetFilter("")
 		if v.onlyOpen {
 			v.toggleOnlyOpen()
 		}
-		v.list.Select(v.wantedKey)
+		v.list.MoveToID(v.wantedKey)
 	}
 	if v.byKey[v.wantedKey] == nil {
-		if !all {
+		if !allLoaded {
 			return
 		}
 		v.app.setStatus("%s is not in the newest version", v.wantedKey)
@@ -157,14 +157,14 @@ func (v *review) selectWanted(all bool) {
 	v.wantedKey, v.scroll, v.quoteIndex = "", 0, 0
 }
 
-// reloadVersion reloads only the version's status.
-func (v *review) reloadVersion() tea.Cmd {
+// reloadVersionStatus reloads only the version's status.
+func (v *review) reloadVersionStatus() tea.Cmd {
 	id := v.version.ID
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		head, err := v.kind.fetchVersion(ctx, v.app.Caller, id)
 		return func() tea.Cmd {
 			if err != nil {
-				return v.app.showError(err)
+				return v.app.showErrorOrReconnect(err)
 			}
 			if v.version != nil && v.version.ID == head.ID {
 				v.version = head
@@ -174,8 +174,8 @@ func (v *review) reloadVersion() tea.Cmd {
 	})
 }
 
-// readPage reads the next items. The first page is shown while the others load.
-func (v *review) readPage(head *api.DeliverableVersion, cursor string, got []*row, turn int) tea.Cmd {
+// readItemPages reads the next items. The first page is shown while the others load.
+func (v *review) readItemPages(head *api.DeliverableVersion, cursor string, rowsSoFar []*row, loadSeq int) tea.Cmd {
 	v.pagesInFlight++
 	return v.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		items, at, err := v.kind.fetchItems(ctx, v.app.Caller, head.ID, "", api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
@@ -186,23 +186,23 @@ func (v *review) readPage(head *api.DeliverableVersion, cursor string, got []*ro
 		return func() tea.Cmd {
 			v.pagesInFlight--
 			switch {
-			case turn != v.loadSeq:
+			case loadSeq != v.loadSeq:
 				return nil
 			case err != nil:
-				return v.app.showError(err)
+				return v.app.showErrorOrReconnect(err)
 			}
-			first := len(v.rows) == len(got) && (len(got) == 0 || v.rows[0] == got[0])
-			got = append(got, rows...)
-			v.total = max(at.Total, len(got))
+			first := len(v.rows) == len(rowsSoFar) && (len(rowsSoFar) == 0 || v.rows[0] == rowsSoFar[0])
+			rowsSoFar = append(rowsSoFar, rows...)
+			v.total = max(at.Total, len(rowsSoFar))
 			last := at.NextCursor == nil || len(items) == 0
 			if first || last {
-				v.setRows(head, got)
-				v.selectWanted(last)
+				v.setRows(head, rowsSoFar)
+				v.selectWantedItem(last)
 			}
 			if !last {
-				return v.readPage(head, *at.NextCursor, got, turn)
+				return v.readItemPages(head, *at.NextCursor, rowsSoFar, loadSeq)
 			}
-			return v.app.saver.sendNext(v.app)
+			return v.app.saver.sendNextEdits(v.app)
 		}
 	})
 }
@@ -230,7 +230,7 @@ func (v *review) updateItem(key string, item any) {
 	if r := v.byKey[key]; r != nil {
 		r.item, r.head, r.rejected = item, v.kind.commonFields(item), nil
 		delete(v.histories, key)
-		r.invalidate()
+		r.clearCachedSearchText()
 	}
 }
 
@@ -240,7 +240,7 @@ func (v *review) applyUnsaved(keys map[string]bool) {
 	for key := range keys {
 		if r := v.byKey[key]; r != nil {
 			r.unsaved = unsaved[key]
-			r.invalidate()
+			r.clearCachedSearchText()
 		}
 	}
 	v.cachedPage = drawnPage{}
@@ -252,9 +252,9 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 	var changed []*row
 	for _, r := range rows {
 		for name, value := range set {
-			if r.value(name) != value {
+			if r.currentValue(name) != value {
 				changed = append(changed, r)
-				group.rows = append(group.rows, v.undoRowFor(r))
+				group.rows = append(group.rows, v.newUndoRow(r))
 				break
 			}
 		}
@@ -264,23 +264,23 @@ func (v *review) changeRows(rows []*row, set map[string]string) tea.Cmd {
 		return nil
 	}
 	v.undoStack = trimUndo(append(v.undoStack, group))
-	unsent := v.app.saver.queuedEdits(v)
+	unsent := v.app.saver.queuedEditsByKey(v)
 	for _, r := range changed {
 		v.queueChange(r, set, nil, unsent)
 	}
-	v.app.setStatus("%s changed; u undoes it", formatItems(len(changed), v.kind.keyOf(changed[0].item)))
-	return v.app.saver.sendNext(v.app)
+	v.app.setStatus("%s changed; u undoes it", formatCodeOrCount(len(changed), v.kind.keyOf(changed[0].item)))
+	return v.app.saver.sendNextEdits(v.app)
 }
 
 // queueChange shows and queues a change of one row.
 func (v *review) queueChange(r *row, set map[string]string, restore []string, unsent map[string]*pendingEdit) {
 	r.unsaved = mergeValues(r.unsaved, set)
 	r.rejected = nil
-	r.invalidate()
+	r.clearCachedSearchText()
 	v.cachedPage = drawnPage{}
 	key := v.kind.keyOf(r.item)
-	v.app.saver.enqueue(&pendingEdit{review: v, key: key, values: set, restore: restore}, unsent)
-	if e := unsent[key]; e != nil && restore != nil && r.hasSavedValues(e.values) { // undone before it was sent
+	v.app.saver.enqueueOrMerge(&pendingEdit{review: v, key: key, values: set, restore: restore}, unsent)
+	if e := unsent[key]; e != nil && restore != nil && r.matchesSavedValues(e.values) { // undone before it was sent
 		v.app.saver.dequeue(e)
 		delete(unsent, key)
 		r.unsaved = v.app.saver.unsavedValues(v, map[string]bool{key: true})[key]
@@ -297,9 +297,9 @@ func mergeValues(base, overrides map[string]string) map[string]string {
 	return out
 }
 
-// hasSavedValues reports whether the saved values equal values.
-func (r *row) hasSavedValues(set map[string]string) bool {
-	for name, value := range set {
+// matchesSavedValues reports whether the saved values equal values.
+func (r *row) matchesSavedValues(values map[string]string) bool {
+	for name, value := range values {
 		if r.savedValue(name) != value {
 			return false
 		}
@@ -310,20 +310,20 @@ func (r *row) hasSavedValues(set map[string]string) bool {
 // selectedRows returns the marked rows, or else the one under the cursor.
 func (v *review) selectedRows() []*row {
 	var out []*row
-	for _, i := range v.list.Selected() {
+	for _, i := range v.list.MarkedOrCurrentRows() {
 		out = append(out, v.rows[i])
 	}
 	return out
 }
 
-// goToNextOpen moves to the next item that needs attention.
-func (v *review) goToNextOpen(back bool) {
+// goToNextOpenItem moves to the next item that needs attention.
+func (v *review) goToNextOpenItem(back bool) {
 	v.scroll, v.quoteIndex = 0, 0
-	if !v.selectNextOpen(back) {
+	if !v.selectNextOpenItem(back) {
 		v.app.setStatus("there are none %s", v.kind.openLabel)
 	}
 }
 
-func (v *review) selectNextOpen(back bool) bool {
+func (v *review) selectNextOpenItem(back bool) bool {
 	return v.list.MoveToNext(func(i int) bool { return v.kind.isOpen(v.rows[i]) }, back)
 }

@@ -36,7 +36,7 @@ func (v *review) actions() []action.Action {
 			Keys:  []string{"."},
 			Label: "next",
 			Help:  "goes to the next " + v.kind.singular + " " + v.kind.openLabel + " (○)",
-			Do:    func() tea.Cmd { v.goToNextOpen(false); return nil },
+			Do:    func() tea.Cmd { v.goToNextOpenItem(false); return nil },
 		},
 		action.Action{
 			Keys:  []string{"/"},
@@ -48,7 +48,7 @@ func (v *review) actions() []action.Action {
 	for i := range v.kind.attrs {
 		if a := &v.kind.attrs[i]; a.key != "" {
 			out = append(out, action.Action{
-				Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptField(a) },
+				Keys: []string{a.key}, Label: a.label, DisabledReason: shut, Do: func() tea.Cmd { return v.promptFieldForSelection(a) },
 				Help: "changes the " + a.label + " of the " + v.kind.singular + ", or of all that are marked",
 			})
 		}
@@ -79,7 +79,7 @@ func (v *review) actions() []action.Action {
 			Keys:           []string{"*"},
 			DisabledReason: none,
 			Help:           "marks all visible rows, or clears the marks if all are marked",
-			Do:             func() tea.Cmd { v.list.ToggleMarkVisible(); return nil },
+			Do:             func() tea.Cmd { v.list.ToggleVisibleMarks(); return nil },
 		},
 		action.Action{
 			Keys:  []string{"tab", "enter"},
@@ -90,11 +90,11 @@ func (v *review) actions() []action.Action {
 		action.Action{
 			Keys: []string{","},
 			Help: "goes to the previous one " + v.kind.openLabel,
-			Do:   func() tea.Cmd { v.goToNextOpen(true); return nil },
+			Do:   func() tea.Cmd { v.goToNextOpenItem(true); return nil },
 		},
 		action.Action{Keys: []string{"w"}, Help: "shows only those " + v.kind.openLabel + "; press again to show all", Do: v.toggleOnlyOpen},
 	)
-	if len(v.kind.evidenceOf(v.itemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
+	if len(v.kind.evidenceOf(v.selectedItemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
 	}
 	if v.kind.gate == api.GatePOAM {
@@ -118,19 +118,19 @@ func (v *review) actions() []action.Action {
 			Keys:           []string{"E"},
 			DisabledReason: firstReason(shut, noEditorReason(v.app)),
 			Help:           "edits the longest text of the " + v.kind.singular + " in your editor ($VISUAL or $EDITOR)",
-			Do:             v.editLongText,
+			Do:             v.editLongTextInEditor,
 		},
 		action.Action{
 			Keys:           []string{"Y"},
 			DisabledReason: none,
 			Help:           "copies the " + v.kind.singular + " to the clipboard (OSC 52)",
-			Do:             func() tea.Cmd { return v.app.copyToClipboard(v.plainText()) },
+			Do:             func() tea.Cmd { return v.app.copyToClipboard(v.selectedItemPlainText()) },
 		},
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
 			Help:           "exports the visible rows as CSV, with the fields of the API",
-			Do:             v.export,
+			Do:             v.exportVisibleRows,
 		},
 		action.Action{
 			Keys:           []string{"!"},
@@ -147,7 +147,7 @@ func (v *review) actions() []action.Action {
 			Do:             func() tea.Cmd { return v.app.push(newDecision(v.app, v.assessment, v.kind)) },
 		},
 	)
-	return append(out, movementActions(v.moveList)...)
+	return append(out, movementActions(v.moveCursorOrScroll)...)
 }
 
 // firstReason returns the first non-empty reason.
@@ -183,13 +183,13 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 	}
 }
 
-func (v *review) moveList(to string) tea.Cmd {
+func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 	if v.detailFocused {
-		v.scroll = max(0, v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
+		v.scroll = max(0, v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[direction])
 		return nil
 	}
 	v.scroll, v.quoteIndex = 0, 0
-	moveCursor(&v.list, to)
+	moveCursor(&v.list, direction)
 	if !v.showHistory {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (v *review) moveList(to string) tea.Cmd {
 		if v.selectedRow() != at {
 			return nil
 		}
-		return v.readHistory()
+		return v.readHistoryIfShown()
 	})
 }
 
@@ -214,8 +214,8 @@ func (v *review) stepBack() bool {
 	return clearFilterOrMarks(&v.list)
 }
 
-// itemOrBlank returns the selected item, or a nil item of the deliverable's type.
-func (v *review) itemOrBlank() any {
+// selectedItemOrBlank returns the selected item, or a nil item of the deliverable's type.
+func (v *review) selectedItemOrBlank() any {
 	if r := v.selectedRow(); r != nil {
 		return r.item
 	}
@@ -261,7 +261,7 @@ func (v *review) acceptAction(blockedReason string) action.Action {
 				set, _ := v.kind.acceptValues(rows[0])
 				cmd := v.changeRows(rows, set)
 				v.scroll, v.quoteIndex = 0, 0
-				if !v.selectNextOpen(false) {
+				if !v.selectNextOpenItem(false) {
 					v.app.statusText += "; none left " + v.kind.openLabel
 				}
 				return cmd
@@ -294,8 +294,8 @@ func (v *review) confirmConsequences(change func() tea.Cmd) tea.Cmd {
 	return nil
 }
 
-// promptField asks for a field's new value.
-func (v *review) promptField(a *attr) tea.Cmd {
+// promptFieldForSelection asks for a field's new value.
+func (v *review) promptFieldForSelection(a *attr) tea.Cmd {
 	rows := v.selectedRows()
 	if len(rows) == 0 {
 		return nil
@@ -304,8 +304,8 @@ func (v *review) promptField(a *attr) tea.Cmd {
 }
 
 func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
-	value := rows[0].value(a.name)
-	title := capitalize(a.label) + " of " + formatItems(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
+	value := rows[0].currentValue(a.name)
+	title := capitalize(a.label) + " of " + formatCodeOrCount(len(rows), v.kind.keyOf(rows[0].item)+" "+rows[0].head.ControlTitle)
 	if len(a.choices) > 0 {
 		c := &choicePrompt{
 			app:     v.app,
@@ -329,7 +329,7 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 		return nil
 	}
 	for _, r := range rows[1:] {
-		if r.value(a.name) != value {
+		if r.currentValue(a.name) != value {
 			value = ""
 		}
 	}
@@ -359,14 +359,16 @@ func (v *review) promptFieldForRows(a *attr, rows []*row) tea.Cmd {
 }
 
 // promptRelatedField asks for the second field that a value requires.
-func (v *review) promptRelatedField(a *attr, word string, also *attr, why string, rows []*row) tea.Cmd {
+func (v *review) promptRelatedField(a *attr, value string, related *attr, question string, rows []*row) tea.Cmd {
 	v.app.overlay = &textPrompt{
 		app:          v.app,
-		title:        capitalize(also.label) + ": " + why,
+		title:        capitalize(related.label) + ": " + question,
 		field:        input.New("", true),
 		allowEditor:  true,
 		emptyMessage: "a reason is required; Esc cancels the change",
-		onSubmit:     func(text string) tea.Cmd { return v.changeRows(rows, map[string]string{a.name: word, also.name: text}) },
+		onSubmit: func(text string) tea.Cmd {
+			return v.changeRows(rows, map[string]string{a.name: value, related.name: text})
+		},
 	}
 	return nil
 }
@@ -456,7 +458,7 @@ func (v *review) submit() tea.Cmd {
 				err := v.kind.submit(ctx, v.app.Caller, id)
 				return func() tea.Cmd {
 					if err != nil {
-						return tea.Batch(v.app.showError(err), v.reloadVersion())
+						return tea.Batch(v.app.showErrorOrReconnect(err), v.reloadVersionStatus())
 					}
 					v.app.setStatus("submitted for review; press A to decide")
 					return v.load()

@@ -99,12 +99,12 @@ func TestManyAtOnce(t *testing.T) {
 	s.sees("1468")
 	s.press("w")
 	s.sees("others hidden")
-	for _, i := range v.list.Visible() {
+	for _, i := range v.list.VisibleRows() {
 		if !v.kind.isOpen(v.rows[i]) {
 			t.Fatalf("%s waits for nobody", v.ID(i))
 		}
 	}
-	if n := len(v.list.Visible()); n != 734 {
+	if n := len(v.list.VisibleRows()); n != 734 {
 		t.Errorf("%d shown", n)
 	}
 }

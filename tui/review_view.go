@@ -14,7 +14,7 @@ import (
 const minSplitWidth = 72
 
 // listWidth returns the width of the list.
-func listWidth(w int) int { return max(32, min(w*11/25, 100)) }
+func listWidth(screenWidth int) int { return max(32, min(screenWidth*11/25, 100)) }
 
 // drawnPage caches an item's rendered page, so that redrawing doesn't wrap it again.
 type drawnPage struct {
@@ -32,9 +32,9 @@ func (v *review) view(w, h int) []draw.Line {
 		p := draw.NewPage(w)
 		switch {
 		case !v.loaded:
-			p.Text(draw.Dim, "loading…")
+			p.AddText(draw.Dim, "loading…")
 		default:
-			p.Text(
+			p.AddText(
 				draw.Plain,
 				fmt.Sprintf(
 					"There is no %s yet (assessment status: %s). Go back and press n to run the next step.",
@@ -45,7 +45,7 @@ func (v *review) view(w, h int) []draw.Line {
 		}
 		return p.Lines
 	}
-	out := []draw.Line{v.summary(w)}
+	out := []draw.Line{v.filterOrCountsLine(w)}
 	h--
 	switch {
 	case v.showGantt:
@@ -59,10 +59,10 @@ func (v *review) view(w, h int) []draw.Line {
 	return append(out, v.list.Draw(w, h, true)...)
 }
 
-// summary returns the line above the list: the counts, or the filter.
-func (v *review) summary(w int) draw.Line {
+// filterOrCountsLine returns the line above the list: the counts, or the filter.
+func (v *review) filterOrCountsLine(w int) draw.Line {
 	if f := filterLine(v.filterField, &v.list, w-24); f != nil {
-		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.Visible()), len(v.rows)), Style: draw.Dim})
+		return append(f, draw.Span{Text: fmt.Sprintf("  %d of %d", len(v.list.VisibleRows()), len(v.rows)), Style: draw.Dim})
 	}
 	open := 0
 	for _, r := range v.rows {
@@ -70,7 +70,7 @@ func (v *review) summary(w int) draw.Line {
 			open++
 		}
 	}
-	text := fmt.Sprintf("%d of %d, %d %s", v.list.Position(), len(v.list.Visible()), open, v.kind.openLabel)
+	text := fmt.Sprintf("%d of %d, %d %s", v.list.CursorPosition(), len(v.list.VisibleRows()), open, v.kind.openLabel)
 	if n := v.list.MarkedCount(); n > 0 {
 		text += fmt.Sprintf(", %d marked", n)
 	}
@@ -97,26 +97,26 @@ func (v *review) detail(w, h int) []draw.Line {
 
 func (v *review) drawItem(r *row, w int) drawnPage {
 	p := draw.NewPage(w)
-	p.Text(draw.Bold, v.kind.keyOf(r.item)+"  "+r.head.ControlTitle)
+	p.AddText(draw.Bold, v.kind.keyOf(r.item)+"  "+r.head.ControlTitle)
 	d := drawnPage{row: r, item: r.item, w: w, quote: v.quoteIndex, showsHistory: v.showHistory}
 	switch {
 	case v.showHistory:
 		v.renderHistory(p, r)
 	default:
 		if len(r.unsaved) > 0 {
-			p.Text(draw.Yellow, "… not saved yet")
+			p.AddText(draw.Yellow, "… not saved yet")
 		}
 		if r.rejected != nil {
-			p.Text(draw.Red, "✗ your input was rejected; press the same key to correct it")
+			p.AddText(draw.Red, "✗ your input was rejected; press the same key to correct it")
 		}
 		v.kind.renderFields(p, r)
-		p.Field("owner", r.value("owner"), draw.Plain)
+		p.AddField("owner", r.currentValue("owner"), draw.Plain)
 		for _, name := range []string{"note", "comments"} {
-			p.Field("note", r.value(name), draw.Plain)
+			p.AddField("note", r.currentValue(name), draw.Plain)
 		}
-		p.Field("requirements", print.FormatRequirements(r.head.RequirementCodes), draw.Plain)
+		p.AddField("requirements", print.FormatRequirements(r.head.RequirementCodes), draw.Plain)
 		if r.head.EditedBy != nil {
-			p.Field("edited by", *r.head.EditedBy+" ("+print.Humanize(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
+			p.AddField("edited by", *r.head.EditedBy+" ("+print.Humanize(strings.Join(r.head.EditedFields, ", "))+")", draw.Plain)
 		}
 		if v.kind.renderDetails != nil {
 			v.kind.renderDetails(p, r)
@@ -131,28 +131,28 @@ func (v *review) drawItem(r *row, w int) drawnPage {
 func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 	all := v.kind.evidenceOf(r.item)
 	if v.kind.gate != "poam" {
-		p.Title("Evidence")
+		p.AddTitle("Evidence")
 		if len(all) == 0 {
-			p.Text(draw.Dim, "no passage found")
+			p.AddText(draw.Dim, "no passage found")
 		}
 	}
 	for i, e := range all {
-		p.Blank()
+		p.AddBlank()
 		mark, style := "  ", draw.Plain
 		if i == v.quoteIndex {
 			mark, style, at = "› ", draw.Bold, len(p.Lines)
 		}
-		p.Text(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatSource(e)))
+		p.AddText(draw.Dim, fmt.Sprintf("%s%d. %s", mark, i+1, print.FormatSource(e)))
 		if e.Statement != "" {
-			p.Indent(2, draw.Dim, "on: "+e.Statement)
+			p.AddIndented(2, draw.Dim, "on: "+e.Statement)
 		}
-		p.Indent(2, style, "“"+e.Quote+"”")
+		p.AddIndented(2, style, "“"+e.Quote+"”")
 	}
 	return at
 }
 
-// plainText returns the item as plain text for the clipboard.
-func (v *review) plainText() string {
+// selectedItemPlainText returns the item as plain text for the clipboard.
+func (v *review) selectedItemPlainText() string {
 	r := v.selectedRow()
 	if r == nil {
 		return ""

@@ -27,8 +27,8 @@ var errRunEnded = errors.New("the run has ended")
 
 // followRun reports a workflow run's changes from its events until the screen is left. onEnd is
 // called at the end, with errRunEnded or the error.
-func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onEnd func(err error) tea.Cmd) tea.Cmd {
-	a.endFollow()
+func (a *App) followRun(runID string, onChange func(*api.WorkflowRun) tea.Cmd, onEnd func(err error) tea.Cmd) tea.Cmd {
+	a.stopFollowingRun()
 	ctx, stop := context.WithCancel(a.ctx)
 	left := false
 	a.stopFollowing = func() { left = true; stop() }
@@ -38,7 +38,7 @@ func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onE
 		var one *api.WorkflowRun
 		var err error
 		if events == nil {
-			events, err = a.openEvents(ctx, run, stop)
+			events, err = a.openRunEvents(ctx, runID, stop)
 		}
 		if err == nil {
 			one, err = readEvent(events)
@@ -64,20 +64,20 @@ func (a *App) followRun(run string, onChange func(*api.WorkflowRun) tea.Cmd, onE
 	return next
 }
 
-// endFollow stops following, if anything is followed.
-func (a *App) endFollow() {
+// stopFollowingRun stops following, if anything is followed.
+func (a *App) stopFollowingRun() {
 	if a.stopFollowing != nil {
 		a.stopFollowing()
 		a.stopFollowing = nil
 	}
 }
 
-// openEvents opens a run's event stream; stop closes it.
-func (a *App) openEvents(ctx context.Context, run string, stop func()) (*bufio.Scanner, error) {
+// openRunEvents opens a run's event stream; stop closes it.
+func (a *App) openRunEvents(ctx context.Context, runID string, stop func()) (*bufio.Scanner, error) {
 	quiet := time.AfterFunc(silenceTimeout, stop)
 	context.AfterFunc(ctx, func() { quiet.Stop() })
 	var f api.File
-	in := &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: run}}
+	in := &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: runID}}
 	if err := a.Caller.Call(ctx, api.WatchWorkflow.Operation, in, &f); err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-func runStyle(s string) draw.Style {
-	switch s {
+func runStatusStyle(status string) draw.Style {
+	switch status {
 	case "failed":
 		return draw.Red
 	case "completed":
@@ -143,7 +143,7 @@ func workflowEntry(r *api.WorkflowRun) entry {
 	return newEntry(
 		r.ID,
 		r,
-		[]draw.Style{1: runStyle(string(r.Status))},
+		[]draw.Style{1: runStatusStyle(string(r.Status))},
 		print.Humanize(r.WorkflowType),
 		print.Humanize(r.Status),
 		fmt.Sprintf("%d%%", r.Progress),
@@ -153,14 +153,14 @@ func workflowEntry(r *api.WorkflowRun) entry {
 }
 
 // runAndReload performs an action on a row, shows the result, and reloads the table.
-func (t *table) runAndReload(done string, work func(ctx context.Context) error) tea.Cmd {
+func (t *table) runAndReload(doneMessage string, work func(ctx context.Context) error) tea.Cmd {
 	return t.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		err := work(ctx)
 		return func() tea.Cmd {
 			if err != nil {
-				return tea.Batch(t.app.showError(err), t.load())
+				return tea.Batch(t.app.showErrorOrReconnect(err), t.load())
 			}
-			t.app.setStatus("%s", done)
+			t.app.setStatus("%s", doneMessage)
 			return t.load()
 		}
 	})
@@ -168,20 +168,20 @@ func (t *table) runAndReload(done string, work func(ctx context.Context) error) 
 
 func renderWorkflow(p *draw.Page, record any) {
 	r := record.(*api.WorkflowRun)
-	p.Text(draw.Bold, fmt.Sprintf("%s: %s", capitalize(print.Humanize(r.WorkflowType)), print.Humanize(r.Status)))
+	p.AddText(draw.Bold, fmt.Sprintf("%s: %s", capitalize(print.Humanize(r.WorkflowType)), print.Humanize(r.Status)))
 	p.AddLine(
 		draw.Line{
-			{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStyle(string(r.Status))},
+			{Text: draw.Bar(float64(r.Progress), 100, min(30, p.Width()-8)), Style: runStatusStyle(string(r.Status))},
 			{Text: fmt.Sprintf(" %d%%", r.Progress)},
 		},
 	)
-	p.Field("detail", stringOrEmpty(r.Detail), draw.Plain)
-	p.Field("waiting for", stringOrEmpty(r.WaitingFor), draw.Yellow)
-	p.Field("error", stringOrEmpty(r.Error), draw.Red)
-	p.Field("not before", formatTimePtr(r.NotBefore), draw.Plain)
-	p.Field("started by", r.StartedBy.Name+", "+print.FormatTime(r.CreatedAt), draw.Plain)
-	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
-	p.Title("Steps")
+	p.AddField("detail", stringOrEmpty(r.Detail), draw.Plain)
+	p.AddField("waiting for", stringOrEmpty(r.WaitingFor), draw.Yellow)
+	p.AddField("error", stringOrEmpty(r.Error), draw.Red)
+	p.AddField("not before", formatTimePtr(r.NotBefore), draw.Plain)
+	p.AddField("started by", r.StartedBy.Name+", "+print.FormatTime(r.CreatedAt), draw.Plain)
+	p.AddField("ended", formatTimePtr(r.CompletedAt), draw.Plain)
+	p.AddTitle("Steps")
 	for _, s := range r.Steps {
 		sign := map[string]string{
 			api.StepCompleted: "✓",
@@ -201,9 +201,9 @@ func renderWorkflow(p *draw.Page, record any) {
 		if s.Attempts > 1 {
 			tries = fmt.Sprintf(", %d attempts", s.Attempts)
 		}
-		p.Text(runStyle(s.Status), fmt.Sprintf("%s %s (%s%s)", sign, word, s.Status, tries))
+		p.AddText(runStatusStyle(s.Status), fmt.Sprintf("%s %s (%s%s)", sign, word, s.Status, tries))
 		if s.Error != nil {
-			p.Indent(2, draw.Red, *s.Error)
+			p.AddIndented(2, draw.Red, *s.Error)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 				newEntry(
 					r.ID,
 					&agentRun{AgentRun: r},
-					[]draw.Style{1: runStyle(r.Status)},
+					[]draw.Style{1: runStatusStyle(r.Status)},
 					r.AgentID,
 					r.Status,
 					r.Model,
@@ -290,7 +290,7 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 						}
 						return func() tea.Cmd {
 							if err != nil {
-								return a.showError(err)
+								return a.showErrorOrReconnect(err)
 							}
 							for i := range t.entries {
 								if t.entries[i].id == r.ID {
@@ -325,39 +325,39 @@ func newAgentRuns(a *App, one api.Assessment) *table {
 
 func renderAgentRun(p *draw.Page, record any) {
 	r := record.(*agentRun)
-	p.Text(draw.Bold, r.AgentID+": "+r.Status)
-	p.Field("model", r.Model, draw.Plain)
-	p.Field("prompt", r.PromptVersion, draw.Plain)
-	p.Field("started", formatTimePtr(r.StartedAt), draw.Plain)
-	p.Field("ended", formatTimePtr(r.CompletedAt), draw.Plain)
+	p.AddText(draw.Bold, r.AgentID+": "+r.Status)
+	p.AddField("model", r.Model, draw.Plain)
+	p.AddField("prompt", r.PromptVersion, draw.Plain)
+	p.AddField("started", formatTimePtr(r.StartedAt), draw.Plain)
+	p.AddField("ended", formatTimePtr(r.CompletedAt), draw.Plain)
 	if r.Tokens != (api.Tokens{}) {
-		p.Field("tokens", fmt.Sprintf("%d in, %d out", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
+		p.AddField("tokens", fmt.Sprintf("%d in, %d out", r.Tokens.Prompt, r.Tokens.Completion), draw.Plain)
 	}
 	if r.Confidence != nil {
-		p.Field("confidence", fmt.Sprintf("%.2f", *r.Confidence), draw.Plain)
+		p.AddField("confidence", fmt.Sprintf("%.2f", *r.Confidence), draw.Plain)
 	}
-	p.Field("error", stringOrEmpty(r.Error), draw.Red)
+	p.AddField("error", stringOrEmpty(r.Error), draw.Red)
 	if o := r.output; o != nil {
-		p.Title("Proposals")
-		p.Text(draw.Plain, o.Summary)
+		p.AddTitle("Proposals")
+		p.AddText(draw.Plain, o.Summary)
 		for _, one := range o.Proposals {
 			b, _ := json.Marshal(one) // it was decoded from JSON
-			p.Indent(2, draw.Plain, "- "+string(b))
+			p.AddIndented(2, draw.Plain, "- "+string(b))
 		}
 		for _, one := range o.Assumptions {
-			p.Indent(2, draw.Dim, "assumption: "+one)
+			p.AddIndented(2, draw.Dim, "assumption: "+one)
 		}
 		for _, one := range o.Limitations {
-			p.Indent(2, draw.Dim, "limitation: "+one)
+			p.AddIndented(2, draw.Dim, "limitation: "+one)
 		}
 	}
 	if len(r.steps) > 0 {
-		p.Title("Steps")
+		p.AddTitle("Steps")
 		for _, s := range r.steps {
-			p.Text(draw.Plain, fmt.Sprintf("%d. %s %s, %d ms", s.Index+1, s.Kind, s.Name, s.DurationMS))
+			p.AddText(draw.Plain, fmt.Sprintf("%d. %s %s, %d ms", s.Index+1, s.Kind, s.Name, s.DurationMS))
 		}
 	}
 	if r.steps == nil && r.output == nil {
-		p.Text(draw.Dim, "Press Enter to load its steps and proposals.")
+		p.AddText(draw.Dim, "Press Enter to load its steps and proposals.")
 	}
 }

@@ -67,8 +67,8 @@ func (s *saver) unsavedValues(v *review, keys map[string]bool) map[string]map[st
 	return out
 }
 
-// enqueue queues a change, merging it with a queued change of the same item.
-func (s *saver) enqueue(e *pendingEdit, unsent map[string]*pendingEdit) {
+// enqueueOrMerge queues a change, merging it with a queued change of the same item.
+func (s *saver) enqueueOrMerge(e *pendingEdit, unsent map[string]*pendingEdit) {
 	if before := unsent[e.key]; before != nil {
 		before.values = mergeValues(before.values, e.values)
 		before.restore = append(
@@ -84,9 +84,9 @@ func (s *saver) dequeue(e *pendingEdit) {
 	s.queue = slices.DeleteFunc(s.queue, func(q *pendingEdit) bool { return q == e })
 }
 
-// discardReview discards the changes of a review that no longer exists or is not accessible to the
+// discardReviewEdits discards the changes of a review that no longer exists or is not accessible to the
 // user. The input is offered again if the review comes back.
-func (s *saver) discardReview(v *review) {
+func (s *saver) discardReviewEdits(v *review) {
 	keys := map[string]bool{}
 	s.queue = slices.DeleteFunc(s.queue, func(e *pendingEdit) bool {
 		if e.review != v {
@@ -101,8 +101,8 @@ func (s *saver) discardReview(v *review) {
 	v.applyUnsaved(keys)
 }
 
-// queuedEdits returns a review's queued changes by key.
-func (s *saver) queuedEdits(v *review) map[string]*pendingEdit {
+// queuedEditsByKey returns a review's queued changes by key.
+func (s *saver) queuedEditsByKey(v *review) map[string]*pendingEdit {
 	out := map[string]*pendingEdit{}
 	for _, e := range s.queue {
 		if e.review == v {
@@ -128,8 +128,8 @@ type editResult struct {
 	err    error
 }
 
-// sendNext sends the next changes, unless some are in flight.
-func (s *saver) sendNext(a *App) tea.Cmd {
+// sendNextEdits sends the next changes, unless some are in flight.
+func (s *saver) sendNextEdits(a *App) tea.Cmd {
 	if len(s.sending) > 0 || len(s.queue) == 0 {
 		return nil
 	}
@@ -181,21 +181,21 @@ func (s *saver) sendNext(a *App) tea.Cmd {
 	return a.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		var results []editResult
 		for _, o := range orders {
-			one := k.sendEdit(ctx, a.Caller, version, o)
+			one := k.sendEditOrFetchTheirs(ctx, a.Caller, version, o)
 			results = append(results, one)
-			if one.err != nil && isConnectionError(one.err) {
+			if one.err != nil && isRetryableError(one.err) {
 				break
 			}
 			if one.err == nil && one.theirs == nil && k.commonFields(one.item).VersionID != version {
 				break // the remaining items are in the next version now
 			}
 		}
-		return func() tea.Cmd { return s.handleResults(a, v, orders, results) }
+		return func() tea.Cmd { return s.handleEditResults(a, v, orders, results) }
 	})
 }
 
-// sendEdit sends a change and, if another user was first, fetches their version.
-func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string, o editRequest) editResult {
+// sendEditOrFetchTheirs sends a change and, if another user was first, fetches their version.
+func (k *deliverableType) sendEditOrFetchTheirs(ctx context.Context, c Caller, versionID string, o editRequest) editResult {
 	item, err := k.patchItem(ctx, c, o.id, matchRevision(o.revision), o.body)
 	if err == nil && k.keyOf(item) != o.edit.key {
 		err = fmt.Errorf("the response to the change of %s describes a different record", o.edit.key)
@@ -203,7 +203,7 @@ func (k *deliverableType) sendEdit(ctx context.Context, c Caller, version string
 	if !isRevisionConflict(err) {
 		return editResult{item: item, err: err}
 	}
-	all, _, err := k.fetchItems(ctx, c, version, o.control, api.Paging{Limit: api.MaxListLimit})
+	all, _, err := k.fetchItems(ctx, c, versionID, o.control, api.Paging{Limit: api.MaxListLimit})
 	if err != nil {
 		return editResult{err: err}
 	}
@@ -235,14 +235,14 @@ func (s *saver) countRefusal(why string) {
 	s.refusals++
 }
 
-// handleResults processes the results of sent changes.
-func (s *saver) handleResults(a *App, v *review, orders []editRequest, results []editResult) tea.Cmd {
+// handleEditResults processes the results of sent changes.
+func (s *saver) handleEditResults(a *App, v *review, requests []editRequest, results []editResult) tea.Cmd {
 	s.sending = nil
 	var cmds []tea.Cmd
 	var back []*pendingEdit
 	var lostBy error
 	moved := false
-	for i, o := range orders {
+	for i, o := range requests {
 		if i >= len(results) {
 			back = append(back, o.edit)
 			continue
@@ -255,7 +255,7 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, results [
 			a.markConnected()
 			v.updateItem(o.edit.key, d.item)
 			moved = moved || v.version != nil && v.kind.commonFields(d.item).VersionID != v.version.ID
-		case isConnectionError(d.err):
+		case isRetryableError(d.err):
 			lostBy = d.err
 			back = append(back, o.edit)
 		case (api.IsCode(d.err, api.CodeInvalidState) || api.IsCode(d.err, api.CodeNotFound)) && !o.edit.resent:
@@ -271,7 +271,7 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, results [
 	}
 	s.queue = append(back, s.queue...)
 	keys := map[string]bool{}
-	for _, o := range orders {
+	for _, o := range requests {
 		keys[o.edit.key] = true
 	}
 	v.applyUnsaved(keys)
@@ -282,7 +282,7 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, results [
 	case moved:
 		cmds = append(cmds, v.load())
 	case v.version != nil && v.version.Status == api.VersionUnderReview && len(results) > 0:
-		cmds = append(cmds, v.reloadVersion()) // a change takes it out of review
+		cmds = append(cmds, v.reloadVersionStatus()) // a change takes it out of review
 	}
 	if len(s.queue) == 0 && s.refusals > 0 {
 		what := s.firstRefusal
@@ -295,5 +295,5 @@ func (s *saver) handleResults(a *App, v *review, orders []editRequest, results [
 	if len(s.clashes) > 0 && a.overlay == nil {
 		a.overlay = &clashPrompt{app: a}
 	}
-	return tea.Batch(append(cmds, s.sendNext(a))...)
+	return tea.Batch(append(cmds, s.sendNextEdits(a))...)
 }

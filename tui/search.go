@@ -119,7 +119,7 @@ func (s *search) runQuery(seq int) tea.Cmd {
 			case seq != s.requestSeq: // superseded by a newer request
 				return nil
 			case err != nil:
-				return s.app.showError(err)
+				return s.app.showErrorOrReconnect(err)
 			}
 			s.app.markConnected()
 			s.answer, s.pending, s.cursor = got, false, 0
@@ -138,11 +138,11 @@ func (s *search) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case strings.TrimSpace(s.field.Value()) == "":
-		p.Text(draw.Dim, "Type a question or words: passages are found by meaning and by words.")
+		p.AddText(draw.Dim, "Type a question or words: passages are found by meaning and by words.")
 	case s.answer == nil:
-		p.Text(draw.Dim, "searching…")
+		p.AddText(draw.Dim, "searching…")
 	case len(s.answer.Data) == 0:
-		p.Text(draw.Plain, "No matching passages.")
+		p.AddText(draw.Plain, "No matching passages.")
 	}
 	starts := make([]int, 0, 20)
 	if s.answer != nil {
@@ -164,7 +164,7 @@ func (s *search) view(w, h int) []draw.Line {
 				text = hit.Text
 			}
 			inner := draw.NewPage(max(1, w-8))
-			inner.Text(draw.Plain, strings.Join(strings.Fields(text), " "))
+			inner.AddText(draw.Plain, strings.Join(strings.Fields(text), " "))
 			for _, l := range inner.Lines[:min(2, len(inner.Lines))] {
 				p.AddLine(append(draw.Line{{Text: "        "}}, l...))
 			}

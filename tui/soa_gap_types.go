@@ -35,8 +35,8 @@ var shortStatuses = map[string]string{
 // shortApplicabilities abbreviates applicabilities to five cells, shown before a status.
 var shortApplicabilities = map[string]string{"not_applicable": "n/a", "out_of_scope": "out", "undecided": "undec"}
 
-func statusStyle(s string) draw.Style {
-	switch api.Implementation(s) {
+func implementationStyle(status string) draw.Style {
+	switch api.Implementation(status) {
 	case api.Implemented:
 		return draw.Green
 	case api.PartiallyImplemented:
@@ -126,7 +126,7 @@ func newSoAType() *deliverableType {
 			{Title: "owner", Width: 14, ShowFrom: 120},
 		},
 		cell: func(r *row, c int) (string, draw.Style) {
-			i, status, out := r.item.(*api.SoAItem), r.value("implementation_status"), r.value("applicability")
+			i, status, out := r.item.(*api.SoAItem), r.currentValue("implementation_status"), r.currentValue("applicability")
 			switch c {
 			case 0:
 				return i.ControlCode, draw.Plain
@@ -136,21 +136,21 @@ func newSoAType() *deliverableType {
 				if w, is := shortApplicabilities[out]; is {
 					return w, draw.Cyan
 				}
-				return shortStatuses[status], statusStyle(status)
+				return shortStatuses[status], implementationStyle(status)
 			case 3:
 				return print.Humanize(out), draw.Plain
 			case 4:
-				return print.Humanize(status), statusStyle(status)
+				return print.Humanize(status), implementationStyle(status)
 			case 5:
 				return string(i.EvidenceCoverage), draw.Plain
 			}
-			return r.value("owner"), draw.Plain
+			return r.currentValue("owner"), draw.Plain
 		},
 		isOpen: func(r *row) bool {
-			return r.value("needs_review") == "true" || api.Applicability(r.value("applicability")) == api.Undecided
+			return r.currentValue("needs_review") == "true" || api.Applicability(r.currentValue("applicability")) == api.Undecided
 		},
 		acceptValues: func(r *row) (map[string]string, string) {
-			if api.Applicability(r.value("applicability")) == api.Undecided {
+			if api.Applicability(r.currentValue("applicability")) == api.Undecided {
 				return nil, "it is undecided; choose an applicability with a"
 			}
 			return map[string]string{"needs_review": "false"}, ""
@@ -160,7 +160,7 @@ func newSoAType() *deliverableType {
 		renderDetails: func(p *draw.Page, r *row) {
 			i := r.item.(*api.SoAItem)
 			renderStatements(p, i.Statements)
-			renderMissing(p, i.MissingElements)
+			renderMissingElements(p, i.MissingElements)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := call(ctx, c, api.SubmitSoA, &api.SoAInput{SoAVersionID: id})
@@ -191,8 +191,8 @@ func newSoAType() *deliverableType {
 }
 
 // exclusionReasonField asks for a reason if a control is excluded.
-func exclusionReasonField(value string) (string, string) {
-	switch a := api.Applicability(value); a {
+func exclusionReasonField(applicability string) (string, string) {
+	switch a := api.Applicability(applicability); a {
 	case api.NotApplicable, api.OutOfScope:
 		return "rationale", "why is it " + print.Humanize(a) + "? The Statement of Applicability will state it."
 	}
@@ -201,14 +201,14 @@ func exclusionReasonField(value string) (string, string) {
 
 func renderSoAFields(p *draw.Page, r *row) {
 	i := r.item.(*api.SoAItem)
-	p.Field("applicability", print.Humanize(r.value("applicability")), draw.Bold)
-	p.Field("rationale", r.value("rationale"), draw.Plain)
-	p.Field("status", print.Humanize(r.value("implementation_status")), statusStyle(r.value("implementation_status"))|draw.Bold)
-	p.Field("reason", i.Reason, draw.Plain)
-	p.Field("evidence", print.FormatCoverage(i), draw.Plain)
-	p.Field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
-	if r.value("needs_review") == "true" {
-		p.Field("needs review", "yes: press y to accept it as drafted", draw.Yellow)
+	p.AddField("applicability", print.Humanize(r.currentValue("applicability")), draw.Bold)
+	p.AddField("rationale", r.currentValue("rationale"), draw.Plain)
+	p.AddField("status", print.Humanize(r.currentValue("implementation_status")), implementationStyle(r.currentValue("implementation_status"))|draw.Bold)
+	p.AddField("reason", i.Reason, draw.Plain)
+	p.AddField("evidence", print.FormatCoverage(i), draw.Plain)
+	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
+	if r.currentValue("needs_review") == "true" {
+		p.AddField("needs review", "yes: press y to accept it as drafted", draw.Yellow)
 	}
 }
 
@@ -216,22 +216,22 @@ func renderStatements(p *draw.Page, all []api.Statement) {
 	if len(all) == 0 {
 		return
 	}
-	p.Title("Requirements of the control")
+	p.AddTitle("Requirements of the control")
 	for _, s := range all {
-		p.Text(draw.Plain, "["+print.Humanize(s.Verdict)+"] "+s.Text)
+		p.AddText(draw.Plain, "["+print.Humanize(s.Verdict)+"] "+s.Text)
 		if s.Reason != "" {
-			p.Indent(2, draw.Dim, s.Reason)
+			p.AddIndented(2, draw.Dim, s.Reason)
 		}
 	}
 }
 
-func renderMissing(p *draw.Page, all []string) {
+func renderMissingElements(p *draw.Page, all []string) {
 	if len(all) == 0 {
 		return
 	}
-	p.Title("Missing")
+	p.AddTitle("Missing")
 	for _, m := range all {
-		p.Text(draw.Plain, "- "+m)
+		p.AddText(draw.Plain, "- "+m)
 	}
 }
 
@@ -272,7 +272,7 @@ func newGapType() *deliverableType {
 			{Title: "due", Width: 10, ShowFrom: 110},
 		},
 		cell: func(r *row, c int) (string, draw.Style) {
-			f, severity := r.item.(*api.Finding), r.value("severity")
+			f, severity := r.item.(*api.Finding), r.currentValue("severity")
 			switch c {
 			case 0:
 				return f.ControlCode, draw.Plain
@@ -283,30 +283,30 @@ func newGapType() *deliverableType {
 			case 3:
 				return f.ControlTitle, draw.Plain
 			case 4:
-				return print.Humanize(r.value("status")), statusStyle(r.value("status"))
+				return print.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))
 			case 5:
-				return r.value("owner"), draw.Plain
+				return r.currentValue("owner"), draw.Plain
 			}
-			return r.value("due_date"), draw.Plain
+			return r.currentValue("due_date"), draw.Plain
 		},
-		isOpen:     func(r *row) bool { return r.value("owner") == "" },
+		isOpen:     func(r *row) bool { return r.currentValue("owner") == "" },
 		evidenceOf: func(item any) []api.Evidence { return item.(*api.Finding).Evidence },
 		renderFields: func(p *draw.Page, r *row) {
 			f := r.item.(*api.Finding)
-			p.Field("severity", r.value("severity"), severityStyle(r.value("severity"))|draw.Bold)
-			p.Field("why", f.SeverityReason, draw.Plain)
-			p.Field("status", print.Humanize(r.value("status")), statusStyle(r.value("status"))|draw.Bold)
-			p.Field("result", print.Humanize(f.Result)+", "+print.Humanize(f.GapType), draw.Plain)
-			p.Field("condition", r.value("condition"), draw.Plain)
-			p.Field("criteria", f.Criteria, draw.Plain)
-			p.Field("cause", f.Cause, draw.Plain)
-			p.Field("effect", f.Effect, draw.Plain)
-			p.Field("recommended", r.value("recommendation"), draw.Plain)
-			p.Field("due", r.value("due_date"), draw.Plain)
-			p.Field("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled()), draw.Plain)
-			p.Field("source", f.Source, draw.Plain)
+			p.AddField("severity", r.currentValue("severity"), severityStyle(r.currentValue("severity"))|draw.Bold)
+			p.AddField("why", f.SeverityReason, draw.Plain)
+			p.AddField("status", print.Humanize(r.currentValue("status")), implementationStyle(r.currentValue("status"))|draw.Bold)
+			p.AddField("result", print.Humanize(f.Result)+", "+print.Humanize(f.GapType), draw.Plain)
+			p.AddField("condition", r.currentValue("condition"), draw.Plain)
+			p.AddField("criteria", f.Criteria, draw.Plain)
+			p.AddField("cause", f.Cause, draw.Plain)
+			p.AddField("effect", f.Effect, draw.Plain)
+			p.AddField("recommended", r.currentValue("recommendation"), draw.Plain)
+			p.AddField("due", r.currentValue("due_date"), draw.Plain)
+			p.AddField("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled()), draw.Plain)
+			p.AddField("source", f.Source, draw.Plain)
 		},
-		renderDetails: func(p *draw.Page, r *row) { renderMissing(p, r.item.(*api.Finding).MissingElements) },
+		renderDetails: func(p *draw.Page, r *row) { renderMissingElements(p, r.item.(*api.Finding).MissingElements) },
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := call(ctx, c, api.SubmitGap, &api.GapInput{GapVersionID: id})
 			return err

@@ -81,7 +81,7 @@ func (c *conflicts) load() tea.Cmd {
 		st, err := call(ctx, c.app.Caller, api.GetSyncStatus, &api.SyncInput{AssessmentID: c.assessment.ID})
 		return func() tea.Cmd {
 			if err != nil {
-				return c.app.showError(err)
+				return c.app.showErrorOrReconnect(err)
 			}
 			c.status, c.drawnRow = st, nil
 			return nil
@@ -97,7 +97,7 @@ func conflictEntry(c *api.SyncConflict) entry {
 	if c.Status != "open" {
 		state = "resolved: " + c.Choice
 	}
-	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatSide(c, c.Remote), formatSide(c, c.Clone), state)
+	return newEntry(c.ID, c, []draw.Style{draw.Bold}, what, formatConflictSide(c, c.Remote), formatConflictSide(c, c.Clone), state)
 }
 
 // conflictField returns the field that a conflict is about, or nil if it is not a deliverable's
@@ -109,8 +109,8 @@ func conflictField(c *api.SyncConflict) *attr {
 	return nil
 }
 
-// formatSide formats a side's value as on other screens.
-func formatSide(c *api.SyncConflict, s api.SyncSide) string {
+// formatConflictSide formats a side's value as on other screens.
+func formatConflictSide(c *api.SyncConflict, s api.SyncSide) string {
 	text := sideValueText(s)
 	if a := conflictField(c); a != nil && slices.Contains(a.choices, text) {
 		if a.form == formNumber {
@@ -123,7 +123,7 @@ func formatSide(c *api.SyncConflict, s api.SyncSide) string {
 
 // sideValueText returns a side's value as text.
 func sideValueText(s api.SyncSide) string {
-	if !hasValue(s.Value) {
+	if !isNonNullJSON(s.Value) {
 		return "(empty)"
 	}
 	var text string
@@ -137,20 +137,20 @@ func sideValueText(s api.SyncSide) string {
 	return b.String()
 }
 
-// hasValue reports whether the side has a value.
-func hasValue(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
+// isNonNullJSON reports whether the side has a value.
+func isNonNullJSON(v json.RawMessage) bool { return len(v) > 0 && string(v) != "null" }
 
 func (c *conflicts) renderConflict(p *draw.Page, record any) {
 	one := record.(*api.SyncConflict)
-	p.Text(draw.Bold, one.Message)
+	p.AddText(draw.Bold, one.Message)
 	state, style := "open", draw.Yellow
 	if one.Status != "open" {
 		state, style = "resolved: "+one.Choice+" by "+stringOrEmpty(one.ResolvedBy)+", "+formatTimePtr(one.ResolvedAt), draw.Plain
 	}
-	p.Field("state", state, style)
-	p.Field("type", one.Kind, draw.Plain)
-	p.Field("item", one.Label, draw.Plain)
-	p.Field("field", print.Humanize(one.Field), draw.Plain)
+	p.AddField("state", state, style)
+	p.AddField("type", one.Kind, draw.Plain)
+	p.AddField("item", one.Label, draw.Plain)
+	p.AddField("field", print.Humanize(one.Field), draw.Plain)
 	for _, s := range []struct {
 		key, name string
 		side      api.SyncSide
@@ -159,17 +159,17 @@ func (c *conflicts) renderConflict(p *draw.Page, record any) {
 		if one.Status == "open" {
 			key = s.key + "  "
 		}
-		p.Title("%s%s%s", key, s.name, c.hereSuffix(s.key))
+		p.AddTitle("%s%s%s", key, s.name, c.localSideSuffix(s.key))
 		if who := strings.Trim(s.side.By+", "+formatTimePtr(s.side.At), ", "); who != "" {
-			p.Indent(2, draw.Dim, who)
+			p.AddIndented(2, draw.Dim, who)
 		}
-		p.Indent(2, draw.Plain, formatSide(one, s.side))
+		p.AddIndented(2, draw.Plain, formatConflictSide(one, s.side))
 	}
 }
 
-// hereSuffix marks the side that is the local one.
-func (c *conflicts) hereSuffix(key string) string {
-	if st := c.status; st != nil && (st.Role == "remote" && key == "h" || st.Role == "clone" && key == "c") {
+// localSideSuffix marks the side that is the local one.
+func (c *conflicts) localSideSuffix(sideKey string) string {
+	if st := c.status; st != nil && (st.Role == "remote" && sideKey == "h" || st.Role == "clone" && sideKey == "c") {
 		return " (here)"
 	}
 	return ""
@@ -236,7 +236,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			Keys:           []string{"*"},
 			DisabledReason: off,
 			Help:           "marks all visible rows, or clears the marks if all are marked",
-			Do:             func() tea.Cmd { c.list.ToggleMarkVisible(); return nil },
+			Do:             func() tea.Cmd { c.list.ToggleVisibleMarks(); return nil },
 		},
 		{
 			Keys: []string{
@@ -246,7 +246,9 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 			DisabledReason: line,
 			Help: "opens the item in its review: a conflict is resolved once, but the field can be changed and undone " +
 				"there like any other",
-			Do: func() tea.Cmd { return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).focusItem(one.Label)) },
+			Do: func() tea.Cmd {
+				return a.push(a.reviewFor(c.assessment, gateByTable[one.Table]).selectItemOnceLoaded(one.Label))
+			},
 		},
 		{
 			Keys:           []string{"B"},
@@ -267,7 +269,7 @@ func (c *conflicts) conflictActions(record any) []action.Action {
 // confirmation.
 func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 	var orders []*api.ResolveSyncInput
-	for _, i := range c.list.Selected() {
+	for _, i := range c.list.MarkedOrCurrentRows() {
 		one := c.entries[i].record.(*api.SyncConflict)
 		if one.Status != "open" {
 			continue
@@ -287,7 +289,7 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 		return nil
 	}
 	if len(orders) == 1 {
-		return c.sendDecisions(orders)
+		return c.sendResolutions(orders)
 	}
 	words := map[string]string{"remote": "Keep the remote's value", "clone": "Keep the clone's value", "base": "Restore the common base value"}
 	c.app.overlay = &confirmPrompt{
@@ -295,20 +297,20 @@ func (c *conflicts) resolveSelected(choice string) tea.Cmd {
 		title:        fmt.Sprintf("%s for %d conflicts?", words[choice], len(orders)),
 		lines:        []string{"A conflict can be resolved only once."},
 		confirmLabel: "resolve",
-		onConfirm:    func() tea.Cmd { return c.sendDecisions(orders) },
+		onConfirm:    func() tea.Cmd { return c.sendResolutions(orders) },
 	}
 	return nil
 }
 
-// sendDecisions sends resolutions one by one; rejected ones stay open, with the reason.
-func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
+// sendResolutions sends resolutions one by one; rejected ones stay open, with the reason.
+func (c *conflicts) sendResolutions(orders []*api.ResolveSyncInput) tea.Cmd {
 	resolve := c.app.Resolve
 	if resolve == nil {
 		resolve = func(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 			return call(ctx, c.app.Caller, api.ResolveSyncConflict, in)
 		}
 	}
-	return c.app.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
+	return c.app.runInBackgroundWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
 		resolved := map[string]*api.SyncConflict{}
 		var first error
 		for _, in := range orders {
@@ -320,17 +322,17 @@ func (c *conflicts) sendDecisions(orders []*api.ResolveSyncInput) tea.Cmd {
 			case first == nil:
 				first = err
 			}
-			if isConnectionError(err) {
+			if isRetryableError(err) {
 				break
 			}
 		}
-		return func() tea.Cmd { return c.showDecisions(resolved, len(orders), first) }
+		return func() tea.Cmd { return c.showResolutions(resolved, len(orders), first) }
 	})
 }
 
-// showDecisions shows the results. A clone receives resolutions made on its remote with the next
+// showResolutions shows the results. A clone receives resolutions made on its remote with the next
 // sync; until then its own records show them as open.
-func (c *conflicts) showDecisions(resolved map[string]*api.SyncConflict, total int, err error) tea.Cmd {
+func (c *conflicts) showResolutions(resolved map[string]*api.SyncConflict, total int, err error) tea.Cmd {
 	for i := range c.entries {
 		if got := resolved[c.entries[i].id]; got != nil {
 			delete(c.rejectedValues, got.ID)
@@ -365,11 +367,11 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 	set := func(v json.RawMessage) tea.Cmd {
 		in := &api.ResolveSyncInput{SyncConflictInput: api.SyncConflictInput{ConflictID: one.ID}}
 		in.Body.Choice, in.Body.Value = "value", v
-		return c.sendDecisions([]*api.ResolveSyncInput{in})
+		return c.sendResolutions([]*api.ResolveSyncInput{in})
 	}
 	at := conflictField(one)
 	now := ""
-	if hasValue(one.Remote.Value) {
+	if isNonNullJSON(one.Remote.Value) {
 		now = sideValueText(one.Remote)
 	}
 	choices := []string(nil)
@@ -435,7 +437,7 @@ func isTextConflict(one *api.SyncConflict) bool {
 	for _, s := range []api.SyncSide{one.Remote, one.Clone, one.Base} {
 		var text string
 		switch {
-		case !hasValue(s.Value):
+		case !isNonNullJSON(s.Value):
 		case json.Unmarshal(s.Value, &text) == nil:
 			texts++
 		default:
@@ -476,11 +478,11 @@ func syncBlockedReason(a *App, st *api.SyncStatus) string {
 }
 
 // syncWithRemote syncs a clone with its remote.
-func (a *App) syncWithRemote(id string, done func() tea.Cmd) tea.Cmd {
+func (a *App) syncWithRemote(assessmentID string, done func() tea.Cmd) tea.Cmd {
 	a.setStatus("syncing…")
 	a.syncing = true
-	return a.runWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
-		what, err := a.Sync(ctx, id)
+	return a.runInBackgroundWithTimeout(workTimeout, func(ctx context.Context) func() tea.Cmd {
+		what, err := a.Sync(ctx, assessmentID)
 		return func() tea.Cmd {
 			a.syncing = false
 			if err != nil {

@@ -99,7 +99,7 @@ func (t *table) Cell(i, c int) (string, draw.Style) {
 
 // selectedRecord returns the record under the cursor, or nil.
 func (t *table) selectedRecord() any {
-	if i, ok := t.list.Current(); ok {
+	if i, ok := t.list.CurrentRow(); ok {
 		return t.entries[i].record
 	}
 	return nil
@@ -107,10 +107,10 @@ func (t *table) selectedRecord() any {
 
 func (t *table) load() tea.Cmd {
 	t.loadSeq++
-	return t.readPage("", nil, max(initialRows, len(t.entries)), t.loadSeq)
+	return t.readPages("", nil, max(initialRows, len(t.entries)), t.loadSeq)
 }
 
-func (t *table) readPage(cursor string, got []entry, limit, seq int) tea.Cmd {
+func (t *table) readPages(cursor string, entriesSoFar []entry, limit, seq int) tea.Cmd {
 	return t.app.runInBackground(func(ctx context.Context) func() tea.Cmd {
 		rows, at, err := t.fetch(ctx, t.app.Caller, api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
 		return func() tea.Cmd {
@@ -118,15 +118,15 @@ func (t *table) readPage(cursor string, got []entry, limit, seq int) tea.Cmd {
 			case seq != t.loadSeq:
 				return nil
 			case err != nil:
-				return t.app.showError(err)
+				return t.app.showErrorOrReconnect(err)
 			}
 			t.app.markConnected()
-			got = append(got, rows...)
-			t.total, t.next = max(at.Total, len(got)), at.NextCursor
-			if len(rows) > 0 && at.NextCursor != nil && len(got) < limit {
-				return t.readPage(*at.NextCursor, got, limit, seq)
+			entriesSoFar = append(entriesSoFar, rows...)
+			t.total, t.next = max(at.Total, len(entriesSoFar)), at.NextCursor
+			if len(rows) > 0 && at.NextCursor != nil && len(entriesSoFar) < limit {
+				return t.readPages(*at.NextCursor, entriesSoFar, limit, seq)
 			}
-			t.entries, t.loaded, t.drawnRow = got, true, nil
+			t.entries, t.loaded, t.drawnRow = entriesSoFar, true, nil
 			t.list.Refresh()
 			if t.onRead != nil {
 				t.onRead()
@@ -200,20 +200,20 @@ func (t *table) actions() []action.Action {
 			Keys:           []string{"m"},
 			DisabledReason: all,
 			Help:           "loads more, older records",
-			Do:             func() tea.Cmd { return t.readPage(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) },
+			Do:             func() tea.Cmd { return t.readPages(*t.next, t.entries, len(t.entries)+initialRows, t.loadSeq) },
 		},
 		action.Action{Keys: []string{"Y"}, DisabledReason: none, Help: "copies the row to the clipboard (OSC 52)", Do: func() tea.Cmd {
-			i, _ := t.list.Current()
+			i, _ := t.list.CurrentRow()
 			return t.app.copyToClipboard(strings.Join(t.entries[i].cells, "\t"))
 		}},
 		action.Action{
 			Keys:           []string{"x"},
 			DisabledReason: none,
 			Help:           "exports the visible rows as CSV, with the fields of the API",
-			Do:             t.export,
+			Do:             t.exportVisibleRows,
 		},
 	)
-	return append(out, movementActions(t.moveCursor)...)
+	return append(out, movementActions(t.moveCursorOrScroll)...)
 }
 
 func (t *table) stepBack() bool {
@@ -224,13 +224,13 @@ func (t *table) stepBack() bool {
 	return clearFilterOrMarks(&t.list)
 }
 
-func (t *table) moveCursor(to string) tea.Cmd {
+func (t *table) moveCursorOrScroll(direction string) tea.Cmd {
 	if t.detailFocused && t.renderRecord != nil {
-		t.scroll = max(0, t.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[to])
+		t.scroll = max(0, t.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[direction])
 		return nil
 	}
 	t.scroll = 0
-	moveCursor(&t.list, to)
+	moveCursor(&t.list, direction)
 	return nil
 }
 
@@ -242,15 +242,15 @@ func (t *table) view(w, h int) []draw.Line {
 	p := draw.NewPage(w)
 	switch {
 	case !t.loaded:
-		p.Text(draw.Dim, "loading…")
+		p.AddText(draw.Dim, "loading…")
 		return p.Lines
 	case len(t.entries) == 0:
-		p.Text(draw.Plain, t.emptyText)
+		p.AddText(draw.Plain, t.emptyText)
 		return p.Lines
 	}
 	head := filterLine(t.filterField, &t.list, w-16)
 	if head == nil {
-		text := fmt.Sprintf("%d of %d", t.list.Position(), len(t.list.Visible()))
+		text := fmt.Sprintf("%d of %d", t.list.CursorPosition(), len(t.list.VisibleRows()))
 		if t.total > len(t.entries) {
 			text += fmt.Sprintf(", %d in total (m loads more)", t.total)
 		}
@@ -291,7 +291,7 @@ func (t *table) click(x, y int) tea.Cmd {
 	if t.list.HasHeader(t.app.h - 4) {
 		y--
 	}
-	if before := t.list.Position(); t.list.MoveToLine(y) && t.list.Position() == before {
+	if before := t.list.CursorPosition(); t.list.MoveToLine(y) && t.list.CursorPosition() == before {
 		if open := action.FindByKey(t.actions(), "enter"); open != nil && open.DisabledReason == "" { // once more on the same
 			return open.Do()
 		}

@@ -79,15 +79,15 @@ func call[I, O any](ctx context.Context, c Caller, op api.Op[I, O], in *I) (*O, 
 	if err := c.Call(ctx, op.Operation, in, &out); err != nil {
 		return nil, err
 	}
-	if !isComplete(&out) {
+	if !isCompleteResponse(&out) {
 		return nil, fmt.Errorf("invalid response to %s %s: check that the address is a service server", op.Method, op.Path)
 	}
 	return &out, nil
 }
 
-// isComplete reports whether a list has its rows, which may be empty, and a record its ID; JSON of
+// isCompleteResponse reports whether a list has its rows, which may be empty, and a record its ID; JSON of
 // another shape has neither.
-func isComplete(out any) bool {
+func isCompleteResponse(out any) bool {
 	v := reflect.ValueOf(out).Elem()
 	if v.Kind() != reflect.Struct {
 		return true

@@ -34,11 +34,11 @@ func trimUndo(all []undoGroup) []undoGroup {
 	return all
 }
 
-// undoRowFor returns the current state of a row.
-func (v *review) undoRowFor(r *row) undoRow {
+// newUndoRow returns the current state of a row.
+func (v *review) newUndoRow(r *row) undoRow {
 	out := undoRow{key: v.kind.keyOf(r.item), values: make([]string, len(v.kind.attrs)), edited: r.head.EditedFields}
 	for i := range v.kind.attrs {
-		out.values[i] = r.value(v.kind.attrs[i].name)
+		out.values[i] = r.currentValue(v.kind.attrs[i].name)
 	}
 	return out
 }
@@ -50,7 +50,7 @@ func (v *review) undo() tea.Cmd {
 	}
 	group := v.undoStack[len(v.undoStack)-1]
 	v.undoStack = v.undoStack[:len(v.undoStack)-1]
-	unsent := v.app.saver.queuedEdits(v)
+	unsent := v.app.saver.queuedEditsByKey(v)
 	n := 0
 	for _, was := range group.rows {
 		r := v.byKey[was.key]
@@ -61,7 +61,7 @@ func (v *review) undo() tea.Cmd {
 		restore := []string{}
 		for i, value := range was.values {
 			name := v.kind.attrs[i].name
-			if r.value(name) != value {
+			if r.currentValue(name) != value {
 				set[name] = value
 				if !slices.Contains(was.edited, name) {
 					restore = append(restore, name)
@@ -87,6 +87,6 @@ func (v *review) undo() tea.Cmd {
 		v.app.setStatus("there is nothing to undo")
 		return nil
 	}
-	v.app.setStatus("undone for %s", formatItems(n, group.rows[0].key))
-	return v.app.saver.sendNext(v.app)
+	v.app.setStatus("undone for %s", formatCodeOrCount(n, group.rows[0].key))
+	return v.app.saver.sendNextEdits(v.app)
 }

@@ -53,7 +53,7 @@ func Register(r Router, o Options) {
 		if err != nil {
 			panic("web: " + err.Error()) // the file is embedded
 		}
-		r.Handle("GET "+path, protect(NewAsset(file.contentType, body)))
+		r.Handle("GET "+path, withSecurityHeaders(NewAsset(file.contentType, body)))
 	}
 }
 
@@ -85,7 +85,7 @@ func scriptedPage(name, script string) http.Handler {
 		}
 		return NewAsset("text/html; charset=utf-8", b.Bytes())
 	})
-	return protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page().ServeHTTP(w, r) }))
+	return withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page().ServeHTTP(w, r) }))
 }
 
 // contentPolicy lets a page load files of this service and call it; nothing else, and it can't be
@@ -93,8 +93,8 @@ func scriptedPage(name, script string) http.Handler {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 
-// protect adds the security headers of pages without a form of their own.
-func protect(h http.Handler) http.Handler {
+// withSecurityHeaders adds the security headers of pages without a form of their own.
+func withSecurityHeaders(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header(), contentPolicy+"'none'")
 		h.ServeHTTP(w, r)

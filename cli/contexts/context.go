@@ -55,9 +55,9 @@ type Context struct {
 	InsecureHTTP bool `yaml:"insecure_http,omitempty" json:"insecure_http"`
 }
 
-// SignedIn reports whether the context has a secret. Only the server knows whether it is still
+// HasSecret reports whether the context has a secret. Only the server knows whether it is still
 // valid.
-func (c *Context) SignedIn() bool { return c.SecretLocation != SecretNowhere }
+func (c *Context) HasSecret() bool { return c.SecretLocation != SecretNowhere }
 
 // Config holds all contexts and the name of the current one: Local for the data folder, or empty if
 // none has been chosen.

@@ -113,14 +113,14 @@ func TestSecretsAreKeptApart(t *testing.T) {
 			if got.SecretLocation != c.want || got.ExpiresAt.Year() != 2027 || got.Organization != "Acme" {
 				t.Errorf("read back as %+v", got)
 			}
-			text, err := os.ReadFile(s.Path())
+			text, err := os.ReadFile(s.ConfigFilePath())
 			if err != nil || strings.Contains(string(text), secret) || strings.Contains(fmt.Sprintf("%+v", got), secret) {
 				t.Errorf("the contexts hold the secret (%v):\n%s", err, text)
 			}
 			if found, err := s.Secret(got); err != nil || found != secret {
 				t.Errorf("the secret is %q, %v", found, err)
 			}
-			for _, path := range []string{s.Path(), s.secretFile(got)} {
+			for _, path := range []string{s.ConfigFilePath(), s.secretFile(got)} {
 				if info, err := os.Stat(path); err == nil && info.Mode().Perm() != 0o600 {
 					t.Errorf("%s has the mode %v", path, info.Mode())
 				}
@@ -187,7 +187,7 @@ func TestBookIsReadStrictly(t *testing.T) {
 		strings.Repeat("# long\n", maxConfigBytes/6): "larger than",
 	} {
 		s, _ := newStore(t, nil)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(s.Path()), 0o700), os.WriteFile(s.Path(), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(s.ConfigFilePath()), 0o700), os.WriteFile(s.ConfigFilePath(), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Read(); err == nil || !strings.Contains(err.Error(), want) {
@@ -224,7 +224,7 @@ func TestChangesAtOnce(t *testing.T) {
 func TestFailedChangeChangesNothing(t *testing.T) {
 	s, _ := newStore(t, nil)
 	keep(t, s, work())
-	before, _ := os.ReadFile(s.Path())
+	before, _ := os.ReadFile(s.ConfigFilePath())
 	for name, change := range map[string]func(*Config) error{
 		"refused": func(b *Config) error { b.Current = "x"; return errors.New("no") },
 		"invalid": func(b *Config) error { b.Contexts[0].Name = "a b"; return nil },
@@ -232,7 +232,7 @@ func TestFailedChangeChangesNothing(t *testing.T) {
 		if err := s.Update(change); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if after, _ := os.ReadFile(s.Path()); string(after) != string(before) {
+		if after, _ := os.ReadFile(s.ConfigFilePath()); string(after) != string(before) {
 			t.Errorf("%s: it was written\n%s", name, after)
 		}
 	}
@@ -241,7 +241,7 @@ func TestFailedChangeChangesNothing(t *testing.T) {
 func TestWithinGivesUp(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
-	if _, err := withTimeout(time.Millisecond, func() (string, error) { <-never; return "", nil }); !errors.Is(err, errNoAnswer) {
+	if _, err := callKeyringWithTimeout(time.Millisecond, func() (string, error) { <-never; return "", nil }); !errors.Is(err, errNoAnswer) {
 		t.Errorf("%v", err)
 	}
 }

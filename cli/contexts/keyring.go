@@ -56,7 +56,7 @@ func SystemKeyring(env func(string) string) Keyring {
 
 // CheckKeyring returns an error if a keyring doesn't work. It takes at most a few seconds.
 func CheckKeyring(r Keyring) error {
-	_, err := withTimeout(storeTimeout, func() (string, error) { return r.Get("whether it answers") })
+	_, err := callKeyringWithTimeout(storeTimeout, func() (string, error) { return r.Get("whether it answers") })
 	if errors.Is(err, ErrNoSecret) {
 		return nil
 	}
@@ -66,21 +66,21 @@ func CheckKeyring(r Keyring) error {
 type systemKeyring struct{}
 
 func (systemKeyring) Set(account, secret string) error {
-	_, err := withTimeout(storeTimeout, func() (string, error) { return "", keyring.Set(keyringService, account, secret) })
+	_, err := callKeyringWithTimeout(storeTimeout, func() (string, error) { return "", keyring.Set(keyringService, account, secret) })
 	return err
 }
 
 func (systemKeyring) Get(account string) (string, error) {
-	return withTimeout(unlockTimeout, func() (string, error) { return keyring.Get(keyringService, account) })
+	return callKeyringWithTimeout(unlockTimeout, func() (string, error) { return keyring.Get(keyringService, account) })
 }
 
 func (systemKeyring) Delete(account string) error {
-	_, err := withTimeout(storeTimeout, func() (string, error) { return "", keyring.Delete(keyringService, account) })
+	_, err := callKeyringWithTimeout(storeTimeout, func() (string, error) { return "", keyring.Delete(keyringService, account) })
 	return err
 }
 
-// withTimeout calls a keyring with a timeout. Its errors contain no secrets.
-func withTimeout(limit time.Duration, call func() (string, error)) (string, error) {
+// callKeyringWithTimeout calls a keyring with a timeout. Its errors contain no secrets.
+func callKeyringWithTimeout(limit time.Duration, call func() (string, error)) (string, error) {
 	type answer struct {
 		secret string
 		err    error

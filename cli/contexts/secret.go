@@ -34,7 +34,7 @@ func (s *Store) SaveSecret(c *Context, secret string) error {
 		}
 		return nil
 	}
-	if err := s.makeDir(filepath.Join(s.dir, "secrets")); err != nil {
+	if err := s.makePrivateDir(filepath.Join(s.dir, "secrets")); err != nil {
 		return err
 	}
 	if err := s.restrictToOwner(filepath.Join(s.dir, "secrets")); err != nil {
@@ -66,12 +66,12 @@ func (s *Store) Secret(c *Context) (string, error) {
 		}
 		return secret, nil
 	case SecretInFile:
-		return s.readSecret(c)
+		return s.readSecretFile(c)
 	}
 	return "", fmt.Errorf("the context %s: %w", c.Name, ErrSignedOut)
 }
 
-func (s *Store) readSecret(c *Context) (string, error) {
+func (s *Store) readSecretFile(c *Context) (string, error) {
 	path := s.secretFile(c)
 	if err := s.restrictToOwner(path); errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("the secret of %s is gone: %w", c.Name, ErrSignedOut)

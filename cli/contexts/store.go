@@ -27,8 +27,8 @@ func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }
 
-// Path returns the path of the contexts file.
-func (s *Store) Path() string { return filepath.Join(s.dir, "contexts.yaml") }
+// ConfigFilePath returns the path of the contexts file.
+func (s *Store) ConfigFilePath() string { return filepath.Join(s.dir, "contexts.yaml") }
 
 // UnknownKeyError is the error for an unknown key in the file.
 type UnknownKeyError struct {
@@ -47,7 +47,7 @@ const maxConfigBytes = 1 << 20
 
 // Read returns the contexts, or an empty configuration if there is no file.
 func (s *Store) Read() (*Config, error) {
-	f, err := os.Open(s.Path())
+	f, err := os.Open(s.ConfigFilePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Config{}, nil
 	}
@@ -60,9 +60,9 @@ func (s *Store) Read() (*Config, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the contexts can't be read: %w", err)
 	case len(text) > maxConfigBytes:
-		return nil, fmt.Errorf("%s is larger than %d KiB; it is not this program's", s.Path(), maxConfigBytes>>10)
+		return nil, fmt.Errorf("%s is larger than %d KiB; it is not this program's", s.ConfigFilePath(), maxConfigBytes>>10)
 	}
-	return parseConfig(s.Path(), text)
+	return parseConfig(s.ConfigFilePath(), text)
 }
 
 var configKeys, contextKeys = []string{"current", "contexts"},
@@ -77,7 +77,7 @@ func parseConfig(path string, text []byte) (*Config, error) {
 	if len(root.Content) == 0 { // empty, or only comments
 		return &Config{}, nil
 	}
-	if err := checkKeys(path, root.Content[0], configKeys); err != nil {
+	if err := rejectUnknownKeys(path, root.Content[0], configKeys); err != nil {
 		return nil, err
 	}
 	book := &Config{}
@@ -92,8 +92,8 @@ func parseConfig(path string, text []byte) (*Config, error) {
 	return book, nil
 }
 
-// checkKeys returns an error for unknown keys, so that typos are not silently ignored.
-func checkKeys(path string, n *yaml.Node, known []string) error {
+// rejectUnknownKeys returns an error for unknown keys, so that typos are not silently ignored.
+func rejectUnknownKeys(path string, n *yaml.Node, known []string) error {
 	if n.Kind != yaml.MappingNode {
 		return nil // the decoder reports the error
 	}
@@ -106,7 +106,7 @@ func checkKeys(path string, n *yaml.Node, known []string) error {
 			continue
 		}
 		for _, c := range value.Content {
-			if err := checkKeys(path, c, contextKeys); err != nil {
+			if err := rejectUnknownKeys(path, c, contextKeys); err != nil {
 				return err
 			}
 		}
@@ -114,8 +114,8 @@ func checkKeys(path string, n *yaml.Node, known []string) error {
 	return nil
 }
 
-func checkContext(b *Config, i int) error {
-	c := &b.Contexts[i]
+func checkContext(b *Config, index int) error {
+	c := &b.Contexts[index]
 	switch {
 	case b.Find(c.Name) != c:
 		return errors.New("the name stands twice")
@@ -132,7 +132,7 @@ func checkContext(b *Config, i int) error {
 // Update applies change under a lock and replaces the file atomically. If change fails, nothing is
 // written.
 func (s *Store) Update(change func(*Config) error) error {
-	if err := s.makeDir(s.dir); err != nil {
+	if err := s.makePrivateDir(s.dir); err != nil {
 		return err
 	}
 	unlock, err := lockedfile.MutexAt(filepath.Join(s.dir, ".contexts.lock")).Lock()
@@ -159,11 +159,11 @@ func (s *Store) Update(change func(*Config) error) error {
 	if err := errors.Join(enc.Encode(book), enc.Close()); err != nil {
 		return fmt.Errorf("writing the contexts: %w", err)
 	}
-	return s.replaceFile(s.Path(), text.Bytes())
+	return s.replaceFile(s.ConfigFilePath(), text.Bytes())
 }
 
-// makeDir creates a folder that only its owner can access.
-func (s *Store) makeDir(dir string) error {
+// makePrivateDir creates a folder that only its owner can access.
+func (s *Store) makePrivateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the folder of the contexts can't be made: %w", err)
 	}

@@ -49,21 +49,21 @@ func (o *Output) IsHumanReadable() bool {
 // Print shows v as a page in a human-readable format, otherwise as a record.
 func (o *Output) Print(v any, page func(*Page)) error {
 	if o.IsHumanReadable() {
-		return o.Page(page)
+		return o.PrintPage(page)
 	}
-	return o.Record(v)
+	return o.PrintRecord(v)
 }
 
-// Page shows a page in every format, for output that is not a record.
-func (o *Output) Page(page func(*Page)) error {
+// PrintPage shows a page in every format, for output that is not a record.
+func (o *Output) PrintPage(page func(*Page)) error {
 	p := &Page{width: o.Width, color: o.Color}
 	page(p)
 	_, err := o.W.Write(p.buf.Bytes())
 	return err
 }
 
-// Record prints v as JSON, YAML or CSV, or the results of the jq filter.
-func (o *Output) Record(v any) error {
+// PrintRecord prints v as JSON, YAML or CSV, or the results of the jq filter.
+func (o *Output) PrintRecord(v any) error {
 	b, err := encodeJSON(v)
 	if err != nil {
 		return err
@@ -72,9 +72,9 @@ func (o *Output) Record(v any) error {
 	case o.Query != nil:
 		b, err = o.runQuery(b)
 	case o.Format == "yaml":
-		b, err = toYAML(b)
+		b, err = jsonToYAML(b)
 	case o.Format == "csv":
-		b, err = toCSV(b)
+		b, err = jsonToCSV(b)
 	default:
 		b, err = indentJSON(b)
 	}

@@ -36,31 +36,31 @@ func (p *Page) Title(format string, args ...any) {
 }
 
 // Text prints a wrapped paragraph.
-func (p *Page) Text(format string, args ...any) { p.Indent(0, format, args...) }
+func (p *Page) Text(format string, args ...any) { p.IndentedText(0, format, args...) }
 
-// Indent prints a paragraph indented by the given number of columns.
-func (p *Page) Indent(columns int, format string, args ...any) {
-	for _, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns)) {
-		p.writeLine(strings.TrimRight(strings.Repeat(" ", columns)+l, " "))
+// IndentedText prints a paragraph indented by the given number of columns.
+func (p *Page) IndentedText(indent int, format string, args ...any) {
+	for _, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-indent)) {
+		p.writeLine(strings.TrimRight(strings.Repeat(" ", indent)+l, " "))
 	}
 }
 
-// Item prints a list item, indented by the given number of columns.
-func (p *Page) Item(columns int, format string, args ...any) {
-	for i, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-columns-2)) {
+// ListItem prints a list item, indented by the given number of columns.
+func (p *Page) ListItem(indent int, format string, args ...any) {
+	for i, l := range WrapProse(SafeBlock(fmt.Sprintf(format, args...)), max(20, p.proseLimit()-indent-2)) {
 		mark := "  "
 		if i == 0 {
 			mark = "- "
 		}
-		p.writeLine(strings.Repeat(" ", columns) + mark + l)
+		p.writeLine(strings.Repeat(" ", indent) + mark + l)
 	}
 }
 
 // Command prints a command to copy, on a line of its own and never wrapped.
 func (p *Page) Command(command string) { p.writeLine("  " + SafeLine(command)) }
 
-// Raw prints a line for scripts: sanitized, but never wrapped or indented.
-func (p *Page) Raw(line string) { p.writeLine(SafeLine(line)) }
+// UnwrappedLine prints a line for scripts: sanitized, but never wrapped or indented.
+func (p *Page) UnwrappedLine(line string) { p.writeLine(SafeLine(line)) }
 
 // Blank prints an empty line.
 func (p *Page) Blank() { p.writeLine("") }

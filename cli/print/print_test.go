@@ -18,7 +18,7 @@ import (
 const hostile = "a\x1b[31mred\x1b]0;title\x07\u009b2J\u202egpj.exe\x00\xff\r\nb\u2028c\tЖ日本\U000e0041"
 
 func acts(r rune) bool {
-	return r != '\n' && (unicode.IsControl(r) || isUnsafeUnicode(r))
+	return r != '\n' && (unicode.IsControl(r) || isUnsafeNonASCII(r))
 }
 
 func TestTextIsMadeSafe(t *testing.T) {
@@ -275,7 +275,7 @@ func printed(t *testing.T, format, query string, v any) string {
 		}
 		o.Query = code
 	}
-	if err := o.Record(v); err != nil {
+	if err := o.PrintRecord(v); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsFunc(b.String(), acts) {
@@ -345,7 +345,7 @@ func TestQueryThatGoesOnForEverIsStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Output{W: &bytes.Buffer{}, Query: code}).Record(1); err == nil {
+	if err := (&Output{W: &bytes.Buffer{}, Query: code}).PrintRecord(1); err == nil {
 		t.Error("a filter without end must be stopped")
 	}
 }
@@ -358,7 +358,7 @@ func TestQueryEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error)
-	go func() { done <- (&Output{W: &bytes.Buffer{}, Context: ctx, Query: code}).Record(1) }()
+	go func() { done <- (&Output{W: &bytes.Buffer{}, Context: ctx, Query: code}).PrintRecord(1) }()
 	stop()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was cancelled", err)

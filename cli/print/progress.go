@@ -41,16 +41,16 @@ func (p *Progress) Start(words string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopTicker()
+	p.stopTickerAndClearLine()
 	p.text, p.started = words, p.Clock()
 	p.last = p.started
 	p.draw()
 	p.stop = make(chan struct{})
-	go p.tick(p.stop)
+	go p.redrawUntilStopped(p.stop)
 }
 
-// tick updates the elapsed time while there are no other messages.
-func (p *Progress) tick(stop chan struct{}) {
+// redrawUntilStopped updates the elapsed time while there are no other messages.
+func (p *Progress) redrawUntilStopped(stop chan struct{}) {
 	t := time.NewTicker(redrawInterval)
 	defer t.Stop()
 	for {
@@ -109,7 +109,7 @@ func (p *Progress) Done(format string, args ...any) {
 	defer p.mu.Unlock()
 	took := p.Clock().Sub(p.started)
 	running := p.stop != nil
-	p.stopTicker()
+	p.stopTickerAndClearLine()
 	if format == "" {
 		return
 	}
@@ -127,13 +127,13 @@ func (p *Progress) Notice(format string, args ...any) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopTicker()
+	p.stopTickerAndClearLine()
 	text := strings.TrimRight(SafeBlock(fmt.Sprintf(format, args...)), "\n")
 	fmt.Fprintln(p.W, strings.Join(WrapProse(text, p.Width), "\n"))
 }
 
-// stopTicker stops the ticker and clears the rewritten line.
-func (p *Progress) stopTicker() {
+// stopTickerAndClearLine stops the ticker and clears the rewritten line.
+func (p *Progress) stopTickerAndClearLine() {
 	if p.stop == nil {
 		return
 	}

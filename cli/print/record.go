@@ -16,7 +16,7 @@ import (
 
 func encodeJSON(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
-		return escapeUnsafe(raw), nil
+		return escapeUnsafeJSON(raw), nil
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -24,20 +24,20 @@ func encodeJSON(v any) ([]byte, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("writing the record: %w", err)
 	}
-	return escapeUnsafe(b.Bytes()), nil
+	return escapeUnsafeJSON(b.Bytes()), nil
 }
 
-// escapeUnsafe replaces runes that control a terminal with \u escapes. They occur only inside
+// escapeUnsafeJSON replaces runes that control a terminal with \u escapes. They occur only inside
 // strings, so the meaning of the document doesn't change.
-func escapeUnsafe(b []byte) []byte {
-	if !bytes.ContainsFunc(b, isUnsafe) {
+func escapeUnsafeJSON(b []byte) []byte {
+	if !bytes.ContainsFunc(b, isUnsafeInJSON) {
 		return b
 	}
 	out := make([]byte, 0, len(b)+64)
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		switch {
-		case !isUnsafe(r):
+		case !isUnsafeInJSON(r):
 			out = append(out, b[:n]...)
 		case r > 0xffff:
 			r -= 0x10000
@@ -50,7 +50,7 @@ func escapeUnsafe(b []byte) []byte {
 	return out
 }
 
-func isUnsafe(r rune) bool { return r == 0x7f || isUnsafeUnicode(r) }
+func isUnsafeInJSON(r rune) bool { return r == 0x7f || isUnsafeNonASCII(r) }
 
 func indentJSON(b []byte) ([]byte, error) {
 	var out bytes.Buffer
@@ -61,11 +61,11 @@ func indentJSON(b []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// toYAML converts JSON to YAML, keeping the order of fields.
-func toYAML(b []byte) ([]byte, error) {
+// jsonToYAML converts JSON to YAML, keeping the order of fields.
+func jsonToYAML(b []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
-	node, err := yamlNode(dec)
+	node, err := jsonToYAMLNode(dec)
 	if err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
@@ -77,11 +77,11 @@ func toYAML(b []byte) ([]byte, error) {
 	}
 	// Only double-quoted strings can contain such runes here, where the escape has the same
 	// meaning.
-	return escapeYAML(out.Bytes()), nil
+	return escapeUnsafeYAML(out.Bytes()), nil
 }
 
-// yamlNode reads one JSON value as a YAML node.
-func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
+// jsonToYAMLNode reads one JSON value as a YAML node.
+func jsonToYAMLNode(dec *json.Decoder) (*yaml.Node, error) {
 	t, err := dec.Token()
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 			n.Kind = yaml.SequenceNode
 		}
 		for dec.More() { // the decoder returns a field's name before its value
-			child, err := yamlNode(dec)
+			child, err := jsonToYAMLNode(dec)
 			if err != nil {
 				return nil, err
 			}
@@ -106,7 +106,7 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 		return n, err
 	case string:
 		n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: t}
-		if strings.ContainsFunc(t, isUnsafe) {
+		if strings.ContainsFunc(t, isUnsafeInJSON) {
 			n.Style = yaml.DoubleQuotedStyle
 		}
 		return n, nil
@@ -118,14 +118,14 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(t)}, nil
 }
 
-func escapeYAML(b []byte) []byte {
-	if !bytes.ContainsFunc(b, isUnsafe) {
+func escapeUnsafeYAML(b []byte) []byte {
+	if !bytes.ContainsFunc(b, isUnsafeInJSON) {
 		return b
 	}
 	var out []byte
 	for _, r := range string(b) {
 		switch {
-		case !isUnsafe(r):
+		case !isUnsafeInJSON(r):
 			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			out = fmt.Appendf(out, `\U%08x`, r)
@@ -136,10 +136,10 @@ func escapeYAML(b []byte) []byte {
 	return out
 }
 
-// toCSV writes a list's records, or a single record, as rows. The columns are the fields of the
+// jsonToCSV writes a list's records, or a single record, as rows. The columns are the fields of the
 // first record; lists of strings are joined by "; ", other nested values stay JSON.
-func toCSV(b []byte) ([]byte, error) {
-	records, err := splitRecords(b)
+func jsonToCSV(b []byte) ([]byte, error) {
+	records, err := splitJSONRecords(b)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func toCSV(b []byte) ([]byte, error) {
 	w := csv.NewWriter(&out)
 	var columns []string
 	for i, raw := range records {
-		names, values, err := objectMembers(raw)
+		names, values, err := splitJSONObject(raw)
 		if err != nil {
 			return nil, fmt.Errorf("there is no CSV form of this; use -o json: %w", err)
 		}
@@ -169,20 +169,20 @@ func toCSV(b []byte) ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
-func splitRecords(b []byte) ([]json.RawMessage, error) {
+func splitJSONRecords(b []byte) ([]json.RawMessage, error) {
 	b = bytes.TrimSpace(b)
 	var records []json.RawMessage
 	if bytes.HasPrefix(b, []byte("[")) {
 		return records, json.Unmarshal(b, &records)
 	}
-	if _, values, err := objectMembers(b); err == nil && bytes.HasPrefix(bytes.TrimSpace(values["data"]), []byte("[")) {
+	if _, values, err := splitJSONObject(b); err == nil && bytes.HasPrefix(bytes.TrimSpace(values["data"]), []byte("[")) {
 		return records, json.Unmarshal(values["data"], &records)
 	}
 	return []json.RawMessage{b}, nil
 }
 
-// objectMembers splits an object into its fields, keeping their order.
-func objectMembers(b []byte) (names []string, values map[string]json.RawMessage, err error) {
+// splitJSONObject splits an object into its fields, keeping their order.
+func splitJSONObject(b []byte) (names []string, values map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(b, &values); err != nil {
 		return nil, nil, err
 	}
@@ -261,7 +261,7 @@ func (o *Output) runQuery(b []byte) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			out.Write(append(escapeUnsafe(j), '\n'))
+			out.Write(append(escapeUnsafeJSON(j), '\n'))
 		}
 	}
 	return nil, fmt.Errorf("the jq filter gave over %d results and was stopped", maxQueryResults)

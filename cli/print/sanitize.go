@@ -13,7 +13,7 @@ func SafeLine(s string) string { return sanitize(s, false) }
 // SafeBlock is SafeLine for multi-line text: line breaks are kept, tabs become spaces.
 func SafeBlock(s string) string { return sanitize(s, true) }
 
-func sanitize(s string, breaks bool) string {
+func sanitize(s string, keepLineBreaks bool) string {
 	if isPrintableASCII(s) {
 		return s
 	}
@@ -31,10 +31,10 @@ func sanitize(s string, breaks bool) string {
 		}
 		joiners = 0
 		switch {
-		case isVariantRune(r):
+		case isVariationOrSkinTone(r):
 		case r >= firstFlag && r <= lastFlag:
 			b.WriteRune('A' + r - firstFlag)
-		case r == '\n' && breaks:
+		case r == '\n' && keepLineBreaks:
 			b.WriteRune(r)
 		case r == '\n' || r == '\t' || r == '\u2028' || r == '\u2029':
 			b.WriteByte(' ')
@@ -42,7 +42,7 @@ func sanitize(s string, breaks bool) string {
 			b.WriteRune('\u2400' + r) // Unicode's symbol for the control character
 		case r == 0x7f:
 			b.WriteRune('\u2421')
-		case isUnsafeUnicode(r):
+		case isUnsafeNonASCII(r):
 			b.WriteRune(utf8.RuneError)
 		default:
 			b.WriteRune(r)
@@ -56,9 +56,9 @@ const (
 	firstFlag, lastFlag = '\U0001f1e6', '\U0001f1ff'
 )
 
-// isVariantRune reports whether r selects an emoji presentation or skin tone. Terminals disagree on
+// isVariationOrSkinTone reports whether r selects an emoji presentation or skin tone. Terminals disagree on
 // the resulting width, as with joined emoji and flags, so it is removed.
-func isVariantRune(r rune) bool {
+func isVariationOrSkinTone(r rune) bool {
 	return r >= '\ufe00' && r <= '\ufe0f' || r >= '\U0001f3fb' && r <= '\U0001f3ff'
 }
 
@@ -71,9 +71,9 @@ func isPrintableASCII(s string) bool {
 	return true
 }
 
-// isUnsafeUnicode reports whether r is a non-ASCII rune that controls a terminal or changes the
+// isUnsafeNonASCII reports whether r is a non-ASCII rune that controls a terminal or changes the
 // reading order: C1 controls, bidirectional marks, tags.
-func isUnsafeUnicode(r rune) bool {
+func isUnsafeNonASCII(r rune) bool {
 	switch {
 	case r >= 0x80 && r < 0xa0, r == '\u200e', r == '\u200f', r == '\u061c', r == '\ufeff':
 		return true

@@ -49,7 +49,7 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 			widths[i] = max(widths[i], Width(safe[r][i]))
 		}
 	}
-	for _, i := range hiddenColumns(columns, widths, p.width) {
+	for _, i := range columnsToDrop(columns, widths, p.width) {
 		columns, widths = slices.Delete(slices.Clone(columns), i, i+1), slices.Delete(widths, i, i+1)
 		for r := range safe {
 			safe[r] = slices.Delete(safe[r], i, i+1)
@@ -71,24 +71,24 @@ func (p *Page) Table(columns []Column, rows [][]string) {
 	}
 }
 
-// hiddenColumns returns which columns to drop, the last first. A column that fits after all,
+// columnsToDrop returns which columns to drop, the last first. A column that fits after all,
 // because a wider one was dropped too, is kept.
-func hiddenColumns(columns []Column, widths []int, width int) (out []int) {
-	if width < 1 {
+func columnsToDrop(columns []Column, widths []int, pageWidth int) (out []int) {
+	if pageWidth < 1 {
 		return nil
 	}
 	total := -columnGap
 	for i, c := range columns {
-		total += columnGap + fairWidth(c, widths[i])
+		total += columnGap + acceptableWidth(c, widths[i])
 	}
-	for i := len(columns) - 1; i >= 0 && total > width; i-- {
+	for i := len(columns) - 1; i >= 0 && total > pageWidth; i-- {
 		if columns[i].Optional {
 			out = append(out, i)
-			total -= columnGap + fairWidth(columns[i], widths[i])
+			total -= columnGap + acceptableWidth(columns[i], widths[i])
 		}
 	}
 	for n := len(out) - 2; n >= 0; n-- { // the last one dropped made the room
-		if w := columnGap + fairWidth(columns[out[n]], widths[out[n]]); total+w <= width {
+		if w := columnGap + acceptableWidth(columns[out[n]], widths[out[n]]); total+w <= pageWidth {
 			total += w
 			out = slices.Delete(out, n, n+1)
 		}
@@ -96,24 +96,24 @@ func hiddenColumns(columns []Column, widths []int, width int) (out []int) {
 	return out
 }
 
-func fairWidth(c Column, width int) int {
+func acceptableWidth(c Column, contentWidth int) int {
 	if c.NoShrink {
-		return width
+		return contentWidth
 	}
-	return min(width, max(fairColumn, Width(c.Title)))
+	return min(contentWidth, max(fairColumn, Width(c.Title)))
 }
 
 // shrinkColumns narrows the widest shrinkable columns until the table fits: first down to the width
 // of their titles and, if that is not enough, below it.
-func shrinkColumns(columns []Column, widths []int, width int) {
-	if width < 1 {
+func shrinkColumns(columns []Column, widths []int, pageWidth int) {
+	if pageWidth < 1 {
 		return
 	}
 	total := columnGap * (len(columns) - 1)
 	for _, w := range widths {
 		total += w
 	}
-	for titles := true; total > width; {
+	for titles := true; total > pageWidth; {
 		widest := -1
 		for i, c := range columns {
 			least := minColumn

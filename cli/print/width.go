@@ -25,12 +25,12 @@ func Width(s string) int {
 // graphemeWidth returns the width of a grapheme that is w columns wide in Unicode. Terminals that
 // don't join its runes show them one by one, so the larger width is used: a line may turn out
 // shorter than measured, never longer.
-func graphemeWidth(sign string, w int) int {
-	if _, n := utf8.DecodeRuneInString(sign); n == len(sign) {
-		return w
+func graphemeWidth(grapheme string, unicodeWidth int) int {
+	if _, n := utf8.DecodeRuneInString(grapheme); n == len(grapheme) {
+		return unicodeWidth
 	}
 	apart := 0
-	for _, r := range sign {
+	for _, r := range grapheme {
 		switch {
 		case r < 0x20 || r >= 0x300 && r < 0x370 || r >= 0x1160 && r < 0x1200: // accents, and Hangul vowels and finals
 		case r < 0x7f:
@@ -39,7 +39,7 @@ func graphemeWidth(sign string, w int) int {
 			apart += uniseg.StringWidth(string(r))
 		}
 	}
-	return max(w, apart)
+	return max(unicodeWidth, apart)
 }
 
 // Truncate shortens text to at most width columns, ending in … if anything was cut.

@@ -25,12 +25,12 @@ type certificate struct {
 const recheckInterval = 5 * time.Second
 
 // loadCertificate reads the pair; the error names the faulty file.
-func loadCertificate(cert, key string, log *slog.Logger) (*certificate, error) {
-	c := &certificate{cert: cert, key: key, log: log, checkedAt: time.Now()}
-	return c, c.read()
+func loadCertificate(certPath, keyPath string, log *slog.Logger) (*certificate, error) {
+	c := &certificate{cert: certPath, key: keyPath, log: log, checkedAt: time.Now()}
+	return c, c.readFiles()
 }
 
-func (c *certificate) read() error {
+func (c *certificate) readFiles() error {
 	var seen [2]os.FileInfo
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)
@@ -56,7 +56,7 @@ func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 	defer c.mu.Unlock()
 	if now := time.Now(); now.Sub(c.checkedAt) >= recheckInterval {
 		c.checkedAt = now
-		if c.filesChanged() {
+		if c.haveFilesChanged() {
 			c.reloadLocked()
 		}
 	}
@@ -71,17 +71,17 @@ func (c *certificate) reload() {
 }
 
 func (c *certificate) reloadLocked() {
-	if err := c.read(); err != nil {
+	if err := c.readFiles(); err != nil {
 		c.log.Error("TLS certificate not reloaded; the old one stays in use", "error", err)
 		return
 	}
 	c.log.Info("TLS certificate reloaded", "expires", c.keyPair.Leaf.NotAfter)
 }
 
-func (c *certificate) filesChanged() bool {
+func (c *certificate) haveFilesChanged() bool {
 	for i, path := range []string{c.cert, c.key} {
 		info, err := os.Stat(path)
-		if err == nil && (!sameFile(c.fileInfos[i], info) || info.Size() != c.fileInfos[i].Size()) {
+		if err == nil && (!isFileUnchanged(c.fileInfos[i], info) || info.Size() != c.fileInfos[i].Size()) {
 			return true
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // data folder open, over its socket, otherwise a store of its own.
 func connect(ctx context.Context, target cli.Target) (*client.Client, func() error, error) {
 	if target.Server != "" {
-		return connectServer(target)
+		return newServerClient(target)
 	}
 	dir := target.Data
 	if dir == "" {
@@ -28,7 +28,7 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	local := &localTransport{dir: dir, log: newLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL}}
+	local := &localTransport{dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL}}
 	if err := local.openOrConnect(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -39,22 +39,22 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	return c, local.Close, nil
 }
 
-// newLogger logs to stderr, or, while the terminal interface uses it, to a file in the state folder
+// newCommandLogger logs to stderr, or, while the terminal interface uses it, to a file in the state folder
 // or nowhere.
-func newLogger(screen bool) *slog.Logger {
+func newCommandLogger(fullScreen bool) *slog.Logger {
 	level := slog.LevelError
 	if v := os.Getenv("SERVICE_LOG"); v != "" {
 		_ = level.UnmarshalText([]byte(v)) // an unknown level keeps the default
 	}
 	var to io.Writer = os.Stderr
-	if screen {
-		to = openScreenLog()
+	if fullScreen {
+		to = openTerminalLog()
 	}
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// localPerson returns the name and address of the operating system's user.
-func localPerson() (name, email string) {
+// systemUser returns the name and address of the operating system's user.
+func systemUser() (name, email string) {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		host = "localhost"

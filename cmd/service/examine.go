@@ -20,25 +20,25 @@ import (
 )
 
 // dataLocations returns the paths used with a data folder.
-func dataLocations(data string) cli.Paths {
-	dir, err := resolveDataDir(data)
+func dataLocations(dataFolder string) cli.Paths {
+	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
-		dir = data
+		dir = dataFolder
 	}
 	return cli.Paths{Data: dir, Database: filepath.Join(dir, "service.db"), Socket: socketPath(dir), State: stateDir(), Cache: cacheDir()}
 }
 
-// examine checks this machine for `doctor`. It leaves no files behind.
-func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
+// examineMachine checks this machine for `doctor`. It leaves no files behind.
+func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
 	locations := dataLocations(o.Data)
 	var out []cli.Diagnostic
 	if !o.Remote {
-		out = append(out, examineData(locations), examineDisk(locations), examineProcess(ctx, locations), examineModel(ctx, o.Data))
+		out = append(out, examineDataFolder(locations), examineDisk(locations), examineDaemon(ctx, locations), examineModel(ctx, o.Data))
 	}
 	return append(
 		out,
 		examinePDF(),
-		examinePictures(ctx),
+		examineOCR(ctx),
 		examineFolder("state folder", locations.State, "recent choices can't be remembered"),
 		examineFolder(
 			"cache folder",
@@ -46,11 +46,11 @@ func examine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic {
 			"every command has to recompile the PDF reader",
 		),
 		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
-		examineVariables(),
+		examineEnvironmentVariables(),
 	)
 }
 
-func examineData(at cli.Paths) cli.Diagnostic {
+func examineDataFolder(at cli.Paths) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "data folder", State: cli.DiagnosticOK, Detail: at.Data}
 	info, err := os.Stat(at.Data)
 	elsewhere := "choose another with --data or SERVICE_DATA"
@@ -139,7 +139,7 @@ func examineDisk(at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
+func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	f := cli.Diagnostic{Component: "daemon", State: cli.DiagnosticOK}
@@ -166,11 +166,11 @@ func examineProcess(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	return f
 }
 
-func examineModel(ctx context.Context, data string) cli.Diagnostic {
+func examineModel(ctx context.Context, dataFolder string) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	f := cli.Diagnostic{Component: "model", State: cli.DiagnosticOK}
-	s, err := modelStatus(ctx, data)
+	s, err := analysisModelStatus(ctx, dataFolder)
 	switch {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "choose it again with `service model use MODEL`"
@@ -200,7 +200,7 @@ func examinePDF() cli.Diagnostic {
 	return cli.Diagnostic{Component: "PDF reader", State: cli.DiagnosticOK, Detail: name}
 }
 
-func examinePictures(ctx context.Context) cli.Diagnostic {
+func examineOCR(ctx context.Context) cli.Diagnostic {
 	f := cli.Diagnostic{Component: "pictures", State: cli.DiagnosticOK}
 	languages := os.Getenv("SERVICE_OCR")
 	if languages == "off" {
@@ -234,19 +234,19 @@ func examinePictures(ctx context.Context) cli.Diagnostic {
 	return f
 }
 
-// examineVariables checks the environment variables that are only used later, when a mistake is
+// examineEnvironmentVariables checks the environment variables that are only used later, when a mistake is
 // costlier.
-func examineVariables() cli.Diagnostic {
+func examineEnvironmentVariables() cli.Diagnostic {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {
 		if _, err := secretbox.ParseKeys(text, secretKeyVariable); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}
-	if _, err := webhookNetworks(); err != nil {
+	if _, err := allowedWebhookNetworks(); err != nil {
 		wrong = append(wrong, err.Error())
 	}
-	if _, err := reportFont(); err != nil {
+	if _, err := loadReportFont(); err != nil {
 		wrong = append(wrong, err.Error())
 	}
 	if text := os.Getenv("SERVICE_LOG"); text != "" {

@@ -15,7 +15,7 @@ import (
 func examineByPart(t *testing.T, data string) map[string]cli.Diagnostic {
 	t.Helper()
 	out := map[string]cli.Diagnostic{}
-	for _, f := range examine(t.Context(), cli.ExamineOptions{Data: data}) {
+	for _, f := range examineMachine(t.Context(), cli.ExamineOptions{Data: data}) {
 		out[f.Component] = f
 		if (f.State == cli.DiagnosticWarning || f.State == cli.DiagnosticFailed) && f.Remedy == "" {
 			t.Errorf("%s is %s, and nothing says what to do", f.Component, f.State)
@@ -77,7 +77,7 @@ func TestExamine(t *testing.T) {
 	if f := examineByPart(t, file)["data folder"]; f.State != cli.DiagnosticFailed {
 		t.Errorf("%+v", f)
 	}
-	if err := os.WriteFile(modelFile(data), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(modelChoicePath(data), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := examineByPart(t, data)["model"]; f.State != cli.DiagnosticFailed || !strings.Contains(f.Remedy, "service model use") {

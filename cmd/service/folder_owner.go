@@ -61,11 +61,11 @@ func openFolder(
 	if err != nil {
 		return nil, err
 	}
-	mind, err := agentModel(dir)
+	mind, err := loadAgentModel(dir)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	networks, err := webhookNetworks()
+	networks, err := allowedWebhookNetworks()
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -73,7 +73,7 @@ func openFolder(
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	name, email := localPerson()
+	name, email := systemUser()
 	// The engine outlives the command's context so that running work ends cleanly on Ctrl-C.
 	lasting := context.WithoutCancel(ctx)
 	chosen, err := embedder.newEmbedder(os.Getenv)
@@ -95,7 +95,7 @@ func openFolder(
 			Networks:   networks,
 			MailServer: server,
 			PublicURL:  cmp.Or(web.PublicURL, os.Getenv("SERVICE_PUBLIC_URL")),
-			ReportFont: reportFont,
+			ReportFont: loadReportFont,
 			Model:      mind,
 			Tracer:     web.Tracer,
 			LocalName:  name,
@@ -117,7 +117,7 @@ func openFolder(
 	}
 	o.handler = o.rejectWhenClosed(o.server.LocalHandler())
 	// This process works without a socket too; others then wait for the folder.
-	if o.socket, err = listenSocket(socket, o.serveProcessInfo(o.handler), log); err != nil {
+	if o.socket, err = serveSocket(socket, o.addProcessPaths(o.handler), log); err != nil {
 		log.Warn("other commands can't connect to this process", "error", err)
 	}
 	return o, nil

@@ -9,9 +9,9 @@ import (
 // maxFont is the maximum size of a font file; Chinese and Japanese fonts have up to about 20 MB.
 const maxFont = 64 << 20
 
-// reportFont reads the TrueType font named by SERVICE_REPORT_FONT, for characters missing from the
+// loadReportFont reads the TrueType font named by SERVICE_REPORT_FONT, for characters missing from the
 // built-in fonts of PDF reports. It returns nil if none is set.
-func reportFont() ([]byte, error) {
+func loadReportFont() ([]byte, error) {
 	path := os.Getenv("SERVICE_REPORT_FONT")
 	if path == "" {
 		return nil, nil

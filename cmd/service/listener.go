@@ -27,13 +27,13 @@ type endpoint struct {
 const maxConnections = 4096
 
 // listenAll opens the addresses; if none are given, those passed by systemd, or the default.
-func listenAll(addresses []string, byDefault string, tls bool) (out []endpoint, err error) {
+func listenAll(addresses []string, defaultAddress string, tls bool) (out []endpoint, err error) {
 	defer func() {
 		if err != nil {
-			closeAll(out)
+			closeEndpoints(out)
 		}
 	}()
-	inherited, err := inheritedListeners()
+	inherited, err := systemdListeners()
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func listenAll(addresses []string, byDefault string, tls bool) (out []endpoint, 
 		out = append(out, newEndpoint(l, tls))
 	}
 	if len(addresses) == 0 && len(inherited) == 0 {
-		addresses = []string{byDefault}
+		addresses = []string{defaultAddress}
 	}
 	for _, address := range addresses {
 		l, err := listenOn(address)
@@ -53,7 +53,7 @@ func listenAll(addresses []string, byDefault string, tls bool) (out []endpoint, 
 	return out, nil
 }
 
-func closeAll(endpoints []endpoint) {
+func closeEndpoints(endpoints []endpoint) {
 	for _, e := range endpoints {
 		_ = e.Close()
 	}
@@ -139,8 +139,8 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// allLoopback reports whether only this machine can reach the endpoints.
-func allLoopback(endpoints []endpoint) bool {
+// areAllLoopback reports whether only this machine can reach the endpoints.
+func areAllLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })
 }
 

@@ -78,7 +78,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 			return nil, nil, explainOpenError(l.dir, err)
 		}
 		now := time.Now()
-		if next, err := os.Stat(socket); err == nil && !sameFile(holder, next) {
+		if next, err := os.Stat(socket); err == nil && !isFileUnchanged(holder, next) {
 			holder, deadline = next, now.Add(openTimeout) // another process has it by now
 		}
 		if now.After(deadline) || now.After(began.Add(contentionTimeout)) {
@@ -92,7 +92,7 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 	}
 }
 
-func sameFile(a, b os.FileInfo) bool {
+func isFileUnchanged(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
@@ -124,7 +124,7 @@ func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if own != nil {
-			return client.InMemory(own.handler).RoundTrip(req)
+			return client.InMemoryTransport(own.handler).RoundTrip(req)
 		}
 		resp, err := client.ConnTransport(conn).RoundTrip(req)
 		reads := req.Method == http.MethodGet && (req.Body == nil || req.Body == http.NoBody)

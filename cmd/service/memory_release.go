@@ -16,14 +16,14 @@ const (
 	minReleaseBytes = 16 << 20
 )
 
-// releaseMemory returns memory to the system after work is done: an import takes hundreds of
+// releaseMemoryPeriodically returns memory to the system after work is done: an import takes hundreds of
 // megabytes for seconds, and the runtime would keep them for minutes. trimCaches evicts entries
 // unused for a quarter of an hour and reports whether there were any.
-func releaseMemory(ctx context.Context, trimCaches func() bool) {
+func releaseMemoryPeriodically(ctx context.Context, trimCaches func() bool) {
 	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()
 	debug.FreeOSMemory() // memory used during startup
-	before, lastReleased := allocatedBytes(), allocatedBytes()
+	before, lastReleased := totalAllocatedBytes(), totalAllocatedBytes()
 	for {
 		select {
 		case <-ctx.Done():
@@ -31,7 +31,7 @@ func releaseMemory(ctx context.Context, trimCaches func() bool) {
 		case <-tick.C:
 		}
 		rested := trimCaches()
-		now := allocatedBytes()
+		now := totalAllocatedBytes()
 		if rested || now-before < idleBytes && now-lastReleased > minReleaseBytes {
 			debug.FreeOSMemory()
 			lastReleased = now
@@ -40,8 +40,8 @@ func releaseMemory(ctx context.Context, trimCaches func() bool) {
 	}
 }
 
-// allocatedBytes returns the total number of bytes ever allocated.
-func allocatedBytes() uint64 {
+// totalAllocatedBytes returns the total number of bytes ever allocated.
+func totalAllocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()

@@ -21,14 +21,14 @@ type modelChoice struct {
 	Server string `json:"server,omitempty"`
 }
 
-func modelFile(dir string) string { return filepath.Join(dir, "model.json") }
+func modelChoicePath(dir string) string { return filepath.Join(dir, "model.json") }
 
 // loadModel returns the model of a data folder: from SERVICE_MODEL and SERVICE_MODEL_SERVER if set,
 // otherwise the stored choice, or nil for the built-in rules.
 func loadModel(dir string) (*llm.Model, error) {
 	c := modelChoice{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
 	if c.Model == "" {
-		b, err := os.ReadFile(modelFile(dir))
+		b, err := os.ReadFile(modelChoicePath(dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -36,7 +36,7 @@ func loadModel(dir string) (*llm.Model, error) {
 			return nil, err
 		}
 		if err := json.Unmarshal(b, &c); err != nil {
-			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", modelFile(dir), err)
+			return nil, fmt.Errorf("%s is damaged; choose the model again with `service model use`: %w", modelChoicePath(dir), err)
 		}
 	}
 	if c.Model == "builtin" {
@@ -60,9 +60,9 @@ func loadModel(dir string) (*llm.Model, error) {
 	return llm.New(o)
 }
 
-// agentModel returns the model for the engine: a nil interface, not a nil pointer, if there is
+// loadAgentModel returns the model for the engine: a nil interface, not a nil pointer, if there is
 // none.
-func agentModel(dir string) (agent.Model, error) {
+func loadAgentModel(dir string) (agent.Model, error) {
 	m, err := loadModel(dir)
 	if m == nil || err != nil {
 		return nil, err
@@ -71,16 +71,16 @@ func agentModel(dir string) (agent.Model, error) {
 }
 
 // useModel stores the choice in the data folder and returns the model's status.
-func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus, error) {
-	dir, err := resolveDataDir(data)
+func useModel(ctx context.Context, dataFolder, name, server string) (*cli.ModelStatus, error) {
+	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return nil, err
 	}
 	if name == "builtin" {
-		if err := os.Remove(modelFile(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(modelChoicePath(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		return modelStatus(ctx, data)
+		return analysisModelStatus(ctx, dataFolder)
 	}
 	if _, err := llm.New(llm.Options{Name: name, Server: server}); err != nil {
 		return nil, err
@@ -92,19 +92,19 @@ func useModel(ctx context.Context, data, name, server string) (*cli.ModelStatus,
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	part := modelFile(dir) + ".part"
+	part := modelChoicePath(dir) + ".part"
 	if err := os.WriteFile(part, b, 0o600); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(part, modelFile(dir)); err != nil {
+	if err := os.Rename(part, modelChoicePath(dir)); err != nil {
 		return nil, err
 	}
-	return modelStatus(ctx, data)
+	return analysisModelStatus(ctx, dataFolder)
 }
 
 // pullModel lets a server download a model; an empty name means the current one.
-func pullModel(ctx context.Context, data, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
-	dir, err := resolveDataDir(data)
+func pullModel(ctx context.Context, dataFolder, name, server string, progress func(doing string, done, total int64)) (*cli.ModelStatus, error) {
+	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func pullModel(ctx context.Context, data, name, server string, progress func(doi
 	return &s, nil
 }
 
-func modelStatus(ctx context.Context, data string) (*cli.ModelStatus, error) {
-	dir, err := resolveDataDir(data)
+func analysisModelStatus(ctx context.Context, dataFolder string) (*cli.ModelStatus, error) {
+	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return nil, err
 	}

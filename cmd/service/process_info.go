@@ -36,8 +36,8 @@ var pprofHandler = func() http.Handler {
 	return mux
 }()
 
-// serveProcessInfo adds the process paths to h.
-func (o *folderOwner) serveProcessInfo(h http.Handler) http.Handler {
+// addProcessPaths adds the process paths to h.
+func (o *folderOwner) addProcessPaths(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/debug/pprof/") {
 			pprofHandler.ServeHTTP(w, r)
@@ -45,7 +45,7 @@ func (o *folderOwner) serveProcessInfo(h http.Handler) http.Handler {
 		}
 		switch {
 		case r.URL.Path == logLevelPath && r.Method == http.MethodPut:
-			if !o.setLevel(w, r) {
+			if !o.handleSetLogLevel(w, r) {
 				return
 			}
 		case r.URL.Path != processPath:
@@ -66,8 +66,8 @@ func (o *folderOwner) processInfo() cli.Process {
 	return p
 }
 
-// setLevel changes the log level of a daemon, until it is changed again or the daemon ends.
-func (o *folderOwner) setLevel(w http.ResponseWriter, r *http.Request) bool {
+// handleSetLogLevel changes the log level of a daemon, until it is changed again or the daemon ends.
+func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) bool {
 	b, err := io.ReadAll(io.LimitReader(r.Body, 100))
 	var to slog.Level
 	if err == nil {
@@ -103,7 +103,7 @@ func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return requestProcess(ctx, dir, http.MethodGet, processPath, nil)
+	return sendProcessRequest(ctx, dir, http.MethodGet, processPath, nil)
 }
 
 // setLogLevel changes the log level of the daemon that serves a data folder. It returns nil if
@@ -113,11 +113,11 @@ func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return requestProcess(ctx, dir, http.MethodPut, logLevelPath, strings.NewReader(level))
+	return sendProcessRequest(ctx, dir, http.MethodPut, logLevelPath, strings.NewReader(level))
 }
 
-// requestProcess sends a request to the process that has a data folder open.
-func requestProcess(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
+// sendProcessRequest sends a request to the process that has a data folder open.
+func sendProcessRequest(ctx context.Context, dir, method, path string, body io.Reader) (*cli.Process, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socketPath(dir))
 	if err != nil {
 		return nil, ctx.Err() // no process has it open

@@ -19,8 +19,8 @@ import (
 // rate-limit window.
 const rateLimitWait = 90 * time.Second
 
-// connectServer returns a client for the target server.
-func connectServer(target cli.Target) (*client.Client, func() error, error) {
+// newServerClient returns a client for the target server.
+func newServerClient(target cli.Target) (*client.Client, func() error, error) {
 	transport, err := serverTransport(target.CA)
 	if err != nil {
 		return nil, nil, err
@@ -34,13 +34,13 @@ func connectServer(target cli.Target) (*client.Client, func() error, error) {
 
 // serverTransport returns a transport that trusts the system's certificate authorities and, if ca
 // is not empty, those in the file ca.
-func serverTransport(ca string) (*http.Transport, error) {
+func serverTransport(caPath string) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
-	if ca == "" {
+	if caPath == "" {
 		return t, nil
 	}
-	pem, err := os.ReadFile(ca)
+	pem, err := os.ReadFile(caPath)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate authority: %w", err)
 	}
@@ -49,7 +49,7 @@ func serverTransport(ca string) (*http.Transport, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s contains no certificate in PEM format", ca)
+		return nil, fmt.Errorf("%s contains no certificate in PEM format", caPath)
 	}
 	t.TLSClientConfig.RootCAs = pool
 	return t, nil

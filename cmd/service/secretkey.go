@@ -28,14 +28,14 @@ const (
 	keyringPrefix     = "keyring:" // prefix of the file's content if the keys are in the keyring
 )
 
-func (s *secretKeys) file() string { return filepath.Join(s.dir, "secret.key") }
+func (s *secretKeys) filePath() string { return filepath.Join(s.dir, "secret.key") }
 
 // Location returns the place of the keys.
 func (s *secretKeys) Location() string {
 	if s.env(secretKeyVariable) != "" {
 		return secretbox.Environment
 	}
-	if b, err := os.ReadFile(s.file()); err == nil && strings.HasPrefix(string(b), keyringPrefix) {
+	if b, err := os.ReadFile(s.filePath()); err == nil && strings.HasPrefix(string(b), keyringPrefix) {
 		return secretbox.Keyring
 	}
 	return secretbox.File
@@ -46,7 +46,7 @@ func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
 		return secretbox.ParseKeys(text, secretKeyVariable)
 	}
-	b, err := os.ReadFile(s.file())
+	b, err := os.ReadFile(s.filePath())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		keys := []secretbox.Key{secretbox.NewKey()}
@@ -56,7 +56,7 @@ func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	}
 	account, elsewhere := strings.CutPrefix(strings.TrimSpace(string(b)), keyringPrefix)
 	if !elsewhere {
-		return secretbox.ParseKeys(string(b), s.file())
+		return secretbox.ParseKeys(string(b), s.filePath())
 	}
 	if s.keyring == nil {
 		return nil, fmt.Errorf(
@@ -79,7 +79,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	}
 	old := ""
 	if now == secretbox.Keyring {
-		b, err := os.ReadFile(s.file())
+		b, err := os.ReadFile(s.filePath())
 		if err != nil {
 			return err
 		}
@@ -132,12 +132,12 @@ func (s *secretKeys) replaceFile(text string) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), s.file())
+	return os.Rename(f.Name(), s.filePath())
 }
 
-// webhookNetworks returns the private networks that webhooks and integrations may reach, from
+// allowedWebhookNetworks returns the private networks that webhooks and integrations may reach, from
 // SERVICE_WEBHOOK_ALLOW.
-func webhookNetworks() (out []netip.Prefix, err error) {
+func allowedWebhookNetworks() (out []netip.Prefix, err error) {
 	for s := range strings.SplitSeq(os.Getenv("SERVICE_WEBHOOK_ALLOW"), ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue

@@ -24,9 +24,9 @@ import (
 // can reach.
 var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:3000"}
 
-// serve runs the daemon: this process owns the data folder and listens on the network in addition
+// runDaemon runs the daemon: this process owns the data folder and listens on the network in addition
 // to the folder's own socket. It shuts down gracefully when ctx ends.
-func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) (err error) {
+func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) (err error) {
 	level := new(slog.LevelVar)
 	level.Set(o.LogLevel)
 	log := daemonLogger(o, level)
@@ -34,7 +34,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	if err != nil {
 		return err
 	}
-	if err := checkNotServed(ctx, dir); err != nil {
+	if err := checkNoDaemonServes(ctx, dir); err != nil {
 		return err
 	}
 	// Address errors are reported before the folder is opened.
@@ -48,7 +48,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	if err != nil {
 		return err
 	}
-	defer closeAll(endpoints)
+	defer closeEndpoints(endpoints)
 	var figures net.Listener
 	if o.MetricsListen != "" {
 		if figures, err = listenOn(o.MetricsListen); err != nil {
@@ -57,7 +57,7 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 		defer figures.Close()
 	}
 	web := daemon.Options{PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits}
-	if allLoopback(endpoints) {
+	if areAllLoopback(endpoints) {
 		web.Origins = append(web.Origins, developmentOrigins...)
 	}
 	if web.Tracer, err = tracing.New(
@@ -67,16 +67,16 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 		return err
 	}
 	defer flushTraces(web.Tracer)
-	own, err := openExclusively(ctx, dir, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
+	own, err := openFolderWhenFree(ctx, dir, log, embedderConfig{o.Embedder, o.EmbedderURL}, web)
 	if err != nil {
 		return err
 	}
 	d := &daemonServer{owner: own, log: log, shutdownTimeout: o.ShutdownTimeout, failures: make(chan error, len(endpoints)+1)}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	if err := d.firstAdmin(ctx, o.Admin); err != nil {
+	if err := d.createFirstAdmin(ctx, o.Admin); err != nil {
 		return err
 	}
-	hasAccounts, err := own.engine.HasAccounts(ctx)
+	hasAccounts, err := own.engine.HasPasswordAccounts(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func serve(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInfo)) 
 	log.Info("serving", "listen", process.Listen, "data", dir, "version", process.Version, "pid", process.PID)
 	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: hasAccounts})
 	notifySystemd("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
-	go releaseMemory(ctx, own.engine.TrimCaches)
-	go runWatchdog(ctx, func(ctx context.Context) error { _, err := own.engine.HasAccounts(ctx); return err })
+	go releaseMemoryPeriodically(ctx, own.engine.TrimCaches)
+	go runWatchdog(ctx, func(ctx context.Context) error { _, err := own.engine.HasPasswordAccounts(ctx); return err })
 
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -135,8 +135,8 @@ func flushTraces(t *tracing.Tracer) {
 	_ = t.Close(ctx) // losses were already logged
 }
 
-// checkNotServed returns an error if a daemon serves the folder.
-func checkNotServed(ctx context.Context, dir string) error {
+// checkNoDaemonServes returns an error if a daemon serves the folder.
+func checkNoDaemonServes(ctx context.Context, dir string) error {
 	p, err := queryProcess(ctx, dir)
 	if err == nil && p != nil && p.Daemon {
 		return servedByError(dir, p)
@@ -148,8 +148,8 @@ func servedByError(dir string, p *cli.Process) error {
 	return fmt.Errorf("a daemon already serves the data folder %s: process %d, listening on %s", dir, p.PID, strings.Join(p.Listen, ", "))
 }
 
-// openExclusively opens the folder, waiting for a command that has it open.
-func openExclusively(ctx context.Context, dir string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
+// openFolderWhenFree opens the folder, waiting for a command that has it open.
+func openFolderWhenFree(ctx context.Context, dir string, log *slog.Logger, embedder embedderConfig, web daemon.Options) (*folderOwner, error) {
 	deadline, waitLogged := time.Now().Add(openTimeout), false
 	for {
 		err := store.ErrLocked
@@ -197,12 +197,12 @@ type daemonServer struct {
 	failures chan error
 }
 
-// firstAdmin creates the user and organization named in the environment.
-func (d *daemonServer) firstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
+// createFirstAdmin creates the user and organization named in the environment.
+func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) error {
 	if a == nil {
 		return nil
 	}
-	made, err := d.owner.engine.Identity.Bootstrap(ctx, a.Organization, a.Email, a.Password)
+	made, err := d.owner.engine.Identity.EnsureFirstAdmin(ctx, a.Organization, a.Email, a.Password)
 	if err != nil {
 		return fmt.Errorf("creating the first admin: %w", err)
 	}

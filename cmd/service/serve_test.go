@@ -114,7 +114,7 @@ func TestServeTLS(t *testing.T) {
 func TestCertificateReload(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := writeCertificate(t, dir, 1)
-	c, err := loadCertificate(cert, key, newLogger(false))
+	c, err := loadCertificate(cert, key, newCommandLogger(false))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ type socketServer struct {
 
 type connKey struct{}
 
-// listenSocket opens the socket; the caller must hold the store's lock.
-func listenSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, error) {
+// serveSocket opens the socket; the caller must hold the store's lock.
+func serveSocket(path string, h http.Handler, log *slog.Logger) (*socketServer, error) {
 	_ = os.Remove(path) // stale socket of a killed process: holding the lock proves it has ended
 	old := umask(0o177)
 	l, err := net.Listen("unix", path)
@@ -86,7 +86,7 @@ const maxRequestWait = 10 * time.Minute
 // close stops accepting connections and waits, until ctx ends, for all accepted requests to be
 // answered.
 func (d *socketServer) close(ctx context.Context) error {
-	d.drain()
+	d.stopAcceptingConnections()
 	err := d.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, d.server.Close())
@@ -95,11 +95,11 @@ func (d *socketServer) close(ctx context.Context) error {
 	return err
 }
 
-// drain removes the socket, so that no new connections are made, and waits until the requests of
+// stopAcceptingConnections removes the socket, so that no new connections are made, and waits until the requests of
 // existing connections are being handled: a server that is shutting down drops the others.
 // Connections are accepted in order, so once a final connection of our own is answered, none is
 // left before it.
-func (d *socketServer) drain() {
+func (d *socketServer) stopAcceptingConnections() {
 	movedPath := d.path + "~"
 	if err := os.Rename(d.path, movedPath); err != nil {
 		return

@@ -16,8 +16,8 @@ import (
 // firstInherited is the number of the first file that systemd passes.
 const firstInherited = 3
 
-// inheritedListeners returns the sockets that systemd opened for this process, if any.
-func inheritedListeners() (out []net.Listener, err error) {
+// systemdListeners returns the sockets that systemd opened for this process, if any.
+func systemdListeners() (out []net.Listener, err error) {
 	defer func() {
 		for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
 			_ = os.Unsetenv(name) // child processes must not inherit them

@@ -27,8 +27,8 @@ func terminalRunner() func(context.Context, cli.TerminalOptions) error {
 	}
 }
 
-// openScreenLog returns the log destination while the terminal interface is shown.
-func openScreenLog() io.Writer {
+// openTerminalLog returns the log destination while the terminal interface is shown.
+func openTerminalLog() io.Writer {
 	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
 		return io.Discard
 	}

@@ -50,9 +50,9 @@ func verifyArchive(path string) (*cli.Verification, error) {
 	return out, nil
 }
 
-// verifyChain checks an exported audit chain and, if headPath is given, that it contains the head's
+// verifyAuditChain checks an exported audit chain and, if headPath is given, that it contains the head's
 // record.
-func verifyChain(path, headPath string) (*cli.Verification, error) {
+func verifyAuditChain(path, headPath string) (*cli.Verification, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ const (
 // subjectFields are the fields that identify a proposal's subject, most specific first.
 var subjectFields = []string{"poam_code", "control_code", "filename", "framework", "trait", "category", "report_id"}
 
-func subjectOf(p map[string]any) string {
+func proposalSubject(p map[string]any) string {
 	for _, key := range subjectFields {
 		if s, ok := p[key].(string); ok && s != "" {
 			return s
@@ -72,7 +72,7 @@ func (j *job) buildModelInput(a *pipelineAgent) (modelInput, map[string]map[stri
 	l := modelInput{Agent: a.ID, Summary: j.output.Summary, Lines: []map[string]any{}, Passages: []passage{}}
 	about, size := map[string]map[string]any{}, 0
 	for _, p := range j.output.Proposals {
-		key := subjectOf(p)
+		key := proposalSubject(p)
 		if key == "" || len(key) > maxFieldBytes/2 || about[key] != nil || len(l.Lines) == maxLines {
 			continue
 		}
@@ -127,7 +127,7 @@ func (j *job) addModelAdvice(ctx context.Context, a *pipelineAgent) error {
 		return nil
 	}
 	var answer modelAdvice
-	c := j.service.callModel(ctx, a.ID, input, &answer, func() rejectedAnswers { return j.rejectUnsupported(&answer, input, about) })
+	c := j.service.callModel(ctx, a.ID, input, &answer, func() rejectedAnswers { return j.removeUnsupportedAdvice(&answer, input, about) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ var (
 	)
 )
 
-// rejectUnsupported removes advice that the data does not support or that makes a decision.
-func (j *job) rejectUnsupported(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
+// removeUnsupportedAdvice removes advice that the data does not support or that makes a decision.
+func (j *job) removeUnsupportedAdvice(answer *modelAdvice, input modelInput, about map[string]map[string]any) (d rejectedAnswers) {
 	all := input.Summary
 	for _, l := range input.Lines {
 		for _, k := range slices.Sorted(maps.Keys(l)) {

@@ -52,13 +52,13 @@ func TestAdviceIsHeldAgainstTheData(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := modelAdvice{Advice: []advice{tc.one}}
-			if d := j.rejectUnsupported(&got, shown, about); (len(got.Advice) == 1) != tc.fine || (d.rejected == 0) != tc.fine {
+			if d := j.removeUnsupportedAdvice(&got, shown, about); (len(got.Advice) == 1) != tc.fine || (d.rejected == 0) != tc.fine {
 				t.Errorf("%+v: %v", got.Advice, d.reasons)
 			}
 		})
 	}
 	got := modelAdvice{Summary: "All controls are compliant and approved."}
-	if d := j.rejectUnsupported(&got, shown, about); got.Summary != "" || d.rejected != 1 {
+	if d := j.removeUnsupportedAdvice(&got, shown, about); got.Summary != "" || d.rejected != 1 {
 		t.Errorf("%q stays", got.Summary)
 	}
 }
@@ -79,7 +79,7 @@ func TestLookIsBounded(t *testing.T) {
 		j.output.Sources = append(j.output.Sources, api.Evidence{Quote: strings.Repeat("ü", 5000)})
 	}
 	shown, _ := j.buildModelInput(&agents[0])
-	text, err := wrapData(shown)
+	text, err := wrapInDataMarkers(shown)
 	if err != nil || len(text) > maxModelData || len(shown.Lines) == 0 {
 		t.Errorf("%d bytes in %d lines, %v", len(text), len(shown.Lines), err)
 	}

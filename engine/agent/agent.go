@@ -74,9 +74,9 @@ const (
 
 func isFinished(status string) bool { return status != pending && status != running }
 
-// Start marks runs left behind by a killed process as failed, so that users can start them again.
+// FailAbandonedRuns marks runs left behind by a killed process as failed, so that users can start them again.
 // Drafts are written in one transaction, so nothing is half written.
-func (s *Service) Start(ctx context.Context) error {
+func (s *Service) FailAbandonedRuns(ctx context.Context) error {
 	var unfinished []api.AgentRun
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		for o, err := range store.Organizations.Scan(tx) {

@@ -29,7 +29,7 @@ type question[O any] struct {
 // answerQuestion answers a question at once and stores the run.
 func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.Caller, q question[O]) (*O, error) {
 	started := s.Clock()
-	controls, _, err := s.Catalog.LatestSnapshot(ctx, by.OrganizationID, "")
+	controls, _, err := s.Catalog.SnapshotWithLatestCustom(ctx, by.OrganizationID, "")
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 			AgentRunID: newRecord.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepData(out)},
 			Limitations: append(append(limits, mark.Limitations...), "The answer is based only on the text provided."),
 		}
-		api.NeverNull(&proposed)
+		api.ReplaceNilCollections(&proposed)
 		return errors.Join(
 			store.AgentOutputs.Insert(tx, by.OrganizationID, &store.AgentOutput{AgentOutput: proposed, OrganizationID: by.OrganizationID}),
 			store.AgentRuns.Insert(tx, by.OrganizationID, &newRecord),

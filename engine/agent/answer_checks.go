@@ -64,7 +64,7 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 		kept := []string{}
 		for _, e := range m.MissingElements {
 			d.claims++
-			if !sharesWord(e, requirement) && (figurePattern.FindString(e) == "" || len(inventedFigures(e, requirement)) > 0) {
+			if !sharesLongWord(e, requirement) && (figurePattern.FindString(e) == "" || len(inventedFigures(e, requirement)) > 0) {
 				d.reject("the missing element %q is not required", e)
 				continue
 			}
@@ -101,8 +101,8 @@ func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEv
 
 var longWordPattern = lazyregexp.New(`[\pL]{4,}`)
 
-// sharesWord reports whether two texts share a word of at least four letters.
-func sharesWord(a, b string) bool {
+// sharesLongWord reports whether two texts share a word of at least four letters.
+func sharesLongWord(a, b string) bool {
 	b = normalizeText(b)
 	for _, w := range longWordPattern.FindAllString(normalizeText(a), -1) {
 		if strings.Contains(b, w[:min(len(w), 6)]) {
@@ -194,7 +194,7 @@ func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analys
 		flags := slices.Clone(r.RedFlagsForNegotiation)
 		for _, f := range m.RedFlagsForNegotiation {
 			d.claims++
-			if !sharesWord(f, contract+" liability breach audit transfer processor deletion instruction security confidentiality "+vendor) {
+			if !sharesLongWord(f, contract+" liability breach audit transfer processor deletion instruction security confidentiality "+vendor) {
 				d.reject("the flag %q is unrelated to the contract", f)
 				continue
 			}
@@ -250,7 +250,7 @@ func newRemediationCheck(gap map[string]any, architecture string) func(m, r *api
 			m.SprintActionItems, m.DevopsCommandsSuggested = nil, nil
 			m.PriorityLevel, m.EstimatedEffort = r.PriorityLevel, r.EstimatedEffort
 		}
-		m.SprintActionItems = add("action", r.SprintActionItems, m.SprintActionItems, func(l string) bool { return sharesWord(l, about) })
+		m.SprintActionItems = add("action", r.SprintActionItems, m.SprintActionItems, func(l string) bool { return sharesLongWord(l, about) })
 		m.DevopsCommandsSuggested = add("command", r.DevopsCommandsSuggested, m.DevopsCommandsSuggested, func(l string) bool {
 			return strings.TrimSpace(architecture) != "" && !destructivePattern.MatchString(l)
 		})

@@ -19,7 +19,7 @@ type draftingAgent[V any] struct {
 	version                             func(*V) *api.DeliverableVersion
 }
 
-func (d draftingAgent[V]) run(ctx context.Context, j *job) (*api.DeliverableVersion, error) {
+func (d draftingAgent[V]) draftOrRegenerateVersion(ctx context.Context, j *job) (*api.DeliverableVersion, error) {
 	vs, err := d.listVersions(ctx, j.by, &api.AssessmentListInput{AssessmentInput: j.assessmentInput(), Paging: api.Paging{Limit: 1}})
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func draftSoA(ctx context.Context, j *job) error {
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.SoAVersion, error) {
 			return a.RegenerateSoA(ctx, by, &api.SoAInput{SoAVersionID: id})
 		}, version: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-	}.run(ctx, j)
+	}.draftOrRegenerateVersion(ctx, j)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func draftSoA(ctx context.Context, j *job) error {
 		"%s version %d of the Statement of Applicability: %s, %d applicable.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.Count(len(items), "control"),
+		text.FormatCount(len(items), "control"),
 		in,
 	)
 	return nil
@@ -160,12 +160,12 @@ func analyzeGaps(ctx context.Context, j *job) error {
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.GapVersion, error) {
 			return a.RegenerateGap(ctx, by, &api.GapInput{GapVersionID: id})
 		}, version: func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-	}.run(ctx, j)
+	}.draftOrRegenerateVersion(ctx, j)
 	if err != nil {
 		return err
 	}
 	found, err := callTool(ctx, j, "list-findings", map[string]any{"version_id": v.ID}, func() ([]api.Finding, error) {
-		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.Finding], error) {
+		return readPagesUpTo(maxListRecords, func(p api.Paging) (*api.List[api.Finding], error) {
 			return a.ListFindings(ctx, j.by, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: v.ID}, Paging: p})
 		})
 	}, func(of []api.Finding) map[string]any { return map[string]any{"findings": len(of)} })
@@ -192,7 +192,7 @@ func analyzeGaps(ctx context.Context, j *job) error {
 		"%s version %d of the gap analysis: %s, %d critical and %d high.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.Count(len(found), "finding"),
+		text.FormatCount(len(found), "finding"),
 		by[api.SeverityCritical],
 		by[api.SeverityHigh],
 	)
@@ -206,12 +206,12 @@ func assessMaturity(ctx context.Context, j *job) error {
 		regenerate: func(ctx context.Context, by api.Caller, id string) (*api.MaturityVersion, error) {
 			return a.RegenerateMaturity(ctx, by, &api.MaturityInput{MaturityVersionID: id})
 		}, version: func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-	}.run(ctx, j)
+	}.draftOrRegenerateVersion(ctx, j)
 	if err != nil {
 		return err
 	}
 	scores, err := callTool(ctx, j, "list-maturity-scores", map[string]any{"version_id": v.ID}, func() ([]api.MaturityScore, error) {
-		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.MaturityScore], error) {
+		return readPagesUpTo(maxListRecords, func(p api.Paging) (*api.List[api.MaturityScore], error) {
 			return a.ListScores(ctx, j.by, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: v.ID}, Paging: p})
 		})
 	}, func(of []api.MaturityScore) map[string]any { return map[string]any{"scores": len(of)} })
@@ -243,12 +243,12 @@ func assessMaturity(ctx context.Context, j *job) error {
 		v.VersionNumber,
 		rated,
 		len(scores),
-		averageSuffix(total, rated),
+		averageLevelSuffix(total, rated),
 	)
 	return nil
 }
 
-func averageSuffix(total, n int) string {
+func averageLevelSuffix(total, n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -260,12 +260,12 @@ func planPOAM(ctx context.Context, j *job) error {
 	v, err := draftingAgent[api.POAMVersion]{
 		draftOperation: "draft-poam", regenerateOperation: "", listVersions: a.ListPOAM, create: a.DraftPOAM, regenerate: nil,
 		version: func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
-	}.run(ctx, j)
+	}.draftOrRegenerateVersion(ctx, j)
 	if err != nil {
 		return err
 	}
 	items, err := callTool(ctx, j, "list-poam-items", map[string]any{"version_id": v.ID}, func() ([]api.POAMItem, error) {
-		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.POAMItem], error) {
+		return readPagesUpTo(maxListRecords, func(p api.Paging) (*api.List[api.POAMItem], error) {
 			return a.ListPOAMItems(ctx, j.by, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: v.ID}, Paging: p})
 		})
 	}, func(of []api.POAMItem) map[string]any { return map[string]any{"items": len(of)} })
@@ -291,7 +291,7 @@ func planPOAM(ctx context.Context, j *job) error {
 		"%s version %d of the POA&M: %s in order of priority.",
 		draftedOrKept(v),
 		v.VersionNumber,
-		text.Count(len(items), "item"),
+		text.FormatCount(len(items), "item"),
 	)
 	j.addAssumption("Dates are derived from the severity of each finding; adjust them to your schedule.")
 	return nil

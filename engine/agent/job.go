@@ -20,9 +20,9 @@ type job struct {
 	output       api.AgentOutput
 }
 
-// recoverPanic turns a panic in a tool into a failure of the run, so that one bad record does not
+// runRecoveringPanic turns a panic in a tool into a failure of the run, so that one bad record does not
 // stop the service.
-func (j *job) recoverPanic(work func() error) (err error) {
+func (j *job) runRecoveringPanic(work func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the agent panicked: %v", p)

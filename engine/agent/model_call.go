@@ -77,10 +77,10 @@ func (s *Service) callModel(ctx context.Context, agent string, input, answer any
 			return err
 		}
 		c.step.Output["text"] = shortenValue(a.Text, 0)
-		if err := p.decode(a.Text, answer); err != nil {
+		if err := p.decodeAnswer(a.Text, answer); err != nil {
 			return err
 		}
-		api.NeverNull(answer)
+		api.ReplaceNilCollections(answer)
 		d := check()
 		c.step.Output["claims"], c.step.Output["dropped"], c.step.Output["why"] = d.claims, d.rejected, d.reasons
 		if d.isMostlyRejected() {
@@ -107,8 +107,8 @@ func failureReason(err error) string {
 // maxDepth is the maximum nesting depth of an answer.
 const maxDepth = 32
 
-// decode decodes an answer, which must be JSON that conforms to the schema, with nothing after it.
-func (p *prompt) decode(text string, into any) error {
+// decodeAnswer decodes an answer, which must be JSON that conforms to the schema, with nothing after it.
+func (p *prompt) decodeAnswer(text string, into any) error {
 	text = strings.TrimSpace(text)
 	if nestingDepth(text) > maxDepth {
 		return fmt.Errorf("the answer is nested more than %d deep", maxDepth)

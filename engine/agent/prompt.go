@@ -74,13 +74,13 @@ func loadPrompt(agent string) (*prompt, error) {
 
 // newRequest returns the request to a model about data.
 func (p *prompt) newRequest(data any) (llm.Request, error) {
-	text, err := wrapData(data)
+	text, err := wrapInDataMarkers(data)
 	return llm.Request{System: p.system, User: text, Schema: p.schema, MaxTokens: p.maxTokens}, err
 }
 
-// wrapData puts the data between two marker lines that cannot occur in it, because they contain its
+// wrapInDataMarkers puts the data between two marker lines that cannot occur in it, because they contain its
 // hash.
-func wrapData(v any) (string, error) {
+func wrapInDataMarkers(v any) (string, error) {
 	b, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return "", err

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// readAllPages reads the pages of a list until limit records have been read.
-func readAllPages[T any](limit int, page func(api.Paging) (*api.List[T], error)) ([]T, error) {
+// readPagesUpTo reads the pages of a list until limit records have been read.
+func readPagesUpTo[T any](limit int, page func(api.Paging) (*api.List[T], error)) ([]T, error) {
 	var out []T
 	for cursor := ""; ; {
 		l, err := page(api.Paging{Limit: api.MaxListLimit, Cursor: cursor})
@@ -31,7 +31,7 @@ const maxListRecords = 5000
 
 func (j *job) listDocuments(ctx context.Context) ([]api.Document, error) {
 	return callTool(ctx, j, "list-documents", j.assessmentArgs(), func() ([]api.Document, error) {
-		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.Document], error) {
+		return readPagesUpTo(maxListRecords, func(p api.Paging) (*api.List[api.Document], error) {
 			return j.service.Evidence.List(ctx, j.by, &api.DocumentsInput{AssessmentInput: j.assessmentInput(), Paging: p})
 		})
 	}, func(d []api.Document) map[string]any { return map[string]any{"documents": len(d)} })
@@ -102,8 +102,8 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s with %s; %d could not be read, %d undated.",
-		text.Count(len(docs), "document"),
-		text.Count(passages, "passage"),
+		text.FormatCount(len(docs), "document"),
+		text.FormatCount(passages, "passage"),
 		unread,
 		undated,
 	)
@@ -137,7 +137,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 		}
 		version = a.SCFVersionID
 		if len(codes) == 0 {
-			if codes, err = j.weakestControls(ctx); err != nil {
+			if codes, err = j.weakestControlCodes(ctx); err != nil {
 				return err
 			}
 		}
@@ -174,7 +174,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%s explained%s.", text.Count(len(j.output.Proposals), "control"), unknownSuffix(unknown))
+	j.setSummary("%s explained%s.", text.FormatCount(len(j.output.Proposals), "control"), unknownSuffix(unknown))
 	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
 		j.addLimitation("The catalog doesn't contain %s.", strings.Join(unknown, ", "))
@@ -201,7 +201,7 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 		if err != nil || len(vs.Data) == 0 {
 			return nil, err
 		}
-		return readAllPages(maxListRecords, func(p api.Paging) (*api.List[api.SoAItem], error) {
+		return readPagesUpTo(maxListRecords, func(p api.Paging) (*api.List[api.SoAItem], error) {
 			return j.service.Assessments.ListSoAItems(
 				ctx,
 				j.by,
@@ -211,8 +211,8 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
 
-// weakestControls returns the applicable controls with the least evidence.
-func (j *job) weakestControls(ctx context.Context) ([]string, error) {
+// weakestControlCodes returns the applicable controls with the least evidence.
+func (j *job) weakestControlCodes(ctx context.Context) ([]string, error) {
 	items, err := j.listSoAItems(ctx)
 	if err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func mapFrameworks(ctx context.Context, j *job) error {
 		}
 		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepData(x)})
 	}
-	j.setSummary("%s looked up in the catalog's mappings.", text.Count(min(len(refs), 20), "framework"))
+	j.setSummary("%s looked up in the catalog's mappings.", text.FormatCount(min(len(refs), 20), "framework"))
 	j.addAssumption("All mappings come from the catalog in use.")
 	return nil
 }
@@ -338,7 +338,7 @@ func analyzeEvidence(ctx context.Context, j *job) error {
 	}
 	j.setSummary(
 		"%s, of which %d support no control; of the applicable controls, %d have strong, %d partial, %d weak and %d no evidence.",
-		text.Count(len(docs), "document"),
+		text.FormatCount(len(docs), "document"),
 		idle,
 		by[api.CoverageStrong],
 		by[api.CoveragePartial],

@@ -46,7 +46,7 @@ func TestRealChatWithEverySchema(t *testing.T) {
 				t.Errorf("%d tokens asked, %d answered of %d, digest %q", a.PromptTokens, a.CompletionTokens, p.maxTokens, a.Digest)
 			}
 			var got map[string]any
-			if err := p.decode(a.Text, &got); err != nil {
+			if err := p.decodeAnswer(a.Text, &got); err != nil {
 				t.Errorf("%v:\n%s", err, a.Text)
 			}
 			if again, err := m.Chat(t.Context(), r); err != nil || again.Text != a.Text {
@@ -68,7 +68,7 @@ func TestRealEndlessAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got map[string]any
-	if err := p.decode(a.Text, &got); err == nil {
+	if err := p.decodeAnswer(a.Text, &got); err == nil {
 		t.Errorf("half an answer is taken: %s", a.Text)
 	}
 }

@@ -118,7 +118,7 @@ func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.Ag
 }
 
 // launchRun executes the run in the background.
-func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody, after *tracing.SpanRef) error {
+func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b api.StartRunBody, parentSpan *tracing.SpanRef) error {
 	by.AgentRunID = run.ID
 	ctx, stop := context.WithTimeout(context.Background(), maxRunTime)
 	s.mu.Lock()
@@ -145,7 +145,7 @@ func (s *Service) launchRun(by api.Caller, run api.AgentRun, a *pipelineAgent, b
 			"agent "+a.ID,
 			tracing.StartOptions{
 				Kind:        tracing.Internal,
-				FollowsFrom: after,
+				FollowsFrom: parentSpan,
 				Attrs:       []tracing.Attr{{Key: "service.agent_run_id", Value: run.ID}},
 			},
 		)
@@ -176,10 +176,10 @@ func (s *Service) executeRun(ctx context.Context, by api.Caller, run api.AgentRu
 		err = api.Invalid("assessment_id", "%s works on an assessment: start it again with assessment_id", a.ID)
 	}
 	if err == nil {
-		err = j.recoverPanic(func() error { return a.run(ctx, j) })
+		err = j.runRecoveringPanic(func() error { return a.run(ctx, j) })
 	}
 	if err == nil && s.Model != nil {
-		err = j.recoverPanic(func() error { return j.addModelAdvice(ctx, a) })
+		err = j.runRecoveringPanic(func() error { return j.addModelAdvice(ctx, a) })
 	}
 	if ctx.Err() != nil && err != nil {
 		err = errors.New("the run was stopped before it finished; start it again")
@@ -239,7 +239,7 @@ func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutpu
 	if out != nil && failure == nil {
 		o := store.AgentOutput{AgentOutput: *out, OrganizationID: by.OrganizationID}
 		o.AgentRunID = r.ID
-		api.NeverNull(&o.AgentOutput)
+		api.ReplaceNilCollections(&o.AgentOutput)
 		sum, err := hashJSON(o.AgentOutput)
 		if err != nil {
 			return err
@@ -262,7 +262,7 @@ func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutpu
 // publicMessage returns the message of a failure for users, without details meant for the log.
 func publicMessage(err error) string {
 	var e *api.Error
-	if errors.As(err, &e) && !e.IsHidden() {
+	if errors.As(err, &e) && !e.IsCauseHidden() {
 		return e.Message
 	}
 	return err.Error()
@@ -390,7 +390,7 @@ func (s *Service) Output(ctx context.Context, by api.Caller, in *api.AgentRunInp
 		}
 		return err
 	})
-	api.NeverNull(&out.AgentOutput)
+	api.ReplaceNilCollections(&out.AgentOutput)
 	return &out.AgentOutput, err
 }
 

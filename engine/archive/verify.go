@@ -42,11 +42,11 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-func (r *Report) pass(subject, format string, args ...any) {
+func (r *Report) addPass(subject, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{OK: true, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
 
-func (r *Report) fail(subject, format string, args ...any) {
+func (r *Report) addFailure(subject, format string, args ...any) {
 	r.OK = false
 	r.Findings = append(r.Findings, Finding{OK: false, Subject: subject, Message: fmt.Sprintf(format, args...)})
 }
@@ -72,7 +72,7 @@ func Verify(r io.ReaderAt, size int64) (*Report, error) {
 	c := &checker{files: map[string]*zip.File{}, intact: map[string]bool{}, report: &Report{OK: true}}
 	for _, f := range z.File {
 		if c.files[f.Name] != nil {
-			c.report.fail(f.Name, "the file appears twice")
+			c.report.addFailure(f.Name, "the file appears twice")
 		}
 		c.files[f.Name] = f
 	}
@@ -89,9 +89,9 @@ func Verify(r io.ReaderAt, size int64) (*Report, error) {
 	}
 	c.report.KeyID = audit.Fingerprint(m.PublicKey)
 	c.checkSignature(text)
-	c.checkContents()
-	c.checkChain()
-	c.checkDecisions()
+	c.checkFilesAgainstManifest()
+	c.checkAuditChain()
+	c.checkVersionsAndApprovals()
 	return c.report, nil
 }
 
@@ -121,41 +121,41 @@ func (c *checker) checkSignature(manifest []byte) {
 		err = audit.VerifySignature(c.report.Manifest.PublicKey, strings.TrimSpace(string(sig)), manifest)
 	}
 	if err != nil {
-		c.report.fail("signature", "%v", err)
+		c.report.addFailure("signature", "%v", err)
 		return
 	}
-	c.report.pass("signature", "the manifest is signed by the installation's key %s", c.report.KeyID)
+	c.report.addPass("signature", "the manifest is signed by the installation's key %s", c.report.KeyID)
 }
 
-// checkContents compares every file with the manifest.
-func (c *checker) checkContents() {
+// checkFilesAgainstManifest compares every file with the manifest.
+func (c *checker) checkFilesAgainstManifest() {
 	listed := map[string]bool{manifestFile: true, signatureFile: true}
 	for _, want := range c.report.Manifest.Files {
 		listed[want.Path] = true
 		f := c.files[want.Path]
 		if f == nil {
-			c.report.fail(want.Path, "the file is missing")
+			c.report.addFailure(want.Path, "the file is missing")
 			continue
 		}
 		got, err := hashFile(f, want.Size)
 		switch {
 		case err != nil:
-			c.report.fail(want.Path, "%v", err)
+			c.report.addFailure(want.Path, "%v", err)
 		case got != want.SHA256:
-			c.report.fail(want.Path, "the file was changed: its SHA-256 differs from the manifest")
+			c.report.addFailure(want.Path, "the file was changed: its SHA-256 differs from the manifest")
 		case c.isMisnamed(want):
-			c.report.fail(want.Path, "the file's content doesn't match the hash in its name")
+			c.report.addFailure(want.Path, "the file's content doesn't match the hash in its name")
 		default:
 			c.intact[want.Path] = true
 		}
 	}
 	for name := range c.files {
 		if !listed[name] {
-			c.report.fail(name, "the file is not in the manifest")
+			c.report.addFailure(name, "the file is not in the manifest")
 		}
 	}
 	if len(c.intact) == len(c.report.Manifest.Files) {
-		c.report.pass("files", "%d files match the manifest", len(c.intact))
+		c.report.addPass("files", "%d files match the manifest", len(c.intact))
 	}
 }
 
@@ -179,24 +179,24 @@ func hashFile(f *zip.File, size int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// checkChain verifies the audit chain up to the head in the manifest.
-func (c *checker) checkChain() {
+// checkAuditChain verifies the audit chain up to the head in the manifest.
+func (c *checker) checkAuditChain() {
 	text, err := c.readFile(auditFile)
 	if err != nil {
-		c.report.fail("audit chain", "%v", err)
+		c.report.addFailure("audit chain", "%v", err)
 		return
 	}
 	head := &c.report.Manifest.AuditHead
 	n, last, err := audit.VerifyRecords(ReadEvents(bytes.NewReader(text)))
 	switch {
 	case err != nil:
-		c.report.fail("audit chain", "%v", err)
+		c.report.addFailure("audit chain", "%v", err)
 	case n != head.Sequence || last != head.Hash:
-		c.report.fail("audit chain", "it ends with record %d, but the manifest's head is record %d", n, head.Sequence)
+		c.report.addFailure("audit chain", "it ends with record %d, but the manifest's head is record %d", n, head.Sequence)
 	case audit.VerifyHead(head) != nil:
-		c.report.fail("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
+		c.report.addFailure("audit chain", "its head is not signed: %v", audit.VerifyHead(head))
 	default:
-		c.report.pass("audit chain", "%d records verified, up to %s", n, last)
+		c.report.addPass("audit chain", "%d records verified, up to %s", n, last)
 	}
 }
 
@@ -230,20 +230,20 @@ func readLines[R any](r io.Reader) iter.Seq2[R, error] {
 	}
 }
 
-// checkDecisions recomputes the hash of each version's items and compares it with the version, its
+// checkVersionsAndApprovals recomputes the hash of each version's items and compares it with the version, its
 // approval, and the audit chain.
-func (c *checker) checkDecisions() {
-	hashes, sound := c.versionHashes()
+func (c *checker) checkVersionsAndApprovals() {
+	hashes, sound := c.checkVersionHashes()
 	text, err := c.readFile(approvalsFile)
 	if err != nil {
-		c.report.fail("approvals", "%v", err)
+		c.report.addFailure("approvals", "%v", err)
 		return
 	}
 	audited := c.auditedHashes()
 	approved := 0
 	for p, err := range readLines[api.Approval](bytes.NewReader(text)) {
 		if err != nil {
-			c.report.fail("approvals", "%v", err)
+			c.report.addFailure("approvals", "%v", err)
 			return
 		}
 		if p.Status != api.ApprovalApproved {
@@ -252,11 +252,11 @@ func (c *checker) checkDecisions() {
 		what := fmt.Sprintf("approval of the %s, version %d", p.Gate.Title(), p.VersionNumber)
 		switch {
 		case hashes[p.TargetID] == "":
-			c.report.fail(what, "the version that was approved is not in the archive")
+			c.report.addFailure(what, "the version that was approved is not in the archive")
 		case hashes[p.TargetID] != p.TargetSHA256:
-			c.report.fail(what, "the version differs from the approved content")
+			c.report.addFailure(what, "the version differs from the approved content")
 		case !slices.Contains(audited[p.ID], p.TargetSHA256):
-			c.report.fail(what, "the audit chain has no record of this decision")
+			c.report.addFailure(what, "the audit chain has no record of this decision")
 		default:
 			approved++
 			sound++
@@ -264,7 +264,7 @@ func (c *checker) checkDecisions() {
 	}
 	c.checkComments(audited)
 	if sound == len(hashes)+approved {
-		c.report.pass(
+		c.report.addPass(
 			"approvals",
 			"versions that match their hashes: %d; approvals of exactly that content: %d",
 			len(hashes),
@@ -281,16 +281,16 @@ func (c *checker) checkComments(auditedHashes map[string][]string) {
 	}
 	text, err := c.readFile(commentsFile)
 	if err != nil {
-		c.report.fail("comments", "%v", err)
+		c.report.addFailure("comments", "%v", err)
 		return
 	}
 	for one, err := range readLines[api.Comment](bytes.NewReader(text)) {
 		if err != nil {
-			c.report.fail("comments", "%v", err)
+			c.report.addFailure("comments", "%v", err)
 			return
 		}
 		if !slices.Contains(auditedHashes[one.ID], assessment.TextHash(one.Text)) {
-			c.report.fail("comment "+one.ID, "the audit chain has no record of this text")
+			c.report.addFailure("comment "+one.ID, "the audit chain has no record of this text")
 		}
 	}
 }
@@ -318,9 +318,9 @@ func (c *checker) auditedHashes() map[string][]string {
 	return out
 }
 
-// versionHashes computes each version's content hash, by its ID; sound counts the versions that
+// checkVersionHashes computes each version's content hash, by its ID; sound counts the versions that
 // match.
-func (c *checker) versionHashes() (hashes map[string]string, sound int) {
+func (c *checker) checkVersionHashes() (hashes map[string]string, matching int) {
 	hashes = map[string]string{}
 	for _, f := range c.report.Manifest.Files {
 		gate, ok := gateFolders[path.Dir(f.Path)]
@@ -340,15 +340,15 @@ func (c *checker) versionHashes() (hashes map[string]string, sound int) {
 			hash, err = assessment.ContentHash(gate, v.Items)
 		}
 		if err != nil {
-			c.report.fail(f.Path, "%v", err)
+			c.report.addFailure(f.Path, "%v", err)
 			continue
 		}
 		hashes[v.Version.ID] = hash
 		if hash != v.Version.ContentSHA256 {
-			c.report.fail(f.Path, "its items don't match the version's hash")
+			c.report.addFailure(f.Path, "its items don't match the version's hash")
 			continue
 		}
-		sound++
+		matching++
 	}
-	return hashes, sound
+	return hashes, matching
 }

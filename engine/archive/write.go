@@ -55,7 +55,7 @@ type archiveContents struct {
 
 // Export returns an assessment as an archive, which is written while it is read.
 func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.File, error) {
-	c, signer, err := s.readContents(ctx, by, in.AssessmentID, "assessment.exported")
+	c, signer, err := s.auditAndReadContents(ctx, by, in.AssessmentID, "assessment.exported")
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,8 @@ func (s *Service) Export(ctx context.Context, by api.Caller, in *api.AssessmentI
 
 // WritePackage writes an archive with additional files, by path. Reports that are such packages are
 // listed but not included: each would contain all earlier ones.
-func (s *Service) WritePackage(ctx context.Context, by api.Caller, id string, w io.Writer, extraFiles map[string][]byte) error {
-	c, signer, err := s.readContents(ctx, by, id, "assessment.packaged")
+func (s *Service) WritePackage(ctx context.Context, by api.Caller, assessmentID string, w io.Writer, extraFiles map[string][]byte) error {
+	c, signer, err := s.auditAndReadContents(ctx, by, assessmentID, "assessment.packaged")
 	if err != nil {
 		return err
 	}
@@ -81,17 +81,17 @@ func (s *Service) WritePackage(ctx context.Context, by api.Caller, id string, w 
 	return s.writeArchive(ctx, c, signer, w)
 }
 
-// readContents reads the content of an archive; the export itself is the last record of its audit
+// auditAndReadContents reads the content of an archive; the export itself is the last record of its audit
 // chain.
-func (s *Service) readContents(ctx context.Context, by api.Caller, id, action string) (*archiveContents, *audit.Signer, error) {
+func (s *Service) auditAndReadContents(ctx context.Context, by api.Caller, assessmentID, action string) (*archiveContents, *audit.Signer, error) {
 	signer, err := audit.LoadSigner(ctx, s.DB)
 	if err != nil {
 		return nil, nil, err
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
+		a, err := store.Assessments.Get(tx, by.OrganizationID, assessmentID)
 		if err != nil {
-			return store.ToNotFound(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", assessmentID)
 		}
 		return audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "assessment", ResourceID: a.ID})
 	})
@@ -101,7 +101,7 @@ func (s *Service) readContents(ctx context.Context, by api.Caller, id, action st
 	var c archiveContents
 	err = s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		c = archiveContents{auditPackages: map[string]bool{}}
-		return s.collectFiles(tx, by, id, signer, &c)
+		return s.collectContents(tx, by, assessmentID, signer, &c)
 	})
 	return &c, signer, err
 }
@@ -123,11 +123,11 @@ func safeFilename(name string) string {
 	return out
 }
 
-func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *audit.Signer, c *archiveContents) error {
+func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID string, signer *audit.Signer, c *archiveContents) error {
 	org := by.OrganizationID
-	a, err := store.Assessments.Get(tx, org, id)
+	a, err := store.Assessments.Get(tx, org, assessmentID)
 	if err != nil {
-		return store.ToNotFound(err, "assessment", id)
+		return store.ToNotFound(err, "assessment", assessmentID)
 	}
 	owner, err := store.Organizations.Get(tx, org)
 	if err != nil {
@@ -143,26 +143,26 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		CreatedAt:      tx.Now().UTC().Truncate(time.Second),
 		OrganizationID: org,
 		Organization:   owner.Name,
-		AssessmentID:   id,
+		AssessmentID:   assessmentID,
 		Assessment:     a.Name,
 		State:          a.State,
 		AuditHead:      *head,
 		PublicKey:      signer.PublicKey(),
 	}
 	c.addJSON("assessment.json", a)
-	scope, err := store.Scopes.By("assessment").Get(tx, org, id)
+	scope, err := store.Scopes.By("assessment").Get(tx, org, assessmentID)
 	if err == nil {
 		c.addJSON("scope.json", scope)
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	addLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(id)))
-	addLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(id)))
-	addLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(id)))
-	addLines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(id)))
-	addLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(id)))
-	addLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(id)))
-	addLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(id))))
+	addLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
 	addVersions(
 		c,
 		tx,
@@ -170,7 +170,7 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		store.SoAVersions,
 		store.SoAItems,
 		org,
-		id,
+		assessmentID,
 		func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 	)
 	addVersions(
@@ -180,7 +180,7 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		store.GapVersions,
 		store.Findings,
 		org,
-		id,
+		assessmentID,
 		func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 	)
 	addVersions(
@@ -190,7 +190,7 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		store.MaturityVersions,
 		store.MaturityScores,
 		org,
-		id,
+		assessmentID,
 		func(v *api.MaturityVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 	)
 	addVersions(
@@ -200,11 +200,11 @@ func (s *Service) collectFiles(tx *store.Tx, by api.Caller, id string, signer *a
 		store.POAMVersions,
 		store.POAMItems,
 		org,
-		id,
+		assessmentID,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 	)
-	addLines(c, "documents.jsonl", collectDocuments(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(id))))
-	addLines(c, "reports.jsonl", collectReports(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(id))))
+	addLines(c, "documents.jsonl", addDocumentFiles(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
+	addLines(c, "reports.jsonl", addReportFiles(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
 	addLines(c, auditFile, store.Audit.Scan(tx, org))
 	return c.err
 }
@@ -243,8 +243,8 @@ func toAPIRuns(all iter.Seq2[store.WorkflowRun, error]) iter.Seq2[api.WorkflowRu
 	}
 }
 
-// collectDocuments adds the files of the records it passes on.
-func collectDocuments(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
+// addDocumentFiles adds the files of the records it passes on.
+func addDocumentFiles(c *archiveContents, all iter.Seq2[store.Document, error]) iter.Seq2[api.Document, error] {
 	return func(yield func(api.Document, error) bool) {
 		for d, err := range all {
 			if err == nil {
@@ -257,7 +257,7 @@ func collectDocuments(c *archiveContents, all iter.Seq2[store.Document, error]) 
 	}
 }
 
-func collectReports(c *archiveContents, all iter.Seq2[api.Report, error]) iter.Seq2[api.Report, error] {
+func addReportFiles(c *archiveContents, all iter.Seq2[api.Report, error]) iter.Seq2[api.Report, error] {
 	return func(yield func(api.Report, error) bool) {
 		seen := map[string]bool{}
 		for r, err := range all {

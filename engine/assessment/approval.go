@@ -66,12 +66,12 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 	}
 	now := tx.Now()
 	approval := api.Approval{
-		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
+		TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, Gate: k.gate, TargetID: head.ID, TargetSHA256: head.ContentSHA256,
 		VersionNumber: head.VersionNumber, Status: api.ApprovalPending, RequestedBy: by.Actor, RequestedByUserID: by.UserID, RequestedAt: now,
 	}
 	approval.ID = cmp.Or(approvalID, approval.ID)
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
-	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersion(tx, by, v),
+	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersionAndArtifact(tx, by, v),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".submitted", AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
@@ -85,9 +85,9 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 		}))
 }
 
-// submitAndMove is like submit and also moves an assessment in the drafted state to the review.
+// submitAndMoveAssessment is like submit and also moves an assessment in the drafted state to the review.
 // Versions drafted early or corrected afterwards don't move it.
-func (k deliverableType[V, I]) submitAndMove(tx *store.Tx, by api.Caller, v *V, approvalID string) error {
+func (k deliverableType[V, I]) submitAndMoveAssessment(tx *store.Tx, by api.Caller, v *V, approvalID string) error {
 	a, err := getAssessment(tx, by, k.version(v).AssessmentID)
 	if err != nil {
 		return err
@@ -95,26 +95,26 @@ func (k deliverableType[V, I]) submitAndMove(tx *store.Tx, by api.Caller, v *V, 
 	if err := k.submit(tx, by, &a, v, approvalID); err != nil || a.State != k.draftedState {
 		return err
 	}
-	step, _ := a.State.Next()
+	step, _ := a.State.NextMove()
 	reason := fmt.Sprintf("version %d was submitted for review", k.version(v).VersionNumber)
 	return changeState(tx, by, &a, step.To, eventSubmitted, reason, nil)
 }
 
 // submitVersion implements the operations that submit a version.
-func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string) (*V, error) {
+func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], versionID string) (*V, error) {
 	var v V
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if v, err = k.getVersion(tx, by.OrganizationID, id); err != nil {
+		if v, err = k.getVersion(tx, by.OrganizationID, versionID); err != nil {
 			return err
 		}
-		return k.submitAndMove(tx, by, &v, "")
+		return k.submitAndMoveAssessment(tx, by, &v, "")
 	})
 	return &v, err
 }
 
 // approvalsFor returns the approvals of a target, newest first.
-func approvalsFor(tx *store.Tx, org, target string) (out []api.Approval, err error) {
-	for p, err := range store.Approvals.By("target").Scan(tx, org, store.Prefix(target), store.Reverse) {
+func approvalsFor(tx *store.Tx, org, versionID string) (out []api.Approval, err error) {
+	for p, err := range store.Approvals.By("target").Scan(tx, org, store.Prefix(versionID), store.Reverse) {
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +123,8 @@ func approvalsFor(tx *store.Tx, org, target string) (out []api.Approval, err err
 	return out, nil
 }
 
-func voidApprovals(tx *store.Tx, by api.Caller, target, why string) error {
-	all, err := approvalsFor(tx, by.OrganizationID, target)
+func voidPendingApprovals(tx *store.Tx, by api.Caller, versionID, why string) error {
+	all, err := approvalsFor(tx, by.OrganizationID, versionID)
 	if err != nil {
 		return err
 	}
@@ -231,11 +231,11 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	if err != nil {
 		return nil, err
 	}
-	return l, s.db.View(ctx, func(tx *store.Tx) error { return addDecisionInfo(tx, by.OrganizationID, l.Data) })
+	return l, s.db.View(ctx, func(tx *store.Tx) error { return addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
 }
 
-// addDecisionInfo adds to pending approvals who may decide and what they need to know.
-func addDecisionInfo(tx *store.Tx, org string, approvals []api.Approval) error {
+// addWarningsAndDelegates adds to pending approvals who may decide and what they need to know.
+func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]
 		if p.Status != api.ApprovalPending {
@@ -265,7 +265,7 @@ func (s *Service) GetApproval(ctx context.Context, by api.Caller, in *api.Approv
 			return err
 		}
 		one := []api.Approval{p}
-		err = addDecisionInfo(tx, by.OrganizationID, one)
+		err = addWarningsAndDelegates(tx, by.OrganizationID, one)
 		p = one[0]
 		return err
 	})
@@ -290,8 +290,8 @@ func reviewedHash(d *api.VersionDecision) string {
 }
 
 // checkReviewedHash returns an error if the content differs from what the person reviewed.
-func checkReviewedHash(p *api.Approval, reviewed string) error {
-	if reviewed == "" || reviewed == p.TargetSHA256 {
+func checkReviewedHash(p *api.Approval, reviewedSHA256 string) error {
+	if reviewedSHA256 == "" || reviewedSHA256 == p.TargetSHA256 {
 		return nil
 	}
 	return api.ApprovalRequired(
@@ -320,23 +320,23 @@ func decisionComment(d *api.VersionDecision) *string {
 func (s *Service) decideApproval(
 	ctx context.Context,
 	by api.Caller,
-	id string,
+	approvalID string,
 	verdict api.ApprovalStatus,
 	reason *string,
-	reviewed string,
+	reviewedSHA256 string,
 ) (*api.Approval, error) {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if p, err = getApproval(tx, by, id); err != nil {
+		if p, err = getApproval(tx, by, approvalID); err != nil {
 			return err
 		}
-		if err := checkReviewedHash(&p, reviewed); err != nil && p.Status == api.ApprovalPending {
+		if err := checkReviewedHash(&p, reviewedSHA256); err != nil && p.Status == api.ApprovalPending {
 			return err
 		}
 		return recordDecision(tx, by, &p, verdict, reason)
 	})
 	if errors.Is(err, errContentChanged) {
-		return nil, s.voidStaleApproval(ctx, by, id)
+		return nil, s.voidAndReportStaleApproval(ctx, by, approvalID)
 	}
 	return &p, err
 }
@@ -344,15 +344,15 @@ func (s *Service) decideApproval(
 // errContentChanged reports that the content changed after approval was requested.
 var errContentChanged = errors.New("the content changed after approval was requested")
 
-// voidStaleApproval voids an approval whose content changed, in its own transaction, and returns
+// voidAndReportStaleApproval voids an approval whose content changed, in its own transaction, and returns
 // the error to report.
-func (s *Service) voidStaleApproval(ctx context.Context, by api.Caller, id string) error {
+func (s *Service) voidAndReportStaleApproval(ctx context.Context, by api.Caller, approvalID string) error {
 	var p api.Approval
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if p, err = getApproval(tx, by, id); err != nil {
+		if p, err = getApproval(tx, by, approvalID); err != nil {
 			return err
 		}
-		return voidApprovals(tx, by, p.TargetID, errContentChanged.Error())
+		return voidPendingApprovals(tx, by, p.TargetID, errContentChanged.Error())
 	})
 	if err != nil {
 		return err
@@ -408,16 +408,16 @@ func deciderName(p *api.Approval) string {
 
 // requireSecondPerson returns an error if the organization requires a second person and the decider
 // submitted or edited the content. All API keys of a person count as that person.
-func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authors []string, person, actor string) error {
+func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authorIDs []string, personID, actorID string) error {
 	org, err := store.Organizations.Get(tx, orgID)
 	if err != nil {
 		return err
 	}
 	switch on, _ := org.Settings[api.RequireSecondPerson].(bool); {
 	case !on:
-	case p.RequestedByUserID == person || p.RequestedBy.ID == actor:
+	case p.RequestedByUserID == personID || p.RequestedBy.ID == actorID:
 		return api.Forbidden("this organization requires a second person to decide; you submitted it yourself")
-	case slices.Contains(authors, person):
+	case slices.Contains(authorIDs, personID):
 		return api.Forbidden("this organization requires a second person to decide; you edited it yourself")
 	}
 	return nil
@@ -430,7 +430,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 		return err
 	}
 	head, word := k.version(&v), "rejected"
-	if p.Delegation, err = findDecisionRight(tx, by, p, head.AuthorIDs); err != nil {
+	if p.Delegation, err = requireDecisionRight(tx, by, p, head.AuthorIDs); err != nil {
 		return err
 	}
 	items, err := k.readItems(tx, by.OrganizationID, p.TargetID)
@@ -464,7 +464,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 			}
 		}
 	}
-	return errors.Join(k.saveVersion(tx, by, &v),
+	return errors.Join(k.saveVersionAndArtifact(tx, by, &v),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + "." + word, AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
@@ -485,7 +485,7 @@ func (k deliverableType[V, I]) supersedeApproved(tx *store.Tx, by api.Caller, ex
 	}
 	for _, v := range old {
 		k.version(&v).Status = api.VersionSuperseded
-		if err := k.saveVersion(tx, by, &v); err != nil {
+		if err := k.saveVersionAndArtifact(tx, by, &v); err != nil {
 			return err
 		}
 	}
@@ -498,13 +498,13 @@ func approveVersion[V, I any](
 	s *Service,
 	by api.Caller,
 	k deliverableType[V, I],
-	id string,
+	versionID string,
 	d *api.VersionDecision,
 ) (*V, error) {
 	var v V
 	var pending string
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if v, err = k.getVersion(tx, by.OrganizationID, id); err != nil {
+		if v, err = k.getVersion(tx, by.OrganizationID, versionID); err != nil {
 			return err
 		}
 		head := k.version(&v)
@@ -536,11 +536,11 @@ func approveVersion[V, I any](
 		if err := recordDecision(tx, by, &p, api.ApprovalApproved, decisionComment(d)); err != nil {
 			return err
 		}
-		v, err = k.getVersion(tx, by.OrganizationID, id)
+		v, err = k.getVersion(tx, by.OrganizationID, versionID)
 		return err
 	})
 	if errors.Is(err, errContentChanged) {
-		return nil, s.voidStaleApproval(ctx, by, pending)
+		return nil, s.voidAndReportStaleApproval(ctx, by, pending)
 	}
 	return &v, err
 }

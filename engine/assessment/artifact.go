@@ -15,7 +15,7 @@ func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.Deli
 	org, assessment := by.OrganizationID, v.AssessmentID
 	art, err := store.Artifacts.By("assessment").Get(tx, org, assessment, kind)
 	if errors.Is(err, store.ErrNotFound) {
-		art, err = api.Artifact{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, Type: kind, Title: title}, nil
+		art, err = api.Artifact{TenantRecord: newTenantRecord(tx, by), AssessmentID: assessment, Type: kind, Title: title}, nil
 	}
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.Deli
 	rec, err := store.ArtifactVersions.Get(tx, org, art.ID, v.VersionNumber)
 	if errors.Is(err, store.ErrNotFound) {
 		rec, err = api.ArtifactVersion{
-			TenantRecord:  tenantRecord(tx, by),
+			TenantRecord:  newTenantRecord(tx, by),
 			ArtifactID:    art.ID,
 			VersionNumber: v.VersionNumber,
 			RecordID:      v.ID,
@@ -44,14 +44,14 @@ func recordArtifact(tx *store.Tx, by api.Caller, kind, title string, v *api.Deli
 	return errors.Join(store.Artifacts.Put(tx, org, &art), store.ArtifactVersions.Put(tx, org, &rec))
 }
 
-// RecordReport numbers a new report among those of its template and format. A report on approved
+// RecordReportArtifact numbers a new report among those of its template and format. A report on approved
 // sources is current until the next such report, a draft until the next report of any kind.
-func RecordReport(tx *store.Tx, by api.Caller, r *api.Report) error {
+func RecordReportArtifact(tx *store.Tx, by api.Caller, r *api.Report) error {
 	org, variant := by.OrganizationID, r.Template+"/"+r.Format
 	art, err := store.Artifacts.By("assessment").Get(tx, org, r.AssessmentID, "report", variant)
 	if errors.Is(err, store.ErrNotFound) {
 		art, err = api.Artifact{
-			TenantRecord: tenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
+			TenantRecord: newTenantRecord(tx, by), AssessmentID: r.AssessmentID, Type: "report", Variant: &variant,
 			Title: fmt.Sprintf("%s report as %s", strings.ReplaceAll(r.Template, "_", " "), r.Format),
 		}, nil
 	}
@@ -59,7 +59,7 @@ func RecordReport(tx *store.Tx, by api.Caller, r *api.Report) error {
 		return err
 	}
 	rec := api.ArtifactVersion{
-		TenantRecord:  tenantRecord(tx, by),
+		TenantRecord:  newTenantRecord(tx, by),
 		ArtifactID:    art.ID,
 		VersionNumber: art.CurrentVersion + 1,
 		Status:        api.VersionApproved,

@@ -90,7 +90,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	if err := checkDate("due_date", b.DueDate); err != nil {
 		return nil, err
 	}
-	snap, customRevision, err := s.catalog.LatestSnapshot(ctx, by.OrganizationID, b.SCFVersionID)
+	snap, customRevision, err := s.catalog.SnapshotWithLatestCustom(ctx, by.OrganizationID, b.SCFVersionID)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	var out api.Assessment
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out = api.Assessment{
-			TenantRecord:   tenantRecord(tx, by),
+			TenantRecord:   newTenantRecord(tx, by),
 			Name:           name,
 			Description:    b.Description,
 			State:          api.StateDraft,
@@ -140,7 +140,7 @@ func checkCustomRevision(tx *store.Tx, by api.Caller, revision int) error {
 	return err
 }
 
-func tenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
+func newTenantRecord(tx *store.Tx, by api.Caller) api.TenantRecord {
 	return api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: by.OrganizationID}
 }
 
@@ -183,7 +183,7 @@ func (s *Service) checkFutureDate(field string, d *api.Date) error {
 // alias for several frameworks resolves to all of them.
 func resolveFrameworks(snap *scf.Snapshot, refs []string) (ids, codes []string, err error) {
 	for _, ref := range refs {
-		scope, err := snap.FrameworkScope(ref)
+		scope, err := snap.FrameworkWithIncluded(ref)
 		if err != nil {
 			return nil, nil, api.Invalid("framework_id", "%v", err)
 		}
@@ -257,7 +257,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 // fillCounts sets the derived fields: progress by state and record counts.
 func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
-	a.Progress = a.State.Progress()
+	a.Progress = a.State.ProgressPercent()
 	if a.Counts.Documents, err = store.Documents.By("assessment").Count(tx, org, a.ID); err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 	customRevision := a.CustomRevision
 	if refs != nil {
 		var snap *scf.Snapshot
-		snap, customRevision, err = s.catalog.LatestSnapshot(ctx, by.OrganizationID, a.SCFVersionID)
+		snap, customRevision, err = s.catalog.SnapshotWithLatestCustom(ctx, by.OrganizationID, a.SCFVersionID)
 		if err != nil {
 			return nil, err
 		}
@@ -390,7 +390,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 				}
 				return nil
 			},
-			func() error { return store.DeleteBodies(tx, org, a.ID) },
+			func() error { return store.DeleteSharedBodies(tx, org, a.ID) },
 			func() error {
 				return purgeByAssessment(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID })
 			},
@@ -421,7 +421,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 				return purgeByAssessment(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
 			},
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
-			func() error { return store.DeleteSync(tx, org, a.ID) },
+			func() error { return store.DeleteSyncData(tx, org, a.ID) },
 			func() error {
 				return audit.PublishEvent(tx, by, audit.Event{
 					Type: "assessment.deleted", Summary: "deleted " + a.Name,

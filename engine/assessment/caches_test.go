@@ -8,30 +8,30 @@ import (
 
 func TestDraftCachesKeepTheMostRecentlyUsed(t *testing.T) {
 	m := draftCaches{byAssessment: map[string]*draftCache{}}
-	first := m.get("a")
-	m.get("b")
-	if m.get("a") != first {
+	first := m.getOrCreate("a")
+	m.getOrCreate("b")
+	if m.getOrCreate("a") != first {
 		t.Error("the first of two was evicted")
 	}
-	m.get("c") // evicts b
-	if m.get("a") != first || len(m.byAssessment) != maxDraftCaches {
+	m.getOrCreate("c") // evicts b
+	if m.getOrCreate("a") != first || len(m.byAssessment) != maxDraftCaches {
 		t.Errorf("%d caches after a third assessment", len(m.byAssessment))
 	}
 	m.remove("a")
-	if m.get("a") == first {
+	if m.getOrCreate("a") == first {
 		t.Error("a removed cache is still there")
 	}
 }
 
 func TestUnusedDraftCachesAreTrimmed(t *testing.T) {
 	s := &Service{draftCaches: draftCaches{byAssessment: map[string]*draftCache{}}}
-	s.draftCaches.get("a")
+	s.draftCaches.getOrCreate("a")
 	for range maxIdleTrims {
 		if s.TrimCaches() {
 			t.Fatal("trimmed before its time")
 		}
 	}
-	s.draftCaches.get("a") // used again
+	s.draftCaches.getOrCreate("a") // used again
 	if s.TrimCaches() {
 		t.Error("trimmed just after use")
 	}
@@ -49,8 +49,8 @@ func TestVersionCacheEvictsTheOldestOfAGate(t *testing.T) {
 		k.put(cachedVersion{gate: api.GateSoA, id: id, lines: id, size: 1})
 	}
 	k.put(cachedVersion{gate: api.GatePOAM, id: "p", lines: "p", size: 1})
-	if k.latestLines(api.GateSoA, "1") != nil || k.latestLines(api.GateSoA, "2") != "2" ||
-		k.latestLines(api.GateSoA, "") != "3" {
+	if k.cachedLines(api.GateSoA, "1") != nil || k.cachedLines(api.GateSoA, "2") != "2" ||
+		k.cachedLines(api.GateSoA, "") != "3" {
 		t.Error("the oldest version of the gate should be gone, and only that")
 	}
 	k.put(cachedVersion{gate: api.GateGapAnalysis, id: "big", lines: "big", size: maxVersionCacheBytes})

@@ -43,15 +43,15 @@ func (k deliverableType[V, I]) lastApprovedItems(tx *store.Tx, s *Service, a *ap
 	return k.readItemsCached(tx, s, a, k.version(&v).ID)
 }
 
-// isUnmodified reports whether the newest version is still the one that was read.
-func (k deliverableType[V, I]) isUnmodified(previous *previousVersion[I], newest *V) bool {
+// isStillNewest reports whether the newest version is still the one that was read.
+func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newest *V) bool {
 	head := k.version(newest)
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousFor is like loadPrevious but also restores edits of items that left the scope and are
+// loadPreviousWithOlderEdits is like loadPrevious but also restores edits of items that left the scope and are
 // now back.
-func (k deliverableType[V, I]) loadPreviousFor(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
+func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPrevious(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
 		return previous, err // every SoA version has all lines; completed plan items are not restored
@@ -125,7 +125,7 @@ func loadPreviousInView[V, I any](
 	k deliverableType[V, I],
 	items []I,
 ) (previous previousVersion[I], err error) {
-	err = s.db.View(ctx, func(tx *store.Tx) error { previous, err = k.loadPreviousFor(tx, s, a, items); return err })
+	err = s.db.View(ctx, func(tx *store.Tx) error { previous, err = k.loadPreviousWithOlderEdits(tx, s, a, items); return err })
 	return previous, err
 }
 

@@ -47,9 +47,9 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	return out, nil
 }
 
-// staleSourceWarnings returns the messages of staleSourceIssues for the newest Statement of
+// staleSoASourceWarnings returns the messages of staleSourceIssues for the newest Statement of
 // Applicability.
-func (s *Service) staleSourceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
+func (s *Service) staleSoASourceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) (warnings []string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		v, items, err := soa.readNewest(tx, by.OrganizationID, a.ID)
 		if err != nil || v == nil {

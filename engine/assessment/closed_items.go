@@ -44,18 +44,18 @@ func reassignToOpenControls(previous []api.POAMItem, current []api.POAMItem) []a
 	return out
 }
 
-// planOriginKey returns a key that distinguishes a control's plan items: manually added gaps, and
+// poamOriginKey returns a key that distinguishes a control's plan items: manually added gaps, and
 // items whose gap is closed.
-func planOriginKey(i *api.POAMItem) string {
+func poamOriginKey(i *api.POAMItem) string {
 	if i.FindingID == "" {
 		return "was " + i.POAMCode
 	}
 	return i.FindingOrigin
 }
 
-// unlinkReopened makes items whose gap was closed, unless a user closed them, match the gap when it
+// makeAutoClosedMatchable makes items whose gap was closed, unless a user closed them, match the gap when it
 // reopens.
-func unlinkReopened(previous []api.POAMItem) []api.POAMItem {
+func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	out := slices.Clone(previous)
 	for n := range out {
 		if i := &out[n]; i.FindingID == "" && !(i.IsManual("status") && isClosedStatus(i.Status)) {
@@ -100,9 +100,9 @@ func carryClosedItems(
 	return out
 }
 
-// scopePredicate returns a function that reports whether a control applies according to the SoA
+// newApplicabilityPredicate returns a function that reports whether a control applies according to the SoA
 // that the gap analysis was made from.
-func (s *Service) scopePredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
+func (s *Service) newApplicabilityPredicate(tx *store.Tx, a *api.Assessment, v *api.GapVersion) (func(code string) bool, error) {
 	applies := map[string]bool{}
 	if id := v.Inputs["soa_version_id"]; id != "" {
 		lines, err := soa.readItemsCached(tx, s, a, id)

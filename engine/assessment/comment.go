@@ -29,7 +29,7 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		out = api.Comment{TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, Author: by.Actor, Text: text}
+		out = api.Comment{TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, Author: by.Actor, Text: text}
 		if err := resolveCommentTarget(tx, by, in, &a, &out); err != nil {
 			return err
 		}

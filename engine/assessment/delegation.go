@@ -63,7 +63,7 @@ func (s *Service) CreateDelegation(ctx context.Context, by api.Caller, in *api.C
 			where = "in " + a.Name
 		}
 		out = api.Delegation{
-			TenantRecord: tenantRecord(
+			TenantRecord: newTenantRecord(
 				tx,
 				by,
 			),
@@ -149,11 +149,11 @@ func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool 
 	return (d.AssessmentID == nil || *d.AssessmentID == assessment) && slices.Contains(d.Gates, gate)
 }
 
-// findDecisionRight returns the delegation under which the caller decides, or nil if their own role
+// requireDecisionRight returns the delegation under which the caller decides, or nil if their own role
 // permits it. If the organization requires a second person, neither the decider nor the delegator
 // may have submitted or edited the content.
-func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []string) (*api.DecidedFor, error) {
-	if err := requireSecondPerson(tx, by.OrganizationID, p, authors, by.UserID, by.Actor.ID); err != nil {
+func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorIDs []string) (*api.DecidedFor, error) {
+	if err := requireSecondPerson(tx, by.OrganizationID, p, authorIDs, by.UserID, by.Actor.ID); err != nil {
 		return nil, err
 	}
 	hasOwnRight, err := mayDecide(tx, by.OrganizationID, by.UserID)
@@ -193,7 +193,7 @@ func findDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authors []s
 			refused = api.Forbidden("%s, who delegated to you, may no longer decide", d.DelegatorName)
 			continue
 		}
-		if err := requireSecondPerson(tx, by.OrganizationID, p, authors, d.DelegatorID, ""); err != nil {
+		if err := requireSecondPerson(tx, by.OrganizationID, p, authorIDs, d.DelegatorID, ""); err != nil {
 			if !api.IsCode(err, api.CodeForbidden) {
 				return nil, err
 			}

@@ -63,7 +63,7 @@ var (
 		version:      func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.Finding) *api.Item { return &i.Item },
 		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
-		originKey:    (*api.Finding).Origin,
+		originKey:    (*api.Finding).OriginKey,
 		draftedState: api.StateGapAnalysisDrafted,
 		validateItem: validateFinding,
 	}
@@ -84,7 +84,7 @@ var (
 		version:      func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.POAMItem) *api.Item { return &i.Item },
 		clearIDs:     func(i *api.POAMItem) { i.FindingID, i.FindingOrigin = "", "" },
-		originKey:    planOriginKey,
+		originKey:    poamOriginKey,
 		legacyKey:    func(i *api.POAMItem) string { return i.Weakness },
 		draftedState: api.StatePOAMDrafted,
 		validateItem: validatePOAMItem,
@@ -98,17 +98,17 @@ var deliverables = map[api.Gate]deliverable{api.GateSoA: soa, api.GateGapAnalysi
 type deliverable interface {
 	SyncedDeliverable
 	newestHeader(tx *store.Tx, org, assessment string) (*api.DeliverableVersion, error)
-	basisHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
+	approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error)
 	getHeader(tx *store.Tx, org, version string) (*api.DeliverableVersion, error)
 	isEarlyDraft(a *api.Assessment, head *api.DeliverableVersion) bool
 	countNewestItems(tx *store.Tx, org, assessment string) (int, error)
 	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
-	readRecords(tx *store.Tx, org, version string) (merge.Records, error)
-	hashExported(items []byte) (string, error)
+	readItemRecords(tx *store.Tx, org, version string) (merge.Records, error)
+	hashItemsJSON(items []byte) (string, error)
 	requireApproval(tx *store.Tx, a *api.Assessment) error
 	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
-	addEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
-	checkUndecided(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
+	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
+	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
 	purgeVersions(tx *store.Tx, org, assessment string) error
 }
 
@@ -116,8 +116,8 @@ type deliverable interface {
 // from.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
 
-// inputRefs returns the entries that record a version as an input of another.
-func (k deliverableType[V, I]) inputRefs(v *V) map[string]string {
+// describeAsInput returns the entries that record a version as an input of another.
+func (k deliverableType[V, I]) describeAsInput(v *V) map[string]string {
 	key, head := inputPrefixes[k.gate], k.version(v)
 	return map[string]string{key + "_version_id": head.ID, key + "_sha256": head.ContentSHA256, key + "_status": string(head.Status)}
 }
@@ -149,8 +149,8 @@ func (k deliverableType[V, I]) readNewest(tx *store.Tx, org, assessment string) 
 	return &v, items, err
 }
 
-// saveVersion writes a version and updates its artifact.
-func (k deliverableType[V, I]) saveVersion(tx *store.Tx, by api.Caller, v *V) error {
+// saveVersionAndArtifact writes a version and updates its artifact.
+func (k deliverableType[V, I]) saveVersionAndArtifact(tx *store.Tx, by api.Caller, v *V) error {
 	return errors.Join(
 		k.versions.Put(tx, by.OrganizationID, v),
 		recordArtifact(tx, by, string(k.gate), k.gate.Title(), k.version(v)),
@@ -174,18 +174,18 @@ func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) 
 	return v, false, nil
 }
 
-// basisVersion returns the version the next deliverable builds on: the approved one, or the newest
+// approvedOrNewestVersion returns the version the next deliverable builds on: the approved one, or the newest
 // if none is approved.
-func (k deliverableType[V, I]) basisVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
+func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
 	if v, ok, err := k.approvedVersion(tx, a); ok || err != nil {
 		return v, ok, err
 	}
 	return k.newestVersion(tx, a.OrganizationID, a.ID)
 }
 
-// basisHeader returns the head of basisVersion, or nil if nothing has been drafted.
-func (k deliverableType[V, I]) basisHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
-	v, ok, err := k.basisVersion(tx, a)
+// approvedOrNewestHeader returns the head of basisVersion, or nil if nothing has been drafted.
+func (k deliverableType[V, I]) approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
+	v, ok, err := k.approvedOrNewestVersion(tx, a)
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -198,19 +198,19 @@ func (k deliverableType[V, I]) getHeader(tx *store.Tx, org, version string) (*ap
 	return k.version(&v), err
 }
 
-// requireBasis is like basisVersion but returns a conflict if nothing has been drafted.
-func (k deliverableType[V, I]) requireBasis(tx *store.Tx, a *api.Assessment) (V, error) {
-	v, ok, err := k.basisVersion(tx, a)
+// requireApprovedOrNewest is like basisVersion but returns a conflict if nothing has been drafted.
+func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Assessment) (V, error) {
+	v, ok, err := k.approvedOrNewestVersion(tx, a)
 	if err == nil && !ok {
 		err = api.Conflict("there is no %s yet; draft it first", k.gate.Title())
 	}
 	return v, err
 }
 
-// readBasis returns the basis version with its items.
-func readBasis[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
+// readApprovedOrNewest returns the basis version with its items.
+func readApprovedOrNewest[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		if v, err = k.requireBasis(tx, a); err != nil {
+		if v, err = k.requireApprovedOrNewest(tx, a); err != nil {
 			return err
 		}
 		items, err = k.readItemsCached(tx, s, a, k.version(&v).ID)
@@ -328,7 +328,7 @@ type draft[I any] struct {
 	editedControls []string
 	// isCopy: the items are copies from the previous version, including edits.
 	isCopy bool
-	// skipIfUnchanged keeps the newest version if content and inputs are equal.
+	// keepReviewedIfUnchanged keeps the newest version if content and inputs are equal.
 	skipIfUnchanged bool
 	// encoded holds the items encoded in advance, or nil.
 	encoded []store.PreparedRecord[I]
@@ -336,12 +336,12 @@ type draft[I any] struct {
 
 // insertVersion writes the next version with its items and supersedes the previous unapproved one.
 func (k deliverableType[V, I]) insertVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
-	v, _, err := k.writeVersion(tx, by, a, d)
+	v, _, err := k.insertVersionWithLines(tx, by, a, d)
 	return v, err
 }
 
-// writeVersion is like insertVersion and also returns the items as stored, sorted by code.
-func (k deliverableType[V, I]) writeVersion(
+// insertVersionWithLines is like insertVersion and also returns the items as stored, sorted by code.
+func (k deliverableType[V, I]) insertVersionWithLines(
 	tx *store.Tx,
 	by api.Caller,
 	a *api.Assessment,
@@ -355,7 +355,7 @@ func (k deliverableType[V, I]) writeVersion(
 	}
 	if ok {
 		number = k.version(&old).VersionNumber + 1
-		if err := k.supersedeVersion(tx, by, a, &old); err != nil {
+		if err := k.supersedeUnlessDecided(tx, by, a, &old); err != nil {
 			return v, nil, err
 		}
 	}
@@ -366,7 +366,7 @@ func (k deliverableType[V, I]) writeVersion(
 	}
 	head := k.version(&v)
 	*head = api.DeliverableVersion{
-		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
+		TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, VersionNumber: number, Status: api.VersionDraft,
 		CreatedBy: by.Actor.Name, GeneratedByAgentRunID: agentRunID(by), Inputs: d.inputs, Method: d.method, Kept: d.editedControls,
 	}
 	if ok && (d.isCopy || len(d.editedControls) > 0) {
@@ -374,7 +374,7 @@ func (k deliverableType[V, I]) writeVersion(
 	}
 	for n := range d.items {
 		it := k.item(&d.items[n])
-		it.TenantRecord, it.AssessmentID, it.VersionID = tenantRecord(tx, by), a.ID, head.ID
+		it.TenantRecord, it.AssessmentID, it.VersionID = newTenantRecord(tx, by), a.ID, head.ID
 		it.Revision = max(1, it.Revision)
 	}
 	// Write and hash items in reading order: by code, then by ID.
@@ -405,30 +405,30 @@ func (k deliverableType[V, I]) writeVersion(
 		}))
 }
 
-// supersedeVersion marks a version as superseded by a newer one, unless it was decided on.
-func (k deliverableType[V, I]) supersedeVersion(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
+// supersedeUnlessDecided marks a version as superseded by a newer one, unless it was decided on.
+func (k deliverableType[V, I]) supersedeUnlessDecided(tx *store.Tx, by api.Caller, a *api.Assessment, v *V) error {
 	head := k.version(v)
 	if head.Status != api.VersionDraft && head.Status != api.VersionUnderReview {
 		return nil
 	}
 	if head.Status == api.VersionUnderReview {
-		if err := k.reopenVersion(tx, by, a, v, "a newer version was drafted"); err != nil {
+		if err := k.withdrawFromReview(tx, by, a, v, "a newer version was drafted"); err != nil {
 			return err
 		}
 	}
 	head.Status, head.UpdatedAt = api.VersionSuperseded, tx.Now()
-	return k.saveVersion(tx, by, v)
+	return k.saveVersionAndArtifact(tx, by, v)
 }
 
-// reopenVersion withdraws a version from review because its content changes: the pending approval
+// withdrawFromReview withdraws a version from review because its content changes: the pending approval
 // is voided and the assessment returns to its drafted state.
-func (k deliverableType[V, I]) reopenVersion(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, reason string) error {
+func (k deliverableType[V, I]) withdrawFromReview(tx *store.Tx, by api.Caller, a *api.Assessment, v *V, reason string) error {
 	head := k.version(v)
-	if err := voidApprovals(tx, by, head.ID, reason); err != nil {
+	if err := voidPendingApprovals(tx, by, head.ID, reason); err != nil {
 		return err
 	}
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionDraft, nil, nil, tx.Now()
-	if err := k.saveVersion(tx, by, v); err != nil {
+	if err := k.saveVersionAndArtifact(tx, by, v); err != nil {
 		return err
 	}
 	if gate, drafted, ok := a.State.ReviewGate(); ok && gate == k.gate {
@@ -444,16 +444,16 @@ func editItem[V, I any](
 	s *Service,
 	by api.Caller,
 	k deliverableType[V, I],
-	id string,
-	m api.Match,
+	itemID string,
+	match api.Match,
 	change func(*I) ([]string, error),
 ) (*I, error) {
 	var out I
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		item, err := k.items.Get(tx, org, id)
+		item, err := k.items.Get(tx, org, itemID)
 		if err != nil {
-			return store.ToNotFound(err, k.gate.Title()+" item", id)
+			return store.ToNotFound(err, k.gate.Title()+" item", itemID)
 		}
 		a, err := getAssessment(tx, by, k.item(&item).AssessmentID)
 		if err != nil {
@@ -462,7 +462,7 @@ func editItem[V, I any](
 		if err := requireOpen(&a); err != nil {
 			return err
 		}
-		if err := checkIfMatch(m, k.item(&item).Revision); err != nil {
+		if err := checkIfMatch(match, k.item(&item).Revision); err != nil {
 			return err
 		}
 		v, err := k.getVersion(tx, org, k.item(&item).VersionID)
@@ -472,7 +472,7 @@ func editItem[V, I any](
 		tried := item
 		fields, err := change(&tried)
 		if err == nil && (k.version(&v).Status != api.VersionDraft || k.item(&item).AreManual(fields)) {
-			fields, err = changedFieldNames(&item, &tried, fields)
+			fields, err = namesIfAnyChanged(&item, &tried, fields)
 		}
 		if err != nil || len(fields) == 0 {
 			out = item
@@ -483,7 +483,7 @@ func editItem[V, I any](
 		}
 		switch head := k.version(&v); head.Status {
 		case api.VersionUnderReview:
-			err = k.reopenVersion(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
+			err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
 		case api.VersionApproved, api.VersionRejected:
 			v, item, err = k.copyToNextVersion(tx, by, &a, v, item)
 		case api.VersionSuperseded:
@@ -506,7 +506,7 @@ func editItem[V, I any](
 		}
 		k.version(&v).UpdatedAt = tx.Now()
 		out = item
-		return errors.Join(k.saveVersion(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, false))
+		return errors.Join(k.saveVersionAndArtifact(tx, by, &v), k.auditItemChange(tx, by, k.item(&item), fields, false))
 	})
 	return &out, err
 }
@@ -515,7 +515,7 @@ func editItem[V, I any](
 func (k deliverableType[V, I]) auditItemChange(tx *store.Tx, by api.Caller, it *api.Item, fields []string, offline bool) error {
 	var named []string
 	for _, f := range fields {
-		named = append(named, displayName(strings.TrimPrefix(f, resetPrefix)))
+		named = append(named, underscoresToSpaces(strings.TrimPrefix(f, resetPrefix)))
 	}
 	data := map[string]any{"control_code": it.ControlCode, "fields": fields}
 	if offline {
@@ -644,18 +644,18 @@ func listVersions[V, I any](
 	)
 }
 
-func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], id string) (*V, error) {
+func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], versionID string) (*V, error) {
 	var v V
-	err := s.db.View(ctx, func(tx *store.Tx) (err error) { v, err = k.getVersion(tx, by.OrganizationID, id); return err })
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) { v, err = k.getVersion(tx, by.OrganizationID, versionID); return err })
 	return &v, err
 }
 
 // getItem returns an item; noun names it in errors.
-func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, id string) (*I, error) {
+func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, itemID string) (*I, error) {
 	var i I
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		i, err = k.items.Get(tx, by.OrganizationID, id)
-		return store.ToNotFound(err, noun, id)
+		i, err = k.items.Get(tx, by.OrganizationID, itemID)
+		return store.ToNotFound(err, noun, itemID)
 	})
 	return &i, err
 }
@@ -668,16 +668,16 @@ func listItems[V, I any](
 	s *Service,
 	by api.Caller,
 	k deliverableType[V, I],
-	id string,
+	versionID string,
 	cacheKey any,
 	p api.Paging,
 	sort string,
 	order []store.SortBy[I],
 	matches func(*I) bool,
 ) (*api.List[I], error) {
-	name := fmt.Sprintf("%q %q %q %q %#v %#v", k.items.Name(), by.OrganizationID, id, sort, p, cacheKey)
+	name := fmt.Sprintf("%q %q %q %q %#v %#v", k.items.Name(), by.OrganizationID, versionID, sort, p, cacheKey)
 	page, err := s.itemPages.Get(name, func() (any, error) {
-		if _, err := getVersion(ctx, s, by, k, id); err != nil {
+		if _, err := getVersion(ctx, s, by, k, versionID); err != nil {
 			return nil, err
 		}
 		page, err := store.SortedList(
@@ -688,9 +688,9 @@ func listItems[V, I any](
 			p,
 			sort,
 			order,
-			store.PageQuery[I]{Index: "version", Prefix: store.K(id), Filter: matches},
+			store.PageQuery[I]{Index: "version", Prefix: store.K(versionID), Filter: matches},
 		)
-		api.NeverNull(page) // later readers must not write to the shared page
+		api.ReplaceNilCollections(page) // later readers must not write to the shared page
 		return page, err
 	})
 	if err != nil {

@@ -53,36 +53,36 @@ func (s *Service) DiffArtifact(ctx context.Context, by api.Caller, in *api.Artif
 }
 
 // artifactRecordID returns the ID of the record behind a version of an artifact.
-func artifactRecordID(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (string, error) {
-	v, err := store.ArtifactVersions.Get(tx, art.OrganizationID, art.ID, number)
+func artifactRecordID(tx *store.Tx, art *api.Artifact, versionNumber int, inputField string, hashOut *string) (string, error) {
+	v, err := store.ArtifactVersions.Get(tx, art.OrganizationID, art.ID, versionNumber)
 	if err != nil {
-		if number < 1 || number > art.CurrentVersion {
-			return "", api.Invalid(field, "the %s has versions 1 to %d, not %d", art.Title, art.CurrentVersion, number)
+		if versionNumber < 1 || versionNumber > art.CurrentVersion {
+			return "", api.Invalid(inputField, "the %s has versions 1 to %d, not %d", art.Title, art.CurrentVersion, versionNumber)
 		}
 		return "", err
 	}
-	*hash = v.ContentSHA256
+	*hashOut = v.ContentSHA256
 	return v.RecordID, nil
 }
 
 // readVersionRecords reads a version of an artifact.
-func readVersionRecords(tx *store.Tx, art *api.Artifact, number int, field string, hash *string) (merge.Records, error) {
-	record, err := artifactRecordID(tx, art, number, field, hash)
+func readVersionRecords(tx *store.Tx, art *api.Artifact, versionNumber int, inputField string, hashOut *string) (merge.Records, error) {
+	record, err := artifactRecordID(tx, art, versionNumber, inputField, hashOut)
 	if err != nil {
 		return nil, err
 	}
 	if k, ok := deliverables[api.Gate(art.Type)]; ok {
-		return k.readRecords(tx, art.OrganizationID, record)
+		return k.readItemRecords(tx, art.OrganizationID, record)
 	}
-	sc, err := store.ScopeVersions.Get(tx, art.OrganizationID, art.AssessmentID, number)
+	sc, err := store.ScopeVersions.Get(tx, art.OrganizationID, art.AssessmentID, versionNumber)
 	if err != nil {
-		return nil, store.ToNotFound(err, "content of scope version", fmt.Sprint(number))
+		return nil, store.ToNotFound(err, "content of scope version", fmt.Sprint(versionNumber))
 	}
 	out := merge.Records{}
 	return out, out.Add("", sc)
 }
 
-func (k deliverableType[V, I]) readRecords(tx *store.Tx, org, version string) (merge.Records, error) {
+func (k deliverableType[V, I]) readItemRecords(tx *store.Tx, org, version string) (merge.Records, error) {
 	items, err := k.readItems(tx, org, version)
 	if err != nil {
 		return nil, err
@@ -104,9 +104,9 @@ const maxDiffText = 8 << 20 // maximum size of each compared report, in bytes
 var textFormats = []string{"html", "md", "csv", "json", "oscal"}
 
 // diffReports compares two reports line by line.
-func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.ArtifactDiff, from, to string) error {
+func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.ArtifactDiff, fromID, toID string) error {
 	var texts [2]string
-	for n, id := range []string{from, to} {
+	for n, id := range []string{fromID, toID} {
 		var r api.Report
 		err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 			r, err = store.Reports.Get(tx, by.OrganizationID, id)
@@ -132,8 +132,8 @@ func (s *Service) diffReports(ctx context.Context, by api.Caller, out *api.Artif
 	return nil
 }
 
-func (s *Service) readBlobText(blob string) (string, error) {
-	f, _, err := s.db.Blobs().Open(blob)
+func (s *Service) readBlobText(blobSHA256 string) (string, error) {
+	f, _, err := s.db.Blobs().Open(blobSHA256)
 	if err != nil {
 		return "", err
 	}
@@ -144,17 +144,17 @@ func (s *Service) readBlobText(blob string) (string, error) {
 
 // ContentHash returns the content hash of a gate's items in exported form: JSON, sorted by control
 // code.
-func ContentHash(gate api.Gate, items []byte) (string, error) {
+func ContentHash(gate api.Gate, itemsJSON []byte) (string, error) {
 	k, ok := deliverables[gate]
 	if !ok {
 		return "", fmt.Errorf("there is no gate %q", gate)
 	}
-	return k.hashExported(items)
+	return k.hashItemsJSON(itemsJSON)
 }
 
-func (k deliverableType[V, I]) hashExported(text []byte) (string, error) {
+func (k deliverableType[V, I]) hashItemsJSON(itemsJSON []byte) (string, error) {
 	var items []I
-	if err := json.Unmarshal(text, &items); err != nil {
+	if err := json.Unmarshal(itemsJSON, &items); err != nil {
 		return "", fmt.Errorf("the items of the %s can't be read: %w", k.gate.Title(), err)
 	}
 	return k.contentHash(items)

@@ -38,9 +38,9 @@ const (
 	maxCachedPassages = 20_000
 )
 
-// get returns the cache of an assessment, evicting the least recently used one if there are too
+// getOrCreate returns the cache of an assessment, evicting the least recently used one if there are too
 // many.
-func (m *draftCaches) get(assessment string) *draftCache {
+func (m *draftCaches) getOrCreate(assessment string) *draftCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	cache := m.byAssessment[assessment]
@@ -70,9 +70,9 @@ func (m *draftCaches) remove(assessment string) {
 
 // TrimCaches evicts caches unused for the last maxIdleTrims calls and reports whether there were
 // any. It is called at a fixed interval.
-func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.trim() }
+func (s *Service) TrimCaches() (trimmed bool) { return s.draftCaches.evictIdle() }
 
-func (m *draftCaches) trim() (trimmed bool) {
+func (m *draftCaches) evictIdle() (trimmed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, cache := range m.byAssessment {
@@ -98,7 +98,7 @@ func (s *Service) evaluateStored(
 	controls []api.Control,
 	use func(*Evaluation, map[string]api.Document) error,
 ) error {
-	m := s.draftCaches.get(a.ID)
+	m := s.draftCaches.getOrCreate(a.ID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	embedder, err := s.evidence.Embedder(ctx, by, a.ID)
@@ -115,7 +115,7 @@ func (s *Service) evaluateStored(
 	}
 	j := m.evaluation
 	m.evaluation = nil // if anything below fails, no partial state is kept
-	if j == nil || m.key != key || j.query.RemovedLen() > max(1000, j.query.Len()) {
+	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.Len()) {
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {
 			return err

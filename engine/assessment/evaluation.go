@@ -45,22 +45,22 @@ type PreparedControls struct {
 
 // PrepareControls prepares controls. Word weights are derived from all controls of the catalog, so
 // that a control is judged the same in any selection.
-func PrepareControls(ctx context.Context, m *evidence.Model, catalog, controls []api.Control) (*PreparedControls, error) {
-	ground := m.Background()
+func PrepareControls(ctx context.Context, model *evidence.Model, allControls, controls []api.Control) (*PreparedControls, error) {
+	ground := model.Background()
 	docket, err := judge.NewEvaluationPlan(
 		ctx,
 		controls,
-		&judge.Embedder{Embed: m.Embed, Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)},
+		&judge.Embedder{Embed: model.Embed, Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)},
 		runtime.GOMAXPROCS(0),
 	)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := docket.StatementQueries(ctx, catalog, runtime.GOMAXPROCS(0))
+	texts, err := docket.StatementQueries(ctx, allControls, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
-	return &PreparedControls{docket, evidence.NewScale(m, texts)}, nil
+	return &PreparedControls{docket, evidence.NewScale(model, texts)}, nil
 }
 
 // Evaluation judges prepared controls by the evidence of one collection.
@@ -102,7 +102,7 @@ func (a *PreparedControls) Evaluate(ctx context.Context, session *evidence.Sessi
 type evidenceSource struct{ *evidence.PersistentQuery }
 
 func (s evidenceSource) BestPassages(question int) []judge.RankedPassage {
-	best := s.PersistentQuery.Top(question)
+	best := s.PersistentQuery.TopAnswers(question)
 	out := make([]judge.RankedPassage, len(best))
 	for i, b := range best {
 		out[i] = judge.RankedPassage{Number: b.Slot, Score: b.Score}
@@ -119,7 +119,7 @@ func (s evidenceSource) Documents() []string {
 	return slices.Sorted(maps.Keys(s.PersistentQuery.Documents()))
 }
 
-func (s evidenceSource) DocumentPassages(document string) []int { return s.Slots(document) }
+func (s evidenceSource) DocumentPassages(document string) []int { return s.DocumentSlots(document) }
 
 // today returns the date used for judgements.
 func (s *Service) today() api.Date { return api.DateOf(s.clock()) }
@@ -132,14 +132,14 @@ func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.
 
 // mapParallel returns the results of draft for each input, in order, skipping those for which it
 // returns false, or the first error by position.
-func mapParallel[A, B any](ctx context.Context, inputs []A, draft func(*A) (B, bool, error)) ([]B, error) {
+func mapParallel[A, B any](ctx context.Context, inputs []A, convert func(*A) (B, bool, error)) ([]B, error) {
 	type one struct {
 		made bool
 		err  error
 	}
 	out, results := make([]B, len(inputs)), make([]one, len(inputs))
 	err := forEachParallel(ctx, len(inputs), func(_ context.Context, n int) error {
-		out[n], results[n].made, results[n].err = draft(&inputs[n])
+		out[n], results[n].made, results[n].err = convert(&inputs[n])
 		return nil
 	})
 	kept := out[:0]

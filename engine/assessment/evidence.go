@@ -12,10 +12,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MarkEvidenceChanged marks lines based on passages that changed or were deleted: lines of a draft
+// MarkLinesForReview marks lines based on passages that changed or were deleted: lines of a draft
 // Statement of Applicability need review again, and the timeline names the affected lines of all
 // deliverables. Submitted and approved versions are left unchanged.
-func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error {
+func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, assessment, filename string, changedChunkIDs map[string]bool) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 		return nil
 	}
 	rests := func(e []api.Evidence) bool {
-		return slices.ContainsFunc(e, func(e api.Evidence) bool { return passages[e.ChunkID] })
+		return slices.ContainsFunc(e, func(e api.Evidence) bool { return changedChunkIDs[e.ChunkID] })
 	}
 	touched := map[string]bool{}
 	statement, items, err := soa.readNewest(tx, by.OrganizationID, assessment)
@@ -49,7 +49,7 @@ func (s *Service) MarkEvidenceChanged(tx *store.Tx, by api.Caller, assessment, f
 	}
 	if marked {
 		statement.UpdatedAt = tx.Now()
-		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), soa.saveVersion(tx, by, statement)); err != nil {
+		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), soa.saveVersionAndArtifact(tx, by, statement)); err != nil {
 			return err
 		}
 	}

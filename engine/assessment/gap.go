@@ -18,19 +18,19 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// inputsFromSoA returns the inputs that a deliverable based on the SoA would be drafted from now.
-func (s *Service) inputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
+// currentInputsFromSoA returns the inputs that a deliverable based on the SoA would be drafted from now.
+func (s *Service) currentInputsFromSoA(ctx context.Context, _ api.Caller, a *api.Assessment) (map[string]string, error) {
 	var v api.SoAVersion
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = soa.requireBasis(tx, a)
+		v, err = soa.requireApprovedOrNewest(tx, a)
 		return err
 	})
-	return soa.inputRefs(&v), err
+	return soa.describeAsInput(&v), err
 }
 
 // draftGap drafts a finding for every applicable SoA item with a gap. Manually added gaps are kept.
 func (s *Service) draftGap(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.Finding], err error) {
-	v, items, err := readBasis(ctx, s, a, soa)
+	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
@@ -48,7 +48,7 @@ func (s *Service) draftGapFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.inputRefs(v)}
+	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.describeAsInput(v)}
 	statusByControl, itemsByControl := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
 		itemsByControl[items[n].ControlCode] = &items[n]
@@ -73,7 +73,7 @@ func (s *Service) draftGapFrom(
 		for n := range d.items {
 			f := &d.items[n]
 			if line := itemsByControl[f.ControlCode]; line != nil && f.Source != sourceManual && f.IsManual("status") {
-				plan.ApplyStatusOverride(f, *line, cmp.Or(plan.StatusOverriddenBy(f.Cause), stringOrEmpty(f.EditedBy)))
+				plan.ApplyStatusOverride(f, *line, cmp.Or(plan.ParseOverridingUser(f.Cause), stringOrEmpty(f.EditedBy)))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ const sourceManual = "manual"
 func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
 		if f.Source == sourceManual {
-			f.OriginID = f.Origin()
+			f.OriginID = f.OriginKey()
 			d.items = append(d.items, f)
 			d.addEditedControl(f.ControlCode)
 		}
@@ -154,7 +154,7 @@ func (s *Service) RegenerateGap(ctx context.Context, by api.Caller, in *api.GapI
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, gap, skipIfUnchanged(s.draftGap), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, gap, keepReviewedIfUnchanged(s.draftGap), nil)
 }
 
 // ListGap lists versions, newest first.
@@ -210,7 +210,7 @@ func (s *Service) listFindings(
 	p api.Paging,
 ) (*api.List[api.Finding], error) {
 	q := strings.ToLower(f.Q)
-	if _, err := resolveFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
+	if _, err := normalizeItemFilter(ctx, s, by, gap, id, itemFilter{domain: &f.Domain, control: &f.ControlCode}); err != nil {
 		return nil, err
 	}
 	return listItems(
@@ -224,7 +224,7 @@ func (s *Service) listFindings(
 		cmp.Or(f.Sort, "-severity,-evidenced,-severity_points,-weight,control_code"),
 		findingOrder,
 		func(i *api.Finding) bool {
-			return matchesControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
+			return matchesDomainAndControl(i.Item, f.Domain, f.ControlCode) && (f.Severity == "" || i.Severity == f.Severity) &&
 				(f.Status == "" || i.Status == f.Status) &&
 				matchesOwner(f.Owner, i.Owner) &&
 				matchesQuery(q, i.ControlCode, i.ControlTitle, i.Condition, i.Recommendation) &&
@@ -235,8 +235,8 @@ func (s *Service) listFindings(
 	)
 }
 
-// WorstFirst orders findings by severity, worst first, then by control.
-func WorstFirst(a, b *api.Finding) int {
+// CompareWorstFirst orders findings by severity, worst first, then by control.
+func CompareWorstFirst(a, b *api.Finding) int {
 	return cmp.Or(a.CompareSeverity(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
@@ -261,7 +261,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, err
 		}
 	}
-	redrafted, err := redraftItem(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	redrafted, err := redraftWithoutEdits(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
 	if err != nil {
 		return nil, err
 	}
@@ -445,7 +445,7 @@ func (s *Service) addFinding(
 		case !ok:
 			v, err = gap.insertVersion(tx, by, &a, draft[api.Finding]{method: "by hand"})
 		case v.Status == api.VersionUnderReview:
-			err = gap.reopenVersion(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
+			err = gap.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
 			if items, err = gap.readItems(tx, org, v.ID); err == nil {
@@ -466,13 +466,13 @@ func (s *Service) addFinding(
 			}
 		}
 		addAuthor(&v.DeliverableVersion, by)
-		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = tenantRecord(tx, by), a.ID, v.ID, 1
+		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = newTenantRecord(tx, by), a.ID, v.ID, 1
 		f.OriginID = f.ID
 		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeHash(tx, org, &v)); err != nil {
 			return err
 		}
 		return errors.Join(
-			gap.saveVersion(tx, by, &v),
+			gap.saveVersionAndArtifact(tx, by, &v),
 			audit.PublishEvent(tx, by, audit.Event{
 				Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity},

@@ -13,10 +13,10 @@ import (
 // itemFilter holds the names to filter items by; nil or empty fields don't filter.
 type itemFilter struct{ domain, control, framework, requirement *string }
 
-// resolveFilter normalizes names as in paths to the spelling used in items. It returns an error for
+// normalizeItemFilter normalizes names as in paths to the spelling used in items. It returns an error for
 // an unknown domain, framework or requirement; a control may be missing from the catalog. The
 // returned function reports whether an item belongs to the requirement.
-func resolveFilter[V, I any](
+func normalizeItemFilter[V, I any](
 	ctx context.Context,
 	s *Service,
 	by api.Caller,
@@ -100,7 +100,9 @@ func requirementMatcher(snap *scf.Snapshot, frameworks []string, framework, ref 
 	}
 	return func(has api.RequirementCodes) bool {
 		for f, code := range codes {
-			if slices.ContainsFunc(has[f], func(c string) bool { return c == code || scf.NormalizeCode(c) == scf.NormalizeCode(ref) }) {
+			if slices.ContainsFunc(has[f], func(c string) bool {
+				return c == code || scf.NormalizeRequirementCode(c) == scf.NormalizeRequirementCode(ref)
+			}) {
 				return true
 			}
 		}

@@ -43,7 +43,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		if err := api.CheckMove(a.State, to); err != nil {
 			return err
 		}
-		step, _ := a.State.Next()
+		step, _ := a.State.NextMove()
 		for _, gate := range requiredGates(step) {
 			if err := deliverables[gate].requireApproval(tx, &a); err != nil {
 				return err
@@ -95,8 +95,8 @@ const (
 // changeState writes a state change with its event, including warnings about outdated decisions.
 func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, eventType, reason string, warnings []string) error {
 	from := a.State
-	step, _ := from.Next()
-	after, _ := to.Next()
+	step, _ := from.NextMove()
+	after, _ := to.NextMove()
 	if gates := slices.Concat(requiredGates(step), requiredGates(after)); len(gates) > 0 && to == step.To {
 		more, err := outdatedWarnings(tx, a, gates...)
 		if err != nil {
@@ -152,7 +152,7 @@ func recordLifecycleEvent(
 		fromState = &from
 	}
 	return store.LifecycleEvents.Insert(tx, by.OrganizationID, &api.LifecycleEvent{
-		TenantRecord: tenantRecord(tx, by), AssessmentID: a.ID, FromState: fromState, ToState: to, EventType: eventType, Actor: by.Actor,
+		TenantRecord: newTenantRecord(tx, by), AssessmentID: a.ID, FromState: fromState, ToState: to, EventType: eventType, Actor: by.Actor,
 		Reason: reason, Warnings: truncateWarnings(warnings), TraceID: by.TraceID,
 	})
 }
@@ -165,11 +165,11 @@ func (s *Service) Status(ctx context.Context, by api.Caller, in *api.AssessmentI
 		if err != nil {
 			return err
 		}
-		out.State, out.Progress = a.State, a.State.Progress()
+		out.State, out.Progress = a.State, a.State.ProgressPercent()
 		if out.Outdated, err = listOutdated(tx, &a); err != nil {
 			return err
 		}
-		step, ok := a.State.Next()
+		step, ok := a.State.NextMove()
 		if !ok {
 			return nil
 		}
@@ -215,7 +215,7 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 			out.BlockedBy = append(out.BlockedBy, fmt.Sprintf("%d documents are still being read", waiting))
 		}
 	}
-	if after, ok := move.To.Next(); ok && after.Gate != "" { // the move submits a version for review
+	if after, ok := move.To.NextMove(); ok && after.Gate != "" { // the move submits a version for review
 		head, err := deliverables[after.Gate].newestHeader(tx, by.OrganizationID, a.ID)
 		if err != nil {
 			return err
@@ -295,26 +295,26 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 	case api.StateScopeDrafted:
 		return nil, s.ensureScope(ctx, by, a)
 	case api.StateSoADrafted:
-		return nil, ensureDraft(ctx, s, by, a, soa, s.soaInputs, s.draftSoA)
+		return nil, ensureCurrentDraft(ctx, s, by, a, soa, s.currentSoAInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
 		if err := ensureSubmitted(ctx, s, by, a, soa); err != nil {
 			return nil, err
 		}
-		return s.staleSourceWarnings(ctx, by, a)
+		return s.staleSoASourceWarnings(ctx, by, a)
 	case api.StateSoAApproved:
-		return s.staleSourceWarnings(ctx, by, a)
+		return s.staleSoASourceWarnings(ctx, by, a)
 	case api.StateEvidenceAnalysisReady:
 		return s.newDocumentWarnings(ctx, by, a)
 	case api.StateGapAnalysisDrafted:
-		return nil, ensureDraft(ctx, s, by, a, gap, s.inputsFromSoA, s.draftGap)
+		return nil, ensureCurrentDraft(ctx, s, by, a, gap, s.currentInputsFromSoA, s.draftGap)
 	case api.StateGapAnalysisUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, gap)
 	case api.StateMaturityAssessed:
-		return nil, ensureDraft(ctx, s, by, a, maturity, s.inputsFromSoA, s.draftMaturity)
+		return nil, ensureCurrentDraft(ctx, s, by, a, maturity, s.currentInputsFromSoA, s.draftMaturity)
 	case api.StateMaturityUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, maturity)
 	case api.StatePOAMDrafted:
-		return nil, ensureDraft(ctx, s, by, a, poam, s.poamInputs, s.draftPOAM)
+		return nil, ensureCurrentDraft(ctx, s, by, a, poam, s.currentPOAMInputs, s.draftPOAM)
 	case api.StatePOAMUnderReview:
 		return nil, ensureSubmitted(ctx, s, by, a, poam)
 	case api.StateReportGenerated:
@@ -350,7 +350,7 @@ func (s *Service) warnIfNoDocuments(ctx context.Context, by api.Caller, a *api.A
 }
 
 func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
-	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
+	if err := s.evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		return nil, err
 	}
 	docs, err := s.listDocuments(ctx, by, a)
@@ -368,7 +368,7 @@ func (s *Service) waitForIngestion(ctx context.Context, by api.Caller, a *api.As
 
 // evidenceWarnings returns warnings about the evidence and prepares search for drafting.
 func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
-	session, err := s.evidence.Open(ctx, by, a.ID)
+	session, err := s.evidence.OpenSession(ctx, by, a.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -396,7 +396,7 @@ func (s *Service) evidenceWarnings(ctx context.Context, by api.Caller, a *api.As
 
 // newDocumentWarnings returns warnings about documents added after the approved SoA was drafted.
 func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api.Assessment) ([]string, error) {
-	if err := s.evidence.Wait(ctx, by, a.ID); err != nil {
+	if err := s.evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		return nil, err
 	}
 	docs, err := s.listDocuments(ctx, by, a)
@@ -422,9 +422,9 @@ func (s *Service) newDocumentWarnings(ctx context.Context, by api.Caller, a *api
 	return warnings, err
 }
 
-// ensureDraft drafts a deliverable if there is none, or again if it was drafted early from inputs
+// ensureCurrentDraft drafts a deliverable if there is none, or again if it was drafted early from inputs
 // that changed. Submitted and decided versions are kept.
-func ensureDraft[V, I any](
+func ensureCurrentDraft[V, I any](
 	ctx context.Context,
 	s *Service,
 	by api.Caller,
@@ -486,7 +486,7 @@ func writeDraft[V, I any](
 	}
 	rules := d
 	d = rules.withEdits(&previous)
-	cache := &s.draftCaches.get(a.ID).versions
+	cache := &s.draftCaches.getOrCreate(a.ID).versions
 	if d.encoded, err = k.encodeItems(ctx, d.items, k.cachedLines(cache, "")); err != nil {
 		return nil, err
 	}
@@ -509,15 +509,15 @@ func writeDraft[V, I any](
 			v = last
 			return nil
 		}
-		if !k.isUnmodified(&previous, &last) {
+		if !k.isStillNewest(&previous, &last) {
 			// A user edited while the draft was created: include those edits.
-			if previous, err = k.loadPreviousFor(tx, s, &a, rules.items); err != nil {
+			if previous, err = k.loadPreviousWithOlderEdits(tx, s, &a, rules.items); err != nil {
 				return err
 			}
 			d = rules.withEdits(&previous)
 		}
 		if hasVersion && d.skipIfUnchanged {
-			if same, err := k.isUnchanged(k.version(&last), &d); err != nil || same {
+			if same, err := k.isReviewedAndUnchanged(k.version(&last), &d); err != nil || same {
 				v = last
 				return err
 			}
@@ -525,7 +525,7 @@ func writeDraft[V, I any](
 		if k.version(&last).Status != api.VersionApproved {
 			supersededID = k.version(&last).ID // nothing is based on it any more
 		}
-		v, lines, err = k.writeVersion(tx, by, &a, d)
+		v, lines, err = k.insertVersionWithLines(tx, by, &a, d)
 		return err
 	})
 	if err == nil && lines != nil {

@@ -19,7 +19,7 @@ const defaultTargetLevel = 3
 
 // draftMaturity rates every applicable control of the SoA.
 func (s *Service) draftMaturity(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.MaturityScore], err error) {
-	v, items, err := readBasis(ctx, s, a, soa)
+	v, items, err := readApprovedOrNewest(ctx, s, a, soa)
 	if err != nil {
 		return d, err
 	}
@@ -37,7 +37,7 @@ func (s *Service) draftMaturityFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.inputRefs(v)}
+	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.describeAsInput(v)}
 	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
 		if !i.Applicability.IsApplicable() {
 			return score, false, nil
@@ -107,7 +107,7 @@ func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api
 		return nil, err
 	}
 	defer s.locks.lock(v.AssessmentID)()
-	return writeDraft(ctx, s, by, v.AssessmentID, maturity, skipIfUnchanged(s.draftMaturity), nil)
+	return writeDraft(ctx, s, by, v.AssessmentID, maturity, keepReviewedIfUnchanged(s.draftMaturity), nil)
 }
 
 // ListMaturity lists versions, newest first.
@@ -123,7 +123,7 @@ func (s *Service) GetMaturity(ctx context.Context, by api.Caller, in *api.Maturi
 // ListScores lists a version's scores by control code.
 func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.MaturityScoresInput) (*api.List[api.MaturityScore], error) {
 	filter, q := *in, strings.ToLower(in.Q)
-	if _, err := resolveFilter(
+	if _, err := normalizeItemFilter(
 		ctx,
 		s,
 		by,
@@ -145,7 +145,7 @@ func (s *Service) ListScores(ctx context.Context, by api.Caller, in *api.Maturit
 		in.Sort,
 		maturityOrder,
 		func(i *api.MaturityScore) bool {
-			return matchesControl(i.Item, in.Domain, in.ControlCode) &&
+			return matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) &&
 				(in.BelowTarget == "" || fmt.Sprint(i.Level < i.TargetLevel) == in.BelowTarget) &&
 				(in.Level == "" || fmt.Sprint(i.Level) == in.Level) &&
 				(in.Assessed == "" || fmt.Sprint(i.Assessed) == in.Assessed) &&
@@ -169,7 +169,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 			return nil, err
 		}
 	}
-	redrafted, err := redraftItem(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	redrafted, err := redraftWithoutEdits(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 				plan.SetLevelCriteria(i, *control)
 			}
 			if b.Rationale == nil {
-				i.Rationale = plan.SetByReason(by.Actor.Name)
+				i.Rationale = plan.StatusSetByReason(by.Actor.Name)
 			}
 		}
 		assignField(&f, "target_level", &i.TargetLevel, b.TargetLevel)
@@ -284,14 +284,14 @@ func summarizeMaturity(scores []api.MaturityScore, domainNames map[string]string
 		}
 	}
 	for code, list := range by {
-		out.Domains = append(out.Domains, domainMaturity(code, domainNames[code], list))
+		out.Domains = append(out.Domains, summarizeDomainMaturity(code, domainNames[code], list))
 	}
 	slices.SortFunc(out.Domains, func(a, b api.DomainMaturity) int { return cmp.Compare(a.DomainCode, b.DomainCode) })
-	out.Overall = domainMaturity("", "All domains", scores)
+	out.Overall = summarizeDomainMaturity("", "All domains", scores)
 	return out
 }
 
-func domainMaturity(code, name string, scores []api.MaturityScore) api.DomainMaturity {
+func summarizeDomainMaturity(code, name string, scores []api.MaturityScore) api.DomainMaturity {
 	d := api.DomainMaturity{DomainCode: code, DomainName: name, Controls: len(scores)}
 	var sum, weighted, weights, targets float64
 	for _, sc := range scores {

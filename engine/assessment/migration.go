@@ -35,7 +35,7 @@ func (s *Service) Migrate(ctx context.Context, by api.Caller, in *api.MigrateInp
 	if in.Body.DryRun {
 		return m.result, nil
 	}
-	if err := m.checkAllowed(); err != nil {
+	if err := m.checkNoFrameworkLost(); err != nil {
 		return nil, err
 	}
 	return m.result, s.executeMigration(ctx, by, m)
@@ -54,12 +54,12 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 	if err != nil {
 		return nil, err
 	}
-	to, customRevision, err := s.catalog.LatestSnapshot(ctx, by.OrganizationID, body.To)
+	to, customRevision, err := s.catalog.SnapshotWithLatestCustom(ctx, by.OrganizationID, body.To)
 	if err != nil {
 		return nil, err
 	}
 	m := &migration{before: *a, after: *a, from: from, to: to}
-	m.result = &api.Migration{AssessmentID: a.ID, From: catalogPoint(from, a.CustomRevision), To: catalogPoint(to, customRevision)}
+	m.result = &api.Migration{AssessmentID: a.ID, From: newCatalogPoint(from, a.CustomRevision), To: newCatalogPoint(to, customRevision)}
 	if m.result.From == m.result.To {
 		return nil, api.Conflict(
 			"the assessment already uses catalog version %s and your current custom frameworks and controls",
@@ -82,7 +82,7 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 		return nil, err
 	}
 	m.after.SCFVersionID, m.after.CustomRevision = to.Version().ID, customRevision
-	decided, err := s.decidedControls(ctx, by, a)
+	decided, err := s.controlsWithUserEdits(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func (s *Service) planMigration(ctx context.Context, by api.Caller, a *api.Asses
 	return m, nil
 }
 
-func catalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
+func newCatalogPoint(snap *scf.Snapshot, customRevision int) api.CatalogPoint {
 	v := snap.Version()
 	return api.CatalogPoint{VersionID: v.ID, Label: v.Label, CustomRevision: customRevision}
 }
 
-// checkAllowed returns an error if a framework would be dropped without the user's consent.
-func (m *migration) checkAllowed() error {
+// checkNoFrameworkLost returns an error if a framework would be dropped without the user's consent.
+func (m *migration) checkNoFrameworkLost() error {
 	for _, f := range m.result.Frameworks {
 		if f.Status == "missing" {
 			return api.Invalid(
@@ -125,12 +125,12 @@ func (m *migration) checkAllowed() error {
 	return nil
 }
 
-// decidedControls returns the controls on which users set something in the newest versions.
-func (s *Service) decidedControls(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
+// controlsWithUserEdits returns the controls on which users set something in the newest versions.
+func (s *Service) controlsWithUserEdits(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]bool, error) {
 	out := map[string]bool{}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
 		for _, gate := range api.Gates {
-			if err := deliverables[gate].addEditedControls(tx, a, out); err != nil {
+			if err := deliverables[gate].collectEditedControls(tx, a, out); err != nil {
 				return err
 			}
 		}
@@ -138,7 +138,7 @@ func (s *Service) decidedControls(ctx context.Context, by api.Caller, a *api.Ass
 	})
 }
 
-func (k deliverableType[V, I]) addEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error {
+func (k deliverableType[V, I]) collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error {
 	_, items, err := k.readNewest(tx, a.OrganizationID, a.ID)
 	for n := range items {
 		if it := k.item(&items[n]); len(it.EditedFields) > 0 || it.EditedBy != nil {

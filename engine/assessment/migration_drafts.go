@@ -23,10 +23,10 @@ type migratedDrafts struct {
 // executeMigration drafts the existing deliverables again, from evidence embedded for the other
 // catalog, and writes drafts, vectors and the move in one transaction.
 func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
-	if err := s.evidence.Wait(ctx, by, m.after.ID); err != nil {
+	if err := s.evidence.WaitForDocuments(ctx, by, m.after.ID); err != nil {
 		return err
 	}
-	evidence, err := s.evidence.Reembed(ctx, by, m.after.ID, m.after.SCFVersionID)
+	evidence, err := s.evidence.PrepareReembedding(ctx, by, m.after.ID, m.after.SCFVersionID)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 		}
 	}
 	if exists[api.GatePOAM] {
-		made, err := s.draftPOAMFrom(ctx, &m.after, &api.GapVersion{}, d.numberedFindings())
+		made, err := s.draftPOAMFrom(ctx, &m.after, &api.GapVersion{}, d.findingsWithPlaceholderIDs())
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	if err != nil {
 		return err
 	}
-	s.evidence.ReloadIndex(m.after.ID)
+	s.evidence.DropCachedIndex(m.after.ID)
 	return nil
 }
 
@@ -127,8 +127,8 @@ func (s *Service) draftMigratedGap(ctx context.Context, m *migration, fromSoA bo
 	return d, nil
 }
 
-// numberedFindings returns the findings of the new draft with placeholder IDs.
-func (d *migratedDrafts) numberedFindings() []api.Finding {
+// findingsWithPlaceholderIDs returns the findings of the new draft with placeholder IDs.
+func (d *migratedDrafts) findingsWithPlaceholderIDs() []api.Finding {
 	if d.gap == nil {
 		return nil
 	}
@@ -164,30 +164,30 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	}
 	var from map[string]string
 	if d.soa != nil {
-		v, err := addMigrated(tx, by, m, soa, *d.soa)
+		v, err := addMigratedVersion(tx, by, m, soa, *d.soa)
 		if err != nil {
 			return err
 		}
-		from = soa.inputRefs(&v)
+		from = soa.describeAsInput(&v)
 	}
 	var found api.GapVersion
 	if d.gap != nil {
 		d.gap.inputs = from
-		if found, err = addMigrated(tx, by, m, gap, *d.gap); err != nil {
+		if found, err = addMigratedVersion(tx, by, m, gap, *d.gap); err != nil {
 			return err
 		}
 	}
 	var levels api.MaturityVersion
 	if d.maturity != nil {
 		d.maturity.inputs = from
-		if levels, err = addMigrated(tx, by, m, maturity, *d.maturity); err != nil {
+		if levels, err = addMigratedVersion(tx, by, m, maturity, *d.maturity); err != nil {
 			return err
 		}
 	}
 	if d.poam != nil {
 		var inputs map[string]string
 		if found.ID != "" {
-			inputs = planInputs(&found, &levels)
+			inputs = poamInputsFrom(&found, &levels)
 		}
 		if err := addMigratedPOAM(tx, by, m, d, inputs); err != nil {
 			return err
@@ -197,8 +197,8 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 }
 
 // addMigratedPOAM writes the plan with the IDs of the new findings.
-func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, from map[string]string) error {
-	d.poam.inputs = from
+func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDrafts, inputs map[string]string) error {
+	d.poam.inputs = inputs
 	ids := map[string]string{}
 	if d.gap != nil {
 		for n := range d.gap.items {
@@ -208,7 +208,7 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	for n := range d.poam.items {
 		d.poam.items[n].FindingID = ids[d.poam.items[n].FindingID]
 	}
-	_, err := addMigrated(tx, by, m, poam, *d.poam)
+	_, err := addMigratedVersion(tx, by, m, poam, *d.poam)
 	return err
 }
 
@@ -222,12 +222,12 @@ func returnMigratedToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 	return returnToDraft(tx, by, &m.after, drafted, "reopened", "the assessment moved to catalog "+m.result.To.Label)
 }
 
-func addMigrated[V, I any](tx *store.Tx, by api.Caller, m *migration, k deliverableType[V, I], d draft[I]) (V, error) {
+func addMigratedVersion[V, I any](tx *store.Tx, by api.Caller, m *migration, k deliverableType[V, I], d draft[I]) (V, error) {
 	last, _, err := k.newestVersion(tx, by.OrganizationID, m.after.ID)
 	if err != nil {
 		return last, err
 	}
-	if !k.isUnmodified(d.previous, &last) {
+	if !k.isStillNewest(d.previous, &last) {
 		return last, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
 	}
 	v, err := k.insertVersion(tx, by, &m.after, d)

@@ -22,14 +22,14 @@ func (s *Service) findApprovedPOAMItem(ctx context.Context, by api.Caller, id st
 			return err
 		}
 		approved, err := poam.lastApprovedItems(tx, s, &a)
-		out = matchApproved(approved, &item)
+		out = findApprovedMatch(approved, &item)
 		return err
 	})
 	return out, err
 }
 
-// matchApproved returns the approved item that an item derives from.
-func matchApproved(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
+// findApprovedMatch returns the approved item that an item derives from.
+func findApprovedMatch(approved []api.POAMItem, item *api.POAMItem) *api.POAMItem {
 	return poam.matchItems([]api.POAMItem{*item}, approved)[0]
 }
 
@@ -42,9 +42,9 @@ func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 
 func isSameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
 
-// mergeMilestones returns an item's new milestones. Approved ones must be among them with their
+// checkAndAttributeMilestones returns an item's new milestones. Approved ones must be among them with their
 // dates; new changes are attributed to the caller and dated today unless a date is given.
-func (s *Service) mergeMilestones(
+func (s *Service) checkAndAttributeMilestones(
 	by api.Caller,
 	previous []api.Milestone,
 	approved *api.POAMItem,
@@ -79,13 +79,13 @@ func (s *Service) mergeMilestones(
 		if api.IsBlank(m.Title) {
 			return nil, api.Invalid("milestones.title", "say what is done by %s", m.DueDate)
 		}
-		s.recordCompletion(by, previous, m)
+		s.recordMilestoneCompletion(by, previous, m)
 		m.Status = cmp.Or(m.Status, "open")
 		if m.Changes = slices.Clone(m.Changes); len(m.Changes) == 0 {
 			m.Changes = nil // normalize to "no changes"
 		}
 		for j := range m.Changes {
-			if err := s.attributeChange(by, previous, &m.Changes[j]); err != nil {
+			if err := s.checkAndAttributeChange(by, previous, &m.Changes[j]); err != nil {
 				return nil, err
 			}
 			if j > 0 && m.Changes[j].At < m.Changes[j-1].At {
@@ -101,8 +101,8 @@ func (s *Service) mergeMilestones(
 	return out, nil
 }
 
-// recordCompletion sets when and by whom a milestone was completed: as previously recorded, or now.
-func (s *Service) recordCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
+// recordMilestoneCompletion sets when and by whom a milestone was completed: as previously recorded, or now.
+func (s *Service) recordMilestoneCompletion(by api.Caller, previous []api.Milestone, m *api.Milestone) {
 	m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = nil, "", false, ""
 	if m.Status != "completed" {
 		return
@@ -123,7 +123,7 @@ func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string)
 	out := slices.Clone(i.Milestones)
 	for n := range out {
 		switch m := &out[n]; {
-		case i.Status == "completed" && isUnfinished(*m):
+		case i.Status == "completed" && isUnfinishedMilestone(*m):
 			m.PreviousStatus, m.Status = m.Status, "completed"
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem = &today, completedBy, true
 		case i.Status != "completed" && m.CompletedWithItem:
@@ -138,7 +138,9 @@ func syncMilestonesToStatus(i *api.POAMItem, today api.Date, completedBy string)
 	return changed
 }
 
-func isUnfinished(m api.Milestone) bool { return m.Status == "open" || m.Status == "in_progress" }
+func isUnfinishedMilestone(m api.Milestone) bool {
+	return m.Status == "open" || m.Status == "in_progress"
+}
 
 // checkMilestone returns an error if a new, open milestone has a date in the past or too far ahead,
 // or is a duplicate.
@@ -162,8 +164,8 @@ func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
 	return n
 }
 
-// attributeChange records who made a new change.
-func (s *Service) attributeChange(by api.Caller, previous []api.Milestone, c *api.MilestoneChange) error {
+// checkAndAttributeChange records who made a new change.
+func (s *Service) checkAndAttributeChange(by api.Caller, previous []api.Milestone, c *api.MilestoneChange) error {
 	if slices.ContainsFunc(previous, func(m api.Milestone) bool { return slices.Contains(m.Changes, *c) }) {
 		return nil
 	}

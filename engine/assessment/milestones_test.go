@@ -77,7 +77,7 @@ func TestMilestonesThatAreRefused(t *testing.T) {
 		"completed before it was due": {given: []api.Milestone{{Title: "Late", DueDate: "2030-01-01", Status: "completed"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := clockedService().mergeMilestones(ann, c.previous, c.approved, c.given)
+			got, err := clockedService().checkAndAttributeMilestones(ann, c.previous, c.approved, c.given)
 			if c.field == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -102,7 +102,7 @@ func TestNewChangesAreAttributedToTheCaller(t *testing.T) {
 		DueDate: "2030-07-01",
 		Changes: []api.MilestoneChange{{By: "Bob", DueDate: "2030-08-01"}},
 	}
-	got, err := clockedService().mergeMilestones(ann, nil, nil, []api.Milestone{m})
+	got, err := clockedService().checkAndAttributeMilestones(ann, nil, nil, []api.Milestone{m})
 	if err != nil || got[0].Changes[0].By != "Ann" || got[0].Changes[0].At != string(today) || got[0].Status != "open" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -26,7 +26,7 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 				out = append(out, *o)
 			}
 		}
-		o, err := deliverables[gate].checkUndecided(tx, a)
+		o, err := deliverables[gate].findUnapprovedNewest(tx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +63,9 @@ var upstreamGates = map[api.Gate][]api.Gate{
 	api.GatePOAM:        {api.GateSoA, api.GateGapAnalysis, api.GateMaturity},
 }
 
-// checkUndecided reports a newest version that awaits approval while the assessment continued
+// findUnapprovedNewest reports a newest version that awaits approval while the assessment continued
 // with an older one, or while a version based on it awaits a decision.
-func (k deliverableType[V, I]) checkUndecided(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
+func (k deliverableType[V, I]) findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok || k.version(&v).Status == api.VersionApproved {
 		return nil, err
@@ -79,7 +79,7 @@ func (k deliverableType[V, I]) checkUndecided(tx *store.Tx, a *api.Assessment) (
 	case ok && a.State.HasReached(k.approvedState()):
 		text += fmt.Sprintf("; the rest of the assessment is based on the approved version %d.", k.version(&approved).VersionNumber)
 	default:
-		dependent, err := decidedDependent(tx, a, k.gate, head.ID)
+		dependent, err := describeDecidedDependent(tx, a, k.gate, head.ID)
 		if dependent == "" || err != nil {
 			return nil, err
 		}
@@ -101,9 +101,9 @@ func (k deliverableType[V, I]) approvedState() api.State {
 	return api.Moves[at].To
 }
 
-// decidedDependent describes the first deliverable based on a version that is under review or
+// describeDecidedDependent describes the first deliverable based on a version that is under review or
 // approved, or returns "".
-func decidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID string) (string, error) {
+func describeDecidedDependent(tx *store.Tx, a *api.Assessment, basis api.Gate, versionID string) (string, error) {
 	key := inputPrefixes[basis] + "_version_id"
 	for _, gate := range api.Gates {
 		if !slices.Contains(upstreamGates[gate], basis) {
@@ -208,7 +208,7 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 	}
 	key := inputPrefixes[basis]
 	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
-	now, err := deliverables[basis].basisHeader(tx, a)
+	now, err := deliverables[basis].approvedOrNewestHeader(tx, a)
 	if err != nil || now == nil || id == "" || hash == now.ContentSHA256 { // equal content may be in another version
 		return nil, err
 	}

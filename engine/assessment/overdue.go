@@ -41,7 +41,7 @@ func ListOverdue(tx *store.Tx, org string, today api.Date) ([]OverdueItem, error
 				continue
 			}
 			due := i.CurrentDueDate()
-			if isAcceptanceExpired(&i, today) {
+			if isRiskAcceptanceExpired(&i, today) {
 				due = *i.RiskAcceptedUntil
 			}
 			out = append(out, OverdueItem{Assessment: a.Name, Code: i.POAMCode, Control: i.ControlCode, Due: due})

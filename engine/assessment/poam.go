@@ -15,33 +15,33 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// poamInputs returns the inputs that the POA&M would be drafted from now.
-func (s *Service) poamInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
+// currentPOAMInputs returns the inputs that the POA&M would be drafted from now.
+func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.Assessment) (in map[string]string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
-		v, err := gap.requireBasis(tx, a)
+		v, err := gap.requireApprovedOrNewest(tx, a)
 		if err != nil {
 			return err
 		}
-		levels, _, err := maturity.basisVersion(tx, a)
-		in = planInputs(&v, &levels)
+		levels, _, err := maturity.approvedOrNewestVersion(tx, a)
+		in = poamInputsFrom(&v, &levels)
 		return err
 	})
 	return in, err
 }
 
-// planInputs returns a plan's inputs: the findings it closes and the target levels, if there is a
+// poamInputsFrom returns a plan's inputs: the findings it closes and the target levels, if there is a
 // maturity assessment.
-func planInputs(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
-	in := gap.inputRefs(v)
+func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
+	in := gap.describeAsInput(v)
 	if levels.ID != "" {
-		maps.Copy(in, maturity.inputRefs(levels))
+		maps.Copy(in, maturity.describeAsInput(levels))
 	}
 	return in
 }
 
 // draftPOAM plans a remediation for every finding above informational severity.
 func (s *Service) draftPOAM(ctx context.Context, _ api.Caller, a *api.Assessment) (d draft[api.POAMItem], err error) {
-	v, found, err := readBasis(ctx, s, a, gap)
+	v, found, err := readApprovedOrNewest(ctx, s, a, gap)
 	if err != nil {
 		return d, err
 	}
@@ -63,15 +63,15 @@ func (s *Service) draftPOAMFrom(
 	for n := range findings {
 		worst[n] = &findings[n]
 	}
-	slices.SortFunc(worst, WorstFirst)
+	slices.SortFunc(worst, CompareWorstFirst)
 	targets, levels, err := s.maturityTargets(ctx, a)
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.POAMItem]{method: judge.RulesVersion, inputs: planInputs(v, levels)}
+	d = draft[api.POAMItem]{method: judge.RulesVersion, inputs: poamInputsFrom(v, levels)}
 	today := s.today()
 	var inScope func(string) bool
-	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.scopePredicate(tx, a, v); return err }); err != nil {
+	if err := s.db.View(ctx, func(tx *store.Tx) (err error) { inScope, err = s.newApplicabilityPredicate(tx, a, v); return err }); err != nil {
 		return d, err
 	}
 	d.items, err = mapParallel(ctx, worst, func(at **api.Finding) (item api.POAMItem, due bool, err error) {
@@ -84,13 +84,13 @@ func (s *Service) draftPOAMFrom(
 			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
 		item = plan.DraftPOAMItem(c, *f, targets[f.ControlCode], today)
-		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.Origin()
+		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.OriginKey()
 		return item, true, nil
 	})
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
 		old := *before
 		old.items, old.lastApproved = reassignToOpenControls(
-			unlinkReopened(old.items),
+			makeAutoClosedMatchable(old.items),
 			d.items,
 		), reassignToOpenControls(
 			old.lastApproved,
@@ -139,7 +139,7 @@ func (s *Service) maturityTargets(ctx context.Context, a *api.Assessment) (map[s
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		scores = nil
 		var ok bool
-		v, ok, err = maturity.basisVersion(tx, a)
+		v, ok, err = maturity.approvedOrNewestVersion(tx, a)
 		if err == nil && ok {
 			scores, err = maturity.readItemsCached(tx, s, a, v.ID)
 		}
@@ -264,7 +264,7 @@ func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.Assessme
 	defer s.locks.lock(in.AssessmentID)()
 	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
 	if by.AgentRunID != "" {
-		makeDraft = skipIfUnchanged(makeDraft) // an agent's draft replaces a decided version only if it differs
+		makeDraft = keepReviewedIfUnchanged(makeDraft) // an agent's draft replaces a decided version only if it differs
 	}
 	return writeDraft(ctx, s, by, in.AssessmentID, poam, makeDraft, nil)
 }
@@ -282,7 +282,7 @@ func (s *Service) GetPOAM(ctx context.Context, by api.Caller, in *api.POAMInput)
 // ListPOAMItems lists a version's items by priority.
 func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAMItemsInput) (*api.List[api.POAMItem], error) {
 	filter, q, today := *in, strings.ToLower(in.Q), s.today()
-	if _, err := resolveFilter(
+	if _, err := normalizeItemFilter(
 		ctx,
 		s,
 		by,
@@ -304,7 +304,7 @@ func (s *Service) ListPOAMItems(ctx context.Context, by api.Caller, in *api.POAM
 		cmp.Or(in.Sort, "priority,poam_code"),
 		poamOrder,
 		func(i *api.POAMItem) bool {
-			return matchesControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
+			return matchesDomainAndControl(i.Item, in.Domain, "") && (in.ControlCode == "" || plan.ClosesControl(i, in.ControlCode)) &&
 				(in.Status == "" || i.Status == in.Status) && (in.Severity == "" || i.Severity == in.Severity) &&
 				(in.Priority == 0 || i.Priority == in.Priority) &&
 				(in.Overdue == "" || fmt.Sprint(isOverdue(i, today)) == in.Overdue) &&
@@ -340,7 +340,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "say what is to be done")
 	}
-	redrafted, err := redraftItem(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	redrafted, err := redraftWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
 	if err != nil {
 		return nil, err
 	}
@@ -358,11 +358,11 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 			assignField(&f, "due_date", &i.DueDate, b.DueDate)
 		}
 		if b.Milestones != nil {
-			all, err := s.mergeMilestones(by, i.Milestones, approved, *b.Milestones)
+			all, err := s.checkAndAttributeMilestones(by, i.Milestones, approved, *b.Milestones)
 			if err != nil {
 				return nil, err
 			}
-			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinished) {
+			if i.Status == "completed" && b.Status == nil && slices.ContainsFunc(all, isUnfinishedMilestone) {
 				return nil, api.Invalid(
 					"milestones",
 					"%s is completed, and so are its milestones; set its status to in_progress to reopen one",
@@ -390,7 +390,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 				"risk_accepted_until",
 				"%s is %s; only an accepted risk has an end date: set the status to risk_accepted as well",
 				i.POAMCode,
-				displayName(i.Status),
+				underscoresToSpaces(i.Status),
 			)
 		}
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, copyPOAMField)
@@ -407,8 +407,8 @@ func (s *Service) ApprovePOAM(ctx context.Context, by api.Caller, in *api.Decide
 	return approveVersion(ctx, s, by, poam, in.POAMVersionID, in.Body)
 }
 
-// isAcceptanceExpired reports whether the acceptance of a risk has expired.
-func isAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
+// isRiskAcceptanceExpired reports whether the acceptance of a risk has expired.
+func isRiskAcceptanceExpired(i *api.POAMItem, today api.Date) bool {
 	return i.Status == "risk_accepted" && i.RiskAcceptedUntil != nil && *i.RiskAcceptedUntil < today
 }
 
@@ -419,5 +419,5 @@ func isClosedStatus(status string) bool {
 
 // isOverdue reports whether an open item is past its due date.
 func isOverdue(i *api.POAMItem, today api.Date) bool {
-	return isAcceptanceExpired(i, today) || !isClosedStatus(i.Status) && i.CurrentDueDate() < today
+	return isRiskAcceptanceExpired(i, today) || !isClosedStatus(i.Status) && i.CurrentDueDate() < today
 }

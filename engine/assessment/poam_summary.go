@@ -31,7 +31,7 @@ func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POA
 		}
 		fillPOAMCounts(out, items, today)
 		statement, err := soaItemsForPOAM(tx, by.OrganizationID, &v)
-		out.CMMC = plan.CheckCMMC(statement, items, today)
+		out.CMMC = plan.CheckCMMCEligibility(statement, items, today)
 		return err
 	})
 	return out, err
@@ -65,7 +65,7 @@ func fillPOAMCounts(out *api.POAMSummary, items []api.POAMItem, today api.Date) 
 		if i.Status == "completed" {
 			out.Completed++
 		}
-		if isAcceptanceExpired(&i, today) {
+		if isRiskAcceptanceExpired(&i, today) {
 			out.ExpiredAcceptances = append(out.ExpiredAcceptances, i.POAMCode)
 		} else if isClosedStatus(i.Status) {
 			continue

@@ -159,13 +159,13 @@ func TestClosedItemsAreKeptIfApprovedOrEdited(t *testing.T) {
 
 func TestReopenedGapsContinueTheirItem(t *testing.T) {
 	closed := func(i *api.POAMItem) { i.FindingID = "" }
-	got := unlinkReopened([]api.POAMItem{
+	got := makeAutoClosedMatchable([]api.POAMItem{
 		planItem("by the rules", "A-1", closed, status("completed")),
 		planItem("by a user", "A-2", closed, status("completed"), edited("status")),
 		planItem("user still working", "A-3", closed, status("in_progress"), edited("status")),
 	})
 	for n, want := range []string{"", "was by a user", ""} {
-		if key := planOriginKey(&got[n]); key != want {
+		if key := poamOriginKey(&got[n]); key != want {
 			t.Errorf("%s has the key %q, want %q", got[n].POAMCode, key, want)
 		}
 	}

@@ -42,12 +42,12 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 		if ok {
 			st.SoAVersionID, st.SoAStatus = v.ID, v.Status
 		}
-		move, ok := a.State.Next()
+		move, ok := a.State.NextMove()
 		if !ok {
 			return nil
 		}
 		if move.Gate != "" {
-			return st.fillGate(tx, by, &a, move.Gate)
+			return st.fillGateError(tx, by, &a, move.Gate)
 		}
 		st.ReturnReason, err = returnReason(tx, &a)
 		return err
@@ -55,7 +55,7 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 	return st, err
 }
 
-func (st *Progress) fillGate(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
+func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
 	err := deliverables[gate].requireApproval(tx, a)
 	if err == nil {
 		return nil
@@ -124,21 +124,21 @@ func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
 	return b.String(), nil
 }
 
-// RedraftIfChanged drafts the next version of the Statement of Applicability or the gap analysis if
+// RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap analysis if
 // its inputs have changed, keeping users' decisions, and reports whether it did.
-func (s *Service) RedraftIfChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (changed bool, err error) {
+func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (changed bool, err error) {
 	defer s.locks.lock(id)()
 	a, err := s.readAssessment(ctx, by, id)
 	if err != nil {
 		return false, err
 	}
 	if gate == api.GateSoA {
-		return redraftIfChanged(ctx, s, by, &a, soa, s.soaInputs, s.draftSoA)
+		return redraftIfInputsChanged(ctx, s, by, &a, soa, s.currentSoAInputs, s.draftSoA)
 	}
-	return redraftIfChanged(ctx, s, by, &a, gap, s.inputsFromSoA, s.draftGap)
+	return redraftIfInputsChanged(ctx, s, by, &a, gap, s.currentInputsFromSoA, s.draftGap)
 }
 
-func redraftIfChanged[V, I any](
+func redraftIfInputsChanged[V, I any](
 	ctx context.Context,
 	s *Service,
 	by api.Caller,

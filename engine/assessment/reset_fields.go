@@ -8,25 +8,25 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// redraftItem returns an item as drafted now without users' edits to the named fields ("all" for
+// redraftWithoutEdits returns an item as drafted now without users' edits to the named fields ("all" for
 // every field), or nil if it would not be drafted.
-func redraftItem[V, I any](
+func redraftWithoutEdits[V, I any](
 	ctx context.Context,
 	s *Service,
 	by api.Caller,
 	k deliverableType[V, I],
-	id string,
-	names []string,
+	itemID string,
+	fieldNames []string,
 	makeDraft draftFunc[I],
 ) (*I, error) {
-	if len(names) == 0 {
+	if len(fieldNames) == 0 {
 		return nil, nil
 	}
 	var item I
 	var a api.Assessment
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		if item, err = k.items.Get(tx, by.OrganizationID, id); err != nil {
-			return store.ToNotFound(err, k.gate.Title()+" item", id)
+		if item, err = k.items.Get(tx, by.OrganizationID, itemID); err != nil {
+			return store.ToNotFound(err, k.gate.Title()+" item", itemID)
 		}
 		a, err = getAssessment(tx, by, k.item(&item).AssessmentID)
 		return err
@@ -44,10 +44,10 @@ func redraftItem[V, I any](
 	}
 	previous.items = slices.Clone(previous.items)
 	for n := range previous.items {
-		if it := k.item(&previous.items[n]); it.ID == id {
+		if it := k.item(&previous.items[n]); it.ID == itemID {
 			it.EditedFields = slices.DeleteFunc(
 				slices.Clone(it.EditedFields),
-				func(f string) bool { return slices.Contains(names, f) || slices.Contains(names, "all") },
+				func(f string) bool { return slices.Contains(fieldNames, f) || slices.Contains(fieldNames, "all") },
 			)
 		}
 	}

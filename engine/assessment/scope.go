@@ -32,7 +32,7 @@ func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessm
 
 // draftScope detects the organization's traits from the evidence, keeping what users set.
 func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
-	traits, documents, err := s.findTraits(ctx, by, a.ID)
+	traits, documents, err := s.detectTraits(ctx, by, a.ID)
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	return err
 }
 
-// findTraits returns what the documents state about each trait, and the number of documents.
-func (s *Service) findTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
-	session, err := s.evidence.Open(ctx, by, assessment)
+// detectTraits returns what the documents state about each trait, and the number of documents.
+func (s *Service) detectTraits(ctx context.Context, by api.Caller, assessment string) (map[string]api.Trait, int, error) {
+	session, err := s.evidence.OpenSession(ctx, by, assessment)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -128,7 +128,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 	if _, err := s.readAssessment(ctx, by, assessment); err != nil {
 		return nil, err
 	}
-	found, _, err := s.findTraits(ctx, by, assessment)
+	found, _, err := s.detectTraits(ctx, by, assessment)
 	return func(sc *api.Scope) error {
 		if err := set(sc); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (s *Service) newScopeChange(ctx context.Context, by api.Caller, assessment 
 }
 
 // resetTraits resets traits that users set to the detected values; "all" means every one.
-func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) error {
+func resetTraits(sc *api.Scope, names []string, detected map[string]api.Trait) error {
 	byPeople := []string{}
 	for name, t := range sc.Traits {
 		if t.Source == "user" {
@@ -158,7 +158,7 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 				cmp.Or(strings.Join(byPeople, ", "), "none"),
 			)
 		}
-		sc.Traits[name] = found[name]
+		sc.Traits[name] = detected[name]
 		sc.EditedFields = slices.DeleteFunc(sc.EditedFields, func(f string) bool { return f == "traits."+name })
 	}
 	return nil
@@ -168,8 +168,8 @@ func resetTraits(sc *api.Scope, names []string, found map[string]api.Trait) erro
 // documents.
 const documentsDisagree = "; the documents say "
 
-// documentedTrait returns the value in the documents of a trait that a user set differently, or "".
-func documentedTrait(t api.Trait) string {
+// documentedTraitValue returns the value in the documents of a trait that a user set differently, or "".
+func documentedTraitValue(t api.Trait) string {
 	if t.Source == "evidence" && t.Value != "unknown" {
 		return t.Value
 	}
@@ -214,7 +214,7 @@ func manualScopeChange(b api.ScopeBody) func(*api.Scope) error {
 				continue // sent back unchanged
 			}
 			t.Evidence = was.Evidence
-			if documented := documentedTrait(was); documented != "" && documented != t.Value {
+			if documented := documentedTraitValue(was); documented != "" && documented != t.Value {
 				t.Reason += documentsDisagree + documented
 			}
 			sc.Traits[name] = t
@@ -284,15 +284,15 @@ const (
 func (s *Service) changeScope(
 	ctx context.Context,
 	by api.Caller,
-	assessment, id string,
+	assessment, scopeID string,
 	m api.Match,
 	change func(*api.Scope) error,
 ) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if id != "" {
-			if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
-				return store.ToNotFound(err, "scope", id)
+		if scopeID != "" {
+			if sc, err = store.Scopes.Get(tx, by.OrganizationID, scopeID); err != nil {
+				return store.ToNotFound(err, "scope", scopeID)
 			}
 			assessment = sc.AssessmentID
 		} else if sc, err = store.Scopes.By("assessment").Get(
@@ -312,7 +312,7 @@ func (s *Service) changeScope(
 		if sc.ID == "" {
 			sc = api.Scope{
 				Title:         a.Name,
-				TenantRecord:  tenantRecord(tx, by),
+				TenantRecord:  newTenantRecord(tx, by),
 				AssessmentID:  assessment,
 				Status:        api.VersionDraft,
 				VersionNumber: 1,
@@ -328,14 +328,14 @@ func (s *Service) changeScope(
 			sc.Traits = map[string]api.Trait{}
 		}
 		edited := slices.Clone(sc.EditedFields)
-		before, err := scopeContentHash(&sc)
+		before, err := scopeHashWithoutEditedFields(&sc)
 		if err != nil {
 			return err
 		}
 		if err := change(&sc); err != nil {
 			return err
 		}
-		if now, err := scopeContentHash(&sc); err != nil || now == before && sc.Revision > 0 {
+		if now, err := scopeHashWithoutEditedFields(&sc); err != nil || now == before && sc.Revision > 0 {
 			sc.EditedFields = edited // nothing changed, so it stays approved
 			return err
 		}
@@ -394,14 +394,14 @@ func (s *Service) ApproveScope(ctx context.Context, by api.Caller, in *api.Appro
 func (s *Service) changeScopeStatus(
 	ctx context.Context,
 	by api.Caller,
-	id string,
+	scopeID string,
 	to, from api.VersionStatus,
 	decision *api.VersionDecision,
 ) (*api.Scope, error) {
 	var sc api.Scope
 	err := s.db.Update(ctx, func(tx *store.Tx) (err error) {
-		if sc, err = store.Scopes.Get(tx, by.OrganizationID, id); err != nil {
-			return store.ToNotFound(err, "scope", id)
+		if sc, err = store.Scopes.Get(tx, by.OrganizationID, scopeID); err != nil {
+			return store.ToNotFound(err, "scope", scopeID)
 		}
 		a, err := getAssessment(tx, by, sc.AssessmentID)
 		if err != nil {
@@ -436,12 +436,12 @@ func (s *Service) changeScopeStatus(
 	return &sc, err
 }
 
-// scopeContentHash is like scopeHash but ignores who edited which fields, so that setting a field
+// scopeHashWithoutEditedFields is like scopeHash but ignores who edited which fields, so that setting a field
 // to its current value changes nothing.
-func scopeContentHash(sc *api.Scope) (string, error) {
+func scopeHashWithoutEditedFields(sc *api.Scope) (string, error) {
 	c := *sc
 	c.EditedFields = nil
-	api.NeverNull(&c) // empty lists equal missing lists
+	api.ReplaceNilCollections(&c) // empty lists equal missing lists
 	return scopeHash(&c)
 }
 
@@ -457,16 +457,16 @@ func scopeHash(sc *api.Scope) (string, error) {
 func ApplyScopeChanges(
 	tx *store.Tx,
 	by api.Caller,
-	assessment, id string,
+	assessment, scopeID string,
 	changes map[string]merge.Change,
-	protected []string,
+	protectedFields []string,
 ) ([]merge.Conflict, *api.Scope, error) {
 	sc, err := store.Scopes.By("assessment").Get(tx, by.OrganizationID, assessment)
 	if errors.Is(err, store.ErrNotFound) {
-		sc, err = api.Scope{TenantRecord: tenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
-		taken, failed := store.Scopes.Has(tx, by.OrganizationID, id)
+		sc, err = api.Scope{TenantRecord: newTenantRecord(tx, by), AssessmentID: assessment, VersionNumber: 1, CreatedBy: by.Actor.Name}, nil
+		taken, failed := store.Scopes.Has(tx, by.OrganizationID, scopeID)
 		if failed == nil && !taken {
-			sc.ID = id
+			sc.ID = scopeID
 		}
 	}
 	if err != nil {
@@ -476,7 +476,7 @@ func ApplyScopeChanges(
 	if err != nil {
 		return nil, nil, err
 	}
-	merged, conflicts := merge.Fields(fields, changes, protected)
+	merged, conflicts := merge.ApplyChanges(fields, changes, protectedFields)
 	if len(merged) == 0 && sc.Revision > 0 {
 		return conflicts, &sc, nil
 	}

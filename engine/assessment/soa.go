@@ -55,13 +55,13 @@ func frameworkControls(snap *scf.Snapshot, a *api.Assessment) ([]api.Control, ma
 
 // draftSoA drafts a line for every control: applicability from the scope, status from the evidence.
 func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
-	return s.draftSoAIgnoring("", nil)(ctx, by, a)
+	return s.draftSoAIgnoringInclusion("", nil)(ctx, by, a)
 }
 
-// draftSoAIgnoring drafts as if the manual inclusion of item itemID did not exist, if applicability
+// draftSoAIgnoringInclusion drafts as if the manual inclusion of item itemID did not exist, if applicability
 // is among the fields to reset.
-func (s *Service) draftSoAIgnoring(itemID string, reset []string) draftFunc[api.SoAItem] {
-	if !slices.Contains(reset, "applicability") && !slices.Contains(reset, "all") {
+func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) draftFunc[api.SoAItem] {
+	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
 	}
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
@@ -104,7 +104,7 @@ func (s *Service) draftSoAFromSession(
 
 // draftSoAWith drafts from the judgements that judge passes to its callback. The manual inclusion
 // of item exceptID is ignored.
-func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, exceptID string,
+func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string,
 	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {
 	snap, err := s.catalogSnapshot(ctx, a)
@@ -137,7 +137,7 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 		if d.inputs, err = soaInputsFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
-		d.items, err = s.draftSoAItems(ctx, j, documents, controls, codes, traits, manuallyIncluded(previous.items, exceptID))
+		d.items, err = s.draftSoAItems(ctx, j, documents, controls, codes, traits, manuallyIncluded(previous.items, ignoredItemID))
 		return err
 	})
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
@@ -159,8 +159,8 @@ func manuallyIncluded(previous []api.SoAItem, exceptID string) map[string]*api.S
 	return out
 }
 
-// soaInputs returns the inputs that an SoA would be drafted from now.
-func (s *Service) soaInputs(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
+// currentSoAInputs returns the inputs that an SoA would be drafted from now.
+func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.Assessment) (map[string]string, error) {
 	snap, err := s.catalogSnapshot(ctx, a)
 	if err != nil {
 		return nil, err
@@ -270,14 +270,14 @@ func copySoAField(to, from *api.SoAItem, field string) {
 func dropContradictingStatus(d *draft[api.SoAItem]) {
 	for n := range d.items {
 		i := &d.items[n]
-		if !isContradictory(i) {
+		if !isExcludedWithStatus(i) {
 			continue
 		}
 		i.Reason = fmt.Sprintf(
 			"Not assessed: the control is %s. The status set by %s (%s) was dropped.",
-			displayName(i.Applicability),
+			underscoresToSpaces(i.Applicability),
 			stringOrEmpty(i.EditedBy),
-			displayName(i.ImplementationStatus),
+			underscoresToSpaces(i.ImplementationStatus),
 		)
 		i.ImplementationStatus = api.NotAssessed
 		i.EditedFields = slices.DeleteFunc(slices.Clone(i.EditedFields), func(f string) bool { return f == "implementation_status" })
@@ -293,8 +293,8 @@ func isExcluded(i *api.SoAItem) bool {
 	return !i.Applicability.IsApplicable() && i.Applicability != api.Undecided
 }
 
-// isContradictory reports whether a line is excluded but has a status.
-func isContradictory(i *api.SoAItem) bool {
+// isExcludedWithStatus reports whether a line is excluded but has a status.
+func isExcludedWithStatus(i *api.SoAItem) bool {
 	return isExcluded(i) && i.ImplementationStatus != api.NotAssessed
 }
 
@@ -310,7 +310,7 @@ func (s *Service) draftNextSoA(
 	makeDraft draftFunc[api.SoAItem],
 ) (*api.SoAVersion, error) {
 	defer s.locks.lock(assessment)()
-	if err := s.evidence.Wait(ctx, by, assessment); err != nil {
+	if err := s.evidence.WaitForDocuments(ctx, by, assessment); err != nil {
 		return nil, err
 	}
 	return writeDraft(ctx, s, by, assessment, soa, makeDraft, nil)
@@ -329,7 +329,7 @@ func (s *Service) GetSoA(ctx context.Context, by api.Caller, in *api.SoAInput) (
 // ListSoAItems lists a version's items by control code.
 func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAItemsInput) (*api.List[api.SoAItem], error) {
 	filter, q := *in, strings.ToLower(in.Q)
-	matchesRequirement, err := resolveFilter(
+	matchesRequirement, err := normalizeItemFilter(
 		ctx,
 		s,
 		by,
@@ -342,7 +342,7 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	}
 	in = &filter
 	return listItems(ctx, s, by, soa, in.SoAVersionID, filter, in.Paging, in.Sort, soaOrder, func(i *api.SoAItem) bool {
-		return matchesControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) &&
+		return matchesDomainAndControl(i.Item, in.Domain, in.ControlCode) && matchesRequirement(i.RequirementCodes) &&
 			(in.Applicability == "" || i.Applicability == in.Applicability) &&
 			(in.ImplementationStatus == "" || i.ImplementationStatus == in.ImplementationStatus) &&
 			(in.Status == "" || i.ImplementationStatus == in.Status) &&
@@ -354,8 +354,8 @@ func (s *Service) ListSoAItems(ctx context.Context, by api.Caller, in *api.SoAIt
 	})
 }
 
-// matchesControl reports whether an item belongs to a domain and control; empty values match all.
-func matchesControl(i api.Item, domain, control string) bool {
+// matchesDomainAndControl reports whether an item belongs to a domain and control; empty values match all.
+func matchesDomainAndControl(i api.Item, domain, control string) bool {
 	return (domain == "" || strings.EqualFold(i.DomainCode, domain)) && (control == "" || strings.EqualFold(i.ControlCode, control))
 }
 
@@ -380,7 +380,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	redrafted, err := redraftItem(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoring(in.SoAItemID, b.Reset))
+	redrafted, err := redraftWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset))
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +400,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
 		}
 		if b.ImplementationStatus != nil {
-			i.Reason = plan.SetByReason(by.Actor.Name)
+			i.Reason = plan.StatusSetByReason(by.Actor.Name)
 		}
 		if wasExcluded && i.Applicability.IsApplicable() && b.Rationale == nil { // the old rationale explained the exclusion
 			i.Rationale = judge.ManualInclusionReason(by.Actor.Name)
@@ -414,13 +414,13 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				"implementation_status",
 				"%s can't be %s and %s; a control that doesn't apply isn't assessed",
 				i.ControlCode,
-				displayName(i.Applicability),
-				displayName(*b.ImplementationStatus),
+				underscoresToSpaces(i.Applicability),
+				underscoresToSpaces(*b.ImplementationStatus),
 			)
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
-			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, displayName(i.Applicability))
+			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, underscoresToSpaces(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
 			// It applies again, so the next draft judges it.
@@ -467,8 +467,8 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	})
 }
 
-// displayName formats a value for display.
-func displayName[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
+// underscoresToSpaces formats a value for display.
+func underscoresToSpaces[T ~string](v T) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // changedFields lists the names of changed fields.
 type changedFields []string
@@ -559,11 +559,11 @@ var soaRules = []struct {
 		return ""
 	}},
 	{"excluded-not-assessed", "error", func(i *api.SoAItem) string {
-		if isContradictory(i) {
+		if isExcludedWithStatus(i) {
 			return fmt.Sprintf(
 				"it can't be %s and %s at once; decide again whether it applies",
-				displayName(i.Applicability),
-				displayName(i.ImplementationStatus),
+				underscoresToSpaces(i.Applicability),
+				underscoresToSpaces(i.ImplementationStatus),
 			)
 		}
 		return ""
@@ -639,7 +639,7 @@ func (s *Service) RegenerateSoA(ctx context.Context, by api.Caller, in *api.SoAI
 	if err != nil {
 		return nil, err
 	}
-	return s.draftNextSoA(ctx, by, v.AssessmentID, skipIfUnchanged(s.draftSoA))
+	return s.draftNextSoA(ctx, by, v.AssessmentID, keepReviewedIfUnchanged(s.draftSoA))
 }
 
 // RefreshSoAEvidence judges the evidence again and drafts the next version, keeping users'

@@ -118,9 +118,9 @@ func TestFilters(t *testing.T) {
 	owner := "Ann Alba, CISO"
 	item := api.Item{ControlCode: "IAC-06", DomainCode: "IAC"}
 	for name, got := range map[string]bool{
-		"any control":       matchesControl(item, "", ""),
-		"domain, any case":  matchesControl(item, "iac", ""),
-		"control, any case": matchesControl(item, "IAC", "iac-06"),
+		"any control":       matchesDomainAndControl(item, "", ""),
+		"domain, any case":  matchesDomainAndControl(item, "iac", ""),
+		"control, any case": matchesDomainAndControl(item, "IAC", "iac-06"),
 		"any owner":         matchesOwner("", nil),
 		"owner in full":     matchesOwner("ann alba, ciso", &owner),
 		"owner's name":      matchesOwner("Ann Alba", &owner),
@@ -132,8 +132,8 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	for name, got := range map[string]bool{
-		"another domain":  matchesControl(item, "NET", ""),
-		"another control": matchesControl(item, "", "IAC-07"),
+		"another domain":  matchesDomainAndControl(item, "NET", ""),
+		"another control": matchesDomainAndControl(item, "", "IAC-07"),
 		"no owner":        matchesOwner("Ann", nil),
 		"another owner":   matchesOwner("Bob", &owner),
 		"query in none":   matchesQuery("multi", "x"),

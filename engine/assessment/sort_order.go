@@ -22,7 +22,7 @@ var (
 		{Name: "gate", Value: func(p *api.Approval) any { return slices.Index(api.Gates, p.Gate) }},
 	}
 	soaOrder = append(
-		commonOrder(func(i *api.SoAItem) *api.Item { return &i.Item }),
+		commonSortOrders(func(i *api.SoAItem) *api.Item { return &i.Item }),
 		store.SortBy[api.SoAItem]{
 			Name:  "applicability",
 			Value: func(i *api.SoAItem) any { return slices.Index(i.Applicability.Values(), i.Applicability) },
@@ -37,7 +37,7 @@ var (
 		store.SortBy[api.SoAItem]{Name: "owner", Value: func(i *api.SoAItem) any { return ownerSortKey(i.Owner) }},
 		store.SortBy[api.SoAItem]{Name: "confidence", Value: func(i *api.SoAItem) any { return toThousandths(i.Confidence) }},
 	)
-	findingOrder = append(commonOrder(func(f *api.Finding) *api.Item { return &f.Item }),
+	findingOrder = append(commonSortOrders(func(f *api.Finding) *api.Item { return &f.Item }),
 		store.SortBy[api.Finding]{Name: "severity", Value: func(f *api.Finding) any { return severityRank(f.Severity) }},
 		store.SortBy[api.Finding]{Name: "evidenced", Value: func(f *api.Finding) any { return f.EvidencedRank() }},
 		store.SortBy[api.Finding]{Name: "severity_points", Value: func(f *api.Finding) any { return toThousandths(f.SeverityPoints) }},
@@ -46,12 +46,12 @@ var (
 		store.SortBy[api.Finding]{Name: "result", Value: func(f *api.Finding) any { return slices.Index(f.Result.Values(), f.Result) }},
 		store.SortBy[api.Finding]{Name: "owner", Value: func(f *api.Finding) any { return ownerSortKey(f.Owner) }},
 		store.SortBy[api.Finding]{Name: "due_date", Value: func(f *api.Finding) any { return dateSortKey(f.DueDate) }})
-	maturityOrder = append(commonOrder(func(s *api.MaturityScore) *api.Item { return &s.Item }),
+	maturityOrder = append(commonSortOrders(func(s *api.MaturityScore) *api.Item { return &s.Item }),
 		store.SortBy[api.MaturityScore]{Name: "level", Value: func(s *api.MaturityScore) any { return s.Level }},
 		store.SortBy[api.MaturityScore]{Name: "target_level", Value: func(s *api.MaturityScore) any { return s.TargetLevel }},
 		store.SortBy[api.MaturityScore]{Name: "weight", Value: func(s *api.MaturityScore) any { return s.Weight }},
 		store.SortBy[api.MaturityScore]{Name: "confidence", Value: func(s *api.MaturityScore) any { return toThousandths(s.Confidence) }})
-	poamOrder = append(commonOrder(func(i *api.POAMItem) *api.Item { return &i.Item }),
+	poamOrder = append(commonSortOrders(func(i *api.POAMItem) *api.Item { return &i.Item }),
 		store.SortBy[api.POAMItem]{Name: "priority", Value: func(i *api.POAMItem) any { return i.Priority }},
 		store.SortBy[api.POAMItem]{Name: "severity", Value: func(i *api.POAMItem) any { return severityRank(i.Severity) }},
 		store.SortBy[api.POAMItem]{Name: "due_date", Value: func(i *api.POAMItem) any { return i.DueDate }},
@@ -60,8 +60,8 @@ var (
 		store.SortBy[api.POAMItem]{Name: "poam_code", Value: func(i *api.POAMItem) any { return store.NaturalSortKey(i.POAMCode) }})
 )
 
-// commonOrder returns the sort orders shared by the items of all deliverables.
-func commonOrder[I any](item func(*I) *api.Item) []store.SortBy[I] {
+// commonSortOrders returns the sort orders shared by the items of all deliverables.
+func commonSortOrders[I any](item func(*I) *api.Item) []store.SortBy[I] {
 	return []store.SortBy[I]{
 		{Name: "control_code", Value: func(i *I) any { return store.NaturalSortKey(item(i).ControlCode) }},
 		{Name: "domain_code", Value: func(i *I) any { return item(i).DomainCode }},

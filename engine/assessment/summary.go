@@ -48,7 +48,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 		if err != nil {
 			return nil, err
 		}
-		countSoA(out, items)
+		fillSoACounts(out, items)
 		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
 	}
 	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {
@@ -69,7 +69,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 		if err != nil {
 			return nil, err
 		}
-		out.MaturityAvg = domainMaturity("", "", scores).Mean
+		out.MaturityAvg = summarizeDomainMaturity("", "", scores).Mean
 	}
 	if v, ok, err := poam.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 	return out, nil
 }
 
-func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
+func fillSoACounts(out *api.AssessmentSummary, items []api.SoAItem) {
 	out.Controls = len(items)
 	for _, i := range items {
 		if !i.Applicability.IsApplicable() {
@@ -118,8 +118,8 @@ func countSoA(out *api.AssessmentSummary, items []api.SoAItem) {
 	}
 }
 
-// deciderDescription describes who may decide on a pending approval.
-func deciderDescription(tx *store.Tx, p api.Approval) (string, error) {
+// describePossibleDeciders describes who may decide on a pending approval.
+func describePossibleDeciders(tx *store.Tx, p api.Approval) (string, error) {
 	one := []api.Approval{p}
 	err := addDelegates(tx, p.OrganizationID, one)
 	who := "an owner or admin"
@@ -170,7 +170,7 @@ func (s *Service) Dashboard(ctx context.Context, by api.Caller, in *api.OrgInput
 					return err
 				}
 				if found {
-					who, err := deciderDescription(tx, p)
+					who, err := describePossibleDeciders(tx, p)
 					if err != nil {
 						return err
 					}

@@ -62,13 +62,13 @@ func Synced(gate api.Gate) SyncedDeliverable { return deliverables[gate] }
 
 // ApplySyncedDecision decides on an approval as the caller, with their current rights here,
 // provided that the content equals what they decided on elsewhere.
-func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, id, sha string, verdict api.ApprovalStatus, reason *string) error {
-	p, err := getApproval(tx, by, id)
+func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, approvalID, decidedSHA256 string, verdict api.ApprovalStatus, reason *string) error {
+	p, err := getApproval(tx, by, approvalID)
 	if err != nil {
 		return err
 	}
 	if p.AssessmentID != assessment {
-		return api.NotFound("approval", id)
+		return api.NotFound("approval", approvalID)
 	}
 	if verdict != api.ApprovalApproved && verdict != api.ApprovalRejected {
 		return api.Invalid("status", "a decision must be %s or %s", api.ApprovalApproved, api.ApprovalRejected)
@@ -76,7 +76,7 @@ func ApplySyncedDecision(tx *store.Tx, by api.Caller, assessment, id, sha string
 	if err := by.Require(api.ApprovalDecide); err != nil && !by.Delegate {
 		return err
 	}
-	if p.TargetSHA256 != sha {
+	if p.TargetSHA256 != decidedSHA256 {
 		return api.ApprovalRequired(p.Gate, p.ID, "the %s differs from the content that was decided on", p.Gate.Title())
 	}
 	if err := recordDecision(tx, by, &p, verdict, reason); errors.Is(err, errContentChanged) {
@@ -105,7 +105,7 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 	if err := api.CheckMove(a.State, to); err != nil {
 		return err
 	}
-	step, _ := a.State.Next()
+	step, _ := a.State.NextMove()
 	for _, gate := range requiredGates(step) {
 		if err := deliverables[gate].requireApproval(tx, &a); err != nil {
 			return err
@@ -167,16 +167,16 @@ func (k deliverableType[V, I]) findChangeTarget(tx *store.Tx, by api.Caller, a *
 func (k deliverableType[V, I]) ApplyChanges(
 	tx *store.Tx,
 	by api.Caller,
-	assessment, id string,
+	assessment, itemID string,
 	changes map[string]merge.Change,
 ) ([]merge.Conflict, error) {
 	org := by.OrganizationID
-	item, err := k.items.Get(tx, org, id)
+	item, err := k.items.Get(tx, org, itemID)
 	if err == nil && k.item(&item).AssessmentID != assessment {
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return nil, store.ToNotFound(err, k.gate.Title()+" item", id)
+		return nil, store.ToNotFound(err, k.gate.Title()+" item", itemID)
 	}
 	a, err := getAssessment(tx, by, assessment)
 	if err != nil {
@@ -193,7 +193,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	if err != nil {
 		return nil, err
 	}
-	merged, conflicts := merge.Fields(fields, changes, protectedItemFields)
+	merged, conflicts := merge.ApplyChanges(fields, changes, protectedItemFields)
 	conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return isDerivedField(k.gate, c.Field) })
 	for n := range conflicts {
 		conflicts[n].RecordID, conflicts[n].Label = k.item(&target).ID, k.item(&target).ControlCode
@@ -210,7 +210,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	}
 	switch head := k.version(&v); head.Status {
 	case api.VersionUnderReview:
-		err = k.reopenVersion(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
+		err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
 	case api.VersionApproved, api.VersionRejected:
 		var copied I
 		if v, copied, err = k.copyToNextVersion(tx, by, &a, v, target); err == nil {
@@ -229,7 +229,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	it.UpdatedAt, it.EditedBy = tx.Now(), &by.Actor.Name
 	addAuthor(k.version(&v), by)
 	k.version(&v).UpdatedAt = tx.Now()
-	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeHash(tx, org, &v), k.saveVersion(tx, by, &v),
+	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeHash(tx, org, &v), k.saveVersionAndArtifact(tx, by, &v),
 		k.auditItemChange(tx, by, it, merged, true))
 }
 
@@ -263,7 +263,7 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 		)
 	}
 	if there, err := k.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
-		return cmp.Or(err, alreadyExistsError(there, it.ID))
+		return cmp.Or(err, errorIfExists(there, it.ID))
 	}
 	return k.items.Insert(tx, by.OrganizationID, &i)
 }
@@ -271,11 +271,11 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 func (k deliverableType[V, I]) DeleteItem(
 	tx *store.Tx,
 	by api.Caller,
-	assessment, id string,
+	assessment, itemID string,
 	base map[string]json.RawMessage,
 ) (*merge.Conflict, error) {
 	org := by.OrganizationID
-	i, err := k.items.Get(tx, org, id)
+	i, err := k.items.Get(tx, org, itemID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -284,7 +284,7 @@ func (k deliverableType[V, I]) DeleteItem(
 	}
 	it := k.item(&i)
 	if it.AssessmentID != assessment {
-		return nil, api.NotFound(k.gate.Title()+" item", id)
+		return nil, api.NotFound(k.gate.Title()+" item", itemID)
 	}
 	v, err := k.getVersion(tx, org, it.VersionID)
 	if err != nil {
@@ -304,10 +304,10 @@ func (k deliverableType[V, I]) DeleteItem(
 	}
 	for name, was := range base {
 		if !slices.Contains(protectedItemFields, name) && !merge.EqualJSON(fields[name], was) {
-			return &merge.Conflict{RecordID: id, Label: it.ControlCode, Field: name, Base: was, Here: fields[name]}, nil
+			return &merge.Conflict{RecordID: itemID, Label: it.ControlCode, Field: name, Base: was, Here: fields[name]}, nil
 		}
 	}
-	if err := k.items.Delete(tx, org, id); err != nil {
+	if err := k.items.Delete(tx, org, itemID); err != nil {
 		return nil, err
 	}
 	return nil, k.RehashDraft(tx, org, it.VersionID)
@@ -343,13 +343,13 @@ func (k deliverableType[V, I]) AddVersion(
 		return false, err
 	}
 	if there, err := k.versions.Has(tx, org, head.ID); err != nil || there {
-		return false, cmp.Or(err, alreadyExistsError(there, head.ID))
+		return false, cmp.Or(err, errorIfExists(there, head.ID))
 	}
 	wanted := head.VersionNumber
 	head.VersionNumber = 1
 	if ok {
 		head.VersionNumber = k.version(&old).VersionNumber + 1
-		if err := k.supersedeVersion(tx, by, &a, &old); err != nil {
+		if err := k.supersedeUnlessDecided(tx, by, &a, &old); err != nil {
 			return false, err
 		}
 	}
@@ -364,31 +364,31 @@ func (k deliverableType[V, I]) AddVersion(
 	)
 }
 
-func (k deliverableType[V, I]) RehashDraft(tx *store.Tx, org, version string) error {
-	v, err := k.getVersion(tx, org, version)
+func (k deliverableType[V, I]) RehashDraft(tx *store.Tx, org, versionID string) error {
+	v, err := k.getVersion(tx, org, versionID)
 	if err != nil || k.version(&v).Status != api.VersionDraft {
 		return err
 	}
 	return errors.Join(k.recomputeHash(tx, org, &v), k.versions.Put(tx, org, &v))
 }
 
-func (k deliverableType[V, I]) RecordArtifact(tx *store.Tx, by api.Caller, version string) error {
-	v, err := k.getVersion(tx, by.OrganizationID, version)
+func (k deliverableType[V, I]) RecordArtifact(tx *store.Tx, by api.Caller, versionID string) error {
+	v, err := k.getVersion(tx, by.OrganizationID, versionID)
 	if err != nil {
 		return err
 	}
 	return recordArtifact(tx, by, string(k.gate), k.gate.Title(), k.version(&v))
 }
 
-func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, version, approval, sha string) error {
+func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, versionID, approvalID, submittedSHA256 string) error {
 	org := by.OrganizationID
-	v, err := k.getVersion(tx, org, version)
+	v, err := k.getVersion(tx, org, versionID)
 	if err != nil {
 		return err
 	}
 	head := k.version(&v)
 	if head.AssessmentID != assessment {
-		return api.NotFound(k.gate.Title()+" version", version)
+		return api.NotFound(k.gate.Title()+" version", versionID)
 	}
 	if head.Status != api.VersionDraft {
 		return api.Conflict(
@@ -401,19 +401,19 @@ func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, v
 	if err := k.recomputeHash(tx, org, &v); err != nil {
 		return err
 	}
-	if head.ContentSHA256 != sha {
+	if head.ContentSHA256 != submittedSHA256 {
 		return api.Conflict(
 			"the %s has also been changed by others since it was submitted; review it and submit it again",
 			k.gate.Title(),
 		)
 	}
-	if there, err := store.Approvals.Has(tx, org, approval); err != nil || there || approval == "" {
-		return cmp.Or(err, alreadyExistsError(true, approval))
+	if there, err := store.Approvals.Has(tx, org, approvalID); err != nil || there || approvalID == "" {
+		return cmp.Or(err, errorIfExists(true, approvalID))
 	}
-	return k.submitAndMove(tx, by, &v, approval)
+	return k.submitAndMoveAssessment(tx, by, &v, approvalID)
 }
 
-func alreadyExistsError(exists bool, id string) error {
+func errorIfExists(exists bool, id string) error {
 	if !exists {
 		return nil
 	}

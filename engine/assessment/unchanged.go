@@ -15,9 +15,9 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// skipIfUnchanged makes a draft that is written only if it differs from the version under review or
+// keepReviewedIfUnchanged makes a draft that is written only if it differs from the version under review or
 // approved.
-func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
+func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)
 		d.skipIfUnchanged = true
@@ -25,11 +25,11 @@ func skipIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	}
 }
 
-// isUnchanged reports whether a version under review or approved equals a draft from the same
+// isReviewedAndUnchanged reports whether a version under review or approved equals a draft from the same
 // inputs by the same rules.
-func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
+func (k deliverableType[V, I]) isReviewedAndUnchanged(head *api.DeliverableVersion, d *draft[I]) (bool, error) {
 	if head.Status != api.VersionUnderReview && head.Status != api.VersionApproved || head.Method != d.method ||
-		!haveSameInputs(head.Inputs, d.inputs) {
+		!haveSameInputContent(head.Inputs, d.inputs) {
 		return false, nil
 	}
 	items := slices.Clone(d.items)
@@ -38,9 +38,9 @@ func (k deliverableType[V, I]) isUnchanged(head *api.DeliverableVersion, d *draf
 	return hash == head.ContentSHA256, err
 }
 
-// haveSameInputs reports whether two sets of inputs have the same content, regardless of version
+// haveSameInputContent reports whether two sets of inputs have the same content, regardless of version
 // IDs and statuses.
-func haveSameInputs(a, b map[string]string) bool {
+func haveSameInputContent(a, b map[string]string) bool {
 	content := func(in map[string]string) map[string]string {
 		in = maps.Clone(in)
 		for _, key := range inputPrefixes {
@@ -52,8 +52,8 @@ func haveSameInputs(a, b map[string]string) bool {
 	return maps.Equal(content(a), content(b))
 }
 
-// changedFieldNames returns the given field names if any of the fields changed, otherwise nil.
-func changedFieldNames[I any](before, after *I, names []string) ([]string, error) {
+// namesIfAnyChanged returns the given field names if any of the fields changed, otherwise nil.
+func namesIfAnyChanged[I any](before, after *I, names []string) ([]string, error) {
 	var was, is map[string]json.RawMessage
 	for from, into := range map[*I]*map[string]json.RawMessage{before: &was, after: &is} {
 		b, err := json.Marshal(from)

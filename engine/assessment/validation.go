@@ -46,7 +46,7 @@ func checkOneOf[S ~string](field string, v S, allowed ...S) error {
 	return api.Invalid(field, "%q is not among %v", v, allowed)
 }
 
-func checkImplementation(field string, v api.Implementation) error {
+func checkImplementationStatus(field string, v api.Implementation) error {
 	return checkOneOf(
 		field,
 		v,
@@ -65,13 +65,13 @@ func excerpt(t string) string {
 	return string(r[:min(len(r), 40)]) + "…"
 }
 
-// checkSize returns an error if an item's texts are too long or it has too many passages or
+// checkItemSize returns an error if an item's texts are too long or it has too many passages or
 // statements.
-func checkSize(it *api.Item, evidence []api.Evidence, parts int, texts ...string) error {
+func checkItemSize(it *api.Item, evidence []api.Evidence, partCount int, texts ...string) error {
 	for _, e := range evidence {
 		texts = append(texts, e.Quote, e.Statement, e.Filename)
 	}
-	if len(evidence) > maxItemParts || parts > maxItemParts {
+	if len(evidence) > maxItemParts || partCount > maxItemParts {
 		return api.Invalid("evidence", "%s has more than %d parts", it.ControlCode, maxItemParts)
 	}
 	for _, t := range append(texts, it.ControlCode, it.ControlTitle, it.DomainCode) {
@@ -117,8 +117,8 @@ func validateSoAItem(i *api.SoAItem) error {
 			api.OutOfScope,
 			api.Undecided,
 		),
-		checkImplementation("implementation_status", i.ImplementationStatus),
-		checkSize(
+		checkImplementationStatus("implementation_status", i.ImplementationStatus),
+		checkItemSize(
 			&i.Item,
 			i.Evidence,
 			len(i.Statements)+len(i.MissingElements),
@@ -132,10 +132,10 @@ func validateSoAItem(i *api.SoAItem) error {
 
 func validateFinding(i *api.Finding) error {
 	return firstError(
-		checkImplementation("status", i.Status),
+		checkImplementationStatus("status", i.Status),
 		checkOneOf("severity", i.Severity, api.Severities...),
 		checkOneOf("source", i.Source, "analysis", sourceManual),
-		checkSize(
+		checkItemSize(
 			&i.Item,
 			i.Evidence,
 			len(i.MissingElements),
@@ -155,14 +155,14 @@ func validateScore(i *api.MaturityScore) error {
 	if i.Level < 0 || i.Level > 5 || i.TargetLevel < 0 || i.TargetLevel > 5 {
 		level = api.Invalid("level", "a level must be between 0 and 5")
 	}
-	return firstError(level, checkSize(&i.Item, i.Evidence, 0, i.Criteria, i.NextCriteria, i.Rationale, stringOrEmpty(i.Note)))
+	return firstError(level, checkItemSize(&i.Item, i.Evidence, 0, i.Criteria, i.NextCriteria, i.Rationale, stringOrEmpty(i.Note)))
 }
 
 func validatePOAMItem(i *api.POAMItem) error {
 	err := firstError(
 		checkOneOf("status", i.Status, "open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"),
 		checkOneOf("severity", i.Severity, api.Severities...),
-		checkSize(
+		checkItemSize(
 			&i.Item,
 			nil,
 			len(i.Milestones)+len(i.AcceptanceCriteria),
@@ -179,7 +179,7 @@ func validatePOAMItem(i *api.POAMItem) error {
 		err = firstError(
 			err,
 			checkOneOf("milestones", m.Status, "open", "in_progress", "completed", "cancelled"),
-			checkSize(&i.Item, nil, len(m.Changes), m.Title),
+			checkItemSize(&i.Item, nil, len(m.Changes), m.Title),
 		)
 	}
 	return err

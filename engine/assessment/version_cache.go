@@ -63,19 +63,19 @@ func (k *versionCache) evictFirst(matches func(at int) bool) {
 	}
 }
 
-func (k *versionCache) remove(id string) {
+func (k *versionCache) remove(versionID string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.evictFirst(func(at int) bool { return k.entries[at].id == id })
+	k.evictFirst(func(at int) bool { return k.entries[at].id == versionID })
 }
 
-// latestLines returns the most recently used lines of a gate, or those of the version with the
+// cachedLines returns the most recently used lines of a gate, or those of the version with the
 // given ID.
-func (k *versionCache) latestLines(gate api.Gate, id string) any {
+func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, one := range slices.Backward(k.entries) {
-		if one.gate == gate && (id == "" || one.id == id) {
+		if one.gate == gate && (versionID == "" || one.id == versionID) {
 			return one.lines
 		}
 	}
@@ -83,25 +83,25 @@ func (k *versionCache) latestLines(gate api.Gate, id string) any {
 }
 
 // cacheLines caches a version's lines in order.
-func (k deliverableType[V, I]) cacheLines(cache *versionCache, version string, lines []*store.EncodedRecord[I]) {
+func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string, lines []*store.EncodedRecord[I]) {
 	size := 0
 	for _, l := range lines {
 		size += l.Size()
 	}
-	cache.put(cachedVersion{gate: k.gate, id: version, lines: lines, size: size})
+	cache.put(cachedVersion{gate: k.gate, id: versionID, lines: lines, size: size})
 }
 
 // cachedLines returns the cached lines of a version in order, or those of the most recently used
 // version if version is empty. It returns nil if nothing is cached.
-func (k deliverableType[V, I]) cachedLines(cache *versionCache, version string) []*store.EncodedRecord[I] {
-	lines, _ := cache.latestLines(k.gate, version).([]*store.EncodedRecord[I])
+func (k deliverableType[V, I]) cachedLines(cache *versionCache, versionID string) []*store.EncodedRecord[I] {
+	lines, _ := cache.cachedLines(k.gate, versionID).([]*store.EncodedRecord[I])
 	return lines
 }
 
 // readItemsCached is like readItems but only decodes items that aren't cached. The items are shared
 // and must not be modified.
 func (k deliverableType[V, I]) readItemsCached(tx *store.Tx, s *Service, a *api.Assessment, version string) ([]I, error) {
-	cache := &s.draftCaches.get(a.ID).versions
+	cache := &s.draftCaches.getOrCreate(a.ID).versions
 	lines, err := store.ScanEncoded(tx, k.items.By("version"), a.OrganizationID, k.cachedLines(cache, version), version)
 	if err != nil {
 		return nil, err

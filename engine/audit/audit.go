@@ -37,7 +37,7 @@ func sequenceName(org string) string { return "audit " + org }
 // Append adds a record to the chain of the caller's organization.
 func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	org := by.OrganizationID
-	tx.SetActor(by.Actor.Name)
+	tx.SetActorIfUnset(by.Actor.Name)
 	n, err := tx.NextSequence(sequenceName(org))
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 		ResourceID: e.ResourceID, Outcome: e.Outcome, IP: by.Address, TraceID: by.TraceID, Changes: e.Changes,
 		Sequence: uint64(n), PreviousHash: previous,
 	}
-	if rec.Changes, err = roundTripJSON(e.Changes); err != nil {
+	if rec.Changes, err = normalizeThroughJSON(e.Changes); err != nil {
 		return err
 	}
 	if rec.Hash, err = Hash(rec); err != nil {
@@ -67,8 +67,8 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// roundTripJSON returns the changes as they will be read back, so that they hash alike.
-func roundTripJSON(changes map[string]any) (out map[string]any, err error) {
+// normalizeThroughJSON returns the changes as they will be read back, so that they hash alike.
+func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {
 		err = json.Unmarshal(b, &out)
@@ -104,11 +104,11 @@ type Event struct {
 // RecordEvent writes an event to the assessment's timeline and to the audit chain, without
 // notifying anyone.
 func RecordEvent(tx *store.Tx, by api.Caller, e Event) error {
-	_, err := recordEvent(tx, by, e)
+	_, err := recordEventWithID(tx, by, e)
 	return err
 }
 
-func recordEvent(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
+func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 	line := store.TimelineEvent{
 		OrganizationID: by.OrganizationID, AssessmentID: e.AssessmentID,
 		TimelineEvent: api.TimelineEvent{
@@ -126,7 +126,7 @@ func recordEvent(tx *store.Tx, by api.Caller, e Event) (id string, err error) {
 
 // PublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.
 func PublishEvent(tx *store.Tx, by api.Caller, e Event) error {
-	id, err := recordEvent(tx, by, e)
+	id, err := recordEventWithID(tx, by, e)
 	if err != nil {
 		return err
 	}

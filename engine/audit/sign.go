@@ -80,14 +80,14 @@ func VerifySignature(publicKey, signature string, text []byte) error {
 	return nil
 }
 
-// headText returns the signed text of a head.
-func headText(h *api.AuditHead) []byte {
+// headTextToSign returns the signed text of a head.
+func headTextToSign(h *api.AuditHead) []byte {
 	return fmt.Appendf(nil, "service audit head\n%s\n%d\n%s\n", h.OrganizationID, h.Sequence, h.Hash)
 }
 
 // VerifyHead returns an error unless a head was signed by the key it names.
 func VerifyHead(h *api.AuditHead) error {
-	return VerifySignature(h.PublicKey, h.Signature, headText(h))
+	return VerifySignature(h.PublicKey, h.Signature, headTextToSign(h))
 }
 
 // SignedHead returns the signed head of an organization's chain.
@@ -105,13 +105,13 @@ func SignedHead(tx *store.Tx, signer *Signer, org string) (*api.AuditHead, error
 
 func signHead(h *api.AuditHead, signer *Signer) *api.AuditHead {
 	h.PublicKey = signer.PublicKey()
-	h.KeyID, h.Signature = Fingerprint(h.PublicKey), signer.Sign(headText(h))
+	h.KeyID, h.Signature = Fingerprint(h.PublicKey), signer.Sign(headTextToSign(h))
 	return h
 }
 
-// HeadAt returns the head of the caller's organization at the time of a record, or nil if there is
+// SignedHeadAt returns the head of the caller's organization at the time of a record, or nil if there is
 // no such record.
-func (s *Service) HeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
+func (s *Service) SignedHeadAt(ctx context.Context, by api.Caller, sequence uint64) (h *api.AuditHead, err error) {
 	signer, err := LoadSigner(ctx, s.db)
 	if err != nil {
 		return nil, err

@@ -44,13 +44,13 @@ func (c *customDraft) controlIndex(code string) int {
 	return slices.IndexFunc(c.Controls, func(k api.CustomControl) bool { return k.Code == code })
 }
 
-func (c *customDraft) newMark(since time.Time) api.CustomMetadata {
-	return api.CustomMetadata{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: since, UpdatedAt: c.now}
+func (c *customDraft) newMetadata(createdAt time.Time) api.CustomMetadata {
+	return api.CustomMetadata{OrganizationID: c.OrganizationID, IsCustom: true, UpdatedBy: c.updatedBy, CreatedAt: createdAt, UpdatedAt: c.now}
 }
 
 // putFramework adds a framework, or replaces the one at index at unless at is negative.
 func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
-	f := api.CustomFramework{CustomFrameworkBody: b, CustomMetadata: c.newMark(c.now), RequirementCount: len(b.Requirements)}
+	f := api.CustomFramework{CustomFrameworkBody: b, CustomMetadata: c.newMetadata(c.now), RequirementCount: len(b.Requirements)}
 	if at < 0 {
 		c.Frameworks = append(c.Frameworks, f)
 		return
@@ -60,7 +60,7 @@ func (c *customDraft) putFramework(at int, b api.CustomFrameworkBody) {
 }
 
 func (c *customDraft) putControl(at int, b api.CustomControlBody) {
-	k := api.CustomControl{CustomControlBody: b, CustomMetadata: c.newMark(c.now)}
+	k := api.CustomControl{CustomControlBody: b, CustomMetadata: c.newMetadata(c.now)}
 	if at < 0 {
 		c.Controls = append(c.Controls, k)
 		return
@@ -98,7 +98,7 @@ func (s *Service) updateCustom(
 		} else if err != nil {
 			return 0, err
 		}
-		if err := s.checkCustom(ctx, &old, &next.CustomCatalog); err != nil {
+		if err := s.checkCustomRevision(ctx, &old, &next.CustomCatalog); err != nil {
 			return 0, err
 		}
 		if dryRun {
@@ -112,9 +112,9 @@ func (s *Service) updateCustom(
 	return 0, api.Conflict("your frameworks and controls are being changed by someone else; try again")
 }
 
-// checkCustom rejects a revision that is invalid in itself, or that refers to something missing in
+// checkCustomRevision rejects a revision that is invalid in itself, or that refers to something missing in
 // the active catalog, unless the previous revision already did.
-func (s *Service) checkCustom(ctx context.Context, old, next *store.CustomCatalog) error {
+func (s *Service) checkCustomRevision(ctx context.Context, old, next *store.CustomCatalog) error {
 	base, err := s.Snapshot(ctx, "")
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *Service) saveCustomRevision(
 
 // ListCustomFrameworks lists an organization's frameworks, without their requirements.
 func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomFramework], error) {
-	rec, missing, err := s.latestCustom(ctx, by)
+	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -213,9 +213,9 @@ func (s *Service) ListCustomFrameworks(ctx context.Context, by api.Caller, in *a
 	return paginate(rec.Frameworks, *in, func(f *api.CustomFramework) string { return f.Code })
 }
 
-// latestCustom returns an organization's additions, and their references that the active version
+// latestCustomRevision returns an organization's additions, and their references that the active version
 // can't resolve.
-func (s *Service) latestCustom(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
+func (s *Service) latestCustomRevision(ctx context.Context, by api.Caller) (rec store.CustomCatalog, missing map[string][]string, err error) {
 	_, err = s.withLatestRevision(ctx, by.OrganizationID, func(head int) error {
 		if head == 0 {
 			return nil
@@ -236,7 +236,7 @@ func (s *Service) latestCustom(ctx context.Context, by api.Caller) (rec store.Cu
 
 // GetCustomFramework returns one framework of the organization.
 func (s *Service) GetCustomFramework(ctx context.Context, by api.Caller, in *api.CustomFrameworkInput) (*api.CustomFramework, error) {
-	rec, missing, err := s.latestCustom(ctx, by)
+	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +306,7 @@ func (s *Service) DeleteCustomFramework(ctx context.Context, by api.Caller, in *
 
 // ListCustomControls lists an organization's controls.
 func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.CustomControl], error) {
-	rec, missing, err := s.latestCustom(ctx, by)
+	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func (s *Service) ListCustomControls(ctx context.Context, by api.Caller, in *api
 
 // GetCustomControl returns one control of the organization.
 func (s *Service) GetCustomControl(ctx context.Context, by api.Caller, in *api.CustomControlInput) (*api.CustomControl, error) {
-	rec, missing, err := s.latestCustom(ctx, by)
+	rec, missing, err := s.latestCustomRevision(ctx, by)
 	if err != nil {
 		return nil, err
 	}

@@ -61,9 +61,9 @@ func (s *Service) SnapshotWithCustom(ctx context.Context, organization, version 
 	return own.snap, err
 }
 
-// LatestSnapshot returns a catalog version with the latest revision of an organization's additions,
+// SnapshotWithLatestCustom returns a catalog version with the latest revision of an organization's additions,
 // and that revision.
-func (s *Service) LatestSnapshot(ctx context.Context, organization, version string) (snap *scf.Snapshot, revision int, err error) {
+func (s *Service) SnapshotWithLatestCustom(ctx context.Context, organization, version string) (snap *scf.Snapshot, revision int, err error) {
 	revision, err = s.withLatestRevision(ctx, organization, func(revision int) error {
 		snap, err = s.SnapshotWithCustom(ctx, organization, version, revision)
 		return err
@@ -91,7 +91,7 @@ func (s *Service) withLatestRevision(ctx context.Context, organization string, r
 
 // callerSnapshot returns the catalog as the caller sees it.
 func (s *Service) callerSnapshot(ctx context.Context, by api.Caller, version string) (*scf.Snapshot, error) {
-	snap, _, err := s.LatestSnapshot(ctx, by.OrganizationID, version)
+	snap, _, err := s.SnapshotWithLatestCustom(ctx, by.OrganizationID, version)
 	return snap, err
 }
 

@@ -196,7 +196,7 @@ func (s *Service) saveMappingRevision(
 			if v.RootID == root {
 				revisions++
 			}
-			if sameDocuments(v.MappingDocuments, documents) {
+			if areSameDocuments(v.MappingDocuments, documents) {
 				run.VersionID = &v.ID
 			}
 		}
@@ -243,9 +243,9 @@ func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.Impo
 	return nil
 }
 
-// sameDocuments reports whether two versions include the same documents about the same frameworks,
+// areSameDocuments reports whether two versions include the same documents about the same frameworks,
 // in any order.
-func sameDocuments(a, b []api.MappingDocument) bool {
+func areSameDocuments(a, b []api.MappingDocument) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -240,7 +240,7 @@ func TestSTRMFromPDF(t *testing.T) {
 			{Sheet: "page 2", Cells: []string{"GV.OC-01", "Equal", "GOV-01"}},
 		}, nil
 	}
-	s := catalog.New(db, time.Now, catalog.WithPDF(read))
+	s := catalog.New(db, time.Now, catalog.WithPDFReader(read))
 	imported(t, s)
 	run, err := s.ImportSTRM(t.Context(), by, document("scf-strm-general-nist-csf-2-0.pdf", []byte("%PDF-1.7 and so on")))
 	if err != nil || run.Documents[0].MappingsConfirmed != 1 {

@@ -30,11 +30,11 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 		return nil, err
 	}
 	defer release()
-	if run, err := s.findImported(ctx, &in.Body, began); run != nil || err != nil {
+	if run, err := s.runIfAlreadyImported(ctx, &in.Body, began); run != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
-		return run, s.finishRun(ctx, by, run)
+		return run, s.recordUnchangedRun(ctx, by, run)
 	}
 	src, err := s.readStructured(ctx, &in.Body)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 		return nil, api.Invalid("source", "%v", err).WithCause(err)
 	}
 	if run.DryRun || run.VersionID != nil {
-		return run, s.finishRun(ctx, by, run)
+		return run, s.recordUnchangedRun(ctx, by, run)
 	}
 	_, err = s.saveVersion(ctx, versionEntry{src: src, recordRun: func(tx *store.Tx, snap *scf.Snapshot) error {
 		id := snap.Version().ID
@@ -55,14 +55,14 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 	return run, err
 }
 
-// findImported returns the run of a source that was already imported under the requested label, or
+// runIfAlreadyImported returns the run of a source that was already imported under the requested label, or
 // nil if it wasn't. The source is not read again, since the version already includes what it
 // extends.
-func (s *Service) findImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
+func (s *Service) runIfAlreadyImported(ctx context.Context, b *api.ImportSource, began time.Time) (*api.ImportRun, error) {
 	if b.Label == "" {
 		return nil, nil
 	}
-	sum, err := custom.Inspect(b.Source)
+	sum, err := custom.CheckAndHashJSON(b.Source)
 	if err != nil {
 		return nil, nil //nolint:nilerr // reading it reports the error with its place
 	}

@@ -73,7 +73,7 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, err
 	}
 	if dryRun || run.VersionID != nil {
-		return run, s.finishRun(ctx, by, run)
+		return run, s.recordUnchangedRun(ctx, by, run)
 	}
 	_, err = s.saveVersion(ctx, versionEntry{
 		src: src,
@@ -132,12 +132,12 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	return run, nil
 }
 
-// finishRun records a run that added nothing.
-func (s *Service) finishRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
+// recordUnchangedRun records a run that added nothing.
+func (s *Service) recordUnchangedRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
 	again := run.VersionID != nil && !run.DryRun
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		if again {
-			if err := s.activate(tx, *run.VersionID); err != nil {
+			if err := s.activateVersion(tx, *run.VersionID); err != nil {
 				return err
 			}
 		}
@@ -149,8 +149,8 @@ func (s *Service) finishRun(ctx context.Context, by api.Caller, run *api.ImportR
 	return err
 }
 
-// activate makes a version the active one.
-func (s *Service) activate(tx *store.Tx, id string) error {
+// activateVersion makes a version the active one.
+func (s *Service) activateVersion(tx *store.Tx, id string) error {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {
 			return err

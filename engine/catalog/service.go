@@ -53,8 +53,8 @@ type PDFReader func(ctx context.Context, name string, content io.ReaderAt, size 
 // Option configures a Service.
 type Option func(*Service)
 
-// WithPDF allows the service to import PDF documents.
-func WithPDF(read PDFReader) Option { return func(s *Service) { s.readPDF = read } }
+// WithPDFReader allows the service to import PDF documents.
+func WithPDFReader(read PDFReader) Option { return func(s *Service) { s.readPDF = read } }
 
 // WithImportHook sets a function that is called with each version that an import activates. It is
 // called after the import and should return at once.

@@ -30,7 +30,7 @@ type comparisonScope struct {
 	Domains    []string `json:"domains"`
 }
 
-func (f *Facts) basis() comparisonScope {
+func (f *Facts) scopeForComparison() comparisonScope {
 	return comparisonScope{
 		Catalog:    f.Catalog.Label,
 		Frameworks: append([]string{}, f.Frameworks...),
@@ -40,7 +40,7 @@ func (f *Facts) basis() comparisonScope {
 
 // checkComparable returns an error if the contents of a file can't be compared with the current
 // check.
-func (b comparisonScope) checkComparable(current comparisonScope, file, what, hint string) error {
+func (b comparisonScope) checkComparable(current comparisonScope, file, fileKind, hint string) error {
 	list := func(s []string, none string) string { return firstNonEmpty(strings.Join(s, ", "), none) }
 	switch {
 	case b.Catalog != current.Catalog:
@@ -48,7 +48,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 			file,
 			0,
 			"this %s was made with the catalog %s, but the check uses %s: review the changes, then write it again%s",
-			what,
+			fileKind,
 			firstNonEmpty(sanitizeLine(b.Catalog), "without a name"),
 			current.Catalog,
 			hint,
@@ -58,7 +58,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 			file,
 			0,
 			"this %s was made for the frameworks %s, but the check covers %s: check the same frameworks, or write it again%s",
-			what,
+			fileKind,
 			sanitizeLine(list(b.Frameworks, "none")),
 			list(current.Frameworks, "none"),
 			hint,
@@ -68,7 +68,7 @@ func (b comparisonScope) checkComparable(current comparisonScope, file, what, hi
 			file,
 			0,
 			"this %s was made for the domains %s, but the check covers %s: check the same domains, or write it again%s",
-			what,
+			fileKind,
 			sanitizeLine(list(b.Domains, "all")),
 			list(current.Domains, "all"),
 			hint,
@@ -95,7 +95,7 @@ type Baseline struct {
 
 // NewBaseline returns a baseline of the current gaps.
 func NewBaseline(f *Facts) *Baseline {
-	b := &Baseline{Format: baselineFormat, comparisonScope: f.basis(), Gaps: []KnownGap{}}
+	b := &Baseline{Format: baselineFormat, comparisonScope: f.scopeForComparison(), Gaps: []KnownGap{}}
 	for i := range f.Findings {
 		g := &f.Findings[i]
 		one := KnownGap{Control: g.Control, Title: g.Title, Severity: g.Severity, Status: g.Status, Result: g.Result}

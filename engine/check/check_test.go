@@ -55,14 +55,14 @@ func TestRules(t *testing.T) {
 // that cannot fail would be useless.
 func TestEmptyPolicyUsesDefault(t *testing.T) {
 	p := &Policy{}
-	if err := p.Finalize(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
+	if err := p.ValidateAndSetDefault(); err != nil || p.FailOn != api.SeverityHigh || !p.IsDefault {
 		t.Errorf("%+v, %v", p, err)
 	}
 	p = &Policy{RequireApproved: []api.Gate{api.GateSoA}}
-	if err := p.Finalize(); err != nil || p.FailOn != "" {
+	if err := p.ValidateAndSetDefault(); err != nil || p.FailOn != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := (&Policy{FailOnNew: api.SeverityLow}).Finalize(); err == nil {
+	if err := (&Policy{FailOnNew: api.SeverityLow}).ValidateAndSetDefault(); err == nil {
 		t.Error("fail-on-new without a baseline compares with nothing")
 	}
 }
@@ -247,13 +247,13 @@ func TestApprovalAppliesToDecidedContent(t *testing.T) {
 func TestMissingAnalysis(t *testing.T) {
 	f := sampleFacts()
 	f.HasGapAnalysis, f.HasMaturity, f.Findings = false, false, nil
-	if why, nothing := mustEvaluate(t, f, "fail-on=high", "min-maturity=1").MissingAnalysis(); !nothing ||
+	if why, nothing := mustEvaluate(t, f, "fail-on=high", "min-maturity=1").MissingAnalysisMessage(); !nothing ||
 		!strings.Contains(why, "gap analysis and no maturity") {
 		t.Errorf("%q, %v", why, nothing)
 	}
 	// A missing approval takes precedence as the reason.
 	r := mustEvaluate(t, f, "fail-on=high", "require-approved=maturity")
-	if _, nothing := r.MissingAnalysis(); nothing || r.Verdict != ApprovalMissing {
+	if _, nothing := r.MissingAnalysisMessage(); nothing || r.Verdict != ApprovalMissing {
 		t.Errorf("%s, %+v", r.Verdict, r.Rules)
 	}
 }
@@ -306,13 +306,13 @@ func TestOrderAndFingerprintsAreStable(t *testing.T) {
 
 func TestFactsRoundTrip(t *testing.T) {
 	f := sampleFacts()
-	f.Relocate("evidence", "sub/dir")
+	f.ReplaceFolderPath("evidence", "sub/dir")
 	f.AddUnreadFile("sub/dir/link", "a link")
 	back := must[*Facts](t)(DecodeFacts(must[[]byte](t)(f.Encode())))
 	if !reflect.DeepEqual(f, back) {
 		t.Errorf("%+v\nis not\n%+v", back, f)
 	}
-	if f.Documents[1].Path != "sub/dir/access.md" || f.CountRead() != 2 {
+	if f.Documents[1].Path != "sub/dir/access.md" || f.CountReadDocuments() != 2 {
 		t.Errorf("%+v", f.Documents)
 	}
 }

@@ -39,7 +39,7 @@ func Evaluate(in Input) (*Result, error) {
 		Format:          resultFormat,
 		Tool:            in.Tool,
 		Subject:         f.Subject,
-		comparisonScope: f.basis(),
+		comparisonScope: f.scopeForComparison(),
 		Starter:         f.Catalog.Starter,
 		AsOf:            in.Today,
 		Policy:          in.Policy,
@@ -48,7 +48,7 @@ func Evaluate(in Input) (*Result, error) {
 		Closed:          []string{},
 		controls:        f.Controls,
 	}
-	if err := j.compareBaseline(); err != nil {
+	if err := j.compareWithBaseline(); err != nil {
 		return nil, err
 	}
 	for i := range in.Waivers {
@@ -60,16 +60,16 @@ func Evaluate(in Input) (*Result, error) {
 	j.checkApprovals()
 	j.checkAnalysisExists()
 	j.checkGaps()
-	j.checkFigures()
+	j.checkRequiredFigures()
 	j.checkDocuments()
 	j.checkWaivers()
-	j.decideVerdict()
+	j.sortIssuesAndDecideVerdict()
 	return j.result, nil
 }
 
-// compareBaseline determines what has changed since the baseline.
-func (j *evaluation) compareBaseline() error {
-	now := j.Facts.basis()
+// compareWithBaseline determines what has changed since the baseline.
+func (j *evaluation) compareWithBaseline() error {
+	now := j.Facts.scopeForComparison()
 	if j.Baseline != nil && j.Facts.HasGapAnalysis {
 		if err := j.Baseline.checkComparable(now, j.Policy.Baseline, "baseline", " with --write-baseline"); err != nil {
 			return err
@@ -260,8 +260,8 @@ func orWorse(s api.Severity) string {
 	return string(s) + " or worse"
 }
 
-// checkFigures checks the required coverage and maturity and the thresholds.
-func (j *evaluation) checkFigures() {
+// checkRequiredFigures checks the required coverage and maturity and the thresholds.
+func (j *evaluation) checkRequiredFigures() {
 	p, f := j.Policy, &j.result.Figures
 	if p.MinCoverage != nil {
 		if f.Coverage == nil {
@@ -445,9 +445,9 @@ func (j *evaluation) checkWaivers() {
 	}
 }
 
-// decideVerdict sorts the issues and sets the verdict. Failures in the evidence take precedence
+// sortIssuesAndDecideVerdict sorts the issues and sets the verdict. Failures in the evidence take precedence
 // over missing approvals.
-func (j *evaluation) decideVerdict() {
+func (j *evaluation) sortIssuesAndDecideVerdict() {
 	slices.SortStableFunc(j.result.Issues, func(a, b Issue) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(outcomes, a.Outcome), slices.Index(outcomes, b.Outcome)),

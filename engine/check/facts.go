@@ -328,9 +328,9 @@ func (s Subject) describe() string {
 	return "the assessment “" + s.Name + "”"
 }
 
-// Relocate replaces the path prefix of documents: the name they were uploaded under becomes the
+// ReplaceFolderPath replaces the path prefix of documents: the name they were uploaded under becomes the
 // folder's path.
-func (f *Facts) Relocate(from, to string) {
+func (f *Facts) ReplaceFolderPath(from, to string) {
 	move := func(p *string) {
 		if *p != "" {
 			*p = sanitize(path.Join(to, strings.TrimPrefix(*p, from+"/")))
@@ -351,8 +351,8 @@ func (f *Facts) AddUnreadFile(name, reason string) {
 	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// CountRead returns the number of documents that were read.
-func (f *Facts) CountRead() (n int) {
+// CountReadDocuments returns the number of documents that were read.
+func (f *Facts) CountReadDocuments() (n int) {
 	for _, d := range f.Documents {
 		if d.ReadError == "" {
 			n++

@@ -44,8 +44,8 @@ var AllFormats = []Format{
 	{"oscal", "OSCAL assessment results", hashJSON, writeOSCAL},
 }
 
-// FormatNames returns the names of the formats.
-func FormatNames() (out []string) {
+// OutputFormatNames returns the names of the formats.
+func OutputFormatNames() (out []string) {
 	for _, f := range AllFormats {
 		out = append(out, f.Name)
 	}
@@ -91,8 +91,8 @@ func UnknownFormatError(name string) error {
 		0,
 		"unknown output format %q%s; valid formats are %s",
 		truncate(sanitizeLine(name), 40),
-		didYouMean(name, FormatNames()),
-		strings.Join(FormatNames(), ", "),
+		didYouMean(name, OutputFormatNames()),
+		strings.Join(OutputFormatNames(), ", "),
 	)
 }
 
@@ -141,7 +141,7 @@ func (i *Issue) formatTags() string {
 	if i.Rule != ruleGap {
 		return ""
 	}
-	out := string(i.Severity) + ", " + humanize(i.Status)
+	out := string(i.Severity) + ", " + underscoresToSpaces(i.Status)
 	if i.Change == "opened" {
 		out += ", new"
 	} else if i.Change != "" {

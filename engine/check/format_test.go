@@ -37,7 +37,7 @@ func mustRender(t testing.TB, r *Result, format string) []byte {
 // active content.
 func TestFormatsAreInert(t *testing.T) {
 	for name, r := range sampleResults(t) {
-		for _, f := range FormatNames() {
+		for _, f := range OutputFormatNames() {
 			text := mustRender(t, r, f)
 			if !bytes.Equal(text, mustRender(t, r, f)) {
 				t.Errorf("%s, %s: other bytes the second time", name, f)
@@ -66,7 +66,7 @@ func TestFilenamesAreEscaped(t *testing.T) {
 	r := sampleRecords()
 	r.Documents[0].Path = "evidence/::error file=x::y.pdf"
 	f := NewFacts(r)
-	f.Relocate("evidence", ".")
+	f.ReplaceFolderPath("evidence", ".")
 	result := mustEvaluate(t, f, "fail-on=low")
 	for _, format := range []string{"text", "table", "github", "tap", "markdown", "csv"} {
 		text := string(mustRender(t, result, format))
@@ -312,7 +312,7 @@ func TestGitHub(t *testing.T) {
 			len(counts) > 2 {
 			t.Errorf("%s: %v", name, counts)
 		}
-		if summary := must[[]byte](t)(r.StepSummary()); len(summary) > 65_536 {
+		if summary := must[[]byte](t)(r.GitHubStepSummary()); len(summary) > 65_536 {
 			t.Errorf("%s: a summary of %d bytes", name, len(summary))
 		}
 	}

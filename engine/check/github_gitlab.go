@@ -58,8 +58,8 @@ func writeGitHub(r *Result, s Style) ([]byte, error) {
 	return append([]byte(b.String()), page...), err
 }
 
-// StepSummary returns the page that GitHub shows for a step.
-func (r *Result) StepSummary() ([]byte, error) { return writeMarkdown(r, Style{}) }
+// GitHubStepSummary returns the page that GitHub shows for a step.
+func (r *Result) GitHubStepSummary() ([]byte, error) { return writeMarkdown(r, Style{}) }
 
 type gitLabIssue struct {
 	Description string `json:"description"`
@@ -83,7 +83,7 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 		if one.Outcome == Waived {
 			continue
 		}
-		q := gitLabIssue{CheckName: one.ID(), Fingerprint: one.Fingerprint, Description: truncate(one.Message, 500)}
+		q := gitLabIssue{CheckName: one.RuleID(), Fingerprint: one.Fingerprint, Description: truncate(one.Message, 500)}
 		if one.Rule == ruleGap {
 			q.Description = truncate(fmt.Sprintf("%s [%s]: %s", one.heading(), one.formatTags(), one.Message), 500)
 		}

@@ -23,8 +23,8 @@ func addOSCALProp(to *[]models.Property, name, value string) {
 	}
 }
 
-// optionalList returns nil for an empty list, because OSCAL does not allow empty lists.
-func optionalList[T any](all []T) *[]T {
+// nilIfEmpty returns nil for an empty list, because OSCAL does not allow empty lists.
+func nilIfEmpty[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	for _, one := range r.Rules {
 		addOSCALProp(&props, "rule-"+string(one.Outcome), one.Rule+": "+one.Message)
 	}
-	result.Props = optionalList(props)
+	result.Props = nilIfEmpty(props)
 	var ids []models.AssessedControlsSelectControlById
 	listed := map[string]bool{}
 	add := func(code string) {
@@ -99,12 +99,12 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 			r.oscalRisk(one, origin),
 		)
 	}
-	selection := models.AssessedControls{IncludeControls: optionalList(ids)}
+	selection := models.AssessedControls{IncludeControls: nilIfEmpty(ids)}
 	if len(ids) == 0 {
 		selection.IncludeAll = &models.IncludeAll{}
 	}
 	result.ReviewedControls = models.ReviewedControls{ControlSelections: []models.AssessedControls{selection}}
-	result.Observations, result.Findings, result.Risks = optionalList(observed), optionalList(found), optionalList(risks)
+	result.Observations, result.Findings, result.Risks = nilIfEmpty(observed), nilIfEmpty(found), nilIfEmpty(risks)
 	plan := models.Resource{
 		UUID:  r.oscalUUID("policy"),
 		Title: "Policy",
@@ -144,7 +144,7 @@ func (r *Result) oscalObservation(i *Issue, at time.Time, origin []models.Origin
 		var props []models.Property
 		addOSCALProp(&props, "document", i.Place.Path)
 		addOSCALProp(&props, "place", i.Place.format())
-		o.RelevantEvidence = &[]models.RelevantEvidence{{Description: i.Place.Quote, Props: optionalList(props)}}
+		o.RelevantEvidence = &[]models.RelevantEvidence{{Description: i.Place.Quote, Props: nilIfEmpty(props)}}
 	}
 	return o
 }
@@ -167,7 +167,7 @@ func (r *Result) oscalFinding(i *Issue, origin []models.Origin) models.Finding {
 		UUID: r.oscalUUID(
 			"finding",
 			i.Fingerprint,
-		), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Props: optionalList(props), Origins: &origin,
+		), Title: firstNonEmpty(i.heading(), "Gap"), Description: i.Message, Props: nilIfEmpty(props), Origins: &origin,
 		Target: models.FindingTarget{
 			Type:     "statement-id",
 			TargetId: oscal.StatementID(i.Control),
@@ -214,7 +214,7 @@ func (r *Result) oscalRisk(i *Issue, origin []models.Origin) models.Risk {
 			},
 		)
 	}
-	out.Remediations = optionalList(todo)
+	out.Remediations = nilIfEmpty(todo)
 	return out
 }
 

@@ -155,14 +155,14 @@ var Settings = []Setting{
 		"framework to check against; repeat for several",
 		ValueList,
 		true,
-		func(p *Policy, v []string) error { p.Frameworks = trimValues(v); return nil },
+		func(p *Policy, v []string) error { p.Frameworks = trimDistinctValues(v); return nil },
 	},
 	{
 		"domain",
 		"check only controls of this domain, such as IAC; repeat for several",
 		ValueList,
 		true,
-		func(p *Policy, v []string) error { p.Domains = trimValues(v); return nil },
+		func(p *Policy, v []string) error { p.Domains = trimDistinctValues(v); return nil },
 	},
 	{
 		"baseline",
@@ -194,7 +194,7 @@ var Settings = []Setting{
 	},
 }
 
-func trimValues(v []string) []string {
+func trimDistinctValues(v []string) []string {
 	out := []string{}
 	for _, w := range v {
 		if w = strings.TrimSpace(w); w != "" && !slices.Contains(out, w) {
@@ -257,7 +257,7 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 		return nil, err
 	}
 	for _, f := range all {
-		values, err := parseTexts(f.value, file, f.key)
+		values, err := parseTextOrList(f.value, file, f.key)
 		if err != nil {
 			return nil, err
 		}
@@ -275,9 +275,9 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 	return p, nil
 }
 
-// Finalize checks that the settings are consistent, and applies the default if nothing is required,
+// ValidateAndSetDefault checks that the settings are consistent, and applies the default if nothing is required,
 // since a check that can't fail would be useless.
-func (p *Policy) Finalize() error {
+func (p *Policy) ValidateAndSetDefault() error {
 	if p.FailOnNew != "" && p.Baseline == "" {
 		return inputErrorf("", 0, "fail-on-new needs a baseline: add --baseline FILE, written by --write-baseline")
 	}

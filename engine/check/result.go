@@ -88,8 +88,8 @@ type Issue struct {
 	Fingerprint string             `json:"fingerprint"`
 }
 
-// ID returns the rule ID used in results: each control's gap is a rule of its own.
-func (i *Issue) ID() string {
+// RuleID returns the rule ID used in results: each control's gap is a rule of its own.
+func (i *Issue) RuleID() string {
 	if i.Rule == ruleGap {
 		return ruleGap + "/" + i.Control
 	}
@@ -106,9 +106,9 @@ func (r *Result) CountIssues(o Outcome) (n int) {
 	return n
 }
 
-// MissingAnalysis reports whether the analysis the policy refers to does not exist yet, with a
+// MissingAnalysisMessage reports whether the analysis the policy refers to does not exist yet, with a
 // message; in that case there is no verdict on the evidence.
-func (r *Result) MissingAnalysis() (string, bool) {
+func (r *Result) MissingAnalysisMessage() (string, bool) {
 	for _, one := range r.Rules {
 		if one.Rule == ruleNoAnalysis && one.Outcome == Failed {
 			return one.Message, true

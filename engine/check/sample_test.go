@@ -174,7 +174,7 @@ func sampleResults(t testing.TB) map[string]*Result {
 	before.Findings = before.Findings[1:3]
 	before.Findings[0].Severity = api.SeverityLow
 	full.Baseline = NewBaseline(before)
-	full.Threshold = &Threshold{comparisonScope: full.Facts.basis(), Gaps: map[api.Severity]int{api.SeverityLow: 5}}
+	full.Threshold = &Threshold{comparisonScope: full.Facts.scopeForComparison(), Gaps: map[api.Severity]int{api.SeverityLow: 5}}
 	full.Waivers = must[[]Waiver](t)(ParseWaivers([]byte(`waivers:
 - {control: end-04, reason: 'moved # to a new "agent"', approver: Bo, expiry: 2026-11-22}
 - {control: IAC-17, reason: late, approver: Bo, expiry: 2026-11-21}

@@ -56,7 +56,7 @@ func writeSARIF(r *Result, _ Style) ([]byte, error) {
 			break
 		}
 		one := &r.Issues[i]
-		id := one.ID()
+		id := one.RuleID()
 		n, listed := at[id]
 		if !listed {
 			n = len(run.Tool.Driver.Rules)

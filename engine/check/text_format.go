@@ -110,7 +110,7 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 				one.Rule,
 				one.Control,
 				string(one.Severity),
-				humanize(one.Status),
+				underscoresToSpaces(one.Status),
 				string(one.Change),
 				one.Place.format(),
 				what,

@@ -97,7 +97,7 @@ func firstNonEmpty(texts ...string) string {
 	return ""
 }
 
-func humanize[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+func underscoresToSpaces[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 func pluralize(n int, one, many string) string {
 	if n == 1 {

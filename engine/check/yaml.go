@@ -83,8 +83,8 @@ func parseFields(n *yaml.Node, file, subject string, known []string) ([]field, e
 	return out, nil
 }
 
-// parseTexts returns the values of a scalar or of a list of scalars.
-func parseTexts(n *yaml.Node, file, key string) ([]string, error) {
+// parseTextOrList returns the values of a scalar or of a list of scalars.
+func parseTextOrList(n *yaml.Node, file, key string) ([]string, error) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return nil, inputErrorf(file, n.Line, "%s has no value", key)

@@ -49,7 +49,7 @@ func (b *bench) assess(t testing.TB, framework string, evidence fs.FS, to api.St
 	}
 	b.uploadAll(t, a.ID, evidence)
 	for a.State != to {
-		next, _ := a.State.Next()
+		next, _ := a.State.NextMove()
 		move := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}}
 		move.Body.TargetState = next.To
 		if _, err := b.Assessments.Transition(ctx, b.by, move); err != nil {

@@ -80,7 +80,7 @@ func (m *model) move(to api.State) api.ErrorCode {
 	if to == m.state && m.bySubmission {
 		return ""
 	}
-	next, ok := m.state.Next()
+	next, ok := m.state.NextMove()
 	if !ok || next.To != to {
 		return api.CodeInvalidState
 	}
@@ -173,9 +173,9 @@ func (x *machine) step(r *rand.Rand) {
 	switch op {
 	case "next", "skip", "again":
 		to := m.state
-		if next, ok := m.state.Next(); ok && op != "again" {
+		if next, ok := m.state.NextMove(); ok && op != "again" {
 			to = next.To
-			if after, ok := to.Next(); ok && op == "skip" {
+			if after, ok := to.NextMove(); ok && op == "skip" {
 				to = after.To
 			}
 		}

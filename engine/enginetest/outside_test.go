@@ -83,7 +83,7 @@ func TestOutsideEmbedder(t *testing.T) {
 		"backup.md": {Data: []byte("# Backup\n\nBackups are made each night and restored for a test each quarter.\n")},
 		"access.md": {Data: []byte("# Access\n\nManagers review the access of their people each quarter.\n")},
 	}, api.StateDraft)
-	if err := e.Evidence.Wait(ctx, by, a.ID); err != nil {
+	if err := e.Evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		t.Fatal(err)
 	}
 

@@ -89,7 +89,7 @@ func BenchmarkPipeline(b *testing.B) {
 	catalog := w.importLargest(b)
 	a := w.assess(b, "", policies(b, 200, 1), api.StateFrameworkSelected)
 	ctx, in := b.Context(), &api.AssessmentInput{AssessmentID: a.ID}
-	if err := w.Evidence.Wait(ctx, w.by, a.ID); err != nil {
+	if err := w.Evidence.WaitForDocuments(ctx, w.by, a.ID); err != nil {
 		b.Fatal(err)
 	}
 	steps := []struct {
@@ -133,7 +133,7 @@ func BenchmarkPipeline(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			w.uploadAll(b, a.ID, policies(b, 1, uint64(100+n)))
-			if err := w.Evidence.Wait(ctx, w.by, a.ID); err != nil {
+			if err := w.Evidence.WaitForDocuments(ctx, w.by, a.ID); err != nil {
 				b.Fatal(err)
 			}
 			before := processorTime(b)

@@ -245,7 +245,7 @@ func TestClosingWantsWhatIsApproved(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
 	for b.state(t, a.ID) != api.StateReportGenerated {
-		next, _ := b.state(t, a.ID).Next()
+		next, _ := b.state(t, a.ID).NextMove()
 		if next.Gate != "" {
 			if err := b.approve(t, b.pending(t, a.ID).ID); err != nil {
 				t.Fatal(err)

@@ -75,7 +75,7 @@ func TestSweeping(t *testing.T) {
 		t.Errorf("it sweeps every %s", d)
 	}
 	ctx := t.Context()
-	if _, err := e.Identity.Bootstrap(ctx, "Acme", "a@acme.example", "four words make one"); err != nil {
+	if _, err := e.Identity.EnsureFirstAdmin(ctx, "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
 	signIn := func() {
@@ -179,7 +179,7 @@ func TestSweepingFiles(t *testing.T) {
 		return d
 	}
 	kept, gone := put("kept.md", "# Kept\n\nEvery person has one account."), put("gone.md", "# Gone\n\nLaptops are encrypted.")
-	if err := e.Evidence.Wait(ctx, by, a.ID); err != nil {
+	if err := e.Evidence.WaitForDocuments(ctx, by, a.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Evidence.Delete(ctx, by, &api.DocumentInput{DocumentID: gone.ID}); err != nil {

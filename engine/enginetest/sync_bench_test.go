@@ -117,7 +117,7 @@ func (d *syncEngine) large(t testing.TB, lines, documents int) string {
 		)
 		want(t, err)
 	}
-	want(t, d.Evidence.Wait(t.Context(), d.by, a.ID))
+	want(t, d.Evidence.WaitForDocuments(t.Context(), d.by, a.ID))
 	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
 		rec := func() api.TenantRecord {
 			return api.TenantRecord{
@@ -250,7 +250,7 @@ func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) 
 		gathered := time.Now()
 		d.carry(t, home, p)
 		carried := time.Now()
-		out, err := d.Sync.Apply(
+		out, err := d.Sync.ApplyRemoteChanges(
 			t.Context(),
 			d.by,
 			&api.UploadSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}},

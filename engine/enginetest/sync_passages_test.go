@@ -36,7 +36,7 @@ func (d *syncEngine) add(t *testing.T, assessment, name, content string) string 
 		},
 	)
 	want(t, err)
-	want(t, d.Evidence.Wait(t.Context(), d.by, assessment))
+	want(t, d.Evidence.WaitForDocuments(t.Context(), d.by, assessment))
 	return doc.ID
 }
 

@@ -23,11 +23,11 @@ const (
 // Upload stores a file and queues it for reading in the background. Uploading the same bytes again
 // returns the existing record.
 func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocumentInput) (*api.Document, error) {
-	name := cleanName(in.File.Filename)
+	name := cleanFilename(in.File.Filename)
 	if name == "" {
 		return nil, api.Invalid("file", "the file has no name")
 	}
-	if err := s.checkOpen(ctx, by, in.AssessmentID); err != nil {
+	if err := s.checkAssessmentOpen(ctx, by, in.AssessmentID); err != nil {
 		return nil, err
 	}
 	category := strings.ToLower(strings.TrimSpace(in.Category))
@@ -47,7 +47,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	}}
 	var doc store.Document
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := s.requireOpen(tx, by, in.AssessmentID); err != nil {
+		if err := s.requireAssessmentOpen(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
 		if in.Replaces != "" {
@@ -83,9 +83,9 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 	return &doc.Document, nil
 }
 
-// cleanName returns the last element of a file name without characters that could affect a terminal
+// cleanFilename returns the last element of a file name without characters that could affect a terminal
 // or a path.
-func cleanName(name string) string {
+func cleanFilename(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
 	name = strings.Map(func(r rune) rune {
 		if api.IsUnsafeRune(r) {
@@ -102,12 +102,12 @@ func cleanName(name string) string {
 	return strings.TrimSpace(name)
 }
 
-func (s *Service) checkOpen(ctx context.Context, by api.Caller, assessment string) error {
-	return s.db.View(ctx, func(tx *store.Tx) error { return s.requireOpen(tx, by, assessment) })
+func (s *Service) checkAssessmentOpen(ctx context.Context, by api.Caller, assessment string) error {
+	return s.db.View(ctx, func(tx *store.Tx) error { return s.requireAssessmentOpen(tx, by, assessment) })
 }
 
-// requireOpen returns an error if the assessment doesn't exist or is closed.
-func (s *Service) requireOpen(tx *store.Tx, by api.Caller, assessment string) error {
+// requireAssessmentOpen returns an error if the assessment doesn't exist or is closed.
+func (s *Service) requireAssessmentOpen(tx *store.Tx, by api.Caller, assessment string) error {
 	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return store.ToNotFound(err, "assessment", assessment)
@@ -199,7 +199,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
 			return store.ToNotFound(err, "document", in.DocumentID)
 		}
-		if err := s.requireOpen(tx, by, doc.AssessmentID); err != nil {
+		if err := s.requireAssessmentOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
 		before, err := readPassages(tx, &doc)
@@ -210,7 +210,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		for _, c := range before {
 			removed[c.ID] = true
 		}
-		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChanged(tx, by, &doc, removed)); err != nil {
+		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChangedPassageIDs(tx, by, &doc, removed)); err != nil {
 			return err
 		}
 		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
@@ -293,7 +293,7 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 		if doc, err = store.Documents.Get(tx, by.OrganizationID, in.DocumentID); err != nil {
 			return store.ToNotFound(err, "document", in.DocumentID)
 		}
-		if err := s.requireOpen(tx, by, doc.AssessmentID); err != nil {
+		if err := s.requireAssessmentOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentUploaded, "queued", nil, tx.Now()
@@ -304,8 +304,8 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 	return &doc.Document, err
 }
 
-// Chunks lists a document's passages in document order.
-func (s *Service) Chunks(ctx context.Context, by api.Caller, in *api.DocumentChunksInput) (*api.List[api.Chunk], error) {
+// ListDocumentChunks lists a document's passages in document order.
+func (s *Service) ListDocumentChunks(ctx context.Context, by api.Caller, in *api.DocumentChunksInput) (*api.List[api.Chunk], error) {
 	if _, err := s.getDocument(ctx, by, in.DocumentID); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (s *Service) PrepareImport(
 	if len(chunks) == 0 {
 		return out, nil
 	}
-	embedder, err := s.embedderFor(ctx, version)
+	embedder, err := s.loadOrTrainEmbedder(ctx, version)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) ReparseForImport(
 	received []api.Chunk,
 ) (a *ImportedDocument, unmatched int, err error) {
 	doc.OrganizationID, doc.Stage = org, "done"
-	doc.Filename, doc.Path = cleanName(doc.Filename), cleanPath(doc.Path)
+	doc.Filename, doc.Path = cleanFilename(doc.Filename), cleanPath(doc.Path)
 	if doc.Filename == "" || len(doc.Category) > maxCategory {
 		return nil, 0, api.Invalid("documents", "a document has no name, or a category of more than %d bytes", maxCategory)
 	}
@@ -84,7 +84,7 @@ func (s *Service) ReparseForImport(
 	}
 	defer f.Close()
 	doc.SizeBytes = size
-	parsed, chunks, err := s.readFile(ctx, doc.Filename, readerAt{f}, size)
+	parsed, chunks, err := s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
@@ -121,8 +121,8 @@ func (s *Service) ReparseForImport(
 // maxPassageID is the maximum length of the id of an imported passage.
 const maxPassageID = 64
 
-// readFile parses a file. A panic of the parser is returned as an error.
-func (s *Service) readFile(
+// parseAndChunk parses a file. A panic of the parser is returned as an error.
+func (s *Service) parseAndChunk(
 	ctx context.Context,
 	name string,
 	content io.ReaderAt,
@@ -185,7 +185,7 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 				changed[c.ID] = true
 			}
 		}
-		if err := s.notifyChanged(tx, by, &doc, changed); err != nil {
+		if err := s.notifyChangedPassageIDs(tx, by, &doc, changed); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 		return err
 	}
 	if notify {
-		if err := s.notifyChanged(tx, by, doc, removed); err != nil {
+		if err := s.notifyChangedPassageIDs(tx, by, doc, removed); err != nil {
 			return err
 		}
 	}
@@ -219,8 +219,8 @@ func DocumentPassages(tx *store.Tx, doc *store.Document) ([]api.Chunk, error) {
 	return readPassages(tx, doc)
 }
 
-// RefreshSearch makes the next search reload the assessment's passages.
-func (s *Service) RefreshSearch(assessment string) {
+// DropCachedIndexAndWakeEmbedder makes the next search reload the assessment's passages.
+func (s *Service) DropCachedIndexAndWakeEmbedder(assessment string) {
 	s.indexes.remove(assessment)
 	s.remote.wakeWorker()
 }

@@ -56,14 +56,14 @@ func (s *Service) TrainAhead(version string) {
 	}
 }
 
-// trainRequested trains the versions requested by TrainAhead, one at a time, until ctx ends.
-func (s *Service) trainRequested(ctx context.Context) {
+// runRequestedTrainings trains the versions requested by TrainAhead, one at a time, until ctx ends.
+func (s *Service) runRequestedTrainings(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case version := <-s.embedders.requested:
-			if _, err := s.embedderFor(ctx, version); err != nil && ctx.Err() == nil {
+			if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil && ctx.Err() == nil {
 				s.log.Warn("training the embedder in the background failed; retrying when a document is read", "error", err)
 			}
 		}
@@ -81,10 +81,10 @@ func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string
 	if err != nil {
 		return nil, err
 	}
-	return s.embedderFor(ctx, version)
+	return s.loadOrTrainEmbedder(ctx, version)
 }
 
-func (s *Service) embedderFor(ctx context.Context, version string) (*embed.Model, error) {
+func (s *Service) loadOrTrainEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	s.embedders.mu.Lock()
 	slot := s.embedders.byVersion[version]
 	if slot == nil {
@@ -98,9 +98,9 @@ func (s *Service) embedderFor(ctx context.Context, version string) (*embed.Model
 	if slot.model != nil {
 		return slot.model, nil
 	}
-	model, err := s.loadEmbedder(ctx, version)
+	model, err := s.loadStoredEmbedder(ctx, version)
 	if err == nil && model == nil {
-		model, err = s.trainEmbedder(ctx, version)
+		model, err = s.trainAndStoreEmbedder(ctx, version)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the embedder of catalog version %s: %w", version, err)
@@ -109,8 +109,8 @@ func (s *Service) embedderFor(ctx context.Context, version string) (*embed.Model
 	return model, nil
 }
 
-// loadEmbedder loads the stored model, or returns nil if none has been trained yet.
-func (s *Service) loadEmbedder(ctx context.Context, version string) (*embed.Model, error) {
+// loadStoredEmbedder loads the stored model, or returns nil if none has been trained yet.
+func (s *Service) loadStoredEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	var blob string
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		rec, err := store.CatalogVersions.Get(tx, version)
@@ -132,8 +132,8 @@ func (s *Service) loadEmbedder(ctx context.Context, version string) (*embed.Mode
 	return embed.UnmarshalModel(data)
 }
 
-// trainEmbedder trains a model on the texts of the catalog and stores it with the catalog version.
-func (s *Service) trainEmbedder(ctx context.Context, version string) (*embed.Model, error) {
+// trainAndStoreEmbedder trains a model on the texts of the catalog and stores it with the catalog version.
+func (s *Service) trainAndStoreEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	snap, err := s.catalog.Snapshot(ctx, version)
 	if err != nil {
 		return nil, err

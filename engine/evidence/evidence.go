@@ -112,7 +112,7 @@ func (s *Service) Start(ctx context.Context) error {
 		s.queue.workers.Add(1)
 		go s.runWorker(ctx)
 	}
-	s.queue.workers.Go(func() { s.trainRequested(ctx) })
+	s.queue.workers.Go(func() { s.runRequestedTrainings(ctx) })
 	if s.remote.embedder != nil {
 		s.queue.workers.Go(func() { s.runRemoteEmbedding(ctx) })
 	}

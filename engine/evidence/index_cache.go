@@ -33,7 +33,7 @@ const (
 	maxIdleTrims = 60
 )
 
-func (x *indexCache) entry(assessment string) *assessmentIndex {
+func (x *indexCache) getOrAddEntry(assessment string) *assessmentIndex {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	a := x.byKey[assessment]
@@ -53,9 +53,9 @@ func (x *indexCache) remove(assessment string) {
 	delete(x.byKey, remoteIndexKey(assessment))
 }
 
-// recordSize records the size of an index and evicts the least recently used ones if the limit is
+// recordSizeAndEvict records the size of an index and evicts the least recently used ones if the limit is
 // exceeded. Searches running on an evicted index continue.
-func (x *indexCache) recordSize(a *assessmentIndex, passages int) {
+func (x *indexCache) recordSizeAndEvict(a *assessmentIndex, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	a.passages = passages
@@ -74,9 +74,9 @@ func (x *indexCache) recordSize(a *assessmentIndex, passages int) {
 	}
 }
 
-// trim evicts indexes that have not been used for maxIdleTrims calls and returns how many passages
+// evictIdle evicts indexes that have not been used for maxIdleTrims calls and returns how many passages
 // they held.
-func (x *indexCache) trim() (evicted int) {
+func (x *indexCache) evictIdle() (evicted int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for place, a := range x.byKey {
@@ -91,4 +91,4 @@ func (x *indexCache) trim() (evicted int) {
 // TrimCaches evicts indexes that have not been used recently and returns how many passages they
 // held. It is meant to be called at a fixed interval; an index survives maxIdleTrims calls without
 // use.
-func (s *Service) TrimCaches() int { return s.indexes.trim() }
+func (s *Service) TrimCaches() int { return s.indexes.evictIdle() }

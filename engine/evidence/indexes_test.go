@@ -22,17 +22,17 @@ func TestIndexesAreBounded(t *testing.T) {
 		return out
 	}
 	for n := range 5 {
-		x.recordSize(x.entry(fmt.Sprint("assessment ", n)), maxIndexedPassages/4)
+		x.recordSizeAndEvict(x.getOrAddEntry(fmt.Sprint("assessment ", n)), maxIndexedPassages/4)
 	}
 	if got, want := there(), []string{"assessment 1", "assessment 2", "assessment 3", "assessment 4"}; !slices.Equal(got, want) {
 		t.Fatalf("after five of a quarter each there are %q, want %q", got, want)
 	}
-	x.entry("assessment 1") // asked for again
-	x.recordSize(x.entry("assessment 5"), maxIndexedPassages/4)
+	x.getOrAddEntry("assessment 1") // asked for again
+	x.recordSizeAndEvict(x.getOrAddEntry("assessment 5"), maxIndexedPassages/4)
 	if got, want := there(), []string{"assessment 1", "assessment 3", "assessment 4", "assessment 5"}; !slices.Equal(got, want) {
 		t.Fatalf("the one not used longest did not go: there are %q, want %q", got, want)
 	}
-	x.recordSize(x.entry("large"), 3*maxIndexedPassages)
+	x.recordSizeAndEvict(x.getOrAddEntry("large"), 3*maxIndexedPassages)
 	if got := there(); !slices.Equal(got, []string{"large"}) {
 		t.Fatalf("beside one that is too large alone there are %q", got)
 	}
@@ -74,7 +74,7 @@ func TestIndexesGoAtRest(t *testing.T) {
 	if gone := s.TrimCaches(); gone != 60 {
 		t.Fatalf("an index of 60 passages that nobody asked for went with %d", gone)
 	}
-	if n, _ := s.indexes.sizes(); n != 0 {
+	if n, _ := s.indexes.countLoaded(); n != 0 {
 		t.Fatalf("%d indexes are held after the last rest", n)
 	}
 	if after := find(); !slices.Equal(before, after) {

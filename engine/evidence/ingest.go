@@ -28,7 +28,7 @@ func ingestionCaller(org string) api.Caller {
 func (s *Service) runWorker(ctx context.Context) {
 	defer s.queue.workers.Done()
 	for {
-		j, ok := s.queue.next(ctx)
+		j, ok := s.queue.waitForJob(ctx)
 		if !ok {
 			return
 		}
@@ -58,12 +58,12 @@ func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 	return s.ingest(ctx, j)
 }
 
-// Wait returns when every document of the assessment has been read or has failed. It returns an
+// WaitForDocuments returns when every document of the assessment has been read or has failed. It returns an
 // error if something else prevents that, such as a full disk; calling Wait again retries.
-func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) error {
+func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
 		finished := s.queue.nextFinished()
-		waiting, err := s.unreadDocuments(ctx, by, assessment)
+		waiting, err := s.pendingDocuments(ctx, by, assessment)
 		if err != nil || len(waiting) == 0 {
 			return err
 		}
@@ -83,8 +83,8 @@ func (s *Service) Wait(ctx context.Context, by api.Caller, assessment string) er
 	}
 }
 
-// unreadDocuments returns the documents of an assessment that are queued or being read.
-func (s *Service) unreadDocuments(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
+// pendingDocuments returns the documents of an assessment that are queued or being read.
+func (s *Service) pendingDocuments(ctx context.Context, by api.Caller, assessment string) (docs []store.Document, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		docs = nil
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -111,7 +111,7 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 		return err
 	}
 	parsing, span := tracing.Start(ctx, "parse", tracing.Internal, tracing.Attr{Key: "service.document_bytes", Value: int(doc.SizeBytes)})
-	parsed, err := s.parseDocument(parsing, &doc)
+	parsed, err := s.parseStoredDocument(parsing, &doc)
 	span.End(err)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -185,7 +185,7 @@ func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, s
 	return s.reader.Read(ctx, name, content, size)
 }
 
-func (s *Service) parseDocument(ctx context.Context, doc *store.Document) (*document.Document, error) {
+func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) (*document.Document, error) {
 	f, size, err := s.db.Blobs().Open(doc.SHA256)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChangedPassages(tx, &doc, before, nil)); err != nil {
+		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyPassageDifferences(tx, &doc, before, nil)); err != nil {
 			return err
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
@@ -275,7 +275,7 @@ func (s *Service) savePassages(
 		if err := savePacks(tx, &doc, packed); err != nil {
 			return err
 		}
-		if err := s.notifyChangedPassages(tx, &doc, before, read); err != nil {
+		if err := s.notifyPassageDifferences(tx, &doc, before, read); err != nil {
 			return err
 		}
 		applyMetadata(&doc, parsed, s.categorize)
@@ -301,8 +301,8 @@ func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error
 	return out, nil
 }
 
-// notifyChangedPassages reports passages whose text changed or that were deleted.
-func (s *Service) notifyChangedPassages(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
+// notifyPassageDifferences reports passages whose text changed or that were deleted.
+func (s *Service) notifyPassageDifferences(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
 	now := map[string]string{}
 	for _, c := range after {
 		now[c.ID] = c.SHA256
@@ -313,10 +313,10 @@ func (s *Service) notifyChangedPassages(tx *store.Tx, doc *store.Document, befor
 			changed[c.ID] = true
 		}
 	}
-	return s.notifyChanged(tx, ingestionCaller(doc.OrganizationID), doc, changed)
+	return s.notifyChangedPassageIDs(tx, ingestionCaller(doc.OrganizationID), doc, changed)
 }
 
-func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
+func (s *Service) notifyChangedPassageIDs(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
 	if s.onPassagesChanged == nil || len(changed) == 0 {
 		return nil
 	}
@@ -358,7 +358,7 @@ func applyMetadata(doc *store.Document, parsed *document.Document, categorize fu
 // get an id with the given time.
 func toChunkRecords(org string, doc *store.Document, idTime time.Time, before []api.Chunk, chunks []chunk.Chunk) []api.Chunk {
 	origin := cmp.Or(doc.OriginalSHA256, doc.SHA256)
-	ids := assignIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })
+	ids := assignPassageIDs(before, chunks, func(sha string, nth int) string { return newPassageID(doc.AssessmentID, idTime, origin, sha, nth) })
 	out := make([]api.Chunk, len(chunks))
 	for i, c := range chunks {
 		out[i] = api.Chunk{

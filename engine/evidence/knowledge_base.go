@@ -34,7 +34,7 @@ func (s *Service) loadIndexFrom(
 	o search.Options,
 	table *store.TenantTable[store.Vector],
 ) (*search.Index, error) {
-	a := s.indexes.entry(key)
+	a := s.indexes.getOrAddEntry(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.index != nil {
@@ -51,14 +51,14 @@ func (s *Service) loadIndexFrom(
 			documents[d.ID] = d
 		}
 		if table == store.Vectors {
-			if err := loadPacks(ctx, tx, org, assessment, documents, ix); err != nil {
+			if err := loadPackedDocuments(ctx, tx, org, assessment, documents, ix); err != nil {
 				return err
 			}
 		}
 		var rest []search.Passage
 		for _, id := range slices.Sorted(maps.Keys(documents)) {
 			d := documents[id]
-			some, err := searchPassages(tx, &d, table)
+			some, err := readSearchPassages(tx, &d, table)
 			if err != nil {
 				return err
 			}
@@ -70,18 +70,18 @@ func (s *Service) loadIndexFrom(
 		return nil, err
 	}
 	a.index = ix
-	s.indexes.recordSize(a, ix.Len())
+	s.indexes.recordSizeAndEvict(a, ix.Len())
 	return ix, nil
 }
 
-// searchPassages returns the passages of a document with their vectors from a table.
-func searchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
-	_, all, err := passagesWithVectors(tx, d, table)
+// readSearchPassages returns the passages of a document with their vectors from a table.
+func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]search.Passage, error) {
+	_, all, err := readPassagesWithVectors(tx, d, table)
 	return all, err
 }
 
-// passagesWithVectors returns the passages of a document as stored and as searched.
-func passagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
+// readPassagesWithVectors returns the passages of a document as stored and as searched.
+func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
 	vectors := map[string][]float32{}
 	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
 		if err != nil {
@@ -123,8 +123,8 @@ type Hit struct {
 	Document api.Document
 }
 
-// Find searches one assessment. q.TopK is the maximum number of passages.
-func (s *Service) Find(ctx context.Context, by api.Caller, assessment string, q search.Query) ([]Hit, string, error) {
+// FindPassages searches one assessment. q.TopK is the maximum number of passages.
+func (s *Service) FindPassages(ctx context.Context, by api.Caller, assessment string, q search.Query) ([]Hit, string, error) {
 	embedder, err := s.Embedder(ctx, by, assessment)
 	if err != nil {
 		return nil, "", err
@@ -201,7 +201,7 @@ func (s *Service) Search(ctx context.Context, by api.Caller, in *api.SearchInput
 	}
 	out := &api.SearchAnswer{Data: []api.SearchHit{}, Query: body.Query, TopK: body.TopK, MinScore: body.MinScore}
 	for _, a := range assessments {
-		hits, embedder, err := s.Find(ctx, by, a, q)
+		hits, embedder, err := s.FindPassages(ctx, by, a, q)
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func ReadLibrary(
 		if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") { // a symlink may lead anywhere
 			return err
 		}
-		if err := l.readFile(ctx, reader, folder, name, categorize); err != nil {
+		if err := l.addFile(ctx, reader, folder, name, categorize); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -55,7 +55,7 @@ func ReadLibrary(
 	return l, errors.Join(err, reader.Close())
 }
 
-func (l *Library) readFile(
+func (l *Library) addFile(
 	ctx context.Context,
 	reader *parse.Reader,
 	folder fs.FS,
@@ -113,23 +113,23 @@ func (l *Library) readFile(
 // Documents returns the documents that were read, by name.
 func (l *Library) Documents() []api.Document { return l.documents }
 
-// Session returns a session that searches the library without the excluded document; "" excludes
+// NewSession returns a session that searches the library without the excluded document; "" excludes
 // none.
-func (l *Library) Session(excluded string) (*Session, error) {
+func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	x := &Session{
 		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
 		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{},
 	}
 	var kept []search.Passage
 	for _, p := range l.passages {
-		if p.DocumentID != excluded {
+		if p.DocumentID != excludedDocumentID {
 			kept = append(kept, p)
 			x.chunks[p.ID] = l.chunks[p.ID]
 			x.passages[p.DocumentID] = append(x.passages[p.DocumentID], p)
 		}
 	}
 	for _, d := range l.documents {
-		if d.ID != excluded {
+		if d.ID != excludedDocumentID {
 			x.Documents[d.ID] = d
 		}
 	}

@@ -10,17 +10,17 @@ type LoadStats struct {
 	Indexes, Passages int
 }
 
-// LoadStats returns the current workload and memory use, over all organizations.
-func (s *Service) LoadStats() LoadStats {
+// WorkloadStats returns the current workload and memory use, over all organizations.
+func (s *Service) WorkloadStats() LoadStats {
 	var l LoadStats
 	l.Waiting, l.Reading, l.Stuck = s.queue.counts()
-	l.Indexes, l.Passages = s.indexes.sizes()
+	l.Indexes, l.Passages = s.indexes.countLoaded()
 	return l
 }
 
-// sizes returns the number of indexes in memory and their passages. An index being loaded is
+// countLoaded returns the number of indexes in memory and their passages. An index being loaded is
 // counted once it is complete.
-func (x *indexCache) sizes() (n, passages int) {
+func (x *indexCache) countLoaded() (n, passages int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, a := range x.byKey {

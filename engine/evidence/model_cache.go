@@ -41,7 +41,7 @@ func (s *Service) trainOrLoadCached(ctx context.Context, snap *scf.Snapshot, pro
 	}
 	data, err := model.MarshalBinary()
 	if err == nil && file != "" {
-		cacheModel(file, data)
+		writeCachedModel(file, data)
 	}
 	return model, data, err
 }
@@ -68,8 +68,8 @@ func readCachedModel(file string) []byte {
 	return data
 }
 
-// cacheModel writes a model atomically. Errors are ignored: the next data folder trains again.
-func cacheModel(file string, data []byte) {
+// writeCachedModel writes a model atomically. Errors are ignored: the next data folder trains again.
+func writeCachedModel(file string, data []byte) {
 	dir := filepath.Dir(file)
 	if os.MkdirAll(dir, 0o700) != nil {
 		return

@@ -37,9 +37,9 @@ func deletePacks(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// loadPacks fills an empty index with an assessment's fully packed documents and removes their
+// loadPackedDocuments fills an empty index with an assessment's fully packed documents and removes their
 // entries from the documents map. Entries that remain were read by a version with another format.
-func loadPacks(ctx context.Context, tx *store.Tx, org, assessment string, documents map[string]store.Document, ix *search.Index) error {
+func loadPackedDocuments(ctx context.Context, tx *store.Tx, org, assessment string, documents map[string]store.Document, ix *search.Index) error {
 	return ix.Load(func(yield func(search.Packed, error) bool) {
 		for packs, err := range packsByDocument(ctx, tx, org, assessment) {
 			if err != nil {

@@ -51,10 +51,10 @@ func setFirstReadTime(c *api.Chunk) {
 	}
 }
 
-// assignIDs returns the ids of the passages of a new document version. An unchanged passage keeps
+// assignPassageIDs returns the ids of the passages of a new document version. An unchanged passage keeps
 // its id; an edited one takes the id of the passage it resembles most; for the others, newID
 // derives one from the passage's hash and occurrence.
-func assignIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
+func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha string, nth int) string) []string {
 	ids := make([]string, len(chunks))
 	bySHA := map[string][]int{}
 	for i, c := range previous {

@@ -68,7 +68,7 @@ func TestIDsSurviveEdits(t *testing.T) {
 	text := policy()
 	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
 	first := passages(t, text)
-	ids := assignIDs(nil, first, derive)
+	ids := assignPassageIDs(nil, first, derive)
 	var before []api.Chunk
 	for i, c := range first {
 		before = append(before, api.Chunk{ID: ids[i], Text: c.Text, HeadingPath: c.HeadingPath, SHA256: c.SHA256})
@@ -103,7 +103,7 @@ func TestIDsSurviveEdits(t *testing.T) {
 		"every section": {strings.ReplaceAll(text, "shown to an auditor who asks", "given to an auditor"), 0, 0.95},
 	} {
 		now := passages(t, tt.text)
-		got := assignIDs(before, now, derive)
+		got := assignPassageIDs(before, now, derive)
 		at := map[string]string{}
 		for i, id := range got {
 			if at[id] != "" {
@@ -133,9 +133,9 @@ func TestIDsAreNeverTwice(t *testing.T) {
 	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
 	a := chunk.Chunk{Text: "Every person has one account and one only.", SHA256: "a"}
 	edited := chunk.Chunk{Text: "Every person has one account and one only, always.", SHA256: "b"}
-	ids := assignIDs(nil, []chunk.Chunk{a}, derive)
-	second := assignIDs([]api.Chunk{{ID: ids[0], Text: a.Text, SHA256: "a"}}, []chunk.Chunk{edited}, derive)
-	third := assignIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
+	ids := assignPassageIDs(nil, []chunk.Chunk{a}, derive)
+	second := assignPassageIDs([]api.Chunk{{ID: ids[0], Text: a.Text, SHA256: "a"}}, []chunk.Chunk{edited}, derive)
+	third := assignPassageIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
 	if second[0] != ids[0] || third[1] != ids[0] || third[0] == third[1] {
 		t.Errorf("%v, %v, %v", ids, second, third)
 	}

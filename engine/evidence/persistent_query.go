@@ -51,8 +51,8 @@ func NewScale(m *Model, texts []string) *Scale {
 // Documents returns the documents by id.
 func (x *PersistentQuery) Documents() map[string]api.Document { return x.documents }
 
-// Slots returns the slots of a document's passages.
-func (x *PersistentQuery) Slots(document string) []int { return x.slots[document] }
+// DocumentSlots returns the slots of a document's passages.
+func (x *PersistentQuery) DocumentSlots(document string) []int { return x.slots[document] }
 
 // PassageAt returns the passage in a slot, with its document.
 func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
@@ -139,7 +139,7 @@ func sendChangedDocuments(
 		if before, is := known[d.ID]; is && reflect.DeepEqual(before, d) {
 			continue
 		}
-		chunks, passages, err := passagesWithVectors(tx, &d, store.Vectors)
+		chunks, passages, err := readPassagesWithVectors(tx, &d, store.Vectors)
 		if err != nil {
 			return nil, err
 		}

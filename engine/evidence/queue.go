@@ -55,8 +55,8 @@ func (q *queue) wakeAll() {
 	q.changed.Broadcast()
 }
 
-// next waits for a job; it returns false when ctx has ended.
-func (q *queue) next(ctx context.Context) (job, bool) {
+// waitForJob waits for a job; it returns false when ctx has ended.
+func (q *queue) waitForJob(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.jobs) == 0 {
@@ -116,7 +116,7 @@ func (q *queue) addIfMissing(j job) {
 }
 
 // counts returns how many jobs are waiting, running and failed.
-func (q *queue) counts() (waiting, running, broken int) {
+func (q *queue) counts() (waiting, running, failed int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.jobs), len(q.active) - len(q.jobs), len(q.failures)

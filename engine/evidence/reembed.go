@@ -22,14 +22,14 @@ type Reembedding struct {
 // embedBatchSize is the number of passages embedded between checks for cancellation.
 const embedBatchSize = 256
 
-// Reembed embeds the passages of an assessment for another catalog version without storing
+// PrepareReembedding embeds the passages of an assessment for another catalog version without storing
 // anything. If the embedder is the same, there is nothing to store.
-func (s *Service) Reembed(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
-	embedder, err := s.embedderFor(ctx, version)
+func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
+	embedder, err := s.loadOrTrainEmbedder(ctx, version)
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.Open(ctx, by, assessment)
+	old, err := s.OpenSession(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 			if err != nil {
 				return err
 			}
-			if out[d.ID], err = searchPassages(tx, &d, store.Vectors); err != nil {
+			if out[d.ID], err = readSearchPassages(tx, &d, store.Vectors); err != nil {
 				return err
 			}
 		}
@@ -137,5 +137,5 @@ func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 	return nil
 }
 
-// ReloadIndex makes the next search reload the assessment's passages.
-func (s *Service) ReloadIndex(assessment string) { s.indexes.remove(assessment) }
+// DropCachedIndex makes the next search reload the assessment's passages.
+func (s *Service) DropCachedIndex(assessment string) { s.indexes.remove(assessment) }

@@ -66,7 +66,7 @@ func (o *remoteEmbedder) wakeWorker() {
 // runRemoteEmbedding embeds passages without a remote vector until ctx ends.
 func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := s.embedMissingVectors(ctx)
+		err := s.addMissingRemoteVectors(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -93,10 +93,10 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	}
 }
 
-// embedMissingVectors embeds the documents that lack vectors. A document the model rejects doesn't
+// addMissingRemoteVectors embeds the documents that lack vectors. A document the model rejects doesn't
 // stop the others; the first error is returned.
-func (s *Service) embedMissingVectors(ctx context.Context) error {
-	if err := s.deleteStaleVectors(ctx); err != nil {
+func (s *Service) addMissingRemoteVectors(ctx context.Context) error {
+	if err := s.deleteStaleRemoteVectors(ctx); err != nil {
 		return err
 	}
 	var todo []store.Document
@@ -119,7 +119,7 @@ func (s *Service) embedMissingVectors(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if one := s.embedDocument(ctx, d); one != nil && err == nil {
+		if one := s.embedDocumentRemotely(ctx, d); one != nil && err == nil {
 			err = one
 		}
 		if errors.Is(err, context.Canceled) {
@@ -129,9 +129,9 @@ func (s *Service) embedMissingVectors(ctx context.Context) error {
 	return err
 }
 
-// deleteStaleVectors removes the vectors of a previously configured embedder, which can no longer
+// deleteStaleRemoteVectors removes the vectors of a previously configured embedder, which can no longer
 // embed questions.
-func (s *Service) deleteStaleVectors(ctx context.Context) error {
+func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
 	for {
 		more := false
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
@@ -161,8 +161,8 @@ func (s *Service) deleteStaleVectors(ctx context.Context) error {
 	}
 }
 
-// embedDocument embeds the passages of a document that have no vector.
-func (s *Service) embedDocument(ctx context.Context, d store.Document) error {
+// embedDocumentRemotely embeds the passages of a document that have no vector.
+func (s *Service) embedDocumentRemotely(ctx context.Context, d store.Document) error {
 	var chunks []api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) error {
 		for c, err := range store.Chunks.By("document").Scan(tx, d.OrganizationID, store.Prefix(d.ID)) {
@@ -183,7 +183,7 @@ func (s *Service) embedDocument(ctx context.Context, d store.Document) error {
 	for err == nil && len(chunks) > 0 {
 		some := chunks[:min(remoteBatchSize, len(chunks))]
 		chunks = chunks[len(some):]
-		err = s.embedBatch(ctx, some)
+		err = s.embedBatchRemotely(ctx, some)
 	}
 	s.indexes.remove(d.AssessmentID)
 	if err != nil {
@@ -193,7 +193,7 @@ func (s *Service) embedDocument(ctx context.Context, d store.Document) error {
 	return nil
 }
 
-func (s *Service) embedBatch(ctx context.Context, batch []api.Chunk) error {
+func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) error {
 	texts := make([]string, len(batch))
 	for i, c := range batch {
 		texts[i] = c.Text

@@ -21,8 +21,8 @@ type Session struct {
 	passages map[string][]search.Passage
 }
 
-// Open starts a session on an assessment.
-func (s *Service) Open(ctx context.Context, by api.Caller, assessment string) (*Session, error) {
+// OpenSession starts a session on an assessment.
+func (s *Service) OpenSession(ctx context.Context, by api.Caller, assessment string) (*Session, error) {
 	embedder, err := s.Embedder(ctx, by, assessment)
 	if err != nil {
 		return nil, err

@@ -102,19 +102,19 @@ func (s *Service) Begin(ctx context.Context, r Request) (recorded *Response, fin
 		close(s.inProgress[name])
 		delete(s.inProgress, name)
 	}
-	recorded, err = s.claim(ctx, r)
+	recorded, err = s.claimOrGetRecorded(ctx, r)
 	if err != nil || recorded != nil {
 		release()
 		return recorded, nil, err
 	}
 	return nil, func(a *Response) error {
 		defer release()
-		return s.finish(context.WithoutCancel(ctx), r, a)
+		return s.storeOrForgetResponse(context.WithoutCancel(ctx), r, a)
 	}, nil
 }
 
-// claim records that the request is in progress, or returns what was recorded before.
-func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err error) {
+// claimOrGetRecorded records that the request is in progress, or returns what was recorded before.
+func (s *Service) claimOrGetRecorded(ctx context.Context, r Request) (recorded *Response, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		stored, err := store.IdempotentReplies.Get(tx, r.OrganizationID, r.Operation, hashKey(r.Key))
 		switch {
@@ -139,7 +139,7 @@ func (s *Service) claim(ctx context.Context, r Request) (recorded *Response, err
 	return recorded, err
 }
 
-func (s *Service) finish(ctx context.Context, r Request, a *Response) error {
+func (s *Service) storeOrForgetResponse(ctx context.Context, r Request, a *Response) error {
 	var sealed []byte
 	if a != nil {
 		var err error
@@ -160,8 +160,8 @@ func (s *Service) finish(ctx context.Context, r Request, a *Response) error {
 	})
 }
 
-// Sweep deletes expired responses.
-func (s *Service) Sweep(ctx context.Context) error {
+// DeleteExpired deletes expired responses.
+func (s *Service) DeleteExpired(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		for r, err := range store.IdempotentReplies.By("expiry").Scan(tx) {
 			if err != nil {

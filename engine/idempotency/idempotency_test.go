@@ -115,7 +115,7 @@ func TestFailedAndInterruptedRequests(t *testing.T) {
 		t.Errorf("after a crash: %v", err)
 	}
 	b.now = b.now.Add(25 * time.Hour)
-	if err := again.Sweep(t.Context()); err != nil {
+	if err := again.DeleteExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_ = b.db.View(t.Context(), func(tx *store.Tx) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// withStatus returns the API view of a key with its current status.
-func withStatus(k store.APIKey, now time.Time) api.APIKey {
+// apiKeyWithStatus returns the API view of a key with its current status.
+func apiKeyWithStatus(k store.APIKey, now time.Time) api.APIKey {
 	out := k.APIKey
 	switch {
 	case k.RevokedAt != nil:
@@ -30,7 +30,7 @@ func (s *Service) ListAPIKeys(ctx context.Context, by api.Caller, in *api.Paging
 	if err != nil {
 		return nil, err
 	}
-	return api.MapList(all, func(k *store.APIKey) api.APIKey { return withStatus(*k, s.clock()) }), nil
+	return api.MapList(all, func(k *store.APIKey) api.APIKey { return apiKeyWithStatus(*k, s.clock()) }), nil
 }
 
 // CreateAPIKey creates a key for the caller.
@@ -132,7 +132,7 @@ func (s *Service) RevokeAPIKey(ctx context.Context, by api.Caller, in *api.APIKe
 }
 
 func revokeKey(tx *store.Tx, by api.Caller, key store.APIKey) error {
-	if err := deleteSecrets(tx, key, func(store.KeySecret) bool { return true }); err != nil {
+	if err := deleteKeySecrets(tx, key, func(store.KeySecret) bool { return true }); err != nil {
 		return err
 	}
 	now := tx.Now()
@@ -144,7 +144,7 @@ func revokeKey(tx *store.Tx, by api.Caller, key store.APIKey) error {
 	return appendAudit(tx, by, "api_key.revoked", "api_key", key.ID, map[string]any{"name": key.Name})
 }
 
-func deleteSecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret) bool) error {
+func deleteKeySecrets(tx *store.Tx, key store.APIKey, match func(store.KeySecret) bool) error {
 	for sec, err := range store.KeySecrets.By("key").Scan(tx, store.Prefix(key.OrganizationID, key.ID)) {
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 			}
 		}
 		current := func(sec store.KeySecret) bool { return sec.ValidUntil == nil }
-		if err := deleteSecrets(tx, key, func(sec store.KeySecret) bool { return grace == 0 || !current(sec) }); err != nil {
+		if err := deleteKeySecrets(tx, key, func(sec store.KeySecret) bool { return grace == 0 || !current(sec) }); err != nil {
 			return err
 		}
 		until := tx.Now().Add(time.Duration(grace) * time.Second)
@@ -210,7 +210,7 @@ func (s *Service) RotateAPIKey(ctx context.Context, by api.Caller, in *api.Rotat
 		if err := store.APIKeys.Update(tx, key.OrganizationID, &key); err != nil {
 			return err
 		}
-		out = &api.NewAPIKey{APIKey: withStatus(key, tx.Now()), Key: api.APIKeyPrefix + secret}
+		out = &api.NewAPIKey{APIKey: apiKeyWithStatus(key, tx.Now()), Key: api.APIKeyPrefix + secret}
 		return appendAudit(tx, by, "api_key.rotated", "api_key", key.ID, map[string]any{"name": key.Name, "grace_seconds": grace})
 	})
 	return out, err

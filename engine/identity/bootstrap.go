@@ -7,14 +7,14 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Bootstrap creates the first platform admin with their organization if there is none yet. Later
+// EnsureFirstAdmin creates the first platform admin with their organization if there is none yet. Later
 // calls change nothing, so that changes made by users, such as a new password, outlive the
 // configuration.
-func (s *Service) Bootstrap(ctx context.Context, organization, email, password string) (made bool, err error) {
+func (s *Service) EnsureFirstAdmin(ctx context.Context, organization, email, password string) (made bool, err error) {
 	known := false
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		_, err := userByEmail(tx, normalizeEmail(email))
-		known, err = exists(err)
+		known, err = foundFromError(err)
 		return err
 	})
 	if err != nil || known {
@@ -29,24 +29,24 @@ func (s *Service) Bootstrap(ctx context.Context, organization, email, password s
 	return err == nil, err
 }
 
-// Sweep deletes expired sessions, links and old secrets of rotated keys.
-func (s *Service) Sweep(ctx context.Context) error {
+// DeleteExpired deletes expired sessions, links and old secrets of rotated keys.
+func (s *Service) DeleteExpired(ctx context.Context) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := deleteEnded(
+		if err := deleteEndedRecords(
 			tx,
 			store.Sessions,
 			func(r *store.Session) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
 		); err != nil {
 			return err
 		}
-		if err := deleteEnded(
+		if err := deleteEndedRecords(
 			tx,
 			store.OneTimeLinks,
 			func(r *store.OneTimeLink) (bool, string) { return hasPassed(&r.ExpiresAt, tx.Now()), r.Secret },
 		); err != nil {
 			return err
 		}
-		return deleteEnded(
+		return deleteEndedRecords(
 			tx,
 			store.KeySecrets,
 			func(r *store.KeySecret) (bool, string) { return hasPassed(r.ValidUntil, tx.Now()), r.Secret },
@@ -54,7 +54,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	})
 }
 
-func deleteEnded[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
+func deleteEndedRecords[R any](tx *store.Tx, t *store.Table[R], ended func(*R) (bool, string)) error {
 	for r, err := range t.Scan(tx) {
 		if err != nil {
 			return err

@@ -32,8 +32,8 @@ type Principal struct {
 	extended bool
 }
 
-// FromBrowser reports whether browsers send the credential automatically.
-func (p Principal) FromBrowser() bool { return p.session != nil }
+// IsFromBrowser reports whether browsers send the credential automatically.
+func (p Principal) IsFromBrowser() bool { return p.session != nil }
 
 // cachedKey is an API key with the expiry of the secret that authenticated it.
 type cachedKey struct {
@@ -55,7 +55,7 @@ const (
 func (s *Service) Authenticate(ctx context.Context, c Credential) (Principal, error) {
 	switch {
 	case c.Local:
-		id, err := s.EnsureLocal(ctx)
+		id, err := s.EnsureLocalUser(ctx)
 		return Principal{ID: "local", UserID: id, Local: true}, err
 	case c.Bearer != "":
 		return s.authenticateKey(ctx, c.Bearer)
@@ -85,10 +85,10 @@ func (s *Service) authenticateKey(ctx context.Context, token string) (Principal,
 		return k, err
 	})
 	key, now := k.key, s.clock()
-	if ok, err := exists(err); err != nil || !ok || hasPassed(k.validUntil, now) || key.RevokedAt != nil || hasPassed(key.ExpiresAt, now) {
+	if ok, err := foundFromError(err); err != nil || !ok || hasPassed(k.validUntil, now) || key.RevokedAt != nil || hasPassed(key.ExpiresAt, now) {
 		return Principal{}, storeErrorOr(err, refused)
 	}
-	if s.shouldRecordUse(key.ID, keyUseInterval) {
+	if s.markUseIfDue(key.ID, keyUseInterval) {
 		if err := s.recordKeyUse(ctx, key.OrganizationID, key.ID); err != nil {
 			return Principal{}, err
 		}
@@ -109,10 +109,10 @@ func (s *Service) authenticateSession(ctx context.Context, token string) (Princi
 		})
 		return have, err
 	})
-	if ok, err := exists(err); err != nil || !ok || hasPassed(&have.ExpiresAt, s.clock()) {
+	if ok, err := foundFromError(err); err != nil || !ok || hasPassed(&have.ExpiresAt, s.clock()) {
 		return Principal{}, storeErrorOr(err, refused)
 	}
-	slid := s.clock().Sub(have.SeenAt) >= sessionUseInterval && s.shouldRecordUse(have.ID, sessionUseInterval)
+	slid := s.clock().Sub(have.SeenAt) >= sessionUseInterval && s.markUseIfDue(have.ID, sessionUseInterval)
 	if slid {
 		if have, err = s.extendSession(ctx, have.Secret); err != nil {
 			return Principal{}, storeErrorOr(err, refused)
@@ -126,15 +126,15 @@ func hasPassed(end *time.Time, now time.Time) bool { return end != nil && !now.B
 
 // storeErrorOr returns err if the store failed, otherwise the refusal.
 func storeErrorOr(err error, refused *api.Error) error {
-	if ok, err := exists(err); err != nil && !ok {
+	if ok, err := foundFromError(err); err != nil && !ok {
 		return err
 	}
 	return refused
 }
 
-// shouldRecordUse reports whether a use should be recorded now. It returns false if this process
+// markUseIfDue reports whether a use should be recorded now. It returns false if this process
 // recorded one recently, so that many concurrent requests write once.
-func (s *Service) shouldRecordUse(id string, every time.Duration) bool {
+func (s *Service) markUseIfDue(id string, every time.Duration) bool {
 	now := s.clock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,10 +148,10 @@ func (s *Service) shouldRecordUse(id string, every time.Duration) bool {
 	return true
 }
 
-func (s *Service) recordKeyUse(ctx context.Context, org, id string) error {
+func (s *Service) recordKeyUse(ctx context.Context, org, keyID string) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
-		key, err := store.APIKeys.Get(tx, org, id)
-		if ok, err := exists(err); err != nil || !ok {
+		key, err := store.APIKeys.Get(tx, org, keyID)
+		if ok, err := foundFromError(err); err != nil || !ok {
 			return err
 		}
 		now := tx.Now()
@@ -161,9 +161,9 @@ func (s *Service) recordKeyUse(ctx context.Context, org, id string) error {
 }
 
 // extendSession extends a session, or returns store.ErrNotFound if it has ended.
-func (s *Service) extendSession(ctx context.Context, secret string) (have store.Session, err error) {
+func (s *Service) extendSession(ctx context.Context, secretHash string) (have store.Session, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if have, err = store.Sessions.Get(tx, secret); err != nil {
+		if have, err = store.Sessions.Get(tx, secretHash); err != nil {
 			return err
 		}
 		have.SeenAt, have.ExpiresAt = tx.Now(), tx.Now().Add(sessionLifetime)
@@ -219,7 +219,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 		by.SessionID, preferred = p.session.ID, p.session.OrganizationID
 	case p.Local:
 		setting, err := store.Settings.Get(tx, localOrganization)
-		if _, err := exists(err); err != nil {
+		if _, err := foundFromError(err); err != nil {
 			return by, err
 		}
 		preferred = setting.Value
@@ -237,7 +237,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	case wanted != "":
 		return by, api.NotMember()
 	default:
-		return callerInDefault(tx, by, places, preferred)
+		return callerInDefaultOrganization(tx, by, places, preferred)
 	}
 	org, err := store.Organizations.Get(tx, places[place].OrganizationID)
 	if err != nil {
@@ -254,11 +254,11 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	return by, err
 }
 
-// callerInDefault returns the caller in the preferred one of their organizations, otherwise the
+// callerInDefaultOrganization returns the caller in the preferred one of their organizations, otherwise the
 // first. Suspended organizations are skipped, so that omitting the header does not bypass a
 // suspension.
-func callerInDefault(tx *store.Tx, by api.Caller, places []store.Membership, preferred string) (api.Caller, error) {
-	for _, m := range places {
+func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []store.Membership, preferred string) (api.Caller, error) {
+	for _, m := range memberships {
 		org, err := store.Organizations.Get(tx, m.OrganizationID)
 		if err != nil {
 			return by, err

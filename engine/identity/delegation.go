@@ -18,13 +18,13 @@ func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 
 // endDelegations ends the delegations given by a user and, if they left, also those given to them:
 // otherwise they would be valid again if the user came back.
-func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, left bool) error {
+func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, leftOrganization bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err
 		}
-		if d.Status == api.DelegationActive && (d.DelegatorID == userID || left && d.DelegateID == userID) {
+		if d.Status == api.DelegationActive && (d.DelegatorID == userID || leftOrganization && d.DelegateID == userID) {
 			ended = append(ended, d)
 		}
 	}

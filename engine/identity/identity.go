@@ -127,7 +127,7 @@ func userByEmail(tx *store.Tx, email string) (api.User, error) {
 	return store.Users.By("email").Get(tx, email)
 }
 
-func exists(err error) (bool, error) {
+func foundFromError(err error) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}

@@ -137,7 +137,7 @@ func TestSessionIsExtended(t *testing.T) {
 	h.now = h.now.Add(12 * time.Hour)
 	_, err := h.caller(t, cookie(s), org.ID)
 	wantCode(t, "after twelve idle hours", err, api.CodeUnauthorized)
-	if err := h.Sweep(t.Context()); err != nil {
+	if err := h.DeleteExpired(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_ = h.db.View(t.Context(), func(tx *store.Tx) error {
@@ -535,11 +535,11 @@ func TestOrganizations(t *testing.T) {
 	_, err = h.caller(t, bearer(acme.APIKey), "")
 	wantCode(t, "a key of a suspended organization", err, api.CodeForbidden)
 
-	made, err := h.Bootstrap(t.Context(), "Gamma", "g@gamma.example", password)
+	made, err := h.EnsureFirstAdmin(t.Context(), "Gamma", "g@gamma.example", password)
 	if err != nil || !made {
 		t.Fatal(made, err)
 	}
-	if made, err := h.Bootstrap(t.Context(), "Gamma", "g@gamma.example", "something else now"); err != nil || made {
+	if made, err := h.EnsureFirstAdmin(t.Context(), "Gamma", "g@gamma.example", "something else now"); err != nil || made {
 		t.Errorf("a second start made it again: %v, %v", made, err)
 	}
 	if s := h.signIn(t, "g@gamma.example", password); !s.User.PlatformAdmin {

@@ -20,10 +20,10 @@ const (
 	linkPath = "/link#"
 )
 
-// newOneTimeLink creates a link and revokes earlier ones of the same purpose and organization.
-func newOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (token string, expires time.Time, err error) {
+// replaceOneTimeLink creates a link and revokes earlier ones of the same purpose and organization.
+func replaceOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (token string, expires time.Time, err error) {
 	same := func(o store.OneTimeLink) bool { return o.Purpose == l.Purpose && o.OrganizationID == l.OrganizationID }
-	if err := deleteLinks(tx, l.UserID, same); err != nil {
+	if err := deleteMatchingOrExpiredLinks(tx, l.UserID, same); err != nil {
 		return "", time.Time{}, err
 	}
 	token, l.Secret = newSecret()
@@ -31,7 +31,7 @@ func newOneTimeLink(tx *store.Tx, l store.OneTimeLink, life time.Duration) (toke
 	return token, l.ExpiresAt, store.OneTimeLinks.Insert(tx, &l)
 }
 
-func deleteLinks(tx *store.Tx, userID string, match func(store.OneTimeLink) bool) error {
+func deleteMatchingOrExpiredLinks(tx *store.Tx, userID string, match func(store.OneTimeLink) bool) error {
 	for l, err := range store.OneTimeLinks.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 		return l, user, refused
 	}
 	l, err = store.OneTimeLinks.Get(tx, hashSecret(token))
-	if ok, err := exists(err); err != nil || !ok || hasPassed(&l.ExpiresAt, tx.Now()) {
+	if ok, err := foundFromError(err); err != nil || !ok || hasPassed(&l.ExpiresAt, tx.Now()) {
 		return l, user, storeErrorOr(err, refused)
 	}
 	if user, err = store.Users.Get(tx, l.UserID); err != nil {
@@ -101,7 +101,7 @@ func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, er
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
 	// Links have no account to protect, so attempts are throttled per network only.
 	tries := "links from " + NetworkKey(by.Address)
-	if err := s.throttle.check(tries, by.Address); err != nil {
+	if err := s.throttle.refuseIfTooSoon(tries, by.Address); err != nil {
 		return nil, err
 	}
 	what, err := s.describeLink(ctx, in.Body.Token)
@@ -114,7 +114,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 	hash := ""
 	switch {
 	case what.NeedsPassword:
-		if hash, err = s.passwords.hash(ctx, "password", in.Body.Password); err != nil {
+		if hash, err = s.passwords.validateAndHash(ctx, "password", in.Body.Password); err != nil {
 			return nil, err
 		}
 	case in.Body.Password != "":
@@ -141,7 +141,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 			return err
 		}
 		if hash != "" {
-			if err := setPassword(tx, user.ID, hash, ""); err != nil {
+			if err := setPasswordAndEndSessions(tx, user.ID, hash, ""); err != nil {
 				return err
 			}
 		}

@@ -14,9 +14,9 @@ const (
 	localOrganization = "local_organization"
 )
 
-// EnsureLocal makes sure that the local user of the machine exists, with an organization of their
+// EnsureLocalUser makes sure that the local user of the machine exists, with an organization of their
 // own to work in. It runs once per store.
-func (s *Service) EnsureLocal(ctx context.Context) (userID string, err error) {
+func (s *Service) EnsureLocalUser(ctx context.Context) (userID string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		setting, err := store.Settings.Get(tx, localUser)
 		userID = setting.Value

@@ -75,7 +75,7 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 			return api.Conflict("%s is banned from this service", email)
 		}
 		m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
-		isMember, err := exists(err)
+		isMember, err := foundFromError(err)
 		switch {
 		case err != nil:
 			return err
@@ -95,7 +95,7 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 		if err != nil {
 			return err
 		}
-		token, expires, err := newOneTimeLink(
+		token, expires, err := replaceOneTimeLink(
 			tx,
 			store.OneTimeLink{Purpose: purposeInvite, UserID: u.ID, OrganizationID: by.OrganizationID, CreatedBy: by.UserID},
 			inviteLifetime,
@@ -115,17 +115,17 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 }
 
 // findMember finds a membership of the organization by its ID or its user's ID.
-func findMember(tx *store.Tx, org, id string) (store.Membership, api.User, error) {
+func findMember(tx *store.Tx, org, memberOrUserID string) (store.Membership, api.User, error) {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
 			return m, api.User{}, err
 		}
-		if m.ID == id || m.UserID == id {
+		if m.ID == memberOrUserID || m.UserID == memberOrUserID {
 			u, err := store.Users.Get(tx, m.UserID)
 			return m, u, err
 		}
 	}
-	return store.Membership{}, api.User{}, api.NotFound("member", id)
+	return store.Membership{}, api.User{}, api.NotFound("member", memberOrUserID)
 }
 
 // UpdateMember changes a member's role, or suspends or restores a member.
@@ -151,7 +151,7 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 			return err
 		}
 		out = toMember(m, u)
-		if err := requireOwner(tx, by.OrganizationID); err != nil {
+		if err := requireActiveOwner(tx, by.OrganizationID); err != nil {
 			return err
 		}
 		if m.Status != statusActive || !m.Role.May(api.ApprovalDecide) {
@@ -185,10 +185,10 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 			return err
 		}
 		mine := func(l store.OneTimeLink) bool { return l.OrganizationID == by.OrganizationID }
-		if err := deleteLinks(tx, m.UserID, mine); err != nil {
+		if err := deleteMatchingOrExpiredLinks(tx, m.UserID, mine); err != nil {
 			return err
 		}
-		if err := requireOwner(tx, by.OrganizationID); err != nil {
+		if err := requireActiveOwner(tx, by.OrganizationID); err != nil {
 			return err
 		}
 		return appendAudit(tx, by, "member.removed", "member", m.ID, map[string]any{"email": u.Email})
@@ -196,8 +196,8 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 	return &api.None{}, err
 }
 
-// requireOwner returns an error if an organization would be left without an active owner.
-func requireOwner(tx *store.Tx, org string) error {
+// requireActiveOwner returns an error if an organization would be left without an active owner.
+func requireActiveOwner(tx *store.Tx, org string) error {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
 			return err

@@ -165,13 +165,13 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	if password == "" {
 		password, made = generatePassword(), true
 	}
-	hash, err := s.passwords.hash(ctx, "owner.password", password)
+	hash, err := s.passwords.validateAndHash(ctx, "owner.password", password)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.NewOrganization{}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		slug, err := availableSlug(tx, in.Body.Slug, name)
+		slug, err := wantedOrFreeSlug(tx, in.Body.Slug, name)
 		if err != nil {
 			return err
 		}
@@ -222,8 +222,8 @@ func (s *Service) CreateOrganization(ctx context.Context, by api.Caller, in *api
 	return out, nil
 }
 
-// availableSlug returns the wanted slug, or an unused one derived from the name.
-func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
+// wantedOrFreeSlug returns the wanted slug, or an unused one derived from the name.
+func wantedOrFreeSlug(tx *store.Tx, wanted, name string) (string, error) {
 	if wanted != "" {
 		return wanted, nil
 	}
@@ -234,7 +234,7 @@ func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
 			slug = fmt.Sprintf("%s-%d", base, n)
 		}
 		_, err := store.Organizations.By("slug").Get(tx, slug)
-		if ok, err := exists(err); err != nil || !ok {
+		if ok, err := foundFromError(err); err != nil || !ok {
 			return slug, err
 		}
 	}
@@ -243,7 +243,7 @@ func availableSlug(tx *store.Tx, wanted, name string) (string, error) {
 // findOrCreateUser finds a user by email address, or creates one with the status invited.
 func findOrCreateUser(tx *store.Tx, email, name string) (u api.User, isNew bool, err error) {
 	u, err = userByEmail(tx, email)
-	if ok, err := exists(err); err != nil || ok {
+	if ok, err := foundFromError(err); err != nil || ok {
 		return u, false, err
 	}
 	u = api.User{Record: newRecord(tx, tx.NewID()), Email: email, Name: name, Status: statusInvited}

@@ -63,8 +63,8 @@ func validatePassword(field, password string) error {
 	return nil
 }
 
-// hash checks the password's form and hashes it.
-func (p *passwordHasher) hash(ctx context.Context, field, password string) (string, error) {
+// validateAndHash checks the password's form and hashes it.
+func (p *passwordHasher) validateAndHash(ctx context.Context, field, password string) (string, error) {
 	if err := validatePassword(field, password); err != nil {
 		return "", err
 	}

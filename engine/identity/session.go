@@ -17,11 +17,11 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	var password store.Password
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
 		user, err = userByEmail(tx, email)
-		if ok, err := exists(err); err != nil || !ok {
+		if ok, err := foundFromError(err); err != nil || !ok {
 			return err
 		}
 		password, err = store.Passwords.Get(tx, user.ID)
-		_, err = exists(err)
+		_, err = foundFromError(err)
 		return err
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 		}
 		return nil, api.Unauthorized("wrong email address or password")
 	}
-	s.throttle.clearFailures(email)
+	s.throttle.clearAccountFailures(email)
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out, err = s.startSession(tx, user.ID, by)
@@ -52,7 +52,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 // verifyPassword compares a password with an account's hash, throttled after failures of the
 // account and of the caller's network.
 func (s *Service) verifyPassword(ctx context.Context, account string, by api.Caller, password, hash string) (bool, error) {
-	slow := func() error { return s.throttle.check(account, by.Address) }
+	slow := func() error { return s.throttle.refuseIfTooSoon(account, by.Address) }
 	if err := slow(); err != nil { // before waiting for a hashing slot
 		return false, err
 	}
@@ -170,8 +170,8 @@ func deleteSessions(tx *store.Tx, userID, exceptID string) (n int, err error) {
 	return n, nil
 }
 
-// requestSession finds the session of the request.
-func requestSession(tx *store.Tx, by api.Caller) (store.Session, error) {
+// currentSession finds the session of the request.
+func currentSession(tx *store.Tx, by api.Caller) (store.Session, error) {
 	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(by.UserID)) {
 		if err != nil || session.ID == by.SessionID {
 			return session, err
@@ -194,7 +194,7 @@ func (s *Service) GetSession(ctx context.Context, by api.Caller, _ *api.None) (*
 	}
 	out := &api.SignedInUser{}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		session, err := requestSession(tx, by)
+		session, err := currentSession(tx, by)
 		if err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (s *Service) SignOut(ctx context.Context, by api.Caller, _ *api.None) (*api
 		return nil, err
 	}
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
-		session, err := requestSession(tx, by)
+		session, err := currentSession(tx, by)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 			return err
 		}
 		old, err = store.Passwords.Get(tx, by.UserID)
-		_, err = exists(err)
+		_, err = foundFromError(err)
 		return err
 	})
 	if err != nil {
@@ -248,12 +248,12 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 	if !right {
 		return nil, api.Invalid("current_password", "wrong current password")
 	}
-	hash, err := s.passwords.hash(ctx, "new_password", in.Body.New)
+	hash, err := s.passwords.validateAndHash(ctx, "new_password", in.Body.New)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
-		if err := setPassword(tx, by.UserID, hash, by.SessionID); err != nil {
+		if err := setPasswordAndEndSessions(tx, by.UserID, hash, by.SessionID); err != nil {
 			return err
 		}
 		return appendAudit(tx, by, "password.changed", "user", by.UserID, nil)
@@ -261,15 +261,15 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 	return &user, err
 }
 
-// setPassword replaces a password and ends every link and every session except one.
-func setPassword(tx *store.Tx, userID, hash, exceptSessionID string) error {
+// setPasswordAndEndSessions replaces a password and ends every link and every session except one.
+func setPasswordAndEndSessions(tx *store.Tx, userID, hash, exceptSessionID string) error {
 	if err := store.Passwords.Put(tx, &store.Password{UserID: userID, Hash: hash, ChangedAt: tx.Now()}); err != nil {
 		return err
 	}
 	if _, err := deleteSessions(tx, userID, exceptSessionID); err != nil {
 		return err
 	}
-	return deleteLinks(tx, userID, func(l store.OneTimeLink) bool { return l.Purpose == purposePassword })
+	return deleteMatchingOrExpiredLinks(tx, userID, func(l store.OneTimeLink) bool { return l.Purpose == purposePassword })
 }
 
 // GetMe returns the caller and their permissions in the organization of the request.
@@ -293,7 +293,7 @@ func (s *Service) GetMe(ctx context.Context, by api.Caller, _ *api.None) (*api.M
 			out.ExpiresAt = key.ExpiresAt
 		default:
 			if by.SessionID != "" {
-				session, err := requestSession(tx, by)
+				session, err := currentSession(tx, by)
 				if err != nil {
 					return err
 				}
@@ -344,7 +344,7 @@ func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *a
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		m, err := store.Memberships.Get(tx, by.UserID, in.OrgID)
 		if err != nil || m.Status != statusActive || (by.Actor.Type == api.ActorAPIKey && in.OrgID != by.OrganizationID) {
-			if ok, err := exists(err); err != nil && !ok {
+			if ok, err := foundFromError(err); err != nil && !ok {
 				return err
 			}
 			return api.NotFound("organization", in.OrgID)
@@ -358,7 +358,7 @@ func (s *Service) ActivateOrganization(ctx context.Context, by api.Caller, in *a
 		case by.Local:
 			return store.Settings.Put(tx, &store.Setting{Name: localOrganization, Value: org.ID})
 		case by.SessionID != "":
-			session, err := requestSession(tx, by)
+			session, err := currentSession(tx, by)
 			if err != nil {
 				return err
 			}

@@ -37,25 +37,25 @@ func newThrottle(clock func() time.Time) *throttle {
 	return &throttle{clock: clock, tries: map[string]*failures{}}
 }
 
-// check refuses an attempt that comes too soon after failures.
-func (t *throttle) check(account, address string) error {
+// refuseIfTooSoon refuses an attempt that comes too soon after failures.
+func (t *throttle) refuseIfTooSoon(account, address string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
-	wait := max(t.delay(now, "a "+account, freeAccountTries), t.delay(now, "i "+NetworkKey(address), freeAddressTries))
+	wait := max(t.remainingWait(now, "a "+account, freeAccountTries), t.remainingWait(now, "i "+NetworkKey(address), freeAddressTries))
 	if wait <= 0 {
 		return nil
 	}
 	return api.RateLimited(int((wait + time.Second - 1) / time.Second))
 }
 
-func (t *throttle) delay(now time.Time, name string, free int) time.Duration {
-	f := t.tries[name]
-	if f == nil || f.count < free || now.Sub(f.last) > failureTTL {
+func (t *throttle) remainingWait(now time.Time, key string, freeTries int) time.Duration {
+	f := t.tries[key]
+	if f == nil || f.count < freeTries || now.Sub(f.last) > failureTTL {
 		return 0
 	}
 	pause := maxWait
-	if over := f.count - free; over < 6 {
+	if over := f.count - freeTries; over < 6 {
 		pause = min(maxWait, time.Second<<over)
 	}
 	return pause - now.Sub(f.last)
@@ -91,7 +91,7 @@ func (t *throttle) evict(now time.Time) {
 	}
 }
 
-func (t *throttle) clearFailures(account string) {
+func (t *throttle) clearAccountFailures(account string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.tries, "a "+account)

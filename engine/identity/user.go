@@ -48,7 +48,7 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 		if _, err := deleteSessions(tx, u.ID, ""); err != nil {
 			return err
 		}
-		if err := deleteLinks(tx, u.ID, func(store.OneTimeLink) bool { return true }); err != nil {
+		if err := deleteMatchingOrExpiredLinks(tx, u.ID, func(store.OneTimeLink) bool { return true }); err != nil {
 			return err
 		}
 		return forEachOrganization(tx, u.ID, by, func(here api.Caller) error {
@@ -128,7 +128,7 @@ func (s *Service) CreatePasswordLink(ctx context.Context, by api.Caller, in *api
 		if u.Status == statusBanned {
 			return api.Conflict("%s is banned", u.Email)
 		}
-		token, expires, err := newOneTimeLink(
+		token, expires, err := replaceOneTimeLink(
 			tx,
 			store.OneTimeLink{Purpose: purposePassword, UserID: u.ID, CreatedBy: by.UserID},
 			passwordLinkLifetime,

@@ -59,13 +59,13 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 	return out
 }
 
-// missingAnchor returns the first group without a term in a passage's sentences, headings or title,
+// firstMissingAnchor returns the first group without a term in a passage's sentences, headings or title,
 // or nil if every group has one.
-func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
+func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
 			return n.literal && c.ContainsWords(n.text) ||
-				!n.literal && n.isContainedIn(c.passageConcepts) && c.inOneSentence(n)
+				!n.literal && n.isContainedIn(c.passageConcepts) && c.hasTermInOneSentence(n)
 		}) {
 			return a
 		}
@@ -73,14 +73,14 @@ func (c *analyzedPassage) missingAnchor(anchors []anchorGroup) anchorGroup {
 	return nil
 }
 
-// inOneSentence reports whether all words of a phrase occur in a single sentence and its headings,
+// hasTermInOneSentence reports whether all words of a phrase occur in a single sentence and its headings,
 // rather than in different rows of a table.
-func (c *analyzedPassage) inOneSentence(n anchorTerm) bool {
-	if len(n.concepts) < 2 || n.isContainedIn(c.headingConcepts) {
+func (c *analyzedPassage) hasTermInOneSentence(term anchorTerm) bool {
+	if len(term.concepts) < 2 || term.isContainedIn(c.headingConcepts) {
 		return true
 	}
 	return slices.ContainsFunc(c.Sentences, func(s text.Sentence) bool {
-		return !slices.ContainsFunc(n.concepts, func(id uint64) bool {
+		return !slices.ContainsFunc(term.concepts, func(id uint64) bool {
 			_, above := slices.BinarySearch(c.headingConcepts, id)
 			_, own := s.FindTerm(id)
 			return !above && !own
@@ -102,9 +102,9 @@ func formatAlternatives(words []string) string {
 }
 
 // isContainedIn reports whether sorted concepts contain the whole word or phrase.
-func (n anchorTerm) isContainedIn(sorted []uint64) bool {
+func (n anchorTerm) isContainedIn(sortedConcepts []uint64) bool {
 	for _, id := range n.concepts {
-		if _, ok := slices.BinarySearch(sorted, id); !ok {
+		if _, ok := slices.BinarySearch(sortedConcepts, id); !ok {
 			return false
 		}
 	}

@@ -80,11 +80,11 @@ func TestMissingAnchor(t *testing.T) {
 		"until": false, "badge": false, "visitor entry": true, "visitor badge": false, "guest gate": true,
 		"door gate": false, "visitor door": true,
 	} {
-		if got := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{word}})) == nil; got != want {
+		if got := c.firstMissingAnchor(newAnchorGroups(criteria.WordGroups{{word}})) == nil; got != want {
 			t.Errorf("%q: %v", word, got)
 		}
 	}
-	if a := c.missingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil ||
+	if a := c.firstMissingAnchor(newAnchorGroups(criteria.WordGroups{{"door"}, {"badge", "card"}})); a == nil ||
 		a.String() != "badge, card or similar" {
 		t.Errorf("unnamed: %v", a)
 	}

@@ -40,7 +40,7 @@ func (m *Embedder) loadCriteriaVectors(ctx context.Context) (criteriaVectors, er
 	var none criteriaVectors
 	var texts []string
 	for i, e := range criteria.All().Entries {
-		texts = append(texts, e.Topic+": "+trimStatement(e.Sentences[i%len(e.Sentences)]))
+		texts = append(texts, e.Topic+": "+normalizeStatement(e.Sentences[i%len(e.Sentences)]))
 	}
 	v, err := m.Embed(ctx, texts)
 	if err != nil {
@@ -130,9 +130,9 @@ func (s *similarityHistogram) nearestCriteria() (l nearestCriteria) {
 	return l
 }
 
-// competition returns the logarithmic rank of a similarity among the criteria closest to the
+// logarithmicRankOf returns the logarithmic rank of a similarity among the criteria closest to the
 // sentence: 0 if one is as close, 1 if 1,024 are, and negative the further it is ahead of all.
-func (l nearestCriteria) competition(similarity float32) float64 {
+func (l nearestCriteria) logarithmicRankOf(similarity float32) float64 {
 	const most = -0.4
 	if similarity >= l[0] {
 		slope := max(float64(l[0]-l[2])/2, 1e-4)

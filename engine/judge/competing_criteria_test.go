@@ -32,13 +32,13 @@ func TestCompetitionRanksSimilarity(t *testing.T) {
 		{0.95, -0.4, -0.01},
 		{1, -0.4, -0.4},
 	} {
-		if got := l.competition(tc.closeness); got < tc.least || got > tc.most {
+		if got := l.logarithmicRankOf(tc.closeness); got < tc.least || got > tc.most {
 			t.Errorf("closeness %.4f: crowd %.3f, want %.2f to %.2f", tc.closeness, got, tc.least, tc.most)
 		}
 	}
 	before := math.Inf(-1)
 	for c := float32(1); c > -1; c -= 0.003 {
-		now := l.competition(c)
+		now := l.logarithmicRankOf(c)
 		if now < before-1e-9 {
 			t.Fatalf("closeness %.3f has a crowd of %.4f, what is closer %.4f", c, now, before)
 		}

@@ -15,12 +15,12 @@ import (
 // credit returns what a verdict contributes to the ratio.
 func (f *statementVerdict) credit() float64 {
 	if !f.onTopic {
-		return offTopicCredit * f.baseCredit()
+		return offTopicCredit * f.creditIgnoringTopic()
 	}
-	return f.baseCredit()
+	return f.creditIgnoringTopic()
 }
 
-func (f *statementVerdict) baseCredit() float64 {
+func (f *statementVerdict) creditIgnoringTopic() float64 {
 	switch {
 	case f.verdict == VerdictCovered:
 		return 1
@@ -84,7 +84,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		if f.verdict == VerdictPlanned && f.basis.namesTopic {
 			announced++
 		}
-		f.classifyEvidence(s)
+		f.setEvidenceFlags(s)
 		total += f.credit()
 		if f.credit() > 0 {
 			intent = intent || f.hasIntent
@@ -117,7 +117,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 			j.Evidence = append(j.Evidence, e)
 		}
 		j.Exception = j.Exception || f.hasException
-		if m := f.missingElement(); m != "" {
+		if m := f.formatMissingElement(); m != "" {
 			j.Missing = append(j.Missing, m)
 		}
 	}
@@ -250,8 +250,8 @@ func mergeDuplicateQuotes(all []api.Evidence) []api.Evidence {
 	return out
 }
 
-// classifyEvidence records which kinds of documents support a statement.
-func (f *statementVerdict) classifyEvidence(s *Session) {
+// setEvidenceFlags records which kinds of documents support a statement.
+func (f *statementVerdict) setEvidenceFlags(s *Session) {
 	for _, r := range f.quoted {
 		if r.verdict != VerdictCovered && r.verdict != VerdictPartial {
 			continue
@@ -303,7 +303,7 @@ func formatStatementCount(n, total int) string {
 func formatDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
-		text.Count(total, "requirement"),
+		text.FormatCount(total, "requirement"),
 		joinAmounts(
 			[]amount{
 				{n[VerdictCovered], "fully met"},
@@ -316,7 +316,7 @@ func formatDegrees(n map[string]int, strong, without, total int) string {
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", text.Count(total, "requirement"), joinAmounts([]amount{
+	return fmt.Sprintf("of %s, %s", text.FormatCount(total, "requirement"), joinAmounts([]amount{
 		{n[VerdictCovered], "fully met"},
 		{n[VerdictPartial], "partly met"},
 		{n[VerdictConflicting], "contradicted"},

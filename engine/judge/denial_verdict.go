@@ -6,9 +6,9 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// isNamedInCell reports whether a negative cell of a row says only "no", or names the control's
+// isDeniedInCells reports whether a negative cell of a row says only "no", or names the control's
 // topic and what the statement requires.
-func (d *preparedStatement) isNamedInCell(row *text.Sentence) bool {
+func (d *preparedStatement) isDeniedInCells(row *text.Sentence) bool {
 	cells, bare := row.DeniedCells()
 	return bare || slices.ContainsFunc(cells, func(cell *text.Sentence) bool {
 		window := []*text.Sentence{cell}
@@ -16,15 +16,15 @@ func (d *preparedStatement) isNamedInCell(row *text.Sentence) bool {
 	})
 }
 
-// asksTermination reports whether the statement itself is about ending things: leavers' accounts
+// isAboutTermination reports whether the statement itself is about ending things: leavers' accounts
 // are disabled.
-func (d *preparedStatement) asksTermination() bool {
-	return d.asksWithdrawal() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
-		d.asksRestriction()
+func (d *preparedStatement) isAboutTermination() bool {
+	return d.requiresRemoval() || d.mentionsAny("terminate", "suspend", "stop", "block", "lock", "cancel", "discontinue", "dispose") ||
+		d.isAboutRestriction()
 }
 
-// asksWithdrawal reports whether the statement requires something to be removed.
-func (d *preparedStatement) asksWithdrawal() bool {
+// requiresRemoval reports whether the statement requires something to be removed.
+func (d *preparedStatement) requiresRemoval() bool {
 	return d.mentionsAny("disable", "remove", "revoke", "withdraw", "delete")
 }
 
@@ -50,13 +50,13 @@ func (s *Session) judgeDenial(
 	if cur.IsHarmlessDenial() && !cur.RefersBack {
 		return r, false // there is nothing to which it applies
 	}
-	if d.hasWrongOrder(cur.Text) || d.asksBefore && sincePattern.MatchString(cur.Text) && !beforePattern.MatchString(cur.Text) {
+	if d.isOrderReversedIn(cur.Text) || d.asksBefore && sincePattern.MatchString(cur.Text) && !beforePattern.MatchString(cur.Text) {
 		return r, false // "not looked at again after signing" doesn't deny what comes before it
 	}
-	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.reportsStillPresent(cur) {
+	if fullCoverage >= coverDenied && !m.offTopic && m.missingAnchor == nil && d.requiresRemovalOfStillPresent(cur) {
 		return decideAs(VerdictDenied, "The evidence shows that it was still present.")
 	}
-	if fullCoverage >= coverDenied && d.isLackedBy(cur) && m.confirmsLack(d.isLackVague(cur)) {
+	if fullCoverage >= coverDenied && d.requiresAllMissing(cur) && m.confirmsAbsence(d.isMissingThingVague(cur)) {
 		return decideAs(VerdictDenied, "The evidence states that there is none, or that it was not done"+reasonSuffix+".")
 	}
 	r.coverage = s.coverageWithSearchBonus(h, withoutWording(m))
@@ -64,10 +64,10 @@ func (s *Session) judgeDenial(
 		!cur.DeniesAny(from == r.sentenceIndex, d.concepts, d.topic) {
 		return r, false // it denies something else
 	}
-	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isNamedInCell(cur) {
+	if cur.IsTableRow && reasonSuffix == "" && !cur.AnswersNo && !m.deniesOutright && !d.isDeniedInCells(cur) {
 		return r, false // "exception list not reviewed" in a row of an incident doesn't concern other lists
 	}
-	if d.hasAlternative(cur, m) {
+	if d.hasRelatedMeasureAfterBut(cur, m) {
 		if r.coverage < coverPartial || !m.isRelevant() || m.ownWeight < minOwnWeight {
 			return r, false
 		}

@@ -48,9 +48,9 @@ func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Em
 			}
 			b.statements = append(b.statements, one)
 		}
-		b.subject = newSubjectStatement(c, w)
+		b.subject = newWholeControlStatement(c, w)
 		all[i] = b
-		return s.embedStatement(ctx, b.subject, w.controlQuery(c))
+		return s.embedStatement(ctx, b.subject, w.wholeControlQuery(c))
 	})
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func NewEvaluationPlan(ctx context.Context, controls []api.Control, embedder *Em
 			for _, one := range b.statements {
 				d.questions = append(d.questions, Question{one.searchQuery(), one.titledVector})
 			}
-			d.questions = append(d.questions, Question{b.statementTexts.controlQuery(b.control), b.subject.titledVector})
+			d.questions = append(d.questions, Question{b.statementTexts.wholeControlQuery(b.control), b.subject.titledVector})
 		}
 	}
 	return d, nil
@@ -90,8 +90,10 @@ func (d *preparedStatement) searchQuery() string {
 	if len(d.topic) == 0 {
 		return d.text
 	}
-	return topicNames(d) + ": " + d.text
+	return joinTopicNames(d) + ": " + d.text
 }
 
-// controlQuery returns the search query for a control as a whole.
-func (w controlStatements) controlQuery(c api.Control) string { return w.topic + ". " + c.Description }
+// wholeControlQuery returns the search query for a control as a whole.
+func (w controlStatements) wholeControlQuery(c api.Control) string {
+	return w.topic + ". " + c.Description
+}

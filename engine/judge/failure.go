@@ -14,8 +14,8 @@ var (
 	failedCellPattern = lazyregexp.New(`(?i)[:|]\s*(?:(?:target )?missed|fail(?:ed|s|ure)?|overdue|expired)\s*(?:$|[;|,.(–-])`)
 )
 
-// reportsStillPresent reports whether a sentence describes something still present that the
+// requiresRemovalOfStillPresent reports whether a sentence describes something still present that the
 // statement requires to be removed.
-func (d *preparedStatement) reportsStillPresent(cur *text.Sentence) bool {
-	return cur.StillPresent && cur.Conditional|cur.Denied|cur.Prohibited == 0 && !d.isProhibition() && d.asksWithdrawal()
+func (d *preparedStatement) requiresRemovalOfStillPresent(cur *text.Sentence) bool {
+	return cur.StillPresent && cur.Conditional|cur.Denied|cur.Prohibited == 0 && !d.isProhibition() && d.requiresRemoval()
 }

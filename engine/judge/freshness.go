@@ -43,8 +43,8 @@ var marketingNamePattern = lazyregexp.NewPrefiltered(
 	`(?i)(?:^|[^a-z])(?:brochure|data ?sheet|advertisement|press[ _-]?release|white[ _-]?paper|sales[ _-]?deck|competitors?)(?:[^a-z]|$)`,
 )
 
-// marketingName returns the name that marks marketing material, or "".
-func (c *analyzedPassage) marketingName() string {
+// nameIfMarketing returns the name that marks marketing material, or "".
+func (c *analyzedPassage) nameIfMarketing() string {
 	for _, name := range []string{c.Filename, c.DocumentTitle} {
 		if marketingNamePattern.MatchString(name) {
 			return name
@@ -99,8 +99,8 @@ var formHeadingPattern = lazyregexp.NewPrefiltered(
 	`(?im)^\W*(?:[\d.]+\W+)?(?:(?:annex|appendix|attachment|part|section|schedule) \w+\W+)?(?:[\w-]+ ){0,3}(?:templates?|forms?|work ?sheets?|letters?|specimens?)\b[^.\n]{0,60}$`,
 )
 
-// isInForm reports whether the blank at this offset is part of a form.
-func isInForm(p Passage, at int) bool {
+// isBlankInForm reports whether the blank at this offset is part of a form.
+func isBlankInForm(p Passage, at int) bool {
 	return slices.ContainsFunc(p.HeadingPath[min(1, len(p.HeadingPath)):], formHeadingPattern.MatchString) ||
 		formHeadingPattern.MatchString(p.Text[:at])
 }
@@ -118,7 +118,7 @@ func (f *documentStatus) addPassage(p Passage) {
 	for _, at := range text.FindPlaceholders(p.Text) {
 		// Dots, words and links are ambiguous; brackets that request input mark a template.
 		if m := p.Text[at[0]:at[1]]; strings.ContainsAny(m[:1], brackets) && len(m) > 4 && !(at[1] < len(p.Text) && p.Text[at[1]] == '(') &&
-			!isInForm(p, at[0]) {
+			!isBlankInForm(p, at[0]) {
 			f.placeholderCount++
 			if f.firstPlaceholder == "" || m < f.firstPlaceholder {
 				f.firstPlaceholder = m
@@ -158,8 +158,8 @@ func (s *Session) expiredDate(sentence string) string {
 	return date
 }
 
-// isOverdue reports whether what a sentence plans should be done by now.
-func (s *Session) isOverdue(sentence string) bool {
+// isPlanOverdue reports whether what a sentence plans should be done by now.
+func (s *Session) isPlanOverdue(sentence string) bool {
 	end, ok := text.PlannedEnd(sentence)
 	today, err := s.options.Today.Time()
 	return ok && err == nil && !today.Before(end)

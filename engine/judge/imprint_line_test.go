@@ -31,7 +31,7 @@ func TestReasonInPartKeepsNames(t *testing.T) {
 			statement: &preparedStatement{text: "Access is logged."},
 			basis:     &passageVerdict{passage: &analyzedPassage{Passage: Passage{DocumentTitle: name}}},
 		}
-		if got := f.missingElement(); got != "Access is logged (in part: "+want+")" {
+		if got := f.formatMissingElement(); got != "Access is logged (in part: "+want+")" {
 			t.Errorf("%q became %q", reason, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestFormatContradiction(t *testing.T) {
 		"…":                           "Access is logged (passages contradict each other)",
 	} {
 		f := statementVerdict{verdict: VerdictConflicting, reason: reason, statement: &preparedStatement{text: "Access is logged."}}
-		if got := f.missingElement(); got != want || StripNote(got) != "Access is logged" {
+		if got := f.formatMissingElement(); got != want || StripNote(got) != "Access is logged" {
 			t.Errorf("%q without its note is %q", got, StripNote(got))
 		}
 	}

@@ -13,11 +13,11 @@ func TestImprintIsNoEvidence(t *testing.T) {
 	if j := judge(t, owners, line); len(j.Evidence) > 0 {
 		t.Errorf("an imprint is evidence of %q: %+v", owners.Title, j.Evidence)
 	}
-	if !newPreparedStatement("The security policy has an owner.", text.Concepts("Policy")).concernsDocuments() ||
+	if !newPreparedStatement("The security policy has an owner.", text.Concepts("Policy")).isAboutDocuments() ||
 		newPreparedStatement(
 			"Exceptions are documented by owners.",
 			text.Concepts("Exceptions"),
-		).concernsDocuments() {
+		).isAboutDocuments() {
 		t.Error("a policy is a document; what is documented is none")
 	}
 }

@@ -142,12 +142,12 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 		all[i] = l.cache[b.firstQuestion+i].verdict
 	}
 	whole := b.firstQuestion + len(b.statements)
-	changed, err := l.updateSubject(ctx, whole, b.subject)
+	changed, err := l.updateWholeControlVerdict(ctx, whole, b.subject)
 	if err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", code, err)
 	}
 	if same = same && !changed; !same {
-		applySubjectVerdict(all, l.cache[whole].denial, l.cache[whole].plan)
+		applyWholeControlVerdict(all, l.cache[whole].denial, l.cache[whole].plan)
 		d.judgement = l.concludeControl(b.control, b.statementTexts.source, all)
 	}
 	d.done = true
@@ -158,7 +158,7 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 // changed.
 func (l *IncrementalEvaluator) updateStatement(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
-	hits, numbers, version, err := l.retrieve(ctx, question, n.version)
+	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)
 	if err != nil || n.version == version {
 		return false, err
 	}
@@ -183,10 +183,10 @@ func (l *IncrementalEvaluator) updateStatement(ctx context.Context, question int
 	return true, nil
 }
 
-// updateSubject does the same for a control as a whole.
-func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, d *preparedStatement) (bool, error) {
+// updateWholeControlVerdict does the same for a control as a whole.
+func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
-	hits, numbers, version, err := l.retrieve(ctx, question, n.version)
+	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)
 	if err != nil || n.version == version {
 		return false, err
 	}
@@ -198,7 +198,7 @@ func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, 
 			if err := l.ensureVectors(ctx, h.analyzedPassage); err != nil {
 				return false, err
 			}
-			verdict.denial, verdict.plan = l.judgeSubjectIn(d, h.analyzedPassage)
+			verdict.denial, verdict.plan = l.judgeWholeControlIn(d, h.analyzedPassage)
 		}
 		read[numbers[i]] = verdict
 		n.denial, n.plan = strongerOf(n.denial, verdict.denial), strongerOf(n.plan, verdict.plan)
@@ -207,9 +207,9 @@ func (l *IncrementalEvaluator) updateSubject(ctx context.Context, question int, 
 	return true, nil
 }
 
-// retrieve returns the passages for a question with a sufficient score, or none if the version
+// retrievePassagesIfChanged returns the passages for a question with a sufficient score, or none if the version
 // equals previousVersion.
-func (l *IncrementalEvaluator) retrieve(
+func (l *IncrementalEvaluator) retrievePassagesIfChanged(
 	ctx context.Context,
 	question, previousVersion int,
 ) (hits []retrievedPassage, numbers []int, version int, err error) {
@@ -223,7 +223,7 @@ func (l *IncrementalEvaluator) retrieve(
 		if f.Score < l.options.MinScore {
 			continue
 		}
-		c := l.loadPassage(f.Number)
+		c := l.loadAnalyzedPassage(f.Number)
 		if strings.TrimSpace(c.Text) == "" {
 			continue
 		}
@@ -232,7 +232,7 @@ func (l *IncrementalEvaluator) retrieve(
 	return hits, numbers, version, ctx.Err()
 }
 
-func (l *IncrementalEvaluator) loadPassage(number int) *analyzedPassage {
+func (l *IncrementalEvaluator) loadAnalyzedPassage(number int) *analyzedPassage {
 	l.mu.Lock()
 	c := l.analyzed[number]
 	l.mu.Unlock()

@@ -6,15 +6,15 @@ import (
 	"github.com/scf-service/service/engine/judge/text"
 )
 
-// isLackedBy reports whether everything that a sentence states is missing is required by the
+// requiresAllMissing reports whether everything that a sentence states is missing is required by the
 // statement.
-func (d *preparedStatement) isLackedBy(s *text.Sentence) bool {
+func (d *preparedStatement) requiresAllMissing(s *text.Sentence) bool {
 	if len(s.MissingThings) == 0 || d.isProhibition() {
 		return false
 	}
 	own := false
 	for _, t := range s.MissingThings {
-		its := t.IsAmong(d.concepts) || d.wording.Contains(t.Stem)
+		its := t.IsAmong(d.concepts) || d.wording.ContainsStem(t.Stem)
 		if !its && !t.IsAmong(d.topic) {
 			return false
 		}
@@ -23,10 +23,10 @@ func (d *preparedStatement) isLackedBy(s *text.Sentence) bool {
 	return own
 }
 
-// isLackVague reports whether the missing thing is described only in generic words ("the review was
+// isMissingThingVague reports whether the missing thing is described only in generic words ("the review was
 // not held"), or in words that the statement uses for actions ("no monitoring", of clocks that are
 // monitored).
-func (d *preparedStatement) isLackVague(s *text.Sentence) bool {
+func (d *preparedStatement) isMissingThingVague(s *text.Sentence) bool {
 	return !slices.ContainsFunc(s.MissingThings, func(t text.MissingThing) bool {
 		return !t.IsGeneric && !slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return a.IsAction && a.ID == t.Concept })
 	})
@@ -37,9 +37,9 @@ const (
 	minLackCoverage   = 0.5 // and share of the statement
 )
 
-// confirmsLack reports whether a sentence about an absence or failure names what the statement
+// confirmsAbsence reports whether a sentence about an absence or failure names what the statement
 // requires or, if it is vague ("the review was not held"), whether its context does.
-func (m match) confirmsLack(vague bool) bool {
+func (m match) confirmsAbsence(vague bool) bool {
 	return !m.offTopic && m.missingAnchor == nil &&
 		(!vague && m.ownWeight >= minOwnWeight || m.topicShare >= minLackTitleShare && m.wordCoverage >= minLackCoverage)
 }

@@ -64,7 +64,7 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 	got := 0.0
 	var perClause [text.MaxClause + 1]float64
 	head := -1 // index of the first specific concept that isn't an action
-	chosen := d.chosenAlternatives(window)
+	chosen := d.alternativesStatedIn(window)
 	for i := range d.concepts {
 		a := &d.concepts[i]
 		if head < 0 && a.Weight > text.WeightGeneral && !a.IsAction {
@@ -142,8 +142,8 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 	return m
 }
 
-// reachesWeight reports whether a window itself holds concepts of the given weight.
-func (d *preparedStatement) reachesWeight(window []*text.Sentence, weight float64) bool {
+// isWeightReachedBy reports whether a window itself holds concepts of the given weight.
+func (d *preparedStatement) isWeightReachedBy(window []*text.Sentence, weight float64) bool {
 	own := 0.0
 	for i := range d.concepts {
 		a := &d.concepts[i]
@@ -154,9 +154,9 @@ func (d *preparedStatement) reachesWeight(window []*text.Sentence, weight float6
 	return false
 }
 
-// chosenAlternatives returns, for each "or", which sides a window states. A prohibition applies to
+// alternativesStatedIn returns, for each "or", which sides a window states. A prohibition applies to
 // both sides.
-func (d *preparedStatement) chosenAlternatives(window []*text.Sentence) [][2]bool {
+func (d *preparedStatement) alternativesStatedIn(window []*text.Sentence) [][2]bool {
 	var out [][2]bool
 	for i := range d.concepts {
 		a := &d.concepts[i]
@@ -197,9 +197,9 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// isSoleSubject reports whether a sentence names the topic of control and statement and nothing
+// isOnlyThingNamedIn reports whether a sentence names the topic of control and statement and nothing
 // else ("penetration tests: never done"). Its denial then denies everything required of it.
-func (d *preparedStatement) isSoleSubject(cur *text.Sentence) bool {
+func (d *preparedStatement) isOnlyThingNamedIn(cur *text.Sentence) bool {
 	if d.topicShareIn([]*text.Sentence{cur}) < 0.9 {
 		return false
 	}
@@ -214,7 +214,7 @@ func (d *preparedStatement) isSoleSubject(cur *text.Sentence) bool {
 		return slices.ContainsFunc(concepts, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
 	}
 	for _, t := range cur.Terms {
-		if t.Credit == 1 && !contains(d.concepts, t.ID) && !contains(d.topic, t.ID) && !text.IsEmptyConcept(t.ID) {
+		if t.Credit == 1 && !contains(d.concepts, t.ID) && !contains(d.topic, t.ID) && !text.IsUninformativeConcept(t.ID) {
 			return false
 		}
 	}
@@ -222,8 +222,8 @@ func (d *preparedStatement) isSoleSubject(cur *text.Sentence) bool {
 }
 
 // contextCredit returns the credit for a concept named in headings or adjacent sentences.
-func contextCredit(a *text.Concept, near []*text.Sentence, context []uint64) float64 {
-	if _, ok := slices.BinarySearch(context, a.ID); ok {
+func contextCredit(a *text.Concept, near []*text.Sentence, headings []uint64) float64 {
+	if _, ok := slices.BinarySearch(headings, a.ID); ok {
 		return creditContext
 	}
 	for _, s := range near {
@@ -298,12 +298,12 @@ func (d *preparedStatement) passageTopicShare(c *analyzedPassage) float64 {
 }
 
 // mentionsConcept reports whether a concept occurs in the passage or its headings.
-func (c *analyzedPassage) mentionsConcept(id uint64) bool {
-	if _, ok := slices.BinarySearch(c.headingConcepts, id); ok {
+func (c *analyzedPassage) mentionsConcept(conceptID uint64) bool {
+	if _, ok := slices.BinarySearch(c.headingConcepts, conceptID); ok {
 		return true
 	}
 	for i := range c.Sentences {
-		if _, ok := c.Sentences[i].FindTerm(id); ok {
+		if _, ok := c.Sentences[i].FindTerm(conceptID); ok {
 			return true
 		}
 	}

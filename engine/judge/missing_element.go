@@ -2,8 +2,8 @@ package judge
 
 import "strings"
 
-// missingElement describes what is missing from a statement, or returns "".
-func (f *statementVerdict) missingElement() string {
+// formatMissingElement describes what is missing from a statement, or returns "".
+func (f *statementVerdict) formatMissingElement() string {
 	ended := strings.TrimRight(f.statement.text, ".")
 	switch f.verdict {
 	case VerdictCovered:
@@ -26,15 +26,15 @@ func (f *statementVerdict) missingElement() string {
 	return ended + " (only in a template)"
 }
 
-// IsNotFollowed reports whether a missing element carries the note that records show the rule isn't
+// IsRuleNotFollowed reports whether a missing element carries the note that records show the rule isn't
 // followed.
-func IsNotFollowed(m string) bool {
-	return strings.HasSuffix(m, "("+contradictionTexts[RuleNotFollowed].note+")")
+func IsRuleNotFollowed(missingElement string) bool {
+	return strings.HasSuffix(missingElement, "("+contradictionTexts[RuleNotFollowed].note+")")
 }
 
 // StripNote removes the bracketed note at the end of a missing element.
-func StripNote(m string) string {
-	if strings.HasSuffix(m, ")") {
+func StripNote(missingElement string) string {
+	if strings.HasSuffix(missingElement, ")") {
 		for _, note := range []string{
 			" (in part: ",
 			" (passages contradict",
@@ -44,10 +44,10 @@ func StripNote(m string) string {
 			" (the documents state the opposite",
 			" (only in a template)",
 		} {
-			if i := strings.LastIndex(m, note); i > 0 {
-				return m[:i]
+			if i := strings.LastIndex(missingElement, note); i > 0 {
+				return missingElement[:i]
 			}
 		}
 	}
-	return m
+	return missingElement
 }

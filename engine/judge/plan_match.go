@@ -10,12 +10,12 @@ import (
 // matchesCells reports whether the cells of row i, not only its column names, contain what is
 // required.
 func (d *preparedStatement) matchesCells(c *analyzedPassage, i int, fullMatch match) bool {
-	own := d.matchWindow([]*text.Sentence{c.Sentences[i].Content()}, c.neighbors[i], c.surroundings).ownWeight
+	own := d.matchWindow([]*text.Sentence{c.Sentences[i].WithoutColumnNames()}, c.neighbors[i], c.surroundings).ownWeight
 	return own >= minOwnWeight && 2*own >= fullMatch.ownWeight
 }
 
-// concernsDocuments reports whether a statement is about policies and other documents themselves.
-func (d *preparedStatement) concernsDocuments() bool {
+// isAboutDocuments reports whether a statement is about policies and other documents themselves.
+func (d *preparedStatement) isAboutDocuments() bool {
 	return slices.ContainsFunc(d.concepts, func(a text.Concept) bool { return !a.IsAction && text.IsDocumentNoun(a.ID) }) &&
 		documentNounPattern.MatchString(d.text)
 }

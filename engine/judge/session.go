@@ -96,7 +96,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 		if p.Score < s.options.MinScore || strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		ready, err := s.preparePassage(ctx, p)
+		ready, err := s.loadOrAnalyzePassage(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (s *Session) findPassages(ctx context.Context, query string) ([]retrievedPa
 	return out, nil
 }
 
-func (s *Session) preparePassage(ctx context.Context, p Passage) (*passageAnalysis, error) {
+func (s *Session) loadOrAnalyzePassage(ctx context.Context, p Passage) (*passageAnalysis, error) {
 	key := passageKey{
 		text:     p.SHA256,
 		title:    p.DocumentTitle,
@@ -156,10 +156,10 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
 		c.continues[i] = c.Analysis.ContinuesPrevious(i)
-		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformative(i), []*text.Sentence{cur}, c.Neighbors(i); c.Lead(
+		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformativeSentence(i), []*text.Sentence{cur}, c.Neighbors(i); c.LeadInOrSelf(
 			cur,
 		) != cur {
-			c.windows[i] = []*text.Sentence{c.Lead(cur), cur}
+			c.windows[i] = []*text.Sentence{c.LeadInOrSelf(cur), cur}
 		}
 		c.imprints[i] = text.IsImprint(cur.Text, isRecordCategory(c.category))
 	}

@@ -16,8 +16,8 @@ const (
 	fullSimilarityDeviations = 5.5 // counts as 1, the same meaning
 )
 
-// similarity maps a cosine to a scale from 0 (unrelated) to 1 (same meaning).
-func (m *Embedder) similarity(cosine float32) float64 {
+// similarityFromCosine maps a cosine to a scale from 0 (unrelated) to 1 (same meaning).
+func (m *Embedder) similarityFromCosine(cosine float32) float64 {
 	z := (float64(cosine) - m.Mean) / max(m.Deviation, 1e-6)
 	return min(1, max(0, (z-minSimilarityDeviations)/(fullSimilarityDeviations-minSimilarityDeviations)))
 }
@@ -58,7 +58,7 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 	for i := range a.Sentences {
 		cur := &a.Sentences[i]
 		own := cur.Text
-		if lead := a.Lead(cur); lead != cur {
+		if lead := a.LeadInOrSelf(cur); lead != cur {
 			own = lead.Text + " " + own
 		}
 		head := cmp.Or(a.Heading(cur), top)
@@ -99,9 +99,9 @@ func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int
 	}
 	own, under := c.vectors[2*i], c.vectors[2*i+1]
 	closest := cosine(d.titledVector, under)
-	similarity = (m.similarity(max(
+	similarity = (m.similarityFromCosine(max(
 		cosine(d.vector, own),
 		cosine(d.vector, under),
-	)) + m.similarity(max(cosine(d.titledVector, own), closest))) / 2
-	return similarity, c.nearest[i].competition(closest)
+	)) + m.similarityFromCosine(max(cosine(d.titledVector, own), closest))) / 2
+	return similarity, c.nearest[i].logarithmicRankOf(closest)
 }

@@ -25,16 +25,16 @@ type Inclusion struct {
 }
 
 // IncludeManually marks the control as included by the named user, regardless of the scope.
-func (in *Inclusion) IncludeManually(applicability api.Applicability, name string) {
+func (in *Inclusion) IncludeManually(applicability api.Applicability, userName string) {
 	if !in.Applicability.IsApplicable() {
-		in.Rationale = ManualInclusionReason(name)
+		in.Rationale = ManualInclusionReason(userName)
 	}
 	in.Applicability = applicability
 }
 
 // ManualInclusionReason returns the rationale for a control that the named user included although
 // the scope excludes it.
-func ManualInclusionReason(name string) string { return "Included manually by " + name + "." }
+func ManualInclusionReason(userName string) string { return "Included manually by " + userName + "." }
 
 // minUnreviewedConfidence is the confidence below which a line needs review, whatever its status.
 const minUnreviewedConfidence = 0.6
@@ -83,7 +83,7 @@ func DraftSoAItem(c api.Control, codes api.RequirementCodes, j Judgement, in Inc
 		item.Reason += fmt.Sprintf(
 			" %d of %s could not be analyzed (not in English); review manually.",
 			in.ForeignDocuments,
-			text.Count(in.DocumentCount, "document"),
+			text.FormatCount(in.DocumentCount, "document"),
 		)
 		item.Confidence = min(item.Confidence, maxUnreadableConfidence)
 	}

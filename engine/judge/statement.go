@@ -49,7 +49,7 @@ func newControlStatements(c api.Control) controlStatements {
 		from  api.StatementSource
 		texts func() []string
 	}{
-		{api.FromObjectives, func() []string { return distinctObjectives(c) }},
+		{api.FromObjectives, func() []string { return objectivesBeyondDescription(c) }},
 		{api.FromCriteria, func() []string { return ours.Sentences }},
 		{api.FromDescription, func() []string { return splitDescription(c.Description) }},
 		{api.FromQuestion, func() []string {
@@ -60,7 +60,7 @@ func newControlStatements(c api.Control) controlStatements {
 		}},
 		{api.FromTitle, func() []string { return []string{c.Title} }},
 	} {
-		if w.statements = trimStatements(option.texts()); len(w.statements) > 0 {
+		if w.statements = normalizeStatements(option.texts()); len(w.statements) > 0 {
 			w.source = option.from
 			break
 		}
@@ -77,11 +77,11 @@ func (w controlStatements) searchQueries() []string {
 	return out
 }
 
-// trimStatements returns the trimmed, distinct statements of texts.
-func trimStatements(texts []string) (out []string) {
+// normalizeStatements returns the trimmed, distinct statements of texts.
+func normalizeStatements(texts []string) (out []string) {
 	seen := make(map[string]bool)
 	for _, s := range texts {
-		s = trimStatement(s)
+		s = normalizeStatement(s)
 		if key := strings.ToLower(s); len(s) > 2 && !seen[key] && len(out) < maxStatements {
 			seen[key] = true
 			out = append(out, s)
@@ -90,15 +90,15 @@ func trimStatements(texts []string) (out []string) {
 	return out
 }
 
-// distinctObjectives returns a control's objectives, or nil if they only repeat the description or
+// objectivesBeyondDescription returns a control's objectives, or nil if they only repeat the description or
 // parts of it.
-func distinctObjectives(c api.Control) []string {
-	whole := strings.ToLower(trimStatement(c.Description))
+func objectivesBeyondDescription(c api.Control) []string {
+	whole := strings.ToLower(normalizeStatement(c.Description))
 	out := make([]string, len(c.AssessmentObjectives))
 	own := whole == ""
 	for i, o := range c.AssessmentObjectives {
 		out[i] = o.Text
-		own = own || !strings.Contains(whole, strings.ToLower(strings.TrimRight(trimStatement(o.Text), ".")))
+		own = own || !strings.Contains(whole, strings.ToLower(strings.TrimRight(normalizeStatement(o.Text), ".")))
 	}
 	if !own {
 		return nil
@@ -119,10 +119,10 @@ func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
 	if c.Question != nil {
 		controlText += " " + *c.Question // complete even if a workbook truncates the description
 	}
-	if text.SharedConcepts(e.Topic, controlText) > 0 {
+	if text.CountSharedConcepts(e.Topic, controlText) > 0 {
 		return e, true
 	}
-	if ours := strings.Join(e.AllTexts(), ". "); text.SharedConcepts(c.Title, ours) > 0 || text.SharedConcepts(c.Description, ours) > 1 {
+	if ours := strings.Join(e.AllTexts(), ". "); text.CountSharedConcepts(c.Title, ours) > 0 || text.CountSharedConcepts(c.Description, ours) > 1 {
 		return e, true
 	}
 	return criteria.Entry{}, false
@@ -151,7 +151,7 @@ func splitDescription(description string) []string {
 	return out
 }
 
-func trimStatement(s string) string {
+func normalizeStatement(s string) string {
 	s = text.CollapseSpace(s)
 	s = objectiveLabelPattern.ReplaceAllString(s, "")
 	for range 2 {

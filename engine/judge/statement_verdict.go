@@ -51,11 +51,11 @@ func (s *Session) Evaluate(ctx context.Context, c api.Control) (Judgement, error
 		}
 		all = append(all, f)
 	}
-	no, plan, err := s.judgeSubject(ctx, c, w)
+	no, plan, err := s.judgeWholeControl(ctx, c, w)
 	if err != nil {
 		return Judgement{}, fmt.Errorf("judging %s: %w", c.Code, err)
 	}
-	applySubjectVerdict(all, no, plan)
+	applyWholeControlVerdict(all, no, plan)
 	return s.concludeControl(c, w.source, all), nil
 }
 
@@ -128,7 +128,7 @@ func hasAffirmingRow(d *preparedStatement, c *analyzedPassage, r *passageVerdict
 	return false
 }
 
-func topicNames(d *preparedStatement) string {
+func joinTopicNames(d *preparedStatement) string {
 	var names []string
 	for _, t := range d.topic {
 		names = append(names, t.Name)
@@ -155,15 +155,15 @@ func (r *passageVerdict) isLimitedToShare() bool {
 
 // slowerRecord returns the record of a longer time than the limit stated in yes, or nil if there is
 // none.
-func slowerRecord(verdicts []passageVerdict, yes *passageVerdict) *passageVerdict {
-	limit, ok := yes.sentence().TimeLimit()
+func slowerRecord(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
+	limit, ok := rule.sentence().TimeLimit()
 	if !ok {
 		return nil
 	}
 	var out *passageVerdict
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.passage.DocumentID == yes.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied ||
+		if r.passage.DocumentID == rule.passage.DocumentID || !r.passage.isRecord() || r.coverage < coverDenied ||
 			r.verdict != VerdictCovered && r.verdict != VerdictPartial {
 			continue
 		}
@@ -248,8 +248,8 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		)
 	case yes != nil && no != nil:
 		set(VerdictConflicting, yes, formatContradiction(yes, no, "it", "it"))
-	case yes != nil && s.differingFigures(f.statement, verdicts, yes) != "":
-		set(VerdictConflicting, yes, s.differingFigures(f.statement, verdicts, yes))
+	case yes != nil && s.differingFiguresReason(f.statement, verdicts, yes) != "":
+		set(VerdictConflicting, yes, s.differingFiguresReason(f.statement, verdicts, yes))
 	case yes != nil && odd != nil:
 		set(VerdictPartial, yes, yes.formatLocation()+" states it. "+odd.reason)
 	case yes != nil && strongestMatching(verdicts, (*passageVerdict).isFailureRecord) != nil:
@@ -322,7 +322,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		set(VerdictTemplate, blank, blank.reason)
 	default:
 		f.verdict = VerdictMissing
-		f.reason = f.missingReason()
+		f.reason = f.formatMissingReason()
 		return
 	}
 	f.selectQuotes(verdicts)
@@ -371,12 +371,12 @@ func formatContradiction(affirming, denying *passageVerdict, affirmedPart, denie
 	)
 }
 
-func (f *statementVerdict) missingReason() string {
+func (f *statementVerdict) formatMissingReason() string {
 	switch {
 	case f.foreignCount > 0:
 		return fmt.Sprintf(
 			"No evidence was found in English. %s with a similar meaning could not be analyzed (not in English); review manually.",
-			text.Count(f.foreignCount, "passage"),
+			text.FormatCount(f.foreignCount, "passage"),
 		)
 	case f.bestCoverage > 0:
 		return "Passages touch on the topic, but none states it."
@@ -420,28 +420,28 @@ func (f *statementVerdict) selectQuotes(verdicts []passageVerdict) {
 	}
 }
 
-// differingFigures returns a reason if two documents state the requirement with different numbers,
+// differingFiguresReason returns a reason if two documents state the requirement with different numbers,
 // or "".
-func (s *Session) differingFigures(d *preparedStatement, verdicts []passageVerdict, yes *passageVerdict) string {
-	a := yes.sentence()
-	if len(a.Quantities) == 0 || imprintLinePattern.MatchString(yes.quote) {
+func (s *Session) differingFiguresReason(d *preparedStatement, verdicts []passageVerdict, affirmation *passageVerdict) string {
+	a := affirmation.sentence()
+	if len(a.Quantities) == 0 || imprintLinePattern.MatchString(affirmation.quote) {
 		return ""
 	}
 	for i := range verdicts {
 		r := &verdicts[i]
-		if r.verdict != VerdictCovered && r.verdict != VerdictPartial || r.passage.DocumentID == yes.passage.DocumentID ||
+		if r.verdict != VerdictCovered && r.verdict != VerdictPartial || r.passage.DocumentID == affirmation.passage.DocumentID ||
 			r.coverage < coverPartial {
 			continue
 		}
 		b := r.sentence()
-		if text.Overlap(a, b) < 0.6 || r.isWithinLimitOf(yes) || yes.isWithinLimitOf(r) {
+		if text.ConceptOverlap(a, b) < 0.6 || r.isWithinLimitOf(affirmation) || affirmation.isWithinLimitOf(r) {
 			continue
 		}
 		if text.ConflictingQuantities(a.Quantities, b.Quantities) {
 			return fmt.Sprintf(
 				"Documents give different figures: %s states %s, %s states %s.",
-				yes.formatLocation(),
-				shortQuote(yes.quote),
+				affirmation.formatLocation(),
+				shortQuote(affirmation.quote),
 				r.formatLocation(),
 				shortQuote(r.quote),
 			)
@@ -493,13 +493,13 @@ func FormatLocation(document string, l api.Locator, headings []string) string {
 // the same document as the affirmation, has lower coverage and doesn't deny the control by name.
 // Across documents, only a denial for a specific subset is minor, because otherwise one document
 // may be wrong.
-func (d *preparedStatement) isMinorDenial(no, yes *passageVerdict) bool {
-	cur := no.sentence()
-	if cur.DeniesSubset(d.concepts, d.topic) {
+func (d *preparedStatement) isMinorDenial(denial, affirmation *passageVerdict) bool {
+	cur := denial.sentence()
+	if cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) {
 		return true
 	}
 	byName := generalDenialPattern.MatchString(cur.Text) && d.topicShareIn([]*text.Sentence{cur}) >= 0.9
-	return no.passage.DocumentID == yes.passage.DocumentID && no.coverage < yes.coverage && !no.match.deniesOutright && !byName
+	return denial.passage.DocumentID == affirmation.passage.DocumentID && denial.coverage < affirmation.coverage && !denial.match.deniesOutright && !byName
 }
 
 // generalDenialPattern matches the beginning of a sentence that denies for everyone.

@@ -32,19 +32,19 @@ func planListNameOf(p Passage) string {
 	return cmp.Or(planListPattern.FindString(p.DocumentTitle), planListPattern.FindString(filenameWords(p.Filename)))
 }
 
-// judgeSubject searches for sentences about a control as a whole and returns the strongest denial and
+// judgeWholeControl searches for sentences about a control as a whole and returns the strongest denial and
 // the strongest plan, each nil if there is none.
-func (s *Session) judgeSubject(ctx context.Context, c api.Control, w controlStatements) (denial, plan *passageVerdict, err error) {
-	d := newSubjectStatement(c, w)
-	if err := s.embedStatement(ctx, d, w.controlQuery(c)); err != nil {
+func (s *Session) judgeWholeControl(ctx context.Context, c api.Control, w controlStatements) (denial, plan *passageVerdict, err error) {
+	d := newWholeControlStatement(c, w)
+	if err := s.embedStatement(ctx, d, w.wholeControlQuery(c)); err != nil {
 		return nil, nil, err
 	}
-	candidates, err := s.findPassages(ctx, w.controlQuery(c))
+	candidates, err := s.findPassages(ctx, w.wholeControlQuery(c))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, h := range candidates {
-		passageDenial, passagePlan := s.judgeSubjectIn(d, h.analyzedPassage)
+		passageDenial, passagePlan := s.judgeWholeControlIn(d, h.analyzedPassage)
 		denial, plan = strongerOf(denial, passageDenial), strongerOf(plan, passagePlan)
 	}
 	return denial, plan, nil
@@ -58,16 +58,16 @@ func strongerOf(a, b *passageVerdict) *passageVerdict {
 	return a
 }
 
-// judgeSubjectIn returns the strongest denial and the strongest plan of a control as a whole in one
+// judgeWholeControlIn returns the strongest denial and the strongest plan of a control as a whole in one
 // passage, each nil if there is none.
-func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
+func (s *Session) judgeWholeControlIn(d *preparedStatement, p *analyzedPassage) (denial, plan *passageVerdict) {
 	for i := range p.Sentences {
 		cur := &p.Sentences[i]
 		if cur.Question || cur.Instruction || cur.Placeholder != "" || cur.Fragment && !cur.AnswersNo && !p.isPlanListEntry(cur) {
 			continue
 		}
 		window, from := []*text.Sentence{cur}, i
-		if lead := p.Lead(cur); lead != cur {
+		if lead := p.LeadInOrSelf(cur); lead != cur {
 			window = append(window, lead)
 		}
 		if prev := i - 1; prev >= 0 && !cur.IsTableRow && !cur.Item &&
@@ -83,16 +83,16 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (deni
 		similarity, _ := s.compareMeaning(d, p, i)
 		r := passageVerdict{passage: p, sentenceIndex: i, match: m, coverage: min(1, 0.5*share+0.5*similarity), quote: p.Quote(from, i)}
 		_, negated := deniesMatch(d, p, i, m)
-		planWords := cmp.Or(p.PlanWords(i), s.impliedPlan(p, cur))
+		planWords := cmp.Or(p.PlanWords(i), s.planImpliedByList(p, cur))
 		switch {
 		case negated && !d.isProhibition() && cur.Conditional == 0 && !cur.IsHarmlessDenial() && !cur.DeniesOnlyObject() &&
-			!cur.DeniesSubset(d.concepts, d.topic) && !d.isOffSubject(window):
+			!cur.DeniesOnlyForThingsOutside(d.concepts, d.topic) && !d.isWindowAboutOtherThings(window):
 			r.verdict, r.reason = VerdictDenied, "The evidence states that the control as a whole is not done: "+shortQuote(r.quote)+"."
 			if denial == nil || r.coverage > denial.coverage {
 				denial = &r
 			}
-		case planWords != "" && !d.isOffSubject(window) && (!cur.IsTableRow ||
-			d.topicShareBy([]*text.Sentence{cur.Content()}, true, false) >= minSubjectShare):
+		case planWords != "" && !d.isWindowAboutOtherThings(window) && (!cur.IsTableRow ||
+			d.topicShareBy([]*text.Sentence{cur.WithoutColumnNames()}, true, false) >= minSubjectShare):
 			r.verdict, r.namesTopic, r.reason = VerdictPlanned, true, "The control as a whole is planned, not yet done: "+shortQuote(
 				r.quote,
 			)+"."
@@ -104,14 +104,14 @@ func (s *Session) judgeSubjectIn(d *preparedStatement, p *analyzedPassage) (deni
 	return denial, plan
 }
 
-// isOffSubject reports whether a window names more concepts foreign to the control than concepts of the
+// isWindowAboutOtherThings reports whether a window names more concepts foreign to the control than concepts of the
 // control. Its denial or plan then concerns something else, or something narrower.
-func (d *preparedStatement) isOffSubject(window []*text.Sentence) bool {
+func (d *preparedStatement) isWindowAboutOtherThings(window []*text.Sentence) bool {
 	own, other := 0, 0
 	for _, s := range window {
 		for _, t := range s.Terms {
 			switch {
-			case t.Credit < 1 || text.IsEmptyConcept(t.ID) || text.IsDocumentNoun(t.ID):
+			case t.Credit < 1 || text.IsUninformativeConcept(t.ID) || text.IsDocumentNoun(t.ID):
 			case d.isControlConcept(t.ID):
 				own++
 			default:
@@ -128,15 +128,15 @@ func (c *passageAnalysis) isPlanListEntry(s *text.Sentence) bool {
 }
 
 // isControlConcept reports whether a concept occurs in the control's texts or topic.
-func (d *preparedStatement) isControlConcept(id uint64) bool {
-	if _, ok := slices.BinarySearch(d.controlConcepts, id); ok {
+func (d *preparedStatement) isControlConcept(conceptID uint64) bool {
+	if _, ok := slices.BinarySearch(d.controlConcepts, conceptID); ok {
 		return true
 	}
-	return slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == id || slices.Contains(a.Parts, id) })
+	return slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == conceptID || slices.Contains(a.Parts, conceptID) })
 }
 
-// newSubjectStatement returns a statement that stands for a control as a whole.
-func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement {
+// newWholeControlStatement returns a statement that stands for a control as a whole.
+func newWholeControlStatement(c api.Control, w controlStatements) *preparedStatement {
 	d := newPreparedStatement(w.topic+".", text.Concepts(w.topic))
 	for _, s := range append(slices.Clone(w.statements), c.Title, c.Description) {
 		d.controlConcepts = append(d.controlConcepts, text.ConceptIDs(s)...)
@@ -146,9 +146,9 @@ func newSubjectStatement(c api.Control, w controlStatements) *preparedStatement 
 	return d
 }
 
-// impliedPlan describes the list of planned work that a sentence is part of. It returns "" if there is
+// planImpliedByList describes the list of planned work that a sentence is part of. It returns "" if there is
 // no such list, or if the sentence reports or confirms something done, or denies it.
-func (s *Session) impliedPlan(c *analyzedPassage, cur *text.Sentence) string {
+func (s *Session) planImpliedByList(c *analyzedPassage, cur *text.Sentence) string {
 	if cur.ReportsPast || cur.AnswersYes || cur.Denied != 0 {
 		return ""
 	}
@@ -158,10 +158,10 @@ func (s *Session) impliedPlan(c *analyzedPassage, cur *text.Sentence) string {
 	return fmt.Sprintf("in a list of planned items (%s)", c.planListName)
 }
 
-// applySubjectVerdict applies the denial of the control as a whole, or else its plan, to the statements
+// applyWholeControlVerdict applies the denial of the control as a whole, or else its plan, to the statements
 // with little or no support. It changes nothing if more than a third of the statements are well
 // supported.
-func applySubjectVerdict(all []statementVerdict, denial, plan *passageVerdict) {
+func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdict) {
 	strong := 0
 	for i := range all {
 		if all[i].verdict == VerdictCovered || all[i].verdict == VerdictPartial && all[i].basis.coverage >= coverFull {

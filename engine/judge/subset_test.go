@@ -29,7 +29,7 @@ func TestDenialForSubset(t *testing.T) {
 		"There is no backup of the systems.":                          {backup, false},
 		"There is no backup.":                                         {backup, false},
 	} {
-		if got := text.Analyze(sentence, 2026).Sentences[0].DeniesSubset(want.of.concepts, want.of.topic); got != want.part {
+		if got := text.Analyze(sentence, 2026).Sentences[0].DeniesOnlyForThingsOutside(want.of.concepts, want.of.topic); got != want.part {
 			t.Errorf("%q: of a part %v", sentence, got)
 		}
 	}

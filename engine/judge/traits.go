@@ -136,7 +136,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			if examplePattern.MatchString(cur.Text[:m[0]]) {
 				continue // "laws and standards (e.g. PCI DSS)" says nothing about the organization
 			}
-			clause := text.ClauseAt(cur.Text, m[0])
+			clause := text.ClauseMaskAt(cur.Text, m[0])
 			ev := passageVerdict{
 				verdict:       VerdictCovered,
 				coverage:      candidates[i].score,
@@ -172,7 +172,7 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 	case len(no) > 0:
 		return result(
 			"false",
-			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", text.Count(len(no), "passage"), traitPhrase(name)),
+			fmt.Sprintf("According to %s, the organization doesn't match “%s”.", text.FormatCount(len(no), "passage"), traitPhrase(name)),
 			first(no),
 		)
 	case len(yes) > 0:
@@ -180,8 +180,8 @@ func (s *Session) detectTrait(ctx context.Context, name string) (api.Trait, erro
 			"true",
 			fmt.Sprintf(
 				"According to %s in %s, the organization %s.",
-				text.Count(len(yes), "passage"),
-				text.Count(len(documents), "document"),
+				text.FormatCount(len(yes), "passage"),
+				text.FormatCount(len(documents), "document"),
 				traitPhrase(name),
 			),
 			first(yes),
@@ -204,8 +204,8 @@ var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
 // deniesTrait reports whether a sentence denies the trait whose name starts at m[0]: true for "we do not
 // develop software", false for "customer data is not stored on laptops".
-func deniesTrait(sentence string, m []int) bool {
-	before := strings.TrimRight(sentence[:m[0]], " ")
+func deniesTrait(sentence string, traitMatch []int) bool {
+	before := strings.TrimRight(sentence[:traitMatch[0]], " ")
 	if traitDenialPattern.MatchString(before) {
 		verb := negatedVerbPattern.FindStringSubmatch(before)
 		return verb == nil || text.IsPossessionVerb(strings.ToLower(verb[1])) // "we don't delete personal data" implies having it

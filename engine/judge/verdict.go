@@ -70,12 +70,12 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 	topic, off, unnamed := -1.0, false, anchorGroup(nil)
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
-		if c.uninformative[i] || c.imprints[i] && !d.concernsDocuments() {
+		if c.uninformative[i] || c.imprints[i] && !d.isAboutDocuments() {
 			continue
 		}
 		window := c.windows[i]
-		lacks := d.isLackedBy(cur)
-		if !lacks && !d.reachesWeight(window, minOwnWeight*0.6) {
+		lacks := d.requiresAllMissing(cur)
+		if !lacks && !d.isWeightReachedBy(window, minOwnWeight*0.6) {
 			continue
 		}
 		near := c.neighbors[i]
@@ -89,7 +89,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 			}
 		}
 		m.similarity, m.competition = s.compareMeaning(d, c, i)
-		m.deniesOutright = cur.Denied != 0 && d.isSoleSubject(cur)
+		m.deniesOutright = cur.Denied != 0 && d.isOnlyThingNamedIn(cur)
 		if m.wordingMatch = d.wording.FullMatch(); !m.deniesOutright && !lacks && s.combinedCoverage(m) < coverOnTopic-maxSearchBonus &&
 			s.trace == nil {
 			continue // irrelevant, whatever words it has
@@ -109,7 +109,7 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 			continue
 		}
 		if topic < 0 {
-			topic, off, unnamed = d.passageTopicShare(c), c.missingAnchor(d.controlAnchors) != nil, c.missingAnchor(d.statementAnchors)
+			topic, off, unnamed = d.passageTopicShare(c), c.firstMissingAnchor(d.controlAnchors) != nil, c.firstMissingAnchor(d.statementAnchors)
 		}
 		m.topicShare, m.offTopic, m.missingAnchor = topic, off, unnamed
 		r, ok := s.judgeWindow(d, retrieved, from, i, m)
@@ -138,9 +138,9 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 // verdictOrder is the order in which judgePassage returns verdicts.
 var verdictOrder = [...]string{VerdictCovered, VerdictPartial, VerdictDenied, VerdictPlanned, VerdictTemplate}
 
-// isUninformative reports whether sentence i is a fragment that no list, answer or blank completes,
+// isUninformativeSentence reports whether sentence i is a fragment that no list, answer or blank completes,
 // or only gives a document's status or version.
-func (c *passageAnalysis) isUninformative(i int) bool {
+func (c *passageAnalysis) isUninformativeSentence(i int) bool {
 	cur := &c.Sentences[i]
 	if text.IsStatusLine(cur.Text) {
 		return true
@@ -162,7 +162,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	}
 	r.coverage = s.coverageWithSearchBonus(h, m)
 	relevant := m.isRelevant()
-	if cur.Instruction || from < i && c.Sentences[from].Instruction || c.Lead(cur).Instruction {
+	if cur.Instruction || from < i && c.Sentences[from].Instruction || c.LeadInOrSelf(cur).Instruction {
 		return r, false // evidence must not instruct how it is judged
 	}
 	if cur.Question || m.mainClause != 0 && m.mainClause&^(cur.Hypothetical|cur.Exempt) == 0 {
@@ -182,7 +182,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 			return no, ok
 		}
 	}
-	if !d.isProhibition() && relevant && m.confirmsLack(false) &&
+	if !d.isProhibition() && relevant && m.confirmsAbsence(false) &&
 		(inFailureTable && r.coverage >= coverFailing || r.coverage >= coverDenied && c.RecordsFailure(i, c.isRecord())) {
 		r.recordsFailure, r.inFailureTable = true, inFailureTable
 		return decideAs(VerdictPartial, "A record shows that it failed.")
@@ -190,17 +190,17 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if negated {
 		return r, false // what is denied supports nothing
 	}
-	if d.isLackedIn(cur.Text) && !refusalPattern.MatchString(cur.Text) ||
+	if d.isNamedAfterWithout(cur.Text) && !refusalPattern.MatchString(cur.Text) ||
 		d.isProhibition() && switchOffPattern.MatchString(d.text) && switchedOffPattern.MatchString(cur.Text) {
 		return r, false // being off doesn't show that it can't be turned off
 	}
-	plan := cmp.Or(c.PlanWords(i), s.impliedPlan(c, cur))
+	plan := cmp.Or(c.PlanWords(i), s.planImpliedByList(c, cur))
 	if plan != "" && cur.IsTableRow && !d.matchesCells(c, i, m) {
 		return r, false // the row plans something else; only the column names match
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
-			d.matchesPlan(&r) {
+			d.matchesPlanSettingNamesTopic(&r) {
 			return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 		}
 		return r, false
@@ -208,14 +208,14 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if m.offTopic {
 		return r, false // close, but about something else
 	}
-	if t := cmp.Or(cur.Placeholder, c.Lead(cur).Placeholder); t != "" {
-		if c.isUntickedStep(cur) {
+	if t := cmp.Or(cur.Placeholder, c.LeadInOrSelf(cur).Placeholder); t != "" {
+		if c.isStepOfUntickedChecklist(cur) {
 			return decideAs(VerdictPartial, "This is a checklist step that isn't ticked; nothing shows that it was done.")
 		}
 		return decideAs(VerdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
-		if !d.matchesPlan(&r) {
+		if !d.matchesPlanSettingNamesTopic(&r) {
 			return r, false
 		}
 		r.namesTopic = r.namesTopic && !m.offTopic
@@ -230,7 +230,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if r.coverage < coverFull && (m.missesHead && m.similarity < paraphraseSimilarity || c.isUnderPreamble(cur) && !d.mentions("scope")) {
 		return r, false // about something else
 	}
-	if d.asksExceptions && !cur.MentionsException() && !c.Lead(cur).MentionsException() {
+	if d.asksExceptions && !cur.MentionsException() && !c.LeadInOrSelf(cur).MentionsException() {
 		return r, false // the rule doesn't mention exceptions
 	}
 	if why := s.omissionReason(d, cur, m, r.coverage); why != "" {
@@ -282,18 +282,18 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
-// matchesPlan reports whether a plan covers the statement or names the control's topic; it records
+// matchesPlanSettingNamesTopic reports whether a plan covers the statement or names the control's topic; it records
 // the latter in r.
-func (d *preparedStatement) matchesPlan(r *passageVerdict) bool {
+func (d *preparedStatement) matchesPlanSettingNamesTopic(r *passageVerdict) bool {
 	cur := r.sentence()
-	window := append([]*text.Sentence{cur.Content(), r.passage.Lead(cur)}, r.passage.neighbors[r.sentenceIndex]...)
+	window := append([]*text.Sentence{cur.WithoutColumnNames(), r.passage.LeadInOrSelf(cur)}, r.passage.neighbors[r.sentenceIndex]...)
 	r.namesTopic = max(d.topicShareIn(window), d.topicShareBy(window, false, true)) >= minPlanTopicShare
 	return r.namesTopic || r.coverage >= coverPlan
 }
 
-// isUntickedStep reports whether a sentence is an unticked step of a checklist in which nothing is
+// isStepOfUntickedChecklist reports whether a sentence is an unticked step of a checklist in which nothing is
 // ticked: an instruction rather than a form field.
-func (c *analyzedPassage) isUntickedStep(s *text.Sentence) bool {
+func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
 	return s.Item && text.IsUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.Text)
 }
@@ -302,7 +302,7 @@ var tickedBoxPattern = lazyregexp.New(`(?i)\[x\]|[☑☒✓✔✅]`)
 
 func (s *Session) formatPlanReason(plan, sentence string) string {
 	reason := fmt.Sprintf("Planned, not yet done: %q", plan)
-	if s.isOverdue(sentence) {
+	if s.isPlanOverdue(sentence) {
 		reason += ", although the date has passed"
 	}
 	return reason + "."
@@ -331,10 +331,10 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 	case len(m.missedActions) > 0 && m.similarity < paraphraseSimilarity:
 		return "Related, but doesn't state: " + text.JoinAnd(m.missedActions) + "."
 	}
-	if d.hasWrongOrder(cur.Text) {
+	if d.isOrderReversedIn(cur.Text) {
 		return "States “after” where “before” is required."
 	}
-	if why, is := text.LessFrequent(d.quantities, cur.Quantities); is {
+	if why, is := text.ReasonIfLessFrequent(d.quantities, cur.Quantities); is {
 		return "Weaker than required: " + why + "."
 	}
 	return ""
@@ -358,14 +358,14 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 			withdrawnPattern.MatchString(cur.Text))):
 		return "The requirement is a prohibition, and the sentence doesn't rule it out."
 	case !d.isProhibition() && cur.Prohibited&m.mainClause != 0 && cur.Conditional == 0 && !d.mentions("restrict") && !d.mentions("protect") &&
-		!d.isLackedIn(cur.Text):
+		!d.isNamedAfterWithout(cur.Text):
 		return "The sentence prohibits something; it doesn't state that this is done."
 	case m.mainClause != 0 && m.mainClause&^cur.Rare == 0:
 		return "According to the sentence, it happens rarely or to few."
-	case c.Lead(cur).Hedge != "" || cur.Hedge != "":
-		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.Lead(cur).Hedge))
-	case !d.aboutLimits && (cur.Limit != "" || c.Lead(cur).Limit != ""):
-		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.Limit, c.Lead(cur).Limit))
+	case c.LeadInOrSelf(cur).Hedge != "" || cur.Hedge != "":
+		return fmt.Sprintf("Permissive wording (%q), not a requirement.", cmp.Or(cur.Hedge, c.LeadInOrSelf(cur).Hedge))
+	case !d.aboutLimits && (cur.Limit != "" || c.LeadInOrSelf(cur).Limit != ""):
+		return fmt.Sprintf("Limited in scope: %q.", cmp.Or(cur.Limit, c.LeadInOrSelf(cur).Limit))
 	}
 	if why := s.staleReason(c, cur); why != "" {
 		return why
@@ -382,7 +382,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	if c.status.sampleWords != "" {
 		return fmt.Sprintf("The document is an example that hasn't been adapted: %q.", c.status.sampleWords)
 	}
-	if name := c.marketingName(); name != "" {
+	if name := c.nameIfMarketing(); name != "" {
 		return fmt.Sprintf("From %q, which is marketing material or describes another organization.", name)
 	}
 	if at := slices.IndexFunc(c.Sentences, func(s text.Sentence) bool { return s.InstructsReader() }); at >= 0 {
@@ -391,7 +391,7 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 			text.Shorten(c.Sentences[at].Text, 60),
 		)
 	}
-	if head := c.idealHeading(cur); head != "" {
+	if head := c.bestPracticeHeading(cur); head != "" {
 		return fmt.Sprintf("Found under %q, which describes what should be.", head)
 	}
 	if c.Placeholder != "" {
@@ -403,15 +403,15 @@ func (s *Session) limitationReason(d *preparedStatement, c *analyzedPassage, cur
 	return ""
 }
 
-// hasWrongOrder reports whether a sentence describes what happens after, while the statement
+// isOrderReversedIn reports whether a sentence describes what happens after, while the statement
 // requires it before.
-func (d *preparedStatement) hasWrongOrder(sentence string) bool {
+func (d *preparedStatement) isOrderReversedIn(sentence string) bool {
 	return d.asksBefore && afterPattern.MatchString(sentence) && !beforePattern.MatchString(sentence)
 }
 
-// idealHeading returns the heading or title above a sentence that describes what organizations
+// bestPracticeHeading returns the heading or title above a sentence that describes what organizations
 // should have, or "".
-func (c *analyzedPassage) idealHeading(s *text.Sentence) string {
+func (c *analyzedPassage) bestPracticeHeading(s *text.Sentence) string {
 	for _, head := range append(append([]string{c.DocumentTitle}, c.HeadingPath...), c.Heading(s)) {
 		if len(head) < 100 && idealHeadingPattern.MatchString(head) {
 			return head
@@ -446,22 +446,22 @@ var preambleWordPattern = lazyregexp.NewPrefiltered(
 // for the reason, and may be empty.
 func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (string, bool) {
 	cur := &c.Sentences[i]
-	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.asksRestriction() {
+	if cur.DeniedForPeople != 0 && cur.DeniedForPeople == cur.Denied && d.isAboutRestriction() {
 		return "", false // "nobody has standing access" doesn't deny a restriction
 	}
 	// "They have no access" denies only access.
-	elsewhere := cur.Denied != 0 && noAccessPattern.MatchString(cur.Text) && !d.asksAccess()
+	elsewhere := cur.Denied != 0 && noAccessPattern.MatchString(cur.Text) && !d.isAboutAccess()
 	if cur.Denied != 0 && !elsewhere &&
 		(cur.RefersBack || cur.ClauseCount == 1 || cur.Denied&m.mainClause != 0 && m.deniedWeight >= m.sentenceWeight/2) {
 		return "", true
 	}
-	if m.mainClause != 0 && m.mainClause&^cur.Discontinued == 0 && !d.asksTermination() {
+	if m.mainClause != 0 && m.mainClause&^cur.Discontinued == 0 && !d.isAboutTermination() {
 		return ": it was discontinued", true
 	}
-	if d.reportsStillPresent(cur) {
+	if d.requiresRemovalOfStillPresent(cur) {
 		return ": it was still present", true
 	}
-	if lead := c.Lead(cur); lead != cur && lead.Denied != 0 {
+	if lead := c.LeadInOrSelf(cur); lead != cur && lead.Denied != 0 {
 		return ", according to the introduction of the list", true
 	}
 	// "MFA is required. This is not yet enforced."
@@ -476,7 +476,7 @@ func deniesMatch(d *preparedStatement, c *analyzedPassage, i int, m match) (stri
 // "not", so similarity is scaled down to the remaining share of words.
 func matchAffirmedClauses(d *preparedStatement, window, near []*text.Sentence, c *analyzedPassage, fullMatch match) match {
 	last := len(window) - 1
-	remaining := append(slices.Clone(window[:last]), window[last].Affirmed())
+	remaining := append(slices.Clone(window[:last]), window[last].WithoutNegatedClauses())
 	m := d.matchWindow(remaining, near, c.surroundings)
 	m.competition, m.wordingMatch = fullMatch.competition, d.wording.MatchIn(remaining, c.headingStems)
 	if fullMatch.ownWeight > 0 {
@@ -503,8 +503,8 @@ var refusalPattern = lazyregexp.New(
 	`(?i)\b(?:no|not|never|nobody|none|cannot|can't|don't|blocked|refuse[sd]?|reject(?:s|ed)?|prevent(?:s|ed)?|denied|impossible|prohibited|forbidden)\b`,
 )
 
-// isLackedIn reports whether a sentence describes something without what d requires.
-func (d *preparedStatement) isLackedIn(sentence string) bool {
+// isNamedAfterWithout reports whether a sentence describes something without what d requires.
+func (d *preparedStatement) isNamedAfterWithout(sentence string) bool {
 	if d.isProhibition() {
 		return false
 	}
@@ -517,9 +517,9 @@ func (d *preparedStatement) isLackedIn(sentence string) bool {
 	return false
 }
 
-// hasAlternative reports whether a denial is followed by a "but" with a related measure that is
+// hasRelatedMeasureAfterBut reports whether a denial is followed by a "but" with a related measure that is
 // done ("no criminal checks, but references are checked").
-func (d *preparedStatement) hasAlternative(cur *text.Sentence, m match) bool {
+func (d *preparedStatement) hasRelatedMeasureAfterBut(cur *text.Sentence, m match) bool {
 	if m.deniesOutright || cur.AfterBut&^(cur.Denied|cur.Prohibited|cur.Conditional) == 0 {
 		return false
 	}
@@ -541,8 +541,8 @@ func (d *preparedStatement) hasAlternative(cur *text.Sentence, m match) bool {
 // isProhibition reports whether the statement itself prohibits something.
 func (d *preparedStatement) isProhibition() bool { return d.stance.Denied|d.stance.Prohibited != 0 }
 
-// asksRestriction reports whether the statement, or its control, is about restricting access.
-func (d *preparedStatement) asksRestriction() bool {
+// isAboutRestriction reports whether the statement, or its control, is about restricting access.
+func (d *preparedStatement) isAboutRestriction() bool {
 	for _, word := range [...]string{"restrict", "deny", "block", "prohibit", "prevent", "limit"} {
 		id := text.ConceptID(word)
 		if d.mentions(word) || slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == id }) {
@@ -552,9 +552,9 @@ func (d *preparedStatement) asksRestriction() bool {
 	return false
 }
 
-// asksAccess reports whether the statement is about access or rights.
-func (d *preparedStatement) asksAccess() bool {
-	return !d.aboutLimits && !d.asksRestriction() && accessPattern.MatchString(d.text)
+// isAboutAccess reports whether the statement is about access or rights.
+func (d *preparedStatement) isAboutAccess() bool {
+	return !d.aboutLimits && !d.isAboutRestriction() && accessPattern.MatchString(d.text)
 }
 
 func (d *preparedStatement) mentions(word string) bool {

@@ -109,7 +109,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateWebho
 	if err != nil {
 		return nil, err
 	}
-	events, err := delivery.CheckEvents(in.Body.Events)
+	events, err := delivery.NormalizeEventTypes(in.Body.Events)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateWebho
 	}
 	var events *[]string
 	if in.Body.Events != nil {
-		checked, err := delivery.CheckEvents(*in.Body.Events)
+		checked, err := delivery.NormalizeEventTypes(*in.Body.Events)
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.WebhookInpu
 			return err
 		}
 		return errors.Join(
-			delivery.PurgeReceiver(tx, by.OrganizationID, w.ID),
+			delivery.DeleteReceiverDeliveries(tx, by.OrganizationID, w.ID),
 			store.Webhooks.Delete(tx, by.OrganizationID, w.ID),
 			auditChange(tx, by, "webhook.deleted", &w),
 		)

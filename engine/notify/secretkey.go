@@ -58,7 +58,7 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 		return nil, api.Conflict("the keys come from SERVICE_SECRET_KEY, which the program cannot move; remove it from the environment first")
 	}
 	for {
-		more, err := s.reseal(ctx)
+		more, err := s.resealOneBatch(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -107,9 +107,9 @@ func (s *Service) RotateSecretKey(ctx context.Context, by api.Caller, in *api.Ro
 // errBatchFull stops a batch of reseal.
 var errBatchFull = errors.New("batch is full")
 
-// reseal re-encrypts one batch of secrets with the active key. hasMore reports whether others may
+// resealOneBatch re-encrypts one batch of secrets with the active key. hasMore reports whether others may
 // remain.
-func (s *Service) reseal(ctx context.Context) (hasMore bool, err error) {
+func (s *Service) resealOneBatch(ctx context.Context) (hasMore bool, err error) {
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		var hooks []store.Webhook
 		var tools []store.Integration

@@ -103,7 +103,7 @@ func (s *Service) postDelivery(ctx context.Context, w *store.Webhook, d *store.D
 	_, _ = io.Copy(io.Discard, answer.Body) // allows the connection to be reused
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		return answer.StatusCode, &delivery.SendError{
-			Reason:     "the server responded " + netguard.SafeLine(answer.Status),
+			Reason:     "the server responded " + netguard.SanitizeLine(answer.Status),
 			RetryAfter: netguard.RetryAfter(answer.Header, s.Clock()),
 		}
 	}

@@ -63,7 +63,7 @@ func contentTemplate(template string) string {
 func (s *Service) writeAuditPackage(ctx context.Context, by api.Caller, src *content.Source, b api.ReportBody, w io.Writer) error {
 	files := map[string][]byte{}
 	add := func(folder, template, format string) error {
-		request, err := s.renderRequest(api.ReportBody{Template: template, Format: format})
+		request, err := s.toRenderRequest(api.ReportBody{Template: template, Format: format})
 		if err != nil {
 			return err
 		}

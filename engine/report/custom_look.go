@@ -22,7 +22,7 @@ func checkCustomLook(b api.ReportBody) error {
 	case b.Layout != "" && b.Template == auditPackage:
 		return api.Invalid("layout", "an audit package can't use a custom template; write a separate report with the template")
 	case b.Layout != "":
-		if err := usertemplate.Check(b.Layout, b.Format); err != nil {
+		if err := usertemplate.CheckSyntax(b.Layout, b.Format); err != nil {
 			return err
 		}
 	}

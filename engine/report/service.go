@@ -52,8 +52,8 @@ type Service struct{ Options }
 func New(o Options) *Service { return &Service{o} }
 
 // loadSource collects the data for a report.
-func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*content.Source, error) {
-	d, err := s.Assessments.Snapshot(ctx, by, id)
+func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID string) (*content.Source, error) {
+	d, err := s.Assessments.Snapshot(ctx, by, assessmentID)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*co
 	for _, dom := range snap.Domains() {
 		src.Domains[dom.Code] = dom.Name
 	}
-	for _, id := range d.Assessment.FrameworkIDs {
-		f, err := snap.Framework(id)
+	for _, assessmentID := range d.Assessment.FrameworkIDs {
+		f, err := snap.Framework(assessmentID)
 		if err != nil {
 			return nil, err
 		}
 		src.Frameworks = append(src.Frameworks, f)
-		if src.Requirements[f.Code], err = snap.Requirements(id); err != nil {
+		if src.Requirements[f.Code], err = snap.Requirements(assessmentID); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, id string) (*co
 
 // Create writes a report and stores it.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateReportInput) (*api.Report, error) {
-	return s.writeReport(ctx, by, in.AssessmentID, in.Body, false)
+	return s.renderAndStoreReport(ctx, by, in.AssessmentID, in.Body, false)
 }
 
 // Generate writes a report, by default the full report as HTML.
@@ -103,14 +103,14 @@ func (s *Service) Generate(ctx context.Context, by api.Caller, in *api.GenerateR
 		body = api.ReportBody(*in.Body)
 	}
 	body.Format, body.Template = cmp.Or(body.Format, "html"), cmp.Or(body.Template, "full")
-	return s.writeReport(ctx, by, in.AssessmentID, body, false)
+	return s.renderAndStoreReport(ctx, by, in.AssessmentID, body, false)
 }
 
 // WriteFinalReports writes the reports of the transition to report_generated: the full report as
 // HTML and as JSON. Reports of the same content that an interrupted run has already written are not
 // written again.
-func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id string) error {
-	src, err := s.loadSource(ctx, by, id)
+func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, assessmentID string) error {
+	src, err := s.loadSource(ctx, by, assessmentID)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id strin
 	for _, format := range []string{"html", "json"} {
 		have := false
 		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
-			have, err = reportExists(tx, by.OrganizationID, id, "full", format, sources)
+			have, err = reportExists(tx, by.OrganizationID, assessmentID, "full", format, sources)
 			return err
 		})
 		if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id strin
 		if have {
 			continue
 		}
-		if _, err := s.writeReport(ctx, by, id, api.ReportBody{Format: format, Template: "full"}, true); err != nil {
+		if _, err := s.renderAndStoreReport(ctx, by, assessmentID, api.ReportBody{Format: format, Template: "full"}, true); err != nil {
 			return err
 		}
 	}
@@ -135,28 +135,28 @@ func (s *Service) WriteFinalReports(ctx context.Context, by api.Caller, id strin
 }
 
 // reportExists reports whether a report with exactly these sources exists.
-func reportExists(tx *store.Tx, org, id, template, format string, sources map[string]string) (bool, error) {
-	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(id)) {
+func reportExists(tx *store.Tx, org, assessmentID, template, format string, sources map[string]string) (bool, error) {
+	for r, err := range store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {
 		if err != nil {
 			return false, err
 		}
-		if r.Template == template && r.Format == format && len(compareSources(r.Sources, sources)) == 0 {
+		if r.Template == template && r.Format == format && len(diffSources(r.Sources, sources)) == 0 {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// writeReport writes and stores a report. With skipIfExists, it stores nothing if an identical
+// renderAndStoreReport writes and stores a report. With skipIfExists, it stores nothing if an identical
 // report has been stored in the meantime.
-func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
+func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, assessmentID string, b api.ReportBody, skipIfExists bool) (*api.Report, error) {
 	if err := checkSupported(b.Template, b.Format); err != nil {
 		return nil, err
 	}
 	if err := checkCustomLook(b); err != nil {
 		return nil, err
 	}
-	src, err := s.loadSource(ctx, by, id)
+	src, err := s.loadSource(ctx, by, assessmentID)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +185,11 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 	_, ending := fileType(b.Template, b.Format)
 	var out api.Report
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		if _, err := store.Assessments.Get(tx, by.OrganizationID, id); err != nil {
-			return store.ToNotFound(err, "assessment", id)
+		if _, err := store.Assessments.Get(tx, by.OrganizationID, assessmentID); err != nil {
+			return store.ToNotFound(err, "assessment", assessmentID)
 		}
 		if skipIfExists {
-			if have, err := reportExists(tx, by.OrganizationID, id, b.Template, b.Format, content.Provenance(src, b.Template)); err != nil ||
+			if have, err := reportExists(tx, by.OrganizationID, assessmentID, b.Template, b.Format, content.Provenance(src, b.Template)); err != nil ||
 				have {
 				return err
 			}
@@ -199,13 +199,13 @@ func (s *Service) writeReport(ctx context.Context, by api.Caller, id string, b a
 				Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 				OrganizationID: by.OrganizationID,
 			},
-			AssessmentID: id, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
+			AssessmentID: assessmentID, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
 			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
 			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
 		}
-		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReport(tx, by, &out),
+		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReportArtifact(tx, by, &out),
 			audit.PublishEvent(tx, by, audit.Event{
-				Type: "report.ready", AssessmentID: id, Summary: "wrote " + out.Filename, ResourceType: "report",
+				Type: "report.ready", AssessmentID: assessmentID, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256},
 			}))
 	})
@@ -217,15 +217,15 @@ func (s *Service) renderFile(ctx context.Context, by api.Caller, src *content.So
 	if b.Template == auditPackage {
 		return s.writeAuditPackage(ctx, by, src, b, w)
 	}
-	request, err := s.renderRequest(b)
+	request, err := s.toRenderRequest(b)
 	if err != nil {
 		return err
 	}
 	return render.Write(ctx, w, src, request)
 }
 
-// renderRequest converts a request body to a render.Request, with the fallback font for PDF.
-func (s *Service) renderRequest(b api.ReportBody) (r render.Request, err error) {
+// toRenderRequest converts a request body to a render.Request, with the fallback font for PDF.
+func (s *Service) toRenderRequest(b api.ReportBody) (r render.Request, err error) {
 	r = render.Request{Template: b.Template, Format: b.Format, Title: b.Title, CustomTemplate: b.Layout}
 	if b.Style != "" {
 		if r.Style, err = base64.StdEncoding.DecodeString(b.Style); err != nil {
@@ -324,7 +324,7 @@ func (s *Service) Render(ctx context.Context, by api.Caller, in *api.ReportInput
 		ctx,
 		&buf,
 		src,
-		render.Request{Template: content.ReadableTemplate(contentTemplate(r.Template)), Format: "html", Title: r.Title},
+		render.Request{Template: content.ReadableTemplateFor(contentTemplate(r.Template)), Format: "html", Title: r.Title},
 	); err != nil {
 		return nil, err
 	}
@@ -360,7 +360,7 @@ func (s *Service) ExecutiveSummary(ctx context.Context, by api.Caller, in *api.A
 		Draft: content.IsDraft(src, "executive_summary"), GeneratedAt: src.AsOf,
 	}
 	found := slices.Clone(src.Findings)
-	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.WorstFirst(&a, &b) })
+	slices.SortFunc(found, func(a, b api.Finding) int { return assessment.CompareWorstFirst(&a, &b) })
 	out.TopFindings = found[:min(len(found), topFindings)]
 	if src.MaturitySummary != nil {
 		weakest := slices.DeleteFunc(slices.Clone(src.MaturitySummary.Domains), func(d api.DomainMaturity) bool { return d.Mean == nil })

@@ -41,8 +41,8 @@ func reportSources(src *content.Source, template string) map[string]string {
 	return out
 }
 
-// compareSources returns the sources that differ, sorted by name.
-func compareSources(before, after map[string]string) []api.SourceChange {
+// diffSources returns the sources that differ, sorted by name.
+func diffSources(before, after map[string]string) []api.SourceChange {
 	out := []api.SourceChange{}
 	names := map[string]bool{}
 	for _, m := range []map[string]string{before, after} {
@@ -68,10 +68,10 @@ func nilIfEmpty(s string) *string {
 
 var sha256Pattern = lazyregexp.New(`^[0-9A-Fa-f]{64}$`)
 
-// findReport returns the report with an ID, or the newest report whose file has the given SHA-256.
-func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*api.Report, error) {
-	if !sha256Pattern.MatchString(ref) {
-		return s.Get(ctx, by, &api.ReportInput{ReportID: ref})
+// findReportByIDOrSHA256 returns the report with an ID, or the newest report whose file has the given SHA-256.
+func (s *Service) findReportByIDOrSHA256(ctx context.Context, by api.Caller, idOrSHA256 string) (*api.Report, error) {
+	if !sha256Pattern.MatchString(idOrSHA256) {
+		return s.Get(ctx, by, &api.ReportInput{ReportID: idOrSHA256})
 	}
 	var found *api.Report
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -79,14 +79,14 @@ func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*a
 			if err != nil {
 				return err
 			}
-			if strings.EqualFold(r.SHA256, ref) {
+			if strings.EqualFold(r.SHA256, idOrSHA256) {
 				found = &r
 			}
 		}
 		return nil
 	})
 	if err == nil && found == nil {
-		err = api.NotFound("report", ref).WithCause(fmt.Errorf("no report of this organization has the SHA-256 %s", ref))
+		err = api.NotFound("report", idOrSHA256).WithCause(fmt.Errorf("no report of this organization has the SHA-256 %s", idOrSHA256))
 	}
 	return found, err
 }
@@ -94,12 +94,12 @@ func (s *Service) findReport(ctx context.Context, by api.Caller, ref string) (*a
 // Verify checks whether a file is a report written by the service. If the report's sources are
 // unchanged, it is written again and compared byte for byte.
 func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyReportInput) (*api.ReportVerification, error) {
-	r, err := s.findReport(ctx, by, in.ReportID)
+	r, err := s.findReportByIDOrSHA256(ctx, by, in.ReportID)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.ReportVerification{OK: true, Report: *r, Changed: []api.SourceChange{}}
-	if got, err := s.storedHash(r); err != nil || got != r.SHA256 {
+	if got, err := s.hashStoredFile(r); err != nil || got != r.SHA256 {
 		out.OK, out.Outcome = false, "damaged"
 		out.Message = "The stored file is damaged or missing. Restore it from a backup, or create the report again."
 		return out, nil
@@ -108,7 +108,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	if err != nil {
 		return nil, err
 	}
-	if out.Changed = compareSources(r.Sources, content.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
+	if out.Changed = diffSources(r.Sources, content.Provenance(src, contentTemplate(r.Template))); len(out.Changed) > 0 {
 		out.Outcome = "sources_changed"
 		out.Message = "The file is authentic. Its sources have changed since, so it can't be reproduced for comparison; " +
 			"the sources it lists are those at the time of writing."
@@ -136,10 +136,10 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		)
 		return out, nil
 	}
-	if err := s.restoreMoment(ctx, by, src, r); err != nil {
+	if err := s.resetSourceToReportTime(ctx, by, src, r); err != nil {
 		return nil, err
 	}
-	sums, err := s.rewrittenHashes(ctx, src, r)
+	sums, err := s.rerenderedHashes(ctx, src, r)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +162,8 @@ func orDefault(s, fallback string) string {
 	return s
 }
 
-// storedHash returns the SHA-256 of the stored file.
-func (s *Service) storedHash(r *api.Report) (string, error) {
+// hashStoredFile returns the SHA-256 of the stored file.
+func (s *Service) hashStoredFile(r *api.Report) (string, error) {
 	file, _, err := s.DB.Blobs().Open(r.SHA256)
 	if err != nil {
 		return "", err
@@ -176,30 +176,30 @@ func (s *Service) storedHash(r *api.Report) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// restoreMoment sets src back to the time the report was written.
-func (s *Service) restoreMoment(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
+// resetSourceToReportTime sets src back to the time the report was written.
+func (s *Service) resetSourceToReportTime(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
 		return nil //nolint:nilerr // a report of before this was noted is compared as things are
 	}
 	src.AsOf, src.Summary.LastActivityAt = at, at
 	if n, err := strconv.ParseUint(r.Sources[sourceAuditSequence], 10, 63); err == nil {
-		if src.AuditHead, err = s.Audit.HeadAt(ctx, by, n); err != nil {
+		if src.AuditHead, err = s.Audit.SignedHeadAt(ctx, by, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rewrittenHashes returns the SHA-256 of the report when written again: with its title and, if that
+// rerenderedHashes returns the SHA-256 of the report when written again: with its title and, if that
 // is the default title, also without one.
-func (s *Service) rewrittenHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
+func (s *Service) rerenderedHashes(ctx context.Context, src *content.Source, r *api.Report) (sums []string, err error) {
 	titles := []string{r.Title}
 	if r.Title == defaultTitle(src, r.Template) {
 		titles = []string{"", r.Title}
 	}
 	for _, title := range titles {
-		request, err := s.renderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
+		request, err := s.toRenderRequest(api.ReportBody{Template: r.Template, Format: r.Format, ReportAppearance: api.ReportAppearance{Title: title}})
 		if err != nil {
 			return nil, err
 		}

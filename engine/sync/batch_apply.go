@@ -19,7 +19,7 @@ import (
 
 // applyLine applies one change of a batch to the remote. An api.Error rejects this change only: the
 // caller stores it as a conflict, and nothing of the change is written.
-func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]api.Gate) error {
+func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, changedVersions map[string]api.Gate) error {
 	t := tableByName(l.Table)
 	switch l.Op {
 	case opTouch:
@@ -30,7 +30,7 @@ func (r *batchApplier) applyLine(tx *store.Tx, l *changeLine, sealed map[string]
 		if t == nil {
 			break
 		}
-		return r.applyRecord(tx, t, l, sealed)
+		return r.applyRecord(tx, t, l, changedVersions)
 	}
 	return api.Invalid("file", "unknown operation %.20q on %.40q", l.Op, l.Table)
 }
@@ -50,7 +50,7 @@ func (t *table) writePermission() api.Permission {
 	return "assessment:write"
 }
 
-func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, changedVersions map[string]api.Gate) error {
 	if err := r.by.Require(t.writePermission()); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed
 			return err
 		}
 	}
-	l, err := r.dropMissingQuotes(tx, t, l)
+	l, err := r.removeUnsupportedQuotes(tx, t, l)
 	if err != nil {
 		return err
 	}
@@ -82,9 +82,9 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, sealed
 	case t.name == store.Comments.Name():
 		err = r.applyComment(tx, t, l)
 	case t.kind == versionTable && l.Op == opInsert:
-		err = r.applyVersion(tx, t, l, sealed)
+		err = r.applyVersion(tx, t, l, changedVersions)
 	case t.kind == itemTable:
-		err = r.applyItem(tx, t, l, sealed)
+		err = r.applyItem(tx, t, l, changedVersions)
 	default:
 		return api.Invalid("file", "records of %s cannot be pushed", t.name)
 	}
@@ -127,7 +127,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 	if err != nil {
 		return err
 	}
-	merged, conflicts := merge.Fields(f, changes, nil)
+	merged, conflicts := merge.ApplyChanges(f, changes, nil)
 	if len(merged) > 0 {
 		var next api.Assessment
 		if err := merge.FillRecord(f, &next); err != nil {
@@ -151,7 +151,7 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 			return err
 		}
 	}
-	return r.fieldConflicts(tx, t, l, conflicts, id, a.Name)
+	return r.recordFieldConflicts(tx, t, l, conflicts, id, a.Name)
 }
 
 // createAssessment creates an assessment that was started at the clone. It starts in the first
@@ -196,7 +196,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 	case l.Op == opDelete && !exists:
 		return nil
 	case !exists:
-		return r.recordConflict(tx, r.deletionConflict(t, l, l.Record), false)
+		return r.recordConflict(tx, r.newDeletionConflict(t, l, l.Record), false)
 	case l.Op == opDelete:
 		return r.deleteDocument(tx, t, l, &old)
 	}
@@ -232,7 +232,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			return err
 		}
 	}
-	merged, conflicts := merge.Fields(f, changes, t.readOnlyFields)
+	merged, conflicts := merge.ApplyChanges(f, changes, t.readOnlyFields)
 	if len(merged) > 0 {
 		var next store.Document
 		if err := merge.FillRecord(f, &next); err != nil {
@@ -243,7 +243,7 @@ func (r *batchApplier) applyDocument(tx *store.Tx, t *table, l *changeLine) erro
 			return err
 		}
 	}
-	return r.fieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
+	return r.recordFieldConflicts(tx, t, l, conflicts, old.ID, old.Filename)
 }
 
 // saveDocument stores a document that was parsed at the clone and whose file has been uploaded.
@@ -311,7 +311,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		return err
 	}
 	if stringFromJSON(l.Record["sha256"]) != old.SHA256 {
-		c := r.deletionConflict(t, l, nil)
+		c := r.newDeletionConflict(t, l, nil)
 		c.Label, c.Remote = old.Filename, r.remoteSide(tx, t, l.Key, "sha256", f["sha256"], old.UpdatedAt)
 		c.Message = old.Filename + " was deleted offline but replaced here"
 		return r.recordConflict(tx, c, false)
@@ -346,7 +346,7 @@ func (r *batchApplier) applyScope(tx *store.Tx, t *table, l *changeLine) error {
 	if err != nil {
 		return err
 	}
-	return r.fieldConflicts(tx, t, l, conflicts, sc.ID, "scope")
+	return r.recordFieldConflicts(tx, t, l, conflicts, sc.ID, "scope")
 }
 
 func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error {
@@ -373,14 +373,14 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 	}))
 }
 
-func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, changedVersions map[string]api.Gate) error {
 	id := stringFromJSON(l.Record["id"])
 	clash, err := assessment.Synced(t.gate).AddVersion(tx, r.by, r.batch.AssessmentID, maps.Clone(l.Record))
 	if err != nil {
 		r.refusedVersions[id] = true
 		return err
 	}
-	sealed[id] = t.gate
+	changedVersions[id] = t.gate
 	if !clash {
 		return nil
 	}
@@ -394,7 +394,7 @@ func (r *batchApplier) applyVersion(tx *store.Tx, t *table, l *changeLine, seale
 	}, false)
 }
 
-func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed map[string]api.Gate) error {
+func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, changedVersions map[string]api.Gate) error {
 	switch l.Op {
 	case opInsert:
 		version := stringFromJSON(l.Record["version_id"])
@@ -409,14 +409,14 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 		if err := assessment.Synced(t.gate).AddItem(tx, r.by, r.batch.AssessmentID, f); err != nil {
 			return err
 		}
-		sealed[version] = t.gate
+		changedVersions[version] = t.gate
 		return nil
 	case opDelete:
 		c, err := assessment.Synced(t.gate).DeleteItem(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Record)
 		if err != nil || c == nil {
 			return err
 		}
-		conflict := r.deletionConflict(t, l, nil)
+		conflict := r.newDeletionConflict(t, l, nil)
 		conflict.RecordID, conflict.Label, conflict.Field, conflict.Base = c.RecordID, c.Label, c.Field, conflictSide(c.Base)
 		conflict.Remote = r.remoteSide(tx, t, l.Key, c.Field, c.Here, time.Time{})
 		conflict.Message = c.Label + " was deleted offline but changed here"
@@ -424,7 +424,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 	}
 	conflicts, err := assessment.Synced(t.gate).ApplyChanges(tx, r.by, r.batch.AssessmentID, recordIDFromKey(l.Key), l.Fields)
 	if api.IsCode(err, api.CodeNotFound) {
-		c := r.deletionConflict(t, l, nil)
+		c := r.newDeletionConflict(t, l, nil)
 		b, failed := json.Marshal(l.Fields)
 		c.Clone = r.cloneSide(l, b)
 		return errors.Join(failed, r.recordConflict(tx, c, false))
@@ -432,7 +432,7 @@ func (r *batchApplier) applyItem(tx *store.Tx, t *table, l *changeLine, sealed m
 	if err != nil {
 		return err
 	}
-	return r.fieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
+	return r.recordFieldConflicts(tx, t, l, conflicts, recordIDFromKey(l.Key), "")
 }
 
 // recordIDFromKey returns the record ID from a key that consists of the ID alone, or "".
@@ -445,17 +445,17 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// sealVersions recomputes the hashes of versions whose items are complete, records them as artifacts,
+// rehashVersions recomputes the hashes of versions whose items are complete, records them as artifacts,
 // and empties sealed.
-func (r *batchApplier) sealVersions(tx *store.Tx, sealed map[string]api.Gate) error {
-	for _, id := range slices.Sorted(maps.Keys(sealed)) {
-		if err := assessment.Synced(sealed[id]).RehashDraft(tx, r.target.org, id); err != nil {
+func (r *batchApplier) rehashVersions(tx *store.Tx, changedVersions map[string]api.Gate) error {
+	for _, id := range slices.Sorted(maps.Keys(changedVersions)) {
+		if err := assessment.Synced(changedVersions[id]).RehashDraft(tx, r.target.org, id); err != nil {
 			return err
 		}
-		if err := assessment.Synced(sealed[id]).RecordArtifact(tx, r.by, id); err != nil {
+		if err := assessment.Synced(changedVersions[id]).RecordArtifact(tx, r.by, id); err != nil {
 			return err
 		}
-		delete(sealed, id)
+		delete(changedVersions, id)
 	}
 	return nil
 }
@@ -516,7 +516,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 		}
 		if l.Op == opSubmit {
 			r.voidApprovals[l.Approval] = true
-			if err := r.voidApproval(tx, l, reason.Message); err != nil {
+			if err := r.saveVoidApproval(tx, l, reason.Message); err != nil {
 				return err
 			}
 		}
@@ -557,8 +557,8 @@ func stringToJSON(s string) json.RawMessage {
 	return b
 }
 
-// voidApproval stores the approval requested by an offline submission as void, with the reason.
-func (r *batchApplier) voidApproval(tx *store.Tx, l *changeLine, reason string) error {
+// saveVoidApproval stores the approval requested by an offline submission as void, with the reason.
+func (r *batchApplier) saveVoidApproval(tx *store.Tx, l *changeLine, reason string) error {
 	if exists, err := store.Approvals.Has(tx, r.target.org, l.Approval); err != nil || exists || !slices.Contains(api.Gates, l.Gate) {
 		return err
 	}
@@ -590,18 +590,18 @@ func (r *batchApplier) cloneSide(l *changeLine, v json.RawMessage) api.SyncSide 
 }
 
 // remoteSide returns the remote's side of a conflict: the current value, who last set it and when.
-func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, otherwise time.Time) api.SyncSide {
+func (r *batchApplier) remoteSide(tx *store.Tx, t *table, key []byte, field string, v json.RawMessage, defaultTime time.Time) api.SyncSide {
 	s := conflictSide(v)
 	row, err := store.SyncLogEntries.Get(tx, r.target.org, r.batch.AssessmentID, t.name, key)
 	if st, ok := row.Fields[field]; err == nil && ok {
 		s.By, s.At = st.By, &st.At
-	} else if !otherwise.IsZero() {
-		s.At = &otherwise
+	} else if !defaultTime.IsZero() {
+		s.At = &defaultTime
 	}
 	return s
 }
 
-func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []merge.Conflict, id, label string) error {
+func (r *batchApplier) recordFieldConflicts(tx *store.Tx, t *table, l *changeLine, conflicts []merge.Conflict, id, label string) error {
 	for _, c := range conflicts {
 		c.RecordID, c.Label = cmp.Or(c.RecordID, id), cmp.Or(c.Label, label)
 		key := l.Key
@@ -619,8 +619,8 @@ func (r *batchApplier) fieldConflicts(tx *store.Tx, t *table, l *changeLine, con
 	return nil
 }
 
-// deletionConflict returns the conflict between an edit and a deletion.
-func (r *batchApplier) deletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
+// newDeletionConflict returns the conflict between an edit and a deletion.
+func (r *batchApplier) newDeletionConflict(t *table, l *changeLine, record fields) *api.SyncConflict {
 	b, _ := encodeFields(record)
 	return &api.SyncConflict{
 		Kind: api.ConflictDelete, Table: t.name, RecordID: recordIDFromKey(l.Key), Label: t.displayName(l.Record),

@@ -42,11 +42,11 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	ownKey, err := s.secretKey(ctx, by)
+	ownKey, err := s.loadSecretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	peer, to, err := s.bundleRecipient(ctx, by, in)
+	peer, to, err := s.findBundleRecipient(ctx, by, in)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 		return nil, err
 	}
 	if in.Body.Publish {
-		if st, err = s.publishToPeer(ctx, by, peer, to, st); err != nil {
+		if st, err = s.attachToPeer(ctx, by, peer, to, st); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 			return nil, err
 		}
 	}
-	if err := s.packFiles(p, files); err != nil {
+	if err := s.addFileParts(p, files); err != nil {
 		return nil, err
 	}
 	if err := s.assignSerial(ctx, by, p, peer); err != nil {
@@ -105,9 +105,9 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	}), nil
 }
 
-// bundleRecipient returns the peer a bundle is for: the one named in the input, the one of the last
+// findBundleRecipient returns the peer a bundle is for: the one named in the input, the one of the last
 // bundle, or the only trusted one.
-func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
+func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *api.WriteSyncBundleInput) (*api.SyncPeer, *bundle.Key, error) {
 	var p api.SyncPeer
 	err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
 		org, id := by.OrganizationID, in.Body.PeerID
@@ -147,9 +147,9 @@ func (s *Service) bundleRecipient(ctx context.Context, by api.Caller, in *api.Wr
 	return &p, k, err
 }
 
-// publishToPeer turns an assessment that was created here into a clone of the copy that the peer
+// attachToPeer turns an assessment that was created here into a clone of the copy that the peer
 // will receive.
-func (s *Service) publishToPeer(
+func (s *Service) attachToPeer(
 	ctx context.Context,
 	by api.Caller,
 	peer *api.SyncPeer,
@@ -243,7 +243,7 @@ func (s *Service) packChanges(
 		err := s.DB.View(ctx, func(tx *store.Tx) error {
 			f, err := readChanges(tx, as, ask, &left)
 			if err == nil {
-				page, err = f.toParcel()
+				page, err = f.encodeSyncBatch()
 			}
 			return err
 		})
@@ -291,14 +291,14 @@ func (s *Service) packCatalog(ctx context.Context, by api.Caller, p *bundleWrite
 	if p.manifest.CustomSHA256 == "" {
 		return nil
 	}
-	if data, err = s.customContent(ctx, by, p.manifest.AssessmentID); err == nil {
+	if data, err = s.readCustomContent(ctx, by, p.manifest.AssessmentID); err == nil {
 		p.addMemoryPart(bundle.Custom, data)
 	}
 	return err
 }
 
-// packFiles lists the documents' files in the manifest.
-func (s *Service) packFiles(p *bundleWriter, files []string) error {
+// addFileParts lists the documents' files in the manifest.
+func (s *Service) addFileParts(p *bundleWriter, files []string) error {
 	seen := map[string]bool{}
 	for _, sha := range files {
 		if seen[sha] {

@@ -47,12 +47,12 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
-	ownKey, err := s.secretKey(ctx, by)
+	ownKey, err := s.loadSecretKey(ctx, by)
 	if err != nil {
 		return nil, err
 	}
 	u := &bundleImporter{service: s, by: by, dryRun: in.DryRun == "true", missingFiles: map[string]bool{}}
-	r, err := bundle.Open(in.File.Content, ownKey, func(fingerprint string) (*bundle.Key, error) { return u.trustedKey(ctx, fingerprint) })
+	r, err := bundle.Open(in.File.Content, ownKey, func(fingerprint string) (*bundle.Key, error) { return u.loadTrustedKey(ctx, fingerprint) })
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 	if err := s.DB.View(ctx, u.checkBundle); err != nil {
 		return nil, err
 	}
-	if err := u.readAll(ctx, r); err != nil {
+	if err := u.readBundle(ctx, r); err != nil {
 		return nil, err
 	}
 	if u.out.AlreadyImported {
@@ -85,8 +85,8 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 	return u.out, err
 }
 
-// trustedKey returns the key of a trusted peer, or nil if the fingerprint is unknown.
-func (u *bundleImporter) trustedKey(ctx context.Context, fingerprint string) (*bundle.Key, error) {
+// loadTrustedKey returns the key of a trusted peer, or nil if the fingerprint is unknown.
+func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string) (*bundle.Key, error) {
 	err := u.service.DB.View(ctx, func(tx *store.Tx) error {
 		p, err := store.SyncPeers.By("fingerprint").Get(tx, u.by.OrganizationID, fingerprint)
 		if err == nil {
@@ -259,8 +259,8 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 	return verifyHistory(tx, org, m.AssessmentID, m.Since, m.AnchorSequence, m.AnchorHash)
 }
 
-// readAll reads the whole bundle: files are stored, all else is held in memory.
-func (u *bundleImporter) readAll(ctx context.Context, r *bundle.Reader) error {
+// readBundle reads the whole bundle: files are stored, all else is held in memory.
+func (u *bundleImporter) readBundle(ctx context.Context, r *bundle.Reader) error {
 	k := u.service.newFileSaver()
 	err := u.readParts(ctx, k, r)
 	stored, failed := k.wait()
@@ -279,7 +279,7 @@ func (u *bundleImporter) readParts(ctx context.Context, k *fileSaver, r *bundle.
 		}
 		switch {
 		case part.Kind == bundle.File:
-			err = u.savePart(ctx, k, part, in)
+			err = u.saveMissingFile(ctx, k, part, in)
 		case u.out.AlreadyImported:
 		default:
 			var data []byte
@@ -309,8 +309,8 @@ func (u *bundleImporter) addMemoryPart(kind string, data []byte) error {
 	return nil
 }
 
-// savePart stores a file that is missing here and skips others.
-func (u *bundleImporter) savePart(ctx context.Context, k *fileSaver, part bundle.Part, in io.Reader) error {
+// saveMissingFile stores a file that is missing here and skips others.
+func (u *bundleImporter) saveMissingFile(ctx context.Context, k *fileSaver, part bundle.Part, in io.Reader) error {
 	if !u.missingFiles[part.SHA256] {
 		return nil
 	}
@@ -419,7 +419,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		return err
 	}
 	for _, f := range files {
-		out, err := u.service.apply(ctx, u.by, id, f, true)
+		out, err := u.service.applyRemoteFile(ctx, u.by, id, f, true)
 		if err != nil {
 			return err
 		}
@@ -541,26 +541,26 @@ func (u *bundleImporter) auditImported(tx *store.Tx) error {
 }
 
 // verifyHistory rejects a clone that has read history this remote does not have.
-func verifyHistory(tx *store.Tx, org, id string, since int64, sequence uint64, hash string) error {
-	head, err := tx.LastSyncSequence(org, id)
+func verifyHistory(tx *store.Tx, org, assessmentID string, since int64, anchorSequence uint64, anchorHash string) error {
+	head, err := tx.LastSyncSequence(org, assessmentID)
 	if err != nil {
 		return err
 	}
 	if since < 0 || since > head {
-		return historyMismatch()
+		return historyMismatchError()
 	}
-	if hash == "" {
+	if anchorHash == "" {
 		return nil
 	}
-	if sequence > math.MaxInt64 {
-		return historyMismatch()
+	if anchorSequence > math.MaxInt64 {
+		return historyMismatchError()
 	}
-	rec, err := store.Audit.Get(tx, org, int64(sequence))
+	rec, err := store.Audit.Get(tx, org, int64(anchorSequence))
 	if ignoreNotFound(err) != nil {
 		return err
 	}
-	if rec.Hash != hash {
-		return historyMismatch()
+	if rec.Hash != anchorHash {
+		return historyMismatchError()
 	}
 	return nil
 }

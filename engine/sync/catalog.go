@@ -17,7 +17,7 @@ import (
 
 // CatalogFile returns the content of an assessment's catalog version.
 func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
+	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
 	}
 	var sha string
@@ -40,12 +40,12 @@ func (s *Service) CatalogFile(ctx context.Context, by api.Caller, in *api.SyncIn
 	return &api.File{Filename: "catalog.scfc", ContentType: "application/octet-stream", Size: size, SHA256: sha, Content: f}, nil
 }
 
-// FrameworksFile returns the content of the custom frameworks and controls that an assessment uses.
-func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
-	if err := s.requireLink(ctx, by, in.AssessmentID, "scf:read"); err != nil {
+// CustomFrameworksFile returns the content of the custom frameworks and controls that an assessment uses.
+func (s *Service) CustomFrameworksFile(ctx context.Context, by api.Caller, in *api.SyncInput) (*api.File, error) {
+	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "scf:read"); err != nil {
 		return nil, err
 	}
-	data, err := s.customContent(ctx, by, in.AssessmentID)
+	data, err := s.readCustomContent(ctx, by, in.AssessmentID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +62,13 @@ func (s *Service) FrameworksFile(ctx context.Context, by api.Caller, in *api.Syn
 	}, nil
 }
 
-// customContent returns the custom frameworks and controls that an assessment uses, or nil if it
+// readCustomContent returns the custom frameworks and controls that an assessment uses, or nil if it
 // uses none.
-func (s *Service) customContent(ctx context.Context, by api.Caller, id string) (data []byte, err error) {
+func (s *Service) readCustomContent(ctx context.Context, by api.Caller, assessmentID string) (data []byte, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, id)
+		a, err := store.Assessments.Get(tx, by.OrganizationID, assessmentID)
 		if err != nil {
-			return store.ToNotFound(err, "assessment", id)
+			return store.ToNotFound(err, "assessment", assessmentID)
 		}
 		data, _, err = catalog.CustomContent(tx, by.OrganizationID, a.CustomRevision)
 		return err
@@ -91,8 +91,8 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Uplo
 	return out, err
 }
 
-// UploadFrameworks stores transferred custom frameworks and controls.
-func (s *Service) UploadFrameworks(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
+// UploadCustomFrameworks stores transferred custom frameworks and controls.
+func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
 	data, out, err := readUpload(in)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-func cloneFields(f fields) fields { return maps.Clone(f) }
+func copyFields(f fields) fields { return maps.Clone(f) }
 
 func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
@@ -171,7 +171,7 @@ func describeChange(tx *store.Tx, org string, row *store.SyncLogEntry) (*ordered
 	}
 	is := fields(nil)
 	if exists {
-		is = t.toWire(f)
+		is = t.withoutLocalFields(f)
 		if one.entry.Record, err = encodeFields(is); err != nil {
 			return nil, err
 		}

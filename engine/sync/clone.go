@@ -27,7 +27,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
-		if _, _, err := findCatalog(tx, org, b.CatalogSHA256, b.CustomSHA256); err != nil {
+		if _, _, err := requireCatalog(tx, org, b.CatalogSHA256, b.CustomSHA256); err != nil {
 			return err
 		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
@@ -114,7 +114,7 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 			}
 		}
 		return errors.Join(
-			store.DeleteSync(tx, by.OrganizationID, in.AssessmentID),
+			store.DeleteSyncData(tx, by.OrganizationID, in.AssessmentID),
 			audit.Append(
 				tx,
 				by,
@@ -152,7 +152,7 @@ func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dr
 		if err == nil {
 			f, err := decodeFile(bytes.NewReader(waiting.Data), kindBatch)
 			if err == nil {
-				out = f.describe(waiting.Data)
+				out = f.newSyncBatch(waiting.Data)
 			}
 			return err
 		}
@@ -163,11 +163,11 @@ func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dr
 		if err != nil {
 			return err
 		}
-		if out, err = b.file.toParcel(); err != nil || dryRun {
+		if out, err = b.file.encodeSyncBatch(); err != nil || dryRun {
 			return err
 		}
 		if len(b.file.lines) == 0 { // nothing the remote needs to know
-			return tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.entries) })
+			return tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.entries) })
 		}
 		return store.SyncBatches.Put(
 			tx,
@@ -197,7 +197,7 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 		if err != nil {
 			return err
 		}
-		if err := tx.WithoutSyncLog(func() error { return recordSent(tx, org, id, b.Entries) }); err != nil {
+		if err := tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.Entries) }); err != nil {
 			return err
 		}
 		l.Counter = b.Counter
@@ -222,8 +222,8 @@ func (s *Service) Acknowledge(ctx context.Context, by api.Caller, in *api.Acknow
 	return s.Status(ctx, by, &api.SyncInput{AssessmentID: id})
 }
 
-// recordSent stores the records of a sent batch as the base for the next pull.
-func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
+// saveSentAsBase stores the records of a sent batch as the base for the next pull.
+func saveSentAsBase(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) error {
 	for _, c := range entries {
 		row, err := store.SyncLogEntries.Get(tx, org, id, c.Table, c.Key)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -248,16 +248,16 @@ func recordSent(tx *store.Tx, org, id string, entries []store.SyncBatchEntry) er
 		if err != nil {
 			return err
 		}
-		if err := saveBase(tx, org, id, c.Table, c.Key, f); err != nil {
+		if err := saveOrDeleteBase(tx, org, id, c.Table, c.Key, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Apply applies a file of the remote's changes to the clone. A file that was already applied has no
+// ApplyRemoteChanges applies a file of the remote's changes to the clone. A file that was already applied has no
 // effect.
-func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
+func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
 	f, err := decodeFile(io.LimitReader(in.File.Content, maxFileBytes), kindChanges)
 	if err != nil {
 		return nil, err
@@ -265,12 +265,12 @@ func (s *Service) Apply(ctx context.Context, by api.Caller, in *api.UploadSyncIn
 	if f.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid("file", "the file contains changes of a different assessment")
 	}
-	return s.apply(ctx, by, in.AssessmentID, f, false)
+	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, false)
 }
 
-// apply applies changes to the clone. A bundle may start before the last sequence read; records are
+// applyRemoteFile applies changes to the clone. A bundle may start before the last sequence read; records are
 // complete, so applying one twice is harmless.
-func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.ImportedSync, error) {
+func (s *Service) applyRemoteFile(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.ImportedSync, error) {
 	org := by.OrganizationID
 	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.CustomSHA256)
 	if err != nil {
@@ -331,7 +331,7 @@ func (s *Service) apply(ctx context.Context, by api.Caller, id string, f *exchan
 		return nil, err
 	}
 	if len(t.docs) > 0 {
-		s.Evidence.RefreshSearch(id)
+		s.Evidence.DropCachedIndexAndWakeEmbedder(id)
 	}
 	return out, nil
 }
@@ -431,7 +431,7 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 	if err != nil {
 		return err
 	}
-	if exists && (was == nil || !equalFields(tab.toWire(local), was)) {
+	if exists && (was == nil || !equalFields(tab.withoutLocalFields(local), was)) {
 		return nil // changed locally; its base may still await the result of a push
 	}
 	same := was != nil
@@ -449,7 +449,7 @@ func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) erro
 // applyPut stores the remote's record, keeping local changes that have not been pushed.
 func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
-	key, err := tab.key(org, cloneFields(l.Record))
+	key, err := tab.key(org, copyFields(l.Record))
 	if err != nil {
 		return err
 	}
@@ -485,21 +485,21 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	// The stored form may differ from the received one: the base has to match what is read back.
 	if kept, _, err := tab.read(tx, org, l.Key); err != nil {
 		return err
-	} else if kept = tab.toWire(kept); equalOnWire(next, l.Record, tab) {
+	} else if kept = tab.withoutLocalFields(kept); equalWithoutLocalFields(next, l.Record, tab) {
 		nextBase = kept
 	}
-	return saveBase(tx, org, id, tab.name, l.Key, nextBase)
+	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nextBase)
 }
 
 // mergeRecord returns the record to store and its base. A field that was changed locally and not
 // pushed keeps its value; if the remote changed it too, its old base is kept as well, so that
 // pushing it raises a conflict.
 func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nextBase fields) {
-	next, nextBase = cloneFields(remote), cloneFields(remote)
+	next, nextBase = copyFields(remote), copyFields(remote)
 	if !exists {
 		return next, nextBase
 	}
-	for name, mine := range tab.toWire(local) {
+	for name, mine := range tab.withoutLocalFields(local) {
 		before, theirs := base[name], remote[name]
 		if string(mine) == string(before) || string(mine) == string(theirs) || base == nil {
 			continue
@@ -515,7 +515,9 @@ func mergeRecord(tab *table, remote, local, base fields, exists bool) (next, nex
 	return next, nextBase
 }
 
-func equalOnWire(next, remote fields, tab *table) bool { return equalFields(tab.toWire(next), remote) }
+func equalWithoutLocalFields(next, remote fields, tab *table) bool {
+	return equalFields(tab.withoutLocalFields(next), remote)
+}
 
 // applyDocument stores a document. Its content and passages are the remote's, unless a new local
 // version has not been pushed.
@@ -554,7 +556,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 	org, id := t.target.org, t.file.AssessmentID
 	switch {
 	case tab.kind == versionTable:
-		return t.renumberVersion(tx, tab, l)
+		return t.renumberCollidingVersion(tx, tab, l)
 	case tab.name == store.Documents.Name():
 		old, err := store.Documents.By("content").Get(tx, org, id, stringFromJSON(l.Record["sha256"]))
 		if err != nil || old.ID == stringFromJSON(l.Record["id"]) {
@@ -564,7 +566,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err := t.service.Evidence.DeleteDocument(tx, t.by, &old, false); err != nil {
 			return err
 		}
-		if err := saveBase(tx, org, id, tab.name, store.K(old.ID).Bytes(), nil); err != nil {
+		if err := saveOrDeleteBase(tx, org, id, tab.name, store.K(old.ID).Bytes(), nil); err != nil {
 			return err
 		}
 		return store.SyncFiles.Put(tx, org, &store.SyncFile{OrganizationID: org, AssessmentID: id, SHA256: old.SHA256, At: tx.Now()})
@@ -578,7 +580,7 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(tab.remove(tx, org, key), saveBase(tx, org, id, tab.name, key, nil)); err != nil {
+		if err := errors.Join(tab.remove(tx, org, key), saveOrDeleteBase(tx, org, id, tab.name, key, nil)); err != nil {
 			return err
 		}
 		f, err := merge.FieldsFromRecord(&old)
@@ -594,14 +596,14 @@ func (t *pullApplier) resolveCollision(tx *store.Tx, tab *table, l *changeLine, 
 		for _, name := range tab.readOnlyFields {
 			(*local)[name], (*base)[name] = l.Record[name], l.Record[name]
 		}
-		tx.MarkChanged(org, id, tab.name, l.Key)
+		tx.MarkChangedForSync(org, id, tab.name, l.Key)
 	}
 	return nil
 }
 
-// renumberVersion gives a local version a new number if the remote has used its number for another
+// renumberCollidingVersion gives a local version a new number if the remote has used its number for another
 // one.
-func (t *pullApplier) renumberVersion(tx *store.Tx, tab *table, l *changeLine) error {
+func (t *pullApplier) renumberCollidingVersion(tx *store.Tx, tab *table, l *changeLine) error {
 	org, id := t.target.org, t.file.AssessmentID
 	last := 0
 	var holder []byte
@@ -632,7 +634,7 @@ func (t *pullApplier) renumberVersion(tx *store.Tx, tab *table, l *changeLine) e
 		return err
 	}
 	was["version_number"] = to
-	return saveBase(tx, org, id, tab.name, holder, was)
+	return saveOrDeleteBase(tx, org, id, tab.name, holder, was)
 }
 
 // applyDelete removes a record that the remote has deleted. A record changed locally since is kept:
@@ -653,7 +655,7 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 	if exists && !tab.belongsTo(local, id) || exists && was == nil {
 		return nil // the remote never had it
 	}
-	if exists && !equalFields(tab.toWire(local), was) {
+	if exists && !equalFields(tab.withoutLocalFields(local), was) {
 		return nil
 	}
 	if exists && tab.name == store.Documents.Name() {
@@ -669,5 +671,5 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 	} else if err := tab.remove(tx, org, l.Key); err != nil {
 		return err
 	}
-	return saveBase(tx, org, id, tab.name, l.Key, nil)
+	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nil)
 }

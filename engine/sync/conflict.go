@@ -60,14 +60,14 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 			return nil, api.Forbidden("only an owner or admin can decide on the work of a former member")
 		}
 		if in.Body.Choice == "clone" {
-			if held, err = s.restoreHeldBatch(ctx, by, c); err != nil {
+			if held, err = s.loadHeldBatch(ctx, by, c); err != nil {
 				return nil, err
 			}
 		}
 	}
 	var out api.SyncConflict
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
-		tx.SetActor(by.Actor.Name)
+		tx.SetActorIfUnset(by.Actor.Name)
 		if out, err = getConflict(tx, by, in.ConflictID); err != nil {
 			return err
 		}
@@ -100,13 +100,13 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 		return nil, err
 	}
 	if held != nil {
-		s.Evidence.RefreshSearch(out.AssessmentID)
+		s.Evidence.DropCachedIndexAndWakeEmbedder(out.AssessmentID)
 	}
 	return &out, nil
 }
 
-// restoreHeldBatch loads a batch that was put on hold, to be applied as the caller.
-func (s *Service) restoreHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
+// loadHeldBatch loads a batch that was put on hold, to be applied as the caller.
+func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncConflict) (*batchApplier, error) {
 	b, _, err := s.DB.Blobs().Open(c.FileSHA256)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func applyChoice(tx *store.Tx, by api.Caller, c *api.SyncConflict, in *api.Resol
 		left, _, err = assessment.ApplyScopeChanges(tx, by, c.AssessmentID, c.RecordID, changes, t.readOnlyFields)
 	default:
 		var merged []string
-		if merged, left = merge.Fields(f, changes, t.readOnlyFields); len(merged) > 0 {
+		if merged, left = merge.ApplyChanges(f, changes, t.readOnlyFields); len(merged) > 0 {
 			err = t.put(tx, by.OrganizationID, f)
 		}
 	}
@@ -297,7 +297,7 @@ func addUnsent(tx *store.Tx, org, id string, out *api.SyncStatus) error {
 		if err != nil {
 			return err
 		}
-		if !exists && was == nil || exists && equalFields(t.toWire(f), was) {
+		if !exists && was == nil || exists && equalFields(t.withoutLocalFields(f), was) {
 			continue
 		}
 		if out.Ahead++; len(out.Unpushed) < maxUnsent {

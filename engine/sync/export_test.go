@@ -20,7 +20,7 @@ func Dump(tx *store.Tx, org, id string, w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			b, err := encodeFields(t.toWire(f))
+			b, err := encodeFields(t.withoutLocalFields(f))
 			if err != nil {
 				return err
 			}

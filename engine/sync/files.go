@@ -31,7 +31,7 @@ const (
 // UploadFiles stores the files of a tar for documents that are still to be pushed. If the tar is
 // cut off, the files before that point are kept.
 func (s *Service) UploadFiles(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
-	if err := s.requireLink(ctx, by, in.AssessmentID, "document:write"); err != nil {
+	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "document:write"); err != nil {
 		return nil, err
 	}
 	k := s.newFileSaver()
@@ -181,12 +181,12 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 }
 
 // heldBatchFiles returns the files of batches on hold, which do not expire.
-func (s *Service) heldBatchFiles(tx *store.Tx, org, id string, include bool) (map[string]bool, error) {
+func (s *Service) heldBatchFiles(tx *store.Tx, org, assessmentID string, needed bool) (map[string]bool, error) {
 	files := map[string]bool{}
-	if !include {
+	if !needed {
 		return files, nil
 	}
-	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(id)) {
+	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func (s *Service) heldBatchFiles(tx *store.Tx, org, id string, include bool) (ma
 		if err := errors.Join(err, b.Close()); err != nil {
 			return nil, err
 		}
-		for _, sha := range f.describe(nil).Files {
+		for _, sha := range f.newSyncBatch(nil).Files {
 			files[sha] = true
 		}
 	}

@@ -23,7 +23,7 @@ func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.Cre
 			return nil, api.Forbidden("only an owner or admin can replace the key that others trust")
 		}
 	}
-	rec, err := s.storedKey(ctx, by)
+	rec, err := s.readStoredKey(ctx, by)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (s *Service) GetOrCreateKey(ctx context.Context, by api.Caller, in *api.Cre
 	return &api.SyncKey{Name: k.Name, Key: rec.Key, Fingerprint: k.Fingerprint(), CreatedAt: rec.CreatedAt}, nil
 }
 
-func (s *Service) storedKey(ctx context.Context, by api.Caller) (rec store.SyncKey, err error) {
+func (s *Service) readStoredKey(ctx context.Context, by api.Caller) (rec store.SyncKey, err error) {
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		rec, err = store.SyncKeys.Get(tx, by.OrganizationID, "key")
 		return err
@@ -48,7 +48,7 @@ func (s *Service) storedKey(ctx context.Context, by api.Caller) (rec store.SyncK
 }
 
 // createKey creates a key that replaces before; a key created concurrently wins.
-func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (rec store.SyncKey, err error) {
+func (s *Service) createKey(ctx context.Context, by api.Caller, replacedKey string) (rec store.SyncKey, err error) {
 	org := by.OrganizationID
 	var o api.Organization
 	if err := s.DB.View(ctx, func(tx *store.Tx) (err error) { o, err = store.Organizations.Get(tx, org); return err }); err != nil {
@@ -73,7 +73,7 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if now.Key != before {
+		if now.Key != replacedKey {
 			rec = now
 			return nil
 		}
@@ -87,7 +87,7 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 					Action:       "sync.key_created",
 					ResourceType: "sync_key",
 					ResourceID:   secret.Fingerprint(),
-					Changes:      map[string]any{"replaced": before != ""},
+					Changes:      map[string]any{"replaced": replacedKey != ""},
 				},
 			),
 		)
@@ -95,9 +95,9 @@ func (s *Service) createKey(ctx context.Context, by api.Caller, before string) (
 	return rec, err
 }
 
-// secretKey returns the organization's secret key.
-func (s *Service) secretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
-	rec, err := s.storedKey(ctx, by)
+// loadSecretKey returns the organization's secret key.
+func (s *Service) loadSecretKey(ctx context.Context, by api.Caller) (*bundle.SecretKey, error) {
+	rec, err := s.readStoredKey(ctx, by)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, api.Conflict(
 			"the organization has no bundle key yet: create one with `service sync key` and send it to the other side, so that they can trust it",
@@ -130,7 +130,7 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 		if own, err := store.SyncKeys.Get(tx, org, "key"); err == nil && own.Key == k.Text() {
 			return api.Invalid("key", "this is your own organization's key; trust the other side's key")
 		}
-		u, err := peerAccount(tx, by, in.Body.Email)
+		u, err := accountForKey(tx, by, in.Body.Email)
 		if err != nil {
 			return err
 		}
@@ -180,9 +180,9 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 	})
 }
 
-// peerAccount returns the account that a key acts as: the caller or, if the caller may manage
+// accountForKey returns the account that a key acts as: the caller or, if the caller may manage
 // members, another member. Only an owner can let a key act as an owner.
-func peerAccount(tx *store.Tx, by api.Caller, email string) (api.User, error) {
+func accountForKey(tx *store.Tx, by api.Caller, email string) (api.User, error) {
 	if by.UserID == "" {
 		return api.User{}, api.Forbidden("only a signed-in user can trust a key")
 	}

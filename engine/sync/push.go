@@ -41,7 +41,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	if in.DryRun != "" && in.DryRun != "true" && in.DryRun != "false" {
 		return nil, api.Invalid("dry_run", "dry_run must be true or false")
 	}
-	if out, done, err := r.findRepeated(ctx); done || err != nil {
+	if out, done, err := r.readRepeatedResult(ctx); done || err != nil {
 		return out, err
 	}
 	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
@@ -64,7 +64,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 		return nil, err
 	}
 	if !r.dryRun && len(r.docs) > 0 {
-		s.Evidence.RefreshSearch(f.AssessmentID)
+		s.Evidence.DropCachedIndexAndWakeEmbedder(f.AssessmentID)
 	}
 	return r.out, nil
 }
@@ -91,11 +91,11 @@ type batchApplier struct {
 	voidApprovals, refusedVersions map[string]bool
 }
 
-// findRepeated checks that the batch is the clone's next one; done is true if it was already
+// readRepeatedResult checks that the batch is the clone's next one; done is true if it was already
 // applied.
-func (r *batchApplier) findRepeated(ctx context.Context) (out *api.PushedSync, done bool, err error) {
+func (r *batchApplier) readRepeatedResult(ctx context.Context) (out *api.PushedSync, done bool, err error) {
 	err = r.service.DB.View(ctx, func(tx *store.Tx) error {
-		rep, err := r.loadReplica(tx)
+		rep, err := r.loadReplicaAndSetHold(tx)
 		if err != nil {
 			return err
 		}
@@ -124,9 +124,9 @@ func (r *batchApplier) repeatedResult(rep *store.SyncReplica) (out *api.PushedSy
 	}
 }
 
-// loadReplica returns the clone that sent the batch. If its user may no longer push and another
+// loadReplicaAndSetHold returns the clone that sent the batch. If its user may no longer push and another
 // user submitted the batch, the batch is put on hold.
-func (r *batchApplier) loadReplica(tx *store.Tx) (store.SyncReplica, error) {
+func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, error) {
 	org := r.by.OrganizationID
 	if _, err := linkWithRole(tx, org, r.batch.AssessmentID, store.SyncRoleRemote); err != nil {
 		return store.SyncReplica{}, err
@@ -229,9 +229,9 @@ func decodeRecord(f fields, r any) error {
 
 // apply applies the batch in one transaction.
 func (r *batchApplier) apply(tx *store.Tx) error {
-	tx.SetActor(r.by.Actor.Name)
+	tx.SetActorIfUnset(r.by.Actor.Name)
 	org := r.by.OrganizationID
-	rep, err := r.loadReplica(tx)
+	rep, err := r.loadReplicaAndSetHold(tx)
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (r *batchApplier) apply(tx *store.Tx) error {
 	// Whatever the outcome, the clone reads these records again.
 	for i := range r.batch.lines {
 		if l := &r.batch.lines[i]; l.Table != "" {
-			tx.MarkChanged(org, r.batch.AssessmentID, l.Table, l.Key)
+			tx.MarkChangedForSync(org, r.batch.AssessmentID, l.Table, l.Key)
 		}
 	}
 	rep.Counter, rep.LastSum, rep.SeenAt = r.batch.Counter, r.sha256Hex, tx.Now()
@@ -279,7 +279,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 			}
 		}
 		if l.Op == opSubmit || l.Op == opDecide || l.Op == opTransition {
-			if err := r.sealVersions(tx, sealed); err != nil {
+			if err := r.rehashVersions(tx, sealed); err != nil {
 				return err
 			}
 		}
@@ -292,7 +292,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 			return fmt.Errorf("change %d of batch %d: %w", i+1, r.batch.Counter, err)
 		}
 	}
-	return r.sealVersions(tx, sealed)
+	return r.rehashVersions(tx, sealed)
 }
 
 func checkLineKey(l *changeLine) error {

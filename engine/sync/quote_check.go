@@ -27,7 +27,7 @@ func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 // collapseSpace normalizes white space as in quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
+func (q *quoteChecker) isQuoteSupported(e *api.Evidence) (bool, error) {
 	text, cached := q.texts[e.ChunkID]
 	if !cached {
 		c, err := store.Chunks.Get(q.tx, q.org, e.ChunkID)
@@ -42,14 +42,14 @@ func (q *quoteChecker) isFound(e *api.Evidence) (bool, error) {
 	if quote := collapseSpace(e.Quote); quote != "" && strings.Contains(text, quote) {
 		return true, nil
 	}
-	if err := q.loadKnown(); err != nil {
+	if err := q.loadExistingQuotes(); err != nil {
 		return false, err
 	}
 	return q.existing[quoteKey(e)], nil
 }
 
-// loadKnown loads the assessment's existing quotes.
-func (q *quoteChecker) loadKnown() error {
+// loadExistingQuotes loads the assessment's existing quotes.
+func (q *quoteChecker) loadExistingQuotes() error {
 	if q.existing != nil {
 		return nil
 	}
@@ -149,9 +149,9 @@ func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.E
 	return out, err
 }
 
-// dropMissingQuotes returns the change without quotes that do not occur in the passages here,
+// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages here,
 // because such quotes are no evidence. The removed quotes are stored as a conflict.
-func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
+func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
 	name := "evidence"
 	if t.name == store.Scopes.Name() {
 		name = "traits"
@@ -164,9 +164,9 @@ func (r *batchApplier) dropMissingQuotes(tx *store.Tx, t *table, l *changeLine) 
 	q := r.quotes
 	look := func(raw json.RawMessage) (filteredEvidence, error) {
 		if name == "traits" {
-			return q.filterTraitEvidence(raw, q.isFound)
+			return q.filterTraitEvidence(raw, q.isQuoteSupported)
 		}
-		return q.filterEvidence(raw, q.isFound)
+		return q.filterEvidence(raw, q.isQuoteSupported)
 	}
 	received := l.Record[name]
 	if l.Op == opEdit {

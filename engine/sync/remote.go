@@ -120,7 +120,7 @@ func markAllChanged(tx *store.Tx, org, id string, exists bool) error {
 			if err != nil {
 				return err
 			}
-			tx.MarkChanged(org, id, t.name, key)
+			tx.MarkChangedForSync(org, id, t.name, key)
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *Service) ReadChanges(ctx context.Context, by api.Caller, in *api.Change
 		left := fileBudget{lines: pageSize, documents: math.MaxInt, files: math.MaxInt64}
 		f, err := readChanges(tx, by, in, &left)
 		if err == nil {
-			out, err = f.toParcel()
+			out, err = f.encodeSyncBatch()
 		}
 		return err
 	})
@@ -273,7 +273,7 @@ func readChanges(tx *store.Tx, by api.Caller, in *api.ChangesSyncInput, budget *
 		if t == nil {
 			continue
 		}
-		l, n, err := newPutLine(tx, org, t, &row)
+		l, n, err := newStateLine(tx, org, t, &row)
 		if err != nil {
 			return nil, err
 		}
@@ -304,8 +304,8 @@ const cloneRestoredAdvice = "keep its folder, create another clone in a new fold
 	"(`service --data FOLDER sync clone`, or from a bundle), " +
 	"and redo there whatever `service sync status` lists here as not sent"
 
-// historyMismatch returns the error for a remote whose history is not the one a clone has read.
-func historyMismatch() error {
+// historyMismatchError returns the error for a remote whose history is not the one a clone has read.
+func historyMismatchError() error {
 	return api.Conflict("the history here differs from the one this clone has read: %s", remoteRestoredAdvice)
 }
 
@@ -317,9 +317,9 @@ func lastAuditRecord(tx *store.Tx, org string) (uint64, string, error) {
 	return 0, "", nil
 }
 
-// newPutLine returns the change line for a record's current state, or nil for a document that is
+// newStateLine returns the change line for a record's current state, or nil for a document that is
 // still being processed.
-func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
+func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*changeLine, int, error) {
 	l := &changeLine{Op: opPut, Table: t.name, Key: row.Key, Sequence: row.Sequence, By: row.By, At: row.At}
 	f, exists, err := t.read(tx, org, row.Key)
 	if err != nil {
@@ -329,7 +329,7 @@ func newPutLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (*c
 		l.Op = opDelete
 		return l, 100, nil
 	}
-	l.Record = t.toWire(f)
+	l.Record = t.withoutLocalFields(f)
 	size := 200
 	for _, v := range l.Record {
 		size += len(v)
@@ -362,10 +362,10 @@ func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size
 }
 
 // callerReplica returns a clone, or FORBIDDEN if it belongs to another user.
-func callerReplica(tx *store.Tx, by api.Caller, id, name string) (store.SyncReplica, error) {
-	rep, err := store.SyncReplicas.Get(tx, by.OrganizationID, id, name)
+func callerReplica(tx *store.Tx, by api.Caller, assessmentID, replicaID string) (store.SyncReplica, error) {
+	rep, err := store.SyncReplicas.Get(tx, by.OrganizationID, assessmentID, replicaID)
 	if err != nil {
-		return rep, store.ToNotFound(err, "clone", name)
+		return rep, store.ToNotFound(err, "clone", replicaID)
 	}
 	if rep.UserID != by.UserID {
 		return rep, api.Forbidden("the clone belongs to %s; sign in as that user or create your own clone", rep.UserName)
@@ -373,10 +373,10 @@ func callerReplica(tx *store.Tx, by api.Caller, id, name string) (store.SyncRepl
 	return rep, nil
 }
 
-// requireLink verifies that the assessment is synced and that the caller has the permission that
+// requireLinkAndPermission verifies that the assessment is synced and that the caller has the permission that
 // the operation needs besides sync access.
-func (s *Service) requireLink(ctx context.Context, by api.Caller, id string, permission api.Permission) error {
-	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := syncLink(tx, by.OrganizationID, id); return err })
+func (s *Service) requireLinkAndPermission(ctx context.Context, by api.Caller, assessmentID string, permission api.Permission) error {
+	err := s.DB.View(ctx, func(tx *store.Tx) error { _, err := syncLink(tx, by.OrganizationID, assessmentID); return err })
 	if err != nil {
 		return err
 	}
@@ -407,20 +407,20 @@ func (s *Service) ListMissingFiles(ctx context.Context, by api.Caller, in *api.M
 
 // hasFile reports whether the assessment has a document with this file, or the file was uploaded
 // for it.
-func hasFile(tx *store.Tx, org, id, sha string) (bool, error) {
+func hasFile(tx *store.Tx, org, assessmentID, sha string) (bool, error) {
 	if raw, err := hex.DecodeString(sha); err != nil || len(raw) != 32 {
 		return false, api.Invalid("sha256", "%.80q is not a SHA-256", sha)
 	}
-	_, err := store.Documents.By("content").Get(tx, org, id, sha)
+	_, err := store.Documents.By("content").Get(tx, org, assessmentID, sha)
 	if errors.Is(err, store.ErrNotFound) {
-		return store.SyncFiles.Has(tx, org, id, sha)
+		return store.SyncFiles.Has(tx, org, assessmentID, sha)
 	}
 	return err == nil, err
 }
 
 // DownloadFiles returns a tar of files that belong to the assessment's documents.
 func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.MissingSyncInput) (*api.File, error) {
-	if err := s.requireLink(ctx, by, in.AssessmentID, "document:read"); err != nil {
+	if err := s.requireLinkAndPermission(ctx, by, in.AssessmentID, "document:read"); err != nil {
 		return nil, err
 	}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
@@ -440,7 +440,7 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := s.addToTar(t, sha); err != nil {
+			if err := s.addBlobToTar(t, sha); err != nil {
 				return err
 			}
 		}
@@ -448,7 +448,7 @@ func (s *Service) DownloadFiles(ctx context.Context, by api.Caller, in *api.Miss
 	}), nil
 }
 
-func (s *Service) addToTar(t *tar.Writer, sha string) error {
+func (s *Service) addBlobToTar(t *tar.Writer, sha string) error {
 	f, size, err := s.DB.Blobs().Open(sha)
 	if err != nil {
 		return err

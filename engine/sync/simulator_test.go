@@ -309,7 +309,7 @@ func (r *run) performAction(s *site) {
 			if err != nil {
 				return err
 			}
-			next, ok := a.State.Next()
+			next, ok := a.State.NextMove()
 			if !ok || a.State.HasReached(api.StateEvidenceAnalysisReady) {
 				return errNothing
 			}

@@ -55,7 +55,7 @@ type Documents interface {
 	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
 	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
 	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, publish bool) error
-	RefreshSearch(assessment string)
+	DropCachedIndexAndWakeEmbedder(assessment string)
 }
 
 var (
@@ -96,12 +96,12 @@ func remoteName(l *store.SyncLink) string {
 }
 
 // findCatalogVersion returns the local catalog version with this content, or nil if there is none.
-func findCatalogVersion(tx *store.Tx, snapshot string) (*store.CatalogVersion, error) {
+func findCatalogVersion(tx *store.Tx, snapshotSHA256 string) (*store.CatalogVersion, error) {
 	for v, err := range store.CatalogVersions.Scan(tx) {
 		if err != nil {
 			return nil, err
 		}
-		if v.SnapshotBlob == snapshot {
+		if v.SnapshotBlob == snapshotSHA256 {
 			return &v, nil
 		}
 	}
@@ -134,10 +134,10 @@ type importTarget struct {
 	snapshot       *scf.Snapshot
 }
 
-func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessment, snapshot, customSHA256 string) (*importTarget, error) {
+func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessment, snapshotSHA256, customSHA256 string) (*importTarget, error) {
 	p := &importTarget{org: by.OrganizationID, assessment: assessment}
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
-		v, revision, err := findCatalog(tx, p.org, snapshot, customSHA256)
+		v, revision, err := requireCatalog(tx, p.org, snapshotSHA256, customSHA256)
 		if err == nil {
 			p.catalogVersionID, p.customRevision = v.ID, revision
 		}
@@ -150,15 +150,15 @@ func (s *Service) loadImportTarget(ctx context.Context, by api.Caller, assessmen
 	return p, err
 }
 
-// findCatalog returns the local catalog version and custom revision with this content, or an error
+// requireCatalog returns the local catalog version and custom revision with this content, or an error
 // that explains how to transfer a missing one.
-func findCatalog(tx *store.Tx, org, snapshot, customSHA256 string) (*store.CatalogVersion, int, error) {
-	v, err := findCatalogVersion(tx, snapshot)
+func requireCatalog(tx *store.Tx, org, snapshotSHA256, customSHA256 string) (*store.CatalogVersion, int, error) {
+	v, err := findCatalogVersion(tx, snapshotSHA256)
 	if err != nil {
 		return nil, 0, err
 	}
 	if v == nil {
-		return nil, 0, missingCatalogError(snapshot)
+		return nil, 0, missingCatalogError(snapshotSHA256)
 	}
 	revision, found, err := catalog.FindCustomRevision(tx, org, customSHA256)
 	if err == nil && !found {

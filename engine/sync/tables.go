@@ -89,7 +89,7 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 		if err != nil {
 			return nil, err
 		}
-		k, err := t.RecordKey(&r)
+		k, err := t.KeyWithinTenant(&r)
 		return k.Bytes(), err
 	}
 	def.keys = func(tx *store.Tx, org, assessment string) iter.Seq2[[]byte, error] {
@@ -97,7 +97,7 @@ func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, 
 			for r, err := range all(tx, org, assessment) {
 				var k store.Key
 				if err == nil {
-					k, err = t.RecordKey(&r)
+					k, err = t.KeyWithinTenant(&r)
 				}
 				if !yield(k.Bytes(), err) || err != nil {
 					return
@@ -270,8 +270,8 @@ func tableForGate(gate api.Gate, kind tableKind) *table {
 	return nil
 }
 
-// toWire returns a record without its local fields.
-func (t *table) toWire(f fields) fields {
+// withoutLocalFields returns a record without its local fields.
+func (t *table) withoutLocalFields(f fields) fields {
 	out := make(fields, len(f))
 	for name, v := range f {
 		if !slices.Contains(t.localFields, name) {
@@ -377,7 +377,7 @@ func loadBase(tx *store.Tx, org, id, table string, key []byte) (fields, error) {
 	return decodeFields(b.Record)
 }
 
-func saveBase(tx *store.Tx, org, id, table string, key []byte, f fields) error {
+func saveOrDeleteBase(tx *store.Tx, org, id, table string, key []byte, f fields) error {
 	if f == nil {
 		err := store.SyncBases.Delete(tx, org, id, table, key)
 		if errors.Is(err, store.ErrNotFound) {

@@ -174,16 +174,16 @@ func decodeFile(r io.Reader, kind string) (*exchangeFile, error) {
 	return f, nil
 }
 
-// toParcel encodes the file and adds the metadata needed to transport it.
-func (f *exchangeFile) toParcel() (*api.SyncBatch, error) {
+// encodeSyncBatch encodes the file and adds the metadata needed to transport it.
+func (f *exchangeFile) encodeSyncBatch() (*api.SyncBatch, error) {
 	data, err := f.encode()
 	if err != nil {
 		return nil, err
 	}
-	return f.describe(data), nil
+	return f.newSyncBatch(data), nil
 }
 
-func (f *exchangeFile) describe(data []byte) *api.SyncBatch {
+func (f *exchangeFile) newSyncBatch(encoded []byte) *api.SyncBatch {
 	p := &api.SyncBatch{
 		AssessmentID: f.AssessmentID,
 		Counter:      f.Counter,
@@ -192,7 +192,7 @@ func (f *exchangeFile) describe(data []byte) *api.SyncBatch {
 		More:         f.More,
 		Files:        []string{},
 		FileBytes:    []int64{},
-		Data:         data,
+		Data:         encoded,
 	}
 	seen := map[string]bool{}
 	for i := range f.lines {

@@ -48,7 +48,7 @@ func (stubServices) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Docume
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (stubServices) RefreshSearch(string) {}
+func (stubServices) DropCachedIndexAndWakeEmbedder(string) {}
 func (stubServices) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
 	return nil, nil
 }
@@ -322,7 +322,7 @@ func (s *site) fetch() (*api.SyncBatch, error) {
 }
 
 func (s *site) applyPush(data []byte) (*api.ImportedSync, error) {
-	return s.sy.Apply(context.Background(), s.localCaller, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
+	return s.sy.ApplyRemoteChanges(context.Background(), s.localCaller, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
 }
 
 // sync pushes and pulls until both sides have all changes.

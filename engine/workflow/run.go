@@ -46,7 +46,7 @@ func (w *waitError) Error() string { return w.message }
 // again.
 var errRecheck = errors.New("the step has to be evaluated again")
 
-func waitForInput(format string, args ...any) error {
+func newWaitForInputError(format string, args ...any) error {
 	return &waitError{status: api.RunInput, message: fmt.Sprintf(format, args...)}
 }
 
@@ -63,16 +63,16 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 			span.SetAttributes(tracing.Attr{Key: "service.workflow_status", Value: string(run.Status)})
 			span.End(err)
 		}()
-		s.background.Go(func() { s.renewLease(ctx, cancel, org, id) })
+		s.background.Go(func() { s.renewLeaseUntilDone(ctx, cancel, org, id) })
 		for err == nil && run.Status.IsLive() && run.LeaseHolder == s.workerID {
-			err = s.runStep(ctx, &run)
+			err = s.runNextStep(ctx, &run)
 		}
 	}
 	if err != nil && !errors.Is(err, errLeaseLost) && !errors.Is(err, store.ErrNotFound) && ctx.Err() == nil {
 		s.log.Warn("a workflow run could not be processed", "workflow_run_id", id, "error", err)
 	}
 	if ctx.Err() != nil { // shutdown or cancelled: release the lease
-		_ = s.updateLeased(
+		_ = s.updateIfLeased(
 			context.WithoutCancel(ctx),
 			&run,
 			func(_ *store.Tx, r *store.WorkflowRun) error { r.LeaseHolder = ""; return nil },
@@ -80,22 +80,22 @@ func (s *Service) processRun(ctx context.Context, cancel context.CancelFunc, org
 	}
 }
 
-// runStep executes the next step of a run and records its status before and after.
-func (s *Service) runStep(ctx context.Context, run *store.WorkflowRun) error {
+// runNextStep executes the next step of a run and records its status before and after.
+func (s *Service) runNextStep(ctx context.Context, run *store.WorkflowRun) error {
 	by := callerFor(run)
-	next, err := s.nextStep(ctx, by, run)
+	next, err := s.updateStepsAndFindNext(ctx, by, run)
 	if err != nil {
-		return s.recordFailure(ctx, run, err)
+		return s.recordWaitOrFailure(ctx, run, err)
 	}
 	if next == nil {
-		return s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
+		return s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
 			now := tx.Now()
 			r.Status, r.CompletedAt, r.LeaseHolder = api.RunCompleted, &now, ""
 			clearWait(r)
 			return recordEvent(tx, by, r, "completed", "completed")
 		})
 	}
-	err = s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
+	err = s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
 		if err := checkStarterAllowed(tx, r); err != nil {
 			return err
 		}
@@ -112,15 +112,15 @@ func (s *Service) runStep(ctx context.Context, run *store.WorkflowRun) error {
 		return err
 	})
 	if err != nil {
-		return s.recordFailure(ctx, run, err)
+		return s.recordWaitOrFailure(ctx, run, err)
 	}
 	switch err := s.attemptStep(ctx, next, by, run); {
 	case errors.Is(err, errRecheck):
 		return nil
 	case err != nil:
-		return s.recordFailure(ctx, run, err)
+		return s.recordWaitOrFailure(ctx, run, err)
 	}
-	return s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
+	return s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
 		now := tx.Now()
 		st := stepNamed(r, next.name)
 		st.Status, st.CompletedAt = api.StepCompleted, &now
@@ -153,9 +153,9 @@ func (s *Service) attemptStep(ctx context.Context, st *step, by api.Caller, run 
 	return st.run(ctx, s, by, run, st)
 }
 
-// nextStep returns the run's first step whose effect is missing, or nil if there is none. Steps
+// updateStepsAndFindNext returns the run's first step whose effect is missing, or nil if there is none. Steps
 // done by others are marked as completed, and steps that were undone as pending.
-func (s *Service) nextStep(ctx context.Context, by api.Caller, run *store.WorkflowRun) (*step, error) {
+func (s *Service) updateStepsAndFindNext(ctx context.Context, by api.Caller, run *store.WorkflowRun) (*step, error) {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func (s *Service) nextStep(ctx context.Context, by api.Caller, run *store.Workfl
 	}
 	stale := slices.ContainsFunc(steps, func(p step) bool { return isReached(&p) != (stepNamed(run, p.name).Status == api.StepCompleted) })
 	if stale {
-		err := s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
+		err := s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
 			now := tx.Now()
 			for n := range steps {
 				one, done := stepNamed(r, steps[n].name), isReached(&steps[n])
@@ -194,14 +194,14 @@ func (s *Service) nextStep(ctx context.Context, by api.Caller, run *store.Workfl
 	return nil, nil
 }
 
-// recordFailure records why a step did not finish: the run waits for users, is retried later, or
+// recordWaitOrFailure records why a step did not finish: the run waits for users, is retried later, or
 // has failed.
-func (s *Service) recordFailure(ctx context.Context, run *store.WorkflowRun, cause error) error {
+func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRun, cause error) error {
 	if errors.Is(cause, errLeaseLost) || ctx.Err() != nil {
 		return cause
 	}
 	by := callerFor(run)
-	return s.updateLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
+	return s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
 		r.LeaseHolder, r.HasSignal = "", false
 		st := stepNamed(r, r.CurrentStep)
 		var w *waitError

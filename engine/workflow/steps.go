@@ -22,9 +22,9 @@ var plans = map[string][]step{
 	api.WorkflowIngest: append(lifecycleSteps(api.StateDocumentsIngested), readDocumentsStep),
 	api.WorkflowRefresh: {
 		readDocumentsStep,
-		{name: "refresh_soa", title: "refresh the evidence", run: refreshStep(api.GateSoA)},
-		{name: "approve_soa", title: "get the Statement of Applicability approved", run: approveSoA},
-		{name: "refresh_gap_analysis", title: "refresh the gap analysis", run: refreshStep(api.GateGapAnalysis)},
+		{name: "refresh_soa", title: "refresh the evidence", run: newRefreshStep(api.GateSoA)},
+		{name: "approve_soa", title: "get the Statement of Applicability approved", run: submitSoAAndAwaitApproval},
+		{name: "refresh_gap_analysis", title: "refresh the gap analysis", run: newRefreshStep(api.GateGapAnalysis)},
 	},
 	api.WorkflowReport: {{name: "write_reports", title: "write the reports", run: writeReports}},
 }
@@ -33,14 +33,14 @@ var readDocumentsStep = step{
 	name:  "read_documents",
 	title: "read the documents",
 	run: func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
-		return s.evidence.Wait(ctx, by, run.AssessmentID)
+		return s.evidence.WaitForDocuments(ctx, by, run.AssessmentID)
 	},
 }
 
 // lifecycleSteps returns one step per transition up to a state, named after its target state.
 func lifecycleSteps(last api.State) (out []step) {
 	for _, m := range api.Moves {
-		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeMove})
+		out = append(out, step{name: string(m.To), title: m.Work, targetState: m.To, run: makeTransition})
 		if m.To == last {
 			break
 		}
@@ -48,24 +48,24 @@ func lifecycleSteps(last api.State) (out []step) {
 	return out
 }
 
-// makeMove makes one transition, unless it has to wait for users.
-func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
+// makeTransition makes one transition, unless it has to wait for users.
+func makeTransition(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil || st.State.HasReached(p.targetState) {
 		return err
 	}
-	if next, ok := st.State.Next(); !ok || next.To != p.targetState {
+	if next, ok := st.State.NextMove(); !ok || next.To != p.targetState {
 		return errRecheck // the state has changed since the step was chosen
 	}
 	if st.GateError != nil {
 		if st.PendingApprovalID == "" {
-			return waitForInput("%s", st.GateError.Message)
+			return newWaitForInputError("%s", st.GateError.Message)
 		}
 		return &waitError{status: api.RunApproval, message: st.GateError.Message, approvalID: st.PendingApprovalID}
 	}
 	if st.ReturnReason != "" && !run.HasSignal {
 		// The user may still be editing: submitting or a signal shows that they are done.
-		return waitForInput("it was returned (%s): revise it and submit it for review", st.ReturnReason)
+		return newWaitForInputError("it was returned (%s): revise it and submit it for review", st.ReturnReason)
 	}
 	in := &api.TransitionInput{AssessmentInput: api.AssessmentInput{AssessmentID: run.AssessmentID}}
 	in.Body.TargetState, in.Body.Reason = p.targetState, fmt.Sprintf("step of the %s workflow", run.WorkflowType)
@@ -79,22 +79,22 @@ func makeMove(ctx context.Context, s *Service, by api.Caller, run *store.Workflo
 		if now.State != st.State {
 			return errRecheck // the state was changed concurrently
 		}
-		return waitForInput("%s", api.AsError(err).Message)
+		return newWaitForInputError("%s", api.AsError(err).Message)
 	case api.IsCode(err, api.CodeApproval):
-		return waitForInput("%s", api.AsError(err).Message)
+		return newWaitForInputError("%s", api.AsError(err).Message)
 	}
 	return err
 }
 
-func refreshStep(gate api.Gate) func(context.Context, *Service, api.Caller, *store.WorkflowRun, *step) error {
+func newRefreshStep(gate api.Gate) func(context.Context, *Service, api.Caller, *store.WorkflowRun, *step) error {
 	return func(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, _ *step) error {
-		_, err := s.assessments.RedraftIfChanged(ctx, by, run.AssessmentID, gate)
+		_, err := s.assessments.RedraftIfInputsChanged(ctx, by, run.AssessmentID, gate)
 		return err
 	}
 }
 
-// approveSoA submits the latest Statement of Applicability once and waits for its approval.
-func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
+// submitSoAAndAwaitApproval submits the latest Statement of Applicability once and waits for its approval.
+func submitSoAAndAwaitApproval(ctx context.Context, s *Service, by api.Caller, run *store.WorkflowRun, p *step) error {
 	st, err := s.assessments.Progress(ctx, by, run.AssessmentID)
 	if err != nil {
 		return err
@@ -116,14 +116,14 @@ func approveSoA(ctx context.Context, s *Service, by api.Caller, run *store.Workf
 			approvalID: *v.ApprovalID,
 		}
 	case api.VersionRejected:
-		return waitForInput("the Statement of Applicability was rejected: revise it and submit it for review")
+		return newWaitForInputError("the Statement of Applicability was rejected: revise it and submit it for review")
 	}
 	if stepNamed(run, p.name).Attempts > 1 && !run.HasSignal {
-		return waitForInput("the Statement of Applicability is being revised: submit it for review")
+		return newWaitForInputError("the Statement of Applicability is being revised: submit it for review")
 	}
 	if _, err := s.assessments.SubmitSoA(ctx, by, &api.SoAInput{SoAVersionID: st.SoAVersionID}); err != nil {
 		if api.IsCode(err, api.CodeInvalidState) {
-			return waitForInput("%s", api.AsError(err).Message)
+			return newWaitForInputError("%s", api.AsError(err).Message)
 		}
 		return err
 	}
@@ -134,8 +134,8 @@ func writeReports(ctx context.Context, s *Service, by api.Caller, run *store.Wor
 	return s.reports.WriteFinalReports(ctx, by, run.AssessmentID)
 }
 
-// progressDetail returns the progress of the current step, or nil if it is unknown.
-func progressDetail(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
+// documentProgressText returns the progress of the current step, or nil if it is unknown.
+func documentProgressText(tx *store.Tx, run *api.WorkflowRun) (*string, error) {
 	if run.Status != api.RunRunning || run.CurrentStep != readDocumentsStep.name && run.CurrentStep != string(api.StateDocumentsIngested) {
 		return nil, nil
 	}

@@ -96,7 +96,7 @@ func (s *Service) streamRun(ctx context.Context, by api.Caller, id string, last 
 }
 
 func sendEvent(w io.Writer, eventType string, run *api.WorkflowRun) error {
-	api.NeverNull(run)
+	api.ReplaceNilCollections(run)
 	b, err := json.Marshal(run)
 	if err != nil {
 		return err

@@ -100,17 +100,17 @@ func (s *Service) dispatchRuns(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) isActive(id string) bool {
+func (s *Service) isActive(runID string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.cancelByRun[id]
+	_, ok := s.cancelByRun[runID]
 	return ok
 }
 
-func (s *Service) cancelActive(id string) {
+func (s *Service) cancelIfActive(runID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel, ok := s.cancelByRun[id]; ok {
+	if cancel, ok := s.cancelByRun[runID]; ok {
 		cancel()
 	}
 }
@@ -192,9 +192,9 @@ func (s *Service) saveRun(tx *store.Tx, run *store.WorkflowRun) error {
 	return store.WorkflowRuns.Put(tx, run.OrganizationID, run)
 }
 
-// updateLeased changes a run in a transaction, or returns errLeaseLost if this worker no longer
+// updateIfLeased changes a run in a transaction, or returns errLeaseLost if this worker no longer
 // holds it.
-func (s *Service) updateLeased(ctx context.Context, run *store.WorkflowRun, change func(*store.Tx, *store.WorkflowRun) error) error {
+func (s *Service) updateIfLeased(ctx context.Context, run *store.WorkflowRun, change func(*store.Tx, *store.WorkflowRun) error) error {
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.WorkflowRuns.Get(tx, run.OrganizationID, run.ID)
 		if errors.Is(err, store.ErrNotFound) {
@@ -220,8 +220,8 @@ func (s *Service) updateLeased(ctx context.Context, run *store.WorkflowRun, chan
 	})
 }
 
-// renewLease renews the lease while a step is running and aborts the step if the lease is lost.
-func (s *Service) renewLease(ctx context.Context, cancel context.CancelFunc, org, id string) {
+// renewLeaseUntilDone renews the lease while a step is running and aborts the step if the lease is lost.
+func (s *Service) renewLeaseUntilDone(ctx context.Context, cancel context.CancelFunc, org, id string) {
 	if s.db.IsSoleWriter() {
 		return
 	}

@@ -212,7 +212,7 @@ func toAPIRun(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err er
 			out.Status, out.WaitingFor, out.ApprovalID = api.RunPending, nil, nil
 		}
 	}
-	out.Detail, err = progressDetail(tx, &out)
+	out.Detail, err = documentProgressText(tx, &out)
 	return out, err
 }
 
@@ -296,7 +296,7 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInp
 		}
 		run.Status, run.CompletedAt, run.LeaseHolder = api.RunCancelled, &now, ""
 		clearWait(run)
-		tx.AfterCommit(func() { s.cancelActive(run.ID) })
+		tx.AfterCommit(func() { s.cancelIfActive(run.ID) })
 		return recordEvent(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
 	})
 }

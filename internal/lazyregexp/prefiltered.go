@@ -37,14 +37,14 @@ func NewPrefiltered(text string) *Prefiltered { return &Prefiltered{expression: 
 // are known.
 func (g *Prefiltered) RequiredWords() []string {
 	var out []string
-	for _, w := range g.prepare().required {
+	for _, w := range g.parseOnce().required {
 		out = append(out, w.word)
 	}
 	return out
 }
 
-// prepare parses the expression on first use and returns g.
-func (g *Prefiltered) prepare() *Prefiltered {
+// parseOnce parses the expression on first use and returns g.
+func (g *Prefiltered) parseOnce() *Prefiltered {
 	g.once.Do(func() {
 		g.full = lazyCompile(g.expression)
 		tree, err := syntax.Parse(g.expression, syntax.Perl)
@@ -114,7 +114,7 @@ func splitAlternatives(t *syntax.Regexp) []*syntax.Regexp {
 func requiredWords(t *syntax.Regexp) []string {
 	switch t.Op {
 	case syntax.OpLiteral:
-		return longestLiteral(t)
+		return longestASCIIPart(t)
 	case syntax.OpCapture, syntax.OpPlus:
 		return requiredWords(t.Sub[0])
 	case syntax.OpRepeat:
@@ -162,9 +162,9 @@ func shortestLength(words []string) int {
 	return n
 }
 
-// longestLiteral returns the longest ASCII part of a literal, in lower case, or nil if it is
+// longestASCIIPart returns the longest ASCII part of a literal, in lower case, or nil if it is
 // shorter than two letters.
-func longestLiteral(t *syntax.Regexp) []string {
+func longestASCIIPart(t *syntax.Regexp) []string {
 	best, current := "", ""
 	for _, r := range t.Rune {
 		if r >= 0x80 {
@@ -181,10 +181,10 @@ func longestLiteral(t *syntax.Regexp) []string {
 	return []string{best}
 }
 
-// candidateParts returns a bit for each alternative that could match; 0 means that the expression
+// candidateAlternativeMask returns a bit for each alternative that could match; 0 means that the expression
 // can't match.
-func (g *Prefiltered) candidateParts(s string) (parts uint64) {
-	if g.prepare().bigrams == nil {
+func (g *Prefiltered) candidateAlternativeMask(s string) (parts uint64) {
+	if g.parseOnce().bigrams == nil {
 		return ^uint64(0)
 	}
 	last := byte(0)
@@ -193,7 +193,7 @@ func (g *Prefiltered) candidateParts(s string) (parts uint64) {
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
 		}
-		if c >= 0x80 && foldsToASCII(s[i:]) {
+		if c >= 0x80 && startsWithASCIIFoldingRune(s[i:]) {
 			return ^uint64(0)
 		}
 		at := int(last)<<8 | int(c)
@@ -212,9 +212,9 @@ func (g *Prefiltered) candidateParts(s string) (parts uint64) {
 	return parts
 }
 
-// foldsToASCII reports whether s begins with ſ or the Kelvin sign, which case-insensitive
+// startsWithASCIIFoldingRune reports whether s begins with ſ or the Kelvin sign, which case-insensitive
 // expressions treat as s and k.
-func foldsToASCII(s string) bool {
+func startsWithASCIIFoldingRune(s string) bool {
 	return strings.HasPrefix(s, "\u017f") || strings.HasPrefix(s, "\u212a")
 }
 
@@ -239,7 +239,7 @@ func hasPrefixFold(s, word string) bool {
 func (g *Prefiltered) String() string { return g.expression }
 
 func (g *Prefiltered) MatchString(s string) bool {
-	parts := g.candidateParts(s)
+	parts := g.candidateAlternativeMask(s)
 	if len(g.parts) == 0 {
 		return parts != 0 && g.full().MatchString(s)
 	}
@@ -259,7 +259,7 @@ func (g *Prefiltered) FindString(s string) string {
 }
 
 func (g *Prefiltered) FindStringIndex(s string) (first []int) {
-	parts := g.candidateParts(s)
+	parts := g.candidateAlternativeMask(s)
 	if len(g.parts) == 0 {
 		if parts == 0 {
 			return nil
@@ -279,35 +279,35 @@ func (g *Prefiltered) FindStringIndex(s string) (first []int) {
 }
 
 func (g *Prefiltered) FindStringSubmatch(s string) []string {
-	if g.candidateParts(s) == 0 {
+	if g.candidateAlternativeMask(s) == 0 {
 		return nil
 	}
 	return g.full().FindStringSubmatch(s)
 }
 
 func (g *Prefiltered) ReplaceAllString(s, with string) string {
-	if g.candidateParts(s) == 0 {
+	if g.candidateAlternativeMask(s) == 0 {
 		return s
 	}
 	return g.full().ReplaceAllString(s, with)
 }
 
 func (g *Prefiltered) FindAllString(s string, n int) []string {
-	if g.candidateParts(s) == 0 {
+	if g.candidateAlternativeMask(s) == 0 {
 		return nil
 	}
 	return g.full().FindAllString(s, n)
 }
 
 func (g *Prefiltered) FindAllStringIndex(s string, n int) [][]int {
-	if g.candidateParts(s) == 0 {
+	if g.candidateAlternativeMask(s) == 0 {
 		return nil
 	}
 	return g.full().FindAllStringIndex(s, n)
 }
 
 func (g *Prefiltered) FindAllStringSubmatch(s string, n int) [][]string {
-	if g.candidateParts(s) == 0 {
+	if g.candidateAlternativeMask(s) == 0 {
 		return nil
 	}
 	return g.full().FindAllStringSubmatch(s, n)

@@ -59,8 +59,8 @@ func mustParsePrefixes(all ...string) (out []netip.Prefix) {
 	return out
 }
 
-// isReachable reports whether connections to an address are allowed.
-func isReachable(a netip.Addr, allowed []netip.Prefix) bool {
+// isAddressAllowed reports whether connections to an address are allowed.
+func isAddressAllowed(a netip.Addr, allowed []netip.Prefix) bool {
 	a = a.Unmap().WithZone("")
 	in := func(p netip.Prefix) bool { return p.Contains(a) }
 	if slices.ContainsFunc(allowed, in) {
@@ -102,7 +102,7 @@ func (g Guard) CheckURL(field, raw string) (string, error) {
 func (g Guard) CheckHost(field, host string) error {
 	a, literal := netip.ParseAddr(strings.Trim(host, "[]"))
 	switch {
-	case literal == nil && !isReachable(a, g.Allowed):
+	case literal == nil && !isAddressAllowed(a, g.Allowed):
 		return api.Invalid(
 			field,
 			"%s is a loopback or private network address; the operator can allow it (SERVICE_WEBHOOK_ALLOW)",
@@ -127,7 +127,7 @@ const (
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
-		if err != nil || !isReachable(to.Addr(), g.Allowed) {
+		if err != nil || !isAddressAllowed(to.Addr(), g.Allowed) {
 			return fmt.Errorf("%s is a loopback or private network address", to.Addr())
 		}
 		return nil
@@ -245,7 +245,7 @@ func RedactError(err error) error {
 	if errors.As(err, &urlErr) && urlErr.Err != nil {
 		err = urlErr.Err
 	}
-	return errors.New(SafeLine(err.Error()))
+	return errors.New(SanitizeLine(err.Error()))
 }
 
 // RetryAfter returns the delay that a response's Retry-After header requests, or 0.
@@ -260,8 +260,8 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// SafeLine returns untrusted text as a single line without control characters, of at most 300 bytes.
-func SafeLine(s string) string {
+// SanitizeLine returns untrusted text as a single line without control characters, of at most 300 bytes.
+func SanitizeLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	}), " ")

@@ -67,7 +67,7 @@ func TestErrorsHideTheURL(t *testing.T) {
 	if err.Error() != "refused by peer" {
 		t.Errorf("%q", err)
 	}
-	if got := SafeLine(strings.Repeat("é", 400)); len(got) > 310 || !strings.HasSuffix(got, "…") {
+	if got := SanitizeLine(strings.Repeat("é", 400)); len(got) > 310 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -110,7 +110,7 @@ type Box struct {
 // New returns a Box that loads its keys on first use.
 func New(keys KeyStore) *Box { return &Box{keys: keys} }
 
-func (b *Box) ciphers() ([]cipher.AEAD, error) {
+func (b *Box) loadCiphers() ([]cipher.AEAD, error) {
 	b.mu.RLock()
 	boxes := b.aeads
 	b.mu.RUnlock()
@@ -119,11 +119,11 @@ func (b *Box) ciphers() ([]cipher.AEAD, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.aeads, b.load()
+	return b.aeads, b.loadKeys()
 }
 
-// load loads the keys if they are not loaded; mu must be held.
-func (b *Box) load() error {
+// loadKeys loads the keys if they are not loaded; mu must be held.
+func (b *Box) loadKeys() error {
 	if b.aeads != nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (b *Box) setKeys(keys []Key) error {
 
 // Seal encrypts a secret with the current key. The result starts with the nonce.
 func (b *Box) Seal(secret []byte) ([]byte, error) {
-	boxes, err := b.ciphers()
+	boxes, err := b.loadCiphers()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (b *Box) Open(sealed []byte) ([]byte, error) {
 
 // openWithIndex decrypts a secret and returns the index of its key; 0 is the current key.
 func (b *Box) openWithIndex(sealed []byte) ([]byte, int, error) {
-	boxes, err := b.ciphers()
+	boxes, err := b.loadCiphers()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -202,7 +202,7 @@ func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
 
 // KeyInfo returns the location of the keys and their IDs, the current one first.
 func (b *Box) KeyInfo() (place string, ids []string, err error) {
-	if _, err := b.ciphers(); err != nil {
+	if _, err := b.loadCiphers(); err != nil {
 		return "", nil, err
 	}
 	b.mu.RLock()
@@ -229,7 +229,7 @@ func (b *Box) DropOldKeys() error {
 func (b *Box) replaceKeys(place string, next func([]Key) []Key) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.load(); err != nil {
+	if err := b.loadKeys(); err != nil {
 		return err
 	}
 	keys := next(slices.Clone(b.loaded))

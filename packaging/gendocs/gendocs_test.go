@@ -106,7 +106,7 @@ func TestLicensesOfAllLinkedModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := collectLicenses(all)
+	found, err := collectModuleLicenses(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestCollectsNoticesOfSubfolders(t *testing.T) {
 		Path, Version, Dir string
 		Main               bool
 	}{Path: "m", Version: "v1.0.0", Dir: root}
-	got, err := collectLicenses([]linkedPackage{p, p})
+	got, err := collectModuleLicenses([]linkedPackage{p, p})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,9 +80,9 @@ type licenseText struct {
 	content      []byte
 }
 
-// collectLicenses collects the licenses and notices of modules: those at the root, and those in the
+// collectModuleLicenses collects the licenses and notices of modules: those at the root, and those in the
 // folders of linked packages and their parents, where a part has its own terms.
-func collectLicenses(all []linkedPackage) ([]licenseText, error) {
+func collectModuleLicenses(packages []linkedPackage) ([]licenseText, error) {
 	var out []licenseText
 	taken := map[string]bool{}
 	take := func(module, root, path string) error {
@@ -108,7 +108,7 @@ func collectLicenses(all []linkedPackage) ([]licenseText, error) {
 		)
 		return nil
 	}
-	for _, p := range all {
+	for _, p := range packages {
 		if p.Standard || p.Module == nil || p.Module.Main {
 			continue
 		}
@@ -168,7 +168,7 @@ func writeLicenses(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	found, err := collectLicenses(all)
+	found, err := collectModuleLicenses(all)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 	date := time.Unix(*unix, 0).UTC()
 	switch rest := f.Args(); {
 	case args[0] == "write" && len(rest) == 1:
-		return writeAll(ctx, rest[0], *version, date)
+		return regenerateAll(ctx, rest[0], *version, date)
 	case args[0] == "provenance" && len(rest) == 1:
 		return writeProvenance(buildInfo{version: *version, commit: *commit, source: *source, builder: *builder}, rest[0])
 	}
@@ -58,8 +58,8 @@ func run(ctx context.Context, args []string) error {
 // usageError returns an error about the command line.
 func usageError(problem string) error { return fmt.Errorf("%s\n%s", problem, strings.TrimSpace(usage)) }
 
-// writeAll writes all files that are the same for every system.
-func writeAll(ctx context.Context, dir, version string, date time.Time) error {
+// regenerateAll writes all files that are the same for every system.
+func regenerateAll(ctx context.Context, dir, version string, date time.Time) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}

@@ -66,12 +66,12 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	b, err := open(ctx, path, o.LockTimeout, &bbolt.Options{
+	b, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{
 		// Without the free list on disk, the file grows far less while there is a long reader. In
 		// return, Open has to read all pages once.
 		NoFreelistSync:  true,
 		FreelistType:    bbolt.FreelistMapType,
-		InitialMmapSize: mmapSize(),
+		InitialMmapSize: initialMmapSize(),
 		NoStatistics:    true,
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	if fresh {
 		if err := disk.SyncDir(filepath.Dir(path)); err != nil {
-			return nil, errors.Join(disk.Classify(err), b.Close())
+			return nil, errors.Join(disk.ClassifyError(err), b.Close())
 		}
 	}
 	db := &DB{bolt: b, path: path, log: o.Logger, writeToken: make(chan struct{}, 1), closed: make(chan struct{})}
@@ -87,14 +87,14 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// open opens the file, waiting up to wait for its lock.
-func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, error) {
+// openWithRetry opens the file, waiting up to wait for its lock.
+func openWithRetry(ctx context.Context, path string, wait time.Duration, o *bbolt.Options) (*bbolt.DB, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		o.Timeout = max(min(wait, lockStep), time.Nanosecond)
-		b, err := openLocked(path, o)
+		b, err := openOnce(path, o)
 		wait -= lockStep
 		switch again := errors.Is(err, berrors.ErrTimeout) || errors.Is(err, errReplaced); {
 		case err == nil:
@@ -108,7 +108,7 @@ func open(ctx context.Context, path string, wait time.Duration, o *bbolt.Options
 // errReplaced is the error if the path refers to another file once the lock is acquired.
 var errReplaced = errors.New("the file was replaced by a restore meanwhile; try again")
 
-func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
+func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	var file *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = os.OpenFile(name, flag, mode)
@@ -134,9 +134,9 @@ func openLocked(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	return nil, errors.Join(err, b.Close())
 }
 
-// mmapSize returns the initial size of the memory mapping. It is address space, not memory, and
+// initialMmapSize returns the initial size of the memory mapping. It is address space, not memory, and
 // lets the file grow without a new mapping, for which a writer has to wait for all readers.
-func mmapSize() int {
+func initialMmapSize() int {
 	switch {
 	case runtime.GOOS == "windows": // there it would be the size of the file
 		return 0
@@ -169,7 +169,7 @@ func toKVError(path string, err error) error {
 			err = fmt.Errorf("%w (%w)", err, e)
 		}
 	}
-	return disk.Classify(err)
+	return disk.ClassifyError(err)
 }
 
 // View implements kv.Driver.

@@ -42,7 +42,7 @@ const (
 // values, because the file has no checksums of them.
 func checkPages(ctx context.Context, path string, wait time.Duration) error {
 	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
-	b, err := open(ctx, path, wait, &bbolt.Options{ReadOnly: true})
+	b, err := openWithRetry(ctx, path, wait, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func checkPages(ctx context.Context, path string, wait time.Duration) error {
 		return err
 	}
 	w := pageChecker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize)}
-	if err := w.check(info.Size()); err != nil {
+	if err := w.checkFile(info.Size()); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -77,12 +77,12 @@ type pageChecker struct {
 
 var byteOrder = binary.NativeEndian
 
-func (w *pageChecker) check(size int64) error {
+func (w *pageChecker) checkFile(fileSize int64) error {
 	root, err := w.readMeta()
 	if err != nil {
 		return err
 	}
-	if have := uint64(size / w.pageSize); w.pages > have {
+	if have := uint64(fileSize / w.pageSize); w.pages > have {
 		return fmt.Errorf("it is truncated: it has %d of %d pages", have, w.pages)
 	}
 	w.seen = make([]bool, w.pages)
@@ -119,11 +119,11 @@ func (w *pageChecker) checkTree(id uint64) error {
 			return err
 		}
 		id := todo[len(todo)-1]
-		b, err := w.readPage(id)
+		b, err := w.readUnseenPage(id)
 		if err != nil {
 			return err
 		}
-		below, err := childPages(b)
+		below, err := childPageIDs(b)
 		if err != nil {
 			return fmt.Errorf("page %d: %w", id, err)
 		}
@@ -132,8 +132,8 @@ func (w *pageChecker) checkTree(id uint64) error {
 	return nil
 }
 
-// readPage reads a page with its overflow pages. The result is valid until the next call.
-func (w *pageChecker) readPage(id uint64) ([]byte, error) {
+// readUnseenPage reads a page with its overflow pages. The result is valid until the next call.
+func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.pages {
 		return nil, fmt.Errorf("page %d is referenced but does not exist", id)
 	}
@@ -162,8 +162,8 @@ func (w *pageChecker) readPage(id uint64) ([]byte, error) {
 	return w.buffer, err
 }
 
-// childPages checks a page of the tree and returns the pages it refers to.
-func childPages(b []byte) (below []uint64, err error) {
+// childPageIDs checks a page of the tree and returns the pages it refers to.
+func childPageIDs(b []byte) (below []uint64, err error) {
 	if len(b) < pageHeader {
 		return nil, fmt.Errorf("it is too short")
 	}
@@ -221,7 +221,7 @@ func bucketRoots(value []byte) ([]uint64, error) {
 	if len(inline) < pageHeader || byteOrder.Uint16(inline[8:]) != flagLeaf {
 		return nil, fmt.Errorf("a bucket without a page")
 	}
-	below, err := childPages(inline)
+	below, err := childPageIDs(inline)
 	if err == nil && len(below) > 0 {
 		err = fmt.Errorf("a bucket in a bucket's value")
 	}
@@ -234,7 +234,7 @@ func Verify(ctx context.Context, path string) (err error) {
 	if err := checkPages(ctx, path, lockStep); err != nil {
 		return err
 	}
-	b, err := open(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
+	b, err := openWithRetry(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})
 	if err != nil {
 		return err
 	}

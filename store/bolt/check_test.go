@@ -114,7 +114,7 @@ func FuzzPage(f *testing.F) {
 		f.Add(whole[i*page : (i+1)*page])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _ = childPages(b)
+		_, _ = childPageIDs(b)
 		_, _ = bucketRoots(b)
 		if len(b) < page {
 			return

@@ -131,7 +131,7 @@ func (t *tx) Drop(name string) error {
 	if err := t.checkUsable(true); err != nil {
 		return err
 	}
-	if err := kv.CheckTable(name); err != nil {
+	if err := kv.CheckTableName(name); err != nil {
 		return err
 	}
 	tb := t.table(name)
@@ -147,7 +147,7 @@ func (t *tx) Drop(name string) error {
 
 func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 	return func(yield func(kv.Pair, error) bool) {
-		if err := kv.CheckTable(name); err != nil {
+		if err := kv.CheckTableName(name); err != nil {
 			yield(kv.Pair{}, err)
 			return
 		}
@@ -169,7 +169,7 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 			switch {
 			case cursor == nil || seen != tb.changes:
 				cursor, seen = tb.bucket.Cursor(), tb.changes
-				k, v = tb.seekFirst(cursor, r, last)
+				k, v = tb.seekFirstAfter(cursor, r, last)
 			case r.Reverse:
 				k, v = tb.seekPrevious(cursor, last)
 			default:
@@ -195,9 +195,9 @@ func (t *tx) Scan(name string, r kv.Range) iter.Seq2[kv.Pair, error] {
 // maxKeyBound sorts after every key.
 var maxKeyBound = bytes.Repeat([]byte{0xFF}, kv.MaxKey+1)
 
-// seekFirst moves the cursor to the first pair of the range, or, unless last is empty, to the pair
+// seekFirstAfter moves the cursor to the first pair of the range, or, unless last is empty, to the pair
 // after last in the scan's direction.
-func (tb *table) seekFirst(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
+func (tb *table) seekFirstAfter(c *bbolt.Cursor, r kv.Range, last []byte) (k, v []byte) {
 	if r.Reverse {
 		below := r.End
 		switch {

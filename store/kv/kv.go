@@ -89,8 +89,8 @@ type Range struct {
 	Reverse    bool
 }
 
-// CheckTable returns an error for a name that drivers don't support.
-func CheckTable(table string) error {
+// CheckTableName returns an error for a name that drivers don't support.
+func CheckTableName(table string) error {
 	if table == "" || len(table) > MaxTable {
 		return fmt.Errorf("%w: a table name must have 1 to %d bytes, %q has %d", ErrBadKey, MaxTable, truncate(table), len(table))
 	}
@@ -99,7 +99,7 @@ func CheckTable(table string) error {
 
 // CheckKey returns an error for a key that drivers don't support.
 func CheckKey(table string, key []byte) error {
-	if err := CheckTable(table); err != nil {
+	if err := CheckTableName(table); err != nil {
 		return err
 	}
 	if len(key) == 0 {

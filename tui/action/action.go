@@ -92,13 +92,13 @@ func Footer(all []Action, w int, hasHelp bool) draw.Line {
 
 // WriteHelp writes the actions under a heading, disabled ones with their reason.
 func WriteHelp(p *draw.Page, title string, all []Action) {
-	p.Title("%s", title)
+	p.AddTitle("%s", title)
 	for _, a := range all {
 		keys := draw.TextLine(draw.Bold, a.KeyNames()).Fit(min(16, p.Width()/3), draw.Plain)
 		inner := draw.NewPage(p.Width() - min(16, p.Width()/3) - 1)
-		inner.Text(draw.Plain, a.Help)
+		inner.AddText(draw.Plain, a.Help)
 		if a.DisabledReason != "" {
-			inner.Text(draw.Dim, "(not now: "+a.DisabledReason+")")
+			inner.AddText(draw.Dim, "(not now: "+a.DisabledReason+")")
 		}
 		for i, l := range inner.Lines {
 			if i > 0 {

@@ -32,8 +32,8 @@ const (
 
 const colorMask Style = 7
 
-// sgr returns the escape sequence of a style, or "" for a plain one.
-func (s Style) sgr(color bool) string {
+// escapeSequence returns the escape sequence of a style, or "" for a plain one.
+func (s Style) escapeSequence(color bool) string {
 	var codes []string
 	for _, c := range []struct {
 		style Style
@@ -156,12 +156,12 @@ func Render(lines []Line, w, h int, color bool) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		render(&b, l.Cut(w), w, color)
+		renderLine(&b, l.Cut(w), w, color)
 	}
 	return b.String()
 }
 
-func render(b *strings.Builder, l Line, w int, color bool) {
+func renderLine(b *strings.Builder, l Line, w int, color bool) {
 	// Signs of neighbouring spans can join to one that is wider than both.
 	if text := l.Text(); len(l) > 1 && print.Width(text) > w {
 		l = Line{{print.Truncate(text, w), Plain}}
@@ -170,7 +170,7 @@ func render(b *strings.Builder, l Line, w int, color bool) {
 		if s.Text == "" {
 			continue
 		}
-		begin := s.Style.sgr(color)
+		begin := s.Style.escapeSequence(color)
 		b.WriteString(begin)
 		b.WriteString(s.Text)
 		if begin != "" {
@@ -180,7 +180,7 @@ func render(b *strings.Builder, l Line, w int, color bool) {
 }
 
 // SideBySide puts two columns next to each other, the left one lw cells wide, separated by a rule.
-func SideBySide(left, right []Line, lw, h int) []Line {
+func SideBySide(left, right []Line, leftWidth, h int) []Line {
 	out := make([]Line, h)
 	for i := range out {
 		var l, r Line
@@ -190,7 +190,7 @@ func SideBySide(left, right []Line, lw, h int) []Line {
 		if i < len(right) {
 			r = right[i]
 		}
-		out[i] = append(append(l.Fit(lw, Plain), Span{"│ ", Dim}), r...)
+		out[i] = append(append(l.Fit(leftWidth, Plain), Span{"│ ", Dim}), r...)
 	}
 	return out
 }

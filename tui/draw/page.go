@@ -19,24 +19,24 @@ func NewPage(w int) *Page { return &Page{w: max(w, 1)} }
 // Width returns the width of the page in cells.
 func (p *Page) Width() int { return p.w }
 
-// Blank adds an empty line, but never two in a row, nor one at the top.
-func (p *Page) Blank() {
+// AddBlank adds an empty line, but never two in a row, nor one at the top.
+func (p *Page) AddBlank() {
 	if n := len(p.Lines); n > 0 && len(p.Lines[n-1]) > 0 {
 		p.Lines = append(p.Lines, nil)
 	}
 }
 
-// Title adds a heading with a blank line before it.
-func (p *Page) Title(format string, args ...any) {
-	p.Blank()
-	p.Text(Bold, fmt.Sprintf(format, args...))
+// AddTitle adds a heading with a blank line before it.
+func (p *Page) AddTitle(format string, args ...any) {
+	p.AddBlank()
+	p.AddText(Bold, fmt.Sprintf(format, args...))
 }
 
-// Text adds wrapped text.
-func (p *Page) Text(style Style, text string) { p.Indent(0, style, text) }
+// AddText adds wrapped text.
+func (p *Page) AddText(style Style, text string) { p.AddIndented(0, style, text) }
 
-// Indent adds wrapped text indented by the given number of cells.
-func (p *Page) Indent(columns int, style Style, text string) {
+// AddIndented adds wrapped text indented by the given number of cells.
+func (p *Page) AddIndented(columns int, style Style, text string) {
 	columns = min(columns, p.w/3)
 	for _, l := range print.Wrap(print.SafeBlock(text), p.w-columns) {
 		p.Lines = append(p.Lines, Line{{spaces(columns), Plain}, {l, style}})
@@ -51,7 +51,7 @@ const minHintHeight = 4
 
 // ScrollLines returns h lines starting at an offset, which is clamped to the content; the last line
 // shows how many more there are and the key to scroll.
-func ScrollLines(lines []Line, offset *int, h int, key string) []Line {
+func ScrollLines(lines []Line, offset *int, h int, keyHint string) []Line {
 	*offset = max(0, min(*offset, len(lines)-h))
 	lines = lines[*offset:]
 	if len(lines) <= h {
@@ -60,7 +60,7 @@ func ScrollLines(lines []Line, offset *int, h int, key string) []Line {
 	if h < minHintHeight {
 		return lines[:max(0, h)]
 	}
-	return append(lines[:h-1:h-1], TextLine(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, key)))
+	return append(lines[:h-1:h-1], TextLine(Dim, fmt.Sprintf("▼ %d more lines%s", len(lines)-h+1, keyHint)))
 }
 
 // stackedBelow is the page width below which a long value is drawn below its name.
@@ -69,14 +69,14 @@ const stackedBelow = 60
 // fieldWidth is the column where the values of fields begin.
 const fieldWidth = 15
 
-// Field adds a name and its value; an empty value adds nothing.
-func (p *Page) Field(name, value string, style Style) {
+// AddField adds a name and its value; an empty value adds nothing.
+func (p *Page) AddField(name, value string, style Style) {
 	if strings.TrimSpace(value) == "" {
 		return
 	}
 	if p.w < 2*fieldWidth || p.w < stackedBelow && (strings.Contains(value, "\n") || print.Width(print.SafeLine(value)) > p.w-fieldWidth) {
-		p.Text(Dim, name)
-		p.Indent(2, style, value)
+		p.AddText(Dim, name)
+		p.AddIndented(2, style, value)
 		return
 	}
 	for i, l := range print.Wrap(print.SafeBlock(value), p.w-fieldWidth) {

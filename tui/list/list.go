@@ -50,12 +50,12 @@ type List struct {
 // Refresh rereads the rows, keeping the cursor on its row.
 func (l *List) Refresh() {
 	at := ""
-	if row, ok := l.Current(); ok && row < l.Source.Len() {
+	if row, ok := l.CurrentRow(); ok && row < l.Source.Len() {
 		at = l.Source.ID(row)
 	}
 	l.applyFilter()
 	if at != "" {
-		l.Select(at)
+		l.MoveToID(at)
 	}
 	l.cursor = max(0, min(l.cursor, len(l.visible)-1))
 }
@@ -91,22 +91,22 @@ func (l *List) SetFilter(words string) {
 // Filter returns the active filter.
 func (l *List) Filter() string { return l.filter }
 
-// Visible returns the rows that match the filter.
-func (l *List) Visible() []int { return l.visible }
+// VisibleRows returns the rows that match the filter.
+func (l *List) VisibleRows() []int { return l.visible }
 
-// Current returns the row under the cursor, or false if there is none.
-func (l *List) Current() (int, bool) {
+// CurrentRow returns the row under the cursor, or false if there is none.
+func (l *List) CurrentRow() (int, bool) {
 	if l.cursor < 0 || l.cursor >= len(l.visible) {
 		return 0, false
 	}
 	return l.visible[l.cursor], true
 }
 
-// Position returns the cursor's position among the visible rows, from 1.
-func (l *List) Position() int { return min(l.cursor+1, len(l.visible)) }
+// CursorPosition returns the cursor's position among the visible rows, from 1.
+func (l *List) CursorPosition() int { return min(l.cursor+1, len(l.visible)) }
 
-// Select moves the cursor to the row with an id.
-func (l *List) Select(id string) bool {
+// MoveToID moves the cursor to the row with an id.
+func (l *List) MoveToID(id string) bool {
 	for i, row := range l.visible {
 		if l.Source.ID(row) == id {
 			l.cursor = i
@@ -148,7 +148,7 @@ func (l *List) MoveToNext(match func(row int) bool, back bool) bool {
 
 // ToggleMark toggles the mark of the row under the cursor.
 func (l *List) ToggleMark() {
-	if row, ok := l.Current(); ok {
+	if row, ok := l.CurrentRow(); ok {
 		id := l.Source.ID(row)
 		if l.marked == nil {
 			l.marked = map[string]bool{}
@@ -161,8 +161,8 @@ func (l *List) ToggleMark() {
 	}
 }
 
-// ToggleMarkVisible marks all visible rows, or unmarks them if all are marked.
-func (l *List) ToggleMarkVisible() {
+// ToggleVisibleMarks marks all visible rows, or unmarks them if all are marked.
+func (l *List) ToggleVisibleMarks() {
 	all := true
 	for _, row := range l.visible {
 		all = all && l.marked[l.Source.ID(row)]
@@ -182,8 +182,8 @@ func (l *List) ToggleMarkVisible() {
 // ClearMarks removes all marks.
 func (l *List) ClearMarks() { l.marked = nil }
 
-// Marked returns the marked rows, including hidden ones.
-func (l *List) Marked() (out []int) {
+// MarkedRows returns the marked rows, including hidden ones.
+func (l *List) MarkedRows() (out []int) {
 	if len(l.marked) == 0 {
 		return nil
 	}
@@ -201,12 +201,12 @@ func (l *List) IsMarked(id string) bool { return l.marked[id] }
 // MarkedCount returns the number of marked rows.
 func (l *List) MarkedCount() int { return len(l.marked) }
 
-// Selected returns the marked rows, or else the one under the cursor.
-func (l *List) Selected() []int {
-	if m := l.Marked(); len(m) > 0 {
+// MarkedOrCurrentRows returns the marked rows, or else the one under the cursor.
+func (l *List) MarkedOrCurrentRows() []int {
+	if m := l.MarkedRows(); len(m) > 0 {
 		return m
 	}
-	if row, ok := l.Current(); ok {
+	if row, ok := l.CurrentRow(); ok {
 		return []int{row}
 	}
 	return nil
@@ -274,9 +274,9 @@ func (l *List) Draw(w, h int, focus bool) []draw.Line {
 // HasHeader reports whether titles are drawn at that height.
 func (l *List) HasHeader(h int) bool { return h > 3 && len(l.Columns) > 0 && l.Columns[0].Title != "" }
 
-func formatCell(text string, style draw.Style, width int, right bool) draw.Line {
+func formatCell(text string, style draw.Style, width int, alignRight bool) draw.Line {
 	line := draw.TextLine(style, text)
-	if right {
+	if alignRight {
 		if n := width - 1 - line.Width(); n > 0 {
 			line = append(draw.TextLine(draw.Plain, "").Fit(n, draw.Plain), line...)
 		}

@@ -38,13 +38,13 @@ type Controls interface {
 	Control(code string) (api.Control, error)
 }
 
-// newAnalysed returns the fields common to all built-in answers; the caller sets the run's ID.
-func newAnalysed() api.AnalysisMetadata {
+// newAnalysisMetadata returns the fields common to all built-in answers; the caller sets the run's ID.
+func newAnalysisMetadata() api.AnalysisMetadata {
 	return api.AnalysisMetadata{Model: Model, Limitations: []string{}}
 }
 
-// nonNil replaces a nil slice with an empty one.
-func nonNil(values []string) []string {
+// emptyIfNil replaces a nil slice with an empty one.
+func emptyIfNil(values []string) []string {
 	if values == nil {
 		return []string{}
 	}

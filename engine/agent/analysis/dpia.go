@@ -18,10 +18,10 @@ type measure struct {
 }
 
 var measures = []measure{
-	{"encryption", compileFold(`encrypt\w*`), 1, "Encrypt the data in transit and at rest", "CRY-05"},
+	{"encryption", compileIgnoringCase(`encrypt\w*`), 1, "Encrypt the data in transit and at rest", "CRY-05"},
 	{
 		"access control",
-		compileFold(
+		compileIgnoringCase(
 			`(?:access|rights?)[^.]{0,40}(?:by role|limited|restricted|by two persons)|role-based|mfa\b|access by role|locked away|aggregates only|only aggregates`,
 		),
 		1,
@@ -30,14 +30,14 @@ var measures = []measure{
 	},
 	{
 		"retention",
-		compileFold(`delet\w+|retention (?:is|of)|shredded|eras\w+`),
+		compileIgnoringCase(`delet\w+|retention (?:is|of)|shredded|eras\w+`),
 		1,
 		"Set a retention period and delete data when it ends",
 		"PRI-05",
 	},
 	{
 		"data minimization",
-		compileFold(
+		compileIgnoringCase(
 			`pseudonymi\w+|anonym\w+|minimal data|coarse|redacted|daily totals|totals only|own card|only aggregates|pin instead|on the user's own`,
 		),
 		1.2,
@@ -46,42 +46,42 @@ var measures = []measure{
 	},
 	{
 		"choice",
-		compileFold(`consent|opt-?in|opt-?out|voluntary|can object|unsubscribe|withdrawn|works council agreed|anonymous reports`),
+		compileIgnoringCase(`consent|opt-?in|opt-?out|voluntary|can object|unsubscribe|withdrawn|works council agreed|anonymous reports`),
 		0.8,
 		"Offer people a choice or an alternative",
 		"PRI-03",
 	},
-	{"notice", compileFold(`notice given|signs posted|informed|get reasons|transparen\w+`), 0.5, "Inform people about the processing", "PRI-02"},
+	{"notice", compileIgnoringCase(`notice given|signs posted|informed|get reasons|transparen\w+`), 0.5, "Inform people about the processing", "PRI-02"},
 	{
 		"human review",
-		compileFold(`reviewed by a person|human (?:review|oversight)|can contest|appeal`),
+		compileIgnoringCase(`reviewed by a person|human (?:review|oversight)|can contest|appeal`),
 		1.6,
 		"Have a person review each decision, and allow people to contest it",
 		"AAT-22.1",
 	},
-	{"bias tests", compileFold(`tested for bias|bias tests?`), 0.6, "Test the model for bias", "AAT-10"},
+	{"bias tests", compileIgnoringCase(`tested for bias|bias tests?`), 0.6, "Test the model for bias", "AAT-10"},
 	{
 		"processor contract",
-		compileFold(`\bdpa\b|data processing agreement|hosted in the eu|in our own data centre|in the eu\b|host in the eu`),
+		compileIgnoringCase(`\bdpa\b|data processing agreement|hosted in the eu|in our own data centre|in the eu\b|host in the eu`),
 		0.6,
 		"Sign a data processing agreement and establish where the data is stored",
 		"TPM-05",
 	},
-	{"access logs", compileFold(`logs? (?:are|is) reviewed|access is logged|audit log|logged`), 0.4, "Log access and review the logs", "MON-03"},
-	{"limited monitoring", compileFold(`working hours only|car park|short`), 1.2, "Limit monitoring to what the purpose requires", "PRI-04"},
+	{"access logs", compileIgnoringCase(`logs? (?:are|is) reviewed|access is logged|audit log|logged`), 0.4, "Log access and review the logs", "MON-03"},
+	{"limited monitoring", compileIgnoringCase(`working hours only|car park|short`), 1.2, "Limit monitoring to what the purpose requires", "PRI-04"},
 }
 
 // blockers keep the residual risk high regardless of other measures.
 var blockers = []criterion{
-	{"unlimited retention", compileFold(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
-	{"transfer without a legal mechanism", compileFold(`no transfer mechanism|no dpa\b`)},
-	{"no way to contest decisions", compileFold(`without human review|no appeal|no explanation`)},
-	{"data shared or sold for other purposes", compileFold(`\bsells?\b|published openly|ad partners`)},
-	{"prediction of emotions or crime", compileFold(`emotion recognition|predictive policing|ethnicity`)},
-	{"monitoring beyond the purpose", compileFold(`also after work|with sound|no minimisation|no notice`)},
+	{"unlimited retention", compileIgnoringCase(`kept for ?ever|retention unknown|kept ten years|indefinitely`)},
+	{"transfer without a legal mechanism", compileIgnoringCase(`no transfer mechanism|no dpa\b`)},
+	{"no way to contest decisions", compileIgnoringCase(`without human review|no appeal|no explanation`)},
+	{"data shared or sold for other purposes", compileIgnoringCase(`\bsells?\b|published openly|ad partners`)},
+	{"prediction of emotions or crime", compileIgnoringCase(`emotion recognition|predictive policing|ethnicity`)},
+	{"monitoring beyond the purpose", compileIgnoringCase(`also after work|with sound|no minimisation|no notice`)},
 	{
 		"safeguards only planned",
-		compileFold(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`),
+		compileIgnoringCase(`(?:encryption|access controls?)[^.]{0,40}(?:is planned|are planned|to be defined|to be decided)`),
 	},
 }
 
@@ -90,7 +90,7 @@ var blockers = []criterion{
 func AssessDPIA(_ context.Context, description string, ropa map[string]any, controls Controls) (*api.DPIAAssessment, Indicators) {
 	var signs Indicators
 	t := parseText(description)
-	out := &api.DPIAAssessment{AnalysisMetadata: newAnalysed(), IsDraft: true, MitigatingControlsRequired: []string{}}
+	out := &api.DPIAAssessment{AnalysisMetadata: newAnalysisMetadata(), IsDraft: true, MitigatingControlsRequired: []string{}}
 	marks, points := findRiskMarks(t, &signs)
 	inherent := 1.0 + float64(points)*1.1
 	if marks[specialCategories.name] {
@@ -104,13 +104,13 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 		signs.add("ropa_context", level, "the risk before measures is at least this")
 	}
 	if points == 0 {
-		if _, harmless := t.findAffirmed(compileFold(`anonymous|anonymised|paper`)); harmless {
+		if _, harmless := t.findAffirmedClause(compileIgnoringCase(`anonymous|anonymised|paper`)); harmless {
 			inherent = 0.8
 		}
 	}
 	reduction, missing := 0.0, []measure{}
 	for _, m := range measures {
-		if where, ok := t.findAffirmed(m.pattern); ok {
+		if where, ok := t.findAffirmedClause(m.pattern); ok {
 			reduction += m.reduction
 			signs.add("measure", where, fmt.Sprintf("%s: −%.1f", m.name, m.reduction))
 			continue
@@ -144,7 +144,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	out.Justification = fmt.Sprintf(
 		"Risk before measures %.1f (%s), reduced by %.1f to %.1f: %s residual risk.",
 		inherent,
-		joinOrNone(sortedKeys(marks)),
+		joinRiskCriteria(sortedKeys(marks)),
 		min(reduction, 0.75*inherent),
 		residual,
 		out.ResidualRiskLevel,
@@ -163,7 +163,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	return out, signs
 }
 
-func joinOrNone(names []string) string {
+func joinRiskCriteria(names []string) string {
 	if len(names) == 0 {
 		return "no high-risk criteria"
 	}

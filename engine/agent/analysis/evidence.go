@@ -92,12 +92,12 @@ var (
 	numberPattern    = lazyregexp.New(`^\d+$`)
 )
 
-func extractTerms(s string) []string { return termCache{}.extract(s) }
+func extractTerms(s string) []string { return termCache{}.extractTermsCached(s) }
 
 // termCache maps words to terms; "" marks filler words.
 type termCache map[string]string
 
-func (l termCache) extract(s string) []string {
+func (l termCache) extractTermsCached(s string) []string {
 	var out []string
 	seen := map[string]bool{}
 	s = camelCasePattern.ReplaceAllString(s, "$1 $2")
@@ -165,13 +165,13 @@ func prepareText(t parsedText) *preparedText {
 	l := termCache{}
 	out := &preparedText{
 		body:         t.body,
-		terms:        toSet(l.extract(t.body)),
+		terms:        toSet(l.extractTermsCached(t.body)),
 		timesPerYear: highestFrequency(t.body),
 		hasRatio:     ratioPattern.MatchString(t.body),
 	}
 	for i, c := range t.clauses {
 		one := clause{
-			text: c, terms: toSet(l.extract(c)), isAnnounced: announcementPattern.MatchString(c), isPlaceholder: placeholderPattern.MatchString(c),
+			text: c, terms: toSet(l.extractTermsCached(c)), isAnnounced: announcementPattern.MatchString(c), isPlaceholder: placeholderPattern.MatchString(c),
 			isDenied: negationPattern.MatchString(c) && !harmlessNegation.MatchString(c),
 		}
 		one.contextTerms = one.terms
@@ -224,7 +224,7 @@ func splitElements(requirement string) []element {
 	return out
 }
 
-var minimumPattern = compileFold(`at least|minimum|retain|kept|keep|retention`)
+var minimumPattern = compileIgnoringCase(`at least|minimum|retain|kept|keep|retention`)
 
 var verbPattern = compilePattern(`(?i)\b(?:is|are|has|have|must|run|exists?|sign|lose|lock|defines?|complete)\b`)
 
@@ -273,7 +273,7 @@ func highestFrequency(s string) float64 {
 // the requirement must be stated; denials, announcements and blanks do not count.
 func EvaluateEvidence(_ context.Context, requirement, description string) (*api.EvidenceEvaluation, Indicators) {
 	var signs Indicators
-	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysed()}
+	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysisMetadata()}
 	required := splitElements(requirement)
 	t := parseText(description)
 	prepared := prepareText(t)
@@ -297,7 +297,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 		out.MissingElements = append(out.MissingElements, fmt.Sprintf("%s (%s)", e.text, v.reason))
 		signs.add("element_missing", e.text, v.reason)
 	}
-	out.MissingElements = nonNil(out.MissingElements)
+	out.MissingElements = emptyIfNil(out.MissingElements)
 	out.IsCompliant = len(required) > 0 && met == len(required)
 	if noteForeignLanguage(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0

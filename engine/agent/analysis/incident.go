@@ -23,109 +23,109 @@ type attack struct {
 	successPattern                   *pattern // in the same line: it succeeded; nil if the sign itself is proof
 }
 
-var successResponse = compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
+var successResponse = compileIgnoringCase(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
 
 var attacks = []attack{
 	{
 		"ransomware",
-		compileFold(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`),
+		compileIgnoringCase(`ransom\w*|files? (?:renamed|encrypted)|vssadmin(?:\.exe)? delete shadows|\.lockd\b|wbadmin delete`),
 		3,
 		3,
 		nil,
 	},
 	{
 		"credential_theft",
-		compileFold(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`),
+		compileIgnoringCase(`mimikatz|sekurlsa|lsass\.exe.{0,40}dump|procdump.{0,40}lsass|dcsync|kerberoast|ntds\.dit`),
 		3,
 		3,
 		nil,
 	},
 	{
 		"remote_code_execution",
-		compileFold(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`),
+		compileIgnoringCase(`\$\{jndi:|\bcmd\.jsp\b|/bin/(?:ba)?sh -i|;\s*(?:wget|curl)\s+http|shellshock|\(\)\s*\{\s*:;`),
 		1,
 		3,
-		compileFold(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`),
+		compileIgnoringCase(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|outbound connection|reverse shell`),
 	},
 	{
 		"sql_injection",
-		compileFold(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`),
+		compileIgnoringCase(`union\s+(?:all\s+)?select|'\s*or\s+'?1'?\s*=\s*'?1|sleep\(\d+\)|information_schema|;\s*drop\s+table`),
 		1,
 		2,
 		successResponse,
 	},
-	{"cross_site_scripting", compileFold(`<script|document\.cookie|javascript:|onerror\s*=`), 1, 2, successResponse},
-	{"path_traversal", compileFold(`\.\./\.\./|/etc/passwd|/\.env\b|/\.git/config|\bwp-config\.php`), 1, 2, successResponse},
+	{"cross_site_scripting", compileIgnoringCase(`<script|document\.cookie|javascript:|onerror\s*=`), 1, 2, successResponse},
+	{"path_traversal", compileIgnoringCase(`\.\./\.\./|/etc/passwd|/\.env\b|/\.git/config|\bwp-config\.php`), 1, 2, successResponse},
 	{
 		"malware",
-		compileFold(
+		compileIgnoringCase(
 			`powershell.{0,80}-e(?:nc|ncodedcommand)?\b\s+[a-z0-9+/=]{12,}|trojan|backdoor|malware|virus|worm\.|cobalt ?strike|\bloader\b`,
 		),
 		2,
 		2,
 		nil,
 	},
-	{"command_and_control", compileFold(`\bc2\b|beacon|command.and.control|dns tunnel`), 2, 2, nil},
+	{"command_and_control", compileIgnoringCase(`\bc2\b|beacon|command.and.control|dns tunnel`), 2, 2, nil},
 	{
 		"denial_of_service",
-		compileFold(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`),
+		compileIgnoringCase(`flood detected|\bd?dos attack|syn flood|\d(?:\.\d)?\s*m pps|amplification`),
 		1,
 		2,
-		compileFold(`unavailable|packet loss|outage|timed? ?out|down`),
+		compileIgnoringCase(`unavailable|packet loss|outage|timed? ?out|down`),
 	},
 	{
 		"privilege_escalation",
-		compileFold(
+		compileIgnoringCase(
 			`eventid=1102|audit log was cleared|added to a security-enabled .{0,30}group|sudo: .{0,60}command=.{0,40}/etc/shadow|system:anonymous.{0,60}verb=(?:create|delete|patch)|pods/exec`,
 		),
 		2,
 		3,
-		compileFold(`system:anonymous.{0,200}responseStatus=2`),
+		compileIgnoringCase(`system:anonymous.{0,200}responseStatus=2`),
 	},
-	{"account_compromise", compileFold(`impossible travel|"stoplogging"|"deletetrail"|mfa fatigue`), 2, 2, nil},
+	{"account_compromise", compileIgnoringCase(`impossible travel|"stoplogging"|"deletetrail"|mfa fatigue`), 2, 2, nil},
 	{
 		"data_exposure",
-		compileFold(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`),
+		compileIgnoringCase(`"principal"\s*:\s*"\*"|anonymous_principal|paste site|publicly readable|found on a (?:forum|leak)|leaked?\b`),
 		2,
 		3,
-		compileFold(`getobject|records|export|found on`),
+		compileIgnoringCase(`getobject|records|export|found on`),
 	},
 	{
 		"data_exfiltration",
-		compileFold(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`),
+		compileIgnoringCase(`(?:uploaded?|sent|copied).{0,120}(?:records|export|customers?_)|exfiltrat\w+|personal (?:drive|mailbox)`),
 		2,
 		2,
 		nil,
 	},
 	{
 		"phishing",
-		compileFold(`phish\w*|credential harvest|spoofed (?:mail|sender)`),
+		compileIgnoringCase(`phish\w*|credential harvest|spoofed (?:mail|sender)`),
 		0,
 		2,
-		compileFold(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`),
+		compileIgnoringCase(`entered credentials|clicked|opened the attachment|sign-in .{0,80}succeeded`),
 	},
 }
 
 var (
-	failedLogin = compileFold(
+	failedLogin = compileIgnoringCase(
 		`failed password|authentication fail|eventid=4625|login failed|failed login|invalid credentials|access denied for user|logon failure`,
 	)
-	successfulLogin  = compileFold(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
-	loginUser        = compileFold(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
+	successfulLogin  = compileIgnoringCase(`accepted (?:password|publickey)|eventid=4624|login succeeded|successful (?:vpn )?login|login success`)
+	loginUser        = compileIgnoringCase(`(?:invalid user |for user '?|for |targetusername=|user=)([a-z0-9_.\\-]+)`)
 	ipAddressPattern = compilePattern(`\b(?:\d{1,3}\.){3}\d{1,3}\b`)
-	containedPattern = compileFold(
+	containedPattern = compileIgnoringCase(
 		`action=(?:quarantined|blocked|cleaned)|verdict=(?:quarantined|blocked|clean)|\bblocked\b|none delivered`,
 	)
-	testFilePattern = compileFold(`eicar`)
-	authorizedTest  = compileFold(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
-	cloudRoot       = compileFold(`"type"\s*:\s*"root"`)
-	personalData    = compileFold(
+	testFilePattern = compileIgnoringCase(`eicar`)
+	authorizedTest  = compileIgnoringCase(`authori[sz]ed.{0,40}(?:scan|test|pentest).{0,80}\bchg-?\d+`)
+	cloudRoot       = compileIgnoringCase(`"type"\s*:\s*"root"`)
+	personalData    = compileIgnoringCase(
 		`customers?\b|patients?|personal data|e-?mail addresses|date of birth|health data|records \(|staff records|users--|from\s+users|customer-|credentials|passport|ssn\b|\d[\d,]{2,} (?:records|names|files)`,
 	)
-	hostPattern = compileFold(
+	hostPattern = compileIgnoringCase(
 		`(?:\bhost=|\bcomputer=|\bpod=|"bucketname"\s*:\s*"|\bhostname=)"?([a-z0-9_.-]+)|^\w{3} [ \d]\d \d\d:\d\d:\d\d ([a-z0-9_.-]+) `,
 	)
-	userPattern = compileFold(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
+	userPattern = compileIgnoringCase(`\b(?:user|targetusername|subjectusername)=([a-z0-9_.\\@-]+)`)
 )
 
 // minFailedLogins is the number of failed logins from one source that can't be explained by typing
@@ -149,18 +149,18 @@ func (t *triage) raiseSeverity(severity int, vector string) {
 // TriageIncident distinguishes a real incident from noise by the lines of a log: what was
 // attempted, and above all whether it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
-	logs = truncateText(logs)
+	logs = truncateToMaxText(logs)
 	lines := strings.Split(logs, "\n")
 	t := &triage{}
 	authorized := authorizedTest.MatchString(logs)
 	for _, line := range lines {
-		t.scanLine(line, authorized)
+		t.scanLineForAttacks(line, authorized)
 	}
-	intruder := t.scanLogins(lines)
-	t.scanCloudRoot(logs)
+	intruder := t.scanLoginsForIntruder(lines)
+	t.scanCloudRootActivity(logs)
 
 	out := &api.IncidentTriage{
-		AnalysisMetadata: newAnalysed(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
+		AnalysisMetadata: newAnalysisMetadata(), IsFalsePositive: !t.hasAttack, SeverityLevel: severityLevels[t.severity], AttackVectorGuessed: t.vector,
 		AffectedAssetsIdentified: affectedAssets(module, lines),
 	}
 	if !t.hasAttack {
@@ -184,15 +184,15 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	return out, t.signs
 }
 
-func truncateText(s string) string {
+func truncateToMaxText(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
 	return strings.ToValidUTF8(s, " ")
 }
 
-// scanLine looks for signs of attacks in one line, including URL-encoded ones.
-func (t *triage) scanLine(raw string, authorized bool) {
+// scanLineForAttacks looks for signs of attacks in one line, including URL-encoded ones.
+func (t *triage) scanLineForAttacks(raw string, authorized bool) {
 	line := raw
 	if un, err := url.QueryUnescape(raw); err == nil {
 		line = raw + " " + un
@@ -225,8 +225,8 @@ func (t *triage) scanLine(raw string, authorized bool) {
 	}
 }
 
-// scanLogins counts failed logins by source and looks for a successful login after them.
-func (t *triage) scanLogins(lines []string) (intruder string) {
+// scanLoginsForIntruder counts failed logins by source and looks for a successful login after them.
+func (t *triage) scanLoginsForIntruder(lines []string) (intruder string) {
 	failed, users := map[string]int{}, map[string]map[string]bool{}
 	for _, line := range lines {
 		who := ipAddressPattern.FindString(line)
@@ -261,16 +261,16 @@ func (t *triage) scanLogins(lines []string) (intruder string) {
 	return intruder
 }
 
-// scanCloudRoot checks the activity of a cloud root account.
-func (t *triage) scanCloudRoot(logs string) {
+// scanCloudRootActivity checks the activity of a cloud root account.
+func (t *triage) scanCloudRootActivity(logs string) {
 	if !cloudRoot.MatchString(logs) {
 		return
 	}
 	severity := 1
-	if compileFold(`"mfaused"\s*:\s*"no"`).MatchString(logs) {
+	if compileIgnoringCase(`"mfaused"\s*:\s*"no"`).MatchString(logs) {
 		severity = 2
 	}
-	if compileFold(`"stoplogging"|"deletetrail"|"createaccesskey"`).MatchString(logs) {
+	if compileIgnoringCase(`"stoplogging"|"deletetrail"|"createaccesskey"`).MatchString(logs) {
 		severity = 3
 	}
 	t.signs.add("root_account", "root", "the root account was used: "+severityLevels[severity])

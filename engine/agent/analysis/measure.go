@@ -65,7 +65,7 @@ func MeasureBuiltin(ctx context.Context, controls Controls) ([]Score, error) {
 
 // MeasureAnswerer runs any answerer on the labeled cases. Before each case, next receives the
 // answer key: what a model that is always right would answer.
-func MeasureAnswerer(ctx context.Context, by Answerer, next func(key map[string]any)) ([]Score, error) {
+func MeasureAnswerer(ctx context.Context, by Answerer, beforeCase func(key map[string]any)) ([]Score, error) {
 	var out []Score
 	for _, kind := range Kinds {
 		of, err := readCases(kind)
@@ -77,7 +77,7 @@ func MeasureAnswerer(ctx context.Context, by Answerer, next func(key map[string]
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			next(c.answerKey(kind))
+			beforeCase(c.answerKey(kind))
 			checks, err := c.checkLabels(ctx, kind, by)
 			if err != nil {
 				return nil, fmt.Errorf("%s, case %d: %w", kind, i+1, err)
@@ -195,7 +195,7 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 			return nil, err
 		}
 		return map[string]bool{
-			"priority": matchesAny(a.PriorityLevel, c.Priority),
+			"priority": isOneOfAlternatives(a.PriorityLevel, c.Priority),
 			"actions":  containsAll(c.Actions, a.SprintActionItems),
 			"commands": containsAll(c.Commands, a.DevopsCommandsSuggested),
 		}, nil
@@ -208,7 +208,7 @@ func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) 
 		}
 		return map[string]bool{
 			"risk":  a.SuggestedRiskLevel == c.Risk,
-			"basis": matchesAny(a.SuggestedLegalBasis, c.Basis),
+			"basis": isOneOfAlternatives(a.SuggestedLegalBasis, c.Basis),
 			"dpia":  a.IsDPIARequired == c.DPIA,
 		}, nil
 	}
@@ -314,4 +314,6 @@ func containsAll(words, lines []string) bool {
 	return true
 }
 
-func matchesAny(got, want string) bool { return slices.Contains(strings.Split(want, "|"), got) }
+func isOneOfAlternatives(got, alternatives string) bool {
+	return slices.Contains(strings.Split(alternatives, "|"), got)
+}

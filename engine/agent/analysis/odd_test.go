@@ -76,7 +76,7 @@ func TestOddTexts(t *testing.T) {
 			}
 			for _, a := range all {
 				before := reflect.ValueOf(a).Elem().Interface()
-				api.NeverNull(a)
+				api.ReplaceNilCollections(a)
 				if after := reflect.ValueOf(a).Elem().Interface(); !reflect.DeepEqual(before, after) {
 					t.Errorf("%T has a list that is null", a)
 				}

@@ -5,6 +5,6 @@ import "github.com/scf-service/service/internal/lazyregexp"
 // pattern is a regular expression that is tried on much text and rarely matches.
 type pattern = lazyregexp.Prefiltered
 
-func compileFold(s string) *pattern { return compilePattern(`(?i)` + s) }
+func compileIgnoringCase(s string) *pattern { return compilePattern(`(?i)` + s) }
 
 func compilePattern(s string) *pattern { return lazyregexp.NewPrefiltered(s) }

@@ -46,10 +46,10 @@ func patterns() []*pattern {
 		adequacyMechanism,
 		unlimitedLiability,
 		excludedLiability,
-		compileFold(`ſo?k+elvin|masks`),
-		compileFold(`a|b`),
-		compileFold(`x?`),
-		compileFold(`(?:ab){2,}c`),
+		compileIgnoringCase(`ſo?k+elvin|masks`),
+		compileIgnoringCase(`a|b`),
+		compileIgnoringCase(`x?`),
+		compileIgnoringCase(`(?:ab){2,}c`),
 		compilePattern(`•`),
 	}
 	for _, a := range attacks {

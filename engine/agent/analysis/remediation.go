@@ -22,7 +22,7 @@ type recommendation struct {
 var recommendations = []recommendation{
 	{
 		"public access",
-		compileFold(`public access`),
+		compileIgnoringCase(`public access`),
 		4,
 		2,
 		[]string{"Block public access to every storage bucket and list what was exposed"},
@@ -35,7 +35,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"multi-factor authentication",
-		compileFold(`multi-?factor|mfa\b|second factor`),
+		compileIgnoringCase(`multi-?factor|mfa\b|second factor`),
 		3,
 		5,
 		[]string{"Enforce multi-factor authentication, starting with administrators, and block logins without it"},
@@ -48,7 +48,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"disk encryption",
-		compileFold(`(?:disk|laptops?|device).{0,20}encrypt|encrypt\w*.{0,20}(?:laptops?|disks?|devices?)`),
+		compileIgnoringCase(`(?:disk|laptops?|device).{0,20}encrypt|encrypt\w*.{0,20}(?:laptops?|disks?|devices?)`),
 		3,
 		5,
 		[]string{"Encrypt the disks of all devices by policy and keep the recovery keys centrally"},
@@ -60,7 +60,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"encryption",
-		compileFold(`encrypt\w*`),
+		compileIgnoringCase(`encrypt\w*`),
 		3,
 		5,
 		[]string{"Encrypt data at rest with keys from a key management service; migrate existing data by copying it"},
@@ -75,7 +75,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"restore test",
-		compileFold(`restore`),
+		compileIgnoringCase(`restore`),
 		2,
 		3,
 		[]string{"Restore a backup to an isolated environment, measure how long it takes, and repeat quarterly"},
@@ -87,7 +87,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"backups",
-		compileFold(`backups?`),
+		compileIgnoringCase(`backups?`),
 		3,
 		5,
 		[]string{"Set up daily backups, encrypted and separate from the systems they cover"},
@@ -100,7 +100,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"logs",
-		compileFold(`\blogs?\b|logging|audit trail|12 months retention`),
+		compileIgnoringCase(`\blogs?\b|logging|audit trail|12 months retention`),
 		2,
 		5,
 		[]string{"Send audit and security logs to a central system, set their retention, and alert when they stop"},
@@ -116,7 +116,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"leavers",
-		compileFold(`leavers?|offboard`),
+		compileIgnoringCase(`leavers?|offboard`),
 		3,
 		4,
 		[]string{"Disable accounts on the last working day through an HR feed, and remove the access of past leavers now"},
@@ -128,7 +128,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"secrets",
-		compileFold(`secrets?|credentials? (?:kept|in)|hard-coded`),
+		compileIgnoringCase(`secrets?|credentials? (?:kept|in)|hard-coded`),
 		3,
 		4,
 		[]string{"Move each secret to a vault, rotate it, and scan the repository history"},
@@ -137,7 +137,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"access review",
-		compileFold(`access review|recertif|review of (?:access|rights)`),
+		compileIgnoringCase(`access review|recertif|review of (?:access|rights)`),
 		2,
 		4,
 		[]string{"Have system owners review all access rights now and then quarterly, and record what was removed"},
@@ -150,7 +150,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"training",
-		compileFold(`training|awareness`),
+		compileIgnoringCase(`training|awareness`),
 		1,
 		4,
 		[]string{"Assign the annual training to everyone and send reminders until all have completed it"},
@@ -159,7 +159,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"patches",
-		compileFold(`patch\w*`),
+		compileIgnoringCase(`patch\w*`),
 		3,
 		4,
 		[]string{"Install overdue critical patches, then patch on a schedule and alert on missed deadlines"},
@@ -172,7 +172,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"incident plan",
-		compileFold(`incident`),
+		compileIgnoringCase(`incident`),
 		2,
 		6,
 		[]string{"Write the incident response plan: roles, severity levels, contacts, reporting deadlines"},
@@ -181,7 +181,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"exercise",
-		compileFold(`exercise|tabletop|drill`),
+		compileIgnoringCase(`exercise|tabletop|drill`),
 		2,
 		2,
 		[]string{"Run an exercise on a likely scenario and record improvements"},
@@ -190,7 +190,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"tls",
-		compileFold(`\btls\b|transport encryption`),
+		compileIgnoringCase(`\btls\b|transport encryption`),
 		3,
 		2,
 		[]string{"Allow only TLS 1.2 and 1.3 on all endpoints, and verify each from outside"},
@@ -202,7 +202,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"segmentation",
-		compileFold(`deny-by-default|denied by default|zones?\b|segment`),
+		compileIgnoringCase(`deny-by-default|denied by default|zones?\b|segment`),
 		3,
 		6,
 		[]string{"Deny network traffic between zones by default and allow only what each service needs"},
@@ -214,7 +214,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"processor agreement",
-		compileFold(`processing agreement`),
+		compileIgnoringCase(`processing agreement`),
 		2,
 		5,
 		[]string{"Sign a data processing agreement with each supplier that handles personal data, starting with the riskiest"},
@@ -223,7 +223,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"scans",
-		compileFold(`vulnerability scan|\bscans?\b`),
+		compileIgnoringCase(`vulnerability scan|\bscans?\b`),
 		2,
 		4,
 		[]string{"Run a vulnerability scan weekly and on every build, with a remediation deadline per severity"},
@@ -232,7 +232,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"retention",
-		compileFold(`retention`),
+		compileIgnoringCase(`retention`),
 		1,
 		4,
 		[]string{"Write the retention schedule, with an owner for each type of record, and enforce deletion"},
@@ -243,7 +243,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"screen lock",
-		compileFold(`screen lock|lock after|idle`),
+		compileIgnoringCase(`screen lock|lock after|idle`),
 		1,
 		1,
 		[]string{"Enforce the screen lock by policy on all devices"},
@@ -255,7 +255,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"change approval",
-		compileFold(`approv\w+`),
+		compileIgnoringCase(`approv\w+`),
 		2,
 		2,
 		[]string{"Require approval by a second person before changes to production"},
@@ -267,17 +267,17 @@ var recommendations = []recommendation{
 	},
 	{
 		"passwords",
-		compileFold(`password`),
+		compileIgnoringCase(`password`),
 		2,
 		1,
 		[]string{"Increase the minimum password length and check new passwords against lists of breached ones"},
 		map[string]string{"windows": "Set-ADDefaultDomainPasswordPolicy -Identity DOMAIN -MinPasswordLength 14"},
 		"IAC-10",
 	},
-	{"notice", compileFold(`notice`), 1, 3, []string{"Write and publish a privacy notice for each processing activity"}, nil, "PRI-02"},
+	{"notice", compileIgnoringCase(`notice`), 1, 3, []string{"Write and publish a privacy notice for each processing activity"}, nil, "PRI-02"},
 	{
 		"penetration test",
-		compileFold(`penetration`),
+		compileIgnoringCase(`penetration`),
 		2,
 		8,
 		[]string{"Commission an independent penetration test and fix its findings"},
@@ -286,7 +286,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"malware",
-		compileFold(`malware|antivirus|edr\b`),
+		compileIgnoringCase(`malware|antivirus|edr\b`),
 		2,
 		3,
 		[]string{"Install malware protection on all systems and monitor its alerts centrally"},
@@ -298,7 +298,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"firewall rules",
-		compileFold(`firewall|rule review`),
+		compileIgnoringCase(`firewall|rule review`),
 		2,
 		3,
 		[]string{"Review firewall rules with their owners and remove unused ones"},
@@ -307,7 +307,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"continuity",
-		compileFold(`continuity|disaster`),
+		compileIgnoringCase(`continuity|disaster`),
 		2,
 		8,
 		[]string{"Write the business continuity plan based on the impact analysis, and test it"},
@@ -316,7 +316,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"inventory",
-		compileFold(`inventory`),
+		compileIgnoringCase(`inventory`),
 		2,
 		4,
 		[]string{"Build the inventory from the platforms' resource lists, with an owner for each asset"},
@@ -329,7 +329,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"root login",
-		compileFold(`root login|ssh`),
+		compileIgnoringCase(`root login|ssh`),
 		3,
 		1,
 		[]string{"Disable root login over SSH and use named accounts with keys"},
@@ -340,7 +340,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"supplier risk",
-		compileFold(`supplier|vendor|third.part`),
+		compileIgnoringCase(`supplier|vendor|third.part`),
 		2,
 		5,
 		[]string{"Assess each supplier by its access, and set requirements for the riskiest"},
@@ -349,7 +349,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"key rotation",
-		compileFold(`key rotation|rotat\w+`),
+		compileIgnoringCase(`key rotation|rotat\w+`),
 		2,
 		2,
 		[]string{"Enable key rotation and record who may use the keys"},
@@ -358,7 +358,7 @@ var recommendations = []recommendation{
 	},
 	{
 		"signed images",
-		compileFold(`sign(?:ed|ing|ature)`),
+		compileIgnoringCase(`sign(?:ed|ing|ature)`),
 		2,
 		4,
 		[]string{"Sign images in the build and allow only signed ones to run"},
@@ -370,29 +370,29 @@ var recommendations = []recommendation{
 	},
 	{
 		"clocks",
-		compileFold(`time sync|clock|ntp`),
+		compileIgnoringCase(`time sync|clock|ntp`),
 		1,
 		1,
 		[]string{"Synchronize the clocks of all systems with the same time sources"},
 		map[string]string{"linux": "chronyc sources -v"},
 		"SEA-20",
 	},
-	{"visitors", compileFold(`visitor`), 1, 1, []string{"Keep a visitor log at reception with hosts and times"}, nil, "PES-06"},
+	{"visitors", compileIgnoringCase(`visitor`), 1, 1, []string{"Keep a visitor log at reception with hosts and times"}, nil, "PES-06"},
 }
 
 // platforms are recognized by names in the architecture.
 var platforms = []criterion{
-	{"restic", compileFold(`restic`)},
-	{"ansible", compileFold(`ansible`)},
-	{"nginx", compileFold(`nginx`)},
-	{"docker", compileFold(`docker|container`)},
-	{"kubernetes", compileFold(`kubernetes|k8s|gke|eks|aks`)},
-	{"aws", compileFold(`\baws\b|amazon|\bs3\b|\brds\b`)},
-	{"azure", compileFold(`azure|entra|microsoft 365`)},
-	{"gcp", compileFold(`\bgcp\b|google cloud|gke|cloud sql`)},
-	{"windows", compileFold(`windows|active directory|intune`)},
-	{"git", compileFold(`git(?:hub|lab)?\b`)},
-	{"linux", compileFold(`linux|ubuntu|debian|rhel|red hat`)},
+	{"restic", compileIgnoringCase(`restic`)},
+	{"ansible", compileIgnoringCase(`ansible`)},
+	{"nginx", compileIgnoringCase(`nginx`)},
+	{"docker", compileIgnoringCase(`docker|container`)},
+	{"kubernetes", compileIgnoringCase(`kubernetes|k8s|gke|eks|aks`)},
+	{"aws", compileIgnoringCase(`\baws\b|amazon|\bs3\b|\brds\b`)},
+	{"azure", compileIgnoringCase(`azure|entra|microsoft 365`)},
+	{"gcp", compileIgnoringCase(`\bgcp\b|google cloud|gke|cloud sql`)},
+	{"windows", compileIgnoringCase(`windows|active directory|intune`)},
+	{"git", compileIgnoringCase(`git(?:hub|lab)?\b`)},
+	{"linux", compileIgnoringCase(`linux|ubuntu|debian|rhel|red hat`)},
 }
 
 // PlanRemediation turns a failed evaluation into sprint work, with commands for the platforms that
@@ -405,7 +405,7 @@ func PlanRemediation(
 ) (*api.RemediationPlan, Indicators) {
 	var signs Indicators
 	out := &api.RemediationPlan{
-		AnalysisMetadata:        newAnalysed(),
+		AnalysisMetadata:        newAnalysisMetadata(),
 		SprintActionItems:       []string{},
 		DevopsCommandsSuggested: []string{},
 		PriorityLevel:           "low",
@@ -472,7 +472,7 @@ func PlanRemediation(
 	switch {
 	case grave >= 3:
 		weight = 4
-	case weight == 4 && grave < 2 && !compileFold(`customer|personal|patient`).MatchString(arch.body):
+	case weight == 4 && grave < 2 && !compileIgnoringCase(`customer|personal|patient`).MatchString(arch.body):
 		weight = 3
 	}
 	out.PriorityLevel = [...]string{"low", "low", "medium", "high", "critical"}[weight]

@@ -20,65 +20,65 @@ type factor struct {
 var riskFactors = []factor{
 	{
 		"active exploitation",
-		compileFold(
+		compileIgnoringCase(
 			`exploited in the wild|currently|yesterday|active(?:ly)? (?:attack|exploit)|attackers? (?:hold|have|are)|still valid|under way|encrypted .{0,30}servers`,
 		),
 		30,
 	},
 	{
 		"exposed without authentication",
-		compileFold(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`),
+		compileIgnoringCase(`unauthenticated|remote code execution|lets anyone|anyone (?:can|may)|public repository|internet-facing|publicly`),
 		18,
 	},
 	{
 		"system takeover possible",
-		compileFold(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`),
+		compileIgnoringCase(`ransomware|domain administrator|remote code execution|sql injection|full control|administrator rights`),
 		18,
 	},
 	{
 		"personal data affected",
-		compileFold(
+		compileIgnoringCase(
 			`personal data|customer data|customers\b|patients?|health data|passwords?|credentials|subscribers|users in|users\.|data subjects?|employees?\b`,
 		),
 		10,
 	},
-	{"special categories of data affected", compileFold(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
-	{"special categories of data transferred to a third country", compileFold(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
-	{"large scale", compileFold(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
+	{"special categories of data affected", compileIgnoringCase(`health|patients?|biometric|genetic|children|keystrokes|criminal`), 10},
+	{"special categories of data transferred to a third country", compileIgnoringCase(`(?:health|patients?|biometric|genetic)[^.]{0,120}third country`), 10},
+	{"large scale", compileIgnoringCase(`\b\d+(?:\.\d+)? ?(?:m|million)\b|\b\d{2,3},\d{3}\b|all (?:customers|workloads|staff)`), 8},
 	{
 		"missing safeguard",
-		compileFold(
+		compileIgnoringCase(
 			`missing|no (?:multi-factor|failover|encryption|data processing|legal basis|mfa)|not encrypted|unsalted|without (?:a |any )?(?:transfer|legal|salt|encryption|consent)|never been|unsupported|nothing was started|before consent|were skipped|undefined|stayed active|readable by all|demands|hard-coded|manual`,
 		),
 		12,
 	},
 	{
 		"core safeguard affected",
-		compileFold(
+		compileIgnoringCase(
 			`multi-factor|backups?|encryption keys|administrator|failover|single point of failure|any developer|transfer mechanism|legal basis|salt`,
 		),
 		14,
 	},
 	{
 		"business-critical",
-		compileFold(
+		compileIgnoringCase(
 			`revenue|stops? all|all workloads|a day\b|payment|ledger|hospital|card acceptance|fintech|listed company|insurance|notar|outage|settlements`,
 		),
 		10,
 	},
 	{
 		"approaching deadline",
-		compileFold(
+		compileIgnoringCase(
 			`deadline|expires in (?:one|two|three|\d+) (?:weeks?|days)|\bin (?:one|two) weeks|legal month|within 30 days|30 days to`,
 		),
 		14,
 	},
-	{"regulatory deadline running", compileFold(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
-	{"outdated systems or practices", compileFold(`years old|outdated|out of support|average ten days late`), 16},
-	{"phishing exposure", compileFold(`click rate|phishing`), 16},
+	{"regulatory deadline running", compileIgnoringCase(`regulator gave|deadline of \d+ days|order of the (?:regulator|authority)`), 12},
+	{"outdated systems or practices", compileIgnoringCase(`years old|outdated|out of support|average ten days late`), 16},
+	{"phishing exposure", compileIgnoringCase(`click rate|phishing`), 16},
 	{
 		"legal or regulatory exposure",
-		compileFold(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`),
+		compileIgnoringCase(`regulator|gdpr|dora|nis ?2|pci|legal (?:basis|month)|fine|authority|third country|works council|transfer mechanism`),
 		12,
 	},
 }
@@ -97,17 +97,17 @@ const minCriticalUrgency = 80
 var riskReducers = []factor{
 	{
 		"low-value asset",
-		compileFold(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`),
+		compileIgnoringCase(`test server|without data|no customers|brochure|stationery|printers|wiki|banner reveals|internal tool|six people`),
 		22,
 	},
-	{"formal finding", compileFold(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
-	{"not exposed to the internet", compileFold(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
-	{"in line with peers", compileFold(`industry average|low-tier|average is similar|low risk|two regions`), 8},
+	{"formal finding", compileIgnoringCase(`wording|names a former|minor|documentation|overdue by|verbose|lacks an owner|questionnaire`), 24},
+	{"not exposed to the internet", compileIgnoringCase(`behind vpn|internal (?:test|printers|wiki|tool|servers?)|office network`), 10},
+	{"in line with peers", compileIgnoringCase(`industry average|low-tier|average is similar|low risk|two regions`), 8},
 }
 
 var (
-	cvssPattern  = compileFold(`cvss[^0-9]{0,12}(\d{1,2}(?:\.\d)?)`)
-	moneyPattern = compileFold(
+	cvssPattern  = compileIgnoringCase(`cvss[^0-9]{0,12}(\d{1,2}(?:\.\d)?)`)
+	moneyPattern = compileIgnoringCase(
 		`(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?\s*(eur|usd|gbp|chf|€|\$|£)\s*(a|per)?\s*(day|year|month)?|(€|\$|£)\s*(\d+(?:[.,]\d+)*)\s*(m|million|k|thousand|bn|billion)?`,
 	)
 )
@@ -142,7 +142,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 	if !slices.ContainsFunc(reasons, func(b string) bool { return pressingFactors[b] }) {
 		urgency = min(urgency, minCriticalUrgency-1)
 	}
-	answer := newAnalysed()
+	answer := newAnalysisMetadata()
 	if noteForeignLanguage(&answer.Limitations, &signs, description, business) {
 		urgency = max(urgency, 34)
 	}
@@ -208,20 +208,20 @@ var laws = []struct {
 	says string
 }{
 	{
-		compileFold(
+		compileIgnoringCase(
 			`personal data|customer data|patients?|health data|data subject|employees?|subscribers|cookie|privacy notice|leads|users\b|customers\b`,
 		),
 		"Data protection law (GDPR for people in the EU): breaches that put people at risk must be notified within 72 hours",
 	},
-	{compileFold(`third country|transfer mechanism`), "transfers to third countries need a legal mechanism (GDPR chapter V)"},
-	{compileFold(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
+	{compileIgnoringCase(`third country|transfer mechanism`), "transfers to third countries need a legal mechanism (GDPR chapter V)"},
+	{compileIgnoringCase(`pci|card`), "PCI DSS: the acquirer may restrict card acceptance"},
 	{
-		compileFold(`dora|payment institution|bank|fintech|insurance`),
+		compileIgnoringCase(`dora|payment institution|bank|fintech|insurance`),
 		"financial regulation (DORA): major ICT incidents must be reported to the supervisor",
 	},
-	{compileFold(`soc 2`), "the SOC 2 report may contain an exception"},
-	{compileFold(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2), with short reporting deadlines"},
-	{compileFold(`contract with|contract worth|demands`), "contractual obligations"},
+	{compileIgnoringCase(`soc 2`), "the SOC 2 report may contain an exception"},
+	{compileIgnoringCase(`hospital|patients?|energy|water|telecom`), "rules for essential services (NIS2), with short reporting deadlines"},
+	{compileIgnoringCase(`contract with|contract worth|demands`), "contractual obligations"},
 }
 
 func regulatoryImpact(all parsedText, category string, signs *Indicators) string {

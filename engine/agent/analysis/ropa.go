@@ -19,49 +19,49 @@ type criterion struct {
 var (
 	specialCategories = criterion{
 		"special categories or criminal data",
-		compileFold(
+		compileIgnoringCase(
 			`health|diagnos\w+|patients?|medical|genetic|biometric\w*|fingerprints?|facial recognition|religio\w*|trade union|political opinions?|sexual|ethnic\w*|criminal|suspected crimes|blood type|allerg\w+|heart.?rate|disab\w+|telemedicine`,
 		),
 	}
 	vulnerablePeople = criterion{
 		"vulnerable people",
-		compileFold(
+		compileIgnoringCase(
 			`\bchild(?:ren)?\b|pupils?|minors\b|schools?\b|patients?|asylum|elderly|unconscious|accused persons|(?:of|staff|factory|field|800|300) ?(?:workers|employees)\b|applicants? in video|behaviour (?:notes|scores)`,
 		),
 	}
 	systematicMonitoring = criterion{
 		"systematic monitoring",
-		compileFold(
+		compileIgnoringCase(
 			`gps\b|location (?:of|tracking)|tracking of|public (?:square|space)|keystroke|all day|every 15 minutes|15-minute|monitor(?:s|ing) (?:software|of)|emotions?\b|video surveillance of the staff|with sound|predictive policing`,
 		),
 	}
 	evaluationOrScoring = criterion{
 		"evaluation or scoring",
-		compileFold(
+		compileIgnoringCase(
 			`scor(?:e|es|ing)\b|profil(?:e|es|ing)\b|rate their performance|targeted adverts|machine learning|behaviour notes|predict\w*|emotions?\b|bias\b`,
 		),
 	}
 	automatedDecisions = criterion{
 		"automated decisions with significant effect",
-		compileFold(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`),
+		compileIgnoringCase(`automated? (?:\w+ )?decisions?|automatically|automatic blocking|without human|credit scoring`),
 	}
 	largeScale = criterion{
 		"large scale",
-		compileFold(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`),
+		compileIgnoringCase(`million|\b\d+ ?m\b|\b\d{2,3},\d{3}\b|households|all (?:card|transactions)|public school board|population`),
 	}
 	newTechnology = criterion{
 		"new technology",
-		compileFold(
+		compileIgnoringCase(
 			`facial recognition|fingerprint|\bai\b|machine learning|language model|wearables?|smart meters?|emotion|biometric|genetic|internet of things`,
 		),
 	}
 	combinedData = criterion{
 		"data shared or combined beyond the purpose",
-		compileFold(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`),
+		compileIgnoringCase(`shares? it with insurers|with insurers|ad partners|sells?\b|published openly|analytics provider|combine`),
 	}
 	sensitiveData = criterion{
 		"data that would cause harm if lost",
-		compileFold(
+		compileIgnoringCase(
 			`bank account|salary|tax id|passport|identity documents|credit|income|cctv|badges?|register of residents|interview notes|\bcvs?\b|call centre|location|surveillance|finger`,
 		),
 	}
@@ -85,26 +85,26 @@ type legalBasisRule struct {
 }
 
 var legalBasisRules = []legalBasisRule{
-	{"vital_interests", compileFold(`unconscious|save (?:a |their )?li(?:fe|ves)|emergency service|life-threatening`), 4},
-	{"consent", compileFold(`(?:explicit )?consent|ticked a box|opt.?in|agreement; destroyed|participant's agreement|voluntar\w+`), 3},
+	{"vital_interests", compileIgnoringCase(`unconscious|save (?:a |their )?li(?:fe|ves)|emergency service|life-threatening`), 4},
+	{"consent", compileIgnoringCase(`(?:explicit )?consent|ticked a box|opt.?in|agreement; destroyed|participant's agreement|voluntar\w+`), 3},
 	{
 		"legal_obligation",
-		compileFold(
+		compileIgnoringCase(
 			`(?:the )?law (?:demands?|obliges|requires)|laws? demand|by law|act (?:requires|prescribes)|as the [\w-]+ act|report to the tax office|legally required|obliges|statutory|tax law`,
 		),
 		3.2,
 	},
-	{"public_task", compileFold(`public school|municipality|public authority|hospital records|ministry|police`), 2.5},
+	{"public_task", compileIgnoringCase(`public school|municipality|public authority|hospital records|ministry|police`), 2.5},
 	{
 		"contract",
-		compileFold(
+		compileIgnoringCase(
 			`contract|payroll|wages|orders?\b|deliver what|booking|to bill\b|purchase|bought|applications?\b|members\b|treatment|loan|ordered|support tickets?|delivery of`,
 		),
 		2,
 	},
 	{
 		"legitimate_interests",
-		compileFold(
+		compileIgnoringCase(
 			`prevent theft|fraud|security\b|keep in touch|cctv|analytics|visitor|plan routes|legitimate interest|marketing|badges?`,
 		),
 		1.9,
@@ -121,38 +121,38 @@ var controlRules = []struct {
 	{"PRI-02", nil, "people must be informed how their data is used"},
 	{"PRI-05", nil, "a retention period must be set"},
 	{"PRI-06", nil, "people have a right of access to their data"},
-	{"PRI-03", compileFold(`consent|ticked|opt.?in|agreement`), "it relies on consent, which must be provable and can be withdrawn"},
+	{"PRI-03", compileIgnoringCase(`consent|ticked|opt.?in|agreement`), "it relies on consent, which must be provable and can be withdrawn"},
 	{
 		"CRY-05",
-		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`),
+		compileIgnoringCase(specialCategories.pattern.String()[4:] + `|bank|salary|passport|identity|credit|children`),
 		"sensitive data must be encrypted",
 	},
 	{
 		"IAC-08",
-		compileFold(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`),
+		compileIgnoringCase(specialCategories.pattern.String()[4:] + `|bank|salary|staff|employees|whistle`),
 		"access must be limited to those who need it",
 	},
 	{"RSK-10", nil, ""}, // only if an assessment is required
 	{
 		"PRI-07",
-		compileFold(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`),
+		compileIgnoringCase(`shares?|shared|transfer\w*|insurers|partners|vendor|provider|call centre|ambulance`),
 		"data is disclosed to others",
 	},
-	{"TPM-05", compileFold(`vendor|provider|call centre|processor|cloud|host`), "a third party processes the data"},
+	{"TPM-05", compileIgnoringCase(`vendor|provider|call centre|processor|cloud|host`), "a third party processes the data"},
 	{
 		"CLD-09",
-		compileFold(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
+		compileIgnoringCase(`transfer\w*|philippines|third country|\busa?\b|india|abroad`),
 		"data leaves the country; locations and transfer mechanism must be known",
 	},
-	{"PES-05", compileFold(`cctv|video|surveillance|badges?`), "it involves cameras or physical access control"},
+	{"PES-05", compileIgnoringCase(`cctv|video|surveillance|badges?`), "it involves cameras or physical access control"},
 	{
 		"AAT-10",
-		compileFold(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),
+		compileIgnoringCase(`machine learning|\bai\b|language model|facial recognition|automated decisions?|automatically|scoring`),
 		"an automated system evaluates people",
 	},
-	{"AAT-22.1", compileFold(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person must be able to intervene"},
-	{"PRI-05.3", compileFold(`anonymi|pseudonym|research|analytics`), "the data can be anonymized or pseudonymized"},
-	{"PRI-04", compileFold(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "the processing may collect more data than needed"},
+	{"AAT-22.1", compileIgnoringCase(`automated decisions?|automatically|scoring|\bai\b|emotion`), "a person must be able to intervene"},
+	{"PRI-05.3", compileIgnoringCase(`anonymi|pseudonym|research|analytics`), "the data can be anonymized or pseudonymized"},
+	{"PRI-04", compileIgnoringCase(`gps|location|every 15|all day|profiles?|tracking|fingerprint`), "the processing may collect more data than needed"},
 }
 
 // AnalyzeRoPA analyzes the description of a processing: its risk, its possible legal basis and the
@@ -160,10 +160,10 @@ var controlRules = []struct {
 func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api.RoPAAnalysis, Indicators) {
 	var signs Indicators
 	t := parseText(description)
-	out := &api.RoPAAnalysis{AnalysisMetadata: newAnalysed(), RequiredControls: []api.RequiredControl{}}
+	out := &api.RoPAAnalysis{AnalysisMetadata: newAnalysisMetadata(), RequiredControls: []api.RequiredControl{}}
 	marks, points := findRiskMarks(t, &signs)
-	_, small := t.findMention(compileFold(`anonymised|no cookies|visitor book`))
-	_, sens := t.findAffirmed(sensitiveData.pattern)
+	_, small := t.findMention(compileIgnoringCase(`anonymised|no cookies|visitor book`))
+	_, sens := t.findAffirmedClause(sensitiveData.pattern)
 	switch {
 	case small && points == 0:
 		out.SuggestedRiskLevel = "low"
@@ -177,7 +177,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	if noteForeignLanguage(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
 		out.SuggestedRiskLevel = "medium"
 	}
-	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !isMembershipList(t)
+	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !mentionsMembershipList(t)
 	if out.IsDPIARequired {
 		signs.add("dpia", fmt.Sprintf("%d criteria met", points), "an impact assessment is required")
 	}
@@ -190,7 +190,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 		case d.code == "RSK-10":
 			why = "its risk requires an impact assessment before it begins"
 		case d.when != nil:
-			m, ok := t.findAffirmed(d.when)
+			m, ok := t.findAffirmedClause(d.when)
 			if !ok {
 				continue
 			}
@@ -206,10 +206,10 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	return out, signs
 }
 
-// isMembershipList reports whether the text describes a plain membership list, kept for dues, with
+// mentionsMembershipList reports whether the text describes a plain membership list, kept for dues, with
 // one kind of special data.
-func isMembershipList(t parsedText) bool {
-	_, list := t.findMention(compileFold(`membership list`))
+func mentionsMembershipList(t parsedText) bool {
+	_, list := t.findMention(compileIgnoringCase(`membership list`))
 	return list
 }
 
@@ -217,7 +217,7 @@ func isMembershipList(t parsedText) bool {
 func findRiskMarks(t parsedText, signs *Indicators) (map[string]bool, int) {
 	marks := map[string]bool{}
 	for _, c := range riskCriteria {
-		if m, ok := t.findAffirmed(c.pattern); ok {
+		if m, ok := t.findAffirmedClause(c.pattern); ok {
 			if c.name == largeScale.name && !isLargeScale(m) {
 				continue
 			}
@@ -233,7 +233,7 @@ var peopleCountPattern = lazyregexp.New(`\b(\d{1,3}(?:,\d{3})+|\d{4,})\b`)
 // isLargeScale reports whether the text describes large-scale processing: figures count from ten
 // thousand people.
 func isLargeScale(s string) bool {
-	if compileFold(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
+	if compileIgnoringCase(`million|\b\d+ ?m\b|households|all (?:card|transactions)|public school board|population`).MatchString(s) {
 		return true
 	}
 	for _, m := range peopleCountPattern.FindAllString(s, -1) {
@@ -247,7 +247,7 @@ func isLargeScale(s string) bool {
 func suggestLegalBasis(t parsedText, signs *Indicators) string {
 	best, at := "legitimate_interests", 0.0
 	for _, b := range legalBasisRules {
-		if m, ok := t.findAffirmed(b.pattern); ok && b.weight > at {
+		if m, ok := t.findAffirmedClause(b.pattern); ok && b.weight > at {
 			best, at = b.name, b.weight
 			signs.add("basis", m, b.name)
 		}

@@ -71,8 +71,8 @@ func splitTrimmed(s string, at *lazyregexp.Regexp) []string {
 	return out
 }
 
-// findAffirmed returns the first clause that matches without denying or merely announcing it.
-func (t parsedText) findAffirmed(what *pattern) (string, bool) {
+// findAffirmedClause returns the first clause that matches without denying or merely announcing it.
+func (t parsedText) findAffirmedClause(what *pattern) (string, bool) {
 	for _, c := range t.clauses {
 		if at := what.FindStringIndex(c); at != nil && !isNegated(c, at) && !announcementPattern.MatchString(c) {
 			return c, true

@@ -20,81 +20,81 @@ type contractTerm struct {
 var processorTerms = []contractTerm{
 	{
 		"instructions",
-		compileFold(`(?:documented|written) instructions?|instructions of the (?:controller|customer)|dokumentierte?n? weisung`),
+		compileIgnoringCase(`(?:documented|written) instructions?|instructions of the (?:controller|customer)|dokumentierte?n? weisung`),
 		"The vendor is not bound to documented instructions.",
 	},
-	{"confidentiality", compileFold(`confidential\w*|secrecy|vertraulich\w*`), "Staff are not bound to confidentiality."},
+	{"confidentiality", compileIgnoringCase(`confidential\w*|secrecy|vertraulich\w*`), "Staff are not bound to confidentiality."},
 	{
 		"security",
-		compileFold(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
+		compileIgnoringCase(`technical and organi[sz]ational|appropriate (?:technical|security)|security measures|technische und organisatorische`),
 		"No technical and organizational security measures are specified.",
 	},
-	{"data subjects", compileFold(`data subjects?|betroffenen\w*`), "No assistance with data subject requests is agreed."},
-	{"breach", compileFold(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches."},
+	{"data subjects", compileIgnoringCase(`data subjects?|betroffenen\w*`), "No assistance with data subject requests is agreed."},
+	{"breach", compileIgnoringCase(`breach\w*|datenschutzverletzung\w*`), "No duty to notify personal data breaches."},
 	{
 		"deletion",
-		compileFold(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
+		compileIgnoringCase(`delet\w+|eras\w+|return(?:ed|s|ing)?\b|löschung|vernicht\w+`),
 		"No return or deletion of data at the end of the contract.",
 	},
-	{"audit", compileFold(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect."},
+	{"audit", compileIgnoringCase(`audits?\b|inspect\w*|kontrollrechte?|prüfungsrechte?`), "No right to audit or inspect."},
 	{
 		"sub-processor",
-		compileFold(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
+		compileIgnoringCase(`sub-?processors?|other processors?|no other processor|subcontractors?|unterauftragsverarbeiter`),
 		"No rules for sub-processors.",
 	},
 }
 
 var (
-	standardClauses = compileFold(`standard contractual clauses|\bsccs?\b|2021/914|standardvertragsklauseln`)
-	breachDeadline  = compileFold(
+	standardClauses = compileIgnoringCase(`standard contractual clauses|\bsccs?\b|2021/914|standardvertragsklauseln`)
+	breachDeadline  = compileIgnoringCase(
 		`(?:breach|verletzung)[^.]{0,120}?\b(?:within|binnen|innerhalb von)\s+(\d+)\s*(hours?|days?|stunden|tagen?)`,
 	)
-	vagueDeadline      = compileFold(`(?:breach)[^.]{0,80}\b(?:deems? appropriate|at its discretion|reasonable time|if it chooses)`)
-	unlimitedLiability = compileFold(
+	vagueDeadline      = compileIgnoringCase(`(?:breach)[^.]{0,80}\b(?:deems? appropriate|at its discretion|reasonable time|if it chooses)`)
+	unlimitedLiability = compileIgnoringCase(
 		`(?:liab\w+|haftung)[^.]{0,80}\b(?:unlimited|not (?:be )?limited|without limit|unbegrenzt)|unlimited liability`,
 	)
-	excludedLiability = compileFold(
+	excludedLiability = compileIgnoringCase(
 		`(?:in no event (?:shall|will)[^.]{0,60}be liable|no liability|liability[^.]{0,40}(?:is|are) (?:excluded|disclaimed)|not be liable for any)`,
 	)
-	liabilityCap = compileFold(
+	liabilityCap = compileIgnoringCase(
 		`(?:liab\w+|haftung)[^.;]{0,140}?(?:limited to|not exceed|shall not exceed|capped at|cap(?:\s+of)?:?|begrenzt auf)\s*(.{3,90})`,
 	)
-	thirdCountry = compileFold(
+	thirdCountry = compileIgnoringCase(
 		`\bunited states\b|\busa?\b|\bindia\b|\bsingapore\b|\bchina\b|third countr\w+|outside the (?:eea|eu)|\bphilippines\b|\b(?:Inc|LLC|Pty|Pvt)\b\.?`,
 	)
-	adequacyMechanism = compileFold(`data privacy framework|adequacy|binding corporate rules|no (?:data|transfer)[^.]{0,30}outside`)
-	notIncorporated   = compileFold(`not (?:a )?part of|not (?:apply|included|incorporated)|do(?:es)? not apply`)
+	adequacyMechanism = compileIgnoringCase(`data privacy framework|adequacy|binding corporate rules|no (?:data|transfer)[^.]{0,30}outside`)
+	notIncorporated   = compileIgnoringCase(`not (?:a )?part of|not (?:apply|included|incorporated)|do(?:es)? not apply`)
 )
 
 // redFlags are terms that a contract should not contain.
 var redFlags = []contractTerm{
 	{
 		"purpose",
-		compileFold(
+		compileIgnoringCase(
 			`improve its services|own purposes|product analytics|for their marketing|trains? its|machine-learning models on|combine it with other|own product`,
 		),
 		"The vendor may use data for its own purposes.",
 	},
-	{"sell", compileFold(`\b(?:sell|sale of)\b`), "The vendor may sell data."},
+	{"sell", compileIgnoringCase(`\b(?:sell|sale of)\b`), "The vendor may sell data."},
 	{
 		"unilateral",
-		compileFold(`(?:change|amend|modify)[^.]{0,60}(?:at any time|without notice|unilateral)`),
+		compileIgnoringCase(`(?:change|amend|modify)[^.]{0,60}(?:at any time|without notice|unilateral)`),
 		"The vendor may change the terms unilaterally or without notice.",
 	},
 	{
 		"retention",
-		compileFold(`retains? all data after|unlimited time|indefinitely|keep copies`),
+		compileIgnoringCase(`retains? all data after|unlimited time|indefinitely|keep copies`),
 		"No deletion: data is kept after the contract ends.",
 	},
-	{"no audit", compileFold(`no right to audit|audits? (?:is|are) excluded|may not audit`), "The right to audit is excluded."},
+	{"no audit", compileIgnoringCase(`no right to audit|audits? (?:is|are) excluded|may not audit`), "The right to audit is excluded."},
 	{
 		"indemnity",
-		compileFold(`customer shall indemnify[^.]{0,120}(?:own|all claims)`),
+		compileIgnoringCase(`customer shall indemnify[^.]{0,120}(?:own|all claims)`),
 		"One-sided indemnity: the customer is liable for the vendor's own breaches.",
 	},
 	{
 		"free subcontracting",
-		compileFold(
+		compileIgnoringCase(
 			`engage third parties at its discretion|subcontract freely|(?:sub-?processors?|third parties)[^.]{0,80}without (?:prior )?notice`,
 		),
 		"Sub-processors may be engaged or changed without notice or consent.",
@@ -105,7 +105,7 @@ var redFlags = []contractTerm{
 func ScanVendorContract(_ context.Context, vendor, contract string) (*api.VendorScan, Indicators) {
 	var signs Indicators
 	t := parseText(contract)
-	out := &api.VendorScan{AnalysisMetadata: newAnalysed(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
+	out := &api.VendorScan{AnalysisMetadata: newAnalysisMetadata(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
 	noteForeignLanguage(&out.Limitations, &signs, contract)
 	for _, o := range t.instructions {
 		signs.add("order", o, "ignored: an instruction to the reader, not a contract term")
@@ -119,14 +119,14 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	out.DataSubprocessorsListed = findSubprocessors(t.body)
 	has := 0
 	for _, p := range processorTerms {
-		where, found := t.findAffirmed(p.pattern)
+		where, found := t.findAffirmedClause(p.pattern)
 		if !found && p.name == "sub-processor" { // "uses no sub-processors" also governs them
 			where, found = t.findMention(p.pattern)
 		}
 		if p.name == "sub-processor" && len(out.DataSubprocessorsListed) > 0 {
 			found = true
 		}
-		if found && isUndermined(p.name, t) {
+		if found && isTermUndermined(p.name, t) {
 			found = false
 		}
 		if found {
@@ -158,12 +158,12 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	return out, signs
 }
 
-// isUndermined reports whether a term is present but withdrawn by another.
-func isUndermined(name string, t parsedText) bool {
-	switch name {
+// isTermUndermined reports whether a term is present but withdrawn by another.
+func isTermUndermined(termName string, t parsedText) bool {
+	switch termName {
 	case "breach":
 		_, vague := t.findMention(vagueDeadline)
-		_, notifies := t.findMention(compileFold(`(?:notif|inform|report|tell|announc|meldung|breach notice)\w*`))
+		_, notifies := t.findMention(compileIgnoringCase(`(?:notif|inform|report|tell|announc|meldung|breach notice)\w*`))
 		m := breachDeadline.FindStringSubmatch(t.body)
 		return vague || !notifies || m != nil && isLateNotice(m[1], m[2])
 	case "deletion":
@@ -198,8 +198,8 @@ func findLiability(t parsedText, vendor string, flag func(string), signs *Indica
 	if m := liabilityCap.FindStringSubmatch(t.body); m != nil {
 		amount := strings.TrimRight(truncate(cutAtSentenceEnd(m[1]), 90), " .")
 		signs.add("liability", m[0], "capped")
-		if compileFold(`fees paid in the last (?:one|two|three|six|\d) months|fees`).MatchString(amount) &&
-			compileFold(`(?:one|two|three|six|[1-6])\W`).MatchString(amount+" ") {
+		if compileIgnoringCase(`fees paid in the last (?:one|two|three|six|\d) months|fees`).MatchString(amount) &&
+			compileIgnoringCase(`(?:one|two|three|six|[1-6])\W`).MatchString(amount+" ") {
 			flag("The liability cap is low: " + amount + ".")
 		}
 		return amount
@@ -238,7 +238,7 @@ func sentenceContaining(s, part string) string {
 }
 
 var (
-	subprocessorIntro = compileFold(
+	subprocessorIntro = compileIgnoringCase(
 		`(?:sub-?processors?|subcontractors)(?:[^.:]{0,60}?)(?::| are | is |\bengaged:)\s*|list of sub-?processors:?\s*|sub-processor\s+`,
 	)
 	companyPattern = lazyregexp.New(

@@ -18,7 +18,7 @@ type Catalog struct {
 
 // MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. Refs
 // are the IDs of those found and not dropped.
-func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string) (frameworks []api.MigratedFramework, refs []string) {
+func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string) (frameworks []api.MigratedFramework, remainingIDs []string) {
 	for n, code := range a.Frameworks {
 		f := api.MigratedFramework{Code: code, Status: "kept"}
 		old, err := from.Framework(a.FrameworkIDs[n])
@@ -34,11 +34,11 @@ func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string
 			if found.Code != code {
 				f.Status = "renamed"
 			}
-			refs = append(refs, found.ID)
+			remainingIDs = append(remainingIDs, found.ID)
 		}
 		frameworks = append(frameworks, f)
 	}
-	return frameworks, refs
+	return frameworks, remainingIDs
 }
 
 // findFramework looks up a framework by code. A custom framework stays custom, even if a release
@@ -57,7 +57,7 @@ func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, e
 // CompareCatalogs compares the controls of an assessment in two catalog versions and fills in m:
 // the controls to review, and which of the controls with user edits (decided) remain. The
 // frameworks in m must be known.
-func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]bool) {
+func CompareCatalogs(m *api.Migration, from, to *Catalog, userEdited map[string]bool) {
 	m.ControlsBefore, m.ControlsAfter = len(from.Controls), len(to.Controls)
 	changed := map[string]api.ControlChange{}
 	for _, c := range scf.Diff(from.Snapshot, to.Snapshot).Changed {
@@ -70,7 +70,7 @@ func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]boo
 	remains := map[string]bool{}
 	for _, c := range to.Controls {
 		remains[c.Code] = true
-		r := api.MigrationReview{ControlCode: c.Code, Title: c.Title, Decided: decided[c.Code]}
+		r := api.MigrationReview{ControlCode: c.Code, Title: c.Title, Decided: userEdited[c.Code]}
 		if !before[c.Code] {
 			r.Reasons, r.Gained = []string{api.ReviewNew}, to.Codes[c.Code]
 		} else {
@@ -96,11 +96,11 @@ func CompareCatalogs(m *api.Migration, from, to *Catalog, decided map[string]boo
 			reason = api.ReviewUnmapped
 		}
 		m.Review = append(m.Review, api.MigrationReview{
-			ControlCode: c.Code, Title: c.Title, Reasons: []string{reason}, Lost: from.Codes[c.Code], Decided: decided[c.Code],
+			ControlCode: c.Code, Title: c.Title, Reasons: []string{reason}, Lost: from.Codes[c.Code], Decided: userEdited[c.Code],
 		})
 	}
 	slices.SortFunc(m.Review, func(a, b api.MigrationReview) int { return scf.CompareNatural(a.ControlCode, b.ControlCode) })
-	for code := range decided {
+	for code := range userEdited {
 		if remains[code] {
 			m.DecisionsKept = append(m.DecisionsKept, code)
 		} else {
@@ -145,15 +145,15 @@ func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFrame
 
 // missingCodes returns the requirement codes of a that b lacks, or nil. Spelling differences don't
 // count.
-func missingCodes(a, b api.RequirementCodes) api.RequirementCodes {
+func missingCodes(wanted, present api.RequirementCodes) api.RequirementCodes {
 	var missing api.RequirementCodes
-	for framework, codes := range a {
+	for framework, codes := range wanted {
 		has := map[string]bool{}
-		for _, c := range b[framework] {
-			has[scf.NormalizeCode(c)] = true
+		for _, c := range present[framework] {
+			has[scf.NormalizeRequirementCode(c)] = true
 		}
 		for _, c := range codes {
-			if has[scf.NormalizeCode(c)] {
+			if has[scf.NormalizeRequirementCode(c)] {
 				continue
 			}
 			if missing == nil {

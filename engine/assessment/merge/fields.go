@@ -28,11 +28,11 @@ type Conflict struct {
 // elementKeys names the field that identifies an element of a list of objects, by the list's field.
 var elementKeys = map[string]string{"milestones": "title", "statements": "text", "evidence": "sha256"}
 
-// Fields applies changes made on another side to a record's fields as a three-way merge and
+// ApplyChanges applies changes made on another side to a record's fields as a three-way merge and
 // returns the names of the fields it set, sorted. A field that has the change's old value gets
 // the new one, lists and objects are merged by element, and a field that both sides changed
 // differently is left alone and returned as a conflict. Fields in readOnly are never changed.
-func Fields(
+func ApplyChanges(
 	fields map[string]json.RawMessage,
 	changes map[string]Change,
 	readOnly []string,

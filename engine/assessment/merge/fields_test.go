@@ -39,7 +39,7 @@ func TestFieldsMergesAChangeIntoTheCurrentValue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fields := map[string]json.RawMessage{c.field: raw(c.here)}
-			merged, conflicts := Fields(
+			merged, conflicts := ApplyChanges(
 				fields,
 				map[string]Change{c.field: {From: raw(c.base), To: raw(c.there)}},
 				[]string{"id"},

@@ -57,7 +57,7 @@ func roundTrip(t *testing.T, src *scf.Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum, err := custom.Inspect(written); err != nil || got.SHA256 != sum {
+	if sum, err := custom.CheckAndHashJSON(written); err != nil || got.SHA256 != sum {
 		t.Errorf("the hash is %s, %v", sum, err)
 	}
 	if again, err := custom.WriteCatalog(&scf.Source{
@@ -124,7 +124,7 @@ func TestHash(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"a":["<b>","\u00e9\n", 1.5, true, null], "c": {}}`), &loose); err != nil {
 		t.Fatal(err)
 	}
-	one, err := custom.Inspect([]byte(`{"a":["\u003cb\u003e","é\n",1.5,true,null],"c":{}}`))
+	one, err := custom.CheckAndHashJSON([]byte(`{"a":["\u003cb\u003e","é\n",1.5,true,null],"c":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,10 +132,10 @@ func TestHash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if two, err := custom.Inspect(pretty); err != nil || two != one {
+	if two, err := custom.CheckAndHashJSON(pretty); err != nil || two != one {
 		t.Errorf("%s, %v; want %s", two, err, one)
 	}
-	if other, _ := custom.Inspect([]byte(`{"a":["<b>","é\n",1.5,true,null,[]],"c":{}}`)); other == one {
+	if other, _ := custom.CheckAndHashJSON([]byte(`{"a":["<b>","é\n",1.5,true,null,[]],"c":{}}`)); other == one {
 		t.Error("another document has the same hash")
 	}
 }

@@ -57,11 +57,11 @@ func FormatPath(path []string) string {
 	return b.String()
 }
 
-// Inspect checks a JSON document before it is decoded. It rejects more than one document,
+// CheckAndHashJSON checks a JSON document before it is decoded. It rejects more than one document,
 // invalid UTF-8, duplicate keys, and excessive nesting, numbers or strings. It returns the
 // SHA-256 of the document in compact form (no whitespace, strings escaped as little as JSON
 // allows), so that the hash does not depend on the layout.
-func Inspect(data []byte) (sum string, err error) {
+func CheckAndHashJSON(data []byte) (sum string, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", pathErrorf("", "it is empty")
 	}
@@ -160,7 +160,7 @@ func (in *inspector) visit(tok json.Token) error {
 		if len(t) > maxTextBytes {
 			return pathErrorf(in.path(), "the text has %d bytes; at most %d are allowed", len(t), maxTextBytes)
 		}
-		in.writeHash(compactString(t))
+		in.writeHash(compactJSONString(t))
 	case json.Number:
 		if len(strings.Trim(t.String(), "-")) > maxNumberDigits || strings.ContainsAny(t.String(), "eE") {
 			return pathErrorf(in.path(), "the number %s has too many digits or an exponent", scf.Shorten(t.String()))
@@ -193,7 +193,7 @@ func (in *inspector) visitKey(tok json.Token) (bool, error) {
 		in.writeHash(",")
 	}
 	l.keys[l.key] = true
-	in.writeHash(compactString(l.key) + ":")
+	in.writeHash(compactJSONString(l.key) + ":")
 	return true, nil
 }
 
@@ -205,8 +205,8 @@ func (in *inspector) endValue() {
 	}
 }
 
-// compactString returns a string in its shortest JSON form.
-func compactString(s string) string {
+// compactJSONString returns a string in its shortest JSON form.
+func compactJSONString(s string) string {
 	b, _ := encodeJSON(s)
 	return string(b)
 }

@@ -17,7 +17,7 @@ import (
 // ReadCatalog reads a catalog document. Errors in the document are *PathError. The source's SHA256
 // is the hash that Inspect returns.
 func ReadCatalog(data []byte) (*scf.Source, error) {
-	sum, err := Inspect(data)
+	sum, err := CheckAndHashJSON(data)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func (r *catalogReader) warn(place, format string, args ...any) {
 	r.src.Warnings = append(r.src.Warnings, api.ImportWarning{Cell: place, Message: fmt.Sprintf(format, args...)})
 }
 
-// noteUnique records a code's index, or returns an error if the code has been seen before.
-func noteUnique(seen map[string]int, code string, index int, place, noun string) error {
+// recordUniqueCode records a code's index, or returns an error if the code has been seen before.
+func recordUniqueCode(seen map[string]int, code string, index int, place, noun string) error {
 	if first, duplicate := seen[code]; duplicate {
 		return pathErrorf(place, "the %s %q occurs twice, first as number %d", noun, scf.Shorten(code), first+1)
 	}
@@ -77,7 +77,7 @@ func noteUnique(seen map[string]int, code string, index int, place, noun string)
 func (r *catalogReader) readDomains() error {
 	r.domains = make(map[string]int, len(r.doc.Domains))
 	for i, d := range r.doc.Domains {
-		if err := noteUnique(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
+		if err := recordUniqueCode(r.domains, d.Code, i, fmt.Sprintf("domains[%d].code", i), "domain"); err != nil {
 			return err
 		}
 	}
@@ -88,7 +88,7 @@ func (r *catalogReader) readDomains() error {
 func (r *catalogReader) readEvidence() error {
 	r.evidence = make(map[string]int, len(r.doc.Evidence))
 	for i, e := range r.doc.Evidence {
-		if err := noteUnique(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
+		if err := recordUniqueCode(r.evidence, e.ID, i, fmt.Sprintf("evidence_requests[%d].id", i), "evidence request"); err != nil {
 			return err
 		}
 		r.src.Evidence = append(
@@ -103,12 +103,12 @@ func (r *catalogReader) readFrameworks() error {
 	r.frameworks = make(map[string]int, len(r.doc.Frameworks))
 	for i, f := range r.doc.Frameworks {
 		place := fmt.Sprintf("frameworks[%d]", i)
-		if err := noteUnique(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
+		if err := recordUniqueCode(r.frameworks, f.Code, i, place+".code", "framework"); err != nil {
 			return err
 		}
 		codes := make(map[string]int, len(f.Requirements))
 		for n, q := range f.Requirements {
-			if err := noteUnique(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
+			if err := recordUniqueCode(codes, q.Code, n, fmt.Sprintf("%s.requirements[%d].code", place, n), "requirement"); err != nil {
 				return err
 			}
 		}
@@ -130,11 +130,11 @@ func (r *catalogReader) readControls() error {
 	for i := range r.doc.Controls {
 		c := &r.doc.Controls[i]
 		place := fmt.Sprintf("controls[%d]", i)
-		if err := noteUnique(r.controls, c.Code, i, place+".code", "control"); err != nil {
+		if err := recordUniqueCode(r.controls, c.Code, i, place+".code", "control"); err != nil {
 			return err
 		}
-		if _, known := r.domains[scf.DomainOf(c.Code)]; !known {
-			return pathErrorf(place+".code", "%s belongs to domain %s, which is not in the document", c.Code, scf.DomainOf(c.Code))
+		if _, known := r.domains[scf.DomainCodeOf(c.Code)]; !known {
+			return pathErrorf(place+".code", "%s belongs to domain %s, which is not in the document", c.Code, scf.DomainCodeOf(c.Code))
 		}
 		out, err := r.toControl(c, place)
 		if err != nil {

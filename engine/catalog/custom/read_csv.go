@@ -68,17 +68,17 @@ type csvTable struct {
 	line    int            // its line number
 }
 
-func (t *csvTable) value(column string) string {
+func (t *csvTable) trimmedCell(column string) string {
 	if i, ok := t.columns[column]; ok && i < len(t.row) {
 		return strings.TrimSpace(t.row[i])
 	}
 	return ""
 }
 
-// values splits a cell at any of the separators.
-func (t *csvTable) values(column, separators string) []string {
+// splitCell splits a cell at any of the separators.
+func (t *csvTable) splitCell(column, separators string) []string {
 	var out []string
-	for _, v := range strings.FieldsFunc(t.value(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+	for _, v := range strings.FieldsFunc(t.trimmedCell(column), func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 		if v = strings.TrimSpace(v); v != "" {
 			out = append(out, v)
 		}
@@ -205,33 +205,33 @@ func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 			out.Frameworks = append(out.Frameworks, api.CustomFrameworkBody{Code: o.Code, Name: o.Name})
 		}
 		f := &out.Frameworks[0]
-		code := scf.CollapseSpaces(t.value("requirement"))
+		code := scf.CollapseSpaces(t.trimmedCell("requirement"))
 		if code == "" {
 			return t.errorf("the requirement has no code")
 		}
 		n, again := at[code]
-		title, text := nilIfEmpty(t.value("title")), nilIfEmpty(t.value("text"))
+		title, text := nilIfEmpty(t.trimmedCell("title")), nilIfEmpty(t.trimmedCell("text"))
 		switch {
 		case !again:
 			n = len(f.Requirements)
 			at[code], lines[code] = n, t.line
 			f.Requirements = append(f.Requirements, api.CustomRequirement{Code: code, Title: title, Text: text})
-		case isDifferent(title, f.Requirements[n].Title) || isDifferent(text, f.Requirements[n].Text):
+		case isGivenAndDifferent(title, f.Requirements[n].Title) || isGivenAndDifferent(text, f.Requirements[n].Text):
 			return t.errorf("requirement %s has another title or text on line %d", scf.Shorten(code), lines[code])
 		}
-		return t.addControls(&f.Requirements[n])
+		return t.addRowControls(&f.Requirements[n])
 	}
 }
 
-func isDifferent(current, previous *string) bool {
+func isGivenAndDifferent(current, previous *string) bool {
 	return current != nil && (previous == nil || *current != *previous)
 }
 
-// addControls adds the controls of the current row to a requirement.
-func (t *csvTable) addControls(r *api.CustomRequirement) error {
-	all := t.values("controls", ",;\n ")
-	strength, rationale := t.value("strength"), t.value("rationale")
-	relationship := strings.ToLower(t.value("relationship"))
+// addRowControls adds the controls of the current row to a requirement.
+func (t *csvTable) addRowControls(r *api.CustomRequirement) error {
+	all := t.splitCell("controls", ",;\n ")
+	strength, rationale := t.trimmedCell("strength"), t.trimmedCell("rationale")
+	relationship := strings.ToLower(t.trimmedCell("relationship"))
 	if relationship == "" && strength == "" && rationale == "" {
 		for _, c := range all {
 			if !slices.Contains(r.Controls, c) {
@@ -259,10 +259,10 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 	lines := map[string]int{}
 	return func(out *Set) error {
 		c := api.CustomControlBody{
-			Code: strings.ToUpper(t.value("control")), Title: t.value("title"), Description: t.value("description"),
-			Question: nilIfEmpty(t.value("question")), DomainName: nilIfEmpty(t.value("domain_name")),
-			Controls: t.values("controls", ",;\n "), Evidence: t.values("evidence_requests", ";\n"),
-			Objectives: t.values("assessment_objectives", ";\n"), Tags: t.values("tags", ",;\n"),
+			Code: strings.ToUpper(t.trimmedCell("control")), Title: t.trimmedCell("title"), Description: t.trimmedCell("description"),
+			Question: nilIfEmpty(t.trimmedCell("question")), DomainName: nilIfEmpty(t.trimmedCell("domain_name")),
+			Controls: t.splitCell("controls", ",;\n "), Evidence: t.splitCell("evidence_requests", ";\n"),
+			Objectives: t.splitCell("assessment_objectives", ";\n"), Tags: t.splitCell("tags", ",;\n"),
 		}
 		if c.Code == "" {
 			return t.errorf("the control has no code")
@@ -271,7 +271,7 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 			return t.errorf("control %s is already on line %d", scf.Shorten(c.Code), first)
 		}
 		lines[c.Code] = t.line
-		if w := t.value("weight"); w != "" {
+		if w := t.trimmedCell("weight"); w != "" {
 			n, err := strconv.Atoi(w)
 			if err != nil || n < 1 || n > 10 {
 				return t.errorf("the weight %q is not a number from 1 to 10", scf.Shorten(w))

@@ -46,7 +46,7 @@ func ReadSet(filename string, data []byte, o SetOptions) (*Set, error) {
 	case len(head) == 0:
 		return nil, errors.New("it is empty")
 	case head[0] == '{' || head[0] == '[':
-		if _, err := Inspect(data); err != nil {
+		if _, err := CheckAndHashJSON(data); err != nil {
 			return nil, err
 		}
 		set, err = readYAML(data)
@@ -160,7 +160,7 @@ func readYAML(data []byte) (*Set, error) {
 		return nil, errors.New("it contains more than one document; put frameworks and controls in a single one")
 	}
 	nodes := 0
-	if err := checkNode(&root, 0, &nodes); err != nil {
+	if err := checkYAMLTree(&root, 0, &nodes); err != nil {
 		return nil, err
 	}
 	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
@@ -197,20 +197,20 @@ func checkBracketNesting(data []byte) error {
 	return nil
 }
 
-// checkNode checks the limits of the tree below n. It rejects aliases, with which a small file can
+// checkYAMLTree checks the limits of the tree below n. It rejects aliases, with which a small file can
 // expand without bound.
-func checkNode(n *yaml.Node, depth int, nodes *int) error {
-	*nodes++
+func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
+	*nodeCount++
 	switch {
 	case depth > maxNesting:
 		return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, maxNesting)
-	case *nodes > maxNodes:
+	case *nodeCount > maxNodes:
 		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:
 		return fmt.Errorf("line %d: replace *%s with its value; references are not allowed", n.Line, scf.Shorten(n.Value))
 	}
 	for _, c := range n.Content {
-		if err := checkNode(c, depth+1, nodes); err != nil {
+		if err := checkYAMLTree(c, depth+1, nodeCount); err != nil {
 			return err
 		}
 	}

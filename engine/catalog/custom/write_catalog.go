@@ -23,7 +23,7 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 			f.Requirements = []scf.Requirement{} // the schema requires a list
 		}
 	}
-	ids := evidenceIDs(src.Evidence)
+	ids := uniqueEvidenceIDs(src.Evidence)
 	for i, e := range src.Evidence {
 		doc.Evidence = append(
 			doc.Evidence,
@@ -39,9 +39,9 @@ func WriteCatalog(src *scf.Source) ([]byte, error) {
 	return encodeJSON(doc)
 }
 
-// evidenceIDs returns the ids of evidence requests in a document: the code if it is unique, else the
+// uniqueEvidenceIDs returns the ids of evidence requests in a document: the code if it is unique, else the
 // number in the list.
-func evidenceIDs(all []scf.EvidenceRequest) []string {
+func uniqueEvidenceIDs(all []scf.EvidenceRequest) []string {
 	holders := map[string]int{}
 	for _, e := range all {
 		holders[e.Code]++

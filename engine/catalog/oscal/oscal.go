@@ -100,7 +100,7 @@ type (
 // Read reads a document. A profile, a mapping collection or a catalog of other controls is
 // merged into a copy of base. Errors in the document are *custom.PathError.
 func Read(data []byte, base *scf.Source) (*scf.Source, error) {
-	sum, err := custom.Inspect(data)
+	sum, err := custom.CheckAndHashJSON(data)
 	if err != nil {
 		return nil, err
 	}

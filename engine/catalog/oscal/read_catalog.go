@@ -235,8 +235,8 @@ func (r *catalogReader) readControl(x *locatedControl, code string) error {
 		CSFFunction: propValue(x.Props, "csf-function"),
 		Cadence:     propValue(x.Props, "cadence"),
 	}
-	if !r.hasDomain(c.Domain()) {
-		r.src.Domains = append(r.src.Domains, scf.Domain{Code: c.Domain(), Name: c.Domain()})
+	if !r.hasDomain(c.DomainCode()) {
+		r.src.Domains = append(r.src.Domains, scf.Domain{Code: c.DomainCode(), Name: c.DomainCode()})
 	}
 	if w := propValue(x.Props, "weight"); w != "" {
 		n, err := strconv.Atoi(w)
@@ -372,16 +372,16 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 	f.Requirements = slices.Clone(f.Requirements)
 	place := map[string]int{}
 	for i, q := range f.Requirements {
-		place[scf.NormalizeCode(q.Code)] = i
+		place[scf.NormalizeRequirementCode(q.Code)] = i
 	}
 	seen := map[int]string{}
 	for i := range controls {
 		c := &controls[i]
 		code := scf.CollapseSpaces(c.displayCode())
-		n, found := place[scf.NormalizeCode(code)]
+		n, found := place[scf.NormalizeRequirementCode(code)]
 		if !found {
 			n = len(f.Requirements)
-			place[scf.NormalizeCode(code)] = n
+			place[scf.NormalizeRequirementCode(code)] = n
 			f.Requirements = append(f.Requirements, scf.Requirement{Code: code})
 			if known {
 				src.Warnings = append(

@@ -174,13 +174,13 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 		f.Requirements = slices.Clone(f.Requirements)
 		j.requirements[at] = map[string]int{}
 		for i := len(f.Requirements) - 1; i >= 0; i-- {
-			j.requirements[at][scf.NormalizeCode(f.Requirements[i].Code)] = i
+			j.requirements[at][scf.NormalizeRequirementCode(f.Requirements[i].Code)] = i
 		}
 	}
 	return at, nil
 }
 
-func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place string) error {
+func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, flipped bool, place string) error {
 	relationship, known := catalogRelationships[strings.ToLower(p.Relationship)]
 	bare := p.NS == Namespace && p.Relationship == relationshipNotStated
 	if !known && !bare {
@@ -213,7 +213,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 			if bare && len(p.Props) == 0 {
 				d = nil
 			}
-			j.putMapping(c, f, j.findOrAddRequirement(f, q.ID, place), d)
+			j.putMapping(c, framework, j.findOrAddRequirement(framework, q.ID, place), d)
 		}
 	}
 	return nil
@@ -221,15 +221,15 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, f int, flipped bool, place st
 
 // findOrAddRequirement returns the index of the requirement with a code, adding it if the
 // framework has none.
-func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
+func (j *collectionMerger) findOrAddRequirement(framework int, id, place string) int {
 	id = scf.CollapseSpaces(id)
-	if n, known := j.requirements[f][scf.NormalizeCode(id)]; known {
+	if n, known := j.requirements[framework][scf.NormalizeRequirementCode(id)]; known {
 		return n
 	}
-	fw := &j.src.Frameworks[f]
+	fw := &j.src.Frameworks[framework]
 	n := len(fw.Requirements)
 	fw.Requirements = append(fw.Requirements, scf.Requirement{Code: id})
-	j.requirements[f][scf.NormalizeCode(id)] = n
+	j.requirements[framework][scf.NormalizeRequirementCode(id)] = n
 	j.src.Warnings = append(
 		j.src.Warnings,
 		api.ImportWarning{Cell: place, Message: fmt.Sprintf("added requirement %[2]q to %[1]s", fw.Code, scf.Shorten(id))},
@@ -238,8 +238,8 @@ func (j *collectionMerger) findOrAddRequirement(f int, id, place string) int {
 }
 
 // putMapping adds a mapping, or sets the details of an existing one.
-func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
-	key := [3]int{c, f, r}
+func (j *collectionMerger) putMapping(control, framework, requirement int, d *scf.MappingDetail) {
+	key := [3]int{control, framework, requirement}
 	if i, found := j.mappingIndex[key]; found {
 		if d != nil {
 			j.src.Mappings[i].Detail = d
@@ -250,5 +250,5 @@ func (j *collectionMerger) putMapping(c, f, r int, d *scf.MappingDetail) {
 		return // the document states that they are unrelated
 	}
 	j.mappingIndex[key] = len(j.src.Mappings)
-	j.src.Mappings = append(j.src.Mappings, scf.Mapping{Control: c, Framework: f, Requirement: r, Detail: d})
+	j.src.Mappings = append(j.src.Mappings, scf.Mapping{Control: control, Framework: framework, Requirement: requirement, Detail: d})
 }

@@ -53,7 +53,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	s := profileSelector{src: src, framework: into, requirementIndex: map[string]int{}, mapped: map[[2]int]bool{}}
 	for i := range doc.Imports {
 		place := fmt.Sprintf("profile.imports[%d]", i)
-		target, err := resolveReference(doc, doc.Imports[i].Href, place+".href")
+		target, err := resolveImportTarget(doc, doc.Imports[i].Href, place+".href")
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,9 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	return src, nil
 }
 
-// resolveReference follows a reference through the document's own resources and returns the name
+// resolveImportTarget follows a reference through the document's own resources and returns the name
 // at its end. A reference back to the profile is an error.
-func resolveReference(doc *profile, href, place string) (string, error) {
+func resolveImportTarget(doc *profile, href, place string) (string, error) {
 	seen := map[string]bool{}
 	for strings.HasPrefix(href, "#") {
 		id := strings.ToLower(href[1:])
@@ -109,7 +109,7 @@ type candidate struct {
 
 // applyImport adds what an import selects to the framework.
 func (s *profileSelector) applyImport(imp *profileImport, target, place string) error {
-	pool, err := s.candidates(imp, target, place)
+	pool, err := s.importCandidates(imp, target, place)
 	if err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (s *profileSelector) applyImport(imp *profileImport, target, place string) 
 	return nil
 }
 
-// candidates returns what an import selects from: the requirements of the framework that target
+// importCandidates returns what an import selects from: the requirements of the framework that target
 // names, or the controls of the SCF.
-func (s *profileSelector) candidates(in *profileImport, target, place string) ([]candidate, error) {
+func (s *profileSelector) importCandidates(in *profileImport, target, place string) ([]candidate, error) {
 	if at, known := findFramework(s.src, target); known && at != s.framework {
 		return s.frameworkCandidates(at), nil
 	}
@@ -173,13 +173,13 @@ func (s *profileSelector) candidates(in *profileImport, target, place string) ([
 	return nil, pathErrorf(place+".href", "%q is not a framework of the catalog; use its code, as in #nist-800-53-r5", scf.Shorten(target))
 }
 
-func (s *profileSelector) frameworkCandidates(at int) []candidate {
-	out := make([]candidate, len(s.src.Frameworks[at].Requirements))
-	for i, r := range s.src.Frameworks[at].Requirements {
+func (s *profileSelector) frameworkCandidates(framework int) []candidate {
+	out := make([]candidate, len(s.src.Frameworks[framework].Requirements))
+	for i, r := range s.src.Frameworks[framework].Requirements {
 		out[i] = candidate{code: r.Code, title: r.Title, text: r.Text}
 	}
 	for _, m := range s.src.Mappings {
-		if m.Framework == at {
+		if m.Framework == framework {
 			out[m.Requirement].controls = append(out[m.Requirement].controls, m.Control)
 		}
 	}
@@ -191,10 +191,10 @@ func (s *profileSelector) frameworkCandidates(at int) []candidate {
 func markSelected(pool []candidate, sel selection, keep []bool, selected bool, place string) error {
 	at := make(map[string]int, len(pool))
 	for i, c := range pool {
-		at[scf.NormalizeCode(c.code)] = i
+		at[scf.NormalizeRequirementCode(c.code)] = i
 	}
 	for n, id := range sel.WithIDs {
-		i, found := at[scf.NormalizeCode(id)]
+		i, found := at[scf.NormalizeRequirementCode(id)]
 		if !found {
 			return pathErrorf(fmt.Sprintf("%s.with-ids[%d]", place, n), "the imported controls don't include %q", scf.Shorten(id))
 		}

@@ -56,7 +56,7 @@ func Validate(data []byte, models ...string) error {
 	err = schema.Validate(tree)
 	var mismatch *jsonschema.ValidationError
 	if errors.As(err, &mismatch) {
-		return custom.FirstSchemaError(modelError(mismatch, model))
+		return custom.FirstSchemaError(selectModelError(mismatch, model))
 	}
 	return err
 }
@@ -98,10 +98,10 @@ func joinWithOr(models []string) string {
 
 var oscalVersion = lazyregexp.New(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
 
-// modelError returns the part of a validation error that is about the document's own model.
+// selectModelError returns the part of a validation error that is about the document's own model.
 // The schema is a choice between all models, so the error also reports that the document is
 // none of the others.
-func modelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
+func selectModelError(err *jsonschema.ValidationError, model string) *jsonschema.ValidationError {
 	for len(err.InstanceLocation) == 0 {
 		at := -1
 		for i, c := range err.Causes {

@@ -26,7 +26,7 @@ const (
 // to frameworks in the back matter. The same catalog and time of modification give the same bytes.
 func WriteCatalog(src *scf.Source, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
-	doc := &catalogDocument{UUID: w.namespace.String(), Metadata: w.metadata("Control catalog "+src.Label, modified)}
+	doc := &catalogDocument{UUID: w.namespace.String(), Metadata: w.newMetadata("Control catalog "+src.Label, modified)}
 	doc.Groups = w.domainGroups()
 	doc.BackMatter = &backMatter{Resources: w.backMatterResources()}
 	if len(doc.BackMatter.Resources) == 0 {
@@ -39,7 +39,7 @@ func newWriter(src *scf.Source) *writer {
 	return &writer{src: src, namespace: uuid.NewSHA1(uuid.NameSpaceURL, []byte(Namespace+"/"+src.Label+"/"+src.SHA256))}
 }
 
-func (w *writer) metadata(title string, modified time.Time) metadata {
+func (w *writer) newMetadata(title string, modified time.Time) metadata {
 	m := metadata{
 		Title:        title,
 		LastModified: modified.UTC().Format(time.RFC3339),
@@ -98,7 +98,7 @@ func (w *writer) domainGroups() []group {
 	}
 	for i := range w.src.Controls {
 		c := &w.src.Controls[i]
-		g := &out[at[c.Domain()]]
+		g := &out[at[c.DomainCode()]]
 		g.Controls = append(g.Controls, w.toControl(i, c, mappings[i]))
 	}
 	return out

@@ -73,7 +73,7 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 	if ids = slices.Compact(ids); len(ids) == 0 {
 		return nil, pathErrorf("", "no control of the catalog maps to %s, so a profile would select nothing", f.Code)
 	}
-	meta := w.metadata("Controls for "+f.Name, modified)
+	meta := w.newMetadata("Controls for "+f.Name, modified)
 	meta.Props = append(meta.Props, newProp("framework", f.Code))
 	doc := outputProfile{
 		UUID: w.uuidFor("profile", framework), Metadata: meta, Merge: map[string]bool{"as-is": true},
@@ -88,7 +88,7 @@ func WriteProfile(src *scf.Source, framework int, modified time.Time) ([]byte, e
 func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byte, error) {
 	w := newWriter(src)
 	doc := outputCollection{
-		UUID: w.uuidFor("mapping-collection", len(frameworks)), Metadata: w.metadata("Crosswalk of catalog "+src.Label, modified),
+		UUID: w.uuidFor("mapping-collection", len(frameworks)), Metadata: w.newMetadata("Crosswalk of catalog "+src.Label, modified),
 		Provenance: provenance{
 			Method:      "human",
 			Rationale:   "semantic",
@@ -119,7 +119,7 @@ func WriteMappings(src *scf.Source, frameworks []int, modified time.Time) ([]byt
 		)
 		doc.Mappings = append(doc.Mappings, outputMapping{
 			UUID: w.uuidFor("mapping", f), Source: reference{Type: "catalog", Href: "#" + w.uuidFor(typeFramework, f)},
-			Target: reference{Type: "catalog", Href: "#" + w.namespace.String()}, Maps: w.mapEntries(f, by[f]),
+			Target: reference{Type: "catalog", Href: "#" + w.namespace.String()}, Maps: w.mappingEntries(f, by[f]),
 		})
 	}
 	if len(doc.Mappings) == 0 {
@@ -137,9 +137,9 @@ var oscalRelationships = map[string]string{
 	"none":       "no-relationship",
 }
 
-// mapEntries returns a framework's mappings: one entry for each mapping with details, and one for
+// mappingEntries returns a framework's mappings: one entry for each mapping with details, and one for
 // each requirement with all its other controls.
-func (w *writer) mapEntries(f int, mappings []int) (out []outputMap) {
+func (w *writer) mappingEntries(f int, mappings []int) (out []outputMap) {
 	bare := map[int]int{}
 	for _, i := range mappings {
 		m := w.src.Mappings[i]

@@ -146,9 +146,9 @@ func (x *aliasIndex) lookUp(slug string) (aliasTarget, bool) {
 	return aliasTarget{}, false
 }
 
-// Successors returns the codes of newer editions of a framework, the next one first; none if it is
+// NewerEditions returns the codes of newer editions of a framework, the next one first; none if it is
 // the newest or unknown.
-func (a *Aliases) Successors(code string) []string {
+func (a *Aliases) NewerEditions(code string) []string {
 	for _, line := range a.Editions {
 		if i := slices.Index(line, code); i >= 0 {
 			return line[i+1:]

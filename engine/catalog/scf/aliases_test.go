@@ -32,7 +32,7 @@ func TestBuiltinAliases(t *testing.T) {
 			seen[code] = true
 		}
 	}
-	if got := a.Successors("pci-dss-3.2"); !slices.Equal(got, []string{"pci-dss-4.0", "pci-dss-4.0.1"}) {
+	if got := a.NewerEditions("pci-dss-3.2"); !slices.Equal(got, []string{"pci-dss-4.0", "pci-dss-4.0.1"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestUsersAliases(t *testing.T) {
 		{Column: "NIST\nSSDF"},
 		{Column: "NIST\n800-218\nv1.1"},
 	}
-	AssignCodes(frameworks, a)
+	AssignFrameworkCodes(frameworks, a)
 	var got []string
 	for _, f := range frameworks {
 		got = append(got, f.Code)
@@ -114,7 +114,7 @@ func FuzzAliases(f *testing.F) {
 			return
 		}
 		frameworks := []Framework{{Column: "Lunar Ordinance"}, {Column: "NIST CSF 2.0"}, {Column: "NIST CSF 2.0"}, {Name: "x"}}
-		AssignCodes(frameworks, a)
+		AssignFrameworkCodes(frameworks, a)
 		for i, f := range frameworks {
 			if f.Code == "" || slices.ContainsFunc(frameworks[:i], func(o Framework) bool { return o.Code == f.Code }) {
 				t.Errorf("codes %+v", frameworks)

@@ -248,7 +248,7 @@ func TestReferences(t *testing.T) {
 	if _, err := s.Control("IAC-66"); err == nil || !strings.Contains(err.Error(), "IAC-06") {
 		t.Errorf("IAC-66: %v", err)
 	}
-	scope, err := s.FrameworkScope("iso-27001-2022")
+	scope, err := s.FrameworkWithIncluded("iso-27001-2022")
 	if err != nil || len(scope) != 2 || scope[1].Code != "iso-27002-2022" {
 		t.Errorf("scope: %v %v", scope, err)
 	}
@@ -256,7 +256,7 @@ func TestReferences(t *testing.T) {
 
 func TestAnnexAlone(t *testing.T) {
 	frameworks := []Framework{{Name: "ISO⏎27002⏎v2022", Column: "ISO 27002 v2022", Requirements: []Requirement{{Code: "5.1"}}}}
-	AssignCodes(frameworks, nil)
+	AssignFrameworkCodes(frameworks, nil)
 	src := &Source{Frameworks: frameworks}
 	s := snapshot(t, src, versionA)
 	f, err := s.Framework("iso-27001-2022")

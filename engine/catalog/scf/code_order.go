@@ -36,10 +36,10 @@ func CompareNatural(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// NormalizeCode returns a requirement code without the spelling differences between releases:
+// NormalizeRequirementCode returns a requirement code without the spelling differences between releases:
 // letter case, blanks, a leading "Article", "Section" or §, brackets for dots, leading zeros. "Art
 // 32(1)(b)" and "Article 32.1(b)" are the same, and so are "PM-1" and "PM-01".
-func NormalizeCode(code string) string {
+func NormalizeRequirementCode(code string) string {
 	s := strings.ToLower(strings.TrimSpace(code))
 	s = strings.TrimSpace(strings.TrimLeft(s, "§"))
 	for _, word := range []string{"article", "art.", "art", "section", "sec.", "sec"} {

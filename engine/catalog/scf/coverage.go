@@ -25,13 +25,13 @@ func (s *Snapshot) Coverage(framework string) (api.Coverage, error) {
 	controls := make([]bool, len(s.src.Controls))
 	lastSeen := make([]int32, len(s.src.Domains)) // last requirement counted for the domain, plus one
 	for n := s.firstRequirement[f]; n < s.firstRequirement[f+1]; n++ {
-		mapped := s.requirementMappings(n)
+		mapped := s.requirementMappingIndexes(n)
 		if len(mapped) > 0 {
 			out.MappedRequirementCount++
 		}
 		for _, m := range mapped {
 			c := s.src.Mappings[m].Control
-			d := s.domains[s.src.Controls[c].Domain()]
+			d := s.domains[s.src.Controls[c].DomainCode()]
 			byDomain[d].MappingCount++
 			if lastSeen[d] != n+1 {
 				lastSeen[d] = n + 1
@@ -84,7 +84,7 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 		}
 		row := api.CrosswalkControl{
 			ControlID: s.controlIDs[c], ControlCode: s.src.Controls[c].Code, ControlTitle: s.src.Controls[c].Title,
-			DomainCode: s.src.Controls[c].Domain(), RequirementCodes: s.requirementCodes(a, codesA[c]), TargetRequirementCodes: []string{},
+			DomainCode: s.src.Controls[c].DomainCode(), RequirementCodes: s.requirementCodes(a, codesA[c]), TargetRequirementCodes: []string{},
 		}
 		if b >= 0 {
 			row.TargetRequirementCodes = s.requirementCodes(b, codesB[c])
@@ -99,7 +99,7 @@ func (s *Snapshot) Crosswalk(framework, target string) (api.Crosswalk, error) {
 
 // requirementsByControl returns, for each control, its requirements in a framework, in order.
 func (s *Snapshot) requirementsByControl(framework int) [][]int32 {
-	mappings := s.frameworkMappings(framework)
+	mappings := s.frameworkMappingIndexes(framework)
 	size := make([]int32, len(s.src.Controls))
 	for _, i := range mappings {
 		size[s.src.Mappings[i].Control]++
@@ -124,12 +124,12 @@ func (s *Snapshot) requirementCodes(framework int, requirements []int32) []strin
 	return out
 }
 
-func (s *Snapshot) requirementPairs(a, b int, codesA, codesB [][]int32) []api.CrosswalkPair {
+func (s *Snapshot) requirementPairs(a, b int, requirementsA, requirementsB [][]int32) []api.CrosswalkPair {
 	type link struct{ a, b, control int32 }
 	var links []link
-	for c := range codesA {
-		for _, ra := range codesA[c] {
-			for _, rb := range codesB[c] {
+	for c := range requirementsA {
+		for _, ra := range requirementsA[c] {
+			for _, rb := range requirementsB[c] {
 				links = append(links, link{a: ra, b: rb, control: int32(c)})
 			}
 		}

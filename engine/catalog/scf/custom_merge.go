@@ -108,7 +108,7 @@ func stringOrEmpty(s *string) string {
 
 // addControl adds a control, and the domain of its code if it is missing.
 func (m *customMerge) addControl(b *api.CustomControlBody) {
-	if prefix := DomainOf(b.Code); !m.domains[prefix] {
+	if prefix := DomainCodeOf(b.Code); !m.domains[prefix] {
 		m.domains[prefix] = true
 		name := stringOrEmpty(b.DomainName)
 		if name == "" {
@@ -190,14 +190,14 @@ const sourceCustom = "custom"
 func (m *customMerge) linkControl(source, control string, framework, requirement int, d MappingDetail) {
 	c, known := m.controls[strings.ToUpper(strings.TrimSpace(control))]
 	if !known {
-		m.noteMissing(source, control)
+		m.recordMissing(source, control)
 		return
 	}
 	d.Source = sourceCustom
 	m.addMapping(Mapping{Control: c, Framework: framework, Requirement: requirement, Detail: &d})
 }
 
-func (m *customMerge) noteMissing(source, reference string) {
+func (m *customMerge) recordMissing(source, reference string) {
 	if !slices.Contains(m.missing[source], reference) {
 		m.missing[source] = append(m.missing[source], reference)
 	}
@@ -232,13 +232,13 @@ func (m *customMerge) addControlMappings(b *api.CustomControlBody) {
 					continue
 				}
 			}
-			m.noteMissing(b.Code, ref+":"+code)
+			m.recordMissing(b.Code, ref+":"+code)
 		}
 	}
 	for _, ref := range b.Controls {
 		c, known := m.controls[strings.ToUpper(strings.TrimSpace(ref))]
 		if !known {
-			m.noteMissing(b.Code, ref)
+			m.recordMissing(b.Code, ref)
 			continue
 		}
 		existing := slices.Clone(m.mappingsByControl[c])
@@ -284,7 +284,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 	seen := map[string]bool{}
 	for i := range c.Frameworks {
 		f := &c.Frameworks[i]
-		if err := s.checkFramework(f); err != nil {
+		if err := s.checkCustomFramework(f); err != nil {
 			return err
 		}
 		if seen[f.Code] {
@@ -294,7 +294,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 	}
 	for i := range c.Controls {
 		k := &c.Controls[i]
-		if err := checkControl(k); err != nil {
+		if err := checkCustomControl(k); err != nil {
 			return err
 		}
 		if seen[k.Code] {
@@ -306,7 +306,7 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 }
 
 // truncate shortens text quoted in error messages.
-func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
+func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 	place := "framework " + Shorten(f.Code)
 	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {
 		return &CustomError{place, "the code must consist of lower-case letters, digits, dots and hyphens, such as yard-rules"}
@@ -350,7 +350,7 @@ func (s *Snapshot) checkFramework(f *api.CustomFrameworkBody) error {
 	return nil
 }
 
-func checkControl(k *api.CustomControlBody) error {
+func checkCustomControl(k *api.CustomControlBody) error {
 	place := "control " + Shorten(k.Code)
 	switch {
 	case IsControlCode(k.Code):

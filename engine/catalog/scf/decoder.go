@@ -113,9 +113,9 @@ func (r *decoder) readSigned() int {
 }
 
 // readCount reads the length of a list whose items take at least size bytes each.
-func (r *decoder) readCount(size int) int {
+func (r *decoder) readCount(minItemSize int) int {
 	n := r.readInt()
-	if n > len(r.rest)/size {
+	if n > len(r.rest)/minItemSize {
 		r.setError("a list of %d items is longer than the remaining data", n)
 		return 0
 	}
@@ -158,8 +158,8 @@ func (r *decoder) readPairs() []Pair {
 }
 
 // readMany reads a list, growing it as items are read, so that a large claimed length costs little.
-func readMany[T any](r *decoder, size int, read func(*T)) []T {
-	n := r.readCount(size)
+func readMany[T any](r *decoder, minItemSize int, read func(*T)) []T {
+	n := r.readCount(minItemSize)
 	if n == 0 {
 		return nil
 	}

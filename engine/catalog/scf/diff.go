@@ -7,7 +7,7 @@ import (
 )
 
 // Diff returns the changes from one version to another. Controls are matched by code. Differences
-// in whitespace are ignored. Mappings are matched by framework code and NormalizeCode, so that a
+// in whitespace are ignored. Mappings are matched by framework code and NormalizeRequirementCode, so that a
 // mere change in spelling is not a change; they are compared for controls and frameworks that both
 // versions have.
 func Diff(from, to *Snapshot) api.CatalogDiff {
@@ -39,14 +39,14 @@ func Diff(from, to *Snapshot) api.CatalogDiff {
 		}
 		for _, f := range shared {
 			was, is := from.controlRequirementCodes(j, f.from), to.controlRequirementCodes(i, f.to)
-			d.MappingsGained = appendMissing(d.MappingsGained, c.Code, f.code, is, was, &d.Summary.MappingsGained)
-			d.MappingsLost = appendMissing(d.MappingsLost, c.Code, f.code, was, is, &d.Summary.MappingsLost)
+			d.MappingsGained = appendMissingMappings(d.MappingsGained, c.Code, f.code, is, was, &d.Summary.MappingsGained)
+			d.MappingsLost = appendMissingMappings(d.MappingsLost, c.Code, f.code, was, is, &d.Summary.MappingsLost)
 		}
 	}
 	for i := range from.src.Frameworks {
 		if code := from.src.Frameworks[i].Code; !to.hasFrameworkCode(code) {
 			d.FrameworksRemoved = append(d.FrameworksRemoved, code)
-			for _, next := range BuiltinAliases().Successors(code) {
+			for _, next := range BuiltinAliases().NewerEditions(code) {
 				if to.hasFrameworkCode(next) {
 					d.FrameworksReplaced = append(d.FrameworksReplaced, api.FrameworkEdition{FromCode: code, ToCode: next})
 					break
@@ -133,18 +133,18 @@ func (s *Snapshot) controlRequirementCodes(control, framework int) []string {
 	return out
 }
 
-// appendMissing appends the codes of a that b does not have.
-func appendMissing(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
+// appendMissingMappings appends the codes of a that b does not have.
+func appendMissingMappings(out []api.MappingChanges, control, framework string, a, b []string, total *int) []api.MappingChanges {
 	if len(a) == 0 || slices.Equal(a, b) {
 		return out
 	}
 	has := make(map[string]bool, len(b))
 	for _, code := range b {
-		has[NormalizeCode(code)] = true
+		has[NormalizeRequirementCode(code)] = true
 	}
 	var missing []string
 	for _, code := range a {
-		if !has[NormalizeCode(code)] {
+		if !has[NormalizeRequirementCode(code)] {
 			missing = append(missing, code)
 		}
 	}

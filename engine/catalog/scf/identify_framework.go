@@ -57,7 +57,7 @@ func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
 	const fewest, enough, ahead = 5, 0.6, 0.1
 	wanted := make(map[string]bool, len(codes))
 	for _, c := range codes {
-		wanted[NormalizeCode(c)] = true
+		wanted[NormalizeRequirementCode(c)] = true
 	}
 	if len(wanted) < fewest {
 		return 0, false
@@ -66,7 +66,7 @@ func (s *Snapshot) frameworkByRequirements(codes []string) (int, bool) {
 	for i := range s.src.Frameworks {
 		shared := 0
 		for _, q := range s.src.Frameworks[i].Requirements {
-			if wanted[NormalizeCode(q.Code)] {
+			if wanted[NormalizeRequirementCode(q.Code)] {
 				shared++
 			}
 		}

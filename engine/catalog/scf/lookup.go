@@ -143,7 +143,7 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	}
 	found := s.requirementRefs().exact[ref]
 	if len(found) == 0 {
-		found = slices.Concat(s.requirementRefs().loose[NormalizeCode(ref)], s.findAnnexControls(ref))
+		found = slices.Concat(s.requirementRefs().loose[NormalizeRequirementCode(ref)], s.findAnnexRequirements(ref))
 	}
 	switch len(found) {
 	case 0:
@@ -163,8 +163,8 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 // findRequirementIn resolves a code in a framework: as written, then normalized, then ISO 27001's
 // "A.5.1" in the framework that contains its annex, and 5.1 as A.5.1.
 func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
-	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[NormalizeCode(code)]} {
-		if in := s.filterByFramework(f, found); len(in) > 0 {
+	for _, found := range [][]int32{s.requirementRefs().exact[code], s.requirementRefs().loose[NormalizeRequirementCode(code)]} {
+		if in := s.filterRequirementsByFramework(f, found); len(in) > 0 {
 			return in[0], nil
 		}
 	}
@@ -174,8 +174,8 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 			continue
 		}
 		for _, found := range [][]int32{
-			s.findAnnexControlsOf(clauses, code), s.findAnnexControlsOf(clauses, "A."+code),
-			s.filterByFramework(f, s.requirementRefs().loose["a."+NormalizeCode(code)]), // the starter includes the annex
+			s.findAnnexRequirementsOf(clauses, code), s.findAnnexRequirementsOf(clauses, "A."+code),
+			s.filterRequirementsByFramework(f, s.requirementRefs().loose["a."+NormalizeRequirementCode(code)]), // the starter includes the annex
 		} {
 			if len(found) > 0 {
 				return found[0], nil
@@ -185,19 +185,19 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// findAnnexControls finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
+// findAnnexRequirements finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
 // 27002 as 5.1.
-func (s *Snapshot) findAnnexControls(ref string) []int32 {
-	return slices.Concat(s.findAnnexControlsOf(iso27001, ref), s.findAnnexControlsOf(iso27001Edition2013, ref))
+func (s *Snapshot) findAnnexRequirements(ref string) []int32 {
+	return slices.Concat(s.findAnnexRequirementsOf(iso27001, ref), s.findAnnexRequirementsOf(iso27001Edition2013, ref))
 }
 
-func (s *Snapshot) findAnnexControlsOf(framework, ref string) []int32 {
+func (s *Snapshot) findAnnexRequirementsOf(framework, ref string) []int32 {
 	f, ok := s.frameworks[annexFrameworks[framework]]
 	number, annex := strings.CutPrefix(strings.ToUpper(ref), "A.")
 	if !ok || !annex {
 		return nil
 	}
-	return s.filterByFramework(f, s.requirementRefs().exact[number])
+	return s.filterRequirementsByFramework(f, s.requirementRefs().exact[number])
 }
 
 // Control finds a control by id or code.

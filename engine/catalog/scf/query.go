@@ -35,7 +35,7 @@ func (s *Snapshot) ControlAt(index int32) api.Control { return s.controlList()[i
 
 // ControlIndexes is like Controls, but returns indexes.
 func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
-	keep, err := s.matchFilter(f)
+	keep, err := s.controlsMatching(f)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (s *Snapshot) ControlIndexes(f ControlFilter) ([]int32, error) {
 	return out, nil
 }
 
-// matchFilter marks the controls that match a filter.
-func (s *Snapshot) matchFilter(f ControlFilter) ([]bool, error) {
+// controlsMatching marks the controls that match a filter.
+func (s *Snapshot) controlsMatching(f ControlFilter) ([]bool, error) {
 	keep := make([]bool, len(s.src.Controls))
 	for i := range keep {
 		keep[i] = true
@@ -75,7 +75,7 @@ func (s *Snapshot) matchFilter(f ControlFilter) ([]bool, error) {
 		if err != nil {
 			return nil, err
 		}
-		narrow(func(i int) bool { return s.src.Controls[i].Domain() == d.Code })
+		narrow(func(i int) bool { return s.src.Controls[i].DomainCode() == d.Code })
 	}
 	if f.Framework != "" {
 		fw, err := s.findFramework(f.Framework)
@@ -86,7 +86,7 @@ func (s *Snapshot) matchFilter(f ControlFilter) ([]bool, error) {
 		narrow(func(i int) bool { return in[i] })
 	}
 	if words := strings.TrimSpace(f.Query); words != "" {
-		in := s.textIndex().matchAll(words)
+		in := s.textIndex().controlsWithAllWords(words)
 		narrow(func(i int) bool { return in[int32(i)] })
 	}
 	for _, tag := range f.Tags {
@@ -107,14 +107,14 @@ func hasTag(c *Control, tag string) bool {
 // controlsMappedTo marks the controls that map to a framework.
 func (s *Snapshot) controlsMappedTo(framework int) []bool {
 	in := make([]bool, len(s.src.Controls))
-	for _, m := range s.frameworkMappings(framework) {
+	for _, m := range s.frameworkMappingIndexes(framework) {
 		in[s.src.Mappings[m].Control] = true
 	}
 	return in
 }
 
-// frameworkMappings returns the mappings of a framework, by requirement and then control.
-func (s *Snapshot) frameworkMappings(framework int) []int32 {
+// frameworkMappingIndexes returns the mappings of a framework, by requirement and then control.
+func (s *Snapshot) frameworkMappingIndexes(framework int) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[s.firstRequirement[framework]]:s.mappingStart[s.firstRequirement[framework+1]]]
 }
 
@@ -124,9 +124,9 @@ func (s *Snapshot) Domains() []api.Domain { return slices.Clone(s.domainList()) 
 // Frameworks lists all frameworks in the source's order.
 func (s *Snapshot) Frameworks() []api.Framework { return slices.Clone(s.frameworkList()) }
 
-// FrameworkScope returns a framework and those included in its assessment, such as the Annex A
+// FrameworkWithIncluded returns a framework and those included in its assessment, such as the Annex A
 // controls of ISO 27001 if they have a column of their own.
-func (s *Snapshot) FrameworkScope(ref string) ([]api.Framework, error) {
+func (s *Snapshot) FrameworkWithIncluded(ref string) ([]api.Framework, error) {
 	i, err := s.findFramework(ref)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *Snapshot) RequirementMappings(ref string) ([]api.Mapping, error) {
 		return nil, err
 	}
 	out := []api.Mapping{}
-	for _, i := range s.requirementMappings(n) {
+	for _, i := range s.requirementMappingIndexes(n) {
 		out = append(out, s.mappingRecord(i))
 	}
 	return out, nil

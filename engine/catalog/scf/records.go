@@ -41,7 +41,7 @@ func (s *Snapshot) makeDomains() []api.Domain {
 		}
 	}
 	for i := range s.src.Controls {
-		out[s.domains[s.src.Controls[i].Domain()]].ControlCount++
+		out[s.domains[s.src.Controls[i].DomainCode()]].ControlCount++
 	}
 	return out
 }
@@ -58,7 +58,7 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 	c := &s.src.Controls[i]
 	out := api.Control{
 		ID: s.controlIDs[i], VersionID: s.version.ID, Code: c.Code, Title: c.Title,
-		Description: c.Description, Question: nilIfEmpty(c.Question), DomainCode: c.Domain(),
+		Description: c.Description, Question: nilIfEmpty(c.Question), DomainCode: c.DomainCode(),
 		Applicability: emptyIfNil(c.Applicability), CSFFunction: nilIfEmpty(c.CSFFunction), Cadence: nilIfEmpty(c.Cadence),
 		EvidenceRequests: make([]api.EvidenceRequest, 0, len(c.Evidence)),
 		Solutions:        pairsToMap(c.Solutions), Maturity: map[string]string{},

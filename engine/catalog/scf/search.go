@@ -204,8 +204,8 @@ var controlSpelling = lazyregexp.New(`^([A-Za-z]{3})[\s_.–-]*(\d{1,2})(?:[\s_.
 
 const maxQueryBytes = 1000 // maximum length of a query that is searched
 
-// matchAll returns the controls that contain every word of the text, or whose code begins with it.
-func (x *textIndex) matchAll(text string) map[int32]bool {
+// controlsWithAllWords returns the controls that contain every word of the text, or whose code begins with it.
+func (x *textIndex) controlsWithAllWords(text string) map[int32]bool {
 	text = text[:min(len(text), maxQueryBytes)]
 	found := map[int32]bool{}
 	if code := strings.ToLower(strings.TrimSpace(text)); len(code) >= 3 {
@@ -253,7 +253,7 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""
-	left, err := s.matchFilter(f)
+	left, err := s.controlsMatching(f)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 			addControl(r.doc)
 			continue
 		}
-		for _, m := range s.requirementMappings(r.doc - controls) {
+		for _, m := range s.requirementMappingIndexes(r.doc - controls) {
 			addControl(int32(s.src.Mappings[m].Control))
 		}
 	}
@@ -303,16 +303,16 @@ func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 // requirementsByCode finds requirements by commonly used spellings of a code: "A.5.17" and "5.17",
 // "iso 27002 5.17", "nis2:21.2(a)".
 func (s *Snapshot) requirementsByCode(text string) []int32 {
-	loose := NormalizeCode(text)
+	loose := NormalizeRequirementCode(text)
 	if loose == "" {
 		return nil
 	}
 	refs := s.requirementRefs()
-	found := slices.Concat(refs.loose[loose], s.findAnnexControls(text))
+	found := slices.Concat(refs.loose[loose], s.findAnnexRequirements(text))
 	if len(found) == 0 && isDigit(loose[0]) { // of ISO 27001, if Annex A is included
 		for clauses := range annexFrameworks {
 			if f, ok := s.frameworks[clauses]; ok {
-				found = append(found, s.filterByFramework(f, refs.loose["a."+loose])...)
+				found = append(found, s.filterRequirementsByFramework(f, refs.loose["a."+loose])...)
 			}
 		}
 	}
@@ -384,7 +384,7 @@ func (s *Snapshot) toHit(doc int32, score float64) api.CatalogHit {
 	if int(doc) < len(s.src.Controls) {
 		c := &s.src.Controls[doc]
 		return api.CatalogHit{
-			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: nilIfEmpty(c.Title), DomainCode: nilIfEmpty(c.Domain()), Score: score,
+			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: nilIfEmpty(c.Title), DomainCode: nilIfEmpty(c.DomainCode()), Score: score,
 		}
 	}
 	q := s.requirementRecord(doc - int32(len(s.src.Controls)))

@@ -128,16 +128,16 @@ var renameRules = []rewriteRule{
 	{lazyregexp.New(`^nist-800-53b-(r5-(?:privacy|low|moderate|high))$`), "nist-800-53-$1"},
 }
 
-// AssignCodes assigns frameworks their codes by their headers, or by their names if they have none;
+// AssignFrameworkCodes assigns frameworks their codes by their headers, or by their names if they have none;
 // a user's aliases take precedence over the built-in ones. If two headers mean the same framework,
 // the one listed first in the table of aliases gets the code, else the first by column; the other
 // gets its plain slug, and a header that occurs twice gets -2, -3. It also sets the relation of ISO
 // 27001:2022 to its Annex A, ISO 27002:2022: if both have a column, an assessment of the first
 // includes the second; if only the controls have one, it answers to both names.
-func AssignCodes(frameworks []Framework, users *Aliases) {
+func AssignFrameworkCodes(frameworks []Framework, userAliases *Aliases) {
 	table := builtinAliasIndex()
-	if users != nil {
-		table = BuiltinAliases().Merge(users).newIndex()
+	if userAliases != nil {
+		table = BuiltinAliases().Merge(userAliases).newIndex()
 	}
 	plain, meant := make([]string, len(frameworks)), make([]aliasTarget, len(frameworks))
 	best := map[string]int{}

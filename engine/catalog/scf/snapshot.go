@@ -61,7 +61,7 @@ func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	}
 	v.ImportedAt = v.ImportedAt.UTC()
 	s := &Snapshot{src: src, version: v, rootUUID: id}
-	for _, step := range []func() error{s.indexNames, s.indexMappings} {
+	for _, step := range []func() error{s.indexCodes, s.indexMappings} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("catalog %q: %w", src.Label, err)
 		}
@@ -78,7 +78,7 @@ func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	s.requirementIDs = sync.OnceValue(s.makeRequirementIDs)
 	s.requirementByID = sync.OnceValue(s.makeRequirementByID)
 	s.mappingByID = sync.OnceValue(s.makeMappingByID)
-	s.requirementRefs = sync.OnceValue(s.makeRequirementRefs)
+	s.requirementRefs = sync.OnceValue(s.makeRequirementIndex)
 	s.frameworkNames = sync.OnceValue(s.makeFrameworkNames)
 	s.textIndex = sync.OnceValue(s.makeTextIndex)
 	return s, nil
@@ -102,7 +102,7 @@ func (s *Snapshot) Source() *Source { return s.src }
 // Version returns the version's record.
 func (s *Snapshot) Version() api.CatalogVersion { return s.record }
 
-func (s *Snapshot) indexNames() error {
+func (s *Snapshot) indexCodes() error {
 	src := s.src
 	s.domains = make(map[string]int, len(src.Domains))
 	for i := range src.Domains {
@@ -122,7 +122,7 @@ func (s *Snapshot) indexNames() error {
 		if _, duplicate := s.controls[c.Code]; duplicate {
 			return fmt.Errorf("control code %s occurs twice", c.Code)
 		}
-		if _, known := s.domains[c.Domain()]; !known {
+		if _, known := s.domains[c.DomainCode()]; !known {
 			return fmt.Errorf("control %s belongs to an unknown domain", c.Code)
 		}
 		if c.Weight < NoWeight || c.Weight > 10 {
@@ -226,8 +226,8 @@ func (s *Snapshot) locateRequirement(number int32) (framework, requirement int) 
 	return f, 0
 }
 
-// requirementMappings returns the indexes of a requirement's mappings.
-func (s *Snapshot) requirementMappings(number int32) []int32 {
+// requirementMappingIndexes returns the indexes of a requirement's mappings.
+func (s *Snapshot) requirementMappingIndexes(number int32) []int32 {
 	return s.mappingsByRequirement[s.mappingStart[number]:s.mappingStart[number+1]]
 }
 
@@ -279,7 +279,7 @@ type requirementIndex struct {
 	exact, loose map[string][]int32
 }
 
-func (s *Snapshot) makeRequirementRefs() *requirementIndex {
+func (s *Snapshot) makeRequirementIndex() *requirementIndex {
 	n := len(s.mappingStart) - 1
 	x := &requirementIndex{exact: make(map[string][]int32, n), loose: make(map[string][]int32, n)}
 	next := int32(0)
@@ -287,7 +287,7 @@ func (s *Snapshot) makeRequirementRefs() *requirementIndex {
 		for r := range s.src.Frameworks[f].Requirements {
 			code := s.src.Frameworks[f].Requirements[r].Code
 			x.exact[code] = append(x.exact[code], next)
-			loose := NormalizeCode(code)
+			loose := NormalizeRequirementCode(code)
 			x.loose[loose] = append(x.loose[loose], next)
 			next++
 		}
@@ -295,8 +295,8 @@ func (s *Snapshot) makeRequirementRefs() *requirementIndex {
 	return x
 }
 
-// filterByFramework returns the requirements of one framework.
-func (s *Snapshot) filterByFramework(f int, numbers []int32) []int32 {
+// filterRequirementsByFramework returns the requirements of one framework.
+func (s *Snapshot) filterRequirementsByFramework(f int, numbers []int32) []int32 {
 	from, _ := slices.BinarySearch(numbers, s.firstRequirement[f])
 	to, _ := slices.BinarySearch(numbers, s.firstRequirement[f+1])
 	return numbers[from:to]

@@ -75,9 +75,9 @@ type Control struct {
 	Owner string
 }
 
-// Domain returns the prefix of the control's code. The domain column of a workbook is not a key:
+// DomainCode returns the prefix of the control's code. The domain column of a workbook is not a key:
 // its spelling varies.
-func (c *Control) Domain() string { return DomainOf(c.Code) }
+func (c *Control) DomainCode() string { return DomainCodeOf(c.Code) }
 
 // IsDeprecated reports whether a release keeps the control only so that its code remains known.
 func (c *Control) IsDeprecated() bool {
@@ -178,8 +178,8 @@ var controlCodePattern = lazyregexp.New(`^[A-Z]{3}-\d{2}(\.\d{1,2})?$`)
 // AST-02.11.
 func IsControlCode(code string) bool { return controlCodePattern.MatchString(code) }
 
-// DomainOf returns the prefix of a control code.
-func DomainOf(code string) string {
+// DomainCodeOf returns the prefix of a control code.
+func DomainCodeOf(code string) string {
 	domain, _, _ := strings.Cut(code, "-")
 	return domain
 }

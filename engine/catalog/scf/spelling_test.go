@@ -75,7 +75,7 @@ func TestAssignCodes(t *testing.T) {
 		{Column: "ISO 27001 v2022"},
 		{Column: "ISO 27002 v2022"},
 	}
-	AssignCodes(frameworks, nil)
+	AssignFrameworkCodes(frameworks, nil)
 	var codes []string
 	for _, f := range frameworks {
 		codes = append(codes, f.Code)
@@ -116,14 +116,14 @@ func TestLooseCode(t *testing.T) {
 		{"A.5.1", "a.5.1"},
 	} {
 		for _, code := range same[1:] {
-			if NormalizeCode(code) != NormalizeCode(same[0]) {
-				t.Errorf("%q is %q, %q is %q", code, NormalizeCode(code), same[0], NormalizeCode(same[0]))
+			if NormalizeRequirementCode(code) != NormalizeRequirementCode(same[0]) {
+				t.Errorf("%q is %q, %q is %q", code, NormalizeRequirementCode(code), same[0], NormalizeRequirementCode(same[0]))
 			}
 		}
 	}
 	for _, pair := range [][2]string{{"5.1", "5.10"}, {"5.11", "5.1.1"}, {"A.5.1", "5.1"}, {"AC-21", "AC-2(1)"}} {
-		if NormalizeCode(pair[0]) == NormalizeCode(pair[1]) {
-			t.Errorf("%q and %q are both %q", pair[0], pair[1], NormalizeCode(pair[0]))
+		if NormalizeRequirementCode(pair[0]) == NormalizeRequirementCode(pair[1]) {
+			t.Errorf("%q and %q are both %q", pair[0], pair[1], NormalizeRequirementCode(pair[0]))
 		}
 	}
 }
@@ -133,12 +133,12 @@ func TestSectionsByAnyName(t *testing.T) {
 		{"§ 164.308(a)(1)", "164.308(a)(1)", "§164.308.a.1"}, {"Section 3(1)(b)", "Sec. 3.1.b", "sec 3(1)(b)"}, {"Security 4", "security 4"},
 	} {
 		for _, code := range same {
-			if NormalizeCode(code) != NormalizeCode(same[0]) {
-				t.Errorf("%q is %q, %q is %q", same[0], NormalizeCode(same[0]), code, NormalizeCode(code))
+			if NormalizeRequirementCode(code) != NormalizeRequirementCode(same[0]) {
+				t.Errorf("%q is %q, %q is %q", same[0], NormalizeRequirementCode(same[0]), code, NormalizeRequirementCode(code))
 			}
 		}
 	}
-	if NormalizeCode("Security 4") == NormalizeCode("4") {
+	if NormalizeRequirementCode("Security 4") == NormalizeRequirementCode("4") {
 		t.Error("a word was taken for a section")
 	}
 }

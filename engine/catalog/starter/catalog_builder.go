@@ -66,7 +66,7 @@ func (b *catalogBuilder) readDomain(data []byte, name string) error {
 	})
 	for i := range file.Controls {
 		c := &file.Controls[i]
-		if !scf.IsControlCode(c.Code) || scf.DomainOf(c.Code) != d.Code {
+		if !scf.IsControlCode(c.Code) || scf.DomainCodeOf(c.Code) != d.Code {
 			return fmt.Errorf("control code %q does not belong to domain %s", c.Code, d.Code)
 		}
 		if b.controlCodes[c.Code] {

@@ -40,9 +40,9 @@ func Apply(
 
 // matchesRelease reports whether a document was written for a catalog's release or for the one
 // that it corrects: 2026.1 for 2026.1.1.
-func matchesRelease(document, label string) bool {
-	label, _, _ = strings.Cut(label, "+") // a revision
-	return document == "" || document == label || strings.HasPrefix(label, document+".")
+func matchesRelease(documentRelease, catalogLabel string) bool {
+	catalogLabel, _, _ = strings.Cut(catalogLabel, "+") // a revision
+	return documentRelease == "" || documentRelease == catalogLabel || strings.HasPrefix(catalogLabel, documentRelease+".")
 }
 
 // overlay merges one document.
@@ -75,10 +75,10 @@ func (o *overlay) mergeRequirements() {
 	exact, loose := make(map[string]int, len(old)), make(map[string]int, len(old))
 	for i, q := range old {
 		exact[q.Code] = i
-		if _, duplicate := loose[scf.NormalizeCode(q.Code)]; duplicate {
-			loose[scf.NormalizeCode(q.Code)] = -1 // ambiguous
+		if _, duplicate := loose[scf.NormalizeRequirementCode(q.Code)]; duplicate {
+			loose[scf.NormalizeRequirementCode(q.Code)] = -1 // ambiguous
 		} else {
-			loose[scf.NormalizeCode(q.Code)] = i
+			loose[scf.NormalizeRequirementCode(q.Code)] = i
 		}
 	}
 	all := slices.Clone(old)
@@ -88,7 +88,7 @@ func (o *overlay) mergeRequirements() {
 		e := &o.doc.Elements[i]
 		at, known := exact[e.Code]
 		if !known {
-			at, known = loose[scf.NormalizeCode(e.Code)]
+			at, known = loose[scf.NormalizeRequirementCode(e.Code)]
 			known = known && at >= 0
 		}
 		if !known {
@@ -104,7 +104,7 @@ func (o *overlay) mergeRequirements() {
 		}
 	}
 	if o.record.RequirementsAdded = len(added); len(added) > 0 {
-		o.warn("", "", "%d elements are not requirements in the workbook and were added: %s", len(added), listFirst(added))
+		o.warn("", "", "%d elements are not requirements in the workbook and were added: %s", len(added), joinFirst(added))
 	}
 	order := make([]int, len(all))
 	for i := range order {
@@ -197,7 +197,7 @@ func (o *overlay) warnUnconfirmed(confirmed map[controlRequirement]bool) {
 	}
 	for r, q := range o.newRequirements {
 		if controls := left[r]; len(controls) > 0 {
-			o.warn("", "", "%s: the workbook maps it to %s, the document does not; kept", q.Code, listFirst(controls))
+			o.warn("", "", "%s: the workbook maps it to %s, the document does not; kept", q.Code, joinFirst(controls))
 		}
 	}
 }
@@ -212,8 +212,8 @@ func formatRationale(rel Relation) string {
 	return rel.Rationale + ": " + rel.Notes
 }
 
-// listFirst joins the first eight codes and counts the rest.
-func listFirst(codes []string) string {
+// joinFirst joins the first eight codes and counts the rest.
+func joinFirst(codes []string) string {
 	const shown = 8
 	if more := len(codes) - shown; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(codes[:shown], ", "), more)

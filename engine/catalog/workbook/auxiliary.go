@@ -18,11 +18,11 @@ type auxiliaryTable struct {
 	columnNames []string // in lower case
 }
 
-// column returns the first column whose header begins with a prefix, or -1.
-func (t *auxiliaryTable) column(prefix string) int { return t.columnFrom(0, prefix) }
+// findColumn returns the first column whose header begins with a prefix, or -1.
+func (t *auxiliaryTable) findColumn(prefix string) int { return t.findColumnFrom(0, prefix) }
 
-// columnFrom is like column, but searches from a column on.
-func (t *auxiliaryTable) columnFrom(from int, prefix string) int {
+// findColumnFrom is like column, but searches from a column on.
+func (t *auxiliaryTable) findColumnFrom(from int, prefix string) int {
 	for i := from; i < len(t.columnNames); i++ {
 		if strings.HasPrefix(t.columnNames[i], prefix) {
 			return i
@@ -45,14 +45,14 @@ var auxiliarySheets = []struct {
 	header string // beginning of a header, in lower case
 	read   func(*importer, *auxiliaryTable)
 }{
-	{beforeMain, "focal document identifier", (*importer).readSources},
-	{beforeMain, "mapping column header", (*importer).readSources},
-	{beforeMain, "authoritative source -", (*importer).readSources},
+	{beforeMain, "focal document identifier", (*importer).readFocalDocuments},
+	{beforeMain, "mapping column header", (*importer).readFocalDocuments},
+	{beforeMain, "authoritative source -", (*importer).readFocalDocuments},
 	{afterMain, "scf identifier", (*importer).readDomains},
 	{afterMain, "erl #", (*importer).readEvidence},
 	{afterMain, "scf ao #", (*importer).readObjectives},
 	{afterMain, "ao #", (*importer).readObjectives},
-	{afterMain, "possible compensating control #1", (*importer).readCompensating},
+	{afterMain, "possible compensating control #1", (*importer).readCompensatingControls},
 	{afterMain, "principle name", (*importer).readPrinciples},
 	{afterMain, "risk #", (*importer).readRisks},
 	{afterMain, "threat #", (*importer).readThreats},
@@ -105,19 +105,19 @@ func findHeaderRow(s *sheet, prefix string) int {
 	return -1
 }
 
-// readSources reads the list of authoritative sources, which describes frameworks.
-func (im *importer) readSources(t *auxiliaryTable) {
-	column := max(t.column("mapping column header"), t.column("scf column header"))
+// readFocalDocuments reads the list of authoritative sources, which describes frameworks.
+func (im *importer) readFocalDocuments(t *auxiliaryTable) {
+	column := max(t.findColumn("mapping column header"), t.findColumn("scf column header"))
 	if column < 0 { // before 2021, the list does not name the columns of sources
 		return
 	}
-	publisher, geography := t.column("source"), t.column("geography")
-	title, url := t.column("authoritative source -"), t.column("url")
+	publisher, geography := t.findColumn("source"), t.findColumn("geography")
+	title, url := t.findColumn("authoritative source -"), t.findColumn("url")
 	if title < 0 {
-		title = t.column("focal document title")
+		title = t.findColumn("focal document title")
 	}
 	if url < 0 {
-		url = t.column("focal document source")
+		url = t.findColumn("focal document source")
 	}
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		header := scf.CollapseSpaces(t.cell(row, column))
@@ -128,7 +128,7 @@ func (im *importer) readSources(t *auxiliaryTable) {
 			slug:      scf.Slug(header),
 			code:      scf.FrameworkCode(header),
 			column:    header,
-			id:        strings.ToLower(t.trimmedCell(row, t.column("focal document identifier"))),
+			id:        strings.ToLower(t.trimmedCell(row, t.findColumn("focal document identifier"))),
 			geography: t.trimmedCell(row, geography),
 			publisher: scf.CollapseSpaces(t.trimmedCell(row, publisher)),
 			title:     scf.CollapseSpaces(t.trimmedCell(row, title)),
@@ -141,8 +141,8 @@ var domainCode = lazyregexp.New(`^[A-Z]{3}$`)
 
 // readDomains reads the list of domains.
 func (im *importer) readDomains(t *auxiliaryTable) {
-	code, name := t.column("scf identifier"), t.column("scf domain")
-	principle, intent := -1, t.column("principle intent")
+	code, name := t.findColumn("scf identifier"), t.findColumn("scf domain")
+	principle, intent := -1, t.findColumn("principle intent")
 	for i, n := range t.columnNames {
 		if strings.HasSuffix(n, "principles") {
 			principle = i
@@ -174,7 +174,7 @@ func (im *importer) buildDomains() {
 	var order []string
 	named, _ := im.columnByRole(roleDomainName)
 	for i := range im.src.Controls {
-		prefix := im.src.Controls[i].Domain()
+		prefix := im.src.Controls[i].DomainCode()
 		if names[prefix] == nil {
 			names[prefix] = map[string]int{}
 			order = append(order, prefix)
@@ -220,7 +220,7 @@ func (im *importer) buildDomains() {
 
 // readObjectives reads the assessment objectives.
 func (im *importer) readObjectives(t *auxiliaryTable) {
-	control, code, text := t.column("scf #"), max(t.column("scf ao #"), t.column("ao #")), -1
+	control, code, text := t.findColumn("scf #"), max(t.findColumn("scf ao #"), t.findColumn("ao #")), -1
 	for i, n := range t.columnNames {
 		if text < 0 && i != code && strings.Contains(n, "assessment objective") && !strings.Contains(n, "origin") {
 			text = i
@@ -230,7 +230,7 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 		im.warn(t.name, cellName(t.headerRow+1, 1), "the sheet has no column of control codes or no column of objectives; not read")
 		return
 	}
-	applies, origins, rigor := t.column("pptdf"), t.column("scf assessment objective (ao) origin"), t.column("assessment rigor")
+	applies, origins, rigor := t.findColumn("pptdf"), t.findColumn("scf assessment objective (ao) origin"), t.findColumn("assessment rigor")
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		id := t.trimmedCell(row, control)
 		if id == "" && t.trimmedCell(row, code) == "" {
@@ -263,11 +263,11 @@ func (im *importer) readObjectives(t *auxiliaryTable) {
 	}
 }
 
-// readCompensating reads the four cells from each "Possible Compensating Control #N" column on.
+// readCompensatingControls reads the four cells from each "Possible Compensating Control #N" column on.
 // In 2026.1.1 their headers are shifted: the cells are code, name, description and justification,
 // whatever the headers say. So the code is the first of the four cells that contains one.
-func (im *importer) readCompensating(t *auxiliaryTable) {
-	primary := t.column("scf control #")
+func (im *importer) readCompensatingControls(t *auxiliaryTable) {
+	primary := t.findColumn("scf control #")
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		i, ok := im.byCode[t.trimmedCell(row, primary)]
 		if !ok {
@@ -276,8 +276,8 @@ func (im *importer) readCompensating(t *auxiliaryTable) {
 			}
 			continue
 		}
-		for from := t.column("possible compensating control #"); from >= 0; from = t.columnFrom(from+1, "possible compensating control #") {
-			if k, at := parseCompensating(t, row, from); k.Control != "" {
+		for from := t.findColumn("possible compensating control #"); from >= 0; from = t.findColumnFrom(from+1, "possible compensating control #") {
+			if k, at := parseCompensatingControl(t, row, from); k.Control != "" {
 				if _, known := im.byCode[k.Control]; !known {
 					im.warn(t.name, cellName(row+1, at+1), "%s is not a control of the catalog", k.Control)
 				}
@@ -287,8 +287,8 @@ func (im *importer) readCompensating(t *auxiliaryTable) {
 	}
 }
 
-// parseCompensating returns the compensating control in four cells and the column of its code.
-func parseCompensating(t *auxiliaryTable, row, from int) (k scf.CompensatingControl, at int) {
+// parseCompensatingControl returns the compensating control in four cells and the column of its code.
+func parseCompensatingControl(t *auxiliaryTable, row, from int) (k scf.CompensatingControl, at int) {
 	for at = from; at < from+4; at++ {
 		if scf.IsControlCode(t.trimmedCell(row, at)) {
 			k.Control = t.trimmedCell(row, at)
@@ -310,8 +310,8 @@ func parseCompensating(t *auxiliaryTable, row, from int) (k scf.CompensatingCont
 // readPrinciples reads the privacy principles. Newer releases have a row for each control of a
 // principle; they are merged.
 func (im *importer) readPrinciples(t *auxiliaryTable) {
-	number, name, text := t.column("#"), t.column("principle name"), -1
-	control := t.column("scf #")
+	number, name, text := t.findColumn("#"), t.findColumn("principle name"), -1
+	control := t.findColumn("scf #")
 	for i, n := range t.columnNames {
 		if text < 0 && strings.Contains(n, "principle") && strings.HasSuffix(n, "description") {
 			text = i
@@ -357,10 +357,10 @@ var (
 // readHazards reads a risk or threat catalog. Only the first row of a group names it. Rows without
 // a code, such as a second header and a note at the end, are ignored.
 func readHazards(t *auxiliaryTable, word string, valid *lazyregexp.Regexp) []scf.Hazard {
-	group, code, title := t.column(word+" grouping"), t.column(word+" #"), t.column(word+"*")
-	text, function := t.columnFrom(title+1, "description"), t.column("nist csf")
+	group, code, title := t.findColumn(word+" grouping"), t.findColumn(word+" #"), t.findColumn(word+"*")
+	text, function := t.findColumnFrom(title+1, "description"), t.findColumn("nist csf")
 	if text < 0 {
-		text = t.column(word + " description")
+		text = t.findColumn(word + " description")
 	}
 	var out []scf.Hazard
 	last := ""

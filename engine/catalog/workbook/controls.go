@@ -10,14 +10,14 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// readMain reads the sheet with the controls and their crosswalk.
-func (im *importer) readMain(ctx context.Context, p sheetPart) error {
+// readMainSheet reads the sheet with the controls and their crosswalk.
+func (im *importer) readMainSheet(ctx context.Context, p sheetPart) error {
 	s, err := im.book.readSheet(ctx, p, im.book.limits.Controls+1, true)
 	if err != nil {
 		return err
 	}
 	im.main = s
-	im.classifyByContent()
+	im.classifyColumnsByContent()
 	code, _ := im.columnByRole(roleControlCode)
 	for row := im.headerRow + 1; row < len(s.rows); row++ {
 		if s.isBlankRow(row) {
@@ -54,7 +54,7 @@ func (im *importer) readMain(ctx context.Context, p sheetPart) error {
 		return readErrorf(ErrNoMainSheet, s.name, "", "the sheet has no controls below its header")
 	}
 	im.warnUnstoredValues()
-	im.readCrosswalk()
+	im.readFrameworkColumns()
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (im *importer) readControl(row int, code string) (scf.Control, error) {
 		case roleCompensating:
 			im.readCompensatingCell(&stand[col.level], col, text, where)
 		case roleAppliesMark, roleSCRMTier, roleBaseline, roleRisk, roleThreat:
-			im.readMark(&c, col, text, where)
+			im.readMarkedCell(&c, col, text, where)
 		case roleNote, roleUnknown:
 			c.Extra = append(c.Extra, scf.Pair{Name: im.extraColumnName(col), Text: text})
 		}
@@ -193,8 +193,8 @@ func (im *importer) extraColumnName(col mainColumn) string {
 	return col.header
 }
 
-// readMark reads a cell of a column whose cells are only marked or empty.
-func (im *importer) readMark(c *scf.Control, col mainColumn, text, where string) {
+// readMarkedCell reads a cell of a column whose cells are only marked or empty.
+func (im *importer) readMarkedCell(c *scf.Control, col mainColumn, text, where string) {
 	if col.role == roleRisk && riskCode.MatchString(text) || col.role == roleThreat && threatCode.MatchString(text) {
 		if text != col.name { // in 2022.3, one row is shifted by a column
 			im.warn(im.main.name, where, "the cell under %q contains %s; accepted as is", col.header, text)

@@ -9,10 +9,10 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// classifyByContent corrects the roles of columns by their content. An unknown column is a
+// classifyColumnsByContent corrects the roles of columns by their content. An unknown column is a
 // framework if the list of sources names it, or if it contains codes and is next to framework
 // columns. A column that is named like a framework but contains prose is not one.
-func (im *importer) classifyByContent() {
+func (im *importer) classifyColumnsByContent() {
 	listed := map[string]bool{}
 	for _, f := range im.sources {
 		listed[f.slug] = true
@@ -23,7 +23,7 @@ func (im *importer) classifyByContent() {
 		if c.role != roleCrosswalk && c.role != roleUnknown {
 			continue
 		}
-		content[i] = im.columnContent(c.index)
+		content[i] = im.columnContentKind(c.index)
 		switch {
 		case c.role == roleCrosswalk && content[i] == contentProse:
 			im.warn(im.main.name, cellName(im.headerRow+1, c.index+1),
@@ -96,8 +96,8 @@ const (
 	contentProse                    // at least a quarter of the lines are as long as sentences
 )
 
-// columnContent classifies a column by its cells.
-func (im *importer) columnContent(col int) contentKind {
+// columnContentKind classifies a column by its cells.
+func (im *importer) columnContentKind(col int) contentKind {
 	var total, digits, long, whole, controls int
 	for row := im.headerRow + 1; row < len(im.main.rows); row++ {
 		for _, line := range splitLines(im.main.cell(row, col)) {
@@ -125,8 +125,8 @@ func (im *importer) columnContent(col int) contentKind {
 	return contentMixed
 }
 
-// readCrosswalk reads every framework column of the controls' rows.
-func (im *importer) readCrosswalk() {
+// readFrameworkColumns reads every framework column of the controls' rows.
+func (im *importer) readFrameworkColumns() {
 	var columns []mainColumn
 	for _, c := range im.columns {
 		if c.role == roleCrosswalk {
@@ -134,7 +134,7 @@ func (im *importer) readCrosswalk() {
 			im.src.Frameworks = append(im.src.Frameworks, im.newFramework(c))
 		}
 	}
-	scf.AssignCodes(im.src.Frameworks, im.aliases)
+	scf.AssignFrameworkCodes(im.src.Frameworks, im.aliases)
 	for f, c := range columns {
 		im.readFrameworkColumn(f, c)
 	}
@@ -215,7 +215,7 @@ func (im *importer) newFramework(c mainColumn) scf.Framework {
 	fw := scf.Framework{
 		Name: c.header, Column: c.header, Jurisdiction: parseJurisdiction(c.header), Publisher: parsePublisher(c.header),
 	}
-	if f := im.findSource(c.header); f != nil {
+	if f := im.findFocalDocument(c.header); f != nil {
 		fw.Title, fw.SourceURL = f.title, f.url
 		if fw.Publisher == "" && f.publisher != "Federal" && f.publisher != "State" {
 			fw.Publisher = f.publisher
@@ -233,9 +233,9 @@ func (im *importer) newFramework(c mainColumn) scf.Framework {
 	return fw
 }
 
-// findSource returns the row of the list of sources for a header: the one with the same name, else
+// findFocalDocument returns the row of the list of sources for a header: the one with the same name, else
 // one that means the same framework, else nil.
-func (im *importer) findSource(header string) *focalDocument {
+func (im *importer) findFocalDocument(header string) *focalDocument {
 	slug, code := scf.Slug(header), scf.FrameworkCode(header)
 	var other *focalDocument
 	for i := range im.sources {

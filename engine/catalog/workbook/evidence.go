@@ -23,8 +23,8 @@ func (im *importer) readEvidenceCell(control, text, where string) {
 
 // readEvidence reads the list of evidence requests and the controls that it links to each.
 func (im *importer) readEvidence(t *auxiliaryTable) {
-	code, area, artifact := t.column("erl #"), t.column("area of focus"), t.column("documentation artifact")
-	text, controls := t.column("artifact description"), t.column("scf control mappings")
+	code, area, artifact := t.findColumn("erl #"), t.findColumn("area of focus"), t.findColumn("documentation artifact")
+	text, controls := t.findColumn("artifact description"), t.findColumn("scf control mappings")
 	im.evidenceByCode, im.evidenceEntriesByControl = map[string]int{}, map[string][]int{}
 	for row := t.headerRow + 1; row < len(t.rows); row++ {
 		e := scf.EvidenceRequest{
@@ -55,9 +55,9 @@ func (im *importer) readEvidence(t *auxiliaryTable) {
 	}
 }
 
-// joinEvidence assigns each control the requests that either sheet links to it, those of the main
+// linkEvidenceToControls assigns each control the requests that either sheet links to it, those of the main
 // sheet first. It warns if the two disagree.
-func (im *importer) joinEvidence() {
+func (im *importer) linkEvidenceToControls() {
 	listed := im.evidenceByCode != nil
 	if !listed {
 		im.evidenceByCode = map[string]int{}

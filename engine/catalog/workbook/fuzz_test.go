@@ -76,8 +76,8 @@ func FuzzCells(f *testing.F) {
 			if code == "" || code != strings.TrimSpace(code) || slices.Contains(codes[:i], code) || strings.Contains(code, "\n") {
 				t.Errorf("%q in %q", code, codes)
 			}
-			if spaced := strings.ReplaceAll(code, "(", " ("); scf.NormalizeCode(spaced) != scf.NormalizeCode(code) {
-				t.Errorf("%q is %q, %q is %q", code, scf.NormalizeCode(code), spaced, scf.NormalizeCode(spaced))
+			if spaced := strings.ReplaceAll(code, "(", " ("); scf.NormalizeRequirementCode(spaced) != scf.NormalizeRequirementCode(code) {
+				t.Errorf("%q is %q, %q is %q", code, scf.NormalizeRequirementCode(code), spaced, scf.NormalizeRequirementCode(spaced))
 			}
 		}
 		slices.SortFunc(codes, scf.CompareNatural)

@@ -168,31 +168,31 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 		}
 		heads[i] = head
 	}
-	which, err := im.findMain(heads)
+	which, err := im.findMainSheet(heads)
 	if err != nil {
 		return err
 	}
 	im.main = heads[which]
-	im.setLabel(o)
+	im.setReleaseLabel(o)
 	// Read the list of sources first, because it helps to classify the main sheet's columns.
 	for _, step := range []func() error{
 		func() error { return im.readAuxiliary(ctx, heads, which, beforeMain) },
-		func() error { return im.readMain(ctx, im.book.parts[which]) },
+		func() error { return im.readMainSheet(ctx, im.book.parts[which]) },
 		func() error { return im.readAuxiliary(ctx, heads, which, afterMain) },
 	} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	im.joinEvidence()
+	im.linkEvidenceToControls()
 	im.buildDomains()
 	im.countStatistics()
 	return nil
 }
 
-// findMain returns the index of the only sheet with controls, and sets its header row and columns.
+// findMainSheet returns the index of the only sheet with controls, and sets its header row and columns.
 // The header is the first row in every release; users may have inserted rows above it.
-func (im *importer) findMain(firstRows []*sheet) (int, error) {
+func (im *importer) findMainSheet(firstRows []*sheet) (int, error) {
 	found := -1
 	var almost *sheet
 	for i, h := range firstRows {
@@ -299,8 +299,8 @@ func findRelease(text string) string {
 	return label
 }
 
-// setLabel sets the release: from the options, else the file name, else the sheet name.
-func (im *importer) setLabel(o Options) {
+// setReleaseLabel sets the release: from the options, else the file name, else the sheet name.
+func (im *importer) setReleaseLabel(o Options) {
 	name := im.main.name
 	hint := findRelease(name)
 	label := cmp.Or(strings.TrimSpace(o.Label), findRelease(im.src.Filename), hint)

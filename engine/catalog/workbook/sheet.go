@@ -90,7 +90,7 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 					"the cell has %d bytes; the limit is %d", len(text), b.limits.CellBytes)
 			}
 			if text != "" {
-				cells[i] = s.restoreText(n, i+1, text)
+				cells[i] = s.displayedText(n, i+1, text)
 			}
 		}
 		s.rows = append(s.rows, cells)
@@ -104,9 +104,9 @@ func (b *workbookReader) readSheet(ctx context.Context, p sheetPart, maxRows int
 	return s, nil
 }
 
-// restoreText returns the text that a cell shows for the text that is stored: it normalizes numbers
+// displayedText returns the text that a cell shows for the text that is stored: it normalizes numbers
 // and line breaks, and drops error values.
-func (s *sheet) restoreText(row, col int, text string) string {
+func (s *sheet) displayedText(row, col int, text string) string {
 	switch s.survey.kinds[cellRef{row, col}] {
 	case kindNumber:
 		return normalizeNumber(text)

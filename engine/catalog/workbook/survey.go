@@ -29,7 +29,7 @@ type sheetSurvey struct {
 }
 
 // scanSheet scans the tags of a sheet's XML, up to a number of rows and cells.
-func scanSheet(xml []byte, rows, cells int) sheetSurvey {
+func scanSheet(xml []byte, maxRows, maxCells int) sheetSurvey {
 	s := sheetSurvey{kinds: map[cellRef]storedKind{}}
 	var cell struct {
 		open, formula, value bool
@@ -81,7 +81,7 @@ func scanSheet(xml []byte, rows, cells int) sheetSurvey {
 			if n, err := strconv.Atoi(string(attribute(tag, "r"))); err == nil && n > 0 {
 				row = n
 			}
-			if s.lastRow = max(s.lastRow, row); s.lastRow > rows {
+			if s.lastRow = max(s.lastRow, row); s.lastRow > maxRows {
 				return s
 			}
 		case "c":
@@ -89,7 +89,7 @@ func scanSheet(xml []byte, rows, cells int) sheetSurvey {
 				closeCell()
 				break
 			}
-			if s.cells++; s.cells > cells {
+			if s.cells++; s.cells > maxCells {
 				s.hasTooManyCells = true
 				return s
 			}

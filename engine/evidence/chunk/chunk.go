@@ -51,7 +51,7 @@ func Split(doc *document.Document, opt Options) []Chunk {
 	for _, u := range units {
 		g.add(u)
 	}
-	g.close()
+	g.closeGroup()
 	var out []Chunk
 	for _, group := range g.groups {
 		out = append(out, newChunk(len(out), group.units))
@@ -133,15 +133,15 @@ type grouper struct {
 
 func (g *grouper) add(u unit) {
 	if len(g.current.units) > 0 && g.breaksBefore(u) {
-		g.close()
+		g.closeGroup()
 	}
 	g.current.units = append(g.current.units, u)
 	g.current.size += u.tokens
 }
 
-// close ends the open group. The rest of a section that is too small for a chunk of its own is
+// closeGroup ends the open group. The rest of a section that is too small for a chunk of its own is
 // added to the previous group.
-func (g *grouper) close() {
+func (g *grouper) closeGroup() {
 	open := g.current
 	g.current = group{}
 	if len(open.units) == 0 {

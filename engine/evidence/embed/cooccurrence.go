@@ -22,7 +22,7 @@ const (
 // computePPMI counts which terms occur together in texts and returns their positive pointwise
 // mutual information: how much more often they do than by chance.
 func computePPMI(texts [][]int32, terms int) *sparseMatrix {
-	keys := pairKeys(texts)
+	keys := cooccurrenceKeys(texts)
 	slices.Sort(keys)
 	m := &sparseMatrix{start: make([]int, terms+1)}
 	total := make([]float64, terms)
@@ -45,7 +45,7 @@ func computePPMI(texts [][]int32, terms int) *sparseMatrix {
 	return m
 }
 
-func pairKeys(texts [][]int32) []uint64 {
+func cooccurrenceKeys(texts [][]int32) []uint64 {
 	n := 0
 	for _, t := range texts {
 		n += len(t) * 2 * min(windowSize, len(t))
@@ -94,13 +94,13 @@ func (m *sparseMatrix) applyPPMI(total []float64) {
 
 // multiply sets y to m·x, both row-major with width columns.
 func (m *sparseMatrix) multiply(x, y []float32, width int) {
-	parallel(len(m.start)-1, func(from, to int) {
+	parallelRanges(len(m.start)-1, func(from, to int) {
 		for i := from; i < to; i++ {
 			out := y[i*width : (i+1)*width]
 			clear(out)
 			for k := m.start[i]; k < m.start[i+1]; k++ {
 				c := int(m.column[k])
-				axpy(m.value[k], x[c*width:(c+1)*width], out)
+				addScaled(m.value[k], x[c*width:(c+1)*width], out)
 			}
 		}
 	})
@@ -110,8 +110,8 @@ func (m *sparseMatrix) multiply(x, y []float32, width int) {
 // workers are the same on every machine.
 const workers = 4
 
-// parallel runs do on fixed ranges that cover [0,n).
-func parallel(n int, do func(from, to int)) {
+// parallelRanges runs do on fixed ranges that cover [0,n).
+func parallelRanges(n int, do func(from, to int)) {
 	var wg sync.WaitGroup
 	for w := 0; w < workers; w++ {
 		from, to := n*w/workers, n*(w+1)/workers

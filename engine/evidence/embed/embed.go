@@ -56,8 +56,8 @@ func dot(a, b []float32) float32 {
 	return blas32.Dot(blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1})
 }
 
-// axpy adds alpha·x to y.
-func axpy(alpha float32, x, y []float32) {
+// addScaled adds alpha·x to y.
+func addScaled(alpha float32, x, y []float32) {
 	blas32.Axpy(alpha, blas32.Vector{N: len(x), Data: x, Inc: 1}, blas32.Vector{N: len(y), Data: y, Inc: 1})
 }
 

@@ -59,25 +59,25 @@ func trainRows(ctx context.Context, set *trainingSet, rows []float32, o Options,
 			}
 			// The rate falls to a tenth, so that training ends smoothly.
 			rate := learnRate * (1 - 0.9*float64(l.step)/float64(total))
-			l.batch(order[from:min(from+batchSize, len(order))], rate)
+			l.trainBatch(order[from:min(from+batchSize, len(order))], rate)
 			bar.add(1)
 		}
 	}
 	return nil
 }
 
-func (l *learner) batch(order []int, rate float64) {
-	chosen, at := l.chooseDocuments(order)
-	d, n, b := l.dims, len(chosen), len(order)
+func (l *learner) trainBatch(queryIndexes []int, rate float64) {
+	chosen, at := l.chooseDocuments(queryIndexes)
+	d, n, b := l.dims, len(chosen), len(queryIndexes)
 	docTerms := make([][]weighted, n)
 	docLength := make([]float32, n)
 	for i, c := range chosen {
-		docTerms[i] = weighTerms(l.dropTerms(l.set.documentTerms[c]))
+		docTerms[i] = weighTerms(l.dropRandomTerms(l.set.documentTerms[c]))
 	}
 	queryTerms := make([][]weighted, b)
 	queryLength := make([]float32, b)
-	for i, q := range order {
-		queryTerms[i] = weighTerms(l.dropTerms(l.set.queries[q].terms))
+	for i, q := range queryIndexes {
+		queryTerms[i] = weighTerms(l.dropRandomTerms(l.set.queries[q].terms))
 	}
 	l.encode(docTerms, l.docs, docLength)
 	l.encode(queryTerms, l.queries, queryLength)
@@ -86,9 +86,9 @@ func (l *learner) batch(order []int, rate float64) {
 	queries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.queries[:b*d]}
 	logits := blas32.General{Rows: b, Cols: n, Stride: n, Data: l.logits[:b*n]}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1/temperature, queries, docs, 0, logits)
-	parallel(b, func(from, to int) {
+	parallelRanges(b, func(from, to int) {
 		for i := from; i < to; i++ {
-			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[order[i]].targets, at, 1/float32(b))
+			softmaxError(logits.Data[i*n:(i+1)*n], l.set.queries[queryIndexes[i]].targets, at, 1/float32(b))
 		}
 	})
 	dQueries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.dQueries[:b*d]}
@@ -132,8 +132,8 @@ func (l *learner) chooseDocuments(order []int) (chosen, at []int) {
 	return chosen, at
 }
 
-// dropTerms drops a random share of terms, but never all.
-func (l *learner) dropTerms(terms []int32) []int32 {
+// dropRandomTerms drops a random share of terms, but never all.
+func (l *learner) dropRandomTerms(terms []int32) []int32 {
 	out := make([]int32, 0, len(terms))
 	for _, t := range terms {
 		share := float32(termDropout)
@@ -152,12 +152,12 @@ func (l *learner) dropTerms(terms []int32) []int32 {
 
 func (l *learner) encode(terms [][]weighted, to, length []float32) {
 	d := l.dims
-	parallel(len(terms), func(from, end int) {
+	parallelRanges(len(terms), func(from, end int) {
 		for i := from; i < end; i++ {
 			v := to[i*d : (i+1)*d]
 			clear(v)
 			for _, t := range terms[i] {
-				axpy(t.weight, l.rows[int(t.term)*d:(int(t.term)+1)*d], v)
+				addScaled(t.weight, l.rows[int(t.term)*d:(int(t.term)+1)*d], v)
 			}
 			length[i] = normalize(v)
 		}
@@ -199,9 +199,9 @@ func (l *learner) backpropagate(terms [][]weighted, unit, gradient, length []flo
 			continue
 		}
 		u, g := unit[i*d:(i+1)*d], gradient[i*d:(i+1)*d]
-		axpy(-dot(u, g), u, g)
+		addScaled(-dot(u, g), u, g)
 		for _, t := range terms[i] {
-			axpy(t.weight/length[i], g, l.grad[int(t.term)*d:(int(t.term)+1)*d])
+			addScaled(t.weight/length[i], g, l.grad[int(t.term)*d:(int(t.term)+1)*d])
 			l.touched[t.term] = true
 		}
 	}
@@ -214,7 +214,7 @@ func (l *learner) applyAdam(rate float64) {
 	t := float64(l.step)
 	r := float32(rate * math.Sqrt(1-math.Pow(beta2, t)) / (1 - math.Pow(beta1, t)))
 	d := l.dims
-	parallel(len(l.touched), func(from, to int) {
+	parallelRanges(len(l.touched), func(from, to int) {
 		for i := from; i < to; i++ {
 			if !l.touched[i] {
 				continue

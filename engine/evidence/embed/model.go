@@ -83,14 +83,14 @@ func (m *Model) row(i int32) []float32 { return m.rows[int(i)*m.dims : (int(i)+1
 func (m *Model) embedText(text string, cache spellingCache) []float32 {
 	v := make([]float32, m.dims)
 	tokens := words.Split(text)
-	ids, unknown := m.lookUp(tokens)
+	ids, unknown := m.lookUpTerms(tokens)
 	if k, ok := m.knownTexts[hashStems(tokens)]; ok && k.row >= 0 {
 		ids = append(ids, k.row)
 	}
 	sumRows(v, m.rows, ids)
 	for _, stem := range unknown {
-		for _, near := range m.spellings.cachedNearest(stem, cache) {
-			axpy(near.weight*unknownWordWeight, m.row(near.term), v)
+		for _, near := range m.spellings.cachedNearestTerms(stem, cache) {
+			addScaled(near.weight*unknownWordWeight, m.row(near.term), v)
 		}
 	}
 	normalize(v)
@@ -100,8 +100,8 @@ func (m *Model) embedText(text string, cache spellingCache) []float32 {
 // unknownWordWeight is the weight of a word that is only known by its spelling.
 const unknownWordWeight = 0.5
 
-// lookUp returns the rows of the known stems and bigrams, and the unknown stems.
-func (m *Model) lookUp(tokens []words.Token) (ids []int32, unknown []string) {
+// lookUpTerms returns the rows of the known stems and bigrams, and the unknown stems.
+func (m *Model) lookUpTerms(tokens []words.Token) (ids []int32, unknown []string) {
 	ids = make([]int32, 0, len(tokens)*3/2)
 	previous := ""
 	var pair []byte
@@ -129,7 +129,7 @@ func (m *Model) lookUp(tokens []words.Token) (ids []int32, unknown []string) {
 // subject.
 func sumRows(v, rows []float32, ids []int32) {
 	for _, id := range ids {
-		axpy(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
+		addScaled(1, rows[int(id)*len(v):(int(id)+1)*len(v)], v)
 	}
 }
 

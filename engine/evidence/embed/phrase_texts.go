@@ -6,9 +6,9 @@ import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 // unmatched phrase book sentences, training would take much longer.
 const smallCatalog = 400
 
-// addPhrases makes the sentences of the phrase book refer to their documents, and returns as
+// addPhrasebook makes the sentences of the phrase book refer to their documents, and returns as
 // concepts those that match no document of a large catalog.
-func (g *textCollector) addPhrases(docs []Document) [][]string {
+func (g *textCollector) addPhrasebook(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {
 		if len(d.Texts) == 0 {

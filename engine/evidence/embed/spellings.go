@@ -66,21 +66,21 @@ func charGrams(stem string) []string {
 	return out
 }
 
-// cachedNearest returns the result of nearest from the cache, computing it if necessary.
-func (s *spellings) cachedNearest(stem string, cache spellingCache) []weighted {
+// cachedNearestTerms returns the result of nearest from the cache, computing it if necessary.
+func (s *spellings) cachedNearestTerms(stem string, cache spellingCache) []weighted {
 	near, ok := cache[stem]
 	if !ok {
 		if len(cache) >= maxCachedSpellings {
 			clear(cache)
 		}
-		near = s.nearest(stem)
+		near = s.nearestTerms(stem)
 		cache[stem] = near
 	}
 	return near
 }
 
-// nearest returns the terms closest in spelling, with weights that add up to at most 1.
-func (s *spellings) nearest(stem string) []weighted {
+// nearestTerms returns the terms closest in spelling, with weights that add up to at most 1.
+func (s *spellings) nearestTerms(stem string) []weighted {
 	grams := charGrams(stem)
 	shared, _ := s.sums.Get().(*gramCounts)
 	defer s.sums.Put(shared)

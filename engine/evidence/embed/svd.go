@@ -68,7 +68,7 @@ func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]
 	for d := range min(dims, width) {
 		clear(column)
 		for j := range width {
-			axpy(float32(vectors.At(j, order[d])), basis[j*n:(j+1)*n], column)
+			addScaled(float32(vectors.At(j, order[d])), basis[j*n:(j+1)*n], column)
 		}
 		root := float32(math.Sqrt(math.Abs(values[order[d]])))
 		for i, x := range column {
@@ -79,7 +79,7 @@ func rotateToEigenvectors(small *mat.SymDense, basis []float32, n, dims int) ([]
 }
 
 func transpose(from, to []float32, rows, cols int) {
-	parallel(rows, func(a, b int) {
+	parallelRanges(rows, func(a, b int) {
 		for i := a; i < b; i++ {
 			for j := range cols {
 				to[j*rows+i] = from[i*cols+j]
@@ -103,10 +103,10 @@ func orthonormalize(v []float32, count, n int) {
 			continue
 		}
 		normalize(a)
-		parallel(count-i-1, func(from, to int) {
+		parallelRanges(count-i-1, func(from, to int) {
 			for j := i + 1 + from; j < i+1+to; j++ {
 				b := v[j*n : (j+1)*n]
-				axpy(-dot(a, b), a, b)
+				addScaled(-dot(a, b), a, b)
 			}
 		})
 	}

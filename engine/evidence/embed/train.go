@@ -78,13 +78,13 @@ func initialRows(ctx context.Context, set *trainingSet, dims int, rng *rand.Rand
 		scaleVector(float32(sifRarity/(sifRarity+float64(vocab.counts[i])/float64(vocab.totalStems))), r)
 	}
 	rows = append(rows, make([]float32, (len(vocab.terms)-vocab.stemCount+set.documentRows)*dims)...)
-	removeCommon(rows, dims, set)
+	removeCommonDirection(rows, dims, set)
 	return rows, nil
 }
 
-// removeCommon removes the direction that all texts share from every row, so that similarity
+// removeCommonDirection removes the direction that all texts share from every row, so that similarity
 // doesn't reflect merely being a requirement.
-func removeCommon(rows []float32, dims int, set *trainingSet) {
+func removeCommonDirection(rows []float32, dims int, set *trainingSet) {
 	var vectors [][]float32
 	for _, q := range set.queries {
 		v := make([]float32, dims)
@@ -95,20 +95,20 @@ func removeCommon(rows []float32, dims int, set *trainingSet) {
 	}
 	common := make([]float32, dims)
 	for _, v := range vectors {
-		axpy(1, v, common)
+		addScaled(1, v, common)
 	}
 	normalize(common)
 	for range 10 { // power iteration: the first principal direction
 		next := make([]float32, dims)
 		for _, v := range vectors {
-			axpy(dot(v, common), v, next)
+			addScaled(dot(v, common), v, next)
 		}
 		normalize(next)
 		common = next
 	}
 	for i := 0; i < len(rows); i += dims {
 		r := rows[i : i+dims]
-		axpy(-dot(r, common), common, r)
+		addScaled(-dot(r, common), common, r)
 	}
 }
 

@@ -84,7 +84,7 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 		}
 	}
 	fromCatalog := len(g.texts)
-	concepts := append(readLexicon(), g.addPhrases(docs)...)
+	concepts := append(readLexicon(), g.addPhrasebook(docs)...)
 	for i, c := range concepts {
 		for _, t := range c {
 			g.addOwner(t, len(docs)+i, 1)

@@ -24,7 +24,7 @@ func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int6
 		if err := b.Context().Err(); err != nil {
 			return err
 		}
-		name := memberName(f)
+		name := decodeEntryName(f)
 		if f.FileInfo().IsDir() || strings.HasSuffix(name, "/") || isSystemFile(name) {
 			continue
 		}
@@ -32,40 +32,40 @@ func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int6
 			return err
 		}
 	}
-	return c.Finish("archive")
+	return c.RequireAnyRead("archive")
 }
 
 // addEntry reads one entry of an archive.
 func (r *Reader) addEntry(b *document.Builder, c *document.Container, name string, f *zip.File) error {
-	label, err := c.NextMember(name)
+	label, err := c.NextMemberLabel(name)
 	if err != nil {
 		return err
 	}
 	n := f.UncompressedSize64
 	if n > uint64(r.opt.MaxBytes) {
-		c.Skip(label, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", n, r.opt.MaxBytes))
+		c.SkipMember(label, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", n, r.opt.MaxBytes))
 		return nil
 	}
-	if err := b.SpendUnpacked(int64(n)); err != nil {
+	if err := b.ConsumeUnpackedBudget(int64(n)); err != nil {
 		return err
 	}
 	if err := zipfile.RefuseBomb(f); err != nil {
 		return err
 	}
 	if zipfile.IsEncrypted(f) {
-		c.Skip(label, document.NewError(document.ErrEncrypted, "", ""))
+		c.SkipMember(label, document.NewError(document.ErrEncrypted, "", ""))
 		return nil
 	}
 	raw, err := zipfile.ReadEntry(f, int64(n))
 	if err != nil {
-		c.Skip(label, err)
+		c.SkipMember(label, err)
 		return nil
 	}
 	return c.AddMember(label, raw)
 }
 
-// memberName returns an entry's name as text. Old archives use the DOS code page.
-func memberName(f *zip.File) string {
+// decodeEntryName returns an entry's name as text. Old archives use the DOS code page.
+func decodeEntryName(f *zip.File) string {
 	if f.NonUTF8 {
 		if s, err := charmap.CodePage437.NewDecoder().String(f.Name); err == nil {
 			return s

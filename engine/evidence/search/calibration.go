@@ -68,10 +68,10 @@ func (m *moments) background() Background {
 	return Background{mean, math.Sqrt(max(m.squares/m.n-mean*mean, 1e-4))}
 }
 
-// measureBackground measures the background of the index on pairs of passages from different
+// updateBackground measures the background of the index on pairs of passages from different
 // documents, in a fixed order. It is measured again when the index has grown or shrunk by a
 // quarter.
-func (x *Index) measureBackground() {
+func (x *Index) updateBackground() {
 	n := len(x.slotByID)
 	if x.backgroundSize > 0 && n < x.backgroundSize*5/4 && n > x.backgroundSize*3/4 {
 		return

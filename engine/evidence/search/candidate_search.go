@@ -21,12 +21,12 @@ type candidateSearch struct {
 	limit        int
 }
 
-func (r *candidateSearch) run(ctx context.Context) (topCandidates, error) {
+func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, error) {
 	x := r.index
 	if r.vector == nil || x.vectors.dims == 0 {
 		var t topCandidates
 		for n := range x.filterRows {
-			r.offer(&t, n, 0)
+			r.offerPassage(&t, n, 0)
 		}
 		return t, ctx.Err()
 	}
@@ -51,7 +51,7 @@ func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, s
 	}
 	for n := range r.index.filterRows {
 		if isNear[n] || r.coverage[n] > 0 || r.exactMatches[int32(n)] > 0 {
-			r.offer(&t, n, dot(r.vector, r.index.vectors.row(n)))
+			r.offerPassage(&t, n, dot(r.vector, r.index.vectors.row(n)))
 		}
 	}
 	return t, true, nil
@@ -91,7 +91,7 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	from := b * blockRows
 	for i := range min(blockRows, f.count-from) {
 		if r.isAllowed(from + i) {
-			r.offer(t, from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+			r.offerPassage(t, from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
 		}
 	}
 }
@@ -106,13 +106,13 @@ func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantiz
 			continue
 		}
 		if rows.scale[i] == 0 {
-			r.offer(t, n, 0)
+			r.offerPassage(t, n, 0)
 			continue
 		}
-		if len(*t) >= r.limit && r.ranksBehind(&(*t)[0], n, r.fusedScore(n, q.upperBound(rows, i))) {
+		if len(*t) >= r.limit && r.ranksBehind(&(*t)[0], n, r.fusedScore(n, q.cosineUpperBound(rows, i))) {
 			continue
 		}
-		r.offer(t, n, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
+		r.offerPassage(t, n, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
 	}
 }
 
@@ -120,8 +120,8 @@ func (r *candidateSearch) isAllowed(n int) bool {
 	return r.index.filterRows[n].live && (r.filter == nil || r.filter(n))
 }
 
-// offer adds a passage to the candidates if it is good enough.
-func (r *candidateSearch) offer(t *topCandidates, n int, cosine float32) {
+// offerPassage adds a passage to the candidates if it is good enough.
+func (r *candidateSearch) offerPassage(t *topCandidates, n int, cosine float32) {
 	if !r.isAllowed(n) {
 		return
 	}
@@ -178,7 +178,7 @@ func (r *candidateSearch) nearestIDs(ctx context.Context, k int) (ids []string, 
 type topCandidates []candidate
 
 func (t topCandidates) Len() int           { return len(t) }
-func (t topCandidates) Less(i, j int) bool { return t[j].before(t[i]) }
+func (t topCandidates) Less(i, j int) bool { return t[j].ranksBefore(t[i]) }
 func (t topCandidates) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
 func (t *topCandidates) Push(c any)        { *t = append(*t, c.(candidate)) }
 func (t *topCandidates) Pop() any {
@@ -191,7 +191,7 @@ func (t *topCandidates) offer(c candidate, k int) {
 	switch {
 	case len(*t) < k:
 		heap.Push(t, c)
-	case c.before((*t)[0]):
+	case c.ranksBefore((*t)[0]):
 		(*t)[0] = c
 		heap.Fix(t, 0)
 	}

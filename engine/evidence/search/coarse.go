@@ -105,9 +105,9 @@ func (c *quantizedVectors) quantizeQuery(v []float32) quantizedQuery {
 	return q
 }
 
-// upperBound returns an upper bound of the cosine of row i of a block, whatever the rounding of
+// cosineUpperBound returns an upper bound of the cosine of row i of a block, whatever the rounding of
 // dot.
-func (q *quantizedQuery) upperBound(b *quantizedBlock, i int) float64 {
+func (q *quantizedQuery) cosineUpperBound(b *quantizedBlock, i int) float64 {
 	n := len(q.numbers)
 	sum := dotCoarse(q.numbers, b.rows[i*n:(i+1)*n])
 	return float64(sum)*q.scale*float64(b.scale[i]) + q.length*float64(b.errorBounds[i]) + q.errorBound

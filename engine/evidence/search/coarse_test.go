@@ -72,7 +72,7 @@ func TestCoarseBound(t *testing.T) {
 			q := f.coarse.quantizeQuery(v)
 			for n := range f.count {
 				b := f.coarse.blockFor(n/blockRows, f.usedRows(n/blockRows))
-				exact, most := float64(dot(v, f.row(n))), q.upperBound(b, n%blockRows)
+				exact, most := float64(dot(v, f.row(n))), q.cosineUpperBound(b, n%blockRows)
 				if most < exact || most > exact+2*(float64(b.errorBounds[n%blockRows])*q.length+q.errorBound) {
 					t.Fatalf("%d numbers: %v is said to be %v at most", dims, exact, most)
 				}

@@ -60,7 +60,7 @@ func findExactTerms(text string, units []words.Token) []exactTerm {
 		}
 		var name []string
 		from := i
-		for ; i < len(units) && isName(text, units[i], i > 0, plain) && (i == from || onlyBlanksBetween(text, units[i-1], units[i])); i++ {
+		for ; i < len(units) && isProperName(text, units[i], i > 0, plain) && (i == from || onlyBlanksBetween(text, units[i-1], units[i])); i++ {
 			name = append(name, units[i].Stem)
 		}
 		if len(name) > 0 {
@@ -76,10 +76,10 @@ func onlyBlanksBetween(text string, a, b words.Token) bool {
 	return a.End <= b.Start && strings.TrimSpace(text[a.End:b.Start]) == ""
 }
 
-// isName reports whether a word has a capital that grammar doesn't require: inside the word, or at
+// isProperName reports whether a word has a capital that grammar doesn't require: inside the word, or at
 // its start after the first word of a text that isn't a title. Acronyms don't count: they are
 // technical terms, covered by the meaning.
-func isName(text string, u words.Token, notFirst, hasLowercase bool) bool {
+func isProperName(text string, u words.Token, notFirst, hasLowercase bool) bool {
 	if u.Kind != words.Word {
 		return false
 	}
@@ -142,13 +142,13 @@ func phraseStems(units []words.Token) []string {
 	return out
 }
 
-// slotsHolding returns the slots that contain an exact term, or none if it is a common name.
-func (x *Index) slotsHolding(d exactTerm) []int32 {
+// slotsWithExactTerm returns the slots that contain an exact term, or none if it is a common name.
+func (x *Index) slotsWithExactTerm(d exactTerm) []int32 {
 	var rarest *termPostings
 	for _, s := range d.stems {
-		h := x.postings.find(s)
+		h := x.postings.findTerm(s)
 		if h == nil {
-			if len(d.stems) > 1 && words.IsStop(s) {
+			if len(d.stems) > 1 && words.IsStopWord(s) {
 				continue
 			}
 			return nil
@@ -163,15 +163,15 @@ func (x *Index) slotsHolding(d exactTerm) []int32 {
 	var out []int32
 	for _, p := range rarest.list {
 		s := &x.slots[p.slot]
-		if s.live && (len(d.stems) == 1 || len(findSequence(s.splitUnits(), d.stems)) > 0) {
+		if s.live && (len(d.stems) == 1 || len(findStemSequences(s.splitUnits(), d.stems)) > 0) {
 			out = append(out, p.slot)
 		}
 	}
 	return out
 }
 
-// findSequence returns the spans where the stems occur consecutively.
-func findSequence(units []words.Token, stems []string) []span {
+// findStemSequences returns the spans where the stems occur consecutively.
+func findStemSequences(units []words.Token, stems []string) []span {
 	var row []words.Token
 	end := 0
 	for _, u := range units {

@@ -8,8 +8,8 @@ type filterRow struct {
 	day                            int32 // YYYYMMDD; 0: unknown
 }
 
-// nameNumber returns the number of a name, assigning one to a new name.
-func (x *Index) nameNumber(name string) int32 {
+// getOrAddNameNumber returns the number of a name, assigning one to a new name.
+func (x *Index) getOrAddNameNumber(name string) int32 {
 	n, ok := x.nameNumbers[name]
 	if !ok {
 		n = int32(len(x.nameNumbers)) + 1
@@ -20,13 +20,13 @@ func (x *Index) nameNumber(name string) int32 {
 
 func (x *Index) newFilterRow(p Passage) filterRow {
 	return filterRow{
-		live: true, prior: float32(p.Prior), assessment: x.nameNumber(p.AssessmentID), document: x.nameNumber(p.DocumentID),
-		category: x.nameNumber(p.Category), day: parseDay(p.Date),
+		live: true, prior: float32(p.Prior), assessment: x.getOrAddNameNumber(p.AssessmentID), document: x.getOrAddNameNumber(p.DocumentID),
+		category: x.getOrAddNameNumber(p.Category), day: parseDayNumber(p.Date),
 	}
 }
 
-// parseDay returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
-func parseDay(s string) int32 {
+// parseDayNumber returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
+func parseDayNumber(s string) int32 {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return 0
 	}
@@ -49,7 +49,7 @@ func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil
 	}
-	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], parseDay(q.From), parseDay(q.To)
+	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], parseDayNumber(q.From), parseDayNumber(q.To)
 	documents := make(map[int32]bool, len(q.DocumentIDs))
 	var one int32
 	for _, id := range q.DocumentIDs {

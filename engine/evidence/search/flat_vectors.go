@@ -88,8 +88,8 @@ func (f *flatVectors) row(n int) []float32 {
 // dot returns the dot product, or 0 if one of the vectors is missing.
 func dot(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
-// dotsFrom computes the dot products of v with len(to) rows, beginning at row from.
-func (f *flatVectors) dotsFrom(to, v []float32, from int) {
+// computeDots computes the dot products of v with len(to) rows, beginning at row from.
+func (f *flatVectors) computeDots(to, v []float32, from int) {
 	for len(to) > 0 {
 		at := from % blockRows
 		n := min(len(to), blockRows-at)

@@ -45,7 +45,7 @@ func findHighlights(
 	stems := make([]string, 0, 8)
 	for _, d := range exactTerms {
 		if len(d.stems) > 1 {
-			for _, s := range findSequence(units, d.stems) {
+			for _, s := range findStemSequences(units, d.stems) {
 				matches, stems = append(matches, Match(s)), append(stems, d.stems[0])
 			}
 		}

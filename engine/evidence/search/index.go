@@ -111,7 +111,7 @@ func (x *Index) Put(passages ...Passage) error {
 	defer x.mu.Unlock()
 	dims := x.vectors.dims
 	for _, p := range passages {
-		if err := p.check(&dims); err != nil {
+		if err := p.validate(&dims); err != nil {
 			return err
 		}
 	}
@@ -119,15 +119,15 @@ func (x *Index) Put(passages ...Passage) error {
 		x.removePassage(p.ID)
 		x.addPassage(p, units[i], dims)
 	}
-	x.compact()
-	x.subpassages.reset()
-	x.measureBackground()
+	x.compactIfSparse()
+	x.subpassages.clearCache()
+	x.updateBackground()
 	return nil
 }
 
-// check returns an error if a passage is invalid for an index of vectors with dims dimensions; if
+// validate returns an error if a passage is invalid for an index of vectors with dims dimensions; if
 // dims is 0, it is set to those of the passage.
-func (p *Passage) check(dims *int) error {
+func (p *Passage) validate(dims *int) error {
 	if p.ID == "" {
 		return fmt.Errorf("%w: it has no id", ErrPassage)
 	}
@@ -154,12 +154,12 @@ func (p *Passage) check(dims *int) error {
 // splitPassages splits the texts into units, on all cores.
 func splitPassages(passages []Passage) [][]words.Token {
 	units := make([][]words.Token, len(passages))
-	parallelFor(len(passages), func(i int) { units[i] = words.Split(searchText(passages[i])) })
+	parallelFor(len(passages), func(i int) { units[i] = words.Split(searchableText(passages[i])) })
 	return units
 }
 
-// searchText returns the text that is searched by words: headings, then the text.
-func searchText(p Passage) string {
+// searchableText returns the text that is searched by words: headings, then the text.
+func searchableText(p Passage) string {
 	n := len(p.Text)
 	for _, h := range p.HeadingPath {
 		n += len(h) + 1
@@ -195,9 +195,9 @@ func (x *Index) Remove(ids ...string) {
 	for _, id := range ids {
 		x.removePassage(id)
 	}
-	x.compact()
-	x.subpassages.reset()
-	x.measureBackground()
+	x.compactIfSparse()
+	x.subpassages.clearCache()
+	x.updateBackground()
 }
 
 func (x *Index) removePassage(id string) {
@@ -216,8 +216,8 @@ func (x *Index) removePassage(id string) {
 	x.deadCount++
 }
 
-// compact rebuilds the index without its dead slots once there are many.
-func (x *Index) compact() {
+// compactIfSparse rebuilds the index without its dead slots once there are many.
+func (x *Index) compactIfSparse() {
 	if x.deadCount < 1024 || x.deadCount < len(x.slots)/3 {
 		return
 	}
@@ -230,7 +230,7 @@ func (x *Index) compact() {
 		if slots[n].live {
 			p := slots[n].unpackPassage()
 			p.Vector = vectors.row(n)
-			x.addPassage(p, words.Split(searchText(p)), vectors.dims)
+			x.addPassage(p, words.Split(searchableText(p)), vectors.dims)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type Packed struct {
 func Pack(passages []Passage) ([]byte, error) {
 	var vectors flatVectors
 	for _, p := range passages {
-		if err := p.check(&vectors.dims); err != nil {
+		if err := p.validate(&vectors.dims); err != nil {
 			return nil, err
 		}
 		if p.Prior != 0 {
@@ -67,7 +67,7 @@ func Pack(passages []Passage) ([]byte, error) {
 		}
 		b = appendBytes(b, s2.Encode(nil, append(plain, p.Text...)))
 	}
-	return counted.pack(b), nil
+	return counted.appendPacked(b), nil
 }
 
 func appendBytes[T string | []byte](b []byte, s T) []byte {
@@ -80,14 +80,14 @@ type packReader struct {
 	corrupt bool
 }
 
-func (u *packReader) uvarint(most int) int {
-	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= most { // the usual case
+func (u *packReader) readUvarint(limit int) int {
+	if len(u.data) > 0 && u.data[0] < 0x80 && int(u.data[0]) <= limit { // the usual case
 		n := int(u.data[0])
 		u.data = u.data[1:]
 		return n
 	}
 	n, size := binary.Uvarint(u.data)
-	if size <= 0 || n > uint64(max(most, 0)) {
+	if size <= 0 || n > uint64(max(limit, 0)) {
 		u.data, u.corrupt = nil, true
 		return 0
 	}
@@ -95,9 +95,9 @@ func (u *packReader) uvarint(most int) int {
 	return int(n)
 }
 
-func (u *packReader) nextBytes() []byte { return u.next(u.uvarint(len(u.data))) }
+func (u *packReader) readPrefixedBytes() []byte { return u.readBytes(u.readUvarint(len(u.data))) }
 
-func (u *packReader) next(n int) []byte {
+func (u *packReader) readBytes(n int) []byte {
 	if n > len(u.data) {
 		u.data, u.corrupt = nil, true
 		return nil
@@ -112,19 +112,19 @@ const (
 	maxDims         = 1 << 16
 )
 
-func (u *packReader) header() (n, dims int) {
-	if form := u.next(1); len(form) == 0 || form[0] != packVersion {
+func (u *packReader) readHeader() (n, dims int) {
+	if form := u.readBytes(1); len(form) == 0 || form[0] != packVersion {
 		u.corrupt = true
 		return 0, 0
 	}
-	return u.uvarint(maxPackPassages), u.uvarint(maxDims)
+	return u.readUvarint(maxPackPassages), u.readUvarint(maxDims)
 }
 
 // PackedLen returns the number of passages in a pack, or ErrPack if it isn't a pack of this
 // version.
 func PackedLen(data []byte) (int, error) {
 	u := packReader{data: data}
-	n, _ := u.header()
+	n, _ := u.readHeader()
 	if u.corrupt {
 		return 0, ErrPack
 	}
@@ -159,7 +159,7 @@ func (x *Index) Load(packs iter.Seq2[Packed, error]) error {
 			}
 		}
 	}
-	x.measureBackground()
+	x.updateBackground()
 	return nil
 }
 
@@ -178,8 +178,8 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 			return err
 		}
 		u := packReader{data: p.Data}
-		n, dims := u.header()
-		vectors := u.next(4 * n * dims)
+		n, dims := u.readHeader()
+		vectors := u.readBytes(4 * n * dims)
 		if u.corrupt || dims != 0 && x.vectors.dims != 0 && dims != x.vectors.dims {
 			return ErrPack
 		}
@@ -187,12 +187,12 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 		first := len(x.slots)
 		m := x.newFilterRow(Passage{AssessmentID: p.AssessmentID, DocumentID: p.DocumentID, Category: p.Category, Date: p.Date})
 		for range n {
-			id := string(u.nextBytes())
-			length := u.uvarint(math.MaxInt32)
+			id := string(u.readPrefixedBytes())
+			length := u.readUvarint(math.MaxInt32)
 			if _, twice := x.slotByID[id]; u.corrupt || twice || id == "" {
 				return ErrPack
 			}
-			s := slot{live: true, unitCount: float32(length), packed: u.nextBytes()}
+			s := slot{live: true, unitCount: float32(length), packed: u.readPrefixedBytes()}
 			s.Passage = Passage{ID: id, DocumentID: p.DocumentID, AssessmentID: p.AssessmentID, Category: p.Category, Date: p.Date}
 			x.slotByID[id] = len(x.slots)
 			x.slots, x.filterRows = append(x.slots, s), append(x.filterRows, m)
@@ -201,7 +201,7 @@ func (x *Index) loadPacks(packs iter.Seq2[Packed, error], rows chan<- packedRows
 			x.nearest = nil
 		}
 		x.copyPackedTexts(x.slots[first:])
-		if err := x.postings.load(u.data, first, x.slots[first:]); err != nil {
+		if err := x.postings.loadPack(u.data, first, x.slots[first:]); err != nil {
 			return err
 		}
 	}
@@ -266,12 +266,12 @@ func (s *slot) unpackPassage() Passage {
 		return p // damaged in memory or on disk: found by meaning, but without text
 	}
 	u := packReader{data: plain}
-	for range u.uvarint(len(plain)) {
-		p.HeadingPath = append(p.HeadingPath, string(u.nextBytes()))
+	for range u.readUvarint(len(plain)) {
+		p.HeadingPath = append(p.HeadingPath, string(u.readPrefixedBytes()))
 	}
 	p.Text = string(u.data)
 	return p
 }
 
 // splitUnits splits a slot's text into units.
-func (s *slot) splitUnits() []words.Token { return words.Split(searchText(s.unpackPassage())) }
+func (s *slot) splitUnits() []words.Token { return words.Split(searchableText(s.unpackPassage())) }

@@ -32,8 +32,8 @@ func hashStem(stem string) uint32 {
 	return h.Sum32() * 2654435769 // spread short words over the upper bits
 }
 
-// pack appends the postings in the format of packedPostings.
-func (p *postings) pack(b []byte) []byte {
+// appendPacked appends the postings in the format of packedPostings.
+func (p *postings) appendPacked(b []byte) []byte {
 	stems := slices.Collect(maps.Keys(p.terms))
 	slices.SortFunc(stems, func(a, b string) int { return cmp.Or(cmp.Compare(hashStem(a), hashStem(b)), cmp.Compare(a, b)) })
 	b = binary.AppendUvarint(b, uint64(len(stems)))
@@ -53,10 +53,10 @@ func (p *postings) pack(b []byte) []byte {
 	return append(b, lists...)
 }
 
-// load adds the words of a pack; they are looked up when needed.
-func (p *postings) load(data []byte, first int, slots []slot) error {
+// loadPack adds the words of a pack; they are looked up when needed.
+func (p *postings) loadPack(data []byte, first int, slots []slot) error {
 	u := packReader{data: data}
-	table := u.next(tableRowBytes * u.uvarint(len(data)/tableRowBytes))
+	table := u.readBytes(tableRowBytes * u.readUvarint(len(data)/tableRowBytes))
 	if u.corrupt {
 		return ErrPack
 	}
@@ -85,16 +85,16 @@ func (w *packedPostings) indexBuckets() {
 	}
 }
 
-// find appends the postings of a term.
-func (w *packedPostings) find(hash uint32, stem string, to []posting) []posting {
+// appendTermPostings appends the postings of a term.
+func (w *packedPostings) appendTermPostings(hash uint32, stem string, to []posting) []posting {
 	at, n := int(w.bucketStarts[hash>>24]), int(w.bucketStarts[hash>>24+1])
 	for at < n && w.hashAt(at) < hash {
 		at++
 	}
 	for ; at < n && w.hashAt(at) == hash; at++ {
 		u := w.listAt(at)
-		if string(u.nextBytes()) == stem {
-			return w.decode(&u, to)
+		if string(u.readPrefixedBytes()) == stem {
+			return w.appendDecoded(&u, to)
 		}
 	}
 	return to
@@ -115,12 +115,12 @@ func (w *packedPostings) listAt(at int) packReader {
 	return packReader{data: w.lists[from:to]}
 }
 
-// decode appends the postings that follow the stem; damaged ones are skipped.
-func (w *packedPostings) decode(u *packReader, to []posting) []posting {
+// appendDecoded appends the postings that follow the stem; damaged ones are skipped.
+func (w *packedPostings) appendDecoded(u *packReader, to []posting) []posting {
 	at := 0
-	for range u.uvarint(len(w.lengths)) {
-		at += u.uvarint(len(w.lengths))
-		times := u.uvarint(math.MaxUint16)
+	for range u.readUvarint(len(w.lengths)) {
+		at += u.readUvarint(len(w.lengths))
+		times := u.readUvarint(math.MaxUint16)
 		if u.corrupt || at >= len(w.lengths) {
 			break
 		}
@@ -139,13 +139,13 @@ func (p *postings) unpackAll() {
 		w := &p.packed[i]
 		for at := range len(w.table) / tableRowBytes {
 			u := w.listAt(at)
-			stem := u.nextBytes()
+			stem := u.readPrefixedBytes()
 			h := p.terms[string(stem)]
 			if h == nil {
 				h = &termPostings{}
 				p.terms[string(stem)] = h
 			}
-			h.list = w.decode(&u, h.list)
+			h.list = w.appendDecoded(&u, h.list)
 			h.liveCount = len(h.list)
 		}
 	}

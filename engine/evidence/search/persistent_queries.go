@@ -158,9 +158,9 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	return out
 }
 
-// Top returns the passages that best answer question n, best first.
-func (s *PersistentQueries) Top(n int) []Answer {
-	q := &s.questions[n]
+// TopAnswers returns the passages that best answer question n, best first.
+func (s *PersistentQueries) TopAnswers(questionIndex int) []Answer {
+	q := &s.questions[questionIndex]
 	top := q.top[:min(len(q.top), s.topK)]
 	best := make([]Answer, len(top))
 	for i, r := range top {
@@ -170,13 +170,13 @@ func (s *PersistentQueries) Top(n int) []Answer {
 }
 
 // Version returns a number that changes whenever the result of Top for question n changes.
-func (s *PersistentQueries) Version(n int) int { return s.questions[n].version }
+func (s *PersistentQueries) Version(questionIndex int) int { return s.questions[questionIndex].version }
 
 // Len returns the number of passages.
 func (s *PersistentQueries) Len() int { return len(s.passages) - s.removedCount }
 
-// RemovedLen returns the number of removed passages, whose slots are not reused.
-func (s *PersistentQueries) RemovedLen() int { return s.removedCount }
+// RemovedCount returns the number of removed passages, whose slots are not reused.
+func (s *PersistentQueries) RemovedCount() int { return s.removedCount }
 
 // Put replaces the passages of a document; without passages, the document is removed. It returns
 // the slots of the passages, in order.
@@ -212,7 +212,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 
 // indexPassage returns which of the questions' stems a passage contains.
 func (s *PersistentQueries) indexPassage(p Passage) indexedPassage {
-	counts, total := countUnits(words.Split(searchText(p)))
+	counts, total := countUnits(words.Split(searchableText(p)))
 	h := indexedPassage{id: p.ID, live: true}
 	for stem, times := range counts {
 		if n, asked := s.stemIDs[stem]; asked {
@@ -243,7 +243,7 @@ func (s *PersistentQueries) offerSlots(from, to int) {
 		q, touched := &s.questions[n], false
 		var close [putBatch]float32
 		if q.vector != nil {
-			s.vectors.dotsFrom(close[:len(covered)], q.vector, from)
+			s.vectors.computeDots(close[:len(covered)], q.vector, from)
 		}
 		for i := range covered {
 			if s.offerSlot(q, from+i, close[i], covered[i][n]) {

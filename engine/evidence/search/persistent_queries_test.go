@@ -99,8 +99,8 @@ func TestStandingIsAsIfFilledAtOnce(t *testing.T) {
 				}
 			}
 			for n := range asked {
-				got, version := s.Top(n), s.Version(n)
-				want := fresh.Top(n)
+				got, version := s.TopAnswers(n), s.Version(n)
+				want := fresh.TopAnswers(n)
 				if a, b := answer(got, false), answer(want, false); a != b {
 					t.Fatalf("seed %d, step %d, question %d:\n%s\nafresh:\n%s", seed, step, n, a, b)
 				}

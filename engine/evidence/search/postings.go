@@ -71,8 +71,8 @@ func (p *postings) add(slot int, units []words.Token) float32 {
 	return float32(total)
 }
 
-// find returns the postings of a term, or nil if no passage contains it.
-func (p *postings) find(stem string) *termPostings {
+// findTerm returns the postings of a term, or nil if no passage contains it.
+func (p *postings) findTerm(stem string) *termPostings {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if h := p.terms[stem]; h != nil || len(p.packed) == 0 {
@@ -91,7 +91,7 @@ func (p *postings) findInPacks(stem string) []posting {
 	hash := hashStem(stem)
 	look := func(packs []packedPostings) (list []posting) {
 		for i := range packs {
-			list = packs[i].find(hash, stem, list)
+			list = packs[i].appendTermPostings(hash, stem, list)
 		}
 		return list
 	}
@@ -123,9 +123,9 @@ func (p *postings) remove(length float32, units []words.Token) {
 }
 
 // inverseFrequency returns BM25's inverse document frequency, always positive.
-func (p *postings) inverseFrequency(living int) float32 {
+func (p *postings) inverseFrequency(passagesWithTerm int) float32 {
 	n := float64(p.passageCount)
-	return float32(math.Log(1 + (n-float64(living)+0.5)/(float64(living)+0.5)))
+	return float32(math.Log(1 + (n-float64(passagesWithTerm)+0.5)/(float64(passagesWithTerm)+0.5)))
 }
 
 // queryTerm is a query term with its weight.
@@ -147,7 +147,7 @@ func (p *postings) queryTerms(units []words.Token, weight func(string) float64) 
 			continue
 		}
 		t := queryTerm{count: 1, weight: p.inverseFrequency(0)}
-		if h := p.find(u.Stem); h != nil && h.liveCount > 0 {
+		if h := p.findTerm(u.Stem); h != nil && h.liveCount > 0 {
 			t.list, t.weight = h.list, p.inverseFrequency(h.liveCount)
 		}
 		if weight != nil && u.Kind == words.Word {
@@ -165,13 +165,13 @@ func (p *postings) queryTerms(units []words.Token, weight func(string) float64) 
 
 // addScores adds to each slot the share, 0 to 1, of the query's weight that the passage covers, by
 // BM25 without its factor of k1+1.
-func (p *postings) addScores(terms []queryTerm, worth float32, to []float32) {
-	if worth == 0 || p.passageCount == 0 {
+func (p *postings) addScores(terms []queryTerm, totalWeight float32, to []float32) {
+	if totalWeight == 0 || p.passageCount == 0 {
 		return
 	}
 	mean := float32(p.totalUnits/float64(p.passageCount)) + 1e-9
 	for _, t := range terms {
-		w := t.weight / worth
+		w := t.weight / totalWeight
 		for _, e := range t.list {
 			f := float32(e.count)
 			to[e.slot] += w * f / (f + saturation*(1-lengthBias+lengthBias*float32(e.length)/mean))

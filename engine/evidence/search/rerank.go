@@ -47,7 +47,7 @@ func (c *subpassageVectors) vectorsFor(at int32, s *slot) [][]float32 {
 	return vectors
 }
 
-func (c *subpassageVectors) reset() {
+func (c *subpassageVectors) clearCache() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cached = nil
@@ -118,9 +118,9 @@ func parallelFor(n int, task func(i int)) {
 
 func (a candidate) compare(b candidate) int {
 	switch {
-	case a.before(b):
+	case a.ranksBefore(b):
 		return -1
-	case b.before(a):
+	case b.ranksBefore(a):
 		return 1
 	}
 	return 0

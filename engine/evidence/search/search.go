@@ -44,7 +44,7 @@ const (
 	dedupeFactor  = 4        // multiple of TopK that is searched for duplicates
 )
 
-func (x *Index) checkQuery(q *Query) error {
+func (x *Index) completeAndCheckQuery(q *Query) error {
 	if q.TopK == 0 {
 		q.TopK = defaultTopK
 	}
@@ -53,7 +53,7 @@ func (x *Index) checkQuery(q *Query) error {
 		return fmt.Errorf("%w: top_k must be 1 to %d, not %d", ErrQuery, maxTopK, q.TopK)
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
-	case q.From != "" && parseDay(q.From) == 0 || q.To != "" && parseDay(q.To) == 0:
+	case q.From != "" && parseDayNumber(q.From) == 0 || q.To != "" && parseDayNumber(q.To) == 0:
 		return fmt.Errorf("%w: dates must be in the form YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQueryBytes:
 		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQueryBytes)
@@ -76,7 +76,7 @@ func (x *Index) checkQuery(q *Query) error {
 // Search returns the best passages, best first; equal scores are ordered by ID. It fails with
 // ErrQuery, or when ctx ends.
 func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
-	if err := x.checkQuery(&q); err != nil {
+	if err := x.completeAndCheckQuery(&q); err != nil {
 		return nil, err
 	}
 	units := words.Split(q.Text)
@@ -99,7 +99,7 @@ func (x *Index) Search(ctx context.Context, q Query) ([]Result, error) {
 	exactTerms := findExactTerms(q.Text, units)
 	exactMatches := make(map[int32]int)
 	for _, d := range exactTerms {
-		for _, s := range x.slotsHolding(d) {
+		for _, s := range x.slotsWithExactTerm(d) {
 			exactMatches[s]++
 		}
 	}
@@ -155,8 +155,8 @@ type candidate struct {
 	id           string
 }
 
-// before reports whether a ranks before b: by exact terms, then by score, then by ID.
-func (a candidate) before(b candidate) bool {
+// ranksBefore reports whether a ranks before b: by exact terms, then by score, then by ID.
+func (a candidate) ranksBefore(b candidate) bool {
 	if a.exactMatches != b.exactMatches {
 		return a.exactMatches > b.exactMatches
 	}
@@ -187,7 +187,7 @@ func (x *Index) rankCandidates(
 	if q.Deduplicate {
 		r.limit = max(r.limit, min(maxTopK, dedupeFactor*q.TopK))
 	}
-	t, err := r.run(ctx)
+	t, err := r.findCandidates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (x *Index) rankCandidates(
 
 // stemRarity returns how rare a unit is, for choosing highlights.
 func (x *Index) stemRarity(stem string) float32 {
-	if h := x.postings.find(stem); h != nil {
+	if h := x.postings.findTerm(stem); h != nil {
 		return x.postings.inverseFrequency(h.liveCount)
 	}
 	return 0

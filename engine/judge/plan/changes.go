@@ -16,14 +16,14 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 	old, now := worstByControl(before), worstByControl(after)
 	for code, f := range now {
 		was, had := old[code]
-		c := api.GapChange{ControlCode: code, ControlTitle: f.ControlTitle, After: formatState(f), Severity: f.Severity}
+		c := api.GapChange{ControlCode: code, ControlTitle: f.ControlTitle, After: formatSeverityAndStatus(f), Severity: f.Severity}
 		switch {
 		case !had:
 			c.Change = api.GapOpened
 		case severityRank(f.Severity) < severityRank(was.Severity) || f.Severity == was.Severity && resultRank(f.Result) > resultRank(was.Result):
-			c.Change, c.Before = api.GapWorse, formatState(was)
+			c.Change, c.Before = api.GapWorse, formatSeverityAndStatus(was)
 		case f.Severity != was.Severity || f.Result != was.Result:
-			c.Change, c.Before = api.GapBetter, formatState(was)
+			c.Change, c.Before = api.GapBetter, formatSeverityAndStatus(was)
 		default:
 			continue
 		}
@@ -38,7 +38,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 					ControlCode:  code,
 					ControlTitle: f.ControlTitle,
 					Change:       api.GapClosed,
-					Before:       formatState(f),
+					Before:       formatSeverityAndStatus(f),
 					Severity:     f.Severity,
 					Causes:       changeCauses(api.Finding{}, f, causes),
 				},
@@ -63,7 +63,9 @@ func worstByControl(findings []api.Finding) map[string]api.Finding {
 	return m
 }
 
-func formatState(f api.Finding) string { return string(f.Severity) + ", " + statusText(f.Status) }
+func formatSeverityAndStatus(f api.Finding) string {
+	return string(f.Severity) + ", " + statusText(f.Status)
+}
 
 func resultRank(r api.Result) int {
 	return slices.Index([]api.Result{api.Met, api.ResultNotApplic, api.PartiallyMet, api.ResultNoEvid, api.NotMet}, r)

@@ -71,11 +71,11 @@ func requirementSet(s string) map[string]bool {
 // CMMCRequirementCost returns the points deducted if a NIST SP 800-171 requirement isn't met. CUI
 // encryption costs 5 if nothing is encrypted, and 3 if partly is set: encrypted, but not with a
 // validated module.
-func CMMCRequirementCost(requirement string, partly bool) int {
+func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	switch {
 	case requirement == securityPlanRequirement:
 		return 0
-	case requirement == cuiEncryptionRequirement && partly:
+	case requirement == cuiEncryptionRequirement && partlyMet:
 		return 3
 	case fivePointRequirements[requirement]:
 		return 5
@@ -85,14 +85,14 @@ func CMMCRequirementCost(requirement string, partly bool) int {
 	return 1
 }
 
-// CheckCMMC checks whether a plan of action is allowed for a conditional CMMC level 2 status (32
+// CheckCMMCEligibility checks whether a plan of action is allowed for a conditional CMMC level 2 status (32
 // CFR 170.21): at least 80% of the points, no deferred requirement worth more than one point
 // except CUI encryption at three, none of the named exclusions, and every deferred requirement on
 // the plan, to be closed within 180 days. A requirement is met if every applicable control for it
 // is implemented, or if none of its controls is applicable. Requirements without a control, or only
-// with controls out of scope, don't count as met. CheckCMMC returns nil if no item has a
+// with controls out of scope, don't count as met. CheckCMMCEligibility returns nil if no item has a
 // requirement of NIST SP 800-171 revision 2 or CMMC level 2.
-func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
+func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CMMCEligibility {
 	statuses := map[string]*requirementStatus{}
 	for n := range items {
 		for framework, codes := range items[n].RequirementCodes {
@@ -181,7 +181,7 @@ func CheckCMMC(items []api.SoAItem, plan []api.POAMItem, today api.Date) *api.CM
 	e.Formula = fmt.Sprintf(
 		"%d − points of %s not met = %d; %d ÷ %d = %.1f%%",
 		e.MaxPoints,
-		text.Count(len(e.NotMet), "requirement"),
+		text.FormatCount(len(e.NotMet), "requirement"),
 		e.Points,
 		e.Points,
 		e.MaxPoints,

@@ -44,7 +44,7 @@ func TestCMMC(t *testing.T) {
 					}
 				}
 			}
-			e := CheckCMMC(items, planned(tc.missing), "2026-11-20")
+			e := CheckCMMCEligibility(items, planned(tc.missing), "2026-11-20")
 			if e == nil || e.Points != tc.points || e.Eligible != tc.eligible {
 				t.Fatalf("%+v, want %d points, eligible %v", e, tc.points, tc.eligible)
 			}
@@ -53,7 +53,7 @@ func TestCMMC(t *testing.T) {
 			}
 		})
 	}
-	if CheckCMMC([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
+	if CheckCMMCEligibility([]api.SoAItem{{Applicability: api.Applicable}}, nil, "2026-11-20") != nil {
 		t.Error("no requirement of 800-171, and yet a score")
 	}
 }
@@ -101,13 +101,13 @@ func TestCMMCRequiresAPlanForUnmetRequirements(t *testing.T) {
 		{"no system security plan", as(api.NotApplicable, "3.12.4"), nil, "must be assessed first: 3.12.4"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := CheckCMMC(tc.items, tc.plan, "2026-11-20")
+			e := CheckCMMCEligibility(tc.items, tc.plan, "2026-11-20")
 			if e.Eligible != (tc.blocking == "") || !strings.Contains(strings.Join(e.Blocking, "\n"), tc.blocking) {
 				t.Errorf("eligible %v, blocking %q, want %q", e.Eligible, e.Blocking, tc.blocking)
 			}
 		})
 	}
-	if e := CheckCMMC(as(api.OutOfScope, strings.Fields("3.1.1 3.1.2")...)[:2], nil, "2026-11-20"); e == nil || e.Eligible {
+	if e := CheckCMMCEligibility(as(api.OutOfScope, strings.Fields("3.1.1 3.1.2")...)[:2], nil, "2026-11-20"); e == nil || e.Eligible {
 		t.Errorf("all that bears it is out of scope: %+v", e)
 	}
 }
@@ -154,7 +154,7 @@ func TestCMMCRequirements(t *testing.T) {
 			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)
 		}
 	}
-	if e := CheckCMMC([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
+	if e := CheckCMMCEligibility([]api.SoAItem{bearing("3.1.1", api.Implemented)}, nil, "2026-11-20"); e.Eligible || len(e.NotAssessed) != 109 {
 		t.Errorf("109 requirements that nothing bears: %+v", e)
 	}
 }
@@ -178,7 +178,7 @@ func TestCMMCPointsAddUp(t *testing.T) {
 func TestCMMCPlanTakesAtMostHalfAYear(t *testing.T) {
 	items := append([]api.SoAItem{bearing("3.1.3", api.NotImplemented)}, allMet()...)
 	plan := []api.POAMItem{{Item: items[0].Item, POAMCode: "POAM-001", DueDate: "2027-06-30", Status: "open"}}
-	if e := CheckCMMC(items, plan, "2026-11-20"); e.Eligible {
+	if e := CheckCMMCEligibility(items, plan, "2026-11-20"); e.Eligible {
 		t.Errorf("a plan of more than 180 days is eligible: %+v", e)
 	}
 }

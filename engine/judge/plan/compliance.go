@@ -95,7 +95,7 @@ func RateConformity(items []api.SoAItem, weight func(code string) int) Conformit
 		good,
 		all,
 		v,
-		text.Count(len(r.DeficientMaterial), "material control"),
+		text.FormatCount(len(r.DeficientMaterial), "material control"),
 	)
 	v = math.Round(v*100) / 100
 	r.Percent = &v

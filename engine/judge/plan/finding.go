@@ -33,10 +33,10 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 		Owner:           item.Owner,
 		Source:          "analysis",
 	}
-	if f.StatusSetBy = statusSetBy(item); f.StatusSetBy != "" {
+	if f.StatusSetBy = userWhoSetStatus(item); f.StatusSetBy != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rateFinding(&f, item)
+	rateFindingSeverity(&f, item)
 	f.Condition = describeCondition(item)
 	f.Cause = describeCause(item)
 	f.Effect = describeEffect(c, item)
@@ -44,11 +44,11 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 	return f, true
 }
 
-// rateFinding sets the severity of a finding from what its item lacks, unless a user set it.
-func rateFinding(f *api.Finding, item api.SoAItem) {
-	missing, who := 1-item.CoverageRatio, statusSetBy(item)
+// rateFindingSeverity sets the severity of a finding from what its item lacks, unless a user set it.
+func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
+	missing, who := 1-item.CoverageRatio, userWhoSetStatus(item)
 	if who != "" {
-		missing = missingShareOf(item)
+		missing = missingShareByStatus(item)
 	}
 	severity, points, reason := RateSeverity(f.Weight, missing, item.RequirementCodes.Count(), f.Status)
 	f.SeverityPoints = points
@@ -67,13 +67,13 @@ func rateFinding(f *api.Finding, item api.SoAItem) {
 func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
-		item.ImplementationStatus, item.Reason = f.Status, SetByReason(who)
+		item.ImplementationStatus, item.Reason = f.Status, StatusSetByReason(who)
 		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &who
 	}
-	if statusSetBy(item) != "" {
+	if userWhoSetStatus(item) != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
 	}
-	rateFinding(f, item)
+	rateFindingSeverity(f, item)
 	if !f.IsManual("condition") {
 		f.Condition = describeCondition(item)
 	}
@@ -82,8 +82,8 @@ func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
 	}
 }
 
-// StatusOverriddenBy returns the user named in an override cause, or "" if cause is not one.
-func StatusOverriddenBy(cause string) string {
+// ParseOverridingUser returns the user named in an override cause, or "" if cause is not one.
+func ParseOverridingUser(cause string) string {
 	rest, is := strings.CutPrefix(cause, overrideCausePrefix)
 	who, _, set := strings.Cut(rest, overrideCauseMiddle)
 	if !is || !set {
@@ -111,11 +111,11 @@ func stripNotes(missing []string) []string {
 // setByPrefix begins the reason of a line whose status a user set; the name follows.
 const setByPrefix = "Set by "
 
-// SetByReason returns the reason of a line whose status the named user set.
-func SetByReason(name string) string { return setByPrefix + name + "." }
+// StatusSetByReason returns the reason of a line whose status the named user set.
+func StatusSetByReason(userName string) string { return setByPrefix + userName + "." }
 
-// statusSetBy returns the user who overrode the status, or "" if the status is automatic.
-func statusSetBy(item api.SoAItem) string {
+// userWhoSetStatus returns the user who overrode the status, or "" if the status is automatic.
+func userWhoSetStatus(item api.SoAItem) string {
 	if !item.IsOverruled() {
 		return ""
 	}
@@ -128,9 +128,9 @@ func statusSetBy(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareOf returns the missing share for a status set by a user: everything if the user says
+// missingShareByStatus returns the missing share for a status set by a user: everything if the user says
 // that it isn't in place, whatever the evidence.
-func missingShareOf(item api.SoAItem) float64 {
+func missingShareByStatus(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:
 		return 1
@@ -274,7 +274,7 @@ var contradictionAdvice = map[judge.Contradiction]struct{ cause, advice string }
 
 func describeCause(item api.SoAItem) string {
 	n := countVerdicts(item)
-	if who := statusSetBy(item); who != "" && item.ImplementationStatus != api.Implemented {
+	if who := userWhoSetStatus(item); who != "" && item.ImplementationStatus != api.Implemented {
 		return overrideCausePrefix + who + overrideCauseMiddle + statusText(item.ImplementationStatus) + "; ask them for the reason."
 	}
 	switch {

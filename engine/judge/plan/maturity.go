@@ -66,7 +66,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 		m.Rationale = "Not rated: " + found + ". The practice itself may be in place; level 0 applies until there is evidence."
 	case api.NotImplemented:
 		m.Rationale = "Level 0: the evidence states that it is not done."
-		if who := statusSetBy(item); who != "" {
+		if who := userWhoSetStatus(item); who != "" {
 			m.Rationale = "Level 0: " + who + " stated that it is not done."
 		}
 	case api.Planned:
@@ -86,9 +86,9 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 			)
 		}
 	case api.Implemented:
-		m.Level, m.Rationale = rateImplemented(item)
+		m.Level, m.Rationale = rateImplementedMaturity(item)
 	}
-	if who := statusSetBy(item); who != "" {
+	if who := userWhoSetStatus(item); who != "" {
 		m.Confidence = 0 // the status wasn't derived from evidence
 		if item.ImplementationStatus != api.NotImplemented {
 			m.Rationale += " The status was set by " + who + "."
@@ -109,7 +109,7 @@ func mentionsMetrics(quote string) bool {
 	return metricPattern.MatchString(quote) || strings.Contains(quote, "%") && percentPattern.MatchString(quote)
 }
 
-func rateImplemented(item api.SoAItem) (int, string) {
+func rateImplementedMaturity(item api.SoAItem) (int, string) {
 	if item.EvidenceCoverage != api.CoverageStrong {
 		return 2, fmt.Sprintf(
 			"Level 2: implemented, but the evidence is %s; level 3 requires evidence for all of it.",

@@ -26,7 +26,7 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 			ImplementationStatus: test.status,
 			EvidenceCoverage:     api.CoveragePartial,
 			CoverageRatio:        0.7,
-			Reason:               SetByReason(name),
+			Reason:               StatusSetByReason(name),
 		}
 		item.ControlCode, item.EditedBy, item.EditedFields = c.Code, &[]string{"Ben"}[0], []string{"implementation_status"}
 		f, falls := DraftFinding(c, item, nil)
@@ -60,7 +60,7 @@ func TestApplyStatusOverride(t *testing.T) {
 	drafted := f
 	f.Status = api.PartiallyImplemented
 	ApplyStatusOverride(&f, item, "Ann")
-	if f.Condition != "Set by Ann." || StatusOverriddenBy(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
+	if f.Condition != "Set by Ann." || ParseOverridingUser(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
 		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
 	if f.SeverityPoints >= drafted.SeverityPoints || !strings.Contains(f.SeverityReason, "for partially implemented") {
@@ -69,7 +69,7 @@ func TestApplyStatusOverride(t *testing.T) {
 	f.Status = api.NotImplemented
 	ApplyStatusOverride(&f, item, "Ann")
 	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] ||
-		StatusOverriddenBy(f.Cause) != "" {
+		ParseOverridingUser(f.Cause) != "" {
 		t.Errorf("set back: condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
 	if f.Severity != drafted.Severity || f.SeverityReason != drafted.SeverityReason {
@@ -80,7 +80,7 @@ func TestApplyStatusOverride(t *testing.T) {
 		"severity",
 	}
 	if ApplyStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." ||
-		StatusOverriddenBy(f.Cause) != "Ann" {
+		ParseOverridingUser(f.Cause) != "Ann" {
 		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
 	}
 }
@@ -93,7 +93,7 @@ func TestMaturityOfOverriddenStatus(t *testing.T) {
 		ImplementationStatus: api.Implemented,
 		EvidenceCoverage:     api.CoverageAbsent,
 		Confidence:           0.75,
-		Reason:               SetByReason("Ann"),
+		Reason:               StatusSetByReason("Ann"),
 	}
 	if m := RateMaturity(c, item, 3); m.Confidence != 0.75 || strings.Contains(m.Rationale, "Ann") {
 		t.Errorf("by the rules: %v, %s", m.Confidence, m.Rationale)

@@ -178,7 +178,7 @@ func describeCorrectiveAction(c api.Control, f api.Finding, action string) strin
 	if f.GapType == "governance" && action == "document" {
 		verb = "Decide what applies to %s where the documents disagree, correct them, and communicate the decision."
 	}
-	if action == "improve" && slices.ContainsFunc(f.MissingElements, judge.IsNotFollowed) {
+	if action == "improve" && slices.ContainsFunc(f.MissingElements, judge.IsRuleNotFollowed) {
 		verb = "Find out why %s failed in the recorded cases, fix the cause, and show with new records that it works."
 	}
 	if action == "document" && len(f.MissingElements) == 0 {

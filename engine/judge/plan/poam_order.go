@@ -31,7 +31,7 @@ func OrderItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
 			out[i].Dependencies = append(out[i].Dependencies, out[w].POAMCode)
-			bringForward(&out[w], today, out[i].DueDate)
+			advanceDueDate(&out[w], today, out[i].DueDate)
 		}
 	}
 	return out
@@ -194,9 +194,9 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMI
 	return out, moved
 }
 
-// bringForward moves an item's due date forward to due and spreads its milestones over the
+// advanceDueDate moves an item's due date forward to due and spreads its milestones over the
 // remaining time.
-func bringForward(it *api.POAMItem, today, due api.Date) {
+func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {
 		return
 	}

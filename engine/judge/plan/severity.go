@@ -66,7 +66,7 @@ func RateSeverity(weight int, missingShare float64, requirements int, status api
 		factor,
 		statusText(status),
 		extra,
-		text.Count(max(0, requirements), "requirement"),
+		text.FormatCount(max(0, requirements), "requirement"),
 		points,
 		minCriticalPoints,
 		minHighPoints,

@@ -51,7 +51,7 @@ const (
 )
 
 // Analyze analyzes the sentences of a passage. Deadlines after year are plans; year is 0 if unknown.
-func Analyze(text string, year int) *Analysis {
+func Analyze(text string, currentYear int) *Analysis {
 	a := &Analysis{Text: text, IsEnglish: true}
 	text = blankStrikethrough(text[:min(len(text), MaxBytes)])
 	spans := splitSentences(text)
@@ -67,7 +67,7 @@ func Analyze(text string, year int) *Analysis {
 		cleaned := blankEmptyCells(raw)
 		words := splitWords(cleaned)
 		s := Sentence{
-			span: sp, Stance: parseStance(cleaned, words, year), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
+			span: sp, Stance: parseStance(cleaned, words, currentYear), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
 		}
 		s.IsTableRow = s.IsTableRow || isTableRow(raw)
 		s.Terms, s.stems = extractTerms(words, s.Stance), hashStems(words)
@@ -78,11 +78,11 @@ func Analyze(text string, year int) *Analysis {
 			s.affirmedStems = hashStems(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return s.Denied&(1<<w.clause) != 0 }))
 		}
 		if s.IsTableRow {
-			s.cellContent = cellSentence(cleaned, &s)
+			s.cellContent = rowWithoutColumnNames(cleaned, &s)
 		}
 		s.Quantities, s.Years = parseQuantities(cleaned, words)
 		s.Concreteness = countConcreteDetails(cleaned, words, s)
-		if s.heading && !s.IsTableRow && !s.Mandatory && len(words) <= 10 && (!hasAuxiliary(words) || questionWords[words[0].text]) {
+		if s.heading && !s.IsTableRow && !s.Mandatory && len(words) <= 10 && (!hasAuxiliaryOrModal(words) || questionWords[words[0].text]) {
 			s.Fragment = true
 			heading, s.headingIndex = len(a.Sentences), -1
 		}
@@ -105,8 +105,8 @@ func Analyze(text string, year int) *Analysis {
 		all = append(all, words...)
 	}
 	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglish(all)
-	linkAnswers(a)
-	linkDecisions(a)
+	applyAnswersToQuestions(a)
+	applyDecisionsToProposals(a)
 	a.markFailureTables()
 	return a
 }
@@ -119,15 +119,15 @@ var decisionPattern = lazyregexp.NewPrefiltered(
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// linkDecisions applies a decision such as "Rejected for now" to the verbless words before it: "Encryption of mail.
+// applyDecisionsToProposals applies a decision such as "Rejected for now" to the verbless words before it: "Encryption of mail.
 // Rejected for now."
-func linkDecisions(a *Analysis) {
+func applyDecisionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]
 		if s.IsTableRow || s.Item || subject.IsTableRow || !decisionPattern.MatchString(s.Text) {
 			continue
 		}
-		if words := splitWords(subject.Text); len(words) <= maxProposalWords && !hasAuxiliary(words) &&
+		if words := splitWords(subject.Text); len(words) <= maxProposalWords && !hasAuxiliaryOrModal(words) &&
 			!hasVerb(words) {
 			subject.Denied, subject.affirmedStems = 1<<subject.ClauseCount-1, hashStems(nil)
 		}
@@ -169,8 +169,8 @@ var prohibitionLeadPattern = lazyregexp.NewPrefiltered(
 // questionWords begin headings such as "What is logged".
 var questionWords = wordSet("what how who where when why which")
 
-// hasAuxiliary reports whether words contain an auxiliary or modal verb.
-func hasAuxiliary(words []word) bool {
+// hasAuxiliaryOrModal reports whether words contain an auxiliary or modal verb.
+func hasAuxiliaryOrModal(words []word) bool {
 	for _, w := range words {
 		if auxiliaryVerbs[w.text] || modalVerbs[w.text] {
 			return true
@@ -179,8 +179,8 @@ func hasAuxiliary(words []word) bool {
 	return false
 }
 
-// linkAnswers applies "Yes" and "No" answers to the preceding question.
-func linkAnswers(a *Analysis) {
+// applyAnswersToQuestions applies "Yes" and "No" answers to the preceding question.
+func applyAnswersToQuestions(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		q, s := &a.Sentences[i-1], &a.Sentences[i]
 		if !q.Question {
@@ -312,14 +312,14 @@ func newBloomFilter(terms []Term) (b bloomFilter) {
 }
 
 // mayContain reports whether the filter may contain a term; false means that it certainly doesn't.
-func (b *bloomFilter) mayContain(id uint64) bool { return b[id>>6&3]>>(id&63)&1 != 0 }
+func (b *bloomFilter) mayContain(termID uint64) bool { return b[termID>>6&3]>>(termID&63)&1 != 0 }
 
 // FindTerm returns a sentence's term by ID.
-func (s *Sentence) FindTerm(id uint64) (Term, bool) {
-	if !s.termFilter.mayContain(id) {
+func (s *Sentence) FindTerm(termID uint64) (Term, bool) {
+	if !s.termFilter.mayContain(termID) {
 		return Term{}, false
 	}
-	return searchTerms(s.Terms, id)
+	return searchTerms(s.Terms, termID)
 }
 
 // searchTerms returns the term with the given ID from terms, which are sorted by ID.

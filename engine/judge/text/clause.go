@@ -60,7 +60,7 @@ func startsPredicate(words []word, i int, clause uint8) bool {
 	if conditionalWords[words[first].text] || relativePronouns[words[first].text] {
 		return false // the condition continues
 	}
-	return hasAuxiliary(words[first:i]) || hasVerb(words[first:i])
+	return hasAuxiliaryOrModal(words[first:i]) || hasVerb(words[first:i])
 }
 
 const maxWordsBeforeVerb = 8 // words before a verb
@@ -99,7 +99,7 @@ func startsCondition(words []word, i int) bool {
 func startsWithLabel(text string, words []word) bool {
 	for i := 1; i < len(words); i++ {
 		if words[i].clause > 0 {
-			return strings.Contains(text[words[i-1].end:words[i].start], ":") && !hasAuxiliary(words[:i])
+			return strings.Contains(text[words[i-1].end:words[i].start], ":") && !hasAuxiliaryOrModal(words[:i])
 		}
 	}
 	return false
@@ -130,8 +130,8 @@ func clauseHasAuxiliary(words []word, clause uint8) bool {
 	return clauseHasAny(words, clause, auxiliaryVerbs)
 }
 
-// clauseHasVerb reports whether a clause has an auxiliary or modal verb.
-func clauseHasVerb(words []word, clause uint8) bool {
+// clauseHasAuxiliaryOrModal reports whether a clause has an auxiliary or modal verb.
+func clauseHasAuxiliaryOrModal(words []word, clause uint8) bool {
 	return clauseMatches(words, clause, func(w string) bool { return auxiliaryVerbs[w] || modalVerbs[w] })
 }
 
@@ -161,8 +161,8 @@ func firstWordOfClause(words []word, clause uint8) string {
 	return ""
 }
 
-// ClauseAt returns the mask of the clause of text that contains byte offset at.
-func ClauseAt(text string, at int) uint64 {
+// ClauseMaskAt returns the mask of the clause of text that contains byte offset at.
+func ClauseMaskAt(text string, at int) uint64 {
 	words := splitWords(text)
 	assignClauses(text, words)
 	for _, w := range words {

@@ -125,9 +125,9 @@ func (a *Concept) FindIn(s *Sentence) (Term, bool) {
 	return t, true
 }
 
-// SharedConcepts returns the number of non-general concepts of one text that occur in another.
-func SharedConcepts(one, other string) (n int) {
-	target := wordsSentence(splitWords(other))
+// CountSharedConcepts returns the number of non-general concepts of one text that occur in another.
+func CountSharedConcepts(one, other string) (n int) {
+	target := sentenceFromWords(splitWords(other))
 	for _, a := range Concepts(one) {
 		if _, there := a.FindIn(target); there && a.Weight > WeightGeneral {
 			n++
@@ -164,14 +164,14 @@ var documentNouns = sync.OnceValue(func() map[uint64]bool {
 	return m
 })
 
-// IsEmptyConcept reports whether a concept adds nothing to a denial.
-func IsEmptyConcept(id uint64) bool { return emptyConcepts()[id] }
+// IsUninformativeConcept reports whether a concept adds nothing to a denial.
+func IsUninformativeConcept(conceptID uint64) bool { return emptyConcepts()[conceptID] }
 
 // IsDocumentNoun reports whether a concept is a kind of document.
-func IsDocumentNoun(id uint64) bool { return documentNouns()[id] }
+func IsDocumentNoun(conceptID uint64) bool { return documentNouns()[conceptID] }
 
-// wordsSentence returns a sentence of words without a stance of its own.
-func wordsSentence(words []word) *Sentence {
+// sentenceFromWords returns a sentence of words without a stance of its own.
+func sentenceFromWords(words []word) *Sentence {
 	s := &Sentence{Terms: extractTerms(words, Stance{}), stems: hashStems(words)}
 	s.termFilter = newBloomFilter(s.Terms)
 	return s

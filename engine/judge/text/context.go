@@ -29,9 +29,9 @@ func (a *Analysis) Neighbors(i int) []*Sentence {
 // together.
 const maxLeadBytes = 600
 
-// Lead returns the sentence that introduces an item, or the item itself if there is none
+// LeadInOrSelf returns the sentence that introduces an item, or the item itself if there is none
 // nearby.
-func (a *Analysis) Lead(s *Sentence) *Sentence {
+func (a *Analysis) LeadInOrSelf(s *Sentence) *Sentence {
 	if s.LeadIndex >= 0 && s.end-a.Sentences[s.LeadIndex].start <= maxLeadBytes {
 		return &a.Sentences[s.LeadIndex]
 	}
@@ -46,7 +46,7 @@ func (a *Analysis) ContinuesPrevious(i int) bool {
 	}
 	cur, prev := &a.Sentences[i], &a.Sentences[i-1]
 	return !cur.Item && !prev.Item && !cur.IsTableRow && !prev.IsTableRow && !prev.Fragment && !prev.Question &&
-		(cur.StartsWithPronoun || Overlap(prev, cur) >= 0.2)
+		(cur.StartsWithPronoun || ConceptOverlap(prev, cur) >= 0.2)
 }
 
 // PlanWords returns the words by which sentence i, its lead-in or the next sentence puts it in the
@@ -56,7 +56,7 @@ func (a *Analysis) PlanWords(i int) string {
 	if s.PlanWords != "" {
 		return s.PlanWords
 	}
-	if plan := a.Lead(s).PlanWords; plan != "" {
+	if plan := a.LeadInOrSelf(s).PlanWords; plan != "" {
 		return plan
 	}
 	if n := i + 1; n < len(a.Sentences) && !s.IsTableRow && a.Sentences[n].RefersBack && a.Sentences[n].PlanWords != "" &&
@@ -70,7 +70,7 @@ func (a *Analysis) PlanWords(i int) string {
 // list item, its lead-in is included if near enough.
 func (a *Analysis) Quote(from, to int) string {
 	start, end := a.Sentences[from].start, a.Sentences[to].end
-	if lead := a.Lead(&a.Sentences[to]); lead.start < start {
+	if lead := a.LeadInOrSelf(&a.Sentences[to]); lead.start < start {
 		start = lead.start
 	}
 	return CollapseSpace(a.Text[start:end])

@@ -45,10 +45,10 @@ func isDiscontinued(words []word, i int) bool {
 	return false
 }
 
-// isDefiningClause reports whether the negation at i belongs to a subordinate clause that only
+// isInIdentifyingClause reports whether the negation at i belongs to a subordinate clause that only
 // identifies things, followed by the main clause: "systems that are not managed are blocked", but
 // not "We ensure that it is not lost".
-func isDefiningClause(words []word, i int) bool {
+func isInIdentifyingClause(words []word, i int) bool {
 	subject := 0
 	for k := i - 1; k >= 0 && k >= i-4 && words[k].clause == words[i].clause; k-- {
 		switch words[k].text {
@@ -191,14 +191,14 @@ func reportsNoHarm(words []word, clause uint8) bool {
 		clauseHasAny(words, clause, harmParticiples)
 }
 
-// isWithoutQualifier reports whether the "without" at i identifies things and what happens to them
+// isQualifyingWithout reports whether the "without" at i identifies things and what happens to them
 // follows: "an account without an owner is disabled".
-func isWithoutQualifier(words []word, i int) bool {
+func isQualifyingWithout(words []word, i int) bool {
 	from := i
 	for from > 0 && words[from-1].clause+1 >= words[i].clause {
 		from--
 	}
-	if i-from < 1 || i-from > 4 || hasAuxiliary(words[from:i]) {
+	if i-from < 1 || i-from > 4 || hasAuxiliaryOrModal(words[from:i]) {
 		return false
 	}
 	for k := i + 2; k < len(words) && k <= i+5; k++ {
@@ -210,9 +210,9 @@ func isWithoutQualifier(words []word, i int) bool {
 	return false
 }
 
-// isRelativeQualifier reports whether the negation at i is in a relative clause whose subject is
+// isInQualifyingRelativeClause reports whether the negation at i is in a relative clause whose subject is
 // followed by a verb of its own: "accounts which have not been used for a month are disabled".
-func isRelativeQualifier(words []word, i int) bool {
+func isInQualifyingRelativeClause(words []word, i int) bool {
 	if first := firstWordOfClause(words, words[i].clause); first != "which" && first != "who" {
 		return false
 	}
@@ -224,8 +224,8 @@ func isRelativeQualifier(words []word, i int) bool {
 	return false
 }
 
-// hasMoreThan reports whether the "no" at i limits something: "no user has more rights than needed".
-func hasMoreThan(words []word, i int) bool {
+// isNoMoreThan reports whether the "no" at i limits something: "no user has more rights than needed".
+func isNoMoreThan(words []word, i int) bool {
 	seenMore := false
 	for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
 		seenMore = seenMore || oneOf(words[k].text, "more", "further", "greater")
@@ -269,8 +269,8 @@ func (s *Stance) limitOtherDenials(words []word) {
 	}
 }
 
-// limitLateActions marks what was done late as limited.
-func (s *Stance) limitLateActions(words []word) {
+// markLateAsLimited marks what was done late as limited.
+func (s *Stance) markLateAsLimited(words []word) {
 	for i, w := range words {
 		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||
 			clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
@@ -326,7 +326,7 @@ func stemSet(s string) map[string]bool {
 func (s *Stance) spreadDiscontinuation(words []word) {
 	for i := len(words) - 1; i > 0; i-- {
 		c := words[i].clause
-		if before := words[i-1].clause; before != c && s.Discontinued&(1<<c) != 0 && !s.IsTableRow && !clauseHasVerb(words, before) &&
+		if before := words[i-1].clause; before != c && s.Discontinued&(1<<c) != 0 && !s.IsTableRow && !clauseHasAuxiliaryOrModal(words, before) &&
 			clauseHasAuxiliary(words, c) {
 			s.Discontinued |= 1 << before
 		}
@@ -343,7 +343,7 @@ var genericDenialObjects = wordSet(
 // DeniesAny reports whether what a sentence denies is one of the concepts: "we don't notify users of
 // flaws" doesn't deny finding flaws. alone is set if the sentence is read without the previous one;
 // "they don't require it" then denies nothing.
-func (s *Sentence) DeniesAny(alone bool, concepts ...[]Concept) bool {
+func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 	words := splitWords(s.Text)
 	assignClauses(s.Text, words)
 	for i, w := range words {
@@ -358,7 +358,7 @@ func (s *Sentence) DeniesAny(alone bool, concepts ...[]Concept) bool {
 		case !negationWords[w.text] && !lackWords[w.text] && !strings.HasSuffix(w.text, "n't"):
 			continue
 		}
-		if alone && deniesPronoun(words, i) {
+		if isReadAlone && deniesPronoun(words, i) {
 			continue
 		}
 		n := 0
@@ -400,7 +400,7 @@ func (s *Sentence) DeniedCells() (cells []*Sentence, bare bool) {
 		case len(cellWords) < minCellWords:
 			bare = true
 		default:
-			cells = append(cells, wordsSentence(cellWords))
+			cells = append(cells, sentenceFromWords(cellWords))
 		}
 	}
 	return cells, bare

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// applyRetractions denies the clauses before a retraction, such as a final "there is none yet" or
+// denyRetractedClauses denies the clauses before a retraction, such as a final "there is none yet" or
 // "but there are no rules for it".
-func (s *Stance) applyRetractions(words []word) {
+func (s *Stance) denyRetractedClauses(words []word) {
 	for i, w := range words {
 		if w.text == "there" && w.clause > 0 && wordAt(words, i+2) == "no" && s.Denied&(1<<w.clause) != 0 &&
 			refersToPrevious(words[i+3:], w.clause) {
@@ -48,15 +48,15 @@ func hasFollowingNoun(words []word, i int) bool {
 		next != "far"
 }
 
-// isNotTheCase reports whether words begin with "it is not the case that …", which denies what
+// startsWithIsNotTheCase reports whether words begin with "it is not the case that …", which denies what
 // follows and retracts nothing.
-func isNotTheCase(words []word) bool {
+func startsWithIsNotTheCase(words []word) bool {
 	return wordAt(words, 2) == "not" && wordAt(words, 4) == "case" && wordAt(words, 5) == "that"
 }
 
-// applyUntilRules turns a denial followed by a precondition into a prohibition: "nobody gets an
+// prohibitUntilCondition turns a denial followed by a precondition into a prohibition: "nobody gets an
 // account before the form is signed", "no data leaves unless it has been encrypted".
-func (s *Stance) applyUntilRules(words []word) {
+func (s *Stance) prohibitUntilCondition(words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		before := uint64(1) << words[i-1].clause
@@ -75,7 +75,7 @@ func (s *Stance) applyUntilRules(words []word) {
 		if subject && !reportsLack && oneOf(w.text, "before", "until", "unless") && clauseHasParticiple(words, w.clause) {
 			s.Denied &^= before
 			s.Prohibited |= before
-			s.joinNoClauses(words, words[i-1].clause)
+			s.prohibitJoinedNoClauses(words, words[i-1].clause)
 		}
 		// "Data under legal hold is not deleted until counsel lifts it."
 		if (w.text == "until" || w.text == "unless") && hasPassiveDenial(words, words[i-1].clause) && describesEvent(words[i:]) {
@@ -119,9 +119,9 @@ func startsWithNo(words []word, clause uint8) bool {
 	return wordAt(words, i) == "no"
 }
 
-// joinNoClauses turns the "no …" clauses joined before the given one into prohibitions too: "no data
+// prohibitJoinedNoClauses turns the "no …" clauses joined before the given one into prohibitions too: "no data
 // is sent and no account is opened before …".
-func (s *Stance) joinNoClauses(words []word, clause uint8) {
+func (s *Stance) prohibitJoinedNoClauses(words []word, clause uint8) {
 	for ; clause > 0; clause-- {
 		before := uint64(1) << (clause - 1)
 		if !startsWithNo(words, clause) || s.Denied&before == 0 || !startsWithNo(words, clause-1) {
@@ -132,9 +132,9 @@ func (s *Stance) joinNoClauses(words []word, clause uint8) {
 	}
 }
 
-// applyPurposeRules turns a denied purpose into a prohibition: "so that there is no single point of
+// prohibitDeniedPurposes turns a denied purpose into a prohibition: "so that there is no single point of
 // failure".
-func (s *Stance) applyPurposeRules(words []word) {
+func (s *Stance) prohibitDeniedPurposes(words []word) {
 	if s.Denied == 0 || s.IsTableRow {
 		return
 	}

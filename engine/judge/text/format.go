@@ -22,8 +22,8 @@ func Shorten(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + " …"
 }
 
-// Count returns a number with its noun: "1 passage", "3 passages".
-func Count(n int, noun string) string {
+// FormatCount returns a number with its noun: "1 passage", "3 passages".
+func FormatCount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -42,9 +42,9 @@ func JoinAnd(words []string) string {
 func JoinOr(words []string) string { return joinLast(words, " or ") }
 
 // joinLast joins words with commas, and the last with the separator last.
-func joinLast(words []string, last string) string {
+func joinLast(words []string, lastSeparator string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:len(words)-1], ", ") + last + words[len(words)-1]
+	return strings.Join(words[:len(words)-1], ", ") + lastSeparator + words[len(words)-1]
 }

@@ -36,8 +36,8 @@ var (
 	)
 )
 
-// readFrame detects what reverses the meaning of a whole sentence.
-func readFrame(s *Stance, text string, words []word) {
+// readReversedMeaning detects what reverses the meaning of a whole sentence.
+func readReversedMeaning(s *Stance, text string, words []word) {
 	if s.IsTableRow {
 		return
 	}

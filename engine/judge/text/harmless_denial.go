@@ -62,10 +62,10 @@ disrupted manipulated missed`,
 // IsPossessionVerb reports whether a word states what one has, does or encounters.
 func IsPossessionVerb(w string) bool { return possessionVerbs[w] }
 
-// readHarmlessDenials finds negated clauses that don't indicate a gap: "no incidents occurred", "we
+// markHarmlessDenials finds negated clauses that don't indicate a gap: "no incidents occurred", "we
 // have no visitors", "no test failed", "no right had to be removed", "shared accounts do not
 // exist".
-func (s *Stance) readHarmlessDenials(words []word) {
+func (s *Stance) markHarmlessDenials(words []word) {
 	if s.IsTableRow || s.Denied == 0 {
 		return
 	}
@@ -213,7 +213,7 @@ func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	case isExistence && (eventStems[head.stem] || unwantedAdjectives[name[0].text]):
 		return true
 	case eventStems[head.stem]:
-		return !hasAuxiliary(rest) && !hasVerb(rest) || predicateStartsWith(rest, eventParticiples) ||
+		return !hasAuxiliaryOrModal(rest) && !hasVerb(rest) || predicateStartsWith(rest, eventParticiples) ||
 			predicateStartsWith(rest, badStates) ||
 			startsWithHadTo(rest)
 	}

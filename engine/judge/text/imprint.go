@@ -44,7 +44,7 @@ func IsImprint(text string, isRecord bool) bool {
 		switch {
 		case part == "":
 			continue
-		case len(part) > maxFieldBytes || hasAuxiliary(splitWords(part)):
+		case len(part) > maxFieldBytes || hasAuxiliaryOrModal(splitWords(part)):
 			return false // a sentence
 		case imprintFieldPattern.MatchString(part):
 			fields++

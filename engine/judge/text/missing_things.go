@@ -35,7 +35,7 @@ const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain
 // "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was not
 // held". It returns nil if that is not a safeguard.
 func findMissingThings(text string, words []word, s *Stance) (things []MissingThing) {
-	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesPlainly(text, words, s) {
+	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesWholeThing(text, words, s) {
 		return nil
 	}
 	l := sharedLexicon()
@@ -74,10 +74,10 @@ func findMissingThings(text string, words []word, s *Stance) (things []MissingTh
 	return things
 }
 
-// deniesPlainly reports whether the first clause of a sentence denies a thing as a whole: "we have
+// deniesWholeThing reports whether the first clause of a sentence denies a thing as a whole: "we have
 // no …", "there is no …", "no … was held", "the … has not been written", but not "Roles that nobody
 // confirms are removed" or "not approved".
-func deniesPlainly(text string, words []word, s *Stance) bool {
+func deniesWholeThing(text string, words []word, s *Stance) bool {
 	if s.Denied&1 == 0 {
 		return false
 	}

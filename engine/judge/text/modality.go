@@ -19,7 +19,7 @@ func readModality(s *Stance, text string, words []word) {
 				s.Mandatory = true
 				continue
 			}
-			if w.text == "should" && i == 0 || oneOf(w.text, "may", "might", "could") && isSubordinate(words, i) {
+			if w.text == "should" && i == 0 || oneOf(w.text, "may", "might", "could") && isVerbOfSubordinateClause(words, i) {
 				continue
 			}
 			weak = w.text
@@ -68,9 +68,9 @@ func isInColumnName(text string, w word) bool {
 	return !strings.Contains(text[from:w.start], ": ") && strings.Contains(rest, ": ")
 }
 
-// isSubordinate reports whether the verb belongs to a subordinate clause ("systems that may hold
+// isVerbOfSubordinateClause reports whether the verb belongs to a subordinate clause ("systems that may hold
 // personal data").
-func isSubordinate(words []word, i int) bool {
+func isVerbOfSubordinateClause(words []word, i int) bool {
 	p := wordAt(words, i-1)
 	return oneOf(p, "that", "which", "who", "as", "they", "it")
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// readNegation finds the clauses that deny, prohibit, suppose or exempt something.
-func (s *Stance) readNegation(words []word) {
+// readNegatedClauses finds the clauses that deny, prohibit, suppose or exempt something.
+func (s *Stance) readNegatedClauses(words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if startsCondition(words, i) && (i == 0 || words[i-1].clause != w.clause) {
@@ -20,24 +20,24 @@ func (s *Stance) readNegation(words []word) {
 			(i > 0 && s.AfterBut&(bit>>1) != 0 && words[i-1].clause != w.clause && !contrastWords[w.text]) {
 			s.AfterBut |= bit
 		}
-		s.readNegative(words, i)
+		s.readNegativeWord(words, i)
 	}
 	if words[0].text == "without" && s.Prohibited&^1 != 0 {
 		s.Denied &^= 1 // "without an agreement, they will not receive it"
 	}
-	s.applyRetractions(words)
-	s.applyPurposeRules(words)
+	s.denyRetractedClauses(words)
+	s.prohibitDeniedPurposes(words)
 	s.limitOtherDenials(words)
-	s.limitLateActions(words)
+	s.markLateAsLimited(words)
 	s.markBackReferences(words)
 	// A condition denies nothing: "where MFA is not possible, …".
 	s.Denied &^= s.Conditional | s.Hypothetical
-	s.applyUntilRules(words)
+	s.prohibitUntilCondition(words)
 	s.resolveDoubleNegatives(words)
 }
 
-// readNegative reads the word at i if it negates, limits or ends something.
-func (s *Stance) readNegative(words []word, i int) {
+// readNegativeWord reads the word at i if it negates, limits or ends something.
+func (s *Stance) readNegativeWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
 	switch {
@@ -82,7 +82,7 @@ func (s *Stance) readNegative(words []word, i int) {
 			s.Hypothetical |= bit << 1
 		}
 	case lackWords[w.text]:
-		s.readLack(words, i)
+		s.readLackWord(words, i)
 	case negatedForms[w.text] != "":
 		if !clauseHasModal(words, w.clause) && !clauseHasAny(words, w.clause, refusalVerbs) {
 			s.Denied |= bit
@@ -122,9 +122,9 @@ func (s *Stance) readNot(words []word, i int) {
 		s.Prohibited |= bit
 	case next == "need" || prev == "need" || (next == "to" || next == "have") && prev == "need" || next == "necessary":
 		s.Exempt |= bit // "need not be tested"
-	case isDefiningClause(words, i), isRelativeQualifier(words, i):
+	case isInIdentifyingClause(words, i), isInQualifyingRelativeClause(words, i):
 		// "Data that is not public is …", "accounts which have not been used are …"
-	case dataHandlingParticiples[next] && concernsData(words, i):
+	case dataHandlingParticiples[next] && hasDataAsSubject(words, i):
 		s.Prohibited |= bit // "production data is never used for testing"
 	case auxiliaryVerbs[prev] || auxiliaryVerbs[wordAt(words, i-2)]:
 		s.Denied |= bit
@@ -161,7 +161,7 @@ func (s *Stance) readNo(words []word, i int) {
 			s.Denied |= bit
 		}
 	case nonDenyingWords[next]:
-	case hasMoreThan(words, i), deniesConflictingDuties(words, i):
+	case isNoMoreThan(words, i), deniesConflictingDuties(words, i):
 		s.Prohibited |= bit // "no user has more rights than the post needs"
 	case next == "one" && wordAt(words, i+2) == "other":
 		s.Prohibited |= bit
@@ -182,15 +182,15 @@ func (s *Stance) readNo(words []word, i int) {
 	case reportsNoHarm(words, w.clause):
 		// "No customer data was lost."
 	case i > 0 && words[i-1].clause != w.clause && clauseHasAny(words, w.clause-1, protectedStates) &&
-		!clauseHasVerb(words, w.clause):
+		!clauseHasAuxiliaryOrModal(words, w.clause):
 		s.Prohibited |= bit // "the branch is protected: no direct pushes"
-	case isWithinAllBut(words, i):
+	case isInClauseAfterEverything(words, i):
 		// "Everything that no rule allows is dropped" identifies what is dropped.
 	case oneOf(next, "exceptions", "exception", "case", "circumstances"):
 	case clauseHasModal(words, w.clause):
 		s.Prohibited |= bit
 	case next != "one" && w.clause > 0 && words[i-1].clause != w.clause && verbs[firstWordOfClause(words, w.clause-1)] &&
-		!clauseHasVerb(words, w.clause):
+		!clauseHasAuxiliaryOrModal(words, w.clause):
 		s.Prohibited |= bit // "use the query builder, no secrets in the repository"
 	default:
 		s.Denied |= bit
@@ -205,7 +205,7 @@ func (s *Stance) readNobody(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
 	switch {
-	case w.text == "nobody" && (isRelativeNobody(words, i) || isWithinAllBut(words, i)):
+	case w.text == "nobody" && (isNobodyInRelativeClause(words, i) || isInClauseAfterEverything(words, i)):
 		// "Accounts nobody used are disabled" affirms that they are disabled.
 	case w.text == "nobody" && isSegregationRule(words, i):
 		s.Prohibited |= bit
@@ -248,13 +248,13 @@ func (s *Stance) readWithout(words []word, i int) {
 			s.Limit = "without " + next // an exception that is allowed
 		}
 	} else if !harmlessAfterWithout[next] && !harmlessAfterWithout[wordAt(words, i+2)] && s.Denied|s.Prohibited == 0 &&
-		!clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !isWithoutQualifier(words, i) {
+		!clauseHas(words, w.clause, "prohibited", "forbidden", "blocked", "rejected", "refused") && !isQualifyingWithout(words, i) {
 		s.Denied |= bit
 	}
 }
 
-// readLack reads the "lacks", "missing", "fails" … at i.
-func (s *Stance) readLack(words []word, i int) {
+// readLackWord reads the "lacks", "missing", "fails" … at i.
+func (s *Stance) readLackWord(words []word, i int) {
 	w, next, prev := words[i], wordAt(words, i+1), wordAt(words, i-1)
 	bit := uint64(1) << w.clause
 	// "Looks for missing entries" denies nothing.
@@ -284,7 +284,7 @@ func (s *Stance) markBackReferences(words []word) {
 			if wordAt(words, first) == "in" && (wordAt(words, first+1) == "practice" || wordAt(words, first+1) == "reality") {
 				first += 2
 			}
-			if pronouns[wordAt(words, first)] && clauseHas(words, w.clause, retractionWords...) && !isNotTheCase(words[first:]) {
+			if pronouns[wordAt(words, first)] && clauseHas(words, w.clause, retractionWords...) && !startsWithIsNotTheCase(words[first:]) {
 				s.RefersBack = true
 			}
 		}

@@ -143,8 +143,8 @@ func newTriggerMasks(lists map[int]string) map[string]int {
 	return m
 }
 
-// possiblePatterns returns the bits of the patterns that a sentence may match.
-func possiblePatterns(text string, words []word) int {
+// triggeredPatternMask returns the bits of the patterns that a sentence may match.
+func triggeredPatternMask(text string, words []word) int {
 	mask := 0
 	for _, w := range words {
 		mask |= triggerMasks[w.text]
@@ -169,12 +169,12 @@ func possiblePatterns(text string, words []word) int {
 
 // readPatterns sets the fields of s that depend on patterns. Deadlines after year are plans; year is 0
 // if unknown.
-func readPatterns(s *Stance, text string, words []word, year int) {
-	possible := possiblePatterns(text, words)
+func readPatterns(s *Stance, text string, words []word, currentYear int) {
+	possible := triggeredPatternMask(text, words)
 	if possible&triggersPlaceholder != 0 {
 		readPlaceholder(s, text)
 	}
-	readPlan(s, text, words, year, possible)
+	readPlan(s, text, words, currentYear, possible)
 	if s.Limit == "" && possible&triggersLimit != 0 {
 		if s.Limit = limitPattern.FindString(text); s.Limit != "" &&
 			(noExemptionPattern.MatchString(text) || separationPattern.MatchString(text)) {
@@ -209,7 +209,7 @@ func readPatterns(s *Stance, text string, words []word, year int) {
 	s.ReportsPast = possible&triggersPastEvent != 0 && pastEventPattern.MatchString(text) ||
 		s.AnswersYes && isoDatePattern.MatchString(text)
 	s.StillPresent = stillActivePattern.MatchString(text)
-	readFrame(s, text, words)
+	readReversedMeaning(s, text, words)
 	if s.IsTableRow {
 		s.readNegativeCells(text, words)
 	}
@@ -309,7 +309,7 @@ func FindPlaceholders(text string) [][]int {
 var beforeNumberPattern = lazyregexp.New(`(?i)\b(?:least|most|than|within|every|after|maximum|minimum|up to|for)\s*$`)
 
 // readPlan sets the words of s that put it in the future.
-func readPlan(s *Stance, text string, words []word, year, possible int) {
+func readPlan(s *Stance, text string, words []word, currentYear, possible int) {
 	if possible&triggersPlan != 0 {
 		if m := planPattern.FindStringIndex(text); m != nil && !isObligation(text, m) &&
 			!plannedMannerPattern.MatchString(text[m[0]:m[1]]) &&
@@ -327,12 +327,12 @@ func readPlan(s *Stance, text string, words []word, year, possible int) {
 		s.PlanWords = plannedStatusPattern.FindString(text)
 		s.RefersBack = s.RefersBack || s.PlanWords != "" && len(words) <= 4 // "Status: not started." after its subject
 	}
-	if s.PlanWords == "" && year > 0 && strings.Contains(text, "20") {
+	if s.PlanWords == "" && currentYear > 0 && strings.Contains(text, "20") {
 		// A past date may be the date from which a rule applies; only a future one is a plan.
 		if m := deadlinePattern.FindStringSubmatchIndex(text); m != nil && !reviewYearPattern.MatchString(text) &&
 			!validityPattern.MatchString(text[:m[1]]) {
 			if y, err := strconv.Atoi(text[m[2]:m[3]]); err == nil &&
-				(y > year || y == year && strings.Contains(strings.ToLower(text), "will")) {
+				(y > currentYear || y == currentYear && strings.Contains(strings.ToLower(text), "will")) {
 				s.PlanWords = text[m[0]:m[1]]
 			}
 		}
@@ -364,9 +364,9 @@ var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
 // isDueDateReference reports whether the match m only refers to a due date, as in "did not complete it
 // by the due date of 30 June", and plans nothing.
-func isDueDateReference(text string, m []int) bool {
-	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[m[0]:m[1]]), ": "), "date") &&
-		dueDatePrefixPattern.MatchString(text[:m[0]])
+func isDueDateReference(text string, match []int) bool {
+	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[match[0]:match[1]]), ": "), "date") &&
+		dueDatePrefixPattern.MatchString(text[:match[0]])
 }
 
 // dueDatePrefixPattern matches text before a reference to a due date: "by the".
@@ -381,6 +381,6 @@ var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought
 
 // isObligation reports whether the match m is a "to be …" after "has", "needs", "is" or the like,
 // which is a rule and no blank or plan.
-func isObligation(text string, m []int) bool {
-	return strings.HasPrefix(strings.ToLower(text[m[0]:m[1]]), "to be") && obligationPrefixPattern.MatchString(text[:m[0]])
+func isObligation(text string, match []int) bool {
+	return strings.HasPrefix(strings.ToLower(text[match[0]:match[1]]), "to be") && obligationPrefixPattern.MatchString(text[:match[0]])
 }

@@ -146,9 +146,9 @@ func parseNumber(w string) (float64, bool) {
 	return n, err == nil && !math.IsInf(n, 0) && !math.IsNaN(n)
 }
 
-// LessFrequent reports, with a reason, whether got recurs less often than want requires, or has a
+// ReasonIfLessFrequent reports, with a reason, whether got recurs less often than want requires, or has a
 // longer time limit.
-func LessFrequent(want, got []Quantity) (string, bool) {
+func ReasonIfLessFrequent(want, got []Quantity) (string, bool) {
 	for _, w := range want {
 		if w.unit != "hour" {
 			continue

@@ -61,9 +61,9 @@ func isAttributeNo(name, value string) bool {
 
 var bareNoPattern = lazyregexp.New(`(?i)^\W*(?:no|n|false|none)[\s.]*$`)
 
-// cellSentence returns a row without its column names, except for the column whose cell contains the
+// rowWithoutColumnNames returns a row without its column names, except for the column whose cell contains the
 // row's plan words.
-func cellSentence(row string, rowSentence *Sentence) *Sentence {
+func rowWithoutColumnNames(row string, rowSentence *Sentence) *Sentence {
 	cellText := row
 	for _, c := range splitCells(row) {
 		if rowSentence.PlanWords == "" || !strings.Contains(row[c.value:c.end], rowSentence.PlanWords) {
@@ -74,11 +74,11 @@ func cellSentence(row string, rowSentence *Sentence) *Sentence {
 	for i := range words {
 		words[i].clause = 0
 	}
-	return wordsSentence(words)
+	return sentenceFromWords(words)
 }
 
-// Content returns what a sentence itself states: for a row, its cells.
-func (s *Sentence) Content() *Sentence {
+// WithoutColumnNames returns what a sentence itself states: for a row, its cells.
+func (s *Sentence) WithoutColumnNames() *Sentence {
 	if s.cellContent != nil {
 		return s.cellContent
 	}

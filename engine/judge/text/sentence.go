@@ -49,12 +49,12 @@ func splitSentences(text string) []span {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n':
-			if breaksLine(text, from, i) {
+			if lineBreakEndsSentence(text, from, i) {
 				add(from, i, true)
 				from = i + 1
 			}
 		case c == '.' || c == '!' || c == '?':
-			if endsSentence(text, from, i) && !isQuestionCondition(text[from:i+1], text[i+1:]) {
+			if punctuationEndsSentence(text, from, i) && !isQuestionCondition(text[from:i+1], text[i+1:]) {
 				add(from, i+1, false)
 				from = i + 1
 			}
@@ -80,8 +80,8 @@ func Sentences(text string) []string {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// breaksLine reports whether the line break at i ends the sentence that began at from.
-func breaksLine(text string, from, i int) bool {
+// lineBreakEndsSentence reports whether the line break at i ends the sentence that began at from.
+func lineBreakEndsSentence(text string, from, i int) bool {
 	rest := strings.TrimLeft(text[i+1:], " \t\r")
 	if rest == "" || rest[0] == '\n' || bulletLength(rest) > 0 || checkboxPattern.MatchString(rest) {
 		return true
@@ -117,8 +117,8 @@ func isTableRow(text string) bool {
 	return ok && labelled && len(label) <= 60 && !strings.Contains(label, ". ")
 }
 
-// endsSentence reports whether the punctuation mark at i ends the sentence that began at from.
-func endsSentence(text string, from, i int) bool {
+// punctuationEndsSentence reports whether the punctuation mark at i ends the sentence that began at from.
+func punctuationEndsSentence(text string, from, i int) bool {
 	j := i + 1
 	for j < len(text) && strings.IndexByte(`"')]*_`, text[j]) >= 0 {
 		j++

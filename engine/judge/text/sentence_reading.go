@@ -26,8 +26,8 @@ func (s *Sentence) ProhibitsImplicitly() bool {
 	return false
 }
 
-// Affirmed returns the sentence without its negated clauses.
-func (s *Sentence) Affirmed() *Sentence {
+// WithoutNegatedClauses returns the sentence without its negated clauses.
+func (s *Sentence) WithoutNegatedClauses() *Sentence {
 	rest := *s
 	rest.Terms = slices.DeleteFunc(slices.Clone(s.Terms), func(t Term) bool { return s.Denied&(1<<t.Clause) != 0 })
 	rest.stems = s.affirmedStems
@@ -40,8 +40,8 @@ func (s *Sentence) InstructsReader() bool {
 	return s.Instruction && instructPattern.MatchString(s.Text)
 }
 
-// Overlap returns the share of concepts that two sentences have in common.
-func Overlap(a, b *Sentence) float64 {
+// ConceptOverlap returns the share of concepts that two sentences have in common.
+func ConceptOverlap(a, b *Sentence) float64 {
 	common := 0
 	for _, t := range a.Terms {
 		if _, ok := searchTerms(b.Terms, t.ID); ok {
@@ -58,7 +58,7 @@ func Overlap(a, b *Sentence) float64 {
 // test found holes", but not "no test was done".
 func (s *Sentence) DeniesOnlyObject() bool {
 	words := splitWords(s.Text)
-	return wordAt(words, 0) == "no" && !hasAuxiliary(words) && hasVerb(words) && !statesOccurrence(words)
+	return wordAt(words, 0) == "no" && !hasAuxiliaryOrModal(words) && hasVerb(words) && !statesOccurrence(words)
 }
 
 // statesOccurrence reports whether a sentence is about the existence or occurrence of its subject:

@@ -83,7 +83,7 @@ var retractionWords = []string{
 
 // parseStance returns the stance of the sentence text and sets the clauses of its words. Deadlines
 // after year are plans; year is 0 if unknown.
-func parseStance(text string, words []word, year int) Stance {
+func parseStance(text string, words []word, currentYear int) Stance {
 	s := Stance{ClauseCount: assignClauses(text, words)}
 	if len(words) == 0 {
 		s.Fragment = true
@@ -94,10 +94,10 @@ func parseStance(text string, words []word, year int) Stance {
 	if i := strings.IndexByte(text, '?'); i >= 0 && isQuestionCondition(text[:i+1], text[i+1:]) {
 		s.Conditional |= 1 // "Lost it? Tell us."
 	}
-	s.readNegation(words)
-	s.readHarmlessDenials(words)
+	s.readNegatedClauses(words)
+	s.markHarmlessDenials(words)
 	allHarmless := s.Denied&^s.harmless == 0
-	spreadToRelativeClauses(&s, words)
+	spreadDenialToRelativeClauses(&s, words)
 	if s.Hypothetical&2 != 0 && startsWithLabel(text, words) {
 		s.Hypothetical |= 1
 	}
@@ -106,7 +106,7 @@ func parseStance(text string, words []word, year int) Stance {
 	if allHarmless {
 		s.harmless = s.Denied
 	}
-	readPatterns(&s, text, words, year)
+	readPatterns(&s, text, words, currentYear)
 	s.spreadDiscontinuation(words)
 	s.Fragment = s.Fragment || !labelDenied && !hasVerb(words) && !isClosedSentence(text, words) ||
 		!labelDenied && !s.IsTableRow && isKeywordList(text, words)
@@ -130,7 +130,7 @@ const minKeywords = 8 // words
 
 // isKeywordList reports whether text is a comma-separated list of keywords.
 func isKeywordList(text string, words []word) bool {
-	if len(words) < minKeywords || hasAuxiliary(words) || verbs[words[0].text] || 4*strings.Count(text, ",") < len(words) {
+	if len(words) < minKeywords || hasAuxiliaryOrModal(words) || verbs[words[0].text] || 4*strings.Count(text, ",") < len(words) {
 		return false
 	}
 	stops, run := 0, 0
@@ -213,9 +213,9 @@ var (
 	dataNouns = wordSet("data information documents files copies credentials passwords secrets")
 )
 
-// concernsData reports whether the "not" at i follows "is" or "are" and its subject is data, or a
+// hasDataAsSubject reports whether the "not" at i follows "is" or "are" and its subject is data, or a
 // pronoun that may stand for data.
-func concernsData(words []word, i int) bool {
+func hasDataAsSubject(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "is" && prev != "are" {
 		return false
 	}
@@ -240,9 +240,9 @@ func isImperative(words []word, i int) bool {
 	return true
 }
 
-// isWithinAllBut reports whether the "no" or "nobody" at i only identifies which of all things are
+// isInClauseAfterEverything reports whether the "no" or "nobody" at i only identifies which of all things are
 // meant: "everything that no rule allows is dropped", "anything which nobody ordered".
-func isWithinAllBut(words []word, i int) bool {
+func isInClauseAfterEverything(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "that" && prev != "which" {
 		return false
 	}
@@ -261,7 +261,7 @@ const maxAllButDistance = 8 // words between "everything" and the negation
 // partner, not our admins, reads the log".
 func isParentheticalNot(words []word, i int) bool {
 	c := words[i].clause
-	if i == 0 || words[i-1].clause == c || clauseHasVerb(words, c) || words[len(words)-1].clause == c {
+	if i == 0 || words[i-1].clause == c || clauseHasAuxiliaryOrModal(words, c) || words[len(words)-1].clause == c {
 		return false
 	}
 	length := 0
@@ -273,9 +273,9 @@ func isParentheticalNot(words []word, i int) bool {
 	return length <= 4 && !isParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
-// isRelativeNobody reports whether the "nobody" at i begins a relative clause whose noun has a verb of
+// isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause whose noun has a verb of
 // its own: "accounts nobody used are disabled".
-func isRelativeNobody(words []word, i int) bool {
+func isNobodyInRelativeClause(words []word, i int) bool {
 	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] ||
 		auxiliaryVerbs[words[i-1].text] ||
 		isInflectedVerb(words[i-1]) && i == 1 {
@@ -289,9 +289,9 @@ func isRelativeNobody(words []word, i int) bool {
 	return false
 }
 
-// spreadToRelativeClauses extends a denial to a following relative clause ("there is no server, which
+// spreadDenialToRelativeClauses extends a denial to a following relative clause ("there is no server, which
 // …") or reason ("… was not held, because the owner was on leave").
-func spreadToRelativeClauses(s *Stance, words []word) {
+func spreadDenialToRelativeClauses(s *Stance, words []word) {
 	for i := 1; i < len(words); i++ {
 		w := words[i]
 		if oneOf(w.text, "which", "who", "whom", "whose", "because") && w.clause > 0 &&
@@ -345,11 +345,11 @@ func spreadDenial(s *Stance, text string, words []word) (labelDenied bool) {
 		gap := strings.TrimSpace(text[words[clauses[c+1].from-1].end:words[clauses[c+1].from].start])
 		clauseWords := words[clauses[c].from:clauses[c].to]
 		switch {
-		case gap == ":" && c == 0 && len(clauseWords) <= 8 && !hasAuxiliary(clauseWords):
+		case gap == ":" && c == 0 && len(clauseWords) <= 8 && !hasAuxiliaryOrModal(clauseWords):
 			s.Denied |= 1
 			s.DeniedForPeople |= s.DeniedForPeople >> 1 & 1
 			labelDenied = true
-		case gap == "," && (verbless(c) || endsEnumeration(words[clauses[c+1].from:clauses[c+1].to]) && !hasAuxiliary(clauseWords)):
+		case gap == "," && (verbless(c) || endsEnumeration(words[clauses[c+1].from:clauses[c+1].to]) && !hasAuxiliaryOrModal(clauseWords)):
 			s.Denied |= 1 << c
 		}
 	}

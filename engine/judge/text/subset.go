@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// DeniesSubset reports whether a sentence denies something only for particular things that are not
+// DeniesOnlyForThingsOutside reports whether a sentence denies something only for particular things that are not
 // among the concepts: "the microscopes have no antivirus", "there is no backup of the microscopes".
 // It then contradicts neither the control as a whole nor what is stated about other things.
-func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
+func (s *Sentence) DeniesOnlyForThingsOutside(concepts ...[]Concept) bool {
 	if s.IsTableRow || s.Denied == 0 {
 		return false
 	}
@@ -21,7 +21,7 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 		}
 		first := slices.IndexFunc(words, func(o word) bool { return o.clause == w.clause })
 		if prev := wordAt(words, i-1); oneOf(prev, "have", "has", "had") && i-1 > first {
-			return namesSubset(s.Text, words[first:i-1], concepts)
+			return namesThingsOutside(s.Text, words[first:i-1], concepts)
 		}
 		for k := i + 2; k < len(words) && words[k].clause == w.clause && k <= i+maxSubsetWords; k++ {
 			if p := words[k].text; oneOf(p, "of", "for", "on", "in") {
@@ -29,7 +29,7 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 				for end < len(words) && words[end].clause == w.clause && end <= k+maxSubsetWords {
 					end++
 				}
-				return namesSubset(s.Text, words[k+1:end], concepts)
+				return namesThingsOutside(s.Text, words[k+1:end], concepts)
 			}
 		}
 	}
@@ -38,9 +38,9 @@ func (s *Sentence) DeniesSubset(concepts ...[]Concept) bool {
 
 const maxSubsetWords = 4 // words that name the things, and words between "no" and its preposition
 
-// namesSubset reports whether words name particular things that are neither among the concepts nor
+// namesThingsOutside reports whether words name particular things that are neither among the concepts nor
 // the organization as a whole.
-func namesSubset(text string, words []word, concepts [][]Concept) bool {
+func namesThingsOutside(text string, words []word, concepts [][]Concept) bool {
 	if len(words) < 2 ||
 		!oneOf(words[0].text, "the", "these", "those", "two", "some") {
 		return false

@@ -29,7 +29,7 @@ func NewWording(groups [][]string) Wording {
 	for i, words := range groups {
 		out[i].words = words
 		for _, text := range words {
-			out[i].phrases = append(out[i].phrases, parsePhrase(text))
+			out[i].phrases = append(out[i].phrases, stemsOfPhrase(text))
 		}
 	}
 	return out
@@ -37,8 +37,8 @@ func NewWording(groups [][]string) Wording {
 
 var phraseCache sync.Map // Stems by phrase; criteria repeat many phrases
 
-// parsePhrase returns the stems of a phrase, with hyphens read as spaces.
-func parsePhrase(text string) Stems {
+// stemsOfPhrase returns the stems of a phrase, with hyphens read as spaces.
+func stemsOfPhrase(text string) Stems {
 	if p, ok := phraseCache.Load(text); ok {
 		return p.(Stems)
 	}
@@ -73,11 +73,11 @@ func hashStems(words []word) (set Stems) {
 }
 
 // contains reports whether the set has the stem with the given hash.
-func (s *Stems) contains(id uint64) bool {
-	if s.mask>>(id%64)&1 == 0 {
+func (s *Stems) contains(stemHash uint64) bool {
+	if s.mask>>(stemHash%64)&1 == 0 {
 		return false
 	}
-	_, ok := slices.BinarySearch(s.hashes, id)
+	_, ok := slices.BinarySearch(s.hashes, stemHash)
 	return ok
 }
 
@@ -154,8 +154,8 @@ func (m WordingMatch) AverageShare() float64 { return (m.OwnShare + m.TotalShare
 // IsComplete reports whether every group of the wording occurs.
 func (m WordingMatch) IsComplete() bool { return m.HasWording && m.TotalShare > 0.99 }
 
-// Contains reports whether a phrase of the wording contains the stem with the given hash.
-func (w Wording) Contains(stem uint64) bool {
+// ContainsStem reports whether a phrase of the wording contains the stem with the given hash.
+func (w Wording) ContainsStem(stem uint64) bool {
 	return slices.ContainsFunc(w, func(g wordGroup) bool {
 		return slices.ContainsFunc(g.phrases, func(p Stems) bool { return p.contains(stem) })
 	})

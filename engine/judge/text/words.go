@@ -34,13 +34,13 @@ func splitWords(text string) []word {
 		start := i
 		for i < len(text) {
 			r, size = utf8.DecodeRuneInString(text[i:])
-			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && joinsWord(text, i, size)) {
+			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && isJoinerInWord(text, i, size)) {
 				break
 			}
 			i += size
 		}
 		w := text[start:i]
-		if strings.ContainsFunc(w, isApostrophe) {
+		if strings.ContainsFunc(w, isApostropheVariant) {
 			w = apostropheReplacer.Replace(w)
 		}
 		w = strings.ToLower(w)
@@ -111,15 +111,15 @@ var contractibleWords = wordSet("there here that it what who he she where how")
 // apostropheReplacer replaces the characters that people type as an apostrophe with "'".
 var apostropheReplacer = strings.NewReplacer("’", "'", "‘", "'", "´", "'", "`", "'", "ʼ", "'", "′", "'")
 
-// isApostrophe reports whether r is typed as an apostrophe but is not "'".
-func isApostrophe(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
+// isApostropheVariant reports whether r is typed as an apostrophe but is not "'".
+func isApostropheVariant(r rune) bool { return r == '`' || r >= utf8.RuneSelf && isJoiner(r) }
 
 // isJoiner reports whether r can be part of a word or number: an apostrophe, a dot or a comma.
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
-// joinsWord reports whether the joiner at i is part of a word or number: an apostrophe between
+// isJoinerInWord reports whether the joiner at i is part of a word or number: an apostrophe between
 // letters, or a dot or comma between digits. size is its length in bytes.
-func joinsWord(text string, i, size int) bool {
+func isJoinerInWord(text string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+size:])
 	if text[i] == '.' || text[i] == ',' {

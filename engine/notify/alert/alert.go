@@ -125,7 +125,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAlert
 	if len(r.Channels) == 0 {
 		r.Channels = []string{"email", "webhook"}
 	}
-	if err := s.validate(ctx, by.OrganizationID, &r.AlertRule); err != nil {
+	if err := s.validateRule(ctx, by.OrganizationID, &r.AlertRule); err != nil {
 		return nil, err
 	}
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -168,7 +168,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAlert
 		setIfGiven(&r.Enabled, in.Body.Enabled)
 	}
 	change(now)
-	if err := s.validate(ctx, by.OrganizationID, now); err != nil {
+	if err := s.validateRule(ctx, by.OrganizationID, now); err != nil {
 		return nil, err
 	}
 	var r store.AlertRule
@@ -204,8 +204,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AlertInput)
 	})
 }
 
-// validate checks that a rule's metric and channels exist.
-func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) error {
+// validateRule checks that a rule's metric and channels exist.
+func (s *Service) validateRule(ctx context.Context, org string, r *api.AlertRule) error {
 	if r.Name = strings.TrimSpace(r.Name); r.Name == "" {
 		return api.Invalid("name", "a name is required; it appears in notifications")
 	}
@@ -252,17 +252,17 @@ func (s *Service) validate(ctx context.Context, org string, r *api.AlertRule) er
 		}
 	}
 	if !names[want.name] {
-		return api.Invalid("metric", "%s", unknownName("metric", want.name, names))
+		return api.Invalid("metric", "%s", unknownNameMessage("metric", want.name, names))
 	}
 	for l := range want.labels {
 		if found && !labels[l] {
-			return api.Invalid("metric", "%s", unknownName("label", l, labels)+" at "+want.name)
+			return api.Invalid("metric", "%s", unknownNameMessage("label", l, labels)+" at "+want.name)
 		}
 	}
 	return nil
 }
 
-func unknownName(kind, word string, names map[string]bool) string {
+func unknownNameMessage(kind, word string, names map[string]bool) string {
 	message := fmt.Sprintf("unknown %s %q", kind, word)
 	if near := scf.Suggest(word, slices.Sorted(maps.Keys(names))); len(near) > 0 {
 		message += "; did you mean " + strings.Join(near, ", ") + "?"
@@ -440,15 +440,15 @@ func (s *Service) evaluateRule(tx *store.Tx, r *store.AlertRule, all []api.Metri
 		if state == api.AlertFiring {
 			r.LastNotified = &v
 		}
-		if err := s.notify(tx, r, selector, v); err != nil {
+		if err := s.notifyChannels(tx, r, selector, v); err != nil {
 			return err
 		}
 	}
 	return store.AlertRules.Update(tx, r.OrganizationID, r)
 }
 
-// notify notifies the rule's channels that it is firing or has been resolved.
-func (s *Service) notify(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
+// notifyChannels notifies the rule's channels that it is firing or has been resolved.
+func (s *Service) notifyChannels(tx *store.Tx, r *store.AlertRule, selector metricSelector, v float64) error {
 	by := api.Caller{OrganizationID: r.OrganizationID, Actor: api.Actor{Type: api.ActorWorkflow, Name: "alerts"}}
 	action, title := "alert.firing", "Firing: "+r.Name
 	detail := fmt.Sprintf(

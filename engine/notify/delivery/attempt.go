@@ -51,7 +51,7 @@ func (l *Dispatcher) recordAttempt(
 		some := n.waiting
 		n.waiting = nil
 		n.mu.Unlock()
-		l.writeResults(ctx, some)
+		l.writeAttemptResults(ctx, some)
 		n.mu.Lock()
 	}
 	n.writing = false
@@ -59,12 +59,12 @@ func (l *Dispatcher) recordAttempt(
 	return <-o.done
 }
 
-// writeResults stores outcomes together. If that fails, it stores each one separately, so that one
+// writeAttemptResults stores outcomes together. If that fails, it stores each one separately, so that one
 // failure does not affect the others.
-func (l *Dispatcher) writeResults(ctx context.Context, results []*attemptResult) {
+func (l *Dispatcher) writeAttemptResults(ctx context.Context, results []*attemptResult) {
 	err := l.DB.Update(ctx, func(tx *store.Tx) error {
 		for _, o := range results {
-			if err := recordResult(tx, o); err != nil {
+			if err := writeAttemptResult(tx, o); err != nil {
 				return err
 			}
 		}
@@ -72,14 +72,14 @@ func (l *Dispatcher) writeResults(ctx context.Context, results []*attemptResult)
 	})
 	for _, o := range results {
 		if err != nil && len(results) > 1 {
-			o.done <- l.DB.Update(ctx, func(tx *store.Tx) error { return recordResult(tx, o) })
+			o.done <- l.DB.Update(ctx, func(tx *store.Tx) error { return writeAttemptResult(tx, o) })
 		} else {
 			o.done <- err
 		}
 	}
 }
 
-func recordResult(tx *store.Tx, o *attemptResult) error {
+func writeAttemptResult(tx *store.Tx, o *attemptResult) error {
 	k, sent, attempt := o.kind, o.sent, o.attempt
 	var refused SendError
 	if r := (*SendError)(nil); errors.As(o.sendErr, &r) {

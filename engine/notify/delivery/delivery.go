@@ -73,8 +73,8 @@ var EventTypes = []string{
 	"sync.conflict", "workflow.completed", "workflow.failed",
 }
 
-// CheckEvents returns the events sorted and without duplicates, or an error for an unknown one.
-func CheckEvents(events []string) ([]string, error) {
+// NormalizeEventTypes returns the events sorted and without duplicates, or an error for an unknown one.
+func NormalizeEventTypes(events []string) ([]string, error) {
 	out := slices.Clone(events)
 	slices.Sort(out)
 	out = slices.Compact(out)
@@ -211,7 +211,7 @@ func (l *Dispatcher) Close() {
 // RunOnce fans out new events, sends due deliveries and deletes old ones.
 func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	for {
-		more, err := l.fanOut(ctx)
+		more, err := l.createDeliveries(ctx)
 		if err != nil {
 			return err
 		}
@@ -222,11 +222,11 @@ func (l *Dispatcher) RunOnce(ctx context.Context) error {
 	if err := l.sendDue(ctx); err != nil {
 		return err
 	}
-	return l.pruneOld(ctx)
+	return l.deleteOldDeliveries(ctx)
 }
 
-// fanOut creates the deliveries of the oldest unprocessed events.
-func (l *Dispatcher) fanOut(ctx context.Context) (hasMore bool, err error) {
+// createDeliveries creates the deliveries of the oldest unprocessed events.
+func (l *Dispatcher) createDeliveries(ctx context.Context) (hasMore bool, err error) {
 	waiting, wanted := 0, false
 	if err := l.DB.View(ctx, func(tx *store.Tx) error {
 		events, err := store.Outbox.Next(tx, outboxConsumer, eventBatch)
@@ -249,7 +249,7 @@ func (l *Dispatcher) fanOut(ctx context.Context) (hasMore bool, err error) {
 		hasMore = len(events) == eventBatch
 		known := map[string][]Receiver{}
 		for _, e := range events {
-			if err := l.fanOutEvent(tx, &e, known); err != nil {
+			if err := l.createEventDeliveries(tx, &e, known); err != nil {
 				return err
 			}
 		}
@@ -286,7 +286,7 @@ func (l *Dispatcher) subscribers(tx *store.Tx, e *store.Event, receivers map[str
 	return out, nil
 }
 
-func (l *Dispatcher) fanOutEvent(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) error {
+func (l *Dispatcher) createEventDeliveries(tx *store.Tx, e *store.Event, receivers map[string][]Receiver) error {
 	all, err := l.subscribers(tx, e, receivers)
 	if err != nil || len(all) == 0 {
 		return err
@@ -346,7 +346,7 @@ func (l *Dispatcher) sendDue(ctx context.Context) error {
 		wg.Go(func() {
 			defer func() { <-free }()
 			for i := range one.due {
-				if ctx.Err() != nil || !l.deliver(ctx, one.kind, &one.due[i]) {
+				if ctx.Err() != nil || !l.attemptDelivery(ctx, one.kind, &one.due[i]) {
 					return // the rest waits for the next round
 				}
 			}
@@ -371,9 +371,9 @@ func (l *Dispatcher) dueDeliveries(tx *store.Tx, r *Receiver) (due []store.Deliv
 	return due, nil
 }
 
-// deliver makes one attempt and records it. It returns false if the receiver is currently
+// attemptDelivery makes one attempt and records it. It returns false if the receiver is currently
 // unreachable.
-func (l *Dispatcher) deliver(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
+func (l *Dispatcher) attemptDelivery(ctx context.Context, k ReceiverKind, d *store.Delivery) bool {
 	began := l.Clock()
 	// The trace ID is not sent to the receiver, which is not trusted; the event ID links the two.
 	ctx, span := l.Tracer.Start(

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// pruneOld deletes deliveries older than 30 days, including those pending for a paused receiver. It
+// deleteOldDeliveries deletes deliveries older than 30 days, including those pending for a paused receiver. It
 // runs once an hour, in batches small enough not to block others.
-func (l *Dispatcher) pruneOld(ctx context.Context) error {
+func (l *Dispatcher) deleteOldDeliveries(ctx context.Context) error {
 	now := l.Clock()
 	if now.Before(l.nextPrune) {
 		return nil
@@ -71,8 +71,8 @@ func deleteDeliveries(tx *store.Tx, all []store.Delivery) error {
 	return nil
 }
 
-// PurgeReceiver deletes all deliveries of a receiver.
-func PurgeReceiver(tx *store.Tx, org, receiver string) error {
+// DeleteReceiverDeliveries deletes all deliveries of a receiver.
+func DeleteReceiverDeliveries(tx *store.Tx, org, receiver string) error {
 	var all []store.Delivery
 	for d, err := range store.Deliveries.By("webhook").Scan(tx, org, store.Prefix(receiver)) {
 		if err != nil {

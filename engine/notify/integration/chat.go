@@ -18,11 +18,11 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	asText := func(b []byte) string { return string(b) } // incoming webhooks respond in plain text
 	switch {
 	case set.Type == "teams":
-		return deliveryResult(
+		return toDeliveryResult(
 			s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, teamsMessage(m), nil),
 		)
 	case set.secrets["webhook_url"] != "":
-		return deliveryResult(
+		return toDeliveryResult(
 			s.newAPIClient(set, set.secrets["webhook_url"], nil, asText).doJSON(ctx, http.MethodPost, "", nil, slackMessage(m), nil),
 		)
 	}
@@ -39,11 +39,11 @@ func (s *Service) sendChatMessage(ctx context.Context, set *settings, m *message
 	header := http.Header{"Authorization": {"Bearer " + set.secrets["token"]}, "Content-Type": {"application/json; charset=utf-8"}}
 	c := s.newAPIClient(set, set.text("url"), header, asText)
 	answer, err := c.doJSON(ctx, http.MethodPost, "/chat.postMessage", nil, body, &reply)
-	status, err := deliveryResult(answer, err)
+	status, err := toDeliveryResult(answer, err)
 	if err != nil || reply.OK {
 		return status, err
 	}
-	reason := c.redact(netguard.SafeLine("Slack responded: " + strings.Join(append([]string{reply.Error}, reply.Metadata.Messages...), "; ")))
+	reason := c.redact(netguard.SanitizeLine("Slack responded: " + strings.Join(append([]string{reply.Error}, reply.Metadata.Messages...), "; ")))
 	return status, &delivery.SendError{Reason: reason, Permanent: permanentSlackErrors[reply.Error]}
 }
 
@@ -102,8 +102,8 @@ func teamsMessage(m *message) jsonObject {
 	}}}
 }
 
-// sendGeneric sends the event unchanged, with the organization's custom headers.
-func (s *Service) sendGeneric(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
+// sendGenericEvent sends the event unchanged, with the organization's custom headers.
+func (s *Service) sendGenericEvent(ctx context.Context, set *settings, id string, payload []byte) (int, error) {
 	header := http.Header{}
 	for name, value := range set.pairs("headers") {
 		header.Set(name, value)
@@ -114,7 +114,7 @@ func (s *Service) sendGeneric(ctx context.Context, set *settings, id string, pay
 	header.Set("Idempotency-Key", id)
 	c := s.newAPIClient(set, set.text("url"), header, nil)
 	c.base = set.text("url") // unchanged, including a trailing slash
-	return deliveryResult(c.doJSON(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
+	return toDeliveryResult(c.doJSON(ctx, set.text("method"), "", nil, rawJSON(payload), nil))
 }
 
 // rawJSON is JSON that is sent unchanged.

@@ -62,7 +62,7 @@ func isRefused(err error) bool {
 	return errors.As(err, &a) && a.status >= 400 && a.status < 500 && a.status != http.StatusRequestTimeout
 }
 
-func isGone(err error) bool {
+func isNotFoundOrGone(err error) bool {
 	var a *responseError
 	return errors.As(err, &a) && (a.status == http.StatusNotFound || a.status == http.StatusGone)
 }
@@ -143,7 +143,7 @@ func (c *apiClient) doJSON(ctx context.Context, method, path string, query url.V
 func (c *apiClient) newResponseError(answer *http.Response, b []byte) *responseError {
 	out := &responseError{status: answer.StatusCode, retryAfter: netguard.RetryAfter(answer.Header, c.clock())}
 	if c.errorText != nil {
-		out.message = c.redact(netguard.SafeLine(c.errorText(b)))
+		out.message = c.redact(netguard.SanitizeLine(c.errorText(b)))
 	}
 	if to := answer.Header.Get("Location"); out.message == "" && answer.StatusCode >= 300 && answer.StatusCode < 400 && to != "" {
 		out.message = "the server redirects, which is not followed; check the URL"
@@ -196,8 +196,8 @@ func (c *apiClient) redactError(err error) error {
 	return err
 }
 
-// deliveryResult converts a response or error into the result of a delivery.
-func deliveryResult(answer *http.Response, err error) (int, error) {
+// toDeliveryResult converts a response or error into the result of a delivery.
+func toDeliveryResult(answer *http.Response, err error) (int, error) {
 	status := 0
 	if answer != nil {
 		status = answer.StatusCode

@@ -2,7 +2,7 @@ package integration
 
 // Checked returns a config as it would be stored, for tests.
 func (s *Service) Checked(kind string, config map[string]any, secrets map[string]string) (map[string]any, error) {
-	t, err := integrationType(kind)
+	t, err := findIntegrationType(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -14,7 +14,7 @@ func (s *Service) Checked(kind string, config map[string]any, secrets map[string
 	if err != nil {
 		return nil, err
 	}
-	_, set, err := s.sealSecrets(given)
+	_, set, err := s.encryptSecrets(given)
 	if err != nil {
 		return nil, err
 	}

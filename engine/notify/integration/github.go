@@ -88,7 +88,7 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	}
 	_, err := g.doJSON(ctx, http.MethodGet, g.repo, nil, nil, &repo)
 	switch {
-	case isGone(err):
+	case isNotFoundOrGone(err):
 		return "", fmt.Errorf("the repository %s doesn't exist or the token has no access to it", g.set.text("repository"))
 	case err != nil:
 		return "", err
@@ -147,7 +147,7 @@ func (g *githubTracker) forEachChanged(ctx context.Context, since time.Time, eac
 func (g *githubTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 	var i githubIssue
 	_, err := g.doJSON(ctx, http.MethodGet, g.repo+"/issues/"+id, nil, nil, &i)
-	if isGone(err) {
+	if isNotFoundOrGone(err) {
 		return nil, nil
 	}
 	if err != nil {

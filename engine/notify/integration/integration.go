@@ -138,7 +138,7 @@ func checkSingleMailServer(tx *store.Tx, r *store.Integration) error {
 	return nil
 }
 
-func (s *Service) sealSecrets(secrets map[string]string) ([]byte, []string, error) {
+func (s *Service) encryptSecrets(secrets map[string]string) ([]byte, []string, error) {
 	secrets = maps.Clone(secrets)
 	maps.DeleteFunc(secrets, func(_, v string) bool { return v == "" })
 	names := slices.Sorted(maps.Keys(secrets))
@@ -153,7 +153,7 @@ func (s *Service) sealSecrets(secrets map[string]string) ([]byte, []string, erro
 	return sealed, names, err
 }
 
-func (s *Service) openSecrets(r *store.Integration) (map[string]string, error) {
+func (s *Service) decryptSecrets(r *store.Integration) (map[string]string, error) {
 	out := map[string]string{}
 	if len(r.Sealed) == 0 {
 		return out, nil
@@ -170,18 +170,18 @@ func (s *Service) openSecrets(r *store.Integration) (map[string]string, error) {
 
 // loadSettings returns an integration's validated settings.
 func (s *Service) loadSettings(r *store.Integration) (*settings, error) {
-	t, err := integrationType(r.Type)
+	t, err := findIntegrationType(r.Type)
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := s.openSecrets(r)
+	secrets, err := s.decryptSecrets(r)
 	return &settings{IntegrationType: t, values: r.Config, secrets: secrets}, err
 }
 
 // Create creates an integration, which receives events from then on.
 func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateIntegrationInput) (*api.Integration, error) {
 	b := in.Body
-	t, err := integrationType(b.Type)
+	t, err := findIntegrationType(b.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -197,11 +197,11 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	if err != nil {
 		return nil, err
 	}
-	events, err := delivery.CheckEvents(b.Events)
+	events, err := delivery.NormalizeEventTypes(b.Events)
 	if err != nil {
 		return nil, err
 	}
-	sealed, set, err := s.sealSecrets(secrets)
+	sealed, set, err := s.encryptSecrets(secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func firstError(err error, next ...func() error) error {
 func checkName(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	if _, err := checkText("name", name); err != nil || name == "" {
-		return "", invalidField("name", "a name without line breaks is required")
+		return "", invalidFieldError("name", "a name without line breaks is required")
 	}
 	return name, nil
 }
@@ -287,7 +287,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 		if in.Body.Enabled != nil {
 			now.FailedInRow, now.SyncFailures = 0, 0
 		}
-		if t, _ := integrationType(r.Type); t.Tracks {
+		if t, _ := findIntegrationType(r.Type); t.Tracks {
 			at := tx.Now()
 			now.NextSyncAt = &at
 		}
@@ -302,7 +302,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateInteg
 // applyChanges applies the requested changes.
 func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationInput) (err error) {
 	b := in.Body
-	t, err := integrationType(r.Type)
+	t, err := findIntegrationType(r.Type)
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 		r.Enabled = *b.Enabled
 	}
 	if b.Events != nil {
-		if r.Events, err = delivery.CheckEvents(*b.Events); err != nil {
+		if r.Events, err = delivery.NormalizeEventTypes(*b.Events); err != nil {
 			return err
 		}
 	}
@@ -336,12 +336,12 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 	if !slices.Equal(before, secretDestinations(t, r.Config)) {
 		for _, name := range r.SecretsSet {
 			if _, again := given[name]; !again {
-				return invalidField("secrets."+name, "the secrets would be sent to a different destination; enter them again")
+				return invalidFieldError("secrets."+name, "the secrets would be sent to a different destination; enter them again")
 			}
 		}
 	}
 	if len(given) > 0 {
-		have, err := s.openSecrets(r)
+		have, err := s.decryptSecrets(r)
 		if errors.Is(err, secretbox.ErrUnknownKey) {
 			have, err = map[string]string{}, nil
 		}
@@ -349,7 +349,7 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 			return err
 		}
 		maps.Copy(have, given)
-		if r.Sealed, r.SecretsSet, err = s.sealSecrets(have); err != nil {
+		if r.Sealed, r.SecretsSet, err = s.encryptSecrets(have); err != nil {
 			return err
 		}
 	}
@@ -373,7 +373,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.Integration
 			}
 		}
 		return errors.Join(
-			delivery.PurgeReceiver(tx, by.OrganizationID, r.ID),
+			delivery.DeleteReceiverDeliveries(tx, by.OrganizationID, r.ID),
 			store.Integrations.Delete(tx, by.OrganizationID, r.ID),
 			auditChange(tx, by, "integration.deleted", &r),
 		)

@@ -89,7 +89,7 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	}
 	key := j.set.text("project")
 	if _, err := j.doJSON(ctx, http.MethodGet, j.root+"/project/"+url.PathEscape(key), nil, nil, &project); err != nil {
-		if isGone(err) {
+		if isNotFoundOrGone(err) {
 			return "", fmt.Errorf("the project %s doesn't exist or %s has no access to it", key, me.Name)
 		}
 		return "", err
@@ -169,7 +169,7 @@ func (j *jiraTracker) forEachChanged(ctx context.Context, since time.Time, each 
 func (j *jiraTracker) getIssue(ctx context.Context, id string) (*issue, error) {
 	var i jiraIssue
 	_, err := j.doJSON(ctx, http.MethodGet, j.root+"/issue/"+url.PathEscape(id), url.Values{"fields": {"status,duedate"}}, nil, &i)
-	if isGone(err) {
+	if isNotFoundOrGone(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, e
 		"labels":    labels,
 	}
 	if j.cloud {
-		fields["description"] = toADF(d.lines)
+		fields["description"] = toAtlassianDocument(d.lines)
 	} else {
 		fields["description"] = strings.Join(d.lines, "\n\n")
 	}
@@ -206,8 +206,8 @@ func (j *jiraTracker) createIssue(ctx context.Context, d *issueDraft) (*issue, e
 	return out, nil
 }
 
-// toADF converts lines to the Atlassian Document Format.
-func toADF(lines []string) jsonObject {
+// toAtlassianDocument converts lines to the Atlassian Document Format.
+func toAtlassianDocument(lines []string) jsonObject {
 	content := []jsonObject{}
 	for _, line := range lines {
 		content = append(content, jsonObject{"type": "paragraph", "content": []jsonObject{{"type": "text", "text": line}}})

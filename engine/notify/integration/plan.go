@@ -153,9 +153,9 @@ func matchLinks(links []store.IssueLink, items []planItem) (byLink map[string]*p
 	return byLink, unlinked
 }
 
-// applyToPlan applies an issue's change to the current version of the plan item. It fails if the item
+// applyIssueChangeToPlan applies an issue's change to the current version of the plan item. It fails if the item
 // is no longer in the plan, or changes while this runs.
-func (s *Service) applyToPlan(
+func (s *Service) applyIssueChangeToPlan(
 	ctx context.Context,
 	r *store.Integration,
 	set *settings,

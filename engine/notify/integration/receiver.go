@@ -97,9 +97,9 @@ func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
 	}
 	switch {
 	case set.Tracks:
-		return http.StatusOK, s.scheduleNow(ctx, &r)
+		return http.StatusOK, s.scheduleSyncNow(ctx, &r)
 	case r.Type == "generic":
-		return s.sendGeneric(ctx, set, d.EventID, d.Payload)
+		return s.sendGenericEvent(ctx, set, d.EventID, d.Payload)
 	case r.Type == "s3":
 		return s.uploadExport(ctx, set, &r, &payload)
 	}
@@ -141,7 +141,7 @@ func (s *Service) runTest(ctx context.Context, r *store.Integration) (string, er
 		if err != nil {
 			return "", err
 		}
-		status, err := s.sendGeneric(ctx, set, r.ID, b)
+		status, err := s.sendGenericEvent(ctx, set, r.ID, b)
 		return fmt.Sprintf("test event accepted with status %d", status), err
 	}
 	_, err = s.sendChatMessage(

@@ -64,8 +64,8 @@ func (b *s3Bucket) objectKey(parts ...string) string {
 	return key
 }
 
-// deliveryResult converts a bucket error to a delivery result without secrets.
-func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
+// toDeliveryResult converts a bucket error to a delivery result without secrets.
+func (b *s3Bucket) toDeliveryResult(ctx context.Context, err error) (int, error) {
 	if err == nil {
 		return http.StatusOK, nil
 	}
@@ -76,7 +76,7 @@ func (b *s3Bucket) deliveryResult(ctx context.Context, err error) (int, error) {
 	if errors.As(err, &answer) && answer.StatusCode != 0 {
 		a := responseError{
 			status:      answer.StatusCode,
-			message:     b.apiClient.redact(netguard.SafeLine(answer.Code + ": " + answer.Message)),
+			message:     b.apiClient.redact(netguard.SanitizeLine(answer.Code + ": " + answer.Message)),
 			rateLimited: answer.StatusCode == http.StatusTooManyRequests || answer.Code == "SlowDown",
 		}
 		return answer.StatusCode, &delivery.SendError{Reason: a.Error()}
@@ -102,7 +102,7 @@ func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) 
 	if err == nil && put.Size != f.Size {
 		err = fmt.Errorf("the bucket stored only %d of %d bytes", put.Size, f.Size)
 	}
-	return b.deliveryResult(ctx, err)
+	return b.toDeliveryResult(ctx, err)
 }
 
 // uploadExport uploads the report or assessment that an event is about.
@@ -216,7 +216,7 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 		int64(len(content)),
 		minio.PutObjectOptions{ContentType: "text/plain; charset=utf-8", SendContentMd5: true},
 	)
-	if _, err = b.deliveryResult(ctx, err); err != nil {
+	if _, err = b.toDeliveryResult(ctx, err); err != nil {
 		return "", err
 	}
 	object, err := b.GetObject(ctx, b.name, key, minio.GetObjectOptions{})
@@ -229,7 +229,7 @@ func (s *Service) testBucket(ctx context.Context, set *settings, r *store.Integr
 		}
 	}
 	words := "a test file was written, read and deleted"
-	if _, err := b.deliveryResult(ctx, err); err != nil {
+	if _, err := b.toDeliveryResult(ctx, err); err != nil {
 		words = "a test file was written; it can't be read back, which isn't required"
 	}
 	if err := b.RemoveObject(ctx, b.name, key, minio.RemoveObjectOptions{}); err != nil {

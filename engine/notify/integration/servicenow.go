@@ -70,7 +70,7 @@ func (s *serviceNowTracker) recordPath(id string) string {
 	return "/api/now/table/" + s.table + id
 }
 
-func (s *serviceNowTracker) queryParams(extra url.Values) url.Values {
+func (s *serviceNowTracker) withDefaultParams(extra url.Values) url.Values {
 	q := url.Values{"sysparm_fields": {snFields}, "sysparm_display_value": {"false"}, "sysparm_exclude_reference_link": {"true"}}
 	for k, v := range extra {
 		q[k] = v
@@ -89,7 +89,7 @@ func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	var found struct {
 		Result []snRecord `json:"result"`
 	}
-	if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.queryParams(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), s.withDefaultParams(url.Values{"sysparm_limit": {"1"}}), nil, &found); err != nil {
 		return "", err
 	}
 	return "the table " + s.table + " is readable", nil
@@ -101,7 +101,7 @@ func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each 
 		var found struct {
 			Result []snRecord `json:"result"`
 		}
-		params := s.queryParams(url.Values{
+		params := s.withDefaultParams(url.Values{
 			"sysparm_query": {query}, "sysparm_limit": {strconv.Itoa(pageSize)}, "sysparm_offset": {strconv.Itoa(page * pageSize)},
 		})
 		if _, err := s.doJSON(ctx, http.MethodGet, s.recordPath(""), params, nil, &found); err != nil {
@@ -140,8 +140,8 @@ func (s *serviceNowTracker) getIssue(ctx context.Context, id string) (*issue, er
 	var found struct {
 		Result snRecord `json:"result"`
 	}
-	_, err := s.doJSON(ctx, http.MethodGet, s.recordPath(id), s.queryParams(nil), nil, &found)
-	if isGone(err) {
+	_, err := s.doJSON(ctx, http.MethodGet, s.recordPath(id), s.withDefaultParams(nil), nil, &found)
+	if isNotFoundOrGone(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *serviceNowTracker) createIssue(ctx context.Context, d *issueDraft) (*is
 	var created struct {
 		Result snRecord `json:"result"`
 	}
-	if _, err := s.doJSON(ctx, http.MethodPost, s.recordPath(""), s.queryParams(nil), body, &created); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodPost, s.recordPath(""), s.withDefaultParams(nil), body, &created); err != nil {
 		return nil, err
 	}
 	if !snIDPattern.MatchString(created.Result.SysID) {
@@ -190,7 +190,7 @@ func (s *serviceNowTracker) updateIssue(ctx context.Context, now *issue, c issue
 	var changed struct {
 		Result snRecord `json:"result"`
 	}
-	if _, err := s.doJSON(ctx, http.MethodPatch, s.recordPath(now.id), s.queryParams(nil), body, &changed); err != nil {
+	if _, err := s.doJSON(ctx, http.MethodPatch, s.recordPath(now.id), s.withDefaultParams(nil), body, &changed); err != nil {
 		return err
 	}
 	// A business rule of the table may silently keep the state.

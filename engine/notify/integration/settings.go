@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 )
 
-// invalidField returns a validation error whose message names the field.
-func invalidField(at, format string, args ...any) error {
+// invalidFieldError returns a validation error whose message names the field.
+func invalidFieldError(at, format string, args ...any) error {
 	return api.Invalid(at, "%s: %s", at, fmt.Sprintf(format, args...))
 }
 
@@ -25,7 +25,7 @@ func invalidField(at, format string, args ...any) error {
 func withFieldName(at string, err error) error {
 	var refused *api.Error
 	if errors.As(err, &refused) {
-		return invalidField(at, "%s", refused.Message)
+		return invalidFieldError(at, "%s", refused.Message)
 	}
 	return err
 }
@@ -53,7 +53,7 @@ func findField(all []api.IntegrationField, name string) (api.IntegrationField, b
 	return all[i], true
 }
 
-func (s *settings) value(name string) any {
+func (s *settings) valueOrDefault(name string) any {
 	if v, given := s.values[name]; given {
 		return v
 	}
@@ -62,17 +62,17 @@ func (s *settings) value(name string) any {
 }
 
 func (s *settings) text(name string) string {
-	v, _ := s.value(name).(string)
+	v, _ := s.valueOrDefault(name).(string)
 	return v
 }
 
 func (s *settings) flag(name string) bool {
-	v, _ := s.value(name).(bool)
+	v, _ := s.valueOrDefault(name).(bool)
 	return v
 }
 
 func (s *settings) number(name string) int {
-	switch v := s.value(name).(type) {
+	switch v := s.valueOrDefault(name).(type) {
 	case float64:
 		return int(v)
 	case int:
@@ -82,7 +82,7 @@ func (s *settings) number(name string) int {
 }
 
 func (s *settings) list(name string) (out []string) {
-	all, _ := s.value(name).([]any)
+	all, _ := s.valueOrDefault(name).([]any)
 	for _, v := range all {
 		if text, is := v.(string); is {
 			out = append(out, text)
@@ -93,7 +93,7 @@ func (s *settings) list(name string) (out []string) {
 
 func (s *settings) pairs(name string) map[string]string {
 	out := map[string]string{}
-	all, _ := s.value(name).(map[string]any)
+	all, _ := s.valueOrDefault(name).(map[string]any)
 	for k, v := range all {
 		if text, is := v.(string); is {
 			out[k] = text
@@ -102,18 +102,18 @@ func (s *settings) pairs(name string) map[string]string {
 	return out
 }
 
-// integrationType returns the type with this name, or an error that lists the valid ones.
-func integrationType(name string) (api.IntegrationType, error) {
+// findIntegrationType returns the type with this name, or an error that lists the valid ones.
+func findIntegrationType(name string) (api.IntegrationType, error) {
 	t, ok := api.FindIntegrationType(name)
 	if !ok {
 		var names []string
 		for _, t := range api.IntegrationTypes {
 			names = append(names, t.Type)
 		}
-		return t, invalidField(
+		return t, invalidFieldError(
 			"type",
 			"unknown type %q%s; choose from %s",
-			netguard.SafeLine(name),
+			netguard.SanitizeLine(name),
 			didYouMean(name, names),
 			strings.Join(names, ", "),
 		)
@@ -127,7 +127,7 @@ func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(config)) {
 		f, known := findField(t.Config, name)
 		if !known {
-			return nil, unknownField("config", name, t.Type, t.Config)
+			return nil, unknownFieldError("config", name, t.Type, t.Config)
 		}
 		if config[name] == nil {
 			continue
@@ -140,13 +140,13 @@ func checkConfig(g netguard.Guard, t api.IntegrationType, config map[string]any)
 	}
 	for _, f := range t.Config {
 		if _, given := out[f.Name]; f.Required && !given {
-			return nil, invalidField("config."+f.Name, "required for %s: %s", t.Type, f.Doc)
+			return nil, invalidFieldError("config."+f.Name, "required for %s: %s", t.Type, f.Doc)
 		}
 	}
 	return out, nil
 }
 
-func unknownField(where, name, kind string, all []api.IntegrationField) error {
+func unknownFieldError(where, name, kind string, all []api.IntegrationField) error {
 	var names []string
 	for _, f := range all {
 		names = append(names, f.Name)
@@ -155,7 +155,7 @@ func unknownField(where, name, kind string, all []api.IntegrationField) error {
 	if len(names) > 0 {
 		takes = "supported: " + strings.Join(names, ", ")
 	}
-	return invalidField(where+"."+netguard.SafeLine(name), "not a field of %s%s; %s", kind, didYouMean(name, names), takes)
+	return invalidFieldError(where+"."+netguard.SanitizeLine(name), "not a field of %s%s; %s", kind, didYouMean(name, names), takes)
 }
 
 func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any, error) {
@@ -166,18 +166,18 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 			n, is = float64(whole), true
 		}
 		if !is || n != math.Trunc(n) || math.Abs(n) > 1e9 {
-			return nil, invalidField(at, "must be an integer")
+			return nil, invalidFieldError(at, "must be an integer")
 		}
 		return n, nil
 	case "bool":
 		if b, is := v.(bool); is {
 			return b, nil
 		}
-		return nil, invalidField(at, "must be true or false")
+		return nil, invalidFieldError(at, "must be true or false")
 	case "list":
 		all, is := v.([]any)
 		if !is || len(all) > maxList {
-			return nil, invalidField(at, "must be a list of at most %d strings", maxList)
+			return nil, invalidFieldError(at, "must be a list of at most %d strings", maxList)
 		}
 		out := []any{}
 		for i, one := range all {
@@ -191,14 +191,14 @@ func checkValue(g netguard.Guard, at string, f api.IntegrationField, v any) (any
 	case "map":
 		all, is := v.(map[string]any)
 		if !is || len(all) > maxPairs {
-			return nil, invalidField(at, "must be an object with at most %d entries, each value a string", maxPairs)
+			return nil, invalidFieldError(at, "must be an object with at most %d entries, each value a string", maxPairs)
 		}
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if _, err := checkText(at+" (a name)", name); err != nil || name == "" {
-				return nil, invalidField(at, "%q is not a valid name", netguard.SafeLine(name))
+				return nil, invalidFieldError(at, "%q is not a valid name", netguard.SanitizeLine(name))
 			}
-			text, err := checkText(at+"."+netguard.SafeLine(name), all[name])
+			text, err := checkText(at+"."+netguard.SanitizeLine(name), all[name])
 			if err != nil {
 				return nil, err
 			}
@@ -223,21 +223,21 @@ func checkTextKind(g netguard.Guard, at string, f api.IntegrationField, text str
 		return text, withFieldName(at, g.CheckHost(at, text))
 	case "mail":
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			return nil, invalidField(at, "%q is not a plain email address", netguard.SafeLine(text))
+			return nil, invalidFieldError(at, "%q is not a plain email address", netguard.SanitizeLine(text))
 		}
 	case "choice":
 		if !slices.Contains(f.Choices, text) {
-			return nil, invalidField(
+			return nil, invalidFieldError(
 				at,
 				"%q is not one of %s%s",
-				netguard.SafeLine(text),
+				netguard.SanitizeLine(text),
 				strings.Join(f.Choices, ", "),
 				didYouMean(text, f.Choices),
 			)
 		}
 	}
 	if text == "" {
-		return nil, invalidField(at, "must not be empty; omit it or give it a value")
+		return nil, invalidFieldError(at, "must not be empty; omit it or give it a value")
 	}
 	return text, nil
 }
@@ -246,11 +246,11 @@ func checkText(at string, v any) (string, error) {
 	text, is := v.(string)
 	switch {
 	case !is:
-		return "", invalidField(at, "must be a string")
+		return "", invalidFieldError(at, "must be a string")
 	case len(text) > maxText:
-		return "", invalidField(at, "exceeds %d bytes", maxText)
+		return "", invalidFieldError(at, "exceeds %d bytes", maxText)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "", invalidField(at, "must not contain line breaks or control characters")
+		return "", invalidFieldError(at, "must not contain line breaks or control characters")
 	}
 	return text, nil
 }
@@ -259,25 +259,25 @@ func checkText(at string, v any) (string, error) {
 func checkSecrets(g netguard.Guard, t api.IntegrationType, secrets map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	if len(secrets) > maxPairs {
-		return nil, invalidField("secrets", "at most %d secrets are allowed", maxPairs)
+		return nil, invalidFieldError("secrets", "at most %d secrets are allowed", maxPairs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {
 		text := strings.TrimRight(secrets[name], "\r\n")
-		at := "secrets." + netguard.SafeLine(name)
+		at := "secrets." + netguard.SanitizeLine(name)
 		f, known := findField(t.Secrets, name)
 		switch {
 		case t.FreeSecrets:
-			if err := checkHeader(at, name); err != nil {
+			if err := checkHeaderName(at, name); err != nil {
 				return nil, err
 			}
 		case !known:
-			return nil, unknownField("secrets", name, t.Type, t.Secrets)
+			return nil, unknownFieldError("secrets", name, t.Type, t.Secrets)
 		}
 		switch {
 		case len(text) > maxSecret:
-			return nil, invalidField(at, "exceeds %d bytes", maxSecret)
+			return nil, invalidFieldError(at, "exceeds %d bytes", maxSecret)
 		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-			return nil, invalidField(at, "must not contain line breaks or control characters")
+			return nil, invalidFieldError(at, "must not contain line breaks or control characters")
 		}
 		if f.Kind == "url" && text != "" {
 			checked, err := g.CheckURL(at, text)
@@ -316,12 +316,12 @@ var (
 	}
 )
 
-func checkHeader(at, name string) error {
+func checkHeaderName(at, name string) error {
 	if !headerNamePattern.MatchString(name) {
-		return invalidField(at, "%q is not a valid header name", netguard.SafeLine(name))
+		return invalidFieldError(at, "%q is not a valid header name", netguard.SanitizeLine(name))
 	}
 	if slices.Contains(reservedHeaders, strings.ToLower(name)) {
-		return invalidField(at, "the header %s is set automatically and cannot be configured", name)
+		return invalidFieldError(at, "the header %s is set automatically and cannot be configured", name)
 	}
 	return nil
 }
@@ -333,52 +333,52 @@ func checkCombination(t api.IntegrationType, values map[string]any, set []string
 	has := func(name string) bool { return slices.Contains(set, name) }
 	for _, f := range t.Secrets {
 		if f.Required && !has(f.Name) {
-			return invalidField("secrets."+f.Name, "required for %s: %s", t.Type, f.Doc)
+			return invalidFieldError("secrets."+f.Name, "required for %s: %s", t.Type, f.Doc)
 		}
 	}
 	for name, p := range fieldPatterns[t.Type] {
 		if text := s.text(name); text != "" && !p.MatchString(text) {
 			f, _ := findField(t.Config, name)
-			return invalidField("config."+name, "%q is not valid; expected: %s", netguard.SafeLine(text), f.Doc)
+			return invalidFieldError("config."+name, "%q is not valid; expected: %s", netguard.SanitizeLine(text), f.Doc)
 		}
 	}
 	if n := s.number("sync_minutes"); t.Tracks && (n < 1 || n > 1440) {
-		return invalidField("config.sync_minutes", "must be between 1 and 1440")
+		return invalidFieldError("config.sync_minutes", "must be between 1 and 1440")
 	}
 	switch t.Type {
 	case "slack":
 		switch {
 		case has("webhook_url") == has("token"):
-			return invalidField("secrets", "slack needs either webhook_url or token")
+			return invalidFieldError("secrets", "slack needs either webhook_url or token")
 		case has("token") && s.text("channel") == "":
-			return invalidField("config.channel", "with a token, slack also needs a channel")
+			return invalidFieldError("config.channel", "with a token, slack also needs a channel")
 		}
 	case "generic":
 		for _, name := range slices.Sorted(maps.Keys(s.pairs("headers"))) {
-			if err := checkHeader("config.headers", name); err != nil {
+			if err := checkHeaderName("config.headers", name); err != nil {
 				return err
 			}
 		}
 	case "s3":
 		if p := s.text("prefix"); strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), "..") {
-			return invalidField("config.prefix", "must not start with / or contain ..")
+			return invalidFieldError("config.prefix", "must not start with / or contain ..")
 		}
 	case "jira":
 		if s.text("api") == "3" && s.text("email") == "" {
-			return invalidField("config.email", "Jira Cloud requires the email address of the token's owner; for Data Center, set api to 2")
+			return invalidFieldError("config.email", "Jira Cloud requires the email address of the token's owner; for Data Center, set api to 2")
 		}
 	case "servicenow":
 		if (s.text("username") != "") != has("password") || has("token") == has("password") {
-			return invalidField("secrets", "servicenow needs either username and password, or token")
+			return invalidFieldError("secrets", "servicenow needs either username and password, or token")
 		}
 	case "smtp":
 		switch p := s.number("port"); {
 		case p < 1 || p > 65535:
-			return invalidField("config.port", "must be between 1 and 65535")
+			return invalidFieldError("config.port", "must be between 1 and 65535")
 		case (s.text("username") != "") != has("password"):
-			return invalidField("secrets.password", "username and password must be set together")
+			return invalidFieldError("secrets.password", "username and password must be set together")
 		case has("password") && s.text("tls") == "none":
-			return invalidField("config.tls", "without encryption the password would be sent in clear text; use starttls or tls")
+			return invalidFieldError("config.tls", "without encryption the password would be sent in clear text; use starttls or tls")
 		}
 	}
 	return nil
@@ -390,9 +390,9 @@ func checkEvents(t api.IntegrationType, events []string) error {
 	for _, e := range events {
 		if t.Events != nil && !slices.Contains(t.Events, e) {
 			if len(t.Events) == 0 {
-				return invalidField("events", "%s does not receive events; omit this field", t.Type)
+				return invalidFieldError("events", "%s does not receive events; omit this field", t.Type)
 			}
-			return invalidField("events", "%s supports %s, not %s", t.Type, strings.Join(t.Events, " and "), e)
+			return invalidFieldError("events", "%s supports %s, not %s", t.Type, strings.Join(t.Events, " and "), e)
 		}
 	}
 	return nil

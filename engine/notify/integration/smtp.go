@@ -56,8 +56,8 @@ func HasMailServer(tx *store.Tx, org string) (bool, error) {
 	return r != nil, err
 }
 
-// AnyMailServer reports whether any organization has one.
-func AnyMailServer(tx *store.Tx) (bool, error) {
+// HasAnyMailServer reports whether any organization has one.
+func HasAnyMailServer(tx *store.Tx) (bool, error) {
 	for r, err := range store.Integrations.AcrossTenants().Scan(tx) {
 		if err != nil || r.Type == "smtp" && r.Enabled {
 			return err == nil, err
@@ -99,7 +99,7 @@ func (s *Service) RecordMailResult(ctx context.Context, org, id string, sendErr 
 		}
 		message := ""
 		if sendErr != nil {
-			message = netguard.SafeLine(sendErr.Error())
+			message = netguard.SanitizeLine(sendErr.Error())
 		}
 		setLastStatus(&r, tx.Now(), sendErr == nil, message)
 		return store.Integrations.Update(tx, org, &r)

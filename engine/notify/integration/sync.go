@@ -36,7 +36,7 @@ func (s *Service) Start(ctx context.Context) {
 				return
 			case <-ticks:
 			}
-			if err := s.RunDue(ctx); err != nil && ctx.Err() == nil {
+			if err := s.SyncDue(ctx); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("syncing plans and issues failed", "error", err)
 			}
 		}
@@ -52,8 +52,8 @@ func (s *Service) Close() {
 	s.client.CloseIdleConnections()
 }
 
-// RunDue syncs each integration that is due.
-func (s *Service) RunDue(ctx context.Context) error {
+// SyncDue syncs each integration that is due.
+func (s *Service) SyncDue(ctx context.Context) error {
 	var due []store.Integration
 	err := s.DB.View(ctx, func(tx *store.Tx) error {
 		due = nil
@@ -105,8 +105,8 @@ func (s *Service) lockSync(id string) (release func()) {
 	return one.Unlock
 }
 
-// scheduleNow makes an integration due at once because its plan was decided on.
-func (s *Service) scheduleNow(ctx context.Context, r *store.Integration) error {
+// scheduleSyncNow makes an integration due at once because its plan was decided on.
+func (s *Service) scheduleSyncNow(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
 		if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) Sync(ctx context.Context, by api.Caller, in *api.IntegrationIn
 	if err != nil {
 		return nil, err
 	}
-	switch t, err := integrationType(r.Type); {
+	switch t, err := findIntegrationType(r.Type); {
 	case err != nil:
 		return nil, err
 	case !t.Tracks:
@@ -357,7 +357,7 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 	if l.Status == "issue_deleted" {
 		return nil
 	}
-	if l.LastSynced != nil && l.Issue != nil && sameSide(l.Item, *l.LastSynced) && sameSide(*l.Issue, *l.LastSynced) {
+	if l.LastSynced != nil && l.Issue != nil && isSameSide(l.Item, *l.LastSynced) && isSameSide(*l.Issue, *l.LastSynced) {
 		return c.saveLink(ctx, l, "linked", "")
 	}
 	now, err := c.tracker.getIssue(ctx, l.IssueID) // get the latest state before changing it
@@ -421,9 +421,11 @@ func (c *syncRun) recordCreated(ctx context.Context, l *store.IssueLink, i *issu
 	return c.saveLink(ctx, l, "linked", "")
 }
 
-func sameDay(a, b *api.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+func isSameDay(a, b *api.Date) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
 
-func sameSide(a, b api.IssueSide) bool { return a.Closed == b.Closed && sameDay(a.DueDate, b.DueDate) }
+func isSameSide(a, b api.IssueSide) bool {
+	return a.Closed == b.Closed && isSameDay(a.DueDate, b.DueDate)
+}
 
 // mergeSides copies changes that were made on one side only. Changes on both sides are left alone
 // and reported as a conflict.
@@ -445,11 +447,11 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		closed = &issueSide.Closed
 	}
 	switch {
-	case sameDay(item.DueDate, issueSide.DueDate):
+	case isSameDay(item.DueDate, issueSide.DueDate):
 		agreed.DueDate = item.DueDate
-	case sameDay(issueSide.DueDate, agreed.DueDate) && item.DueDate != nil:
+	case isSameDay(issueSide.DueDate, agreed.DueDate) && item.DueDate != nil:
 		push.due = item.DueDate
-	case sameDay(item.DueDate, agreed.DueDate) && issueSide.DueDate != nil:
+	case isSameDay(item.DueDate, agreed.DueDate) && issueSide.DueDate != nil:
 		due = issueSide.DueDate
 	default:
 		clash = fmt.Sprintf(
@@ -487,7 +489,7 @@ func (c *syncRun) mergeSides(ctx context.Context, l *store.IssueLink, i *planIte
 		if i.underReview {
 			return c.saveLink(ctx, l, "linked", "the issue changed; the plan will be updated after its review")
 		}
-		got, err := c.applyToPlan(ctx, c.r, c.set, l, closed, due)
+		got, err := c.applyIssueChangeToPlan(ctx, c.r, c.set, l, closed, due)
 		if err != nil {
 			return fmt.Errorf("the issue's change could not be applied to the plan: %w", err)
 		}
@@ -531,7 +533,7 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 		if message != "" {
 			l.Message = &message
 		}
-		if sameLink(&before, l) {
+		if isSameLink(&before, l) {
 			return nil
 		}
 		l.UpdatedAt = tx.Now()
@@ -546,12 +548,12 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 	})
 }
 
-func sameLink(a, b *store.IssueLink) bool {
+func isSameLink(a, b *store.IssueLink) bool {
 	side := func(a, b *api.IssueSide) bool {
-		return a == nil && b == nil || a != nil && b != nil && sameSide(*a, *b)
+		return a == nil && b == nil || a != nil && b != nil && isSameSide(*a, *b)
 	}
 	text := func(a, b *string) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return a.Status == b.Status && text(a.Message, b.Message) && sameSide(a.Item, b.Item) &&
+	return a.Status == b.Status && text(a.Message, b.Message) && isSameSide(a.Item, b.Item) &&
 		side(a.Issue, b.Issue) && side(a.LastSynced, b.LastSynced) &&
 		a.IssueID == b.IssueID &&
 		a.Weakness == b.Weakness && a.POAMItemID == b.POAMItemID && a.POAMCode == b.POAMCode &&

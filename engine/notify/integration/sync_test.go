@@ -271,13 +271,13 @@ func TestSyncLimits(t *testing.T) {
 		}
 		asked := len(d.asked)
 		h.happens("poam.approved", harbor, nil)
-		h.must(h.RunDue(t.Context()))
+		h.must(h.SyncDue(t.Context()))
 		if len(d.asked) != asked {
 			t.Error("it was asked before its time")
 		}
 		d.before = nil
 		h.later(90 * time.Second)
-		h.must(h.RunDue(t.Context()))
+		h.must(h.SyncDue(t.Context()))
 		if d.count() != 4 {
 			t.Errorf("%d issues of 4", d.count())
 		}
@@ -289,21 +289,21 @@ func TestSyncLimits(t *testing.T) {
 func TestSyncSchedule(t *testing.T) {
 	h := newFixture(t)
 	d, id := trackers["github"](h)
-	h.must(h.RunDue(t.Context()))
+	h.must(h.SyncDue(t.Context()))
 	h.approved(1)
 	h.later(time.Second)
-	h.must(h.RunDue(t.Context()))
+	h.must(h.SyncDue(t.Context()))
 	if d.count() != 0 {
 		t.Fatal("it was compared before its time")
 	}
 	h.happens("poam.approved", harbor, nil)
-	h.must(h.RunDue(t.Context()))
+	h.must(h.SyncDue(t.Context()))
 	if d.count() != 1 || len(h.deliveries(id)) != 1 {
 		t.Fatalf("%d issues, %+v", d.count(), h.deliveries(id))
 	}
 	h.edit(0, func(i *api.POAMItem) { i.Status = "risk_accepted" })
 	h.later(5 * time.Minute)
-	h.must(h.RunDue(t.Context()))
+	h.must(h.SyncDue(t.Context()))
 	if !d.ticket(0).closed {
 		t.Error("the schedule did not compare")
 	}

@@ -143,7 +143,7 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 			continue
 		}
 		m := Mail{TemplateID: "approval_request", Values: values, DedupKey: "request/" + p.ID + "/" + u.ID}
-		if err := s.queueForUser(tx, p.OrganizationID, u, m); err != nil {
+		if err := s.queueIfWanted(tx, p.OrganizationID, u, m); err != nil {
 			return err
 		}
 	}
@@ -171,11 +171,11 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 	if p.Reason != nil {
 		values["reason"] = truncate(*p.Reason)
 	}
-	return s.queueForUser(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
+	return s.queueIfWanted(tx, p.OrganizationID, u, Mail{TemplateID: "approval_decided", Values: values, DedupKey: "decided/" + p.ID})
 }
 
-// queueForUser queues a mail to a user who wants it and has an address.
-func (s *Service) queueForUser(tx *store.Tx, org string, u api.User, m Mail) error {
+// queueIfWanted queues a mail to a user who wants it and has an address.
+func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail) error {
 	preferences, err := loadPreferences(tx, u.ID)
 	if err != nil || u.Status != statusActive || !preferences.Approvals {
 		return err

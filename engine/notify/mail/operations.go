@@ -33,7 +33,7 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 	}
 	var e *store.Email
 	err = s.DB.Update(ctx, func(tx *store.Tx) (err error) {
-		if can, err := s.canSend(tx, by.OrganizationID); err != nil {
+		if can, err := s.hasServerFor(tx, by.OrganizationID); err != nil {
 			return err
 		} else if !can {
 			return noServerError()

@@ -36,8 +36,8 @@ type Route struct {
 // errNoRoute reports a mail whose server was removed while it was queued.
 var errNoRoute = errors.New("the mail server has been removed; sending is retried for a day")
 
-// canSend reports whether there is a mail server for an organization.
-func (s *Service) canSend(tx *store.Tx, org string) (bool, error) {
+// hasServerFor reports whether there is a mail server for an organization.
+func (s *Service) hasServerFor(tx *store.Tx, org string) (bool, error) {
 	if s.Server != nil || s.OrgServers == nil {
 		return s.Server != nil, nil
 	}
@@ -84,8 +84,8 @@ func (l *senderPool) init() { l.busy, l.free = map[string]bool{}, make(chan stru
 
 func (l *senderPool) wait() { l.working.Wait() }
 
-// run calls work for an organization unless it is already running or too many are.
-func (l *senderPool) run(org string, work func()) {
+// tryStart calls work for an organization unless it is already running or too many are.
+func (l *senderPool) tryStart(org string, work func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.busy[org] {

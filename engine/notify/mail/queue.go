@@ -51,7 +51,7 @@ func (s *Service) Queue(tx *store.Tx, org string, m Mail) (bool, error) {
 	if len(m.To) == 0 {
 		return false, nil
 	}
-	if can, err := s.canSend(tx, org); err != nil || !can {
+	if can, err := s.hasServerFor(tx, org); err != nil || !can {
 		return false, err
 	}
 	if m.DedupKey != "" {
@@ -180,7 +180,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 		}
 	}
 	for _, org := range slices.Sorted(maps.Keys(theirs)) {
-		s.orgSenders.run(org, func() {
+		s.orgSenders.tryStart(org, func() {
 			if err := s.deliverAll(ctx, theirs[org]); err != nil && ctx.Err() == nil {
 				s.Logger.Warn("sending an organization's mails failed", "organization", org, "error", err)
 			}
@@ -242,7 +242,7 @@ func (s *Service) deleteOld(ctx context.Context, now time.Time) error {
 // deliver hands a mail over to the remaining recipients and records the results. It returns
 // internal errors only, not those of the mail server.
 func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
-	messages, index, err := s.openMessages(e)
+	messages, index, err := s.decryptPendingMessages(e)
 	if err != nil {
 		s.Logger.Warn("a mail cannot be decrypted", "email", e.ID, "error", err)
 		return s.recordOutcomes(ctx, e, index, nil, err, true)
@@ -275,24 +275,24 @@ func (s *Service) deliver(ctx context.Context, e *store.Email) (err error) {
 
 // recordServerStatus records whether a mail server works: an organization's with its integration,
 // the operator's in health and log.
-func (s *Service) recordServerStatus(ctx context.Context, org string, by *Route, isOrgServer bool, failed error) error {
+func (s *Service) recordServerStatus(ctx context.Context, org string, route *Route, isOrgServer bool, failed error) error {
 	switch {
-	case isOrgServer && by != nil:
-		return s.OrgServers.RecordResult(ctx, by, org, failed)
-	case isOrgServer || by == nil:
+	case isOrgServer && route != nil:
+		return s.OrgServers.RecordResult(ctx, route, org, failed)
+	case isOrgServer || route == nil:
 		return nil // recorded with the mail
 	}
 	s.lastServerError.Store(nil)
 	if failed != nil {
 		message := failed.Error()
 		s.lastServerError.Store(&message)
-		s.Logger.Warn("the mail server can't be reached", "server", by.Server.String(), "error", failed)
+		s.Logger.Warn("the mail server can't be reached", "server", route.Server.String(), "error", failed)
 	}
 	return nil
 }
 
-// openMessages returns the messages still to be sent and the indexes of their recipients.
-func (s *Service) openMessages(e *store.Email) (out []message, index []int, err error) {
+// decryptPendingMessages returns the messages still to be sent and the indexes of their recipients.
+func (s *Service) decryptPendingMessages(e *store.Email) (out []message, index []int, err error) {
 	for i, r := range e.Recipients {
 		if r.Status == api.EmailQueued {
 			index = append(index, i)

@@ -143,11 +143,11 @@ var errNoAnswer = errors.New("the mail server did not respond in time or sent to
 
 // send hands messages to the server over one connection. The error reports that there was no
 // connection; outcomes has the result of each message.
-func (s *Service) send(ctx context.Context, by *Route, messages []message) (outcomes []sendOutcome, err error) {
+func (s *Service) send(ctx context.Context, route *Route, messages []message) (outcomes []sendOutcome, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	to := by.Server
-	raw, err := dial(ctx, by)
+	to := route.Server
+	raw, err := dial(ctx, route)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Service) send(ctx context.Context, by *Route, messages []message) (outc
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer stop()
 	defer raw.Close()
-	client, open, err := openSession(ctx, by, raw)
+	client, open, err := openSession(ctx, route, raw)
 	if err != nil {
 		return nil, to.safeError(ctx, err)
 	}
@@ -187,9 +187,9 @@ func (s *Service) send(ctx context.Context, by *Route, messages []message) (outc
 	return outcomes, nil
 }
 
-func dial(ctx context.Context, by *Route) (net.Conn, error) {
-	to := by.Server
-	connect := by.Dial
+func dial(ctx context.Context, route *Route) (net.Conn, error) {
+	to := route.Server
+	connect := route.Dial
 	if connect == nil {
 		connect = (&net.Dialer{Timeout: stepTimeout}).DialContext
 	}
@@ -201,9 +201,9 @@ func dial(ctx context.Context, by *Route) (net.Conn, error) {
 }
 
 // openSession performs TLS, EHLO and sign-in on a connection.
-func openSession(ctx context.Context, by *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
-	to := by.Server
-	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: by.Roots}
+func openSession(ctx context.Context, route *Route, raw net.Conn) (*gomail.Client, *smtp.Client, error) {
+	to := route.Server
+	security := &tls.Config{ServerName: to.Host, MinVersion: tls.VersionTLS12, RootCAs: route.Roots}
 	conn := raw
 	if to.Security == TLS {
 		c := tls.Client(raw, security)

@@ -112,7 +112,7 @@ func (k templateType) variableNames() []string {
 	return out
 }
 
-func (k templateType) examples() map[string]string {
+func (k templateType) exampleValues() map[string]string {
 	out := map[string]string{}
 	for _, v := range k.variables {
 		out[v.name] = v.example
@@ -120,8 +120,8 @@ func (k templateType) examples() map[string]string {
 	return out
 }
 
-// unknownVariable returns a message about an unknown variable, with a suggestion.
-func (k templateType) unknownVariable(name string) string {
+// unknownVariableMessage returns a message about an unknown variable, with a suggestion.
+func (k templateType) unknownVariableMessage(name string) string {
 	message := fmt.Sprintf("%s has no variable %q", k.id, name)
 	if near := scf.Suggest(name, k.variableNames()); len(near) > 0 {
 		message += "; did you mean " + near[0] + "?"
@@ -143,9 +143,9 @@ func (k templateType) resolveValues(given map[string]any, useExamples bool) (map
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(k.variables, func(v variable) bool { return v.name == name }) {
-			return nil, api.Invalid("variables", "%s", k.unknownVariable(name))
+			return nil, api.Invalid("variables", "%s", k.unknownVariableMessage(name))
 		}
-		text, err := variableText(given[name])
+		text, err := formatVariable(given[name])
 		if err != nil {
 			return nil, api.Invalid("variables."+name, "%s", err)
 		}
@@ -167,7 +167,7 @@ func (k templateType) resolveValues(given map[string]any, useExamples bool) (map
 	return out, nil
 }
 
-func variableText(v any) (string, error) {
+func formatVariable(v any) (string, error) {
 	var s string
 	switch v := v.(type) {
 	case string:
@@ -228,7 +228,7 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 		field, text string
 		to          **parse.Tree
 	}{{"subject", w.subject, &c.subject}, {"text", w.text, &c.text}, {"html", w.html, &c.html}} {
-		tree, err := k.parse(part.field, part.text)
+		tree, err := k.parseAndValidate(part.field, part.text)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 		)
 	}
 	// Rendering with and without the optional variables shows whether the template works.
-	full, bare := k.examples(), k.examples()
+	full, bare := k.exampleValues(), k.exampleValues()
 	for _, v := range k.variables {
 		if v.optional {
 			bare[v.name] = ""
@@ -260,7 +260,7 @@ func (k templateType) compile(w templateText) (*compiledTemplate, error) {
 
 var activeHTML = lazyregexp.New(`(?i)<\s*(script|iframe|object|embed|form)\b`)
 
-func (k templateType) parse(field, text string) (*parse.Tree, error) {
+func (k templateType) parseAndValidate(field, text string) (*parse.Tree, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return nil, api.Invalid(field, "the text is not valid UTF-8")
 	}
@@ -268,7 +268,7 @@ func (k templateType) parse(field, text string) (*parse.Tree, error) {
 	tree.Mode = parse.SkipFuncCheck
 	tree, err := tree.Parse(text, "", "", all)
 	if err != nil {
-		return nil, api.Invalid(field, "%s", templateError(err))
+		return nil, api.Invalid(field, "%s", formatTemplateError(err))
 	}
 	l := templateValidator{templateType: k, tree: tree}
 	if tree.Root != nil {
@@ -287,8 +287,8 @@ func (k templateType) parse(field, text string) (*parse.Tree, error) {
 
 var templateErrorPrefix = lazyregexp.New(`^(?:html/)?template: ?[a-z_]+:(\d+)(?::\d+)?: `)
 
-// templateError returns the error with its line, without the library's prefix.
-func templateError(err error) string {
+// formatTemplateError returns the error with its line, without the library's prefix.
+func formatTemplateError(err error) string {
 	s := templateErrorPrefix.ReplaceAllString(err.Error(), "line $1: ")
 	if len(s) > 300 {
 		s = strings.ToValidUTF8(s[:300], "") + "…"
@@ -304,7 +304,7 @@ type templateValidator struct {
 	err          error
 }
 
-func (l *templateValidator) fail(n parse.Node, format string, args ...any) {
+func (l *templateValidator) recordError(n parse.Node, format string, args ...any) {
 	if l.err != nil {
 		return
 	}
@@ -322,7 +322,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 	}
 	for _, n := range all.Nodes {
 		if l.parts++; l.parts > 2*maxParts {
-			l.fail(n, "more than %d variables and conditions", maxParts)
+			l.recordError(n, "more than %d variables and conditions", maxParts)
 		}
 		switch n := n.(type) {
 		case *parse.TextNode, *parse.CommentNode:
@@ -330,16 +330,16 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 			l.checkVariable(n, n.Pipe)
 		case *parse.IfNode:
 			if depth == maxDepth {
-				l.fail(n, "conditions are nested more than %d deep", maxDepth)
+				l.recordError(n, "conditions are nested more than %d deep", maxDepth)
 				return
 			}
 			l.checkVariable(n, n.Pipe)
 			l.checkNodes(n.List, depth+1)
 			l.checkNodes(n.ElseList, depth+1)
 		case *parse.RangeNode, *parse.BreakNode, *parse.ContinueNode:
-			l.fail(n, "loops are not supported in mails: list variables contain one line per entry")
+			l.recordError(n, "loops are not supported in mails: list variables contain one line per entry")
 		default:
-			l.fail(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported")
+			l.recordError(n, "only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported")
 		}
 	}
 }
@@ -350,15 +350,15 @@ func (l *templateValidator) checkVariable(n parse.Node, p *parse.PipeNode) {
 		switch arg := p.Cmds[0].Args[0].(type) {
 		case *parse.IdentifierNode:
 			if !slices.Contains(l.templateType.variableNames(), arg.Ident) {
-				l.fail(n, "%s", l.templateType.unknownVariable(arg.Ident))
+				l.recordError(n, "%s", l.templateType.unknownVariableMessage(arg.Ident))
 			}
 			return
 		case *parse.FieldNode:
-			l.fail(n, "write {{%s}}, without a dot before the name", strings.Join(arg.Ident, "_"))
+			l.recordError(n, "write {{%s}}, without a dot before the name", strings.Join(arg.Ident, "_"))
 			return
 		}
 	}
-	l.fail(n, "%q is not a plain variable name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported", p.String())
+	l.recordError(n, "%q is not a plain variable name; only {{variable}} and {{if variable}} … {{else}} … {{end}} are supported", p.String())
 }
 
 // render renders the mail. Values are escaped in HTML according to their context.
@@ -376,7 +376,7 @@ func (c *compiledTemplate) render(values map[string]string) (*mailContent, error
 	}{{"subject", c.subject, &out.Subject}, {"text", c.text, &out.Text}} {
 		t, err := texttemplate.New(part.field).Funcs(functions).AddParseTree(part.field, part.tree.Copy())
 		if err != nil {
-			return nil, api.Invalid(part.field, "%s", templateError(err))
+			return nil, api.Invalid(part.field, "%s", formatTemplateError(err))
 		}
 		if *part.to, err = executeTemplate(part.field, t.Execute); err != nil {
 			return nil, err
@@ -388,7 +388,7 @@ func (c *compiledTemplate) render(values map[string]string) (*mailContent, error
 	}
 	t, err := htmltemplate.New("html").Funcs(functions).AddParseTree("html", c.html.Copy())
 	if err != nil {
-		return nil, api.Invalid("html", "%s", templateError(err))
+		return nil, api.Invalid("html", "%s", formatTemplateError(err))
 	}
 	if out.HTML, err = executeTemplate("html", t.Execute); err != nil {
 		return nil, err
@@ -402,7 +402,7 @@ func executeTemplate(field string, execute func(io.Writer, any) error) (string, 
 		if errors.Is(err, errTooLong) {
 			return "", api.Invalid(field, "%s", errTooLong)
 		}
-		return "", api.Invalid(field, "%s", templateError(err))
+		return "", api.Invalid(field, "%s", formatTemplateError(err))
 	}
 	return w.String(), nil
 }

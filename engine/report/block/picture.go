@@ -30,7 +30,7 @@ func (b *Bar) Segments() []BarSegment {
 	var out []BarSegment
 	x := 0.0
 	for _, p := range b.Parts {
-		w := b.percentOf(p.Value)
+		w := b.percentOfMax(p.Value)
 		if w <= 0 {
 			continue
 		}
@@ -45,10 +45,10 @@ func (b *Bar) MarkAt() float64 {
 	if b.Mark < 0 {
 		return -1
 	}
-	return drawing.RoundTo2(b.percentOf(b.Mark))
+	return drawing.RoundTo2(b.percentOfMax(b.Mark))
 }
 
-func (b *Bar) percentOf(v float64) float64 {
+func (b *Bar) percentOfMax(v float64) float64 {
 	if !(b.Max > 0) || !(v > 0) {
 		return 0
 	}
@@ -99,13 +99,13 @@ func (t Table) WithoutColumn(at int) Table {
 	return t
 }
 
-func (t Table) barChart(title string, rows []Row, at int) drawing.Drawing {
+func (t Table) barChart(title string, rows []Row, column int) drawing.Drawing {
 	const left, right, step, high = 230.0, 590.0, 22.0, 14.0
 	d := drawing.Drawing{Title: title, Width: drawing.Width}
 	var descriptions []string
 	y := 6.0
 	for _, r := range rows {
-		b := r.Cells[at][0].Bar
+		b := r.Cells[column][0].Bar
 		descriptions = append(descriptions, b.Label)
 		d.Add(
 			drawing.FitLabel(

@@ -30,7 +30,7 @@ func (v *Report) basisSection() []block.Block {
 	}
 	for _, g := range v.Template.Gates {
 		if d := v.Deliverable(g); d != nil {
-			f.Add("Method: "+wording.Humanize(string(g)), block.Prose(wording.OrDefault(d.Method, "not specified")+v.generatedBySuffix(d)))
+			f.Add("Method: "+wording.Humanize(string(g)), block.Prose(wording.OrDefault(d.Method, "not specified")+v.agentRunSuffix(d)))
 			if len(d.Kept) > 0 {
 				f.Add("Edits kept: "+wording.Humanize(string(g)), block.UserText(strings.Join(d.Kept, ", ")))
 			}
@@ -59,8 +59,8 @@ func (v *Report) basisSection() []block.Block {
 	return out
 }
 
-// generatedBySuffix returns a note naming the agent run that produced a draft, or "".
-func (v *Report) generatedBySuffix(d *api.DeliverableVersion) string {
+// agentRunSuffix returns a note naming the agent run that produced a draft, or "".
+func (v *Report) agentRunSuffix(d *api.DeliverableVersion) string {
 	if d.GeneratedByAgentRunID == nil {
 		return ""
 	}

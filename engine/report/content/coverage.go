@@ -208,8 +208,8 @@ func annexAControls(all []frameworkCoverage) (rows []requirementCoverage, ok boo
 	return rows, true
 }
 
-// countStatuses counts the statuses of items, overall and by domain.
-func countStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
+// countControlStatuses counts the statuses of items, overall and by domain.
+func countControlStatuses(items []api.SoAItem) (all map[coverageStatus]int, domains map[string]map[coverageStatus]int) {
 	all, domains = map[coverageStatus]int{}, map[string]map[coverageStatus]int{}
 	for i := range items {
 		o := controlStatus(&items[i])

@@ -26,7 +26,7 @@ func (v *Report) Cover() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
 		Draft: v.DraftReasons, AsOf: wording.Time(v.AsOf), Time: v.AsOf, Tool: v.Tool,
-		Facts: v.mastheadFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
+		Facts: v.aboutReportFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
 		d.Notices = append(d.Notices, "STARTER CATALOG. "+StarterNotice)
@@ -95,19 +95,19 @@ func (v *Report) Section(p SectionID) block.Section {
 		return s
 	case SectionCoverage:
 		s.Title, s.Blocks = "Framework coverage", v.coverageSection()
-		return v.markApproval(s, api.GateSoA)
+		return v.withApprovalNote(s, api.GateSoA)
 	case SectionSoA:
 		s.Title, s.Blocks = "Statement of Applicability", v.soaSection()
-		return v.markApproval(s, api.GateSoA)
+		return v.withApprovalNote(s, api.GateSoA)
 	case SectionGap:
 		s.Title, s.Blocks = "Gap analysis", v.gapSection()
-		return v.markApproval(s, api.GateGapAnalysis)
+		return v.withApprovalNote(s, api.GateGapAnalysis)
 	case SectionMaturity:
 		s.Title, s.Blocks = "Maturity", v.maturitySection()
-		return v.markApproval(s, api.GateMaturity)
+		return v.withApprovalNote(s, api.GateMaturity)
 	case SectionPOAM:
 		s.Title, s.Blocks = "Plan of action and milestones", v.poamSection()
-		return v.markApproval(s, api.GatePOAM)
+		return v.withApprovalNote(s, api.GatePOAM)
 	case SectionDocuments:
 		s.Title, s.Blocks = "Documents", v.documentsSection()
 	case SectionApprovals:
@@ -121,8 +121,8 @@ func (v *Report) Section(p SectionID) block.Section {
 	return s
 }
 
-// markApproval states at the start of a section whether its deliverable is approved.
-func (v *Report) markApproval(s block.Section, g api.Gate) block.Section {
+// withApprovalNote states at the start of a section whether its deliverable is approved.
+func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 	st := v.approvalStatus(g)
 	if !st.approved {
 		s.Draft = st.reason
@@ -143,7 +143,7 @@ func approvalSentence(by, on string) string {
 	return s + "."
 }
 
-func (v *Report) mastheadFacts() block.Facts {
+func (v *Report) aboutReportFacts() block.Facts {
 	var f block.Facts
 	f.Add("Organization", block.UserText(wording.OrDefault(v.Organization.Name, "not specified")))
 	f.Add("Assessment", block.UserText(wording.OrDefault(v.Assessment.Name, "not specified")))
@@ -281,8 +281,8 @@ func formatConfidence(confidence float64, overridden bool) string {
 	return out
 }
 
-// addEdits adds which fields were changed after the draft, and by whom.
-func (v *Report) addEdits(f *block.Facts, it *api.Item) {
+// addEditFact adds which fields were changed after the draft, and by whom.
+func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {
 		return
 	}

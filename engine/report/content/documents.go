@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// removedDocuments returns the file names that items cite but that are no longer documents of the
+// removedCitedDocuments returns the file names that items cite but that are no longer documents of the
 // assessment.
-func (v *Report) removedDocuments() (removed []string) {
+func (v *Report) removedCitedDocuments() (removed []string) {
 	present := make(map[string]bool, len(v.Documents))
 	for _, d := range v.Documents {
 		present[d.ID] = true
@@ -29,7 +29,7 @@ func (v *Report) removedDocuments() (removed []string) {
 }
 
 func (v *Report) documentsSection() []block.Block {
-	removed := v.removedDocuments()
+	removed := v.removedCitedDocuments()
 	if len(v.Documents)+len(removed) == 0 {
 		return []block.Block{block.NewPara("empty", "No documents have been provided as evidence.")}
 	}

@@ -21,7 +21,7 @@ func ExecutiveText(src *Source) string {
 // executiveParagraphs returns the paragraphs of the executive text.
 func (v *Report) executiveParagraphs() []string {
 	out := []string{v.describeSubject()}
-	for _, describe := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeReliance} {
+	for _, describe := range []func() string{v.describeControls, v.describeFindings, v.describeMaturity, v.describePlan, v.describeApprovalAndLimits} {
 		if s := describe(); s != "" {
 			out = append(out, s)
 		}
@@ -46,7 +46,7 @@ func (v *Report) CatalogName() string {
 }
 
 func (v *Report) describeSubject() string {
-	against := wording.And(v.frameworkNames())
+	against := wording.JoinWithAnd(v.frameworkNames())
 	if against == "" {
 		against = "no specific framework"
 	}
@@ -59,7 +59,7 @@ func (v *Report) describeSubject() string {
 	s := fmt.Sprintf("%s examines compliance with %s using the controls of %s, as of %s.",
 		subject, against, v.CatalogName(), wording.LongDate(v.AsOf))
 	switch {
-	case read+len(unread) == 0 && len(v.removedDocuments()) == 0:
+	case read+len(unread) == 0 && len(v.removedCitedDocuments()) == 0:
 		s += " No documents have been provided as evidence."
 	case read+len(unread) == 0:
 	case len(unread) == 0:
@@ -71,7 +71,7 @@ func (v *Report) describeSubject() string {
 			wording.Plural(len(unread), "more", "more"),
 		)
 	}
-	if removed := v.removedDocuments(); len(removed) > 0 {
+	if removed := v.removedCitedDocuments(); len(removed) > 0 {
 		s += fmt.Sprintf(" It relies on %s since been removed.", wording.Plural(len(removed), "document that has", "documents that have"))
 	}
 	return s
@@ -81,7 +81,7 @@ func (v *Report) describeControls() string {
 	if v.SoA == nil {
 		return "The Statement of Applicability has not been drafted yet, so the applicable controls have not been determined."
 	}
-	all, _ := countStatuses(v.SoAItems)
+	all, _ := countControlStatuses(v.SoAItems)
 	excluded := all[statusExcluded]
 	undecided := 0
 	for i := range v.SoAItems {
@@ -119,7 +119,7 @@ func (v *Report) describeControls() string {
 		}
 	}
 	if len(shares) > 0 {
-		s += " Status of the applicable controls, based on the evidence: " + wording.And(shares) + "."
+		s += " Status of the applicable controls, based on the evidence: " + wording.JoinWithAnd(shares) + "."
 	}
 	if n := all[statusNotEvidenced]; n > 0 {
 		s += fmt.Sprintf(
@@ -156,7 +156,7 @@ func (v *Report) describeFindings() string {
 			parts = append(parts, wording.Count(by[s])+" "+wording.Humanize(string(s)))
 		}
 	}
-	s := fmt.Sprintf("The gap analysis has %s: %s.", wording.Plural(len(v.Findings), "finding", "findings"), wording.And(parts))
+	s := fmt.Sprintf("The gap analysis has %s: %s.", wording.Plural(len(v.Findings), "finding", "findings"), wording.JoinWithAnd(parts))
 	top := v.Findings[:min(3, len(v.Findings))]
 	names := make([]string, len(top))
 	for i, f := range top {
@@ -190,7 +190,7 @@ func (v *Report) describeMaturity() string {
 		for i, d := range weak {
 			names[i] = fmt.Sprintf("%s (%.1f)", wording.OrDefault(d.DomainName, v.domainLabel(d.DomainCode)), *d.Mean)
 		}
-		s += " It is lowest in " + wording.And(names) + "."
+		s += " It is lowest in " + wording.JoinWithAnd(names) + "."
 	}
 	return s
 }
@@ -243,13 +243,13 @@ func (v *Report) describePlan() string {
 	}
 	s += "."
 	if first != "" {
-		s += fmt.Sprintf(" The first is due on %s, the last on %s.", formatDueDate(first), formatDueDate(last))
+		s += fmt.Sprintf(" The first is due on %s, the last on %s.", formatLongDate(first), formatLongDate(last))
 	}
 	return s
 }
 
-// formatDueDate formats a date for running text.
-func formatDueDate(d api.Date) string {
+// formatLongDate formats a date for running text.
+func formatLongDate(d api.Date) string {
 	if t, ok := parseDate(d); ok {
 		return wording.LongDate(t)
 	}
@@ -261,7 +261,7 @@ func (v *Report) isOverdue(it *api.POAMItem) bool {
 	return it.IsOpen() && it.CurrentDueDate() != "" && !v.AsOf.IsZero() && it.CurrentDueDate() < api.DateOf(v.AsOf)
 }
 
-func (v *Report) describeReliance() string {
+func (v *Report) describeApprovalAndLimits() string {
 	var s []string
 	if len(v.DraftReasons) > 0 {
 		s = append(s, "This is a draft. "+strings.Join(v.DraftReasons, " "))

@@ -105,8 +105,8 @@ func (v *Report) flowBlocks() []block.Block {
 					block.Number(d.controls),
 					block.Number(d.evidenced),
 					block.Number(d.controls - d.evidenced),
-					formatCounts(d.frameworks, "\n"),
-					formatCounts(d.documents, ", "),
+					countsCell(d.frameworks, "\n"),
+					countsCell(d.documents, ", "),
 				},
 			},
 		)
@@ -114,8 +114,8 @@ func (v *Report) flowBlocks() []block.Block {
 	return []block.Block{block.Heading{ID: v.anchors.assign("coverage", "flow"), Text: "From frameworks to evidence"}, t, v.flowPicture(all)}
 }
 
-// formatCounts returns names with their counts, largest first.
-func formatCounts(n map[string]int, separator string) block.Cell {
+// countsCell returns names with their counts, largest first.
+func countsCell(n map[string]int, separator string) block.Cell {
 	var out []string
 	for _, name := range keysByCount(n) {
 		out = append(out, fmt.Sprintf("%s: %s", name, wording.Count(n[name])))
@@ -209,16 +209,16 @@ func (v *Report) flowPicture(all []domainFlow) block.Picture {
 			shown[[2]string{name, noEvidence}] += float64(d.controls - d.evidenced)
 		}
 	}
-	first, second := left.streamsTo(&middle, asked), middle.streamsTo(&right, shown)
+	first, second := left.addStreamsTo(&middle, asked), middle.addStreamsTo(&right, shown)
 	return block.Picture{Drawing: layOutFlow(&left, &middle, &right, first, second)}
 }
 
-// streamsTo returns the streams to another stage, ordered to minimize crossings, and sets the sizes
+// addStreamsTo returns the streams to another stage, ordered to minimize crossings, and sets the sizes
 // of the nodes.
-func (s *flowStage) streamsTo(to *flowStage, n map[[2]string]float64) (out []flowStream) {
+func (s *flowStage) addStreamsTo(to *flowStage, weights map[[2]string]float64) (out []flowStream) {
 	for _, a := range s.names {
 		for _, b := range to.names {
-			if w := n[[2]string{a, b}]; w > 0 {
+			if w := weights[[2]string{a, b}]; w > 0 {
 				out = append(out, flowStream{from: a, to: b, n: w})
 				s.usedOut[a] += w
 				to.usedIn[b] += w
@@ -265,7 +265,7 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 			if s.to == noEvidence {
 				fill = "missing"
 			}
-			d.Add(drawing.Area{Points: ribbonPoints(x0, a, x1, b, w), Fill: solidFill(fill), Opacity: 0.42})
+			d.Add(drawing.Area{Points: streamOutline(x0, a, x1, b, w), Fill: solidFill(fill), Opacity: 0.42})
 		}
 	}
 	draw(left, middle, first, x[0]+node, x[1])
@@ -328,8 +328,8 @@ func shortenName(s string) string {
 	return s
 }
 
-// ribbonPoints returns the outline of an S-shaped stream of width w between two points.
-func ribbonPoints(x0, y0, x1, y1, w float64) []drawing.Point {
+// streamOutline returns the outline of an S-shaped stream of width w between two points.
+func streamOutline(x0, y0, x1, y1, w float64) []drawing.Point {
 	const steps = 16
 	out := make([]drawing.Point, 0, 2*steps+2)
 	at := func(i int) (x, bend float64) {

@@ -30,8 +30,8 @@ func parseDate(d api.Date) (time.Time, bool) {
 
 func truncateToDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// startDate returns the date an item was added to the plan, or the data's date if that is unknown.
-func (v *Report) startDate(it *api.POAMItem) time.Time {
+// addedToPlanDate returns the date an item was added to the plan, or the data's date if that is unknown.
+func (v *Report) addedToPlanDate(it *api.POAMItem) time.Time {
 	if it.CreatedAt.IsZero() || it.CreatedAt.After(v.AsOf) && !v.AsOf.IsZero() {
 		return truncateToDay(v.AsOf)
 	}
@@ -40,7 +40,7 @@ func (v *Report) startDate(it *api.POAMItem) time.Time {
 
 // ganttRows returns the open items with a due date, sorted by it, and the number of items left out.
 func (v *Report) ganttRows() (out []ganttRow, more int) {
-	for _, it := range v.byDueDate() {
+	for _, it := range v.openItemsByDueDate() {
 		to, ok := parseDate(it.CurrentDueDate())
 		if !ok {
 			continue
@@ -49,7 +49,7 @@ func (v *Report) ganttRows() (out []ganttRow, more int) {
 			more++
 			continue
 		}
-		from := v.startDate(it)
+		from := v.addedToPlanDate(it)
 		if from.After(to) {
 			from = to
 		}
@@ -265,8 +265,8 @@ func (v *Report) findingsByID() map[string]*api.Finding {
 	return out
 }
 
-// countByAge counts open items by age and severity; the last row counts those of unknown age.
-func (v *Report) countByAge() [][]int {
+// countOpenItemsByAge counts open items by age and severity; the last row counts those of unknown age.
+func (v *Report) countOpenItemsByAge() [][]int {
 	out, findings := make([][]int, len(ageBrackets)+1), v.findingsByID()
 	for i := range out {
 		out[i] = make([]int, len(api.Severities)+1)
@@ -296,7 +296,7 @@ func (v *Report) countByAge() [][]int {
 	return out
 }
 
-func (v *Report) ageTable() block.Table {
+func (v *Report) planAgeTable() block.Table {
 	t := block.Table{
 		Caption: "Open items by age and severity",
 		Columns: []block.Column{{Name: "Found", Width: 5}, {Name: "All", Width: 2, Number: true}},
@@ -305,7 +305,7 @@ func (v *Report) ageTable() block.Table {
 		t.Columns = append(t.Columns, block.Column{Name: wording.Label(string(s)), Width: 4, Number: true, Swatch: string(s)})
 	}
 	t.Columns = append(t.Columns, block.Column{Name: "Picture", Width: 7, Picture: true})
-	most, all := 1, v.countByAge()
+	most, all := 1, v.countOpenItemsByAge()
 	for _, by := range all {
 		most = max(most, sumInts(by))
 	}

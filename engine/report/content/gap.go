@@ -97,7 +97,7 @@ func (v *Report) notEvidencedTable() block.Table {
 		t.Rows = append(t.Rows, block.Row{ID: v.ids.findings[i], Cells: []block.Cell{
 			block.Badge(string(f.Severity), wording.Label(string(f.Severity))).With(block.Span{Text: fmt.Sprintf(" %.1f", f.SeverityPoints)}),
 			v.controlCell(block.Span{Text: f.ControlCode}, f.ControlTitle), v.requirementsCell(f.RequirementCodes),
-			ask.With(nearbyPlacesCell(f.Evidence)...),
+			ask.With(relatedPassagesCell(f.Evidence)...),
 		}})
 	}
 	return t
@@ -190,7 +190,7 @@ func (v *Report) findingCard(i int) block.Card {
 	if !f.InCatalog {
 		d.Add("Catalog", block.Text("the catalog has no control with this code"))
 	}
-	v.addEdits(&d, &f.Item)
+	v.addEditFact(&d, &f.Item)
 	c.Blocks = append(c.Blocks, d)
 	if len(f.Evidence) == 0 {
 		c.Blocks = append(c.Blocks, block.NewPara("empty", "No supporting passage was found."))
@@ -202,8 +202,8 @@ func (v *Report) findingCard(i int) block.Card {
 // maxNearbyPlaces is the maximum number of related locations in a row.
 const maxNearbyPlaces = 3
 
-// nearbyPlacesCell lists the locations of related passages in short form.
-func nearbyPlacesCell(all []api.Evidence) block.Cell {
+// relatedPassagesCell lists the locations of related passages in short form.
+func relatedPassagesCell(all []api.Evidence) block.Cell {
 	var at []string
 	for _, e := range all {
 		p := wording.OrDefault(e.DocumentTitle, e.Filename)

@@ -89,7 +89,7 @@ func (v *Report) heatMapPicture() block.Picture {
 						Size:   drawing.SmallLabelSize,
 						Text:   wording.Count(n),
 						Anchor: drawing.Middle,
-						Color:  drawing.TextOn(shade),
+						Color:  drawing.TextColorOn(shade),
 						Bold:   true,
 					},
 				)

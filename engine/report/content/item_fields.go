@@ -9,24 +9,24 @@ import (
 )
 
 // ItemFields returns the items that a workbook layout lists.
-func (v *Report) ItemFields(layout string) (out []workbook.Fields) {
-	switch layout {
+func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
+	switch layoutName {
 	case TemplateSoA:
 		for i := range v.SoAItems {
 			it := &v.SoAItems[i]
-			out = append(out, v.addItemContext(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
+			out = append(out, v.withItemContext(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
 		}
 		return out
 	case TemplateGapAnalysis:
 		for i := range v.Findings {
 			it := &v.Findings[i]
-			out = append(out, v.addItemContext(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
+			out = append(out, v.withItemContext(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
 		}
 		return out
 	case TemplateMaturity:
 		for i := range v.Scores {
 			it := &v.Scores[i]
-			out = append(out, v.addItemContext(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
+			out = append(out, v.withItemContext(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
 		}
 		return out
 	}
@@ -38,14 +38,14 @@ func (v *Report) ItemFields(layout string) (out []workbook.Fields) {
 		it := &v.POAMItems[i]
 		out = append(
 			out,
-			v.addPlanContext(v.addItemContext(workbook.RemediationFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
+			v.withPlanContext(v.withItemContext(workbook.POAMItemFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
 		)
 	}
 	return out
 }
 
-// addItemContext adds fields that are derived from other items.
-func (v *Report) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, found []api.Evidence) workbook.Fields {
+// withItemContext adds fields that are derived from other items.
+func (v *Report) withItemContext(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "domain":
@@ -53,7 +53,7 @@ func (v *Report) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, fou
 		case "requirements":
 			return wording.Requirements(it.RequirementCodes), true
 		case "evidence":
-			return formatEvidence(found), true
+			return formatEvidence(evidence), true
 		case "edited_by":
 			return v.optionalPersonName(it.EditedBy), true
 		case "version", "version_status":
@@ -70,8 +70,8 @@ func (v *Report) addItemContext(f workbook.Fields, it *api.Item, g api.Gate, fou
 	})
 }
 
-// addPlanContext adds fields that a plan item takes from its finding.
-func (v *Report) addPlanContext(f workbook.Fields, it *api.POAMItem, from *api.Finding) workbook.Fields {
+// withPlanContext adds fields that a plan item takes from its finding.
+func (v *Report) withPlanContext(f workbook.Fields, it *api.POAMItem, finding *api.Finding) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "overdue":
@@ -79,17 +79,17 @@ func (v *Report) addPlanContext(f workbook.Fields, it *api.POAMItem, from *api.F
 		case "status_date":
 			return wording.Date(&it.UpdatedAt), true
 		case "detected_on":
-			if from != nil {
-				return wording.Date(&from.CreatedAt), true
+			if finding != nil {
+				return wording.Date(&finding.CreatedAt), true
 			}
 			return wording.Date(&it.CreatedAt), true
 		case "detector":
-			if from != nil {
-				return from.Source, true
+			if finding != nil {
+				return finding.Source, true
 			}
 			return "", true
 		case "documents":
-			return joinLines(findingDocuments(from)), true
+			return joinLines(findingDocuments(finding)), true
 		}
 		return "", false
 	})

@@ -18,7 +18,7 @@ func (v *Report) maturitySection() []block.Block {
 	out := []block.Block{block.Heading{ID: v.anchors.assign("maturity", "levels"), Text: "Maturity levels"}, levelTable(v.Scores)}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		out = append(out, block.Heading{ID: v.anchors.assign("maturity", "domains"), Text: "By domain"})
-		out = append(out, v.maturityBlocks()...)
+		out = append(out, v.domainMaturityBlocks()...)
 	}
 	if len(v.Scores) == 0 {
 		return append(out, block.NewPara("empty", "The maturity assessment has no scores."))
@@ -75,8 +75,8 @@ func levelTable(scores []api.MaturityScore) block.Table {
 	return t
 }
 
-// maturityBlocks returns the domains as a table with bars, and a radar chart.
-func (v *Report) maturityBlocks() []block.Block {
+// domainMaturityBlocks returns the domains as a table with bars, and a radar chart.
+func (v *Report) domainMaturityBlocks() []block.Block {
 	t := block.Table{Caption: "Maturity by domain; the line in each bar marks the target", Columns: []block.Column{
 		{Name: "Domain", Width: 8},
 		{Name: "Controls", Width: 3, Number: true},
@@ -166,7 +166,7 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 			f.AddText("Rationale", s.Rationale)
 		}
 		f.AddText("Note", wording.OrEmpty(s.Note))
-		v.addEdits(&f, &s.Item)
+		v.addEditFact(&f, &s.Item)
 		var detail []block.Block
 		if len(f.Items) > 0 {
 			detail = append(detail, f)

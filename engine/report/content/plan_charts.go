@@ -23,9 +23,9 @@ type burnDownStep struct {
 	due, remaining int
 }
 
-// burnDown returns how the number of open items decreases by due date, in periods of a month or
+// computeBurnDown returns how the number of open items decreases by due date, in periods of a month or
 // longer. start is the number of open items; items without a date remain at the end.
-func (v *Report) burnDown() (start int, steps []burnDownStep) {
+func (v *Report) computeBurnDown() (start int, steps []burnDownStep) {
 	var due []time.Time
 	for i := range v.POAMItems {
 		it := &v.POAMItems[i]
@@ -63,7 +63,7 @@ func (v *Report) burnDown() (start int, steps []burnDownStep) {
 
 // burnDownBlocks returns the burn-down as a table and a chart.
 func (v *Report) burnDownBlocks() []block.Block {
-	start, steps := v.burnDown()
+	start, steps := v.computeBurnDown()
 	if len(steps) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	const left, right, top, bottom = 50.0, 660.0, 20.0, 230.0
 	d := drawing.Drawing{Title: "Burn-down of the plan", Width: drawing.Width, Height: 262}
 	y := func(n float64) float64 { return bottom - (bottom-top)*n/float64(max(start, 1)) }
-	grid := niceStep(start)
+	grid := roundGridStep(start)
 	for n := 0; n <= start; n += grid {
 		d.Add(
 			drawing.Line{Points: []drawing.Point{{X: left, Y: y(float64(n))}, {X: right, Y: y(float64(n))}}, Color: drawing.Rule, Width: 1},
@@ -147,8 +147,8 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// niceStep returns a round step size of which four to eight reach n.
-func niceStep(n int) int {
+// roundGridStep returns a round step size of which four to eight reach n.
+func roundGridStep(n int) int {
 	step := 1
 	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {
 		if n/step <= 8 {
@@ -180,8 +180,8 @@ func (v *Report) countBySeverityAndEffort() (by [][]int, all int) {
 	return by, all
 }
 
-// quadrantBlocks returns impact and effort as a table and a chart.
-func (v *Report) quadrantBlocks() []block.Block {
+// impactEffortBlocks returns impact and effort as a table and a chart.
+func (v *Report) impactEffortBlocks() []block.Block {
 	by, all := v.countBySeverityAndEffort()
 	if all == 0 {
 		return nil
@@ -197,18 +197,18 @@ func (v *Report) quadrantBlocks() []block.Block {
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	return []block.Block{t, quadrantChart(by)}
+	return []block.Block{t, impactEffortChart(by)}
 }
 
-// quadrantChart draws the counts as discs: impact upward, effort to the right.
-func quadrantChart(by [][]int) block.Picture {
+// impactEffortChart draws the counts as discs: impact upward, effort to the right.
+func impactEffortChart(counts [][]int) block.Picture {
 	const left, top, wide, high = 110.0, 24.0, 130.0, 64.0
 	most := 1
-	for _, r := range by {
+	for _, r := range counts {
 		most = max(most, slices.Max(r))
 	}
-	d := drawing.Drawing{Title: "Impact and effort of open items", Width: 660, Height: top + high*float64(len(by)) + 44}
-	right, bottom, half, mid := left+wide*float64(len(efforts)), top+high*float64(len(by)), left+wide*2, top+high*2
+	d := drawing.Drawing{Title: "Impact and effort of open items", Width: 660, Height: top + high*float64(len(counts)) + 44}
+	right, bottom, half, mid := left+wide*float64(len(efforts)), top+high*float64(len(counts)), left+wide*2, top+high*2
 	for _, q := range []struct {
 		x, y, w, h float64
 		fill       drawing.ColorName
@@ -231,7 +231,7 @@ func quadrantChart(by [][]int) block.Picture {
 			drawing.Label{X: left - 10, Y: y + 4, Size: drawing.LabelSize, Text: wording.Label(string(s)), Anchor: drawing.End, Color: drawing.Ink},
 		)
 		for e := range efforts {
-			n := by[i][e]
+			n := counts[i][e]
 			if n == 0 {
 				continue
 			}

@@ -17,8 +17,8 @@ func (v *Report) poamSection() []block.Block {
 	if len(v.POAMItems) == 0 {
 		return []block.Block{block.NewPara("empty", "The plan of action and milestones has no items.")}
 	}
-	out := []block.Block{block.Heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"}, v.planStatusTable(), v.ageTable()}
-	out = append(out, v.quadrantBlocks()...)
+	out := []block.Block{block.Heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"}, v.planStatusTable(), v.planAgeTable()}
+	out = append(out, v.impactEffortBlocks()...)
 	out = append(out, block.Heading{ID: v.anchors.assign("plan-part", "due"), Text: "Upcoming due dates"}, v.nextDueTable())
 	out = append(out, v.burnDownBlocks()...)
 	out = append(out, v.ganttBlocks()...)
@@ -54,8 +54,8 @@ func (v *Report) planStatusTable() block.Table {
 	return t
 }
 
-// byDueDate returns the open items by due date, those without a date last.
-func (v *Report) byDueDate() []*api.POAMItem {
+// openItemsByDueDate returns the open items by due date, those without a date last.
+func (v *Report) openItemsByDueDate() []*api.POAMItem {
 	var out []*api.POAMItem
 	for i := range v.POAMItems {
 		if v.POAMItems[i].IsOpen() {
@@ -173,7 +173,7 @@ func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 	f.AddText("Vendor dependency", wording.OrEmpty(it.VendorDependency))
 	f.AddText("Comments", wording.OrEmpty(it.Comments))
 	f.AddList("Milestones", v.milestoneLines(it))
-	v.addEdits(&f, &it.Item)
+	v.addEditFact(&f, &it.Item)
 	if len(f.Items) == 0 {
 		return nil
 	}

@@ -43,9 +43,9 @@ func csvColumns(specific ...string) []string {
 	return append(append(append([]string{}, leadingColumns...), specific...), trailingColumns...)
 }
 
-// Rows returns the column names and the items of a template that lists those of one deliverable. A
+// CSVRows returns the column names and the items of a template that lists those of one deliverable. A
 // deliverable that has not been drafted has no items.
-func (v *Report) Rows() (header []string, items iter.Seq[[]string]) {
+func (v *Report) CSVRows() (header []string, items iter.Seq[[]string]) {
 	switch v.Template.Name {
 	case TemplateSoA:
 		return v.soaRows()

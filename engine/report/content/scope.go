@@ -39,7 +39,7 @@ func (v *Report) scopeSection() []block.Block {
 		f.AddList(l.name, l.items)
 	}
 	if len(s.EditedFields) > 0 {
-		v.addEdits(&f, &api.Item{EditedFields: s.EditedFields})
+		v.addEditFact(&f, &api.Item{EditedFields: s.EditedFields})
 	}
 	return []block.Block{
 		f,

@@ -34,7 +34,7 @@ func (v *Report) coverageSection() []block.Block {
 		out = append(
 			out,
 			block.Heading{ID: v.anchors.assign("coverage", "annex a"), Text: "ISO 27001: all controls of Annex A"},
-			v.annexTable(annex),
+			v.annexATable(annex),
 		)
 	}
 	for i := range v.coverage {
@@ -66,8 +66,8 @@ func (v *Report) coverageTable() block.Table {
 }
 
 // newStatusTable returns an empty table of counts by status, with a bar.
-func newStatusTable(caption, first string) block.Table {
-	t := block.Table{Caption: caption, Columns: []block.Column{{Name: first, Width: 5}, {Name: "All", Width: 2, Number: true}}}
+func newStatusTable(caption, firstHeader string) block.Table {
+	t := block.Table{Caption: caption, Columns: []block.Column{{Name: firstHeader, Width: 5}, {Name: "All", Width: 2, Number: true}}}
 	for _, o := range coverageStatuses {
 		t.Columns = append(t.Columns, block.Column{Name: o.displayName(), Width: 4, Number: true, Swatch: string(o)})
 	}
@@ -94,9 +94,9 @@ func newStatusRow(name block.Cell, title string, counts map[coverageStatus]int) 
 	return block.Row{Cells: append(cells, block.Cell{{Bar: b}})}
 }
 
-// annexTable lists the Annex A controls as ISO 27001 6.1.3 d requires: each with its inclusion, the
+// annexATable lists the Annex A controls as ISO 27001 6.1.3 d requires: each with its inclusion, the
 // justification, and whether it is implemented.
-func (v *Report) annexTable(rows []requirementCoverage) block.Table {
+func (v *Report) annexATable(rows []requirementCoverage) block.Table {
 	t := block.Table{Caption: "Annex A in order, with reasons and status", Empty: "The catalog has no Annex A controls.", Columns: []block.Column{
 		{Name: "Annex A", Width: 5},
 		{Name: "Included", Width: 3},
@@ -216,7 +216,7 @@ func (v *Report) soaSection() []block.Block {
 	if len(v.SoAItems) == 0 {
 		return []block.Block{block.NewPara("empty", "The Statement of Applicability has no items.")}
 	}
-	_, domains := countStatuses(v.SoAItems)
+	_, domains := countControlStatuses(v.SoAItems)
 	codes := slices.Sorted(maps.Keys(domains))
 	slices.SortFunc(codes, scf.CompareNatural)
 	by := newStatusTable("Controls by domain and status", "Domain")
@@ -309,7 +309,7 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 		}
 	}
 	f.AddText("Note", wording.OrEmpty(it.Note))
-	v.addEdits(&f, &it.Item)
+	v.addEditFact(&f, &it.Item)
 	var out []block.Block
 	if len(f.Items) > 0 {
 		out = append(out, f)

@@ -20,7 +20,7 @@ func TestAnnexSaysAReasonOnce(t *testing.T) {
 	}
 	v := New(&Source{}, TemplateFull, "", false)
 	var said string
-	for _, x := range v.annexTable([]requirementCoverage{r}).Rows[0].Cells[2] {
+	for _, x := range v.annexATable([]requirementCoverage{r}).Rows[0].Cells[2] {
 		said += x.Text
 	}
 	if want := "AST-01, AST-02: It concerns every organization.\nAST-03: The organization has facilities."; !strings.Contains(said, want) {

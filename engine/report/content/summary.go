@@ -32,18 +32,18 @@ func (v *Report) summarySection() []block.Block {
 	}
 	if v.MaturitySummary != nil && len(v.MaturitySummary.Domains) > 0 {
 		out = append(out, block.Heading{ID: v.anchors.assign("summary", "maturity"), Text: "Maturity by domain"})
-		out = append(out, v.maturityBlocks()...)
+		out = append(out, v.domainMaturityBlocks()...)
 	}
 	if v.POAM != nil && len(v.POAMItems) > 0 {
 		out = append(out, block.Heading{ID: v.anchors.assign("summary", "plan"), Text: "Upcoming due dates"}, v.nextDueTable())
-		out = append(out, v.quadrantBlocks()...)
+		out = append(out, v.impactEffortBlocks()...)
 	}
 	return out
 }
 
 func (v *Report) keyFigureTiles() block.Facts {
 	f := block.Facts{Tiles: true}
-	all, _ := countStatuses(v.SoAItems)
+	all, _ := countControlStatuses(v.SoAItems)
 	if v.SoA != nil {
 		in := 0
 		for i := range v.SoAItems {
@@ -186,7 +186,7 @@ func (v *Report) nextDueTable() block.Table {
 			Width: 4,
 		}, {Name: "Item", Width: 3}, {Name: "Severity", Width: 4}, {Name: "Corrective action (summary)", Width: 13}, {Name: "Owner", Width: 4},
 	}, Empty: "The plan has no open items."}
-	for _, it := range v.byDueDate() {
+	for _, it := range v.openItemsByDueDate() {
 		if len(t.Rows) == maxTopFindings {
 			break
 		}

@@ -160,10 +160,10 @@ func (p SectionID) Layout() (l workbook.Layout, ok bool) {
 	}[p])
 }
 
-// ReadableTemplate returns the template that shows the same content as a page: usually the template
+// ReadableTemplateFor returns the template that shows the same content as a page: usually the template
 // itself; for a workbook with a prescribed layout the plan it contains; for machine-readable
 // documents the closest equivalent.
-func ReadableTemplate(template string) string {
+func ReadableTemplateFor(template string) string {
 	if t, ok := FindTemplate(template); ok {
 		if _, ok := t.PrescribedLayout(); ok {
 			return TemplatePOAM

@@ -18,7 +18,7 @@ func (v *Report) Charts() (out []workbook.Chart) {
 		out = append(out, v.severityChart(), v.heatMapChart())
 	}
 	if v.Template.HasDeliverable(api.GateSoA) && v.SoA != nil {
-		out = append(out, v.statusChart())
+		out = append(out, v.controlStatusChart())
 		if len(v.coverage) > 0 {
 			out = append(out, v.coverageChart())
 		}
@@ -124,7 +124,7 @@ func (v *Report) planCharts() []workbook.Chart {
 		Type:           workbook.ChartStacked,
 		Series:         severitySeries(),
 	}
-	for i, n := range v.countByAge() {
+	for i, n := range v.countOpenItemsByAge() {
 		name := "unknown"
 		if i < len(ageBrackets) {
 			name = ageBrackets[i].name + " ago"
@@ -135,7 +135,7 @@ func (v *Report) planCharts() []workbook.Chart {
 		Title: "Burn-down of open items if each is completed by its due date", CategoryHeader: "Period", Type: workbook.ChartLines,
 		Series: []workbook.Series{{Name: "Left", Color: drawing.Level}, {Name: "Due", Color: "high"}},
 	}
-	start, steps := v.burnDown()
+	start, steps := v.computeBurnDown()
 	burn.Rows = append(burn.Rows, workbook.ChartRow{Name: "now", Values: []*float64{floatPointer(start), nil}})
 	for _, s := range steps {
 		burn.Rows = append(burn.Rows, workbook.ChartRow{Name: s.name, Values: []*float64{floatPointer(s.remaining), floatPointer(s.due)}})
@@ -169,8 +169,8 @@ func (v *Report) planCharts() []workbook.Chart {
 }
 
 // newStatusChart returns a bar chart whose segments are statuses.
-func newStatusChart(title, first string, shown []coverageStatus) workbook.Chart {
-	f := workbook.Chart{Title: title, CategoryHeader: first, Type: workbook.ChartStacked}
+func newStatusChart(title, categoryHeader string, shown []coverageStatus) workbook.Chart {
+	f := workbook.Chart{Title: title, CategoryHeader: categoryHeader, Type: workbook.ChartStacked}
 	for _, o := range shown {
 		f.Series = append(f.Series, workbook.Series{Name: o.displayName(), Color: drawing.FillOrDefault(string(o))})
 	}
@@ -190,10 +190,10 @@ func (v *Report) coverageChart() workbook.Chart {
 	return f
 }
 
-func (v *Report) statusChart() workbook.Chart {
+func (v *Report) controlStatusChart() workbook.Chart {
 	shown := coverageStatuses[:len(coverageStatuses)-1] // a control is never unmapped
 	f := newStatusChart("Controls by domain and status", "Domain", shown)
-	_, domains := countStatuses(v.SoAItems)
+	_, domains := countControlStatuses(v.SoAItems)
 	codes := slices.Sorted(maps.Keys(domains))
 	slices.SortFunc(codes, scf.CompareNatural)
 	for _, d := range codes {

@@ -79,8 +79,8 @@ const (
 	Level      ColorName = "level"
 )
 
-// TextOn returns the color of text on a fill.
-func TextOn(fill ColorName) ColorName { return "on-" + fill }
+// TextColorOn returns the color of text on a fill.
+func TextColorOn(fill ColorName) ColorName { return "on-" + fill }
 
 // HeatShade returns the shade of a step from 0 (nothing) to HeatSteps.
 func HeatShade(step int) ColorName {
@@ -191,11 +191,11 @@ func NewTheme(accent, band *Color) (Theme, error) {
 }
 
 // Color returns the color for n on a light page, or Soft if n is unknown.
-func (t Theme) Color(n ColorName) Color { return t.resolve(n, false) }
+func (t Theme) Color(n ColorName) Color { return t.resolveColor(n, false) }
 
-func (t Theme) resolve(n ColorName, forDarkPage bool) Color {
+func (t Theme) resolveColor(n ColorName, forDarkPage bool) Color {
 	if under, is := strings.CutPrefix(string(n), "on-"); is {
-		return t.resolve(ColorName(under), forDarkPage).readableInk()
+		return t.resolveColor(ColorName(under), forDarkPage).readableInk()
 	}
 	switch {
 	case n == Accent && t.accent != nil:
@@ -272,8 +272,8 @@ var BadgeClasses = []string{
 	"informational",
 }
 
-// ExpandColors replaces color names in braces, such as {accent}, with their values.
-func (t Theme) ExpandColors(text string) string {
+// ReplaceColorNames replaces color names in braces, such as {accent}, with their values.
+func (t Theme) ReplaceColorNames(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {
 		pairs = append(pairs, "{"+string(x.name)+"}", t.Color(x.name).Hex())

@@ -43,7 +43,7 @@ func TestThemeNeedsContrast(t *testing.T) {
 		t.Errorf("%v, %v, %v", theme.Color(Accent), theme.Color(Band), err)
 	}
 	for _, x := range tones {
-		if c := ContrastRatio(theme.Color(x.name), theme.Color(TextOn(x.name))); c < MinContrast {
+		if c := ContrastRatio(theme.Color(x.name), theme.Color(TextColorOn(x.name))); c < MinContrast {
 			t.Errorf("text on %s has a contrast of %.1f:1", x.name, c)
 		}
 	}
@@ -56,7 +56,7 @@ func TestPNG(t *testing.T) {
 	d := Drawing{Width: 100, Height: 40}
 	d.Add(Box{X: 10, Y: 10, W: 20, H: 20, Fill: Accent}, Label{X: 50, Y: 20, Size: 12, Text: "text", Color: Ink})
 	var b bytes.Buffer
-	if err := d.PNG(&b, Theme{}); err != nil {
+	if err := d.WritePNG(&b, Theme{}); err != nil {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&b)

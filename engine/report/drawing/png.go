@@ -19,8 +19,8 @@ const (
 	maxPixels     = 4000
 )
 
-// PNG writes the drawing on a white background at print resolution.
-func (d *Drawing) PNG(w io.Writer, t Theme) error {
+// WritePNG writes the drawing on a white background at print resolution.
+func (d *Drawing) WritePNG(w io.Writer, t Theme) error {
 	scale := math.Min(pixelsPerUnit, maxPixels/math.Max(math.Max(d.Width, d.Height), 1))
 	c := &canvas{
 		theme: t,
@@ -43,7 +43,7 @@ type canvas struct {
 	buf   sfnt.Buffer
 }
 
-func (c *canvas) nrgba(n ColorName, opacity float64) color.Color {
+func (c *canvas) colorWithOpacity(n ColorName, opacity float64) color.Color {
 	x := c.theme.Color(n)
 	if opacity <= 0 || opacity > 1 {
 		opacity = 1
@@ -51,8 +51,8 @@ func (c *canvas) nrgba(n ColorName, opacity float64) color.Color {
 	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
-// fill fills a path within a box of the image, in pixels.
-func (c *canvas) fill(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
+// fillPath fills a path within a box of the image, in pixels.
+func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
 	box := image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1))+1, int(math.Ceil(y1))+1).Intersect(c.img.Bounds())
 	if box.Empty() {
 		return
@@ -71,7 +71,7 @@ func (c *canvas) polygon(all []Point, with color.Color) {
 	for _, p := range all {
 		x0, y0, x1, y1 = math.Min(x0, p.X), math.Min(y0, p.Y), math.Max(x1, p.X), math.Max(y1, p.Y)
 	}
-	c.fill(x0*c.scale, y0*c.scale, x1*c.scale, y1*c.scale, with, func(r *vector.Rasterizer, x, y float32) {
+	c.fillPath(x0*c.scale, y0*c.scale, x1*c.scale, y1*c.scale, with, func(r *vector.Rasterizer, x, y float32) {
 		for i, p := range all {
 			px, py := float32(p.X*c.scale)-x, float32(p.Y*c.scale)-y
 			if i == 0 {
@@ -114,8 +114,8 @@ func (s Box) paint(c *canvas) {
 		return
 	}
 	if s.Fill != "" {
-		c.rect(s.X, s.Y, s.W, s.H, c.nrgba(s.Fill, 1))
-		over := c.nrgba(Ink, 0.55)
+		c.rect(s.X, s.Y, s.W, s.H, c.colorWithOpacity(s.Fill, 1))
+		over := c.colorWithOpacity(Ink, 0.55)
 		DrawHatch(
 			s.X,
 			s.Y,
@@ -139,7 +139,7 @@ func (s Box) paint(c *canvas) {
 }
 
 func (s Line) paint(c *canvas) {
-	with, n := c.nrgba(s.Color, 1), len(s.Points)
+	with, n := c.colorWithOpacity(s.Color, 1), len(s.Points)
 	for i := range s.Points {
 		if i+1 == n && !s.Closed {
 			break
@@ -158,9 +158,9 @@ func (s Line) paint(c *canvas) {
 	}
 }
 
-func (s Area) paint(c *canvas) { c.polygon(s.Points, c.nrgba(s.Fill, s.Opacity)) }
+func (s Area) paint(c *canvas) { c.polygon(s.Points, c.colorWithOpacity(s.Fill, s.Opacity)) }
 
-func (s Dot) paint(c *canvas) { c.disc(s.X, s.Y, s.R, c.nrgba(s.Fill, 1)) }
+func (s Dot) paint(c *canvas) { c.disc(s.X, s.Y, s.R, c.colorWithOpacity(s.Fill, 1)) }
 
 func (s Label) paint(c *canvas) {
 	x, f := s.X, fontFor(s.Bold)
@@ -170,12 +170,12 @@ func (s Label) paint(c *canvas) {
 	case End:
 		x -= w
 	}
-	with, ppem := c.nrgba(s.Color, 1), s.Size*c.scale
+	with, ppem := c.colorWithOpacity(s.Color, 1), s.Size*c.scale
 	left, top := x*c.scale, s.Y*c.scale
 	for _, char := range s.Text {
 		i, a := lookUpGlyph(f, &c.buf, char)
 		if segments, err := f.LoadGlyph(&c.buf, i, fixed.Int26_6(math.Round(ppem*64)), nil); err == nil && len(segments) > 0 {
-			c.fill(
+			c.fillPath(
 				left-ppem,
 				top-ppem*1.2,
 				left+ppem*1.5,

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing for a page that includes CSS and PatternDefs, as an image with a name and
+// SVG returns the drawing for a page that includes CSS and SVGPatternDefs, as an image with a name and
 // a description whose parts are not keyboard focusable.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
@@ -118,10 +118,10 @@ func (t Theme) CSS() string {
 	var b strings.Builder
 	declare := func(dark bool) {
 		for _, x := range tones {
-			fmt.Fprintf(&b, "--%s:%s;", x.name, t.resolve(x.name, dark).CSS())
+			fmt.Fprintf(&b, "--%s:%s;", x.name, t.resolveColor(x.name, dark).CSS())
 		}
 		for i := 0; i <= HeatSteps; i++ {
-			fmt.Fprintf(&b, "--%s:%s;", TextOn(HeatShade(i)), t.resolve(TextOn(HeatShade(i)), dark).CSS())
+			fmt.Fprintf(&b, "--%s:%s;", TextColorOn(HeatShade(i)), t.resolveColor(TextColorOn(HeatShade(i)), dark).CSS())
 		}
 	}
 	b.WriteString(":root{")
@@ -138,7 +138,7 @@ func (t Theme) CSS() string {
 		fmt.Fprintf(&b, ".f-%s{fill:%s}.s-%s{stroke:var(--%s)}", x.name, fill, x.name, x.name)
 	}
 	for i := 0; i <= HeatSteps; i++ {
-		fmt.Fprintf(&b, ".f-%s{fill:var(--%s)}", TextOn(HeatShade(i)), TextOn(HeatShade(i)))
+		fmt.Fprintf(&b, ".f-%s{fill:var(--%s)}", TextColorOn(HeatShade(i)), TextColorOn(HeatShade(i)))
 	}
 	b.WriteByte('\n')
 	for _, class := range BadgeClasses {
@@ -149,8 +149,8 @@ func (t Theme) CSS() string {
 	return b.String()
 }
 
-// PatternDefs returns the fill patterns, which must occur once per page.
-func PatternDefs() string {
+// SVGPatternDefs returns the fill patterns, which must occur once per page.
+func SVGPatternDefs() string {
 	var b strings.Builder
 	b.WriteString(`<svg width="0" height="0" class="defs" aria-hidden="true" focusable="false"><defs>`)
 	for _, x := range tones {

@@ -38,7 +38,7 @@ func TestBrandedReports(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	parts := reporttest.Parts(t, write(t, s, content.TemplateExecutiveSummary, FormatDOCX))
+	parts := reporttest.UnzipParts(t, write(t, s, content.TemplateExecutiveSummary, FormatDOCX))
 	if !strings.Contains(parts["word/styles.xml"], "7A1F5C") || strings.Contains(parts["word/styles.xml"], "{") ||
 		!strings.Contains(parts["word/footer1.xml"], "Nord Consulting &lt;") ||
 		parts["word/media/image1.png"] != string(logo) {

@@ -13,7 +13,7 @@ import (
 func writeCSV(w io.Writer, v *content.Report) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
-	head, rows := v.Rows()
+	head, rows := v.CSVRows()
 	put := func(cells []string) error {
 		for i, c := range cells {
 			cells[i] = escapeFormula(c)

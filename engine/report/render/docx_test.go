@@ -28,10 +28,10 @@ func TestDOCXIsSound(t *testing.T) {
 	bookmark, anchor := regexp.MustCompile(`<w:bookmarkStart w:id="(\d+)" w:name="([^"]*)"`), regexp.MustCompile(`w:anchor="([^"]*)"`)
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
-			if !slices.Contains(formatNames(k), FormatDOCX) {
+			if !slices.Contains(supportedFormatNames(k), FormatDOCX) {
 				continue
 			}
-			parts := reporttest.Parts(t, write(t, s, k.Name, FormatDOCX))
+			parts := reporttest.UnzipParts(t, write(t, s, k.Name, FormatDOCX))
 			for part, text := range parts {
 				if strings.HasSuffix(part, ".png") {
 					if _, err := png.Decode(strings.NewReader(text)); err != nil {
@@ -79,12 +79,12 @@ func TestDOCXIsSound(t *testing.T) {
 
 func TestDOCXMarksDrafts(t *testing.T) {
 	s := reporttest.Sample(5)
-	if parts := reporttest.Parts(t, write(t, s, content.TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
+	if parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
 	}
 	s.Gap.Status = api.VersionUnderReview
-	parts := reporttest.Parts(t, write(t, s, content.TemplateFull, FormatDOCX))
+	parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX))
 	if !strings.Contains(parts["word/header1.xml"], "DRAFT") || !strings.Contains(parts["word/document.xml"], "DRAFT.") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Draft<") {
 		t.Error("a draft is not marked on every page")
@@ -106,7 +106,7 @@ func TestDOCXMarksDrafts(t *testing.T) {
 // TestDOCXDirections checks that right-to-left text is in paragraphs with that direction and
 // doesn't affect the next paragraph.
 func TestDOCXDirections(t *testing.T) {
-	body := reporttest.Parts(t, write(t, reporttest.Hostile(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
+	body := reporttest.UnzipParts(t, write(t, reporttest.Hostile(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
 	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
 		t.Error("nothing is set from the right")
 	}
@@ -143,7 +143,7 @@ func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
 	}
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
-			if !slices.Contains(formatNames(k), FormatDOCX) || k.Name != content.TemplateFull && name != "one control" {
+			if !slices.Contains(supportedFormatNames(k), FormatDOCX) || k.Name != content.TemplateFull && name != "one control" {
 				continue // the full report has every part
 			}
 			md := bytes.ReplaceAll(write(t, s, k.Name, FormatMarkdown), []byte("<br>"), []byte(" "))

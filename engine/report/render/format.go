@@ -37,33 +37,33 @@ type format struct {
 	supports func(t content.Template) bool
 }
 
-func anyTemplate(content.Template) bool { return true }
+func supportsEveryTemplate(content.Template) bool { return true }
 
 // formats lists the formats in the order of the documentation.
 var formats = []format{
 	{FormatPDF, "application/pdf", ".pdf", func(w io.Writer, v *content.Report, r Request) error {
 		return pdf.Write(w, v.Document(), r.Font)
-	}, anyTemplate},
+	}, supportsEveryTemplate},
 	{FormatHTML, "text/html; charset=utf-8", ".html", func(w io.Writer, v *content.Report, _ Request) error {
 		return html.Write(w, v.Document())
-	}, anyTemplate},
+	}, supportsEveryTemplate},
 	{
 		FormatDOCX, "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ".docx",
-		func(w io.Writer, v *content.Report, r Request) error { return docx.Write(w, v.Document(), r.Style) }, anyTemplate,
+		func(w io.Writer, v *content.Report, r Request) error { return docx.Write(w, v.Document(), r.Style) }, supportsEveryTemplate,
 	},
 	{
 		FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx",
-		func(w io.Writer, v *content.Report, _ Request) error { return xlsx.Write(w, v) }, anyTemplate,
+		func(w io.Writer, v *content.Report, _ Request) error { return xlsx.Write(w, v) }, supportsEveryTemplate,
 	},
 	{FormatMarkdown, "text/markdown; charset=utf-8", ".md", func(w io.Writer, v *content.Report, _ Request) error {
 		return markdown.Write(w, v.Document())
-	}, anyTemplate},
+	}, supportsEveryTemplate},
 	{FormatCSV, "text/csv; charset=utf-8; header=present", ".csv", func(w io.Writer, v *content.Report, _ Request) error {
 		return writeCSV(w, v)
 	}, func(t content.Template) bool { return t.ListsItems }},
 	{FormatJSON, "application/json", ".json", func(w io.Writer, v *content.Report, _ Request) error {
 		return writeJSON(w, v)
-	}, anyTemplate},
+	}, supportsEveryTemplate},
 	{FormatOSCAL, "application/json", ".oscal.json", func(w io.Writer, v *content.Report, _ Request) error {
 		return oscal.Write(w, v)
 	}, func(t content.Template) bool { return slices.Contains(oscal.Templates, t.Name) }},
@@ -78,8 +78,8 @@ func findFormat(name string) (format, bool) {
 	return formats[i], true
 }
 
-// formatNames returns the names of the formats that a template can be written in.
-func formatNames(t content.Template) (names []string) {
+// supportedFormatNames returns the names of the formats that a template can be written in.
+func supportedFormatNames(t content.Template) (names []string) {
 	if _, ok := t.PrescribedLayout(); ok {
 		return []string{FormatXLSX}
 	}
@@ -104,28 +104,28 @@ func CheckSupported(template, format string) error {
 		}
 		return api.Invalid("template", "unknown template %q; choose one of %s", template, strings.Join(content.TemplateNames(), ", "))
 	}
-	if !slices.Contains(formatNames(t), format) {
+	if !slices.Contains(supportedFormatNames(t), format) {
 		return api.Invalid(
 			"format",
 			"template %s does not support the format %q; choose one of %s",
 			template,
 			format,
-			strings.Join(formatNames(t), ", "),
+			strings.Join(supportedFormatNames(t), ", "),
 		)
 	}
 	return nil
 }
 
 // ContentType returns the media type of a format, or application/octet-stream if it is unknown.
-func ContentType(name string) string {
-	if f, ok := findFormat(name); ok {
+func ContentType(format string) string {
+	if f, ok := findFormat(format); ok {
 		return f.mediaType
 	}
 	return "application/octet-stream"
 }
 
 // Extension returns the file name extension of a format with its dot, or "" if it is unknown.
-func Extension(name string) string {
-	f, _ := findFormat(name)
+func Extension(format string) string {
+	f, _ := findFormat(format)
 	return f.extension
 }

@@ -38,7 +38,7 @@ func TestPDFSaysWhatMarkdownSays(t *testing.T) {
 	all := reporttest.Sources(longtest.Enabled())
 	for _, name := range []string{"nothing", "one control", "many"} {
 		for _, k := range content.Templates {
-			if !slices.Contains(formatNames(k), FormatPDF) {
+			if !slices.Contains(supportedFormatNames(k), FormatPDF) {
 				continue
 			}
 			got := word.FindAllString(poppler(t, write(t, all[name], k.Name, FormatPDF), "pdftotext", "-", "-"), -1)

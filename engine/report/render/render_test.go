@@ -35,7 +35,7 @@ func write(t testing.TB, s *content.Source, template, format string) []byte {
 // each calls f with every template and format.
 func each(f func(template, format string)) {
 	for _, k := range content.Templates {
-		for _, format := range formatNames(k) {
+		for _, format := range supportedFormatNames(k) {
 			f(k.Name, format)
 		}
 	}
@@ -140,7 +140,7 @@ func TestDraft(t *testing.T) {
 		},
 		{
 			"SoA changed since",
-			func(s *content.Source) { s.SoA.ContentSHA256 = reporttest.SHA(1) },
+			func(s *content.Source) { s.SoA.ContentSHA256 = reporttest.FakeSHA256(1) },
 			[]string{content.TemplateExecutiveSummary, content.TemplateFull, content.TemplateSoA, content.TemplateAssessmentPlan},
 		},
 		{
@@ -165,7 +165,7 @@ func TestDraft(t *testing.T) {
 			if got := content.IsDraft(s, k.Name); got != want {
 				t.Errorf("%s: %s is draft: %v, want %v", tc.name, k.Name, got, want)
 			}
-			if !slices.Contains(formatNames(k), FormatHTML) {
+			if !slices.Contains(supportedFormatNames(k), FormatHTML) {
 				continue // a workbook; its cover has the mark
 			}
 			page := string(write(t, s, k.Name, FormatHTML))
@@ -216,7 +216,7 @@ func TestSources(t *testing.T) {
 	if content.Provenance(s, content.TemplateFull)["documents_sha256"] != full["documents_sha256"] {
 		t.Error("the documents' hash depends on their order")
 	}
-	s.Documents[0].SHA256 = reporttest.SHA(1)
+	s.Documents[0].SHA256 = reporttest.FakeSHA256(1)
 	if content.Provenance(s, content.TemplateFull)["documents_sha256"] == full["documents_sha256"] {
 		t.Error("the documents' hash does not depend on their content")
 	}

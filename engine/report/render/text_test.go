@@ -71,7 +71,7 @@ func inside(n ast.Node, source []byte) string {
 func TestMarkdownIsHarmless(t *testing.T) {
 	for _, s := range reporttest.Sources(longtest.Enabled()) {
 		for _, k := range content.Templates {
-			if !slices.Contains(formatNames(k), FormatMarkdown) {
+			if !slices.Contains(supportedFormatNames(k), FormatMarkdown) {
 				continue
 			}
 			checkHarmless(t, write(t, s, k.Name, FormatMarkdown))

@@ -15,10 +15,10 @@ import (
 
 // Sources returns new sources by name: from an empty one to one of hostile
 // texts, larger ones if long.
-func Sources(long bool) map[string]*content.Source {
+func Sources(large bool) map[string]*content.Source {
 	one := Sample(1)
 	size, reviewed := 24, 12
-	if long {
+	if large {
 		size, reviewed = 66, 40
 	}
 	review := Sample(reviewed)
@@ -42,8 +42,8 @@ func PNG(t testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-// Parts returns the files of a DOCX by name.
-func Parts(t testing.TB, data []byte) map[string]string {
+// UnzipParts returns the files of a DOCX by name.
+func UnzipParts(t testing.TB, data []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -41,16 +41,18 @@ var sampleTitles = []string{
 // Ptr returns a pointer to v.
 func Ptr[T any](v T) *T { return &v }
 
-// SHA returns the n-th made-up SHA-256.
-func SHA(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
+// FakeSHA256 returns the n-th made-up SHA-256.
+func FakeSHA256(n int) string { return fmt.Sprintf("%064x", uint64(n+1)*0x9e3779b97f4a7c15) }
 
-func id(kind string, n int) string { return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n) }
+func fakeID(kind string, n int) string {
+	return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n)
+}
 
 // AsOf is when the data of a source was read.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
 // Sample is a full source of n controls, all four deliverables approved.
-func Sample(n int) *content.Source {
+func Sample(controls int) *content.Source {
 	s := &content.Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
 		Assessment: api.Assessment{
@@ -58,18 +60,18 @@ func Sample(n int) *content.Source {
 			State: api.StatePOAMApproved, DueDate: Ptr(api.Date("2026-12-15")), Revision: 7,
 		},
 		Catalog: api.CatalogVersion{
-			ID: id("cata", 1), Label: "2026.1.1", SourceFilename: Ptr("catalog.xlsx"), SourceSHA256: Ptr(SHA(900)), ImportedAt: AsOf,
-			Counts: api.CatalogCounts{Controls: n, Domains: len(Domains), Frameworks: 2},
+			ID: fakeID("cata", 1), Label: "2026.1.1", SourceFilename: Ptr("catalog.xlsx"), SourceSHA256: Ptr(FakeSHA256(900)), ImportedAt: AsOf,
+			Counts: api.CatalogCounts{Controls: controls, Domains: len(Domains), Frameworks: 2},
 		},
 		Frameworks: []api.Framework{{Code: "iso-27001-2022", Name: "ISO/IEC 27001:2022"}, {Code: "eu-gdpr-2016", Name: "GDPR"}},
 		Domains:    map[string]string{}, Requirements: map[string][]api.Requirement{}, Tool: "service 0.1.0", AsOf: AsOf,
 		Summary: api.AssessmentSummary{
-			Controls:          n,
+			Controls:          controls,
 			CompliancePct:     Ptr(46.25),
 			ComplianceFormula: "(implemented + half of partially implemented) over applicable controls",
 		},
 	}
-	s.Organization.ID, s.Assessment.ID = id("orga", 1), id("asse", 1)
+	s.Organization.ID, s.Assessment.ID = fakeID("orga", 1), fakeID("asse", 1)
 	for _, d := range Domains {
 		s.Domains[d.code] = d.name
 	}
@@ -99,10 +101,10 @@ func Sample(n int) *content.Source {
 	}
 	addDocuments(s)
 	addScope(s)
-	for i := range n {
-		addControl(s, i, n)
+	for i := range controls {
+		addControl(s, i, controls)
 	}
-	addVersions(s)
+	addApprovedVersions(s)
 	return s
 }
 
@@ -118,7 +120,7 @@ func addDocuments(s *content.Source) {
 			SizeBytes: int64(
 				1000 + i*i*77777,
 			),
-			SHA256:        SHA(100 + i),
+			SHA256:        FakeSHA256(100 + i),
 			PageCount:     4 + i*3,
 			EffectiveDate: Ptr(api.Date("2026-02-01")),
 			DocVersion:    fmt.Sprintf("%d.%d", 1+i%3, i%4),
@@ -127,7 +129,7 @@ func addDocuments(s *content.Source) {
 			Status:        api.DocumentIngested,
 			ChunkCount:    30,
 		}
-		d.ID = id("docu", i)
+		d.ID = fakeID("docu", i)
 		s.Documents = append(s.Documents, d)
 	}
 	s.Documents[4].Warnings = []string{"The next review date, 2025-06-30, has passed."}
@@ -146,7 +148,7 @@ func evidence(s *content.Source, i int) []api.Evidence {
 	}
 	d := s.Documents[i%5]
 	e := []api.Evidence{{
-		ChunkID: id(
+		ChunkID: fakeID(
 			"chun",
 			i,
 		),
@@ -159,7 +161,7 @@ func evidence(s *content.Source, i int) []api.Evidence {
 		},
 		Quote:     texts[i%5],
 		Score:     0.61 + float64(i%30)/100,
-		SHA256:    SHA(5000 + i),
+		SHA256:    FakeSHA256(5000 + i),
 		Statement: "Access is reviewed at least twice a year.",
 		Stance:    "supports",
 	}}
@@ -176,14 +178,14 @@ func evidence(s *content.Source, i int) []api.Evidence {
 		e = append(
 			e,
 			api.Evidence{
-				ChunkID:       id("chun", 9000+i),
+				ChunkID:       fakeID("chun", 9000+i),
 				DocumentID:    d.ID,
 				DocumentTitle: d.Title,
 				Filename:      d.Filename,
 				Locator:       api.Locator{Page: 2},
 				Quote:         texts[(i+1)%5],
 				Score:         0.55,
-				SHA256:        SHA(7000 + i),
+				SHA256:        FakeSHA256(7000 + i),
 				Stance:        "supports",
 			},
 		)
@@ -213,7 +215,7 @@ func addScope(s *content.Source) {
 			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: evidence(s, 4)},
 		},
 	}
-	s.Scope.ID = id("scop", 1)
+	s.Scope.ID = fakeID("scop", 1)
 }
 
 // addControl is one control's item in all four deliverables.
@@ -221,7 +223,7 @@ func addControl(s *content.Source, i, n int) {
 	d := Domains[i%len(Domains)]
 	number := i/len(Domains) + 1
 	item := api.Item{
-		ControlID: id(
+		ControlID: fakeID(
 			"ctrl",
 			i,
 		), ControlCode: fmt.Sprintf("%s-%02d", d.code, number), ControlTitle: sampleTitles[i*7%10], DomainCode: d.code, Revision: 1,
@@ -245,7 +247,7 @@ func addControl(s *content.Source, i, n int) {
 		Reason:          "One of two statements is covered by an approved policy.",
 		MissingElements: []string{"A record that the review took place."},
 	}
-	soa.ID = id("soai", i)
+	soa.ID = fakeID("soai", i)
 	statuses := []api.Implementation{
 		api.Implemented,
 		api.PartiallyImplemented,
@@ -287,7 +289,7 @@ func addControl(s *content.Source, i, n int) {
 		Confidence:   0.64,
 		Assessed:     len(soa.Evidence) > 0,
 	}
-	score.ID = id("scor", i)
+	score.ID = fakeID("scor", i)
 	if i%2 == 0 {
 		score.PreviousLevel = Ptr(1)
 	}
@@ -315,7 +317,7 @@ func addControl(s *content.Source, i, n int) {
 		Owner:           Ptr("Head of IT"),
 		Source:          "analysis",
 	}
-	f.ID = id("find", i)
+	f.ID = fakeID("find", i)
 	if f.Status == api.NotEvidenced {
 		f.Result, f.Owner = api.ResultNoEvid, nil
 	}
@@ -348,15 +350,15 @@ func addControl(s *content.Source, i, n int) {
 		TargetLevel:      3,
 		Status:           []string{"open", "in_progress", "open", "completed"}[i%4],
 	}
-	p.ID = id("plan", i)
+	p.ID = fakeID("plan", i)
 	if len(s.POAMItems) > 0 && i%4 == 0 {
 		p.Dependencies = []string{"P-0001"}
 	}
 	s.POAMItems = append(s.POAMItems, p)
 }
 
-// addVersions approves all four, and summarises maturity.
-func addVersions(s *content.Source) {
+// addApprovedVersions approves all four, and summarises maturity.
+func addApprovedVersions(s *content.Source) {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
 		v := api.DeliverableVersion{
 			VersionNumber: 1 + i%2,
@@ -364,13 +366,13 @@ func addVersions(s *content.Source) {
 			CreatedBy:     "u-2",
 			ApprovedBy:    Ptr("u-1"),
 			ApprovedAt:    Ptr(AsOf.Add(-time.Hour)),
-			ContentSHA256: SHA(
+			ContentSHA256: FakeSHA256(
 				200 + i,
 			),
-			Inputs: map[string]string{"scope_id": id("scop", 1), "documents_sha256": SHA(300)},
+			Inputs: map[string]string{"scope_id": fakeID("scop", 1), "documents_sha256": FakeSHA256(300)},
 			Method: "built-in rules, version 1",
 		}
-		v.ID = id("vers", i)
+		v.ID = fakeID("vers", i)
 		a := api.Approval{
 			Gate: g, TargetID: v.ID, TargetSHA256: v.ContentSHA256, VersionNumber: v.VersionNumber, Status: api.ApprovalApproved,
 			RequestedBy: api.Actor{Type: api.ActorUser, ID: "u-2", Name: "Jo Marsh"}, RequestedAt: AsOf.Add(-5 * time.Hour),
@@ -380,7 +382,7 @@ func addVersions(s *content.Source) {
 				Name: "Ana Roe",
 			}, DecidedAt: Ptr(AsOf.Add(-time.Hour)), Reason: Ptr("Read with both depot managers."),
 		}
-		a.ID = id("appr", i)
+		a.ID = fakeID("appr", i)
 		s.Approvals = append(s.Approvals, a)
 		return v
 	}
@@ -459,7 +461,7 @@ func Hostile() *content.Source {
 					HeadingPath:   bad,
 					Locator:       api.Locator{Sheet: bad[0], CellRange: bad[1]},
 					Statement:     bad[2],
-					SHA256:        SHA(j),
+					SHA256:        FakeSHA256(j),
 					Stance:        "supports",
 				},
 			)

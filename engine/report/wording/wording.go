@@ -130,8 +130,8 @@ func Level(n int) string {
 	return fmt.Sprintf("%d, %s", n, api.LevelNames[n])
 }
 
-// And joins names as in a sentence: "a, b and c".
-func And(names []string) string {
+// JoinWithAnd joins names as in a sentence: "a, b and c".
+func JoinWithAnd(names []string) string {
 	switch len(names) {
 	case 0:
 		return ""

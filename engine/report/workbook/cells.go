@@ -54,8 +54,8 @@ func fingerprint(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// dateSerial returns the spreadsheet serial number of a date; ok is false if there is none.
-func dateSerial(s string) (float64, bool) {
+// parseDateSerial returns the spreadsheet serial number of a date; ok is false if there is none.
+func parseDateSerial(s string) (float64, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
 		return 0, false

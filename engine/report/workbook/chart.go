@@ -54,8 +54,8 @@ type ChartRow struct {
 	Values []*float64
 }
 
-// AddCharts writes a sheet of tables, each with a chart based on it.
-func (b *Writer) AddCharts(name string, all []Chart) error {
+// AddChartsSheet writes a sheet of tables, each with a chart based on it.
+func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 	name, err := b.addSheet(name)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (f Fields) WithOverride(override func(field string) (string, bool)) Fields 
 	}
 }
 
-func commonField(it *api.Item, field string) string {
+func commonFieldValue(it *api.Item, field string) string {
 	switch field {
 	case "id":
 		return it.ID
@@ -86,7 +86,7 @@ func SoAFields(it *api.SoAItem) Fields {
 		case "confidence":
 			return formatDecimal(it.Confidence)
 		}
-		return commonField(&it.Item, field)
+		return commonFieldValue(&it.Item, field)
 	}
 }
 
@@ -131,7 +131,7 @@ func FindingFields(it *api.Finding) Fields {
 		case "in_catalog":
 			return formatYesNo(it.InCatalog)
 		}
-		return commonField(&it.Item, field)
+		return commonFieldValue(&it.Item, field)
 	}
 }
 
@@ -172,12 +172,12 @@ func ScoreFields(it *api.MaturityScore) Fields {
 		case "confidence":
 			return formatDecimal(it.Confidence)
 		}
-		return commonField(&it.Item, field)
+		return commonFieldValue(&it.Item, field)
 	}
 }
 
-// RemediationFields returns the fields of a plan item.
-func RemediationFields(it *api.POAMItem) Fields {
+// POAMItemFields returns the fields of a plan item.
+func POAMItemFields(it *api.POAMItem) Fields {
 	return func(field string) string {
 		switch field {
 		case "poam_code":
@@ -229,7 +229,7 @@ func RemediationFields(it *api.POAMItem) Fields {
 		case "comments":
 			return wording.OrEmpty(it.Comments)
 		}
-		return commonField(&it.Item, field)
+		return commonFieldValue(&it.Item, field)
 	}
 }
 

@@ -67,7 +67,7 @@ const maxProblems = 40
 func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	i := slices.IndexFunc(w.sheets, func(g grid) bool { return g.name == sourceSheet })
 	if i < 0 {
-		return nil, refusef(
+		return nil, unreadableErrorf(
 			"its hidden sheet %q is missing, so changes can't be determined; export again and edit the new file",
 			sourceSheet,
 		)
@@ -86,7 +86,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 		case head:
 			revision, err := strconv.Atoi(t(7))
 			if err != nil || t(3) == "" {
-				return nil, refusef("row %d of the hidden sheet %q was changed; export again", r.number, sourceSheet)
+				return nil, unreadableErrorf("row %d of the hidden sheet %q was changed; export again", r.number, sourceSheet)
 			}
 			if x.origins[t(1)] == nil {
 				x.origins[t(1)] = map[string]exportedItem{}
@@ -103,7 +103,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 		}
 	}
 	if form != sourceFormatVersion {
-		return nil, refusef("it was written by another version of this program; export again")
+		return nil, unreadableErrorf("it was written by another version of this program; export again")
 	}
 	return x, nil
 }
@@ -122,7 +122,7 @@ func (w *Workbook) FindEdits(x *ExportInfo, l Layout) (rows []ChangedRow, proble
 	}
 	for i := range w.sheets {
 		if w.sheets[i].name != sourceSheet && w.sheets[i].name != longTextsSheet {
-			f.scanSheet(&w.sheets[i])
+			f.findSheetEdits(&w.sheets[i])
 		}
 	}
 	return f.rows, f.problems, f.notes
@@ -154,27 +154,27 @@ func cellAddress(sheet string, column, row int) string { return sheet + "!" + ce
 // maxHeadRow is the last row in which a header is looked for.
 const maxHeadRow = 40
 
-// scanSheet finds the layout's header and compares the rows below it.
-func (f *editFinder) scanSheet(g *grid) {
+// findSheetEdits finds the layout's header and compares the rows below it.
+func (f *editFinder) findSheetEdits(g *grid) {
 	for n, r := range g.rows {
 		if r.number > maxHeadRow {
 			return
 		}
-		where, known := f.matchHead(g, r)
+		where, known := f.matchHeaderRow(g, r)
 		if known {
-			f.compareItems(g, g.rows[n+1:], where)
+			f.findItemEdits(g, g.rows[n+1:], where)
 			return
 		}
 	}
 }
 
-// matchHead maps columns by their headers. A row that contains the key column and most of the
+// matchHeaderRow maps columns by their headers. A row that contains the key column and most of the
 // others is a header.
-func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
+func (f *editFinder) matchHeaderRow(g *grid, r gridRow) (map[int]int, bool) {
 	columnIndex, found := map[int]int{}, map[int]bool{}
 	var unknown []int
 	for column, c := range r.cells {
-		i := slices.IndexFunc(f.layout.Columns, func(x Column) bool { return sameHeader(x.Header, c.text) })
+		i := slices.IndexFunc(f.layout.Columns, func(x Column) bool { return isSameHeader(x.Header, c.text) })
 		switch {
 		case i < 0:
 			unknown = append(unknown, column)
@@ -202,7 +202,7 @@ func (f *editFinder) matchHead(g *grid, r gridRow) (map[int]int, bool) {
 			fmt.Sprintf(
 				"%s: unknown column %q ignored",
 				cellAddress(g.name, column, r.number),
-				truncate(r.cells[column].text),
+				truncateForMessage(r.cells[column].text),
 			),
 		)
 	}
@@ -214,7 +214,7 @@ func (l Layout) headerShare(r gridRow) float64 {
 	n := 0
 	for _, c := range l.Columns {
 		for _, stands := range r.cells {
-			if sameHeader(c.Header, stands.text) {
+			if isSameHeader(c.Header, stands.text) {
 				n++
 				break
 			}
@@ -223,14 +223,14 @@ func (l Layout) headerShare(r gridRow) float64 {
 	return float64(n) / float64(len(l.Columns))
 }
 
-func truncate(s string) string {
+func truncateForMessage(s string) string {
 	if parts := splitText(s, 60); len(parts) > 1 {
 		return parts[0] + "…"
 	}
 	return s
 }
 
-func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]int) {
+func (f *editFinder) findItemEdits(g *grid, rows []gridRow, columnIndex map[int]int) {
 	columns := make([]int, 0, len(columnIndex))
 	keyAt := 0
 	for column, i := range columnIndex {
@@ -252,7 +252,7 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 		was, known := f.origins[key]
 		switch {
 		case !known:
-			f.addProblem(place, "no item %q was exported; rows can't be added here", truncate(key))
+			f.addProblem(place, "no item %q was exported; rows can't be added here", truncateForMessage(key))
 			continue
 		case f.seen[key] != "":
 			f.addProblem(place, "the item appears twice, also at %s; remove one", f.seen[key])
@@ -272,16 +272,16 @@ func (f *editFinder) compareItems(g *grid, rows []gridRow, columnIndex map[int]i
 			layout:   f.layout,
 			exported: was,
 		}
-		f.compareCells(g, r, columns, columnIndex, &row)
-		f.addStatusMove(g, &row)
+		f.findCellEdits(g, r, columns, columnIndex, &row)
+		f.addStatusEditIfMoved(g, &row)
 		if len(row.Edits) > 0 {
 			f.rows = append(f.rows, row)
 		}
 	}
 }
 
-// compareCells compares a row's cells with the export.
-func (f *editFinder) compareCells(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
+// findCellEdits compares a row's cells with the export.
+func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnIndex map[int]int, row *ChangedRow) {
 	for _, column := range columns {
 		i := columnIndex[column]
 		c := f.layout.Columns[i]
@@ -293,20 +293,20 @@ func (f *editFinder) compareCells(g *grid, r gridRow, columns []int, columnIndex
 			f.addProblem(place, "%s: %s", c.Header, found.problem)
 			continue
 		}
-		if fingerprint(f.cellValue(c, found)) == row.exported.cells[i] {
+		if fingerprint(f.normalizeCellValue(c, found)) == row.exported.cells[i] {
 			continue
 		}
 		switch {
 		case c.ReflectsColumn != "":
 			f.checkDependentCell(g, r, columns, columnIndex, c, found, place)
 		case !c.HasField():
-			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, formatReason(c.ReadOnlyReason))
+			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, formatReasonSuffix(c.ReadOnlyReason))
 		case !c.Editable:
-			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, formatReason(c.ReadOnlyReason))
+			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, formatReasonSuffix(c.ReadOnlyReason))
 		default:
 			edit := Edit{Cell: place, Field: c.Field, column: c}
 			var wrong string
-			if edit.NewValue, edit.JSONValue, wrong = c.parseValue(f.cellValue(c, found)); wrong != "" {
+			if edit.NewValue, edit.JSONValue, wrong = c.parseValue(f.normalizeCellValue(c, found)); wrong != "" {
 				f.addProblem(place, "%s: %s", c.Header, wrong)
 				continue
 			}
@@ -315,15 +315,15 @@ func (f *editFinder) compareCells(g *grid, r gridRow, columns []int, columnIndex
 	}
 }
 
-func formatReason(why string) string {
+func formatReasonSuffix(why string) string {
 	if why == "" {
 		return ""
 	}
 	return " (" + why + ")"
 }
 
-// cellValue returns a cell's value in the form of its column's kind.
-func (f *editFinder) cellValue(c Column, found readCell) string {
+// normalizeCellValue returns a cell's value in the form of its column's kind.
+func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	if c.Kind == KindDate && found.isNumber {
 		if s, ok := dateFromSerial(found.number, f.workbook.from1904); ok {
 			return s
@@ -348,7 +348,7 @@ func (f *editFinder) checkDependentCell(
 		return
 	}
 	for _, column := range columns {
-		if sameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) &&
+		if isSameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) &&
 			(answer == "yes") != (normalizeText(r.cells[column].text) != "") {
 			f.addProblem(
 				place,
@@ -362,10 +362,10 @@ func (f *editFinder) checkDependentCell(
 	}
 }
 
-// addStatusMove records a row moved to another sheet as a change of its status.
-func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
+// addStatusEditIfMoved records a row moved to another sheet as a change of its status.
+func (f *editFinder) addStatusEditIfMoved(g *grid, row *ChangedRow) {
 	page := func(name string) int {
-		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return sameHeader(p.Name, name) })
+		return slices.IndexFunc(f.layout.Pages, func(p Page) bool { return isSameHeader(p.Name, name) })
 	}
 	from, to := page(row.exported.sheet), page(g.name)
 	if from < 0 || to < 0 || from == to || f.layout.Pages[to].StatusOnMove == "" {
@@ -388,7 +388,7 @@ func (f *editFinder) addStatusMove(g *grid, row *ChangedRow) {
 func (c Column) parseValue(s string) (parsed string, jsonValue any, problem string) {
 	if s == "" {
 		if c.Required {
-			return "", nil, "it can't be empty" + c.expectedInput()
+			return "", nil, "it can't be empty" + c.expectedInputHint()
 		}
 		if c.Optional {
 			return "", nil, ""
@@ -402,7 +402,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	case KindChoice, KindYesNo:
 		v, ok := c.parseChoice(s)
 		if !ok {
-			return "", nil, fmt.Sprintf("there is no %q%s", truncate(s), c.expectedInput())
+			return "", nil, fmt.Sprintf("there is no %q%s", truncateForMessage(s), c.expectedInputHint())
 		}
 		if c.Kind == KindYesNo {
 			return v, v == "yes", ""
@@ -416,7 +416,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 			}
 			v, ok := c.parseChoice(part)
 			if !ok {
-				return "", nil, fmt.Sprintf("there is no %q%s", truncate(normalizeText(part)), c.expectedInput())
+				return "", nil, fmt.Sprintf("there is no %q%s", truncateForMessage(normalizeText(part)), c.expectedInputHint())
 			}
 			if !slices.Contains(all, v) {
 				all = append(all, v)
@@ -426,19 +426,19 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	case KindNumber:
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil || n != math.Trunc(n) || n < c.Min || n > c.Max {
-			return "", nil, fmt.Sprintf("%q is not%s", truncate(s), strings.TrimPrefix(c.expectedInput(), "; write"))
+			return "", nil, fmt.Sprintf("%q is not%s", truncateForMessage(s), strings.TrimPrefix(c.expectedInputHint(), "; write"))
 		}
 		return formatNumber(n), int(n), ""
 	case KindDate:
-		if _, ok := dateSerial(s); !ok {
-			return "", nil, fmt.Sprintf("%q is not a date%s", truncate(s), c.expectedInput())
+		if _, ok := parseDateSerial(s); !ok {
+			return "", nil, fmt.Sprintf("%q is not a date%s", truncateForMessage(s), c.expectedInputHint())
 		}
 		return s, s, ""
 	case KindMilestones:
 		all, problem := parseMilestones(s)
 		return joinLines(all), nil, problem
 	case KindMilestoneChanges:
-		all, problem := parseChanges(s)
+		all, problem := parseMilestoneChanges(s)
 		return joinLines(all), nil, problem
 	}
 	if utf16Length(s) > maxCellUnits-300 {
@@ -447,8 +447,8 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	return s, s, ""
 }
 
-// expectedInput describes the valid input.
-func (c Column) expectedInput() string {
+// expectedInputHint describes the valid input.
+func (c Column) expectedInputHint() string {
 	switch c.Kind {
 	case KindChoice, KindYesNo:
 		return "; write one of " + strings.Join(c.choiceLabels(), ", ")

@@ -30,7 +30,7 @@ func plan(n int) (out []Fields) {
 			DueDate: "2027-03-31", Status: []string{"open", "in_progress", "completed"}[i%3], VendorDependency: []*string{nil, ptr("ERP 7")}[i%2],
 		}
 		it.ID, it.ControlCode, it.ControlTitle, it.Revision = fmt.Sprintf("id-%d", i+1), "IAC-06", "Second factor", 4
-		out = append(out, RemediationFields(it))
+		out = append(out, POAMItemFields(it))
 	}
 	return out
 }
@@ -52,7 +52,7 @@ func bookOf(t testing.TB, l Layout, items []Fields) []byte {
 	}
 	defer b.Close()
 	var out bytes.Buffer
-	if err := b.AddItems(l, items, map[string]string{"as_of": "2026-11-20"}); err != nil {
+	if err := b.AddItemSheets(l, items, map[string]string{"as_of": "2026-11-20"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.WriteTo(&out); err != nil {

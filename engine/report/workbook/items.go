@@ -9,9 +9,9 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// AddItems writes a layout's sheets with its items in the given order. words supplies the values
+// AddItemSheets writes a layout's sheets with its items in the given order. words supplies the values
 // for the preface.
-func (b *Writer) AddItems(l Layout, items []Fields, words map[string]string) error {
+func (b *Writer) AddItemSheets(l Layout, items []Fields, words map[string]string) error {
 	b.hasItems = true
 	for n, p := range l.Pages {
 		var mine []Fields
@@ -56,7 +56,7 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 					if word, isKey := strings.CutPrefix(s, "$"); isKey {
 						s = words[word]
 					}
-					cells[j] = b.newCell(style, b.fitText(s, name, cellName(j+1, i+1)))
+					cells[j] = b.newCell(style, b.fitTextOrOverflow(s, name, cellName(j+1, i+1)))
 				}
 				if err := put(0, cells...); err != nil {
 					return err
@@ -80,7 +80,7 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 					cells[i] = value
 					prints = append(prints, fingerprint(text))
 					if !c.Hidden {
-						height = max(height, countLines(text, widths[i]))
+						height = max(height, countWrappedLines(text, widths[i]))
 					}
 				}
 				b.sourceRows = append(
@@ -102,8 +102,8 @@ const (
 	lineHeight  = 15.0
 )
 
-// countLines returns the number of lines a text takes in a column, up to the maximum.
-func countLines(text string, width float64) float64 {
+// countWrappedLines returns the number of lines a text takes in a column, up to the maximum.
+func countWrappedLines(text string, width float64) float64 {
 	n := 0.0
 	for line := range strings.Lines(text) {
 		n += 1 + float64(int(float64(utf8.RuneCountInString(line))/(width*1.05)))
@@ -137,11 +137,11 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 			return b.newCell(b.styles.number, n), text
 		}
 	case KindDate:
-		if n, ok := dateSerial(text); ok {
+		if n, ok := parseDateSerial(text); ok {
 			return b.newCell(b.styles.date, n), text
 		}
 	}
-	text = b.fitText(text, sheet, at)
+	text = b.fitTextOrOverflow(text, sheet, at)
 	return b.newCell(style, text), text
 }
 

@@ -116,15 +116,15 @@ func (l Layout) ReadOnlyHeaders() (out []string) {
 
 // FindColumn returns the column with a header; ok is false if there is none.
 func (l Layout) FindColumn(header string) (Column, bool) {
-	i := slices.IndexFunc(l.Columns, func(c Column) bool { return sameHeader(c.Header, header) })
+	i := slices.IndexFunc(l.Columns, func(c Column) bool { return isSameHeader(c.Header, header) })
 	if i < 0 {
 		return Column{}, false
 	}
 	return l.Columns[i], true
 }
 
-// sameHeader compares headers ignoring case, spaces and line ends.
-func sameHeader(a, b string) bool { return normalizeHeader(a) == normalizeHeader(b) }
+// isSameHeader compares headers ignoring case, spaces and line ends.
+func isSameHeader(a, b string) bool { return normalizeHeader(a) == normalizeHeader(b) }
 
 func normalizeHeader(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 

@@ -178,7 +178,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 			return nil, fmt.Sprintf("line %d: a date is expected after the number%s", e.line, milestoneHint)
 		}
 		p := milestoneLine{number: e.number, due: m[1], status: "open", title: m[2]}
-		if _, ok := dateSerial(p.due); !ok {
+		if _, ok := parseDateSerial(p.due); !ok {
 			return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, p.due, milestoneHint)
 		}
 		if at := statusSuffix.FindStringSubmatchIndex(p.title); at != nil {
@@ -212,11 +212,11 @@ func parseMilestoneStatus(word string) (status, problem string) {
 	if s, ok := c.parseChoice(word); ok {
 		return s, ""
 	}
-	return "", fmt.Sprintf("unknown status [%s]; end the line with one of [%s]", truncate(word), strings.Join(c.choiceLabels(), "], ["))
+	return "", fmt.Sprintf("unknown status [%s]; end the line with one of [%s]", truncateForMessage(word), strings.Join(c.choiceLabels(), "], ["))
 }
 
-// parseChanges parses a cell of milestone changes.
-func parseChanges(s string) (out []changeLine, problem string) {
+// parseMilestoneChanges parses a cell of milestone changes.
+func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 	all, problem := parseNumberedLines(s)
 	if problem != "" {
 		return nil, problem + changeHint
@@ -240,7 +240,7 @@ func parseChanges(s string) (out []changeLine, problem string) {
 			return nil, fmt.Sprintf("line %d has two new dates%s", e.line, changeHint)
 		}
 		for _, d := range []string{c.changedOn, c.due} {
-			if _, ok := dateSerial(d); d != "" && !ok {
+			if _, ok := parseDateSerial(d); d != "" && !ok {
 				return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, d, changeHint)
 			}
 		}
@@ -257,9 +257,9 @@ func parseChanges(s string) (out []changeLine, problem string) {
 	return out, ""
 }
 
-// ApplyMilestones returns an item's milestones after the row's edits; edited is false if the row
+// MilestonesAfterEdits returns an item's milestones after the row's edits; edited is false if the row
 // has none. Milestones that the cells leave unchanged keep their values.
-func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
+func (r *ChangedRow) MilestonesAfterEdits(current []api.Milestone) (all []api.Milestone, edited bool, p *Problem) {
 	plan, changes := toMilestoneLines(current), toChangeLines(current)
 	var cell, changesCell string
 	for _, e := range r.Edits {
@@ -268,7 +268,7 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 			plan, _ = parseMilestones(e.NewValue)
 			cell = e.Cell
 		case fieldChanges:
-			changes, _ = parseChanges(e.NewValue)
+			changes, _ = parseMilestoneChanges(e.NewValue)
 			changesCell = e.Cell
 		}
 	}
@@ -285,7 +285,7 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 		}
 		for _, c := range changes {
 			if c.number == m.number {
-				one.Changes = append(one.Changes, toMilestoneChange(current, c))
+				one.Changes = append(one.Changes, findOrNewMilestoneChange(current, c))
 			}
 		}
 		all = append(all, one)
@@ -305,8 +305,8 @@ func (r *ChangedRow) ApplyMilestones(current []api.Milestone) (all []api.Milesto
 	return all, true, nil
 }
 
-// toMilestoneChange returns the matching existing change, or else a new one.
-func toMilestoneChange(current []api.Milestone, c changeLine) api.MilestoneChange {
+// findOrNewMilestoneChange returns the matching existing change, or else a new one.
+func findOrNewMilestoneChange(current []api.Milestone, c changeLine) api.MilestoneChange {
 	for i, m := range current {
 		for _, old := range m.Changes {
 			if newChangeLine(i+1, old) == c {

@@ -31,7 +31,7 @@ func withMilestones() Fields {
 		Milestones:       twoMilestones,
 	}
 	it.ID, it.ControlCode, it.ControlTitle, it.Revision = "id-1", "IAC-06", "Second factor", 4
-	return RemediationFields(it)
+	return POAMItemFields(it)
 }
 
 // TestMilestones checks that milestones are read back from each layout: changed, added, removed and
@@ -132,7 +132,7 @@ func TestMilestones(t *testing.T) {
 				said := formatFindings(nil, problems, nil)
 				var got []api.Milestone
 				for _, r := range rows {
-					all, is, p := r.ApplyMilestones(twoMilestones)
+					all, is, p := r.MilestonesAfterEdits(twoMilestones)
 					if p != nil {
 						said += p.String()
 					} else if is && r.Edits[0].WouldChange(withMilestones()) {
@@ -175,8 +175,8 @@ func FuzzMilestones(f *testing.F) {
 				t.Errorf("%q: %q %q, %s", s, all, again, wrong)
 			}
 		}
-		if all, wrong := parseChanges(s); wrong == "" {
-			again, wrong := parseChanges(joinLines(all))
+		if all, wrong := parseMilestoneChanges(s); wrong == "" {
+			again, wrong := parseMilestoneChanges(joinLines(all))
 			if wrong != "" || !reflect.DeepEqual(all, again) {
 				t.Errorf("%q: %q %q, %s", s, all, again, wrong)
 			}

@@ -49,8 +49,8 @@ func (b *Writer) styleID(l CellStyle) int {
 	}[l]
 }
 
-// AddPage writes a sheet of lines with the given column widths.
-func (b *Writer) AddPage(name string, widths []float64, lines []Line) error {
+// AddLinesSheet writes a sheet of lines with the given column widths.
+func (b *Writer) AddLinesSheet(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
 		return err
@@ -58,8 +58,8 @@ func (b *Writer) AddPage(name string, widths []float64, lines []Line) error {
 	return b.writePage(name, widths, lines)
 }
 
-// AddCover writes a page with the logo at the top.
-func (b *Writer) AddCover(name string, widths []float64, lines []Line) error {
+// AddCoverSheet writes a page with the logo at the top.
+func (b *Writer) AddCoverSheet(name string, widths []float64, lines []Line) error {
 	name, err := b.addSheet(name)
 	if err != nil {
 		return err
@@ -130,8 +130,8 @@ func (b *Writer) writePage(name string, widths []float64, lines []Line) error {
 				if s.Style == StyleTitle || s.Style == StyleMark || s.Style == StyleHeading {
 					size = 22
 				}
-				text := b.fitText(s.Text, name, cellName(i+1, n+1))
-				height = max(height, countLines(text, width))
+				text := b.fitTextOrOverflow(s.Text, name, cellName(i+1, n+1))
+				height = max(height, countWrappedLines(text, width))
 				cells = append(cells, b.newCell(b.styleID(s.Style), text))
 			}
 			if err := put(math.Min(height, 26)*size, cells...); err != nil {

@@ -30,7 +30,7 @@ var DefaultLimits = Limits{File: 64 << 20, Unpacked: 192 << 20, Parts: 2000, She
 // ErrWorkbook is returned if a file is not a readable workbook.
 var ErrWorkbook = errors.New("the workbook can't be read")
 
-func refusef(format string, args ...any) error {
+func unreadableErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrWorkbook, fmt.Sprintf(format, args...))
 }
 
@@ -65,14 +65,14 @@ type readCell struct {
 // Read reads a workbook of the given size.
 func Read(ctx context.Context, r io.ReaderAt, size int64, limits Limits) (*Workbook, error) {
 	if size > limits.File {
-		return nil, refusef("it has %d MiB; the maximum is %d", size>>20, limits.File>>20)
+		return nil, unreadableErrorf("it has %d MiB; the maximum is %d", size>>20, limits.File>>20)
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, refusef("it is not an .xlsx file (%v); save it as an Excel workbook", err)
+		return nil, unreadableErrorf("it is not an .xlsx file (%v); save it as an Excel workbook", err)
 	}
 	if len(archive.File) > limits.Parts {
-		return nil, refusef("it has %d parts; the maximum is %d", len(archive.File), limits.Parts)
+		return nil, unreadableErrorf("it has %d parts; the maximum is %d", len(archive.File), limits.Parts)
 	}
 	b := &workbookReader{ctx: ctx, limits: limits, bytesLeft: limits.Unpacked, cellsLeft: limits.Cells, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {
@@ -102,15 +102,15 @@ func (b *workbookReader) readPart(name string) ([]byte, error) {
 	}
 	in, err := f.Open()
 	if err != nil {
-		return nil, refusef("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
 	}
 	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, b.bytesLeft+1))
 	if err != nil {
-		return nil, refusef("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
 	}
 	if b.bytesLeft -= int64(len(data)); b.bytesLeft < 0 {
-		return nil, refusef("it unpacks to more than %d MiB", b.limits.Unpacked>>20)
+		return nil, unreadableErrorf("it unpacks to more than %d MiB", b.limits.Unpacked>>20)
 	}
 	return data, nil
 }
@@ -131,7 +131,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		return nil, err
 	}
 	if data == nil {
-		return nil, refusef("it has no list of sheets; save it as an Excel workbook (.xlsx)")
+		return nil, unreadableErrorf("it has no list of sheets; save it as an Excel workbook (.xlsx)")
 	}
 	var book struct {
 		Properties struct {
@@ -144,10 +144,10 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		} `xml:"sheets>sheet"`
 	}
 	if err := xml.Unmarshal(data, &book); err != nil {
-		return nil, refusef("its list of sheets is damaged: %v", err)
+		return nil, unreadableErrorf("its list of sheets is damaged: %v", err)
 	}
 	if len(book.Sheets) > b.limits.Sheets {
-		return nil, refusef("it has %d sheets; the maximum is %d", len(book.Sheets), b.limits.Sheets)
+		return nil, unreadableErrorf("it has %d sheets; the maximum is %d", len(book.Sheets), b.limits.Sheets)
 	}
 	rels, err = b.readRelations(path.Dir(main)+"/_rels/"+path.Base(main)+".rels", path.Dir(main))
 	if err != nil {
@@ -200,7 +200,7 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 		} `xml:"Relationship"`
 	}
 	if err := xml.Unmarshal(data, &list); err != nil {
-		return nil, refusef("its part %s is damaged: %v", name, err)
+		return nil, unreadableErrorf("its part %s is damaged: %v", name, err)
 	}
 	out := map[string]relation{}
 	for _, r := range list.Relations {
@@ -215,8 +215,8 @@ func (b *workbookReader) readRelations(name, folder string) (map[string]relation
 	return out, nil
 }
 
-// walkElements iterates over a part's XML tokens and rejects deep nesting.
-func (b *workbookReader) walkElements(name string, data []byte, each func(t xml.Token) error) error {
+// walkXMLTokens iterates over a part's XML tokens and rejects deep nesting.
+func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml.Token) error) error {
 	dec := xml.NewDecoder(bytes.NewReader(data))
 	depth := 0
 	for n := 0; ; n++ {
@@ -228,21 +228,21 @@ func (b *workbookReader) walkElements(name string, data []byte, each func(t xml.
 		t, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
 			if depth != 0 {
-				return refusef("its part %s is cut off", name)
+				return unreadableErrorf("its part %s is cut off", name)
 			}
 			return nil
 		}
 		if err != nil {
-			return refusef("its part %s is damaged: %v", name, err)
+			return unreadableErrorf("its part %s is damaged: %v", name, err)
 		}
 		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > 64 {
-				return refusef("its part %s is nested too deep", name)
+				return unreadableErrorf("its part %s is nested too deep", name)
 			}
 		case xml.EndElement:
 			if depth--; depth < 0 {
-				return refusef("its part %s is damaged: an element ends that never began", name)
+				return unreadableErrorf("its part %s is damaged: an element ends that never began", name)
 			}
 		}
 		if err := each(t); err != nil {
@@ -259,7 +259,7 @@ func (b *workbookReader) readSharedStrings(name string) error {
 	}
 	var text strings.Builder
 	in, phonetic := false, 0
-	return b.walkElements(name, data, func(t xml.Token) error {
+	return b.walkXMLTokens(name, data, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
@@ -282,9 +282,9 @@ func (b *workbookReader) readSharedStrings(name string) error {
 				phonetic--
 			case "si":
 				if len(b.sharedStrings) >= b.limits.Cells {
-					return refusef("it has more than %d texts", b.limits.Cells)
+					return unreadableErrorf("it has more than %d texts", b.limits.Cells)
 				}
-				b.sharedStrings = append(b.sharedStrings, unescape(text.String()))
+				b.sharedStrings = append(b.sharedStrings, decodeCharEscapes(text.String()))
 			}
 		}
 		return nil
@@ -309,7 +309,7 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 		g.rows = append(g.rows, gridRow{number: n, cells: map[int]readCell{}})
 		return &g.rows[len(g.rows)-1]
 	}
-	err := b.walkElements(name, data, func(t xml.Token) error {
+	err := b.walkXMLTokens(name, data, func(t xml.Token) error {
 		switch t := t.(type) {
 		case xml.StartElement:
 			switch t.Name.Local {
@@ -319,19 +319,19 @@ func (b *workbookReader) readSheet(name string, data []byte) (grid, error) {
 					n = at.row + 1
 				}
 				if n <= at.row || n > 1<<20 {
-					return refusef("sheet %q: row %d follows row %d", name, n, at.row)
+					return unreadableErrorf("sheet %q: row %d follows row %d", name, n, at.row)
 				}
 				at.row, at.column = n, 0
 			case "c":
 				if b.cellsLeft--; b.cellsLeft < 0 {
-					return refusef("it has more than %d cells", b.limits.Cells)
+					return unreadableErrorf("it has more than %d cells", b.limits.Cells)
 				}
 				at.column++
 				if ref := attribute(t, "r"); ref != "" {
 					at.column = columnNumber(ref)
 				}
 				if at.row == 0 || at.column < 1 || at.column > b.limits.Columns {
-					return refusef("sheet %q, row %d: more than %d columns, or a cell without its place", name, at.row, b.limits.Columns)
+					return unreadableErrorf("sheet %q, row %d: more than %d columns, or a cell without its place", name, at.row, b.limits.Columns)
 				}
 				at.kind, at.formula, at.phonetic = attribute(t, "t"), false, 0
 				at.value.Reset()
@@ -383,9 +383,9 @@ func (b *workbookReader) parseCell(kind, value, text string, formula bool) readC
 		}
 		return readCell{text: b.sharedStrings[n]}
 	case "inlineStr":
-		return readCell{text: unescape(text)}
+		return readCell{text: decodeCharEscapes(text)}
 	case "str", "d":
-		return readCell{text: unescape(value)}
+		return readCell{text: decodeCharEscapes(value)}
 	case "b":
 		return readCell{text: value, isBool: true}
 	case "e":
@@ -423,8 +423,8 @@ func columnNumber(ref string) int {
 	return n
 }
 
-// unescape decodes escapes such as _x000D_, which represent characters XML can't contain.
-func unescape(s string) string {
+// decodeCharEscapes decodes escapes such as _x000D_, which represent characters XML can't contain.
+func decodeCharEscapes(s string) string {
 	if !strings.Contains(s, "_x") {
 		return s
 	}

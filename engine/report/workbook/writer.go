@@ -101,8 +101,8 @@ func uniqueSheetName(name string, used []string) string {
 	return out
 }
 
-// fitText returns the text for a cell; text that exceeds a cell continues on a separate sheet.
-func (b *Writer) fitText(s, sheet, cell string) string {
+// fitTextOrOverflow returns the text for a cell; text that exceeds a cell continues on a separate sheet.
+func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
 	s = wording.Sanitize(s)
 	if utf16Length(s) <= maxCellUnits {
 		return s
@@ -138,11 +138,11 @@ func (b *Writer) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("packing the workbook: %w", err)
 	}
-	return repack(w, raw.Bytes())
+	return repackDeterministically(w, raw.Bytes())
 }
 
-// repack rewrites the archive with a fixed order of parts and a fixed date.
-func repack(w io.Writer, raw []byte) (int64, error) {
+// repackDeterministically rewrites the archive with a fixed order of parts and a fixed date.
+func repackDeterministically(w io.Writer, raw []byte) (int64, error) {
 	in, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		return 0, fmt.Errorf("packing the workbook: %w", err)

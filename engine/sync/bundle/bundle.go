@@ -270,19 +270,19 @@ func Open(r io.Reader, mine *SecretKey, lookupKey func(fingerprint string) (*Key
 	}
 	sum := sha256.Sum256(manifest)
 	b.Sum = hex.EncodeToString(sum[:])
-	return b, b.verify(manifest, signature, mine, lookupKey)
+	return b, b.decodeAndVerify(manifest, signature, mine, lookupKey)
 }
 
 // readFull fills the buffer with decrypted content.
 func (b *Reader) readFull(to []byte) error {
 	if _, err := io.ReadFull(b.in, to); err != nil {
-		return readError(err)
+		return toReadError(err)
 	}
 	return nil
 }
 
-// verify checks the manifest's sender, signature and recipient.
-func (b *Reader) verify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
+// decodeAndVerify checks the manifest's sender, signature and recipient.
+func (b *Reader) decodeAndVerify(manifest, signature []byte, mine *SecretKey, lookupKey func(string) (*Key, error)) error {
 	m := &b.Manifest
 	if err := json.Unmarshal(manifest, m); err != nil {
 		return damagedError("%v", err)
@@ -322,7 +322,7 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 		case errors.Is(err, io.EOF):
 			return Part{}, nil, io.EOF
 		default:
-			return Part{}, nil, readError(err)
+			return Part{}, nil, toReadError(err)
 		}
 	}
 	p := b.Manifest.Parts[b.next]
@@ -331,7 +331,7 @@ func (b *Reader) Next() (Part, io.Reader, error) {
 	return p, b.current, nil
 }
 
-func readError(err error) error {
+func toReadError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return damagedError("it is truncated")
 	}
@@ -346,7 +346,7 @@ func (r *partReader) Read(to []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF) || r.N > 0:
-		return n, readError(err)
+		return n, toReadError(err)
 	case hex.EncodeToString(r.hash.Sum(nil)) != r.part.SHA256:
 		return n, damagedError("a part of kind %q does not match its signed hash", r.part.Kind)
 	}

@@ -91,7 +91,7 @@ func (k *Key) Text() string {
 }
 
 // Fingerprint returns the fingerprint that two users compare before they trust a key.
-func (k *Key) Fingerprint() string { return api.SyncFingerprint(k.Text()) }
+func (k *Key) Fingerprint() string { return api.SyncKeyFingerprint(k.Text()) }
 
 // SecretKey is an organization's key pair.
 type SecretKey struct {

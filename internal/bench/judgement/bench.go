@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	passages = slices.DeleteFunc(passages, func(p Passage) bool { return absent(p.Control) })
 	o.Progress("train the embedder", 0, 1)
-	if err := r.train(ctx); err != nil {
+	if err := r.trainAndPrepareControls(ctx); err != nil {
 		return nil, err
 	}
 	out := &Report{Rules: judge.RulesVersion, Embedder: r.model.Name(), Today: o.Today}
@@ -113,8 +113,8 @@ func newRunner(o Options) (*runner, error) {
 	return r, err
 }
 
-// train trains the embedder on the catalog and prepares its controls.
-func (r *runner) train(ctx context.Context) (err error) {
+// trainAndPrepareControls trains the embedder on the catalog and prepares its controls.
+func (r *runner) trainAndPrepareControls(ctx context.Context) (err error) {
 	if r.model, err = evidence.TrainEmbedder(ctx, r.source); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 // judge judges the labeled controls of a set, in the order of the labels, without the document of the
 // given ID; if it is empty, with all documents.
 func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library, without string) ([]judge.Judgement, error) {
-	session, err := library.Session(without)
+	session, err := library.NewSession(without)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 		if err != nil {
 			return nil, fmt.Errorf("passage %d: %w", n+1, err)
 		}
-		session, err := library.Session("")
+		session, err := library.NewSession("")
 		if err != nil {
 			return nil, err
 		}
@@ -219,9 +219,9 @@ func isEvidenced(v api.Implementation) bool {
 	return v == api.Implemented || v == api.PartiallyImplemented
 }
 
-// missingObjectives returns the numbers, from 1, of the objectives without evidence. ok is false if
+// missingObjectiveNumbers returns the numbers, from 1, of the objectives without evidence. ok is false if
 // the judged statements are not the control's objectives.
-func missingObjectives(c api.Control, j judge.Judgement) (out []int, ok bool) {
+func missingObjectiveNumbers(c api.Control, j judge.Judgement) (out []int, ok bool) {
 	for i, text := range judge.Statements(c) {
 		if i >= len(j.Statements) || j.Statements[i].Text != text {
 			return nil, false

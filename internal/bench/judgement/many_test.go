@@ -51,7 +51,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := library.Session("")
+	session, err := library.NewSession("")
 	if err != nil {
 		t.Fatal(err)
 	}

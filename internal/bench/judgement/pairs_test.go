@@ -62,7 +62,7 @@ func TestLabeledPairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.train(t.Context()); err != nil {
+		if err := r.trainAndPrepareControls(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for _, company := range []string{"fennick", "tallybird", "mixed", "tailscale"} {
@@ -109,7 +109,7 @@ func TestLabeledPairs(t *testing.T) {
 
 // statementScores returns how much of each statement each sentence of a library supports.
 func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pair]float64 {
-	session, err := library.Session("")
+	session, err := library.NewSession("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestPublishedPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.train(t.Context()); err != nil {
+	if err := r.trainAndPrepareControls(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, floor := range map[string]struct{ kappa, precision, recall float64 }{

@@ -146,7 +146,7 @@ func (r *SetReport) addControl(c api.Control, l Label, j judge.Judgement) {
 	}
 	r.Evidenced.addOutcome(isEvidenced(l.Verdict), isEvidenced(j.Implementation))
 	d := Difference{Control: l.Control, Labeled: l.Verdict, Judged: j.Implementation}
-	lacks, ok := missingObjectives(c, j)
+	lacks, ok := missingObjectiveNumbers(c, j)
 	for n := 1; ok && n <= len(c.AssessmentObjectives); n++ {
 		labeled, judged := slices.Contains(l.Missing, n), slices.Contains(lacks, n)
 		r.Missing.addOutcome(labeled, judged)

@@ -112,7 +112,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	r := &Report{Training: o.Train, Embedder: model.Name(), Terms: model.Len(), Controls: len(corpus.Documents), Pairs: len(corpus.Pairs)}
 	for i, t := range tasks {
 		o.Progress("rank "+t.name, i, len(tasks))
-		result, err := t.measure(ctx, model, o.Other)
+		result, err := t.measureMethods(ctx, model, o.Other)
 		if err != nil {
 			return nil, fmt.Errorf("benchmark %s: %w", t.name, err)
 		}
@@ -121,8 +121,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r, nil
 }
 
-// measure ranks the task's passages with each method.
-func (t *task) measure(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
+// measureMethods ranks the task's passages with each method.
+func (t *task) measureMethods(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
 	passages, queryVectors, err := t.embedPassages(ctx, model)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (t *task) measure(ctx context.Context, model *embed.Model, other embed.Embe
 		out.Methods = append(out.Methods, MethodResult{method, t.computeMetrics(ranking)})
 		out.Ranking = ranking // the last is the hybrid's
 	}
-	out.AnswerScore = t.answerScore(out.Ranking)
+	out.AnswerScore = t.medianRelevantScore(out.Ranking)
 	if other == nil {
 		return out, nil
 	}
@@ -239,11 +239,11 @@ func embedAll(ctx context.Context, model embed.Embedder, list []item) ([][]float
 	return model.Embed(ctx, texts)
 }
 
-// answerScore returns the median score of the relevant passages in the rankings, rounded to three
+// medianRelevantScore returns the median score of the relevant passages in the rankings, rounded to three
 // decimals.
-func (t *task) answerScore(ranking []Ranked) float64 {
+func (t *task) medianRelevantScore(rankings []Ranked) float64 {
 	var scores []float64
-	for _, r := range ranking {
+	for _, r := range rankings {
 		for _, p := range r.Results {
 			if t.gradesByQuery[r.Query][p.ID] > 0 {
 				scores = append(scores, p.Score)

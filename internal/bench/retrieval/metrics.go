@@ -21,13 +21,13 @@ type Metrics struct {
 	Success10 float64 `json:"success_at_10"`
 }
 
-func (m *Metrics) add(g Metrics, share float64) {
-	m.NDCG += g.NDCG * share
-	m.Recall += g.Recall * share
-	m.MRR += g.MRR * share
-	m.Success1 += g.Success1 * share
-	m.Success5 += g.Success5 * share
-	m.Success10 += g.Success10 * share
+func (m *Metrics) addWeighted(g Metrics, weight float64) {
+	m.NDCG += g.NDCG * weight
+	m.Recall += g.Recall * weight
+	m.MRR += g.MRR * weight
+	m.Success1 += g.Success1 * weight
+	m.Success5 += g.Success5 * weight
+	m.Success10 += g.Success10 * weight
 }
 
 // computeMetrics returns the mean metrics of rankings; queries without relevant passages are
@@ -51,13 +51,13 @@ func (t *task) computeMetrics(rankings []Ranked) Metrics {
 			groups[name] = g
 			names = append(names, name)
 		}
-		g.sum.add(measureRanking(r, grades), 1)
+		g.sum.addWeighted(measureRanking(r, grades), 1)
 		g.n++
 	}
 	var out Metrics
 	for _, name := range names {
 		g := groups[name]
-		out.add(g.sum, 1/(g.n*float64(len(names))))
+		out.addWeighted(g.sum, 1/(g.n*float64(len(names))))
 	}
 	return out
 }
@@ -99,8 +99,8 @@ func measureRanking(r Ranked, grades map[string]float64) (f Metrics) {
 	return f
 }
 
-func successAt(first, k int) float64 {
-	if first < k {
+func successAt(firstRelevantIndex, k int) float64 {
+	if firstRelevantIndex < k {
 		return 1
 	}
 	return 0

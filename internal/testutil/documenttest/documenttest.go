@@ -226,7 +226,7 @@ trailer <</Root 1 0 R/Size 5>>
 
 // words returns the words of a text, in lower case.
 func words(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(document.Clean(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	return strings.FieldsFunc(strings.ToLower(document.CleanLine(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
 // F1 compares two texts as bags of words.

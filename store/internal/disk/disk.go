@@ -16,9 +16,9 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// Classify wraps errors about a full disk in kv.ErrDiskFull, those about missing write permission in
+// ClassifyError wraps errors about a full disk in kv.ErrDiskFull, those about missing write permission in
 // kv.ErrReadOnly, and returns all others unchanged.
-func Classify(err error) error {
+func ClassifyError(err error) error {
 	switch {
 	case err == nil, errors.Is(err, kv.ErrDiskFull), errors.Is(err, kv.ErrReadOnly):
 		return err
@@ -48,13 +48,13 @@ func SyncDir(dir string) error {
 func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return Classify(err)
+		return ClassifyError(err)
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close()
 			os.Remove(temp)
-			err = Classify(err)
+			err = ClassifyError(err)
 		}
 	}()
 	if err := write(f); err != nil {
@@ -66,14 +66,14 @@ func WriteTemp(temp string, mode fs.FileMode, write func(io.Writer) error) (err 
 	return f.Close()
 }
 
-// Move renames a synced file within a file system and makes the new name durable. If renaming fails,
+// RenameDurably renames a synced file within a file system and makes the new name durable. If renaming fails,
 // it removes temp and leaves path unchanged.
-func Move(temp, path string) error {
+func RenameDurably(temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		os.Remove(temp)
-		return Classify(err)
+		return ClassifyError(err)
 	}
-	return Classify(SyncDir(filepath.Dir(path)))
+	return ClassifyError(SyncDir(filepath.Dir(path)))
 }
 
 // ContextReader stops reading when ctx ends.

@@ -32,7 +32,7 @@ func Lookup(code, title string) (controltext.Entry, bool) {
 		topic[s] = true
 	}
 	for _, s := range words.Stems(title) {
-		if topic[s] && !words.IsStop(s) {
+		if topic[s] && !words.IsStopWord(s) {
 			return e, true
 		}
 	}

@@ -176,7 +176,7 @@ func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]floa
 		vectors, err := e.embedBatch(limited, texts)
 		cancel()
 		if err == nil {
-			return vectors, e.normalizeVectors(vectors, len(texts))
+			return vectors, e.checkAndNormalizeVectors(vectors, len(texts))
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -202,8 +202,8 @@ func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]floa
 	}
 }
 
-// normalizeVectors checks a response against the request and scales its vectors to length 1.
-func (e *Embedder) normalizeVectors(vectors [][]float32, want int) error {
+// checkAndNormalizeVectors checks a response against the request and scales its vectors to length 1.
+func (e *Embedder) checkAndNormalizeVectors(vectors [][]float32, want int) error {
 	if len(vectors) != want {
 		return fmt.Errorf("%w: %s: %d vectors for %d texts", ErrInvalidResponse, e.name, len(vectors), want)
 	}

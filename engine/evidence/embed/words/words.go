@@ -93,7 +93,7 @@ func isWordRune(r rune) bool {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-func isJoiner(r rune) bool {
+func isCodeJoiner(r rune) bool {
 	switch r {
 	case '.', '-', '_', '/', ':', '‐', '‑', '–':
 		return true
@@ -119,7 +119,7 @@ func codeEnd(text string, i int) int {
 			end += size
 			continue
 		}
-		if !isJoiner(r) || end+size >= len(text) {
+		if !isCodeJoiner(r) || end+size >= len(text) {
 			break
 		}
 		if next, _ := decodeRune(text[end+size:]); !isWordRune(next) {
@@ -272,5 +272,5 @@ func foldAccents(s string) string {
 	return b.String()
 }
 
-// IsStop reports whether Split gives a stem the kind Stop.
-func IsStop(stem string) bool { return stopWords[stem] }
+// IsStopWord reports whether Split gives a stem the kind Stop.
+func IsStopWord(stem string) bool { return stopWords[stem] }

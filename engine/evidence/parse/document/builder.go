@@ -74,8 +74,8 @@ func (b *Builder) Err() error { return b.err }
 // Fail stops the reading with an error.
 func (b *Builder) Fail(err error) { b.err = err }
 
-// MaxText returns the maximum size of the text in bytes.
-func (b *Builder) MaxText() int64 { return b.opt.MaxText }
+// MaxTextBytes returns the maximum size of the text in bytes.
+func (b *Builder) MaxTextBytes() int64 { return b.opt.MaxText }
 
 // AddFact adds a statement of the document about itself, from its metadata.
 func (b *Builder) AddFact(key, value string) { b.Facts = append(b.Facts, Fact{key, value}) }
@@ -85,8 +85,8 @@ func (b *Builder) Warn(format string, args ...any) {
 	b.Doc.AddWarning(fmt.Sprintf(format, args...))
 }
 
-// spendText counts n bytes of text and reports whether reading may go on.
-func (b *Builder) spendText(n int) bool {
+// consumeTextBudget counts n bytes of text and reports whether reading may go on.
+func (b *Builder) consumeTextBudget(n int) bool {
 	if b.err != nil {
 		return false
 	}
@@ -105,8 +105,8 @@ func (b *Builder) tooMuchText() error {
 	return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
 }
 
-// SpendUnpacked counts n bytes of documents inside the document.
-func (b *Builder) SpendUnpacked(n int64) error {
+// ConsumeUnpackedBudget counts n bytes of documents inside the document.
+func (b *Builder) ConsumeUnpackedBudget(n int64) error {
 	if b.budget.unpacked -= n; b.budget.unpacked < 0 {
 		return NewError(ErrTooLarge, "", "its contents unpack to more than %d bytes", int64(maxUnpacked))
 	}
@@ -147,7 +147,7 @@ func (b *Builder) CloseHeadings() { b.headingLevels, b.headingPath = nil, nil }
 
 // AddHeading closes the headings of the same or a deeper level and opens this one.
 func (b *Builder) AddHeading(level int, text string, locator api.Locator) {
-	text = Clean(text)
+	text = CleanLine(text)
 	if text == "" {
 		return
 	}
@@ -170,17 +170,17 @@ func (b *Builder) AddHeading(level int, text string, locator api.Locator) {
 // AddBlock appends a block under the open headings. It cleans the text; an empty block is dropped.
 func (b *Builder) AddBlock(blk Block) {
 	blk.HeadingPath = b.headingPath
-	b.AddBlockAt(blk)
+	b.AddBlockWithPath(blk)
 }
 
-// AddBlockAt appends a block that has its own heading path.
-func (b *Builder) AddBlockAt(blk Block) {
+// AddBlockWithPath appends a block that has its own heading path.
+func (b *Builder) AddBlockWithPath(blk Block) {
 	if blk.Kind == Line {
 		blk.Text = cleanLines(blk.Text)
 	} else {
-		blk.Text = Clean(blk.Text)
+		blk.Text = CleanLine(blk.Text)
 	}
-	if blk.Text == "" || !b.spendText(len(blk.Text)) {
+	if blk.Text == "" || !b.consumeTextBudget(len(blk.Text)) {
 		return
 	}
 	if len(blk.Text) <= MaxBlockBytes || blk.Kind == TableRow {
@@ -203,7 +203,7 @@ func (b *Builder) AddBlockAt(blk Block) {
 
 // AddParagraph appends a paragraph; isBold means that all of it is bold.
 func (b *Builder) AddParagraph(text string, bold bool, locator api.Locator) {
-	if text = Clean(text); text == "" {
+	if text = CleanLine(text); text == "" {
 		return
 	}
 	if bold && len(text) < 100 && !strings.ContainsAny(text[len(text)-1:], ".,;:") {
@@ -235,15 +235,15 @@ func (b *Builder) PromoteBoldHeadings() {
 // AddRow appends a table row. header may be nil.
 func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator) {
 	for i := range cells {
-		cells[i] = Clean(cells[i])
+		cells[i] = CleanLine(cells[i])
 	}
 	b.AddBlock(Block{Kind: TableRow, Text: RenderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
 // AddFurniture stores text that is not part of the flow.
 func (b *Builder) AddFurniture(blk Block) {
-	blk.Text = Clean(blk.Text)
-	if blk.Text != "" && b.spendText(len(blk.Text)) {
+	blk.Text = CleanLine(blk.Text)
+	if blk.Text != "" && b.consumeTextBudget(len(blk.Text)) {
 		b.Doc.Furniture = append(b.Doc.Furniture, blk)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // ligatures maps ligatures in PDFs to letters.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// Clean returns one line of text: composed Unicode, single spaces, nothing invisible.
-func Clean(s string) string {
+// CleanLine returns one line of text: composed Unicode, single spaces, nothing invisible.
+func CleanLine(s string) string {
 	if isClean(s) {
 		return s
 	}

@@ -29,13 +29,13 @@ func (b *Builder) NewContainer() *Container {
 	return &Container{b: b, names: map[string]int{}}
 }
 
-// NextMember counts a member and returns its label, which is unique. Names are never used as paths,
+// NextMemberLabel counts a member and returns its label, which is unique. Names are never used as paths,
 // but one that looks like a path out of the archive isn't displayed as such.
-func (c *Container) NextMember(name string) (label string, err error) {
+func (c *Container) NextMemberLabel(name string) (label string, err error) {
 	if c.members++; c.members > MaxMembers {
 		return "", NewError(ErrTooLarge, "", "it contains more than %d files; split it", MaxMembers)
 	}
-	label = Clean(strings.ReplaceAll(name, `\`, "/"))
+	label = CleanLine(strings.ReplaceAll(name, `\`, "/"))
 	parts := slices.DeleteFunc(strings.Split(label, "/"), func(p string) bool { return p == "" || p == "." || p == ".." })
 	label = strings.Join(parts, "/")
 	if label == "" {
@@ -56,7 +56,7 @@ func (c *Container) NextMember(name string) (label string, err error) {
 func (c *Container) AddMember(label string, content []byte) error {
 	b := c.b
 	if b.depth >= MaxNesting {
-		c.Skip(label, NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting))
+		c.SkipMember(label, NewError(ErrTooLarge, "", "it is nested more than %d containers deep", MaxNesting))
 		return nil
 	}
 	part := b.NewPart()
@@ -71,7 +71,7 @@ func (c *Container) AddMember(label string, content []byte) error {
 			return b.tooMuchText()
 		}
 		b.budget.text = textLeft
-		c.Skip(label, err)
+		c.SkipMember(label, err)
 		return nil
 	}
 	c.appendMember(label, part)
@@ -95,8 +95,8 @@ func readMember(part *Builder, label string, content []byte) (err error) {
 	return part.opt.ReadDocument(part, label, content)
 }
 
-// Skip warns that a member was skipped.
-func (c *Container) Skip(label string, err error) {
+// SkipMember warns that a member was skipped.
+func (c *Container) SkipMember(label string, err error) {
 	if c.firstErr == nil {
 		c.firstErr = err
 	}
@@ -126,8 +126,8 @@ func (c *Container) appendMember(label string, part *Builder) {
 	}
 }
 
-// Finish returns an error if no member could be read.
-func (c *Container) Finish(what string) error {
+// RequireAnyRead returns an error if no member could be read.
+func (c *Container) RequireAnyRead(what string) error {
 	switch {
 	case c.members == 0:
 		return NewError(ErrEmpty, "", "the %s contains no files", what)

@@ -34,9 +34,9 @@ var months = map[string]time.Month{
 	"dec": 12, "dez": 12, "déc": 12, "dic": 12,
 }
 
-// ParseDate finds the first date in a short text. ambiguous is set if day and month can't be
+// FindDate finds the first date in a short text. ambiguous is set if day and month can't be
 // distinguished (03/04/2026); then ok is false.
-func ParseDate(s string) (t time.Time, ok, ambiguous bool) {
+func FindDate(s string) (t time.Time, ok, ambiguous bool) {
 	if len(s) > 200 {
 		s = s[:200]
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ParsePositive returns the number at the start of s, from 1 to limit; 1 if there is none.
-func ParsePositive(s string, limit int) int {
+// ParsePositiveOrOne returns the number at the start of s, from 1 to limit; 1 if there is none.
+func ParsePositiveOrOne(s string, limit int) int {
 	n := 1
 	if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 {
 		return 1

@@ -64,7 +64,7 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 		t.b.Warn("A table is wider than %d columns; the rest was skipped.", MaxColumns)
 	}
 	for i := range cells {
-		cells[i] = Clean(cells[i])
+		cells[i] = CleanLine(cells[i])
 	}
 	if CountFilled(cells) == 0 {
 		return
@@ -82,7 +82,7 @@ func (t *TableWriter) AddRow(cells []string, locator api.Locator) {
 // SetHeader sets the header, for formats that mark it.
 func (t *TableWriter) SetHeader(header []string, locator api.Locator) {
 	for i := range header {
-		header[i] = Clean(header[i])
+		header[i] = CleanLine(header[i])
 	}
 	t.header, t.headerAt, t.headerKnown = header, locator, true
 }
@@ -100,7 +100,7 @@ func (t *TableWriter) resolveHeader() {
 		return
 	}
 	t.headerKnown = true
-	at := FindHeader(t.pending)
+	at := FindHeaderRow(t.pending)
 	for i, r := range t.pending {
 		switch {
 		case i < at:
@@ -150,9 +150,9 @@ func NonEmptyCells(cells []string) []string {
 	return out
 }
 
-// FindHeader returns the index of the row with the column names, or -1: the first that fills most
+// FindHeaderRow returns the index of the row with the column names, or -1: the first that fills most
 // columns with short, distinct texts, above rows of the same width.
-func FindHeader(rows []Row) int {
+func FindHeaderRow(rows []Row) int {
 	if len(rows) == 0 || IsKeyValueTable(rows) {
 		return -1
 	}
@@ -186,7 +186,7 @@ func looksLikeHeader(cells []string) bool {
 			strings.HasSuffix(c, ".") && strings.Contains(c, " ") && len(c) > 40 {
 			return false
 		}
-		if _, ok, _ := ParseDate(c); ok {
+		if _, ok, _ := FindDate(c); ok {
 			return false
 		}
 		seen[c] = true

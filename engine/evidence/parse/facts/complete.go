@@ -17,8 +17,8 @@ func Complete(b *document.Builder, name string) *document.Document {
 	if !b.IsCollection {
 		readFacts(d, b.Facts)
 	}
-	if d.Title = document.Clean(d.Title); d.Title == "" && !b.IsCollection {
-		d.Title = document.Clean(b.MemberTitle)
+	if d.Title = document.CleanLine(d.Title); d.Title == "" && !b.IsCollection {
+		d.Title = document.CleanLine(b.MemberTitle)
 	}
 	if d.Title == "" && len(d.Blocks) > 0 {
 		// Only a heading at the start of the document is its title.
@@ -47,5 +47,5 @@ func hasSingleTopHeading(blocks []document.Block) bool {
 func titleFromName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	base = strings.TrimSuffix(base, path.Ext(base))
-	return document.Clean(strings.NewReplacer("_", " ", "-", " ").Replace(base))
+	return document.CleanLine(strings.NewReplacer("_", " ", "-", " ").Replace(base))
 }

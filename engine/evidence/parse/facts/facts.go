@@ -30,7 +30,7 @@ type factCollector struct {
 func readFacts(d *document.Document, metadata []document.Fact) {
 	f := &factCollector{doc: d}
 	for _, m := range metadata {
-		f.record(m.Key, m.Value)
+		f.recordFact(m.Key, m.Value)
 	}
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
 	f.scanBlocks(head)
@@ -48,7 +48,7 @@ func readFacts(d *document.Document, metadata []document.Fact) {
 			d.EffectiveDate = t
 		}
 	}
-	if t, ok, _ := document.ParseDate(f.historyDate); ok && d.EffectiveDate == nil {
+	if t, ok, _ := document.FindDate(f.historyDate); ok && d.EffectiveDate == nil {
 		d.EffectiveDate = &t
 	}
 }
@@ -75,7 +75,7 @@ func (f *factCollector) scanRow(b document.Block) {
 		c := document.NonEmptyCells(b.Cells)
 		for i := 0; i+1 < len(c); i++ {
 			if _, ok := document.FactKindOf(c[i]); ok {
-				f.record(c[i], c[i+1])
+				f.recordFact(c[i], c[i+1])
 				i++
 			}
 		}
@@ -94,7 +94,7 @@ func (f *factCollector) scanRow(b document.Block) {
 		case document.FactVersion:
 			version, known = b.Cells[i], known+1
 		case document.FactRevised, document.FactApproved, document.FactEffective:
-			if _, ok, _ := document.ParseDate(b.Cells[i]); ok {
+			if _, ok, _ := document.FindDate(b.Cells[i]); ok {
 				date, known = b.Cells[i], known+1
 			}
 		}
@@ -113,18 +113,18 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 	for i, h := range b.Header {
 		if i < len(b.Cells) {
-			f.record(h, b.Cells[i])
+			f.recordFact(h, b.Cells[i])
 		}
 	}
 }
 
 // isNotBefore reports whether date a is not before b. Histories may be in either order.
 func isNotBefore(a, b string) bool {
-	tb, ok, _ := document.ParseDate(b)
+	tb, ok, _ := document.FindDate(b)
 	if !ok {
 		return true
 	}
-	ta, ok, _ := document.ParseDate(a)
+	ta, ok, _ := document.FindDate(a)
 	return ok && !ta.Before(tb)
 }
 
@@ -135,7 +135,7 @@ func (f *factCollector) scanLine(s string) {
 	}
 	for _, part := range splitFacts(s) {
 		if key, value, ok := strings.Cut(part, ":"); ok {
-			f.record(key, value)
+			f.recordFact(key, value)
 			continue
 		}
 		lower := strings.ToLower(part)
@@ -147,7 +147,7 @@ func (f *factCollector) scanLine(s string) {
 			if rest, ok := strings.CutPrefix(lower, lead); ok && len(part) < 80 {
 				value := part[len(part)-len(rest):]
 				if strings.HasPrefix(lead, "approved") || len(strings.Fields(value)) <= 4 {
-					f.record(lead, value)
+					f.recordFact(lead, value)
 				}
 				break
 			}
@@ -200,14 +200,14 @@ func findInnerKey(p string) int {
 	return -1
 }
 
-// record stores a key and its value if the value suits the key.
-func (f *factCollector) record(key, value string) {
+// recordFact stores a key and its value if the value suits the key.
+func (f *factCollector) recordFact(key, value string) {
 	kind, ok := document.FactKindOf(key)
-	value = strings.Trim(document.Clean(value), " :*_|")
+	value = strings.Trim(document.CleanLine(value), " :*_|")
 	if !ok || value == "" || len(value) > maxFactValue || isPlaceholder(value) {
 		return
 	}
-	date, isDate, ambiguous := document.ParseDate(value)
+	date, isDate, ambiguous := document.FindDate(value)
 	if ambiguous {
 		f.doc.AddWarning("The date " + value + " can be read as day/month or month/day; it was not used as a date of the document.")
 		return
@@ -281,7 +281,7 @@ func (f *factCollector) scanMastheads(blocks []document.Block) {
 					if one.in == approvedByPattern {
 						value = approvalDateSuffix.ReplaceAllString(value, "")
 					}
-					f.record(one.key, strings.TrimRight(value, ".,"))
+					f.recordFact(one.key, strings.TrimRight(value, ".,"))
 				}
 			}
 		}
@@ -333,7 +333,7 @@ func looksLikeVersion(w string) bool {
 	if w == "" || len(w) > 20 || w[0] < '0' || w[0] > '9' {
 		return false
 	}
-	if _, isDate, _ := document.ParseDate(w); isDate && strings.Count(w, ".") != 1 {
+	if _, isDate, _ := document.FindDate(w); isDate && strings.Count(w, ".") != 1 {
 		return len(w) <= 7 // 2026.1.1 is a software version, 12.01.2026 a date
 	}
 	for _, r := range w {

@@ -40,7 +40,7 @@ type attachment struct {
 // headerField is a field of a mail's header.
 type headerField struct{ name, value string }
 
-func (l *mailMessage) header() []headerField {
+func (l *mailMessage) headerFields() []headerField {
 	return []headerField{{"From", l.from}, {"To", l.to}, {"Cc", l.cc}, {"Date", l.date}}
 }
 
@@ -154,8 +154,8 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 	b.Doc.Title = l.subject
 	b.AddHeading(1, l.subject, api.Locator{})
 	var keys, values []string
-	for _, f := range l.header() {
-		if f.value = document.Clean(f.value); f.value != "" {
+	for _, f := range l.headerFields() {
+		if f.value = document.CleanLine(f.value); f.value != "" {
 			if len(f.value) > document.MaxHeadingBytes {
 				f.value = document.CutAtSpace(f.value, document.MaxHeadingBytes) + "…"
 			}
@@ -187,11 +187,11 @@ func writeMail(b *document.Builder, l *mailMessage) error {
 		if a.name == "" {
 			a.name = "attachment " + strconv.Itoa(i+1)
 		}
-		label, err := c.NextMember(a.name)
+		label, err := c.NextMemberLabel(a.name)
 		if err != nil {
 			return err
 		}
-		if err := b.SpendUnpacked(int64(len(a.content))); err != nil {
+		if err := b.ConsumeUnpackedBudget(int64(len(a.content))); err != nil {
 			return err
 		}
 		if err := c.AddMember(label, a.content); err != nil {

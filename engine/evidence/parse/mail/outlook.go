@@ -65,7 +65,7 @@ func (m *msgReader) readStream(in *cfb.Entry, prop, kind string) ([]byte, error)
 	if e == nil || e.IsStorage {
 		return nil, nil
 	}
-	if err := m.b.SpendUnpacked(e.Size); err != nil {
+	if err := m.b.ConsumeUnpackedBudget(e.Size); err != nil {
 		return nil, err
 	}
 	raw, err := m.f.ReadStream(e)
@@ -165,7 +165,7 @@ func (m *msgReader) readAttachments(in *cfb.Entry, l *mailMessage, page uint32, 
 		}
 		if inner := s.Child("__substg1.0_" + propData + typeObject); inner != nil && inner.IsStorage {
 			if depth >= document.MaxNesting || inner.Child("__properties_version1.0") == nil {
-				m.b.Warn("%s: skipped: an object embedded in the mail", document.Clean(name))
+				m.b.Warn("%s: skipped: an object embedded in the mail", document.CleanLine(name))
 				continue
 			}
 			one, err := m.readMessage(inner, 24, depth+1)
@@ -192,9 +192,9 @@ func (l *mailMessage) formatRFC5322() []byte {
 		kind = "text/html"
 	}
 	var sb strings.Builder
-	for _, f := range append(l.header(), headerField{"Subject", l.subject}) {
+	for _, f := range append(l.headerFields(), headerField{"Subject", l.subject}) {
 		if f.value != "" {
-			sb.WriteString(f.name + ": " + document.Clean(f.value) + "\r\n")
+			sb.WriteString(f.name + ": " + document.CleanLine(f.value) + "\r\n")
 		}
 	}
 	sb.WriteString("MIME-Version: 1.0\r\nContent-Type: " + kind + "; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n")

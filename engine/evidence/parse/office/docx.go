@@ -52,7 +52,7 @@ type docxStyle struct {
 }
 
 func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenLimited(content, size)
+	z, err := zipfile.OpenOfficeDocument(content, size)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
 			main = r.resolveTarget("")
 		}
 	}
-	if zipfile.Find(z, main) == nil {
+	if zipfile.FindPart(z, main) == nil {
 		return document.NewError(document.ErrDamaged, main, "the main part is missing")
 	}
 	var headers []string
@@ -144,7 +144,7 @@ func (d *docxReader) readStyles(name string) error {
 		if s.Type != "paragraph" {
 			continue
 		}
-		st := styleForName(s.Name.Val)
+		st := builtInStyleFor(s.Name.Val)
 		st.basedOn = s.BasedOn.Val
 		if s.PPr.OutlineLvl != nil && st.level == 0 && !st.toc {
 			if n, err := strconv.Atoi(s.PPr.OutlineLvl.Val); err == nil && n >= 0 && n < 9 {
@@ -153,15 +153,15 @@ func (d *docxReader) readStyles(name string) error {
 		}
 		if p := s.PPr.NumPr; p != nil {
 			st.list, st.numID = p.ID.Val != "0", p.ID.Val
-			st.numLevel, _ = levelIndex(p.Level.Val)
+			st.numLevel, _ = parseLevel(p.Level.Val)
 		}
 		d.styles[s.ID] = st
 	}
 	return nil
 }
 
-// styleForName recognizes the built-in style names, which are the same in every language of Word.
-func styleForName(name string) docxStyle {
+// builtInStyleFor recognizes the built-in style names, which are the same in every language of Word.
+func builtInStyleFor(name string) docxStyle {
 	lower := strings.ToLower(name)
 	if rest, ok := strings.CutPrefix(lower, "heading "); ok {
 		if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= 9 {
@@ -183,7 +183,7 @@ func styleForName(name string) docxStyle {
 func (d *docxReader) resolveStyle(id string) docxStyle {
 	st, ok := d.styles[id]
 	if !ok {
-		return styleForName(strings.Replace(id, "Heading", "heading ", 1))
+		return builtInStyleFor(strings.Replace(id, "Heading", "heading ", 1))
 	}
 	for range 20 { // stops at circular styles
 		base, ok := d.styles[st.basedOn]
@@ -240,13 +240,13 @@ func (d *docxReader) handleParagraph(p *wordPara) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	mark := d.listNumber(p, st)
+	mark := d.nextListNumber(p, st)
 	switch {
 	case st.toc || p.toc:
 		d.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
 	case st.title:
 		if d.b.Doc.Title == "" {
-			d.b.Doc.Title = document.Clean(text)
+			d.b.Doc.Title = document.CleanLine(text)
 		}
 		d.b.AddHeading(1, text, here)
 	case st.level > 0:
@@ -261,8 +261,8 @@ func (d *docxReader) handleParagraph(p *wordPara) {
 	}
 }
 
-// listNumber returns the number of a paragraph in its list, which may come from its style.
-func (d *docxReader) listNumber(p *wordPara, st docxStyle) string {
+// nextListNumber returns the number of a paragraph in its list, which may come from its style.
+func (d *docxReader) nextListNumber(p *wordPara, st docxStyle) string {
 	id, level := p.numID, p.list
 	if id == "" {
 		id = st.numID

@@ -68,7 +68,7 @@ func (d *docxReader) readNumbering(name string) error {
 	for _, a := range doc.Abstract {
 		var levels [9]numberLevel
 		for _, l := range a.Level {
-			if i, ok := levelIndex(l.Level); ok {
+			if i, ok := parseLevel(l.Level); ok {
 				levels[i] = l.toNumberLevel()
 			}
 		}
@@ -77,7 +77,7 @@ func (d *docxReader) readNumbering(name string) error {
 	for _, n := range doc.Num {
 		list := &numberList{abstract: n.Abstract.Val, levels: abstract[n.Abstract.Val]}
 		for _, o := range n.Override {
-			i, ok := levelIndex(o.Level)
+			i, ok := parseLevel(o.Level)
 			if !ok {
 				continue
 			}
@@ -96,7 +96,7 @@ func (d *docxReader) readNumbering(name string) error {
 	return nil
 }
 
-func levelIndex(s string) (int, bool) {
+func parseLevel(s string) (int, bool) {
 	i, err := strconv.Atoi(s)
 	return i, err == nil && i >= 0 && i < 9
 }
@@ -143,5 +143,5 @@ func (n *numbering) nextNumber(numID string, level int) string {
 	if len(out) > 40 {
 		return ""
 	}
-	return document.Clean(out)
+	return document.CleanLine(out)
 }

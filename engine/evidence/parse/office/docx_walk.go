@@ -50,7 +50,7 @@ type wordWalker struct {
 
 func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
 
-func (w *wordWalker) text(text []byte) error {
+func (w *wordWalker) handleText(text []byte) error {
 	if !w.inText || w.hidden || len(w.paras) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (w *wordWalker) isSkipped(e xml.StartElement) bool {
 	return false
 }
 
-func isOn(e xml.StartElement) bool {
+func isToggleOn(e xml.StartElement) bool {
 	v := attrValue(e, "val")
 	return v != "0" && v != "false" && v != "none" && v != "off"
 }
@@ -112,7 +112,7 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 		}
 	case "gridSpan":
 		if t := w.currentTable(); t != nil {
-			t.span = document.ParsePositive(attrValue(e, "val"), 100)
+			t.span = document.ParsePositiveOrOne(attrValue(e, "val"), 100)
 		}
 	case "docPartGallery":
 		if strings.EqualFold(attrValue(e, "val"), "Table of Contents") {
@@ -145,9 +145,9 @@ func (w *wordWalker) startElement(e xml.StartElement, depth int) {
 			p.list = 0
 		}
 	case "b":
-		w.bold = isOn(e)
+		w.bold = isToggleOn(e)
 	case "vanish", "strike", "dstrike": // hidden, or struck through
-		w.hidden = w.hidden || isOn(e)
+		w.hidden = w.hidden || isToggleOn(e)
 	case "t":
 		w.inText = true
 		if !w.bold {

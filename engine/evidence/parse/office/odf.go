@@ -31,11 +31,11 @@ const (
 // ReadODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and
 // macros are skipped; formulas are not computed, their stored value is read.
 func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenLimited(content, size)
+	z, err := zipfile.OpenOfficeDocument(content, size)
 	if err != nil {
 		return err
 	}
-	if zipfile.Find(z, odfContent) == nil {
+	if zipfile.FindPart(z, odfContent) == nil {
 		return document.NewError(document.ErrDamaged, odfContent, "the main part is missing")
 	}
 	readODFMeta(b, z)
@@ -75,7 +75,7 @@ func readODFMeta(b *document.Builder, z *zip.Reader) {
 	if xml.Unmarshal(raw, &meta) != nil {
 		return
 	}
-	b.Doc.Title = document.Clean(meta.Title)
+	b.Doc.Title = document.CleanLine(meta.Title)
 	for _, d := range meta.Defined {
 		b.AddFact(d.Name, d.Value)
 	}
@@ -135,7 +135,7 @@ type odfTable struct {
 	rows      [][]string // of a slide, held back until its title is known
 }
 
-func (w *odfWalker) text(text []byte) error {
+func (w *odfWalker) handleText(text []byte) error {
 	if w.skipDepth > 0 || len(w.texts) == 0 {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 		}
 		w.texts = append(w.texts, t)
 	case "s":
-		w.appendText(strings.Repeat(" ", document.ParsePositive(attrValue(e, "c"), 100)))
+		w.appendText(strings.Repeat(" ", document.ParsePositiveOrOne(attrValue(e, "c"), 100)))
 	case "tab", "line-break":
 		w.appendText(" ")
 	case "note":
@@ -219,12 +219,12 @@ func (w *odfWalker) startElement(e xml.StartElement, _ int) {
 		w.openTable(e)
 	case "table-row":
 		if t := w.currentTable(); t != nil {
-			t.repeat = document.ParsePositive(attrValue(e, "number-rows-repeated"), 1<<21)
+			t.repeat = document.ParsePositiveOrOne(attrValue(e, "number-rows-repeated"), 1<<21)
 			t.cells, t.rowFilled = nil, false
 		}
 	case "table-cell", "covered-table-cell":
 		if t := w.currentTable(); t != nil {
-			t.cell, t.columns = nil, document.ParsePositive(attrValue(e, "number-columns-repeated"), 1<<15)
+			t.cell, t.columns = nil, document.ParsePositiveOrOne(attrValue(e, "number-columns-repeated"), 1<<15)
 		}
 	case "page":
 		w.slides++
@@ -289,7 +289,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 		if n := len(w.texts); n > 0 {
 			t := w.texts[n-1]
 			w.texts = w.texts[:n-1]
-			w.handleParagraph(document.Clean(t.text.String()), t.style, t.level)
+			w.handleParagraph(document.CleanLine(t.text.String()), t.style, t.level)
 		}
 	case "note":
 		w.footnoteDepth = max(0, w.footnoteDepth-1)
@@ -364,7 +364,7 @@ func (w *odfWalker) handleParagraph(text, style string, level int) {
 			blk.Marker = strconv.Itoa(l.count) + "."
 		}
 		w.opensItem = false
-	case w.isTitle(style):
+	case w.isTitleStyle(style):
 		if w.b.Doc.Title == "" {
 			w.b.Doc.Title = text
 		}
@@ -377,8 +377,8 @@ func (w *odfWalker) handleParagraph(text, style string, level int) {
 	w.footnotes = nil
 }
 
-// isTitle reports whether a style is the document title's style or derived from it.
-func (w *odfWalker) isTitle(style string) bool {
+// isTitleStyle reports whether a style is the document title's style or derived from it.
+func (w *odfWalker) isTitleStyle(style string) bool {
 	for range 5 {
 		if style == "Title" {
 			return true

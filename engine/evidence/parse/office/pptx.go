@@ -30,7 +30,7 @@ type pptxReader struct {
 // ReadPptx reads each slide under its title: its text, its tables row by row, the text of its
 // diagrams, and the speaker notes. Images, sounds and macros are ignored.
 func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenLimited(content, size)
+	z, err := zipfile.OpenOfficeDocument(content, size)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 			main = r.resolveTarget("")
 		}
 	}
-	slides, err := p.slideParts(main)
+	slides, err := p.slidePartNames(main)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
 	return b.Err()
 }
 
-// slideParts returns the names of the slides' parts, in display order.
-func (p *pptxReader) slideParts(main string) ([]string, error) {
+// slidePartNames returns the names of the slides' parts, in display order.
+func (p *pptxReader) slidePartNames(main string) ([]string, error) {
 	raw, err := zipfile.ReadPart(p.z, main, maxSidePart)
 	if errors.Is(err, zipfile.ErrNoPart) {
 		return nil, document.NewError(document.ErrDamaged, main, "the main part is missing")
@@ -183,7 +183,7 @@ type slideWalker struct {
 
 func (s *slideWalker) walk() error { return walkXML(s.p.b, s.p.z, s.name, s) }
 
-func (s *slideWalker) text(text []byte) error {
+func (s *slideWalker) handleText(text []byte) error {
 	if !s.inText {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (s *slideWalker) endElement(e xml.EndElement, _ int) {
 	case "t":
 		s.inText = false
 	case "p":
-		s.handleParagraph(document.Clean(s.para.String()))
+		s.handleParagraph(document.CleanLine(s.para.String()))
 		s.para.Reset()
 	case "tc":
 		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < document.MaxColumns {

@@ -132,15 +132,15 @@ func (r *rtfReader) closeGroup() {
 	g := *r.currentGroup()
 	r.stack = r.stack[:len(r.stack)-1]
 	if g.dest == rtfStyles && g.style >= 0 {
-		if name := strings.TrimRight(document.Clean(r.sideText.String()), ";"); name != "" {
-			r.styles[g.style] = styleForName(name)
+		if name := strings.TrimRight(document.CleanLine(r.sideText.String()), ";"); name != "" {
+			r.styles[g.style] = builtInStyleFor(name)
 		}
 		r.sideText.Reset()
 	}
 	if g.dest == r.currentGroup().dest {
 		return
 	}
-	switch text := document.Clean(r.sideText.String()); g.dest {
+	switch text := document.CleanLine(r.sideText.String()); g.dest {
 	case rtfTitle:
 		if r.b.Doc.Title == "" {
 			r.b.Doc.Title = text
@@ -164,7 +164,7 @@ func (r *rtfReader) readControl() {
 	}
 	c := r.raw[r.at]
 	if c < 'a' || c > 'z' {
-		r.handleSymbol(c)
+		r.handleControlSymbol(c)
 		return
 	}
 	start := r.at
@@ -189,10 +189,10 @@ func (r *rtfReader) readControl() {
 		r.at = min(len(r.raw), r.at+value)
 		return
 	}
-	r.handleWord(word, value, given)
+	r.handleControlWord(word, value, given)
 }
 
-func (r *rtfReader) handleSymbol(c byte) {
+func (r *rtfReader) handleControlSymbol(c byte) {
 	r.at++
 	switch c {
 	case '\'':
@@ -334,7 +334,7 @@ var rtfCharsets = map[int]int{
 	255: 850,
 }
 
-func (r *rtfReader) handleWord(word string, v int, given bool) {
+func (r *rtfReader) handleControlWord(word string, v int, given bool) {
 	g := r.currentGroup()
 	on := !given || v != 0
 	if into, ok := destinationFor(word); ok {
@@ -478,7 +478,7 @@ func (r *rtfReader) putUnicode(v int) {
 
 // flushText ends the open text and returns it, followed by its notes.
 func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
-	text, notes = document.Clean(r.text.String()), r.notes
+	text, notes = document.CleanLine(r.text.String()), r.notes
 	bold = !r.hasNonBold && text != ""
 	r.text.Reset()
 	r.notes, r.hasNonBold, r.highSurrogate = nil, false, 0
@@ -487,7 +487,7 @@ func (r *rtfReader) flushText() (text string, bold bool, notes []string) {
 
 func (r *rtfReader) endParagraph() {
 	text, bold, notes := r.flushText()
-	mark := document.Clean(r.mark.String())
+	mark := document.CleanLine(r.mark.String())
 	r.mark.Reset()
 	if r.para.inTable {
 		if text != "" {

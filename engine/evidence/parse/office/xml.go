@@ -19,7 +19,7 @@ type xmlWalker interface {
 	isSkipped(e xml.StartElement) bool
 	startElement(e xml.StartElement, depth int)
 	endElement(e xml.EndElement, depth int)
-	text(text []byte) error
+	handleText(text []byte) error
 }
 
 // walkXML reads a part of an Office document token by token, with limits on depth and time. A
@@ -65,7 +65,7 @@ func walkXML(b *document.Builder, z *zip.Reader, name string, w xmlWalker) error
 			w.endElement(e, depth)
 			depth--
 		case xml.CharData:
-			if err := w.text(e); err != nil {
+			if err := w.handleText(e); err != nil {
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func readCoreProperties(b *document.Builder, z *zip.Reader) {
 		Version string `xml:"version"`
 	}
 	if xml.Unmarshal(raw, &p) == nil {
-		if b.Doc.Title = document.Clean(p.Title); strings.EqualFold(b.Doc.Title, "PowerPoint Presentation") {
+		if b.Doc.Title = document.CleanLine(p.Title); strings.EqualFold(b.Doc.Title, "PowerPoint Presentation") {
 			b.Doc.Title = ""
 		}
 		b.AddFact("version", p.Version)

@@ -21,16 +21,16 @@ type engine interface {
 
 // engineDocument is an open PDF. Its errors are those of Read.
 type engineDocument interface {
-	pages() (int, error)
+	pageCount() (int, error)
 	title() string
-	// outline returns the level of each bookmark by its title as returned by comparableText.
-	outline() (map[string]int, error)
-	// page reads a page, counted from 1.
-	page(n int) (*pageContent, error)
-	// draw renders a page in gray, as a PNM file.
-	draw(n int) ([]byte, error)
-	// stopped reports whether, after an error, no other page can be read either.
-	stopped() bool
+	// outlineLevels returns the level of each bookmark by its title as returned by comparableText.
+	outlineLevels() (map[string]int, error)
+	// readPage reads a page, counted from 1.
+	readPage(n int) (*pageContent, error)
+	// renderPage renders a page in gray, as a PNM file.
+	renderPage(n int) ([]byte, error)
+	// isStopped reports whether, after an error, no other page can be read either.
+	isStopped() bool
 }
 
 // Options configures a Reader.

@@ -210,7 +210,7 @@ func (f *flowWriter) openTable(g *grid, at api.Locator) {
 	for _, r := range g.rows {
 		rows = append(rows, document.Row{Cells: r.effective})
 	}
-	head := document.FindHeader(rows)
+	head := document.FindHeaderRow(rows)
 	if head < 0 {
 		return
 	}
@@ -279,7 +279,7 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
 		return false, "", ""
 	}
-	return true, text.NumberedMark(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
+	return true, text.NumberedMarkOrEmpty(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
 // indentLevel returns the level of an indent among those of the open list.
@@ -342,9 +342,9 @@ func (f *flowWriter) headingLevel(l *textLine) int {
 		}
 		return min(len(f.headingSizes), 6)
 	}
-	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.isSeparate(l) {
+	if l.bold && l.size > f.bodySize*0.95 && len(l.text) < 110 && !strings.ContainsAny(l.text[len(l.text)-1:], ".,;:") && f.isSeparateFromLast(l) {
 		level := len(f.headingSizes) + 1
-		if number, _, ok := text.SplitNumber(l.text); ok {
+		if number, _, ok := text.SplitHeadingNumber(l.text); ok {
 			level += strings.Count(strings.TrimRight(number, "."), ".")
 		}
 		return min(level, 8)
@@ -352,8 +352,8 @@ func (f *flowWriter) headingLevel(l *textLine) int {
 	return 0
 }
 
-// isSeparate reports whether a line does not continue the one above it.
-func (f *flowWriter) isSeparate(l *textLine) bool {
+// isSeparateFromLast reports whether a line does not continue the one above it.
+func (f *flowWriter) isSeparateFromLast(l *textLine) bool {
 	return f.last == nil || f.kind == document.Heading || l.y0-f.last.y0 > 1.15*f.linePitch || l.y0 < f.last.y0 || !f.last.bold
 }
 

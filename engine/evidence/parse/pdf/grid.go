@@ -335,7 +335,7 @@ func groupRows(words []word, bounds []float64) []gridRow {
 		}
 		row := make([]string, len(cells))
 		for j, lines := range cells {
-			row[j] = document.Clean(text.JoinLines(lines))
+			row[j] = document.CleanLine(text.JoinLines(lines))
 		}
 		out = append(out, gridRow{row, row})
 	}
@@ -361,7 +361,7 @@ func cellText(words []word) string {
 	for _, l := range groupLines(words) {
 		lines = append(lines, l.text)
 	}
-	return document.Clean(text.JoinLines(lines))
+	return document.CleanLine(text.JoinLines(lines))
 }
 
 func (g *grid) dropEmptyColumns() {

@@ -84,7 +84,7 @@ func groupLines(words []word) []*textLine {
 	slices.SortStableFunc(ws, func(a, b word) int { return cmp.Compare(a.y0+a.y1, b.y0+b.y1) })
 	var groups [][]word
 	for _, w := range ws {
-		if n := len(groups); n > 0 && sameLine(groups[n-1], w) {
+		if n := len(groups); n > 0 && isOnLine(groups[n-1], w) {
 			groups[n-1] = append(groups[n-1], w)
 			continue
 		}
@@ -97,8 +97,8 @@ func groupLines(words []word) []*textLine {
 	return out
 }
 
-// sameLine compares with the tallest word of the line, so that a line can't drift downward.
-func sameLine(line []word, w word) bool {
+// isOnLine compares with the tallest word of the line, so that a line can't drift downward.
+func isOnLine(line []word, w word) bool {
 	tall := line[0]
 	for _, l := range line {
 		if l.height() > tall.height()*1.05 {
@@ -185,7 +185,7 @@ func orderLines(lines []*textLine) []layoutItem {
 		part := lines[i : i+end]
 		if isColumnText(part, gaps) {
 			out = append(out, readColumns(part, gaps)...)
-		} else if g := newLooseGrid(part, gaps); g != nil {
+		} else if g := newUnruledGrid(part, gaps); g != nil {
 			out = append(out, layoutItem{grid: g})
 		} else {
 			for _, l := range part {
@@ -300,8 +300,8 @@ func readColumns(lines []*textLine, gaps []gap) []layoutItem {
 	return out
 }
 
-// newLooseGrid builds a table without rules from a band.
-func newLooseGrid(lines []*textLine, gaps []gap) *grid {
+// newUnruledGrid builds a table without rules from a band.
+func newUnruledGrid(lines []*textLine, gaps []gap) *grid {
 	g := &grid{box: lines[0].box}
 	var words []word
 	for _, l := range lines {
@@ -325,7 +325,7 @@ func isListMark(s string) bool {
 	if _, _, ok := text.SplitListItem(s + " x"); ok {
 		return true
 	}
-	if _, _, ok := text.SplitNumber(s + " X"); ok && s[0] >= '0' && s[0] <= '9' &&
+	if _, _, ok := text.SplitHeadingNumber(s + " X"); ok && s[0] >= '0' && s[0] <= '9' &&
 		(strings.Contains(s, ".") || len(s) < 3) {
 		return true
 	}

@@ -47,8 +47,8 @@ type pageContent struct {
 	rotation     int // clockwise quarter turns for display
 }
 
-// toDisplay converts a rectangle from page space to the displayed page.
-func (p *pageContent) toDisplay(left, bottom, right, top float64) box {
+// toDisplayBox converts a rectangle from page space to the displayed page.
+func (p *pageContent) toDisplayBox(left, bottom, right, top float64) box {
 	x0, y0 := p.toDisplayPoint(left, bottom)
 	x1, y1 := p.toDisplayPoint(right, top)
 	return box{x0: min(x0, x1), y0: min(y0, y1), x1: max(x0, x1), y1: max(y0, y1)}
@@ -80,8 +80,8 @@ func (p *pageContent) addRule(x0, y0, x1, y1 float64) {
 	}
 }
 
-// addPicture adds an image: the unit square transformed by t.
-func (p *pageContent) addPicture(t matrix) {
+// addPictureShare adds an image: the unit square transformed by t.
+func (p *pageContent) addPictureShare(t matrix) {
 	if share := math.Abs(t.a*t.d-t.b*t.c) / (p.w * p.h); share > 0 { // not NaN
 		p.pictureShare = min(1, p.pictureShare+share)
 	}

@@ -117,7 +117,7 @@ type pdfiumDocument struct {
 	err     error
 }
 
-func (m *pdfiumDocument) function(name string) api.Function {
+func (m *pdfiumDocument) exportedFunction(name string) api.Function {
 	f := m.fns[name]
 	if f == nil {
 		if f = m.mod.ExportedFunction(name); f == nil {
@@ -133,7 +133,7 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
 	}
-	f := m.function(name)
+	f := m.exportedFunction(name)
 	if f == nil {
 		return 0
 	}
@@ -154,8 +154,8 @@ func (m *pdfiumDocument) callFn(f api.Function, args ...uint64) uint64 {
 	return m.stack[0]
 }
 
-// stopped reports whether no later page can be read.
-func (m *pdfiumDocument) stopped() bool { return m.err != nil || m.ctx.Err() != nil }
+// isStopped reports whether no later page can be read.
+func (m *pdfiumDocument) isStopped() bool { return m.err != nil || m.ctx.Err() != nil }
 
 // documentError returns the context's error if it ended, else that the document is damaged.
 func (m *pdfiumDocument) documentError(place string) error {
@@ -170,9 +170,9 @@ func (m *pdfiumDocument) readFloat(at uint32) float64 {
 	return float64(v)
 }
 
-// readText calls a function that writes UTF-16 into (buffer, length in bytes) given as its
+// callForText calls a function that writes UTF-16 into (buffer, length in bytes) given as its
 // last arguments and returns the length it needs.
-func (m *pdfiumDocument) readText(name string, args ...uint64) string {
+func (m *pdfiumDocument) callForText(name string, args ...uint64) string {
 	n := uint32(m.call(name, append(args, uint64(m.scratch), pdfScratch)...))
 	if m.err != nil || n < 2 || n > pdfScratch {
 		return ""
@@ -214,7 +214,7 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 	return doc, nil
 }
 
-func (m *pdfiumDocument) pages() (int, error) {
+func (m *pdfiumDocument) pageCount() (int, error) {
 	n := int(int32(m.call("FPDF_GetPageCount", m.doc)))
 	if m.err != nil {
 		return 0, m.documentError("")
@@ -230,11 +230,11 @@ func (m *pdfiumDocument) title() string {
 		return ""
 	}
 	defer m.call("free", uint64(at))
-	return m.readText("FPDF_GetMetaText", m.doc, uint64(at))
+	return m.callForText("FPDF_GetMetaText", m.doc, uint64(at))
 }
 
-// outline reads the bookmarks: the level of each title. Circular and endless lists are cut off.
-func (m *pdfiumDocument) outline() (map[string]int, error) {
+// outlineLevels reads the bookmarks: the level of each title. Circular and endless lists are cut off.
+func (m *pdfiumDocument) outlineLevels() (map[string]int, error) {
 	levels := map[string]int{}
 	seen := map[uint64]bool{}
 	var visit func(parent uint64, level int)
@@ -248,7 +248,7 @@ func (m *pdfiumDocument) outline() (map[string]int, error) {
 				return
 			}
 			seen[mark] = true
-			title := comparableText(m.readText("FPDFBookmark_GetTitle", mark))
+			title := comparableText(m.callForText("FPDFBookmark_GetTitle", mark))
 			if _, have := levels[title]; !have && title != "" {
 				levels[title] = level
 			}

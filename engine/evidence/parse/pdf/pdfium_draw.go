@@ -13,8 +13,8 @@ const (
 	renderFlags = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
 )
 
-// draw renders a page in gray, as a PNM file.
-func (m *pdfiumDocument) draw(n int) ([]byte, error) {
+// renderPage renders a page in gray, as a PNM file.
+func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
 		return nil, m.pageError(n, "it can't be rendered")

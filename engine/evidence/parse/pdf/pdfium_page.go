@@ -14,8 +14,8 @@ type pageReader struct {
 	out  *pageContent
 }
 
-// page reads page n, counted from 1.
-func (m *pdfiumDocument) page(n int) (*pageContent, error) {
+// readPage reads page n, counted from 1.
+func (m *pdfiumDocument) readPage(n int) (*pageContent, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if m.err != nil || page == 0 {
 		return nil, m.documentError(formatPage(n))
@@ -51,7 +51,7 @@ func (r *pageReader) readWords() error {
 	b := wordBuilder{page: r.out}
 	fonts := typefaces{r: r, text: text}
 	chars := m.pageChars(text, count)
-	unicodeOf, boxOf := m.function("FPDFText_GetUnicode"), m.function("FPDFText_GetLooseCharBox")
+	unicodeOf, boxOf := m.exportedFunction("FPDFText_GetUnicode"), m.exportedFunction("FPDFText_GetLooseCharBox")
 	for i := range count {
 		var c rune
 		if chars != nil {
@@ -70,7 +70,7 @@ func (r *pageReader) readWords() error {
 			continue
 		}
 		// FS_RECTF: left, top, right, bottom.
-		g := r.out.toDisplay(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
+		g := r.out.toDisplayBox(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
 		b.addRune(c, g, func() typeface { return fonts.typefaceAt(i, g) })
 	}
 	b.endWord()
@@ -195,7 +195,7 @@ func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) 
 		r.readPath(obj, t)
 		return
 	case image:
-		r.out.addPicture(t)
+		r.out.addPictureShare(t)
 		return
 	}
 	if depth >= maxFormDepth {

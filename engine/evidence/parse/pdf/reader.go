@@ -22,7 +22,7 @@ func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 // Read reads the text layer of a PDF page by page and combines the pages into one flow.
 func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) error {
 	return r.openDocument(b.Context(), content, size, func(doc engineDocument) error {
-		pages, err := doc.pages()
+		pages, err := doc.pageCount()
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) erro
 		b.Doc.PageCount = pages
 		b.Doc.Title = cleanPDFTitle(doc.title())
 		flow := &flowWriter{b: b}
-		if flow.outline, err = doc.outline(); err != nil {
+		if flow.outline, err = doc.outlineLevels(); err != nil {
 			return err
 		}
 		return readPages(b, doc, flow)
@@ -49,9 +49,9 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 		if err := b.Context().Err(); err != nil {
 			return err
 		}
-		page, err := doc.page(n)
+		page, err := doc.readPage(n)
 		if err != nil {
-			if doc.stopped() || !errors.Is(err, document.ErrDamaged) {
+			if doc.isStopped() || !errors.Is(err, document.ErrDamaged) {
 				return err
 			}
 			broken = append(broken, n)
@@ -65,15 +65,15 @@ func readPages(b *document.Builder, doc engineDocument, flow *flowWriter) error 
 		for _, w := range page.words {
 			chars += len(w.text) + 1
 		}
-		if flow.textBytes += int64(chars); flow.textBytes > b.MaxText() {
-			return document.NewError(document.ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.MaxText())
+		if flow.textBytes += int64(chars); flow.textBytes > b.MaxTextBytes() {
+			return document.NewError(document.ErrTooLarge, formatPage(n), "it contains more than %d bytes of text", b.MaxTextBytes())
 		}
 		flow.pages = append(flow.pages, layout)
 	}
 	if len(broken) > 0 {
 		b.Warn("%s could not be read and was skipped.", formatPages(broken))
 	}
-	found, err := readScans(b, doc, scans)
+	found, err := recognizeScans(b, doc, scans)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func formatPages(pages []int) string {
 
 // cleanPDFTitle removes what printer drivers put in place of a title.
 func cleanPDFTitle(s string) string {
-	s = document.Clean(s)
+	s = document.CleanLine(s)
 	lower := strings.ToLower(s)
 	for _, junk := range []string{"untitled", "microsoft word", "microsoft powerpoint", "powerpoint presentation", "slide 1", "document"} {
 		if strings.HasPrefix(lower, junk) {
@@ -138,7 +138,7 @@ func cleanPDFTitle(s string) string {
 
 // comparableText reduces a text to lower-case letters and digits for comparison.
 func comparableText(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(document.Clean(s)), func(r rune) bool {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(document.CleanLine(s)), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r > 0x7f)
 	}), " ")
 }

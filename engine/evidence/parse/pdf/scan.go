@@ -42,9 +42,9 @@ type scannedPage struct {
 	recognized bool // its text was recognised
 }
 
-// readScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it
+// recognizeScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it
 // is clearly longer, else the text layer, which has no recognition errors.
-func readScans(b *document.Builder, doc engineDocument, scans []scannedPage) (found []document.Block, err error) {
+func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage) (found []document.Block, err error) {
 	if !b.HasOCR() || len(scans) == 0 {
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func readScans(b *document.Builder, doc engineDocument, scans []scannedPage) (fo
 			b.Warn("More than %d pages are images; the rest were skipped.", maxOCRPages)
 			break
 		}
-		picture, err := doc.draw(s.number)
+		picture, err := doc.renderPage(s.number)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func readScans(b *document.Builder, doc engineDocument, scans []scannedPage) (fo
 			return nil, ctxErr
 		}
 		if err != nil {
-			b.Warn("%s: %s.", pageLabel(s.number), document.Clean(err.Error()))
+			b.Warn("%s: %s.", pageLabel(s.number), document.CleanLine(err.Error()))
 			continue
 		}
 		if s.words > 0 && len(strings.Fields(recognized)) < 2*s.words+minRecognizedGain {

@@ -57,7 +57,7 @@ func (e *unipdfEngine) open(ctx context.Context, content io.ReaderAt, size int64
 		return ctx.Err()
 	}
 	d := &unipdfDocument{ctx: ctx}
-	defer d.leave(e.slots)
+	defer d.releaseSlotWhenIdle(e.slots)
 	if err := d.load(content, size); err != nil {
 		return err
 	}
@@ -71,9 +71,9 @@ type unipdfDocument struct {
 	running chan struct{} // closed when a call that was given up has ended
 }
 
-// call runs code that can't be stopped in a goroutine, so that the document's time limit can be
+// runCancelable runs code that can't be stopped in a goroutine, so that the document's time limit can be
 // enforced.
-func (d *unipdfDocument) call(place string, do func() error) error {
+func (d *unipdfDocument) runCancelable(place string, do func() error) error {
 	if err := d.ctx.Err(); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (d *unipdfDocument) call(place string, do func() error) error {
 	}
 }
 
-// leave releases the slot when no call is running any more.
-func (d *unipdfDocument) leave(slots <-chan struct{}) {
+// releaseSlotWhenIdle releases the slot when no call is running any more.
+func (d *unipdfDocument) releaseSlotWhenIdle(slots <-chan struct{}) {
 	if d.running == nil {
 		<-slots
 		return
@@ -111,15 +111,15 @@ func (d *unipdfDocument) leave(slots <-chan struct{}) {
 	}()
 }
 
-// stopped reports whether a call was abandoned or the document's time is up.
-func (d *unipdfDocument) stopped() bool { return d.running != nil || d.ctx.Err() != nil }
+// isStopped reports whether a call was abandoned or the document's time is up.
+func (d *unipdfDocument) isStopped() bool { return d.running != nil || d.ctx.Err() != nil }
 
 func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
 	raw, err := document.ReadAll(content, size) // a call that was given up must not read a file that is closed
 	if err != nil {
 		return err
 	}
-	return d.call("", func() error {
+	return d.runCancelable("", func() error {
 		r, err := model.NewPdfReaderLazy(bytes.NewReader(raw))
 		if err != nil {
 			return err
@@ -137,8 +137,8 @@ func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
 	})
 }
 
-func (d *unipdfDocument) pages() (n int, err error) {
-	err = d.call("", func() (err error) {
+func (d *unipdfDocument) pageCount() (n int, err error) {
+	err = d.runCancelable("", func() (err error) {
 		n, err = d.reader.GetNumPages()
 		return err
 	})
@@ -146,7 +146,7 @@ func (d *unipdfDocument) pages() (n int, err error) {
 }
 
 func (d *unipdfDocument) title() (title string) {
-	_ = d.call("", func() error { // a document without a title is none the worse
+	_ = d.runCancelable("", func() error { // a document without a title is none the worse
 		info, err := d.reader.GetPdfInfo()
 		if err == nil && info.Title != nil {
 			title = info.Title.Decoded()
@@ -156,13 +156,13 @@ func (d *unipdfDocument) title() (title string) {
 	return title
 }
 
-func (d *unipdfDocument) outline() (map[string]int, error) {
+func (d *unipdfDocument) outlineLevels() (map[string]int, error) {
 	var top *model.Outline
-	err := d.call("", func() (err error) {
+	err := d.runCancelable("", func() (err error) {
 		top, err = d.reader.GetOutlines()
 		return err
 	})
-	if d.stopped() {
+	if d.isStopped() {
 		return nil, err
 	}
 	levels := map[string]int{}
@@ -189,9 +189,9 @@ func (d *unipdfDocument) outline() (map[string]int, error) {
 	return levels, nil
 }
 
-func (d *unipdfDocument) page(n int) (*pageContent, error) {
+func (d *unipdfDocument) readPage(n int) (*pageContent, error) {
 	var out *pageContent
-	err := d.call(formatPage(n), func() error {
+	err := d.runCancelable(formatPage(n), func() error {
 		page, err := d.reader.GetPage(n)
 		if err != nil {
 			return err
@@ -213,8 +213,8 @@ func (d *unipdfDocument) page(n int) (*pageContent, error) {
 	return out, nil
 }
 
-func (d *unipdfDocument) draw(n int) (picture []byte, err error) {
-	err = d.call(formatPage(n), func() error {
+func (d *unipdfDocument) renderPage(n int) (picture []byte, err error) {
+	err = d.runCancelable(formatPage(n), func() error {
 		page, err := d.reader.GetPage(n)
 		if err != nil {
 			return err

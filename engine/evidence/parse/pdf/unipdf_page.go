@@ -59,48 +59,48 @@ func (r *unipdfPage) readWords() error {
 	if err != nil {
 		return err
 	}
-	return r.words(text.Marks().Elements())
+	return r.buildWords(text.Marks().Elements())
 }
 
-// words joins marks, which are a character or a ligature each. The box of a mark stands on the base
+// buildWords joins marks, which are a character or a ligature each. The box of a mark stands on the base
 // line and has the height of the type size.
-func (r *unipdfPage) words(marks []extractor.TextMark) error {
+func (r *unipdfPage) buildWords(marks []extractor.TextMark) error {
 	if len(marks) > maxPageChars {
 		return document.NewError(document.ErrTooLarge, formatPage(r.out.number), "%d characters on one page", len(marks))
 	}
 	b := wordBuilder{page: r.out}
 	for i, m := range marks {
-		g := r.out.toDisplay(m.BBox.Llx-r.x, m.BBox.Lly-r.y, m.BBox.Urx-r.x, m.BBox.Ury-r.y)
+		g := r.out.toDisplayBox(m.BBox.Llx-r.x, m.BBox.Lly-r.y, m.BBox.Urx-r.x, m.BBox.Ury-r.y)
 		for _, c := range m.Text {
 			if c = visibleRune(c); c == 0 || m.Meta {
 				b.endWord()
 				continue
 			}
-			b.addRune(c, g, func() typeface { return r.typeface(marks[i:], g) })
+			b.addRune(c, g, func() typeface { return r.typefaceOf(marks[i:], g) })
 		}
 	}
 	b.endWord()
 	return nil
 }
 
-// typeface returns the typeface of the first of some marks.
-func (r *unipdfPage) typeface(marks []extractor.TextMark, g box) typeface {
+// typefaceOf returns the typeface of the first of some marks.
+func (r *unipdfPage) typefaceOf(marks []extractor.TextMark, g box) typeface {
 	m := marks[0]
 	t := typeface{size: g.height(), base: g.y1}
 	if m.Orientation%180 == 90 {
 		t.size = g.x1 - g.x0
 	}
 	t.setTilt(float64(m.Orientation+90*r.out.rotation) * math.Pi / 180)
-	t.isTilted = t.isTilted || climbs(marks)
+	t.isTilted = t.isTilted || isDiagonal(marks)
 	if m.Font != nil {
 		t.bold = isBoldFont(m.Font.BaseFont())
 	}
 	return t
 }
 
-// climbs reports whether text runs diagonally although its marks state no rotation: the first three
+// isDiagonal reports whether text runs diagonally although its marks state no rotation: the first three
 // marks lie on a slope. Two could be a superscript.
-func climbs(marks []extractor.TextMark) bool {
+func isDiagonal(marks []extractor.TextMark) bool {
 	if len(marks) < 3 || marks[1].Meta || marks[2].Meta || marks[0].Orientation != 0 {
 		return false
 	}
@@ -117,11 +117,11 @@ func (r *unipdfPage) readObjects() {
 	if err != nil {
 		return
 	}
-	r.contents(contents, r.page.Resources, matrix{a: 1, d: 1, e: -r.x, f: -r.y}, 0)
+	r.readContents(contents, r.page.Resources, matrix{a: 1, d: 1, e: -r.x, f: -r.y}, 0)
 }
 
-// contents walks through a content stream that outer places on the page.
-func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, outer matrix, depth int) {
+// readContents walks through a content stream that outer places on the page.
+func (r *unipdfPage) readContents(stream string, resources *model.PdfPageResources, outer matrix, depth int) {
 	ops, err := contentstream.NewContentStreamParser(stream).Parse()
 	if err != nil || ops == nil {
 		return
@@ -141,13 +141,13 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 			}
 			switch op.Operand {
 			case "BI":
-				r.out.addPicture(t)
+				r.out.addPictureShare(t)
 			case "Do":
 				if len(op.Params) == 1 {
-					r.object(op.Params[0], from, t, depth)
+					r.readXObject(op.Params[0], from, t, depth)
 				}
 			default:
-				pen.draw(op, t)
+				pen.handleOperation(op, t)
 			}
 			return nil
 		},
@@ -157,14 +157,14 @@ func (r *unipdfPage) contents(stream string, resources *model.PdfPageResources, 
 
 var errEnough = fmt.Errorf("more than %d objects", maxPageObjects)
 
-func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResources, t matrix, depth int) {
+func (r *unipdfPage) readXObject(name core.PdfObject, resources *model.PdfPageResources, t matrix, depth int) {
 	n, ok := core.GetName(name)
 	if !ok || resources == nil {
 		return
 	}
 	switch _, kind := resources.GetXObjectByName(*n); kind {
 	case model.XObjectTypeImage:
-		r.out.addPicture(t)
+		r.out.addPictureShare(t)
 	case model.XObjectTypeForm:
 		form, err := resources.GetXObjectFormByName(*n)
 		if err != nil || form == nil || depth >= maxFormDepth {
@@ -189,7 +189,7 @@ func (r *unipdfPage) object(name core.PdfObject, resources *model.PdfPageResourc
 		if form.Resources != nil {
 			resources = form.Resources
 		}
-		r.contents(string(stream), resources, t, depth+1)
+		r.readContents(string(stream), resources, t, depth+1)
 	}
 }
 
@@ -203,7 +203,7 @@ type pen struct {
 
 const maxPathLines = 4000
 
-func (p *pen) draw(op *contentstream.ContentStreamOperation, t matrix) {
+func (p *pen) handleOperation(op *contentstream.ContentStreamOperation, t matrix) {
 	var v [6]float64
 	for i := range min(len(op.Params), len(v)) {
 		v[i] = numberOf(op.Params[i])
@@ -214,38 +214,38 @@ func (p *pen) draw(op *contentstream.ContentStreamOperation, t matrix) {
 		p.x, p.y = at(v[0], v[1])
 		p.fromX, p.fromY = p.x, p.y
 	case "l":
-		p.to(at(v[0], v[1]))
+		p.lineTo(at(v[0], v[1]))
 	case "c":
 		p.x, p.y = at(v[4], v[5])
 	case "v", "y":
 		p.x, p.y = at(v[2], v[3])
 	case "h":
-		p.to(p.fromX, p.fromY)
+		p.lineTo(p.fromX, p.fromY)
 	case "re":
 		p.x, p.y = at(v[0], v[1])
 		p.fromX, p.fromY = p.x, p.y
-		p.to(at(v[0]+v[2], v[1]))
-		p.to(at(v[0]+v[2], v[1]+v[3]))
-		p.to(at(v[0], v[1]+v[3]))
-		p.to(p.fromX, p.fromY)
+		p.lineTo(at(v[0]+v[2], v[1]))
+		p.lineTo(at(v[0]+v[2], v[1]+v[3]))
+		p.lineTo(at(v[0], v[1]+v[3]))
+		p.lineTo(p.fromX, p.fromY)
 	case "s", "b", "b*":
-		p.to(p.fromX, p.fromY)
-		p.paint()
+		p.lineTo(p.fromX, p.fromY)
+		p.flushToRules()
 	case "S", "f", "F", "f*", "B", "B*":
-		p.paint()
+		p.flushToRules()
 	case "n":
 		p.lines = p.lines[:0]
 	}
 }
 
-func (p *pen) to(x, y float64) {
+func (p *pen) lineTo(x, y float64) {
 	if len(p.lines) < maxPathLines {
 		p.lines = append(p.lines, [4]float64{p.x, p.y, x, y})
 	}
 	p.x, p.y = x, y
 }
 
-func (p *pen) paint() {
+func (p *pen) flushToRules() {
 	for _, l := range p.lines {
 		if len(p.page.rules) <= maxPageRules {
 			p.page.addRule(l[0], l[1], l[2], l[3])

@@ -101,15 +101,15 @@ func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := opened(t, raw)
 			err := shared().openDocument(t.Context(), bytes.NewReader(raw), int64(len(raw)), func(other engineDocument) error {
-				n, err := d.pages()
-				if m, err2 := other.pages(); err != nil || err2 != nil || n != m || n != 3 {
+				n, err := d.pageCount()
+				if m, err2 := other.pageCount(); err != nil || err2 != nil || n != m || n != 3 {
 					t.Errorf("%d pages, PDFium has %d: %v %v", n, m, err, err2)
 				}
 				if d.title() != other.title() || d.title() == "" {
 					t.Errorf("title %q, PDFium has %q", d.title(), other.title())
 				}
-				levels, err := d.outline()
-				theirs, err2 := other.outline()
+				levels, err := d.outlineLevels()
+				theirs, err2 := other.outlineLevels()
 				if err != nil || err2 != nil || fmt.Sprint(levels) != fmt.Sprint(theirs) || len(levels) != 2 {
 					t.Errorf("bookmarks %v, PDFium has %v: %v %v", levels, theirs, err, err2)
 				}
@@ -123,7 +123,7 @@ func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 						return err
 					}
 					r.readObjects()
-					theirs, err := other.page(i)
+					theirs, err := other.readPage(i)
 					if err != nil {
 						return err
 					}
@@ -180,7 +180,7 @@ func TestUnipdfWords(t *testing.T) {
 	line("DRAFT", 50, 400, 60, 30, 30)
 	line("m²", 50, 600, 10, 5, 3)
 	line("ten\u00adfold", 50, 500, 10, 5, 0)
-	if err := r.words(marks); err != nil {
+	if err := r.buildWords(marks); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -214,17 +214,17 @@ func TestUnipdfGivesUp(t *testing.T) {
 	slots <- struct{}{}
 	d := &unipdfDocument{ctx: ctx}
 	hang := make(chan struct{})
-	err := d.call("page 1", func() error { cancel(); <-hang; return nil })
-	if err == nil || !d.stopped() {
+	err := d.runCancelable("page 1", func() error { cancel(); <-hang; return nil })
+	if err == nil || !d.isStopped() {
 		t.Errorf("got %v", err)
 	}
-	d.leave(slots)
+	d.releaseSlotWhenIdle(slots)
 	if len(slots) != 1 {
 		t.Error("the slot is free while the call goes on")
 	}
 	close(hang)
 	slots <- struct{}{} // waits until the slot is given back
-	if err := (&unipdfDocument{ctx: t.Context()}).call("page 2", func() error { panic("broken") }); err == nil ||
+	if err := (&unipdfDocument{ctx: t.Context()}).runCancelable("page 2", func() error { panic("broken") }); err == nil ||
 		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("a panic: %v", err)
 	}

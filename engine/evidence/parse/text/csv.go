@@ -31,7 +31,7 @@ func ReadCSV(b *document.Builder, text string) error {
 			break
 		}
 		if err != nil {
-			return document.DamagedError(fmt.Sprintf("line %d", errorLine(err)), err)
+			return document.DamagedError(fmt.Sprintf("line %d", csvErrorLine(err)), err)
 		}
 		first, _ := r.FieldPos(0)
 		last, _ := r.FieldPos(len(rec) - 1)
@@ -42,7 +42,7 @@ func ReadCSV(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-func errorLine(err error) int {
+func csvErrorLine(err error) int {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
 		return parse.Line

@@ -70,9 +70,9 @@ func Decode(raw []byte) (text, warning string) {
 	sample := raw
 	switch GuessCharset(sample) {
 	case UTF16LE:
-		raw = utf16Bytes(raw, unicode.LittleEndian)
+		raw = utf16ToUTF8(raw, unicode.LittleEndian)
 	case UTF16BE:
-		raw = utf16Bytes(raw, unicode.BigEndian)
+		raw = utf16ToUTF8(raw, unicode.BigEndian)
 	case windows1252:
 		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
 		if err != nil {
@@ -90,7 +90,7 @@ func Decode(raw []byte) (text, warning string) {
 	return string(raw), warning
 }
 
-func utf16Bytes(raw []byte, order unicode.Endianness) []byte {
+func utf16ToUTF8(raw []byte, order unicode.Endianness) []byte {
 	out, err := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(raw)
 	if err != nil {
 		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
@@ -155,5 +155,5 @@ func findNewlines(text string) (ends newlines) {
 	return ends
 }
 
-// before returns the number of line ends before an offset.
-func (n newlines) before(offset int) int { return sort.SearchInts(n, offset) }
+// countBefore returns the number of line ends before an offset.
+func (n newlines) countBefore(offset int) int { return sort.SearchInts(n, offset) }

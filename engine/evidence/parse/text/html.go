@@ -19,7 +19,7 @@ func ReadHTML(b *document.Builder, text string) error {
 		return document.DamagedError("the HTML", err)
 	}
 	h := &htmlReader{b: b}
-	h.walk(root, 0, 0)
+	h.visitChildren(root, 0, 0)
 	h.flush()
 	return b.Err()
 }
@@ -85,7 +85,7 @@ func (h *htmlReader) flush() {
 	h.b.AddBlock(blk)
 }
 
-func (h *htmlReader) walk(n *html.Node, depth, lists int) {
+func (h *htmlReader) visitChildren(n *html.Node, depth, lists int) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if h.b.Err() != nil || depth > maxHTMLDepth {
 			return
@@ -98,7 +98,7 @@ func (h *htmlReader) walk(n *html.Node, depth, lists int) {
 		case html.ElementNode:
 			h.visitElement(c, depth+1, lists)
 		case html.DocumentNode:
-			h.walk(c, depth+1, lists)
+			h.visitChildren(c, depth+1, lists)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 			h.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text})
 			return
 		}
-		if hasClass(n, "title") && h.b.Doc.Title != "" && document.Clean(text) == document.Clean(h.b.Doc.Title) {
+		if hasClass(n, "title") && h.b.Doc.Title != "" && document.CleanLine(text) == document.CleanLine(h.b.Doc.Title) {
 			return // pandoc and others repeat the title
 		}
 		h.b.AddHeading(int(n.Data[1]-'0'), text, api.Locator{})
@@ -139,8 +139,8 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		h.visitBlock(n, depth, lists+1)
 	case atom.Li, atom.Dt, atom.Dd:
 		h.flush()
-		h.kind, h.listDepth, h.mark = document.ListItem, max(lists, 1), itemNumber(n)
-		h.walk(n, depth, lists)
+		h.kind, h.listDepth, h.mark = document.ListItem, max(lists, 1), orderedItemNumber(n)
+		h.visitChildren(n, depth, lists)
 		h.flush()
 	case atom.Pre:
 		h.flush()
@@ -150,7 +150,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 	case atom.Nav, atom.Footer:
 		h.flush()
 		h.asideDepth++
-		h.walk(n, depth, lists)
+		h.visitChildren(n, depth, lists)
 		h.flush()
 		h.asideDepth--
 	case atom.P:
@@ -163,7 +163,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		if kind == "" && lists > 0 {
 			h.kind, h.listDepth = document.ListItem, lists
 		}
-		h.walk(n, depth, lists)
+		h.visitChildren(n, depth, lists)
 		h.flush()
 	case atom.Div,
 		atom.Section,
@@ -192,20 +192,20 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		}
 		h.visitBlock(n, depth, lists)
 	case atom.Td, atom.Th: // outside a table: invalid HTML
-		h.walk(n, depth, lists)
+		h.visitChildren(n, depth, lists)
 		h.text.WriteByte(' ')
 	default:
-		h.walk(n, depth, lists)
+		h.visitChildren(n, depth, lists)
 	}
 }
 
-// itemNumber returns the number of an ordered list item as a browser shows it.
-func itemNumber(n *html.Node) string {
+// orderedItemNumber returns the number of an ordered list item as a browser shows it.
+func orderedItemNumber(n *html.Node) string {
 	list := n.Parent
 	if list == nil || list.DataAtom != atom.Ol {
 		return ""
 	}
-	v := document.ParsePositive(attr(list, "start"), 1<<20)
+	v := document.ParsePositiveOrOne(attr(list, "start"), 1<<20)
 	for c := list.FirstChild; c != nil && c != n; c = c.NextSibling {
 		if c.DataAtom == atom.Li {
 			v++
@@ -219,7 +219,7 @@ func (h *htmlReader) visitBlock(n *html.Node, depth, lists int) {
 	if strings.TrimSpace(h.text.String()) != "" {
 		h.flush()
 	}
-	h.walk(n, depth, lists)
+	h.visitChildren(n, depth, lists)
 	if strings.TrimSpace(h.text.String()) != "" {
 		h.flush()
 	}
@@ -229,7 +229,7 @@ func (h *htmlReader) readHead(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch c.DataAtom {
 		case atom.Title:
-			h.b.Doc.Title = document.Clean(nodeText(c))
+			h.b.Doc.Title = document.CleanLine(nodeText(c))
 		case atom.Meta:
 			name := strings.ToLower(attr(c, "name"))
 			if name != "" {
@@ -284,8 +284,8 @@ func (h *htmlReader) readTable(n *html.Node) {
 			if c.DataAtom == atom.Th {
 				heads++
 			}
-			text, rowspan := document.Clean(nodeText(c)), document.ParsePositive(attr(c, "rowspan"), len(rows))
-			for range document.ParsePositive(attr(c, "colspan"), 100) {
+			text, rowspan := document.CleanLine(nodeText(c)), document.ParsePositiveOrOne(attr(c, "rowspan"), len(rows))
+			for range document.ParsePositiveOrOne(attr(c, "colspan"), 100) {
 				if rowspan > 1 {
 					below[len(cells)] = &span{rowspan - 1, text}
 				}

@@ -42,7 +42,7 @@ type jsonReader struct {
 
 // currentLine returns the decoder's current line, from 1.
 func (j *jsonReader) currentLine() int {
-	return 1 + j.newlines.before(int(j.dec.InputOffset()))
+	return 1 + j.newlines.countBefore(int(j.dec.InputOffset()))
 }
 
 // readValue reads the value that begins with tok; path is the keys above it.
@@ -77,7 +77,7 @@ func (j *jsonReader) readObject(path []string, depth, table, start int) error {
 		if err != nil {
 			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
 		}
-		name := document.Clean(fmt.Sprint(key))
+		name := document.CleanLine(fmt.Sprint(key))
 		tok, err := j.dec.Token()
 		if err != nil {
 			return document.DamagedError(fmt.Sprintf("line %d", j.currentLine()), err)
@@ -121,7 +121,7 @@ func (j *jsonReader) readArray(path []string, depth, start int) error {
 		}
 	}
 	for _, p := range plain {
-		j.b.AddBlockAt(
+		j.b.AddBlockWithPath(
 			document.Block{Kind: document.ListItem, Level: 1, Text: p, HeadingPath: path, Locator: api.Locator{LineStart: start, LineEnd: j.currentLine()}},
 		)
 	}
@@ -143,12 +143,12 @@ func (j *jsonReader) addRow(keys, values, path []string, table, start int) {
 // at the top are facts.
 func addFields(b *document.Builder, keys, values, path []string, table int, locator api.Locator) {
 	for i := range values {
-		values[i] = document.Clean(values[i])
+		values[i] = document.CleanLine(values[i])
 		if len(path) == 0 {
 			b.AddFact(keys[i], values[i])
 		}
 	}
-	b.AddBlockAt(document.Block{
+	b.AddBlockWithPath(document.Block{
 		Kind: document.TableRow, Text: document.RenderRow(keys, values), Header: keys, Cells: values, Table: table, HeadingPath: path,
 		Locator: locator,
 	})

@@ -111,9 +111,9 @@ type mdReader struct {
 	mark      string // number of the list item about to begin
 }
 
-// locate returns the lines of a block. List items and similar have none of their own, so those of
+// locatorFor returns the lines of a block. List items and similar have none of their own, so those of
 // their children are used.
-func (m *mdReader) locate(n ast.Node) api.Locator {
+func (m *mdReader) locatorFor(n ast.Node) api.Locator {
 	from, to := -1, -1
 	var visit func(ast.Node)
 	visit = func(n ast.Node) {
@@ -140,10 +140,10 @@ func (m *mdReader) locate(n ast.Node) api.Locator {
 	if from < 0 {
 		return api.Locator{}
 	}
-	return lineRange(m.lineAt(from), m.lineAt(max(from, to)))
+	return lineRange(m.lineNumberAt(from), m.lineNumberAt(max(from, to)))
 }
 
-func (m *mdReader) lineAt(offset int) int { return m.firstLine + m.newlines.before(offset) }
+func (m *mdReader) lineNumberAt(offset int) int { return m.firstLine + m.newlines.countBefore(offset) }
 
 // readBlocks writes the children of a block; depth is the number of enclosing lists.
 func (m *mdReader) readBlocks(parent ast.Node, depth int) {
@@ -155,13 +155,13 @@ func (m *mdReader) readBlocks(parent ast.Node, depth int) {
 func (m *mdReader) readBlock(n ast.Node, depth int) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		m.b.AddHeading(n.Level, m.inlineText(n), m.locate(n))
+		m.b.AddHeading(n.Level, m.inlineText(n), m.locatorFor(n))
 	case *ast.Paragraph, *ast.TextBlock:
 		kind := document.Paragraph
 		if depth > 0 {
 			kind = document.ListItem
 		}
-		m.b.AddBlock(document.Block{Kind: kind, Level: depth, Text: m.inlineText(n), Marker: m.mark, Locator: m.locate(n)})
+		m.b.AddBlock(document.Block{Kind: kind, Level: depth, Text: m.inlineText(n), Marker: m.mark, Locator: m.locatorFor(n)})
 		m.mark = ""
 	case *ast.List:
 		number := n.Start
@@ -174,7 +174,7 @@ func (m *mdReader) readBlock(n ast.Node, depth int) {
 		}
 		m.mark = ""
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
-		m.b.AddBlock(document.Block{Kind: document.Line, Text: string(n.Lines().Value(m.src)), Locator: m.locate(n)})
+		m.b.AddBlock(document.Block{Kind: document.Line, Text: string(n.Lines().Value(m.src)), Locator: m.locatorFor(n)})
 	case *ast.HTMLBlock:
 		m.readHTML(n)
 	case *extast.Table:
@@ -193,10 +193,10 @@ func (m *mdReader) readTable(n *extast.Table) {
 			cells = append(cells, m.inlineText(c))
 		}
 		if _, head := row.(*extast.TableHeader); head && document.CountFilled(cells) > 0 && !document.IsKeyValueTable([]document.Row{{Cells: cells}}) {
-			t.SetHeader(cells, m.locate(row))
+			t.SetHeader(cells, m.locatorFor(row))
 			continue
 		}
-		t.AddRow(cells, m.locate(row))
+		t.AddRow(cells, m.locatorFor(row))
 	}
 	t.Finish()
 }
@@ -207,7 +207,7 @@ func (m *mdReader) readHTML(n *ast.HTMLBlock) {
 	if n.HasClosure() {
 		raw += string(n.ClosureLine.Value(m.src))
 	}
-	m.b.AddBlock(document.Block{Kind: document.Paragraph, Text: extractHTMLText(raw), Locator: m.locate(n)})
+	m.b.AddBlock(document.Block{Kind: document.Paragraph, Text: extractHTMLText(raw), Locator: m.locatorFor(n)})
 }
 
 // inlineText returns the text of a block without markup.

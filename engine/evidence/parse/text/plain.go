@@ -36,8 +36,8 @@ func SplitListItem(line string) (marker, rest string, ok bool) {
 	return m[2], m[3], true
 }
 
-// SplitNumber splits a line into the number that a heading begins with ("2.1", "Annex A") and the rest.
-func SplitNumber(line string) (number, rest string, ok bool) {
+// SplitHeadingNumber splits a line into the number that a heading begins with ("2.1", "Annex A") and the rest.
+func SplitHeadingNumber(line string) (number, rest string, ok bool) {
 	m := numberedPattern.FindStringSubmatch(line)
 	if m == nil {
 		return "", "", false
@@ -139,7 +139,7 @@ func (p *plainReader) readNext() {
 	}
 	if checkboxPattern.MatchString(line) && len(line) < 4*document.MaxBlockBytes {
 		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" &&
-			!startsItem(p.lines[p.pos]); {
+			!startsListItem(p.lines[p.pos]); {
 			p.pos++
 		}
 		p.b.AddBlock(
@@ -167,7 +167,7 @@ func (p *plainReader) readNext() {
 					Kind:    document.ListItem,
 					Level:   1 + len(m[1])/2,
 					Text:    JoinLines(text),
-					Marker:  NumberedMark(m[2]),
+					Marker:  NumberedMarkOrEmpty(m[2]),
 					Locator: lineRange(start+1, p.pos),
 				},
 			)
@@ -176,14 +176,14 @@ func (p *plainReader) readNext() {
 	}
 	p.pos++
 	for p.pos < len(p.lines) && strings.TrimSpace(p.lines[p.pos]) != "" && len(p.lines[p.pos]) < 4*document.MaxBlockBytes &&
-		!startsItem(p.lines[p.pos]) {
+		!startsListItem(p.lines[p.pos]) {
 		p.pos++
 	}
 	p.b.AddBlock(document.Block{Kind: document.Paragraph, Text: JoinLines(p.lines[start:p.pos]), Locator: lineRange(start+1, p.pos)})
 }
 
-// NumberedMark returns a list marker if it is a number or letter, not a bullet.
-func NumberedMark(mark string) string {
+// NumberedMarkOrEmpty returns a list marker if it is a number or letter, not a bullet.
+func NumberedMarkOrEmpty(mark string) string {
 	if strings.ContainsAny(mark, ".)") {
 		return mark
 	}
@@ -333,8 +333,8 @@ var hyphenatedPrefixes = map[string]bool{
 	"by":       true,
 }
 
-// startsItem reports whether a line begins a list item or a checkbox.
-func startsItem(line string) bool {
+// startsListItem reports whether a line begins a list item or a checkbox.
+func startsListItem(line string) bool {
 	return listMarkPattern.MatchString(line) || checkboxPattern.MatchString(line)
 }
 

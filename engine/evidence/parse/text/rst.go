@@ -84,9 +84,9 @@ func (r *rstReader) readNext() {
 		r.pos++
 	case trimmed == "":
 		r.pos++
-	case r.readTitle():
+	case r.tryReadTitle():
 	case strings.HasPrefix(line, ".. ") || line == "..":
-		r.readExplicit()
+		r.readDirective()
 	case rstSimpleBorder.MatchString(line):
 		r.readSimpleTable()
 	case rstGridBorder.MatchString(line):
@@ -106,8 +106,8 @@ func (r *rstReader) readNext() {
 	}
 }
 
-// readTitle reads a title with a line below it, or above and below.
-func (r *rstReader) readTitle() bool {
+// tryReadTitle reads a title with a line below it, or above and below.
+func (r *rstReader) tryReadTitle() bool {
 	from := r.pos
 	kind := ""
 	over, overLen := parseRuleLine(r.lineAt(from))
@@ -155,8 +155,8 @@ func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	return lines[:min(len(lines), end-from)], end
 }
 
-// readExplicit reads what begins with two dots: a directive, or a comment, which is ignored.
-func (r *rstReader) readExplicit() {
+// readDirective reads what begins with two dots: a directive, or a comment, which is ignored.
+func (r *rstReader) readDirective() {
 	start := r.pos
 	m := rstDirective.FindStringSubmatch(r.lineAt(start))
 	lines, end := r.indentedBlock(start+1, 0)
@@ -208,7 +208,7 @@ func (r *rstReader) readNested(body []string, start int) {
 		text := JoinLines(para)
 		blk := document.Block{Kind: document.Paragraph, Locator: lineRange(start+1, max(start+1, r.pos))}
 		if m := listMarkPattern.FindStringSubmatch(text); m != nil {
-			blk.Kind, blk.Level, blk.Marker, text = document.ListItem, 1, NumberedMark(m[2]), m[3]
+			blk.Kind, blk.Level, blk.Marker, text = document.ListItem, 1, NumberedMarkOrEmpty(m[2]), m[3]
 		}
 		blk.Text = stripRSTMarkup(text)
 		r.b.AddBlock(blk)
@@ -240,7 +240,7 @@ func (r *rstReader) readParagraph() {
 				Kind:    document.ListItem,
 				Level:   1 + column/2,
 				Text:    stripRSTMarkup(JoinLines(text)),
-				Marker:  NumberedMark(m[2]),
+				Marker:  NumberedMarkOrEmpty(m[2]),
 				Locator: lineRange(start+1, r.pos),
 			},
 		)

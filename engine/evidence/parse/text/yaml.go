@@ -39,7 +39,7 @@ func ReadYAML(b *document.Builder, text string) error {
 		if err != nil {
 			b.Warn(
 				"It is not YAML throughout (%s); it was read as plain text.",
-				document.Clean(document.CutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)),
+				document.CleanLine(document.CutAtSpace(strings.TrimPrefix(err.Error(), "yaml: "), 120)),
 			)
 			return ReadPlain(b, text)
 		}
@@ -69,7 +69,7 @@ func (y *yamlReader) readNode(n *yaml.Node, path []string, depth, table int) err
 		return y.readSequence(n, path, depth)
 	}
 	if s := scalarText(n); s != "" {
-		y.b.AddBlockAt(document.Block{Kind: document.Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
+		y.b.AddBlockWithPath(document.Block{Kind: document.Paragraph, Text: s, HeadingPath: path, Locator: api.Locator{LineStart: n.Line, LineEnd: n.Line}})
 	}
 	return y.b.Err()
 }
@@ -118,7 +118,7 @@ func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error 
 			continue
 		}
 		if s := scalarText(c); s != "" {
-			y.b.AddBlockAt(
+			y.b.AddBlockWithPath(
 				document.Block{
 					Kind:        document.ListItem,
 					Level:       1,
@@ -136,7 +136,7 @@ func (y *yamlReader) readSequence(n *yaml.Node, path []string, depth int) error 
 func scalarText(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return "*" + document.Clean(n.Value)
+		return "*" + document.CleanLine(n.Value)
 	case n.Kind != yaml.ScalarNode:
 		return fmt.Sprintf("(%d values)", len(n.Content))
 	case n.Tag == "!!null":
@@ -144,5 +144,5 @@ func scalarText(n *yaml.Node) string {
 	case n.Tag == "!!binary":
 		return "(binary)"
 	}
-	return document.Clean(n.Value)
+	return document.CleanLine(n.Value)
 }

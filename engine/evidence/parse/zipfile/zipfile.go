@@ -33,9 +33,9 @@ func Open(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	return z, nil
 }
 
-// OpenLimited opens an Office document and rejects one whose directory exceeds the size limits.
+// OpenOfficeDocument opens an Office document and rejects one whose directory exceeds the size limits.
 // The actual size of parts is limited when they are read.
-func OpenLimited(content io.ReaderAt, size int64) (*zip.Reader, error) {
+func OpenOfficeDocument(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := Open(content, size)
 	if err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func RefuseBomb(f *zip.File) error {
 // ErrNoPart is returned for a part that the archive does not contain.
 var ErrNoPart = errors.New("the part is missing")
 
-// Find returns the part with the given name, or nil.
-func Find(z *zip.Reader, name string) *zip.File {
+// FindPart returns the part with the given name, or nil.
+func FindPart(z *zip.Reader, name string) *zip.File {
 	for _, f := range z.File {
 		if strings.EqualFold(strings.TrimPrefix(f.Name, "/"), strings.TrimPrefix(name, "/")) {
 			return f
@@ -84,7 +84,7 @@ func Find(z *zip.Reader, name string) *zip.File {
 
 // OpenPart opens a part for reading at most limit bytes, whatever its directory entry says.
 func OpenPart(z *zip.Reader, name string, limit int64) (io.ReadCloser, error) {
-	f := Find(z, name)
+	f := FindPart(z, name)
 	if f == nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrNoPart)
 	}

@@ -30,9 +30,9 @@ func (x *docxWriter) writeBlock(b block.Block) {
 			x.writeQuote(q)
 		}
 	case block.Card:
-		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading3"/></w:pPr>`)
+		x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Heading3"/></w:pPr>`)
 		x.writeAnchored(b.ID, func() { x.writeSpans(b.Title) })
-		x.writeXML(`</w:p>`)
+		x.writeRawXML(`</w:p>`)
 		for _, inner := range b.Blocks {
 			x.writeBlock(inner)
 		}
@@ -50,32 +50,32 @@ func (x *docxWriter) writeParagraph(style string, c block.Cell) { x.writeParagra
 // writeParagraphs writes a cell as one paragraph, plus one for each longer text in it.
 func (x *docxWriter) writeParagraphs(style, align string, c block.Cell) {
 	open := func(rtl bool) {
-		x.writeXML(`<w:p><w:pPr>`)
+		x.writeRawXML(`<w:p><w:pPr>`)
 		if style != "" {
-			x.writeXML(`<w:pStyle w:val="`, style, `"/>`)
+			x.writeRawXML(`<w:pStyle w:val="`, style, `"/>`)
 		}
 		if rtl {
-			x.writeXML(`<w:bidi/>`)
+			x.writeRawXML(`<w:bidi/>`)
 		}
 		if align != "" {
-			x.writeXML(`<w:jc w:val="`, align, `"/>`)
+			x.writeRawXML(`<w:jc w:val="`, align, `"/>`)
 		}
-		x.writeXML(`</w:pPr>`)
+		x.writeRawXML(`</w:pPr>`)
 	}
 	open(len(c) > 0 && isRightToLeft(c[0].Text))
 	for i, s := range c {
 		if i > 0 && s.Prose {
-			x.writeXML(`</w:p>`)
+			x.writeRawXML(`</w:p>`)
 			open(isRightToLeft(s.Text))
 		}
 		x.writeSpan(s)
 	}
-	x.writeXML(`</w:p>`)
+	x.writeRawXML(`</w:p>`)
 }
 
-func (x *docxWriter) writeBidi(s string) {
+func (x *docxWriter) writeBidiIfRightToLeft(s string) {
 	if isRightToLeft(s) {
-		x.writeXML(`<w:bidi/>`)
+		x.writeRawXML(`<w:bidi/>`)
 	}
 }
 
@@ -96,10 +96,10 @@ func (x *docxWriter) writeSpan(s block.Span) {
 }
 
 // writeLink writes a link to another place in the document.
-func (x *docxWriter) writeLink(to, text, style string) {
-	x.writeXML(`<w:hyperlink w:anchor="`, x.bookmarkName(to), `" w:history="1">`)
-	x.writeRun(block.Span{Text: text, Badge: style, Ref: to})
-	x.writeXML(`</w:hyperlink>`)
+func (x *docxWriter) writeLink(anchorID, text, style string) {
+	x.writeRawXML(`<w:hyperlink w:anchor="`, x.bookmarkName(anchorID), `" w:history="1">`)
+	x.writeRun(block.Span{Text: text, Badge: style, Ref: anchorID})
+	x.writeRawXML(`</w:hyperlink>`)
 }
 
 // writeRun writes a run of text with line ends as breaks.
@@ -107,21 +107,21 @@ func (x *docxWriter) writeRun(s block.Span) {
 	if s.Text == "" {
 		return
 	}
-	x.writeXML(`<w:r><w:rPr>`)
+	x.writeRawXML(`<w:r><w:rPr>`)
 	switch {
 	case s.Mono:
-		x.writeXML(`<w:rStyle w:val="Mono"/>`)
+		x.writeRawXML(`<w:rStyle w:val="Mono"/>`)
 	case s.Ref != "":
-		x.writeXML(`<w:rStyle w:val="Hyperlink"/>`)
+		x.writeRawXML(`<w:rStyle w:val="Hyperlink"/>`)
 	case s.Badge != "":
-		x.writeXML(`<w:rStyle w:val="Badge"/>`)
+		x.writeRawXML(`<w:rStyle w:val="Badge"/>`)
 	}
 	if s.Strong {
-		x.writeXML(`<w:b/><w:bCs/>`)
+		x.writeRawXML(`<w:b/><w:bCs/>`)
 	}
 	if s.Badge != "" {
 		ink, ground := drawing.BadgeColors(s.Badge)
-		x.writeXML(
+		x.writeRawXML(
 			`<w:color w:val="`,
 			x.theme.Color(ink).Hex(),
 			`"/><w:shd w:val="clear" w:color="auto" w:fill="`,
@@ -130,25 +130,25 @@ func (x *docxWriter) writeRun(s block.Span) {
 		)
 	}
 	if isRightToLeft(s.Text) {
-		x.writeXML(`<w:rtl/>`)
+		x.writeRawXML(`<w:rtl/>`)
 	}
-	x.writeXML(`</w:rPr>`)
+	x.writeRawXML(`</w:rPr>`)
 	text := strings.Trim(s.Text, "\n")
 	if s.Badge != "" {
 		text = "\u00a0" + text + "\u00a0"
 	}
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
-			x.writeXML(`<w:br/>`)
+			x.writeRawXML(`<w:br/>`)
 		}
 		for j, part := range strings.Split(line, "\t") {
 			if j > 0 {
-				x.writeXML(`<w:tab/>`)
+				x.writeRawXML(`<w:tab/>`)
 			}
 			if s.NoBreak { // dates are not broken across lines
 				for k, bit := range strings.Split(part, "-") {
 					if k > 0 {
-						x.writeXML(`<w:noBreakHyphen/>`)
+						x.writeRawXML(`<w:noBreakHyphen/>`)
 					}
 					x.writeText(bit)
 				}
@@ -157,16 +157,16 @@ func (x *docxWriter) writeRun(s block.Span) {
 			x.writeText(closeDirectionMarks(part))
 		}
 	}
-	x.writeXML(`</w:r>`)
+	x.writeRawXML(`</w:r>`)
 }
 
 func (x *docxWriter) writeText(s string) {
 	if s == "" {
 		return
 	}
-	x.writeXML(`<w:t xml:space="preserve">`)
+	x.writeRawXML(`<w:t xml:space="preserve">`)
 	writeEscapedXML(x.w, s)
-	x.writeXML(`</w:t>`)
+	x.writeRawXML(`</w:t>`)
 }
 
 // closeDirectionMarks closes the directional marks that a text opens, so that they do not affect
@@ -222,14 +222,14 @@ func (x *docxWriter) writeTiles(all []block.Fact) {
 	for len(all) > 0 {
 		line := all[:min(len(all), tilesPerRow)]
 		all = all[len(line):]
-		x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="Tiles"/>`)
-		x.writeXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>`, x.textWidth/tilesPerRow*len(line))
+		x.writeRawXML(`<w:tbl><w:tblPr><w:tblStyle w:val="Tiles"/>`)
+		x.writeRawXMLf(`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/></w:tblPr><w:tblGrid>`, x.textWidth/tilesPerRow*len(line))
 		for range line {
-			x.writeXMLf(`<w:gridCol w:w="%d"/>`, x.textWidth/tilesPerRow)
+			x.writeRawXMLf(`<w:gridCol w:w="%d"/>`, x.textWidth/tilesPerRow)
 		}
-		x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
+		x.writeRawXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/></w:trPr>`)
 		for _, f := range line {
-			x.writeXMLf(
+			x.writeRawXMLf(
 				`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`,
 				x.textWidth/tilesPerRow,
 				x.theme.Color(drawing.Panel).Hex(),
@@ -240,9 +240,9 @@ func (x *docxWriter) writeTiles(all []block.Fact) {
 				value = append(value, c...)
 			}
 			x.writeParagraph("TileFigure", value)
-			x.writeXML(`</w:tc>`)
+			x.writeRawXML(`</w:tc>`)
 		}
-		x.writeXML(`</w:tr></w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+		x.writeRawXML(`</w:tr></w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
 	}
 }
 
@@ -259,36 +259,36 @@ func (x *docxWriter) writeTable(t block.Table) {
 		x.writeParagraph("Empty", block.Text(wording.OrDefault(t.Empty, "Nothing to list.")))
 		return
 	}
-	x.writeXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
-	x.writeXMLf(
+	x.writeRawXML(`<w:tbl><w:tblPr><w:tblStyle w:val="ReportTable"/>`)
+	x.writeRawXMLf(
 		`<w:tblW w:w="%d" w:type="dxa"/><w:tblLayout w:type="fixed"/><w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" w:noVBand="1"/>`,
 		x.textWidth,
 	)
-	x.writeXML(`</w:tblPr><w:tblGrid>`)
+	x.writeRawXML(`</w:tblPr><w:tblGrid>`)
 	widths := x.columnWidths(&t)
 	for i, c := range t.Columns {
 		if !c.Picture {
-			x.writeXMLf(`<w:gridCol w:w="%d"/>`, widths[i])
+			x.writeRawXMLf(`<w:gridCol w:w="%d"/>`, widths[i])
 		}
 	}
-	x.writeXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>`)
+	x.writeRawXML(`</w:tblGrid><w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>`)
 	for i, c := range t.Columns {
 		if c.Picture {
 			continue
 		}
-		x.writeXMLf(
+		x.writeRawXMLf(
 			`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`,
 			widths[i],
 			x.theme.Color(drawing.Panel).Hex(),
 		)
 		x.writeParagraphs("TableHead", columnAlignment(c), block.Text(c.Name))
-		x.writeXML(`</w:tc>`)
+		x.writeRawXML(`</w:tc>`)
 	}
-	x.writeXML(`</w:tr>`)
+	x.writeRawXML(`</w:tr>`)
 	for i := range t.Rows {
 		x.writeRow(&t, &t.Rows[i], widths)
 	}
-	x.writeXML(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
+	x.writeRawXML(`</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>`)
 	for _, d := range t.BarCharts() {
 		x.writePicture(d)
 	}
@@ -297,9 +297,9 @@ func (x *docxWriter) writeTable(t block.Table) {
 		if len(r.Detail) == 0 {
 			continue
 		}
-		x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Heading4"/></w:pPr>`)
+		x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Heading4"/></w:pPr>`)
 		x.writeSpans(r.Cells[0])
-		x.writeXML(`</w:p>`)
+		x.writeRawXML(`</w:p>`)
 		for _, b := range r.Detail {
 			x.writeBlock(b)
 		}
@@ -323,26 +323,26 @@ func (x *docxWriter) writeRow(t *block.Table, r *block.Row, widths []int) {
 			size += len(s.Text)
 		}
 	}
-	x.writeXML(`<w:tr>`)
+	x.writeRawXML(`<w:tr>`)
 	if size < docxMaxUnbrokenRow {
-		x.writeXML(`<w:trPr><w:cantSplit/></w:trPr>`)
+		x.writeRawXML(`<w:trPr><w:cantSplit/></w:trPr>`)
 	}
 	first := true
 	for i, c := range r.Cells {
 		if t.Columns[i].Picture {
 			continue
 		}
-		x.writeXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, widths[i])
+		x.writeRawXMLf(`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/></w:tcPr>`, widths[i])
 		if first && r.ID != "" {
 			x.bookmarkCount++
-			x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, x.bookmarkCount, x.bookmarkName(r.ID))
-			x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, x.bookmarkCount)
+			x.writeRawXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, x.bookmarkCount, x.bookmarkName(r.ID))
+			x.writeRawXMLf(`<w:bookmarkEnd w:id="%d"/>`, x.bookmarkCount)
 		}
 		first = false
 		x.writeParagraphs("TableText", columnAlignment(t.Columns[i]), c)
-		x.writeXML(`</w:tc>`)
+		x.writeRawXML(`</w:tc>`)
 	}
-	x.writeXML(`</w:tr>`)
+	x.writeRawXML(`</w:tr>`)
 }
 
 func columnAlignment(c block.Column) string {

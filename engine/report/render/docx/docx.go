@@ -137,7 +137,7 @@ func staticPart(text string) func(*bufio.Writer) {
 
 // writeBody writes the body: title, contents, basis and sections.
 func (x *docxWriter) writeBody(d *block.Document) {
-	x.writeXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
+	x.writeRawXML(xmlHead, `<w:document xmlns:w="`, nsWord, `" xmlns:r="`, nsRelations, `" `, drawingNamespaces, `><w:body>`)
 	if w, h := d.FitLogo(160, 90); w > 0 {
 		x.placeImage(x.addImage("png", d.Logo), "Logo", d.Organization, w*12700, h*12700)
 	}
@@ -155,7 +155,7 @@ func (x *docxWriter) writeBody(d *block.Document) {
 	if len(d.Draft) > 0 {
 		x.writeParagraph("Notice", block.Cell{{Text: "DRAFT.", Strong: true}, {Text: " " + strings.Join(d.Draft, " ")}})
 	}
-	x.writeContents(d)
+	x.writeTableOfContents(d)
 	x.writeHeading(1, "about", "About this report", false)
 	x.writeBlock(d.Facts)
 	x.writeBlock(d.Versions)
@@ -163,8 +163,8 @@ func (x *docxWriter) writeBody(d *block.Document) {
 		x.writeSection(&d.Sections[i])
 	}
 	x.writeParagraph("Colophon", block.Text("Written by "+d.Tool+"."))
-	x.writeXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
-	x.writeXMLf(
+	x.writeRawXML(`<w:sectPr><w:headerReference w:type="default" r:id="rId4"/><w:footerReference w:type="default" r:id="rId5"/>`)
+	x.writeRawXMLf(
 		`<w:pgSz w:w="%d" w:h="%d"/><w:pgMar w:top="1418" w:right="%d" w:bottom="1247" w:left="%d" w:header="567" w:footer="510" w:gutter="0"/></w:sectPr></w:body></w:document>`,
 		docxPageWidth,
 		docxPageHeight,
@@ -190,36 +190,36 @@ func (x *docxWriter) writeSection(s *block.Section) {
 	}
 }
 
-// writeContents writes a table-of-contents field, which Word fills with page numbers when updated;
+// writeTableOfContents writes a table-of-contents field, which Word fills with page numbers when updated;
 // until then it lists the chapters as links.
-func (x *docxWriter) writeContents(d *block.Document) {
+func (x *docxWriter) writeTableOfContents(d *block.Document) {
 	x.writeParagraph("ContentsHeading", block.Text("Contents"))
-	x.writeXML(
+	x.writeRawXML(
 		`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> TOC \o "1-2" \h \z </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>`,
 	)
 	for i := range d.Sections {
 		if i > 0 {
-			x.writeXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
+			x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr>`)
 		}
 		x.writeLink(d.Sections[i].ID, d.Sections[i].Title, "")
 		if i+1 < len(d.Sections) {
-			x.writeXML(`</w:p>`)
+			x.writeRawXML(`</w:p>`)
 		}
 	}
-	x.writeXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
+	x.writeRawXML(`<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`)
 }
 
 // writeHeading writes a heading of a level, wrapped in its anchor's bookmark.
 func (x *docxWriter) writeHeading(level int, id, title string, startsPage bool) {
 	style := fmt.Sprintf("Heading%d", level)
-	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
+	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/>`)
 	if startsPage && level == 1 {
-		x.writeXML(`<w:pageBreakBefore/>`)
+		x.writeRawXML(`<w:pageBreakBefore/>`)
 	}
-	x.writeBidi(title)
-	x.writeXML(`</w:pPr>`)
+	x.writeBidiIfRightToLeft(title)
+	x.writeRawXML(`</w:pPr>`)
 	x.writeAnchored(id, func() { x.writeRun(block.Span{Text: title}) })
-	x.writeXML(`</w:p>`)
+	x.writeRawXML(`</w:p>`)
 }
 
 // writeAnchored wraps content in the bookmark of an anchor.
@@ -230,9 +230,9 @@ func (x *docxWriter) writeAnchored(id string, writeContent func()) {
 	}
 	x.bookmarkCount++
 	n := x.bookmarkCount
-	x.writeXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmarkName(id))
+	x.writeRawXMLf(`<w:bookmarkStart w:id="%d" w:name="%s"/>`, n, x.bookmarkName(id))
 	writeContent()
-	x.writeXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
+	x.writeRawXMLf(`<w:bookmarkEnd w:id="%d"/>`, n)
 }
 
 // bookmarkName returns the bookmark name for an anchor: letters, digits and underscores, at most 40
@@ -252,13 +252,15 @@ func (x *docxWriter) bookmarkName(id string) string {
 	return name
 }
 
-func (x *docxWriter) writeXML(parts ...string) {
+func (x *docxWriter) writeRawXML(parts ...string) {
 	for _, p := range parts {
 		_, _ = x.w.WriteString(p) // the writer reports its error in Flush
 	}
 }
 
-func (x *docxWriter) writeXMLf(format string, args ...any) { _, _ = fmt.Fprintf(x.w, format, args...) }
+func (x *docxWriter) writeRawXMLf(format string, args ...any) {
+	_, _ = fmt.Fprintf(x.w, format, args...)
+}
 
 // writeEscapedXML writes escaped text; characters that XML does not allow become the replacement
 // character.

@@ -49,7 +49,7 @@ func (x *docxWriter) writePicture(d drawing.Drawing) {
 	})
 	if at < 0 {
 		var b bytes.Buffer
-		if err := d.PNG(&b, x.theme); err != nil {
+		if err := d.WritePNG(&b, x.theme); err != nil {
 			x.err = fmt.Errorf("drawing %q: %w", d.Title, err)
 			return
 		}
@@ -66,8 +66,8 @@ type placedDrawing struct {
 }
 
 // addImage adds an image to the package and returns its number.
-func (x *docxWriter) addImage(ending string, data []byte) int {
-	x.images = append(x.images, docxImage{fmt.Sprintf("media/image%d.%s", len(x.images)+1, ending), data})
+func (x *docxWriter) addImage(extension string, data []byte) int {
+	x.images = append(x.images, docxImage{fmt.Sprintf("media/image%d.%s", len(x.images)+1, extension), data})
 	return len(x.images) - 1
 }
 
@@ -82,22 +82,22 @@ func (x *docxWriter) placeImage(image int, title, text string, width, height flo
 	n := x.imageCount
 	scale := min(1, maxEMUWidth/width, maxEMUHeight/height)
 	cx, cy := int(width*scale), int(height*scale)
-	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="Picture"/></w:pPr><w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">`)
-	x.writeXMLf(`<wp:extent cx="%d" cy="%d"/><wp:docPr id="%d" name="Picture %d" descr="`, cx, cy, n, n)
+	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="Picture"/></w:pPr><w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0">`)
+	x.writeRawXMLf(`<wp:extent cx="%d" cy="%d"/><wp:docPr id="%d" name="Picture %d" descr="`, cx, cy, n, n)
 	if r := []rune(text); len(r) > maxImageDescription {
 		text = string(r[:maxImageDescription-1]) + "…"
 	}
 	writeEscapedXML(x.w, strings.TrimSpace(title+". "+text))
-	x.writeXML(
+	x.writeRawXML(
 		`"/><wp:cNvGraphicFramePr><a:graphicFrameLocks noChangeAspect="1"/></wp:cNvGraphicFramePr><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic>`,
 	)
-	x.writeXMLf(
+	x.writeRawXMLf(
 		`<pic:nvPicPr><pic:cNvPr id="%d" name="Picture %d"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:embed="rId%d"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill>`,
 		n,
 		n,
 		firstImageRelation+image,
 	)
-	x.writeXMLf(
+	x.writeRawXMLf(
 		`<pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="%d" cy="%d"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`,
 		cx,
 		cy,

@@ -82,11 +82,11 @@ func writeCoreProperties(b *bufio.Writer, d *block.Document) {
 // writeTabbedLine writes a paragraph with text at its left and right ends.
 func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWriter)) {
 	x := &docxWriter{w: b, bookmarks: map[string]string{}}
-	x.writeXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/></w:pPr>`)
+	x.writeRawXML(`<w:p><w:pPr><w:pStyle w:val="`, style, `"/></w:pPr>`)
 	left(x)
-	x.writeXML(`<w:r><w:tab/></w:r>`)
+	x.writeRawXML(`<w:r><w:tab/></w:r>`)
 	right(x)
-	x.writeXML(`</w:p>`)
+	x.writeRawXML(`</w:p>`)
 }
 
 // shortenLine shortens text for a header or footer.
@@ -118,9 +118,9 @@ func writeDOCXFooter(b *bufio.Writer, d *block.Document) {
 		func(x *docxWriter) { x.writeRun(block.Span{Text: shortenLine(d.Assessment + ", as of " + d.AsOf)}) },
 		func(x *docxWriter) {
 			x.writeRun(block.Span{Text: "Page "})
-			x.writeXML(`<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
+			x.writeRawXML(`<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
 			x.writeRun(block.Span{Text: " of "})
-			x.writeXML(`<w:fldSimple w:instr=" NUMPAGES "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
+			x.writeRawXML(`<w:fldSimple w:instr=" NUMPAGES "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
 		},
 	)
 	if d.Footer != "" {
@@ -359,5 +359,5 @@ func docxStylesXML(t drawing.Theme) string {
 		)
 	}
 	b.WriteString(docxOtherStyles + `</w:styles>`)
-	return t.ExpandColors(b.String())
+	return t.ReplaceColorNames(b.String())
 }

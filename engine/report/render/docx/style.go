@@ -104,7 +104,7 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 		})
 	}
 	out.styles = styles[:end] + strings.Join(more, "") + styles[end:]
-	if err := checkXML(out.styles); err != nil {
+	if err := rejectUnsafeXML(out.styles); err != nil {
 		return nil, refuse("word/styles.xml of the style document can't be read: %v", err)
 	}
 	return out, nil
@@ -126,14 +126,14 @@ func readStylePart(z *zip.Reader, name string) (string, error) {
 	if len(b) > maxStylePart {
 		return "", errors.New(name + " in the style document is too large")
 	}
-	if err := checkXML(string(b)); err != nil {
+	if err := rejectUnsafeXML(string(b)); err != nil {
 		return "", errors.New(name + " in the style document can't be read: " + err.Error())
 	}
 	return string(b), nil
 }
 
-// checkXML rejects invalid XML and references to external resources.
-func checkXML(s string) error {
+// rejectUnsafeXML rejects invalid XML and references to external resources.
+func rejectUnsafeXML(s string) error {
 	d := xml.NewDecoder(strings.NewReader(s))
 	for {
 		t, err := d.Token()

@@ -46,7 +46,7 @@ func Write(w io.Writer, d block.Document) error {
 	}
 	return pageTemplate().Execute(
 		w,
-		htmlPage{Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.PatternDefs()), Image: image},
+		htmlPage{Document: d, Style: template.CSS(d.Theme.CSS() + pageCSS), Defs: template.HTML(drawing.SVGPatternDefs()), Image: image},
 	)
 }
 
@@ -72,7 +72,7 @@ func cellHTML(c block.Cell) template.HTML {
 		case s.Strong:
 			b.WriteString("<strong><bdi>" + text + "</bdi></strong>")
 		case s.Bar != nil:
-			barHTML(&b, s.Bar)
+			writeBarHTML(&b, s.Bar)
 		default:
 			b.WriteString(text)
 		}
@@ -80,8 +80,8 @@ func cellHTML(c block.Cell) template.HTML {
 	return template.HTML(b.String())
 }
 
-// barHTML writes a bar that fills its container, with segments distinguished by pattern.
-func barHTML(b *strings.Builder, r *block.Bar) {
+// writeBarHTML writes a bar that fills its container, with segments distinguished by pattern.
+func writeBarHTML(b *strings.Builder, r *block.Bar) {
 	name := template.HTMLEscapeString(r.Label)
 	fmt.Fprintf(
 		b,

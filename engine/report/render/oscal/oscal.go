@@ -68,7 +68,7 @@ func Write(out io.Writer, v *content.Report) error {
 	if err != nil {
 		return err
 	}
-	text, err := w.encodeValid(model, &doc)
+	text, err := w.encodeAndValidate(model, &doc)
 	if err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func emptyDocumentError(format string, args ...any) error {
 	return api.Invalid("format", "there is nothing to write as OSCAL yet: "+format, args...)
 }
 
-// encodeValid encodes a document as JSON and validates it against the schema.
-func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte, error) {
+// encodeAndValidate encodes a document as JSON and validates it against the schema.
+func (w *oscalWriter) encodeAndValidate(model string, doc *models.OscalModels) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -108,8 +108,8 @@ func (w *oscalWriter) encodeValid(model string, doc *models.OscalModels) ([]byte
 var listIndexPattern = lazyregexp.New(`([a-z-]+)\[(\d+)\]`)
 
 // rowNameAt returns the report item that a location in the document refers to.
-func (w *oscalWriter) rowNameAt(place string) string {
-	for _, m := range listIndexPattern.FindAllStringSubmatch(place, -1) {
+func (w *oscalWriter) rowNameAt(jsonPath string) string {
+	for _, m := range listIndexPattern.FindAllStringSubmatch(jsonPath, -1) {
 		if n, err := strconv.Atoi(m[2]); err == nil && n < len(w.rowNames[m[1]]) {
 			return w.rowNames[m[1]][n]
 		}
@@ -117,8 +117,10 @@ func (w *oscalWriter) rowNameAt(place string) string {
 	return "the report"
 }
 
-// noteRow records what the next entry of a list refers to.
-func (w *oscalWriter) noteRow(list, what string) { w.rowNames[list] = append(w.rowNames[list], what) }
+// recordRowName records what the next entry of a list refers to.
+func (w *oscalWriter) recordRowName(list, rowName string) {
+	w.rowNames[list] = append(w.rowNames[list], rowName)
+}
 
 // uuidFor returns a stable UUID for something in this assessment, by kind and parts.
 func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
@@ -126,8 +128,8 @@ func (w *oscalWriter) uuidFor(kind string, parts ...string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(oscal.Namespace+"\x00"+key)).String()
 }
 
-// optionalList returns nil for an empty list, because OSCAL does not allow empty lists.
-func optionalList[T any](all []T) *[]T {
+// nilIfEmptyList returns nil for an empty list, because OSCAL does not allow empty lists.
+func nilIfEmptyList[T any](all []T) *[]T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -135,8 +137,8 @@ func optionalList[T any](all []T) *[]T {
 }
 
 // oneLine returns text as a single trimmed line, or otherwise if it is empty.
-func oneLine(s, otherwise string) string {
-	return wording.OrDefault(strings.Join(strings.Fields(s), " "), otherwise)
+func oneLine(s, fallback string) string {
+	return wording.OrDefault(strings.Join(strings.Fields(s), " "), fallback)
 }
 
 type properties []models.Property
@@ -180,8 +182,8 @@ func (p *properties) addItem(it *api.Item) {
 	}
 }
 
-// clampTime returns t, or the report's date if OSCAL can't represent t.
-func (w *oscalWriter) clampTime(t time.Time) time.Time {
+// timeOrReportDate returns t, or the report's date if OSCAL can't represent t.
+func (w *oscalWriter) timeOrReportDate(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 1900 || y > 2999 {
 		t = w.AsOf
 	}
@@ -212,7 +214,7 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 	}
 	p.add("catalog", w.CatalogName())
 	p.add("written-by", w.Tool)
-	m := models.Metadata{LastModified: w.clampTime(w.AsOf), OscalVersion: oscal.Version, Version: version, Title: oneLine(title, "Report")}
+	m := models.Metadata{LastModified: w.timeOrReportDate(w.AsOf), OscalVersion: oscal.Version, Version: version, Title: oneLine(title, "Report")}
 	if len(w.DraftReasons) > 0 {
 		p.add("draft", "true")
 		m.Title = "DRAFT: " + m.Title
@@ -221,13 +223,13 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 	if w.Catalog.IsStarter {
 		m.Remarks = strings.TrimSpace(m.Remarks + "\n\nSTARTER CATALOG. " + content.StarterNotice)
 	}
-	m.Props = optionalList(p)
+	m.Props = nilIfEmptyList(p)
 	m.Roles = &[]models.Role{
 		{ID: "prepared-by", Title: "Assessed organization"},
 		{ID: "approved-by", Title: "Approver"},
 	}
 	org := w.addParty(w.Organization.ID, w.Organization.Name, "organization")
-	m.Parties = optionalList(w.parties)
+	m.Parties = nilIfEmptyList(w.parties)
 	m.ResponsibleParties = &[]models.ResponsibleParty{{RoleId: "prepared-by", PartyUuids: []string{org}}}
 	return m
 }
@@ -292,7 +294,7 @@ func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
 			UUID:        key,
 			Title:       oneLine(wording.OrDefault(d.Title, d.Filename), "Document"),
 			Description: wording.OrEmpty(d.Error),
-			Props:       optionalList(p),
+			Props:       nilIfEmptyList(p),
 		}
 		link := models.ResourceLink{Href: "documents/" + url.PathEscape(d.Filename)}
 		if d.SHA256 != "" {
@@ -301,7 +303,7 @@ func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
 		r.Rlinks = &[]models.ResourceLink{link}
 		out = append(out, r)
 	}
-	return &models.BackMatter{Resources: optionalList(out)}
+	return &models.BackMatter{Resources: nilIfEmptyList(out)}
 }
 
 func (w *oscalWriter) documentUUID(id string) string { return w.uuidFor("document", id) }
@@ -311,7 +313,7 @@ func (w *oscalWriter) catalogResource() models.Resource {
 	p.add("version", w.Catalog.Label)
 	p.add("source-sha256", wording.OrEmpty(w.Catalog.SourceSHA256))
 	return models.Resource{
-		UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.CatalogName(), "Catalog"), Props: optionalList(p),
+		UUID: w.uuidFor("catalog", w.Catalog.ID), Title: oneLine(w.CatalogName(), "Catalog"), Props: nilIfEmptyList(p),
 		Description: "The control catalog; `service catalog export --format oscal` exports it as OSCAL with the control IDs used here.",
 	}
 }

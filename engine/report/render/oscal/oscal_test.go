@@ -20,7 +20,7 @@ func TestOSCALErrorsNameTheRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan.PoamItems[3].Title = "two\nlines"
-	_, err = w.encodeValid("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
+	_, err = w.encodeAndValidate("plan-of-action-and-milestones", &models.OscalModels{PlanOfActionAndMilestones: plan})
 	if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), "plan item "+v.POAMItems[3].POAMCode+" ") ||
 		!strings.Contains(err.Error(), "poam-items[3].title") {
 		t.Errorf("%v", err)

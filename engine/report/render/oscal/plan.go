@@ -37,15 +37,15 @@ func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 	for i := range w.POAMItems {
 		it := &w.POAMItems[i]
 		what := "plan item " + it.POAMCode
-		w.noteRow("poam-items", what)
+		w.recordRowName("poam-items", what)
 		one := w.toPOAMItem(it)
 		if f := by[it.FindingID]; f != nil {
 			one.RelatedFindings = &[]models.RelatedFinding{{FindingUuid: w.findingUUID(f.ID)}}
 			one.RelatedObservations = &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}}
 			if !writtenFindings[f.ID] {
 				writtenFindings[f.ID] = true
-				w.noteRow("findings", "the finding on "+f.ControlCode)
-				w.noteRow("observations", "the finding on "+f.ControlCode)
+				w.recordRowName("findings", "the finding on "+f.ControlCode)
+				w.recordRowName("observations", "the finding on "+f.ControlCode)
 				finding := w.toFinding(f)
 				finding.RelatedRisks = &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}}
 				found = append(found, finding)
@@ -53,10 +53,10 @@ func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 			}
 		}
 		items = append(items, one)
-		w.noteRow("risks", what)
+		w.recordRowName("risks", what)
 		risks = append(risks, w.planItemRisk(it))
 	}
-	doc.PoamItems, doc.Risks, doc.Findings, doc.Observations = items, optionalList(risks), optionalList(found), optionalList(observed)
+	doc.PoamItems, doc.Risks, doc.Findings, doc.Observations = items, nilIfEmptyList(risks), nilIfEmptyList(found), nilIfEmptyList(observed)
 	doc.BackMatter = w.backMatter()
 	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.Title)
 	return doc, nil
@@ -93,15 +93,15 @@ func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 		),
 		Title:        itemTitle(&it.Item),
 		Description:  wording.OrDefault(it.Weakness, "No weakness is specified."),
-		Props:        optionalList(p),
+		Props:        nilIfEmptyList(p),
 		Remarks:      wording.OrEmpty(it.Comments),
 		RelatedRisks: &[]models.AssociatedRisk{{RiskUuid: w.planRiskUUID(it)}},
 	}
 }
 
 // riskStatus maps the status of a remediation to that of its risk.
-func riskStatus(status string) string {
-	switch status {
+func riskStatus(planStatus string) string {
+	switch planStatus {
 	case "in_progress", "blocked":
 		return "remediating"
 	case "completed", "cancelled":
@@ -124,7 +124,7 @@ func (w *oscalWriter) planItemRisk(it *api.POAMItem) models.Risk {
 			it.Status,
 		),
 		Deadline:          parseOptionalDate(it.CurrentDueDate()),
-		Characterizations: w.severityFacet(it.Severity),
+		Characterizations: w.severityCharacterizations(it.Severity),
 		Remediations:      &[]models.Response{w.remediationResponse(it)},
 	}
 }
@@ -168,10 +168,10 @@ func (w *oscalWriter) remediationResponse(it *api.POAMItem) models.Response {
 				),
 			)
 		}
-		t.Props = optionalList(p)
+		t.Props = nilIfEmptyList(p)
 		tasks = append(tasks, t)
 	}
-	r.Tasks = optionalList(tasks)
+	r.Tasks = nilIfEmptyList(tasks)
 	return r
 }
 
@@ -186,7 +186,7 @@ func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, e
 	}
 	var all []models.ImplementedRequirementControlImplementation
 	for i := range w.SoAItems {
-		w.noteRow("implemented-requirements", "the item for "+w.SoAItems[i].ControlCode)
+		w.recordRowName("implemented-requirements", "the item for "+w.SoAItems[i].ControlCode)
 		all = append(all, w.toImplementedRequirement(&w.SoAItems[i]))
 	}
 	doc := &models.ComponentDefinition{UUID: w.uuidFor("component-definition", w.SoA.ID), Components: &[]models.DefinedComponent{{
@@ -240,6 +240,6 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 		Description: wording.OrDefault(
 			it.Reason,
 			wording.OrDefault(it.Rationale, "No description is given."),
-		), Props: optionalList(p), Links: optionalList(links), Remarks: wording.OrEmpty(it.Note),
+		), Props: nilIfEmptyList(p), Links: nilIfEmptyList(links), Remarks: wording.OrEmpty(it.Note),
 	}
 }

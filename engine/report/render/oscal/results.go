@@ -26,14 +26,14 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	if version == nil {
 		return nil, emptyDocumentError("the gap analysis has not been drafted")
 	}
-	controls := w.reviewedControls()
+	controls := w.reviewedControlIDs()
 	if len(controls) == 0 {
 		return nil, emptyDocumentError("no control has been assessed")
 	}
 	r := models.Result{
 		UUID:             w.uuidFor("result", version.ID),
 		Title:            oneLine(w.Title, "Results"),
-		Start:            w.clampTime(version.CreatedAt),
+		Start:            w.timeOrReportDate(version.CreatedAt),
 		Description:      w.Assessment.Description,
 		ReviewedControls: controls.toReviewedControls(),
 		LocalDefinitions: &models.LocalDefinitions{Components: &[]models.SystemComponent{w.toolComponent()}},
@@ -41,7 +41,7 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	if r.Description == "" {
 		r.Description = "Results of the assessment “" + w.Assessment.Name + "”."
 	}
-	end := w.clampTime(w.AsOf)
+	end := w.timeOrReportDate(w.AsOf)
 	if end.Before(r.Start) {
 		end = r.Start
 	}
@@ -55,7 +55,7 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 		has[f.ControlCode] = true
 		what := "the finding on " + wording.OrDefault(f.ControlCode, "no control")
 		for _, list := range []string{"observations", "findings", "risks"} {
-			w.noteRow(list, what)
+			w.recordRowName(list, what)
 		}
 		observed = append(observed, w.toObservation(&f.Item, "finding", f.Condition, f.Evidence))
 		found = append(found, w.toFinding(f))
@@ -71,18 +71,18 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 			if !it.Applicability.IsApplicable() || has[it.ControlCode] {
 				continue
 			}
-			w.noteRow("observations", "the item for "+it.ControlCode)
+			w.recordRowName("observations", "the item for "+it.ControlCode)
 			observed = append(observed, w.toObservation(&it.Item, "control-objective", it.Reason, it.Evidence))
 			if it.ImplementationStatus == api.Implemented {
-				w.noteRow("findings", "the item for "+it.ControlCode)
+				w.recordRowName("findings", "the item for "+it.ControlCode)
 				found = append(found, w.metControlFinding(it))
 			}
 		}
 		for i := range found {
-			w.addMaturity(&found[i], levels[controlCodeProperty(found[i].Props)])
+			w.addMaturity(&found[i], levels[findControlCode(found[i].Props)])
 		}
 	}
-	r.Observations, r.Findings, r.Risks, r.Attestations = optionalList(observed), optionalList(found), optionalList(risks), w.attestations()
+	r.Observations, r.Findings, r.Risks, r.Attestations = nilIfEmptyList(observed), nilIfEmptyList(found), nilIfEmptyList(risks), w.attestations()
 	plan, err := w.embedPlan(controls)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 	return doc, nil
 }
 
-func controlCodeProperty(p *[]models.Property) string {
+func findControlCode(p *[]models.Property) string {
 	if p != nil {
 		for _, one := range *p {
 			if one.Name == "control-code" {
@@ -111,7 +111,7 @@ func controlCodeProperty(p *[]models.Property) string {
 // controlIDs lists control IDs in the order of the report.
 type controlIDs []string
 
-func (w *oscalWriter) reviewedControls() (ids controlIDs) {
+func (w *oscalWriter) reviewedControlIDs() (ids controlIDs) {
 	seen := map[string]bool{}
 	add := func(code string) {
 		if id := oscal.ControlID(code); code != "" && !seen[id] {
@@ -143,7 +143,7 @@ func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	if w.SoA == nil {
 		return nil, emptyDocumentError("the Statement of Applicability has not been drafted, so the controls to assess have not been determined")
 	}
-	controls := w.reviewedControls()
+	controls := w.reviewedControlIDs()
 	if len(controls) == 0 {
 		return nil, emptyDocumentError("no control applies")
 	}
@@ -172,7 +172,7 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 		} {
 			p.addAll(l.name, l.values)
 		}
-		system.Title, system.Props = oneLine(w.Scope.Title, system.Title), optionalList(p)
+		system.Title, system.Props = oneLine(w.Scope.Title, system.Title), nilIfEmptyList(p)
 		system.Description = wording.OrDefault(w.Scope.Description, system.Description)
 	}
 	return &models.AssessmentPlan{
@@ -190,7 +190,7 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 
 // embedPlan returns the assessment plan that results must refer to, as an embedded resource.
 func (w *oscalWriter) embedPlan(controls controlIDs) (models.Resource, error) {
-	text, err := w.encodeValid("assessment-plan", &models.OscalModels{AssessmentPlan: w.newAssessmentPlan(controls)})
+	text, err := w.encodeAndValidate("assessment-plan", &models.OscalModels{AssessmentPlan: w.newAssessmentPlan(controls)})
 	if err != nil {
 		return models.Resource{}, err
 	}
@@ -213,11 +213,11 @@ func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evid
 			"observation",
 			it.ID,
 		), Title: itemTitle(it), Description: wording.OrDefault(description, "No supporting passage was found."),
-		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.clampTime(it.CreatedAt),
+		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.timeOrReportDate(it.CreatedAt),
 	}
 	var p properties
 	p.addItem(it)
-	o.Props = optionalList(p)
+	o.Props = nilIfEmptyList(p)
 	var quoted []models.RelevantEvidence
 	for i := range evidence {
 		e := &evidence[i]
@@ -229,13 +229,13 @@ func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evid
 		p.add("supports", e.Statement)
 		p.add("passage-sha256", e.SHA256)
 		p.add("score", fmt.Sprintf("%.2f", e.Score))
-		one := models.RelevantEvidence{Description: e.Quote, Props: optionalList(p)}
+		one := models.RelevantEvidence{Description: e.Quote, Props: nilIfEmptyList(p)}
 		if slices.ContainsFunc(w.Documents, func(d api.Document) bool { return d.ID == e.DocumentID }) {
 			one.Href = "#" + w.documentUUID(e.DocumentID)
 		}
 		quoted = append(quoted, one)
 	}
-	o.RelevantEvidence = optionalList(quoted)
+	o.RelevantEvidence = nilIfEmptyList(quoted)
 	return o
 }
 
@@ -279,7 +279,7 @@ func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 		),
 		Title:       itemTitle(&f.Item),
 		Description: wording.OrDefault(f.Condition, "The control has a gap."),
-		Props:       optionalList(p),
+		Props:       nilIfEmptyList(p),
 		Origins:     w.toolOrigins(),
 		Remarks:     wording.OrEmpty(f.Note),
 		Target: models.FindingTarget{
@@ -306,7 +306,7 @@ func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 		),
 		Title:       itemTitle(&it.Item),
 		Description: wording.OrDefault(it.Reason, "The control is implemented."),
-		Props:       optionalList(p),
+		Props:       nilIfEmptyList(p),
 		Origins:     w.toolOrigins(),
 		Target: models.FindingTarget{
 			Type: "statement-id", TargetId: oscal.StatementID(it.ControlCode), Title: oneLine(it.ControlTitle, "not specified"),
@@ -328,10 +328,10 @@ func (w *oscalWriter) addMaturity(f *models.Finding, s *api.MaturityScore) {
 	p.add("maturity-level", strconv.Itoa(s.Level))
 	p.add("maturity-target", strconv.Itoa(s.TargetLevel))
 	p.add("maturity-rationale", s.Rationale)
-	f.Props = optionalList(p)
+	f.Props = nilIfEmptyList(p)
 }
 
-func (w *oscalWriter) severityFacet(s api.Severity) *[]models.Characterization {
+func (w *oscalWriter) severityCharacterizations(s api.Severity) *[]models.Characterization {
 	return &[]models.Characterization{
 		{
 			Origin: (*w.toolOrigins())[0],
@@ -352,7 +352,7 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 		Statement:           wording.OrDefault(f.Condition, "The control has a gap."),
 		Status:              "open",
 		Origins:             w.toolOrigins(),
-		Characterizations:   w.severityFacet(f.Severity),
+		Characterizations:   w.severityCharacterizations(f.Severity),
 		RelatedObservations: &[]models.RelatedObservation{{ObservationUuid: w.uuidFor("observation", f.ID)}},
 	}
 	if f.DueDate != nil {
@@ -380,7 +380,7 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 			}
 		}
 	}
-	r.Remediations = optionalList(todo)
+	r.Remediations = nilIfEmptyList(todo)
 	return r
 }
 
@@ -403,7 +403,7 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 				UUID: w.uuidFor(
 					"approval",
 					a.ID,
-				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: optionalList(p),
+				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: nilIfEmptyList(p),
 				Prose: fmt.Sprintf(
 					"%s approved the %s, version %d, with the content SHA-256 %s.",
 					content.ActorName(*a.DecidedBy),
@@ -417,5 +417,5 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 			},
 		})
 	}
-	return optionalList(out)
+	return nilIfEmptyList(out)
 }

@@ -15,17 +15,17 @@ const (
 func (p *pdfWriter) drawBlocks(all []block.Block) {
 	for i, b := range all {
 		if _, ok := b.(block.Heading); ok && i+1 < len(all) {
-			p.ensureSpace(34 + p.leadHeight(all[i+1]))
+			p.ensureSpace(34 + p.minStartHeight(all[i+1]))
 		}
 		p.drawBlock(b)
 	}
 }
 
-// leadHeight returns the height that the start of a block needs.
-func (p *pdfWriter) leadHeight(b block.Block) float64 {
+// minStartHeight returns the height that the start of a block needs.
+func (p *pdfWriter) minStartHeight(b block.Block) float64 {
 	switch b := b.(type) {
 	case block.Table:
-		return 6 + p.tableHeadHeight(b, p.columnWidths(b))
+		return 6 + p.headAndFirstRowHeight(b, p.columnWidths(b))
 	case block.Picture:
 		return p.pictureScale(b)*b.Height + pictureTitleHeight
 	case block.Card:
@@ -36,7 +36,7 @@ func (p *pdfWriter) leadHeight(b block.Block) float64 {
 
 // drawBlock draws one block of any kind.
 func (p *pdfWriter) drawBlock(b block.Block) {
-	body := textStyle{face: p.fonts.regular, size: p.textSize(), color: drawing.Ink}
+	body := textStyle{face: p.fonts.regular, size: p.bodyTextSize(), color: drawing.Ink}
 	switch b := b.(type) {
 	case block.Heading:
 		p.addSpace(12)
@@ -80,8 +80,8 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	}
 }
 
-// textSize returns the size of running text, which is smaller within items.
-func (p *pdfWriter) textSize() float64 {
+// bodyTextSize returns the size of running text, which is smaller within items.
+func (p *pdfWriter) bodyTextSize() float64 {
 	if len(p.strips) > 0 {
 		return pdfSmallSize
 	}
@@ -92,7 +92,7 @@ func (p *pdfWriter) textSize() float64 {
 func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
 	for _, l := range p.breakLines(p.splitWords(c, st), p.right-p.left) {
 		h := st.size * lineSpacing
-		p.drawLine(l, p.left, p.reserve(h), h)
+		p.drawLine(l, p.left, p.reserveHeight(h), h)
 	}
 	p.addSpace(below)
 }
@@ -100,7 +100,7 @@ func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
 func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
 	for i, l := range p.breakLines(p.splitWords(c, st), p.right-p.left-12) {
 		h := st.size * lineSpacing
-		y := p.reserve(h)
+		y := p.reserveHeight(h)
 		if i == 0 {
 			p.setFillColor(st.color)
 			p.file.Circle(p.left+4, y+h*0.5+0.6, 1.3, "F")
@@ -112,7 +112,7 @@ func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
 const factLabelWidth = 112.0
 
 func (p *pdfWriter) drawFacts(b block.Facts) {
-	size := p.textSize()
+	size := p.bodyTextSize()
 	for _, it := range b.Items {
 		label := p.breakLines(
 			p.splitWords(block.Text(it.Label), textStyle{face: p.fonts.bold, size: size * 0.95, color: drawing.Soft}),
@@ -138,7 +138,7 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 		}
 		h := size * lineSpacing
 		p.ensureSpace(h * float64(min(max(len(label), 2), 4)))
-		p.reserve(2)
+		p.reserveHeight(2)
 		n := 0
 		beside := func(y float64) {
 			if n < len(label) {
@@ -148,7 +148,7 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 		}
 		for _, lines := range values {
 			for i, l := range lines {
-				y := p.reserve(h)
+				y := p.reserveHeight(h)
 				beside(y)
 				x := p.left + factLabelWidth
 				if it.List != nil {
@@ -162,9 +162,9 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 			}
 		}
 		for n < len(label) {
-			beside(p.reserve(h))
+			beside(p.reserveHeight(h))
 		}
-		y := p.reserve(3)
+		y := p.reserveHeight(3)
 		p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
 	}
 	p.addSpace(6)
@@ -187,7 +187,7 @@ func (p *pdfWriter) drawTiles(b block.Facts) {
 		}
 		h := 12 + 21*float64(large) + 10*float64(most)
 		p.ensureSpace(h + 8)
-		y := p.reserve(h)
+		y := p.reserveHeight(h)
 		for i := range items {
 			x := p.left + float64(i)*(w+space)
 			p.setFillColor(drawing.Panel)
@@ -211,10 +211,10 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 	p.ensureSpace(50)
 	p.withInset(0, 0, []strip{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
 		p.withInset(11, 9, nil, func() {
-			p.reserve(4)
+			p.reserveHeight(4)
 			p.drawParagraph(block.Prose(q.Text), textStyle{face: p.fonts.regular, size: pdfSmallSize + 0.3, color: drawing.Ink}, 2)
 			p.drawParagraph(q.Source(), textStyle{face: p.fonts.regular, size: 7.2, color: drawing.Soft}, 0)
-			p.reserve(4)
+			p.reserveHeight(4)
 		})
 	})
 	p.addSpace(3)

@@ -83,24 +83,24 @@ type strip struct {
 // Write writes the document as PDF with contents, bookmarks and links. A character that no font
 // has is shown as a box and listed on the last page; fallback is an optional TrueType font for such
 // characters.
-func Write(w io.Writer, d block.Document, fallback []byte) (err error) {
-	if fallback != nil {
+func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
+	if fallbackFont != nil {
 		defer func() { // the library does not validate font tables
 			if r := recover(); r != nil {
 				err = fmt.Errorf("the font for reports can't be used: %v", r)
 			}
 		}()
 	}
-	p, err := layOut(d, fallback)
+	p, err := layOutDocument(d, fallbackFont)
 	if err != nil {
 		return err
 	}
 	return p.file.Output(w)
 }
 
-// layOut lays out all pages.
-func layOut(d block.Document, fallback []byte) (*pdfWriter, error) {
-	fonts, err := newFontSet(fallback)
+// layOutDocument lays out all pages.
+func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
+	fonts, err := newFontSet(fallbackFont)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func layOut(d block.Document, fallback []byte) (*pdfWriter, error) {
 		d.Sections[i].Blocks = nil // free memory: the blocks of a long report are most of it
 	}
 	p.drawMissingGlyphNote()
-	p.resolveReferences()
+	p.drawHeadersAndResolveLinks()
 	if err := f.Error(); err != nil {
 		return nil, fmt.Errorf("lay out pages: %w", err)
 	}
@@ -155,7 +155,7 @@ func (p *pdfWriter) newPage() {
 	}
 	for _, head := range p.openTableHeads {
 		head()
-		p.reserve(3)
+		p.reserveHeight(3)
 	}
 }
 
@@ -175,8 +175,8 @@ func (p *pdfWriter) ensureSpace(h float64) {
 	}
 }
 
-// reserve reserves height h, on a new page if needed, and returns its top.
-func (p *pdfWriter) reserve(h float64) float64 {
+// reserveHeight reserves height h, on a new page if needed, and returns its top.
+func (p *pdfWriter) reserveHeight(h float64) float64 {
 	if p.cursorY+h > pdfBottom && p.cursorY > pdfTop {
 		p.newPage()
 	}
@@ -196,15 +196,15 @@ func (p *pdfWriter) addSpace(h float64) {
 		return
 	}
 	if p.cursorY > pdfTop {
-		p.reserve(h)
+		p.reserveHeight(h)
 	}
 }
 
 // withInset lays something out with additional margins and side strips.
-func (p *pdfWriter) withInset(left, right float64, d []strip, lay func()) {
+func (p *pdfWriter) withInset(left, right float64, strips []strip, drawContent func()) {
 	l, r, n := p.left, p.right, len(p.strips)
-	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, d...)
-	lay()
+	p.left, p.right, p.strips = p.left+left, p.right-right, append(p.strips, strips...)
+	drawContent()
 	p.left, p.right, p.strips = l, r, p.strips[:n]
 }
 
@@ -280,7 +280,7 @@ func (p *pdfWriter) drawFrontPage() {
 	if len(d.Draft) > 0 {
 		p.drawNotice("DRAFT. Not everything in this report has been approved:", d.Draft, drawing.Bad, drawing.BadGround)
 	}
-	p.drawContents()
+	p.drawTableOfContents()
 }
 
 // drawLogo draws the logo at the upper right of the first page on white and returns the width it
@@ -303,18 +303,18 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 	p.addSpace(4)
 	p.withInset(0, 0, []strip{{p.left, p.right, bg}, {p.left, p.left + 4, c}}, func() {
 		p.withInset(14, 10, nil, func() {
-			p.reserve(6)
+			p.reserveHeight(6)
 			p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Ink}, 0)
 			for _, s := range items {
 				p.drawBullet(block.Text(s), textStyle{face: p.fonts.regular, size: 9, color: drawing.Ink})
 			}
-			p.reserve(6)
+			p.reserveHeight(6)
 		})
 	})
 	p.addSpace(4)
 }
 
-func (p *pdfWriter) drawContents() {
+func (p *pdfWriter) drawTableOfContents() {
 	p.addSpace(10)
 	p.setAnchor("contents")
 	p.drawParagraph(block.Text("Contents"), textStyle{face: p.fonts.bold, size: 13, color: drawing.Ink}, 4)
@@ -341,7 +341,7 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 	}
 	x := p.left + float64(level)*14
 	ln := p.fitText(title, st.face, st.size, st.color, p.right-x-40, 1)
-	y := p.reserve(height)
+	y := p.reserveHeight(height)
 	end := x
 	if len(ln) > 0 {
 		p.drawLine(ln[0], x, y, height)
@@ -356,14 +356,14 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 
 func (p *pdfWriter) drawAbout() {
 	p.newPage()
-	p.drawTitle("about", "About this report", false)
+	p.drawChapterTitle("about", "About this report", false)
 	p.drawBlock(p.doc.Facts)
 	p.drawBlock(p.doc.Versions)
 }
 
 func (p *pdfWriter) drawChapter(s *block.Section) {
 	p.newPage()
-	p.drawTitle(s.ID, s.Title, s.Draft != "")
+	p.drawChapterTitle(s.ID, s.Title, s.Draft != "")
 	if s.Draft != "" {
 		p.drawParagraph(block.Text(s.Draft), textStyle{face: p.fonts.bold, size: 9.5, color: drawing.Bad}, 4)
 	}
@@ -373,15 +373,15 @@ func (p *pdfWriter) drawChapter(s *block.Section) {
 	p.drawBlocks(s.Blocks)
 }
 
-// drawTitle starts a chapter.
-func (p *pdfWriter) drawTitle(id, text string, draft bool) {
+// drawChapterTitle starts a chapter.
+func (p *pdfWriter) drawChapterTitle(id, text string, draft bool) {
 	p.setAnchor(id)
 	p.addBookmark(text, 0)
 	if draft {
 		text += " (DRAFT)"
 	}
 	p.drawParagraph(block.Text(text), textStyle{face: p.fonts.bold, size: 18, color: drawing.Ink}, 0)
-	y := p.reserve(10)
+	y := p.reserveHeight(10)
 	p.drawRule(p.left, y+4, p.right, y+4, 1.6, drawing.Accent)
 }
 
@@ -391,8 +391,8 @@ func (p *pdfWriter) addBookmark(text string, level int) {
 	p.file.Bookmark(p.replaceMissingGlyphs(text), level, p.cursorY)
 }
 
-// resolveReferences fills in the page numbers and link targets, which are only known at the end.
-func (p *pdfWriter) resolveReferences() {
+// drawHeadersAndResolveLinks fills in the page numbers and link targets, which are only known at the end.
+func (p *pdfWriter) drawHeadersAndResolveLinks() {
 	last := p.file.PageCount()
 	for n := 1; n <= last; n++ {
 		p.file.SetPage(n)

@@ -18,7 +18,7 @@ func TestPDFLinks(t *testing.T) {
 		for _, k := range content.Templates {
 			v := content.New(s, k.Name, "", false)
 			d := v.Document()
-			p, err := layOut(d, nil)
+			p, err := layOutDocument(d, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestPDFLinks(t *testing.T) {
 
 // TestPDFStaysOnThePage checks that nothing is drawn outside the margins, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
-	p, err := layOut(block.Document{Time: reporttest.Hostile().AsOf}, nil)
+	p, err := layOutDocument(block.Document{Time: reporttest.Hostile().AsOf}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

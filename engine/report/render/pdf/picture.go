@@ -69,7 +69,7 @@ func (p *pdfWriter) drawPicture(b block.Picture) {
 	p.ensureSpace(height + pictureTitleHeight)
 	p.addSpace(4)
 	p.drawParagraph(block.Text(b.Title), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 2)
-	d := pictureCanvas{pdfWriter: p, x: p.left, y: p.reserve(height), scale: scale}
+	d := pictureCanvas{pdfWriter: p, x: p.left, y: p.reserveHeight(height), scale: scale}
 	for _, s := range b.Shapes {
 		d.drawShape(s)
 	}
@@ -82,14 +82,14 @@ type pictureCanvas struct {
 	x, y, scale float64
 }
 
-func (o pictureCanvas) toPage(q drawing.Point) (x, y float64) {
+func (o pictureCanvas) toPagePoint(q drawing.Point) (x, y float64) {
 	return o.x + q.X*o.scale, o.y + q.Y*o.scale
 }
 
 func (o pictureCanvas) toPagePoints(all []drawing.Point) []fpdf.PointType {
 	out := make([]fpdf.PointType, len(all))
 	for i, q := range all {
-		out[i].X, out[i].Y = o.toPage(q)
+		out[i].X, out[i].Y = o.toPagePoint(q)
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func (o pictureCanvas) toPagePoints(all []drawing.Point) []fpdf.PointType {
 func (o pictureCanvas) drawShape(s drawing.Shape) {
 	switch s := s.(type) {
 	case drawing.Box:
-		x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
+		x, y := o.toPagePoint(drawing.Point{X: s.X, Y: s.Y})
 		if s.Fill != "" {
 			o.drawBox(x, y, s.W*o.scale, s.H*o.scale, s.Fill)
 		}
@@ -132,7 +132,7 @@ func (o pictureCanvas) drawShape(s drawing.Shape) {
 			o.file.SetAlpha(1, "Normal")
 		}
 	case drawing.Dot:
-		x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
+		x, y := o.toPagePoint(drawing.Point{X: s.X, Y: s.Y})
 		o.setFillColor(s.Fill)
 		o.file.Circle(x, y, s.R*o.scale, "F")
 	case drawing.Label:
@@ -145,7 +145,7 @@ func (o pictureCanvas) drawLabel(s drawing.Label) {
 	if s.Bold {
 		f = o.fonts.bold
 	}
-	x, y := o.toPage(drawing.Point{X: s.X, Y: s.Y})
+	x, y := o.toPagePoint(drawing.Point{X: s.X, Y: s.Y})
 	l := o.fitText(s.Text, f, s.Size*o.scale, s.Color, o.right-o.left, 1)
 	if len(l) == 0 {
 		return

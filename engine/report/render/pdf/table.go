@@ -39,7 +39,7 @@ func (p *pdfWriter) drawTable(t block.Table) {
 
 func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
 	p.addSpace(6)
-	p.ensureSpace(p.tableHeadHeight(t, widths))
+	p.ensureSpace(p.headAndFirstRowHeight(t, widths))
 	p.drawParagraph(block.Text(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.strips)
 	head := func() { // the header looks the same wherever in a row a page ends
@@ -68,9 +68,9 @@ func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
 // minBarWidth is the minimum width at which a bar's segments can be distinguished.
 const minBarWidth = 75.0
 
-// tableHeadHeight returns the height of a table's header and its first row, which are kept
+// headAndFirstRowHeight returns the height of a table's header and its first row, which are kept
 // together.
-func (p *pdfWriter) tableHeadHeight(t block.Table, widths []float64) float64 {
+func (p *pdfWriter) headAndFirstRowHeight(t block.Table, widths []float64) float64 {
 	first := 0.0
 	if len(t.Rows) > 0 {
 		_, first = p.layOutCells(t.Rows[0], widths)
@@ -150,7 +150,7 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 	}
 	step := tableHeadSize * 1.25
 	h := step*float64(most) + 6
-	y := p.reserve(h)
+	y := p.reserveHeight(h)
 	p.setFillColor(drawing.Panel)
 	p.file.Rect(p.left, y, p.right-p.left, h, "F")
 	p.drawRule(p.left, y+h, p.right, y+h, 1, drawing.Accent)
@@ -210,9 +210,9 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 	}
 	p.ensureSpace(height)
 	p.setAnchor(r.ID)
-	p.reserve(2.5)
+	p.reserveHeight(2.5)
 	for n := range most {
-		y := p.reserve(step)
+		y := p.reserveHeight(step)
 		x := p.left
 		for i := range cells {
 			if b := cells[i].bar; b != nil && n == 0 {
@@ -229,7 +229,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 			x += widths[i]
 		}
 	}
-	p.reserve(2.5)
+	p.reserveHeight(2.5)
 	if len(r.Detail) > 0 {
 		p.withInset(6, 0, []strip{{left: p.left + 6, right: p.left + 6, fill: drawing.Rule}}, func() {
 			p.withInset(8, 0, nil, func() {

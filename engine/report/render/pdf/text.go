@@ -37,7 +37,7 @@ type fontSet struct {
 }
 
 // newFontSet loads the fonts. Each report has its own set, because fonts cache lookups.
-func newFontSet(fallback []byte) (fontSet, error) {
+func newFontSet(fallbackFont []byte) (fontSet, error) {
 	var s fontSet
 	for _, f := range []struct {
 		to   **face
@@ -48,7 +48,7 @@ func newFontSet(fallback []byte) (fontSet, error) {
 		{&s.bold, "strong", gobold.TTF},
 		{&s.italic, "slanted", goitalic.TTF},
 		{&s.mono, "code", gomono.TTF},
-		{&s.fallback, "other", fallback},
+		{&s.fallback, "other", fallbackFont},
 	} {
 		if len(f.data) == 0 {
 			continue
@@ -73,8 +73,8 @@ func (s fontSet) register(f *fpdf.Fpdf) {
 	}
 }
 
-// advance returns a character's width in ems, or a negative value if the font lacks it.
-func (f *face) advance(r rune) float64 {
+// runeWidth returns a character's width in ems, or a negative value if the font lacks it.
+func (f *face) runeWidth(r rune) float64 {
 	if w, ok := f.widths[r]; ok {
 		return w
 	}
@@ -92,7 +92,7 @@ func (f *face) advance(r rune) float64 {
 func (f *face) textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
-		w += max(f.advance(r), 0)
+		w += max(f.runeWidth(r), 0)
 	}
 	return w * size
 }
@@ -102,13 +102,13 @@ const missingGlyph = '□'
 
 // resolveGlyph returns the font and the character to write for r.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
-	if preferred.advance(r) >= 0 {
+	if preferred.runeWidth(r) >= 0 {
 		return preferred, r
 	}
-	if p.fonts.regular.advance(r) >= 0 {
+	if p.fonts.regular.runeWidth(r) >= 0 {
 		return p.fonts.regular, r
 	}
-	if o := p.fonts.fallback; o != nil && o.advance(r) >= 0 {
+	if o := p.fonts.fallback; o != nil && o.runeWidth(r) >= 0 {
 		return o, r
 	}
 	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
@@ -230,7 +230,7 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 }
 
 // appendRune adds a character to a word. from is the source text from that character on.
-func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref, badge string) {
+func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '
 	}
@@ -241,10 +241,10 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, from string, r rune, ref
 	look.face = f
 	n := len(w.runs)
 	if n == 0 || w.runs[n-1].textStyle != look || w.runs[n-1].ref != ref || w.runs[n-1].badge != badge {
-		w.runs = append(w.runs, textRun{textStyle: look, ref: ref, badge: badge, source: from})
+		w.runs = append(w.runs, textRun{textStyle: look, ref: ref, badge: badge, source: source})
 		n++
 	}
-	a := max(f.advance(r), 0) * look.size
+	a := max(f.runeWidth(r), 0) * look.size
 	last := &w.runs[n-1]
 	// As long as the run equals its source, it is a slice of it and not a copy.
 	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
@@ -310,7 +310,7 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 			gap = space
 		}
 		n := len(l.runs)
-		if n > 0 && r.continues(l.runs[n-1]) {
+		if n > 0 && r.canMergeWith(l.runs[n-1]) {
 			last := &l.runs[n-1]
 			last.text += strings.Repeat(" ", spacesIn(gap, r.textStyle)) + r.text
 			last.width += gap + r.width
@@ -327,10 +327,10 @@ func (l *textLine) appendWord(w word, space, pad float64) {
 	}
 }
 
-// continues reports whether a run can be merged with the previous run on the line: same badge, or
+// canMergeWith reports whether a run can be merged with the previous run on the line: same badge, or
 // none and the same style and link.
-func (r textRun) continues(last textRun) bool {
-	return r.badge == last.badge && (r.badge != "" || r.textStyle == last.textStyle && r.ref == last.ref)
+func (r textRun) canMergeWith(previous textRun) bool {
+	return r.badge == previous.badge && (r.badge != "" || r.textStyle == previous.textStyle && r.ref == previous.ref)
 }
 
 func spacesIn(gap float64, st textStyle) int {
@@ -353,7 +353,7 @@ func splitWord(w word, width float64) (first, rest word) {
 		head := r
 		head.text, head.width = "", 0
 		for i, c := range r.text {
-			a := max(r.face.advance(c), 0) * r.size
+			a := max(r.face.runeWidth(c), 0) * r.size
 			if first.width+head.width+a > width && first.width+head.width > 0 {
 				tail := r
 				tail.text, tail.width = r.text[i:], r.width-head.width
@@ -384,7 +384,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 		r := &last.runs[n-1]
 		for dots := f.textWidth("…", size); last.width+dots > width && r.text != ""; {
 			cut := []rune(r.text)
-			a := max(r.face.advance(cut[len(cut)-1]), 0) * r.size
+			a := max(r.face.runeWidth(cut[len(cut)-1]), 0) * r.size
 			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
 		}
 		last.runs = append(

@@ -53,7 +53,7 @@ func (s templateLimitError) Error() string { return string(s) }
 // templateStepCost is the fixed cost of a step.
 const templateStepCost = 4
 
-func (b *templateBudget) spend(n int) error {
+func (b *templateBudget) spendSteps(n int) error {
 	before := b.steps
 	if b.steps += n + templateStepCost; b.steps > maxTemplateSteps {
 		return templateLimitError(fmt.Sprintf("it exceeds %d steps; look for a loop that runs too long", maxTemplateSteps))
@@ -75,7 +75,7 @@ func (b *templateBudget) functions() map[string]any {
 		if err == nil && len(s) > maxTemplateText {
 			err = fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
 		}
-		return s, errors.Join(err, b.spend(len(s)/16))
+		return s, errors.Join(err, b.spendSteps(len(s)/16))
 	}
 	fits := func(args []any) error {
 		n := 0
@@ -91,7 +91,7 @@ func (b *templateBudget) functions() map[string]any {
 		if n > maxTemplateText {
 			return fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
 		}
-		return b.spend(n / 16)
+		return b.spendSteps(n / 16)
 	}
 	unavailable := func(...any) (string, error) {
 		return "", errors.New("text is escaped automatically when printed; remove this function")
@@ -128,8 +128,8 @@ func (b *templateBudget) functions() map[string]any {
 			}
 			return bounded(strings.Join(texts, between), nil)
 		},
-		tickName:  func(n int) (bool, error) { return false, b.spend(n) },
-		enterName: func(n int) (bool, error) { b.depth++; return false, errors.Join(b.checkDepth(), b.spend(n)) },
+		tickName:  func(n int) (bool, error) { return false, b.spendSteps(n) },
+		enterName: func(n int) (bool, error) { b.depth++; return false, errors.Join(b.checkDepth(), b.spendSteps(n)) },
 		leaveName: func() bool { b.depth--; return false },
 		mdName: func(v any) (string, error) {
 			if err := fits([]any{v}); err != nil {
@@ -179,13 +179,13 @@ func newCounterNode(call string) (syntax.Node, error) {
 	return t.Root.Nodes[0], nil
 }
 
-// guardTemplate rewrites a part so that it counts its steps; with markdown, its output is escaped
+// instrumentTemplate rewrites a part so that it counts its steps; with markdown, its output is escaped
 // for Markdown.
-func guardTemplate(root *syntax.ListNode, markdown bool) error {
+func instrumentTemplate(root *syntax.ListNode, escapeMarkdown bool) error {
 	if root == nil {
 		return nil
 	}
-	if err := guardList(root, markdown); err != nil {
+	if err := instrumentList(root, escapeMarkdown); err != nil {
 		return err
 	}
 	enter, err := newCounterNode(fmt.Sprintf("%s %d", enterName, estimateSteps(root)))
@@ -197,7 +197,7 @@ func guardTemplate(root *syntax.ListNode, markdown bool) error {
 	return err
 }
 
-func guardList(l *syntax.ListNode, markdown bool) error {
+func instrumentList(l *syntax.ListNode, escapeMarkdown bool) error {
 	if l == nil {
 		return nil
 	}
@@ -205,18 +205,18 @@ func guardList(l *syntax.ListNode, markdown bool) error {
 	for _, n := range l.Nodes {
 		switch n := n.(type) {
 		case *syntax.ActionNode:
-			if markdown && len(n.Pipe.Decl) == 0 {
+			if escapeMarkdown && len(n.Pipe.Decl) == 0 {
 				n.Pipe.Cmds = append(
 					n.Pipe.Cmds,
 					&syntax.CommandNode{NodeType: syntax.NodeCommand, Pos: n.Pos, Args: []syntax.Node{syntax.NewIdentifier(mdName).SetPos(n.Pos)}},
 				)
 			}
 		case *syntax.IfNode:
-			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+			err = errors.Join(err, instrumentList(n.List, escapeMarkdown), instrumentList(n.ElseList, escapeMarkdown))
 		case *syntax.WithNode:
-			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+			err = errors.Join(err, instrumentList(n.List, escapeMarkdown), instrumentList(n.ElseList, escapeMarkdown))
 		case *syntax.RangeNode:
-			err = errors.Join(err, guardList(n.List, markdown), guardList(n.ElseList, markdown))
+			err = errors.Join(err, instrumentList(n.List, escapeMarkdown), instrumentList(n.ElseList, escapeMarkdown))
 			tick, e := newCounterNode(fmt.Sprintf("%s %d", tickName, estimateSteps(n.List)))
 			if err = errors.Join(err, e); e == nil {
 				n.List.Nodes = append([]syntax.Node{tick}, n.List.Nodes...)
@@ -234,8 +234,8 @@ func estimateSteps(l *syntax.ListNode) int {
 	return len(l.String())/8 + 1
 }
 
-// Check returns an error if a template can't be parsed; the error names the line.
-func Check(source, format string) error {
+// CheckSyntax returns an error if a template can't be parsed; the error names the line.
+func CheckSyntax(source, format string) error {
 	_, err := parseTemplate(&templateBudget{}, source, format)
 	return err
 }
@@ -273,7 +273,7 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 		}
 		for _, part := range t.Templates() {
 			if part.Tree != nil {
-				if err := guardTemplate(part.Tree.Root, false); err != nil {
+				if err := instrumentTemplate(part.Tree.Root, false); err != nil {
 					return nil, toAPIError(err)
 				}
 			}
@@ -286,7 +286,7 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 		}
 		for _, part := range t.Templates() {
 			if part.Tree != nil {
-				if err := guardTemplate(part.Tree.Root, true); err != nil {
+				if err := instrumentTemplate(part.Tree.Root, true); err != nil {
 					return nil, toAPIError(err)
 				}
 			}

@@ -65,7 +65,7 @@ func (x *xlsxWriter) writeSheets() error {
 		return err
 	}
 	if figures := x.report.Charts(); len(figures) > 0 {
-		if err := x.AddCharts("Figures", figures); err != nil {
+		if err := x.AddChartsSheet("Figures", figures); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (x *xlsxWriter) writeSheets() error {
 		if p == content.SectionCoverage {
 			name = "Coverage"
 		}
-		if err := x.writePage(name, s); err != nil {
+		if err := x.writeSectionSheet(name, s); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (x *xlsxWriter) writeSheets() error {
 }
 
 func (x *xlsxWriter) writeItems(l workbook.Layout) error {
-	return x.AddItems(l, x.report.ItemFields(l.Name), map[string]string{
+	return x.AddItemSheets(l, x.report.ItemFields(l.Name), map[string]string{
 		"organization": x.cover.Organization, "assessment": x.cover.Assessment, "as_of": wording.Date(&x.cover.Time),
 	})
 }
@@ -128,7 +128,7 @@ func (x *xlsxWriter) writeCover() error {
 	s := x.report.Section(content.SectionBasis)
 	p.addMergedLine(workbook.StyleHeading, s.Title)
 	p.addBlocks(s.Blocks)
-	return x.AddCover("Cover", p.widths, p.lines)
+	return x.AddCoverSheet("Cover", p.widths, p.lines)
 }
 
 // editingInstructions states which columns may be edited and how to import the changes.
@@ -159,8 +159,8 @@ func editingInstructions(l workbook.Layout) string {
 	return s
 }
 
-// writePage writes a section that lists no items.
-func (x *xlsxWriter) writePage(name string, s block.Section) error {
+// writeSectionSheet writes a section that lists no items.
+func (x *xlsxWriter) writeSectionSheet(name string, s block.Section) error {
 	p := sheetBuilder{widths: make([]float64, 6)}
 	p.addMergedLine(workbook.StyleTitle, s.Title)
 	if s.Draft != "" {
@@ -171,5 +171,5 @@ func (x *xlsxWriter) writePage(name string, s block.Section) error {
 	}
 	p.addBlankLine()
 	p.addBlocks(s.Blocks)
-	return x.AddPage(name, p.widths, p.lines)
+	return x.AddLinesSheet(name, p.widths, p.lines)
 }
