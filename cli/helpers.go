@@ -121,18 +121,6 @@ func flagIfChanged[T any](cmd *cobra.Command, flag string, value T) *T {
 	return nil
 }
 
-// patchFieldFromFlag returns a patch field: the flag's value, null if it is empty, or absent if the flag was
-// not set.
-func patchFieldFromFlag[T ~string](cmd *cobra.Command, flag string, value T) api.Opt[T] {
-	if !cmd.Flags().Changed(flag) {
-		return api.Opt[T]{}
-	}
-	if value == "" {
-		return api.Opt[T]{Set: true}
-	}
-	return api.Some(value)
-}
-
 // matchRevision returns a precondition that the record still has revision n.
 func matchRevision(n int) api.Match { return api.Match{IfMatch: fmt.Sprintf("%q", fmt.Sprint(n))} }
 

@@ -86,7 +86,7 @@ func TestEveryExpressionCompiles(t *testing.T) {
 			if !ok || len(call.Args) != 1 {
 				return true
 			}
-			if name, ok := call.Fun.(*ast.Ident); ok && (name.Name == "compilePattern" || name.Name == "compileFold") {
+			if name, ok := call.Fun.(*ast.Ident); ok && (name.Name == "compilePattern" || name.Name == "compileIgnoringCase") {
 				if text, ok := literalOf(call.Args[0]); ok {
 					n++
 					if _, err := regexp.Compile(text); err != nil {
