@@ -39,7 +39,7 @@ type IncidentTriage struct {
 	RequiresDPOBreachNotification bool     `json:"requires_dpo_breach_notification"`
 }
 
-// TriageIncidentInput asks for a triage.
+// TriageIncidentInput requests triage of an incident.
 type TriageIncidentInput struct {
 	Body struct {
 		SystemModuleName string `json:"systemModuleName" maxLength:"1000"`

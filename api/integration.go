@@ -232,8 +232,8 @@ var IntegrationTypes = []IntegrationType{
 			{Name: "username", Kind: "text", Doc: "for password sign-in; without it, the token is sent as a bearer token"},
 			{Name: "open_state", Kind: "text", Default: "1", Doc: "value of state for reopened records"},
 			{Name: "closed_state", Kind: "text", Default: "7", Doc: "value of state for closed records"},
-			{Name: "fields", Kind: "map", Doc: "further fields of new records, e.g. assignment_group"},
-			{Name: "close_fields", Kind: "map", Doc: "further fields when closing a record, e.g. close_code"},
+			{Name: "fields", Kind: "map", Doc: "additional fields for new records, e.g. assignment_group"},
+			{Name: "close_fields", Kind: "map", Doc: "additional fields when closing a record, e.g. close_code"},
 		}, trackerFields...),
 		Secrets: []IntegrationField{
 			{Name: "password", Kind: "text", Doc: "the user's password"},

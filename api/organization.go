@@ -253,7 +253,7 @@ var (
 	)
 	InviteMember = Create[InviteMemberInput, NewMember](
 		"invite-member", "/organizations/{orgId}/members/invite", memberWrite, tagOrganization,
-		"Invite a user by a single-use link; repeat for a new link",
+		"Invite a user with a single-use link; run again to issue a new link",
 	)
 	UpdateMember = Patch[UpdateMemberInput, Member](
 		"update-member", "/organizations/{orgId}/members/{memberId}", memberWrite, tagOrganization,

@@ -40,7 +40,8 @@ type SignedOut struct {
 // SessionStarted returns an empty, expired cookie.
 func (*SignedOut) SessionStarted() (string, time.Time) { return "", time.Unix(0, 0).UTC() }
 
-// AcceptLinkInput uses a single-use link: an invitation, or one to set a new password.
+// AcceptLinkInput redeems a single-use link, which is either an invitation or a link to set a new
+// password.
 type AcceptLinkInput struct {
 	Body struct {
 		Token    string `json:"token" minLength:"1" maxLength:"200"`

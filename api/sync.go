@@ -83,7 +83,7 @@ type SyncStatus struct {
 	CustomSHA256   string           `json:"custom_sha256" doc:"Content hash of the organization's custom frameworks and controls in use; empty for none."`
 }
 
-// UnpushedRecord is a record changed in a clone and not pushed.
+// UnpushedRecord is a record that was changed in a clone and has not been pushed yet.
 type UnpushedRecord struct {
 	Table string    `json:"table"`
 	Label string    `json:"label"`

@@ -78,7 +78,7 @@ func (a *app) catalogDomains(version *string) *cobra.Command {
 	}
 }
 
-// printControls prints the controls that match in.
+// printControls prints the controls selected by the filters in in.
 func (a *app) printControls(ctx context.Context, in api.ControlsInput, l listFlags) error {
 	all, err := fetchList(ctx, a, api.ListControls, &in, l)
 	if err != nil {

@@ -99,7 +99,7 @@ func (a *app) describeOtherContext() string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"this is the data folder on this machine, but other commands use the context %s; for its server, "+
+		"this is the status of the local data folder, but other commands use the context %s; for its server, "+
 			"run `service daemon status --server %s`",
 		c.Name,
 		c.Server,

@@ -92,8 +92,8 @@ func (a *app) printSyncResult(got *syncResult) error {
 	})
 }
 
-// useDataFolder switches the command to the local data folder, where clones are, whatever context
-// is in use.
+// useDataFolder switches the command to the local data folder, where clones are kept, regardless of
+// the current context.
 func (a *app) useDataFolder() {
 	t := &a.flags.Target
 	t.Server, t.Token, t.Session = "", "", ""

@@ -23,7 +23,7 @@ type whoamiResult struct {
 func (a *app) whoamiCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "whoami",
-		Short: "Show who you are, where, and your permissions",
+		Short: "Show your identity, server and permissions",
 
 		Long:    "Shows your identity on the server or local data folder: user, organization, role,\npermissions and expiry.",
 		Example: "  service whoami\n  service whoami --jq .role",

@@ -80,7 +80,7 @@ func validateJSON(body []byte) error {
 		}
 		switch {
 		case d.StackDepth() > maxJSONDepth:
-			return api.Invalid(fieldPath(d.StackPointer()), "the JSON is nested more than %d deep", maxJSONDepth)
+			return api.Invalid(fieldPath(d.StackPointer()), "the JSON is nested more than %d levels deep", maxJSONDepth)
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
 			return api.Invalid(fieldPath(d.StackPointer()), "the string contains a NUL character")
 		case tok.Kind() == '0' && overflowsFloat(tok):
@@ -114,8 +114,8 @@ func jsonSyntaxError(body []byte, d *jsontext.Decoder, err error) error {
 	return api.Invalid(fieldPath(field), "%s: invalid JSON", lineAndColumn(body, at)).WithCause(err)
 }
 
-// fieldPath converts a JSON pointer to the contract's field names: owner.email, scopes[0] as
-// scopes.0.
+// fieldPath converts a JSON pointer to the field path used in the API: /owner/email becomes
+// owner.email, and /scopes/0 becomes scopes.0.
 func fieldPath(p jsontext.Pointer) string {
 	return strings.ReplaceAll(strings.TrimPrefix(string(p), "/"), "/", ".")
 }

@@ -88,7 +88,7 @@ func New(o Options) (*Server, error) {
 		http.Redirect(w, r, web.DocsPath, http.StatusTemporaryRedirect)
 	})
 	s.mux.Get("/metrics", s.serveMetrics)
-	web.Register(s.mux, web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
+	web.RegisterPages(s.mux, web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
 	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
 	return s, s.checkAllBound()
 }

@@ -11,10 +11,10 @@ import (
 
 const newFindingsMetric = "organization_new_findings"
 
-// forEachNewFinding visits the gaps of an assessment's newest analysis whose control had none, or
-// only less severe ones, before. The baseline is the last approved analysis, otherwise the first;
-// so a new gap stays new across drafts until it is fixed or an analysis with it is approved. The
-// first analysis has no new gaps.
+// forEachNewFinding visits the gaps in an assessment's newest analysis that are new or more severe
+// than any gap the control had in the baseline. The baseline is the last approved analysis or, if
+// none is approved, the first one. A gap therefore stays new across drafts until it is fixed or an
+// analysis containing it is approved. The first analysis has no new gaps.
 func forEachNewFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)) error {
 	if a.State == api.StateClosed {
 		return nil

@@ -110,7 +110,7 @@ func parseMessage(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	case nestingDepth(line) > maxNesting:
 		return nil, &jsonrpc.Error{
 			Code:    jsonrpc.CodeInvalidRequest,
-			Message: fmt.Sprintf("the message is nested more than %d deep", maxNesting),
+			Message: fmt.Sprintf("the message is nested more than %d levels deep", maxNesting),
 		}
 	case !json.Valid(line):
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not valid JSON"}

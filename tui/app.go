@@ -145,7 +145,8 @@ func (a *App) stepBackOrPop() tea.Cmd {
 	return a.popOrQuit()
 }
 
-// popOrQuit returns to the previous screen and reloads it, because its data may have changed.
+// popOrQuit returns to the previous screen and reloads it, because its data may have changed. On the
+// first screen it quits instead.
 func (a *App) popOrQuit() tea.Cmd {
 	if len(a.stack) == 1 {
 		return a.quit()

@@ -190,7 +190,8 @@ func newSoAType() *deliverableType {
 		}, func(i *api.SoAItem) *api.Item { return &i.Item })
 }
 
-// exclusionReasonField asks for a reason if a control is excluded.
+// exclusionReasonField returns the field and the prompt for the reason why a control is excluded, or
+// empty strings if it isn't.
 func exclusionReasonField(applicability string) (string, string) {
 	switch a := api.Applicability(applicability); a {
 	case api.NotApplicable, api.OutOfScope:

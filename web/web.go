@@ -30,11 +30,11 @@ type Router interface {
 	Handle(pattern string, h http.Handler)
 }
 
-// Register adds the pages and their files to r.
+// RegisterPages adds the pages and their files to r.
 //
 // The secret of a one-time link and the ID of an approval follow a "#" in the address. Browsers do not
 // send that part, so it appears in no log; the page's script reads it.
-func Register(r Router, o Options) {
+func RegisterPages(r Router, o Options) {
 	r.Handle("GET /link", scriptedPage("link.html", "link/page.js"))
 	r.Handle("GET /approval", scriptedPage("approval.html", "approval/page.js"))
 	u := unsubscriber{o}
@@ -93,7 +93,8 @@ func scriptedPage(name, script string) http.Handler {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 
-// withSecurityHeaders adds the security headers of pages without a form of their own.
+// withSecurityHeaders adds security headers to pages that contain no form, so their policy forbids
+// form submission.
 func withSecurityHeaders(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header(), contentPolicy+"'none'")

@@ -20,7 +20,7 @@ var (
 
 func serve(method, target string) *httptest.ResponseRecorder {
 	mux := http.NewServeMux()
-	web.Register(mux, web.Options{Unsubscribe: func(_ context.Context, token string) error {
+	web.RegisterPages(mux, web.Options{Unsubscribe: func(_ context.Context, token string) error {
 		if token != "valid" {
 			return api.Unauthorized("the link is invalid")
 		}
@@ -74,7 +74,7 @@ func TestAssetNotModified(t *testing.T) {
 	r.Header.Set("If-None-Match", etag)
 	w := httptest.NewRecorder()
 	mux := http.NewServeMux()
-	web.Register(mux, web.Options{})
+	web.RegisterPages(mux, web.Options{})
 	r.URL.Path = "/link"
 	if mux.ServeHTTP(w, r); etag == "" || w.Code != http.StatusNotModified || w.Body.Len() != 0 {
 		t.Errorf("got %d with %d bytes for the ETag %q", w.Code, w.Body.Len(), etag)

@@ -159,7 +159,7 @@ func jsonToCSV(b []byte) ([]byte, error) {
 		}
 		row := make([]string, len(columns))
 		for c, name := range columns {
-			row[c] = csvCell(values[name])
+			row[c] = safeCSVCell(values[name])
 		}
 		if err := w.Write(row); err != nil {
 			return nil, err
@@ -204,7 +204,7 @@ func splitJSONObject(b []byte) (names []string, values map[string]json.RawMessag
 	return names, values, nil
 }
 
-func csvCell(raw json.RawMessage) string {
+func safeCSVCell(raw json.RawMessage) string {
 	var s string
 	var list []string
 	switch {

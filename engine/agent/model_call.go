@@ -49,8 +49,8 @@ type modelCall struct {
 	note                 string // why the rules' answer is used, for the run's limitations
 }
 
-// callModel asks the model. Its answer is validated against the schema and then by check; if it is
-// not accepted, the note says why.
+// callModel sends input to the model. The answer is validated against the schema and then by check;
+// if it is rejected, the returned call's note says why.
 func (s *Service) callModel(ctx context.Context, agent string, input, answer any, check func() rejectedAnswers) (c modelCall) {
 	began := s.Clock()
 	c.step = api.AgentStep{Kind: "model", Name: s.Model.Name(), Input: map[string]any{}, Output: map[string]any{}}
@@ -111,7 +111,7 @@ const maxDepth = 32
 func (p *prompt) decodeAnswer(text string, into any) error {
 	text = strings.TrimSpace(text)
 	if nestingDepth(text) > maxDepth {
-		return fmt.Errorf("the answer is nested more than %d deep", maxDepth)
+		return fmt.Errorf("the answer is nested more than %d levels deep", maxDepth)
 	}
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {

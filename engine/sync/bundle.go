@@ -168,7 +168,7 @@ func (s *Service) attachToPeer(
 	}
 	in.Body.AssessmentID, in.Body.RemoteOrganization = st.AssessmentID, to.Organization
 	in.Body.CatalogSHA256, in.Body.CustomSHA256 = st.CatalogSHA256, st.CustomSHA256
-	return s.attach(ctx, by, in, peer.ID)
+	return s.linkAsClone(ctx, by, in, peer.ID)
 }
 
 // packBatch adds the clone's unsent changes.

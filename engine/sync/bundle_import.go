@@ -408,7 +408,7 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		at := &api.AttachSyncInput{}
 		at.Body.AssessmentID, at.Body.RemoteOrganization, at.Body.ReplicaID = id, u.key.Organization, m.ReplicaID
 		at.Body.Account, at.Body.CatalogSHA256, at.Body.CustomSHA256 = m.Account, m.CatalogSHA256, m.CustomSHA256
-		if _, err := u.service.attach(ctx, u.by, at, u.peer.ID); err != nil {
+		if _, err := u.service.linkAsClone(ctx, u.by, at, u.peer.ID); err != nil {
 			return err
 		}
 	}

@@ -19,11 +19,11 @@ import (
 // Attach turns a local assessment into a clone: either of a remote that is pulled next, or of one
 // that is about to be published.
 func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput) (*api.SyncStatus, error) {
-	return s.attach(ctx, by, in, "")
+	return s.linkAsClone(ctx, by, in, "")
 }
 
-// attach implements Attach; peer is set if the remote is reached by bundles.
-func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncInput, peer string) (*api.SyncStatus, error) {
+// linkAsClone implements Attach; peer is set if the remote is reached by bundles.
+func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.AttachSyncInput, bundlePeerID string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
@@ -67,7 +67,7 @@ func (s *Service) attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 		l := store.SyncLink{
 			OrganizationID: org, AssessmentID: b.AssessmentID, Role: store.SyncRoleClone, CreatedAt: tx.Now(),
 			Server: b.Server, RemoteOrganization: b.RemoteOrganization,
-			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: peer,
+			ReplicaID: b.ReplicaID, Account: b.Account, PeerID: bundlePeerID,
 		}
 		return errors.Join(
 			store.SyncLinks.Insert(tx, org, &l),

@@ -158,7 +158,7 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 				old = append(old, f.SHA256)
 			}
 		}
-		held, err := s.heldBatchFiles(tx, org, id, len(old) > 0)
+		held, err := s.filesOfHeldBatches(tx, org, id, len(old) > 0)
 		if err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 	})
 }
 
-// heldBatchFiles returns the files of batches on hold, which do not expire.
-func (s *Service) heldBatchFiles(tx *store.Tx, org, assessmentID string, needed bool) (map[string]bool, error) {
+// filesOfHeldBatches returns the files of batches on hold, which do not expire.
+func (s *Service) filesOfHeldBatches(tx *store.Tx, org, assessmentID string, needed bool) (map[string]bool, error) {
 	files := map[string]bool{}
 	if !needed {
 		return files, nil

@@ -149,7 +149,7 @@ func (t *triage) raiseSeverity(severity int, vector string) {
 // TriageIncident distinguishes a real incident from noise by the lines of a log: what was
 // attempted, and above all whether it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
-	logs = truncateToMaxText(logs)
+	logs = sanitizeAndTruncate(logs)
 	lines := strings.Split(logs, "\n")
 	t := &triage{}
 	authorized := authorizedTest.MatchString(logs)
@@ -184,7 +184,7 @@ func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage
 	return out, t.signs
 }
 
-func truncateToMaxText(s string) string {
+func sanitizeAndTruncate(s string) string {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}

@@ -147,7 +147,7 @@ func (in *inspector) visit(tok json.Token) error {
 	switch t := tok.(type) {
 	case json.Delim:
 		if len(in.stack) >= maxNesting {
-			return pathErrorf(in.path(), "it is nested more than %d deep", maxNesting)
+			return pathErrorf(in.path(), "it is nested more than %d levels deep", maxNesting)
 		}
 		l := openValue{}
 		if t == '{' {

@@ -191,7 +191,7 @@ func checkBracketNesting(data []byte) error {
 			}
 		}
 		if depth > 10*maxNesting {
-			return fmt.Errorf("line %d: it is nested more than %d deep", 1+bytes.Count(data[:i], []byte("\n")), maxNesting)
+			return fmt.Errorf("line %d: it is nested more than %d levels deep", 1+bytes.Count(data[:i], []byte("\n")), maxNesting)
 		}
 	}
 	return nil
@@ -203,7 +203,7 @@ func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 	*nodeCount++
 	switch {
 	case depth > maxNesting:
-		return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, maxNesting)
+		return fmt.Errorf("line %d: it is nested more than %d levels deep", n.Line, maxNesting)
 	case *nodeCount > maxNodes:
 		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:

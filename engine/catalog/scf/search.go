@@ -286,7 +286,7 @@ type scoredDocument struct {
 func (s *Snapshot) rankDocuments(text string) []scoredDocument {
 	text = strings.TrimSpace(text[:min(len(text), maxQueryBytes)])
 	x := s.textIndex()
-	scores := x.scoreDocuments(text)
+	scores := x.scoreByCodeAndText(text)
 	for _, n := range s.requirementsByCode(text) {
 		scores[int32(x.controls)+n] = 1
 	}
@@ -348,9 +348,9 @@ func (s *Snapshot) frameworksByName(name string) []int {
 	return out
 }
 
-// scoreDocuments scores documents from 0 to 1. Words are scored by BM25, relative to the best score
+// scoreByCodeAndText scores documents from 0 to 1. Words are scored by BM25, relative to the best score
 // of a document of mean length; a code scores 1, a prefix of one 0.95.
-func (x *textIndex) scoreDocuments(text string) map[int32]float64 {
+func (x *textIndex) scoreByCodeAndText(text string) map[int32]float64 {
 	scores := map[int32]float64{}
 	const k1, b = 1.2, 0.6
 	terms := newStemmer().uniqueStems(text)

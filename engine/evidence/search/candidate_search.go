@@ -41,7 +41,7 @@ func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, er
 // searchNearest asks chromem. Shared words can move a passage far up; among passages without shared
 // words, only the nearest can win.
 func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, sure bool, err error) {
-	ids, sure, err := r.nearestIDs(ctx, r.limit)
+	ids, sure, err := r.nearestWithSurplus(ctx, r.limit)
 	if err != nil || !sure {
 		return nil, false, err
 	}
@@ -158,9 +158,9 @@ func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
 }
 
-// nearestIDs asks chromem for more than k ids. The result is not sure if the surplus is as close as
+// nearestWithSurplus asks chromem for more than k ids. The result is not sure if the surplus is as close as
 // the last of the k: which of several equals chromem keeps is arbitrary.
-func (r *candidateSearch) nearestIDs(ctx context.Context, k int) (ids []string, sure bool, err error) {
+func (r *candidateSearch) nearestWithSurplus(ctx context.Context, k int) (ids []string, sure bool, err error) {
 	n := 2*k + 20
 	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)
 	if err != nil {

@@ -140,7 +140,7 @@ func (g *githubTracker) findByMarker(ctx context.Context, marker string, since t
 	return out, err
 }
 
-func (g *githubTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
+func (g *githubTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	return g.listIssues(ctx, since, func(i *githubIssue) { each(g.toIssue(i)) })
 }
 

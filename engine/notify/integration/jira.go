@@ -156,7 +156,7 @@ func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Ti
 	return out, err
 }
 
-func (j *jiraTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
+func (j *jiraTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	// Relative minutes, because a time of day would be read in the user's time zone.
 	ago := int(math.Ceil(j.clock().Sub(since).Minutes())) + 1
 	return j.searchIssues(

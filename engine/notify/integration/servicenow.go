@@ -128,7 +128,7 @@ func (s *serviceNowTracker) findByMarker(ctx context.Context, marker string, _ t
 	return out, err
 }
 
-func (s *serviceNowTracker) forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error {
+func (s *serviceNowTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	return s.listRecords(
 		ctx,
 		"correlation_idSTARTSWITH"+markerPrefix+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on",

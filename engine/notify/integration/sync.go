@@ -334,7 +334,7 @@ func (c *syncRun) pullChanges(ctx context.Context, links []store.IssueLink) erro
 	if c.r.PulledAt != nil {
 		since = c.r.PulledAt.Add(-pullOverlap)
 	}
-	return c.tracker.forEachChanged(ctx, since, func(i *issue) {
+	return c.tracker.forEachOwnChanged(ctx, since, func(i *issue) {
 		if l := byIssue[i.id]; l != nil {
 			issueSide := i.IssueSide
 			l.Issue = &issueSide

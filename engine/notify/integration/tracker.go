@@ -21,8 +21,8 @@ type tracker interface {
 	// getIssue returns an issue's current state, or nil if it was deleted.
 	getIssue(ctx context.Context, id string) (*issue, error)
 	updateIssue(ctx context.Context, now *issue, c issueChange) error
-	// forEachChanged calls each for our issues changed since the given time.
-	forEachChanged(ctx context.Context, since time.Time, each func(*issue)) error
+	// forEachOwnChanged calls each for our issues changed since the given time.
+	forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error
 }
 
 // issueDraft is an issue to create.

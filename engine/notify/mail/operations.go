@@ -73,11 +73,11 @@ func parseAddresses(given []string) (out []string, err error) {
 	return out, nil
 }
 
-// validateContent validates a mail that is sent without a template.
+// validateContent validates an email that is sent without a template.
 func validateContent(l *mailContent, variables map[string]any) error {
 	switch {
 	case strings.TrimSpace(l.Subject) == "":
-		return api.Invalid("subject", "a mail without a template needs a subject")
+		return api.Invalid("subject", "an email without a template needs a subject")
 	case strings.ContainsFunc(l.Subject, unicode.IsControl):
 		return api.Invalid("subject", "a subject must be one line without control characters")
 	case strings.TrimSpace(l.Text) == "":

@@ -330,7 +330,7 @@ func (l *templateValidator) checkNodes(all *parse.ListNode, depth int) {
 			l.checkVariable(n, n.Pipe)
 		case *parse.IfNode:
 			if depth == maxDepth {
-				l.recordError(n, "conditions are nested more than %d deep", maxDepth)
+				l.recordError(n, "conditions are nested more than %d levels deep", maxDepth)
 				return
 			}
 			l.checkVariable(n, n.Pipe)

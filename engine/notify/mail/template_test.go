@@ -62,7 +62,7 @@ func TestBadTemplates(t *testing.T) {
 		{"x", `{{if report}}x`, "", "line 1: unexpected EOF"},
 		{"x", `{{report`, "", "unclosed action"},
 		{"x", `{{"`, "", "line 1"},
-		{"x", strings.Repeat("{{if report}}", 5000) + strings.Repeat("{{end}}", 5000), "", "more than 10 deep"},
+		{"x", strings.Repeat("{{if report}}", 5000) + strings.Repeat("{{end}}", 5000), "", "more than 10 levels deep"},
 		{"x", strings.Repeat("{{report}}", 3000), "", ""},
 		{"x", strings.Repeat("{{report}}", 5000), "", "more than 2000"},
 		{"a\nb", "x", "", "one line"},

@@ -51,7 +51,8 @@ func (c *canvas) colorWithOpacity(n ColorName, opacity float64) color.Color {
 	return color.NRGBA{R: x.R, G: x.G, B: x.B, A: uint8(math.Round(opacity * 255))}
 }
 
-// fillPath fills a path within a box of the image, in pixels.
+// fillPath fills the path drawn by path with a color, clipped to the box (x0, y0)–(x1, y1) in
+// pixels.
 func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r *vector.Rasterizer, x, y float32)) {
 	box := image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1))+1, int(math.Ceil(y1))+1).Intersect(c.img.Bounds())
 	if box.Empty() {

@@ -298,7 +298,7 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 		}
 		switch {
 		case c.ReflectsColumn != "":
-			f.checkDependentCell(g, r, columns, columnIndex, c, found, place)
+			f.checkReflectingCell(g, r, columns, columnIndex, c, found, place)
 		case !c.HasField():
 			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, formatReasonSuffix(c.ReadOnlyReason))
 		case !c.Editable:
@@ -332,8 +332,8 @@ func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 	return normalizeText(wording.Sanitize(found.text))
 }
 
-// checkDependentCell checks that a yes/no cell agrees with the cell it reflects.
-func (f *editFinder) checkDependentCell(
+// checkReflectingCell checks that a yes/no cell agrees with the cell it reflects.
+func (f *editFinder) checkReflectingCell(
 	g *grid,
 	r gridRow,
 	columns []int,

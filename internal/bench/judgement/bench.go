@@ -188,7 +188,7 @@ func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library,
 	return judging.EvaluateAll(ctx, controls, runtime.GOMAXPROCS(0))
 }
 
-// measurePassages judges each passage as the only document.
+// measurePassages judges each passage as if it were the only document.
 func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*PassageReport, error) {
 	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
 	for n, p := range passages {
