@@ -19,8 +19,8 @@ import (
 
 const orgID = "0190a000-0000-7000-8000-000000000001"
 
-// over runs a test over every transport; requests and responses must be the same.
-func over(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client)) {
+// eachTransport runs a test over every transport; requests and responses must be the same.
+func eachTransport(t *testing.T, h http.Handler, test func(t *testing.T, c *client.Client)) {
 	plain, secure := httptest.NewServer(h), httptest.NewTLSServer(h)
 	defer plain.Close()
 	defer secure.Close()
@@ -63,7 +63,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func TestInputsTravel(t *testing.T) {
-	over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	eachTransport(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		answer(w, 200, map[string]any{"id": strings.Join([]string{
 			r.Method, r.URL.RequestURI(), r.Header.Get(api.TenantHeader),
@@ -89,7 +89,7 @@ func TestInputsTravel(t *testing.T) {
 }
 
 func TestErrorsTravel(t *testing.T) {
-	over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	eachTransport(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/plain") {
 			http.Error(w, "bad gateway", http.StatusBadGateway)
 			return
@@ -111,7 +111,7 @@ func TestErrorsTravel(t *testing.T) {
 // TestFilesTravel checks that files of any size are streamed unchanged in both directions.
 func TestFilesTravel(t *testing.T) {
 	content := bytes.Repeat([]byte("evidence "), 300_000)
-	over(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	eachTransport(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			w.Header().Set("Content-Type", "application/pdf")
 			w.Header().Set("ETag", `"abc"`)
@@ -151,7 +151,7 @@ func TestFilesTravel(t *testing.T) {
 // canceled.
 func TestGivingUp(t *testing.T) {
 	heard := make(chan struct{}, 8)
-	over(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	eachTransport(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body) // a server notices a closed connection once the body is read
 		<-r.Context().Done()
 		heard <- struct{}{}

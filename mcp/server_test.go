@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 )
 
-// local returns a client of a daemon on an empty folder, as the local user.
-func local(t testing.TB) *client.Client {
+// newLocalClient returns a client of a daemon on an empty folder, as the local user.
+func newLocalClient(t testing.TB) *client.Client {
 	t.Helper()
 	d, err := daemon.New(daemon.Options{
 		Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now,
@@ -79,8 +79,8 @@ func tools(t testing.TB, s *sdk.ClientSession) map[string]*sdk.Tool {
 	return all
 }
 
-// ask calls a tool and decodes its JSON.
-func ask(t testing.TB, s *sdk.ClientSession, name string, args map[string]any) (map[string]any, bool) {
+// callTool calls a tool and decodes its JSON.
+func callTool(t testing.TB, s *sdk.ClientSession, name string, args map[string]any) (map[string]any, bool) {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
@@ -99,7 +99,7 @@ func code(answer map[string]any) string {
 }
 
 func TestReadOnly(t *testing.T) {
-	s := session(t, Options{Client: local(t)})
+	s := session(t, Options{Client: newLocalClient(t)})
 	all := tools(t, s)
 	for name, one := range all {
 		op, ok := api.OperationByID(name)
@@ -120,7 +120,7 @@ func TestReadOnly(t *testing.T) {
 // TestWithheld checks that decisions, credentials and users are never exposed, whatever the options
 // allow.
 func TestWithheld(t *testing.T) {
-	s := session(t, Options{Client: local(t), AllowWrites: true})
+	s := session(t, Options{Client: newLocalClient(t), AllowWrites: true})
 	all := tools(t, s)
 	for _, op := range api.Operations() {
 		if all[op.ID] == nil {
@@ -150,7 +150,7 @@ func TestOnlyWhatOneMay(t *testing.T) {
 		t,
 		session(
 			t,
-			Options{Client: local(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}},
+			Options{Client: newLocalClient(t), AllowWrites: true, Permissions: []api.Permission{"scf:read"}, ToolPatterns: []string{"list-*", "draft-*"}},
 		),
 	) {
 		op, _ := api.OperationByID(name)
@@ -162,7 +162,7 @@ func TestOnlyWhatOneMay(t *testing.T) {
 
 // TestSchemas checks that each schema is valid and self-contained.
 func TestSchemas(t *testing.T) {
-	all := tools(t, session(t, Options{Client: local(t), AllowWrites: true}))
+	all := tools(t, session(t, Options{Client: newLocalClient(t), AllowWrites: true}))
 	if len(all) < 120 {
 		t.Errorf("only %d tools", len(all))
 	}
@@ -185,31 +185,31 @@ func TestSchemas(t *testing.T) {
 }
 
 func TestACallIsACall(t *testing.T) {
-	s := session(t, Options{Client: local(t), AllowWrites: true})
-	made, bad := ask(t, s, api.CreateAssessment.ID, map[string]any{"name": "Yard", "framework_id": "iso-27001-2022"})
+	s := session(t, Options{Client: newLocalClient(t), AllowWrites: true})
+	made, bad := callTool(t, s, api.CreateAssessment.ID, map[string]any{"name": "Yard", "framework_id": "iso-27001-2022"})
 	if bad {
 		t.Fatal(made)
 	}
-	got, bad := ask(t, s, api.GetAssessment.ID, map[string]any{"assessmentId": made["id"]})
+	got, bad := callTool(t, s, api.GetAssessment.ID, map[string]any{"assessmentId": made["id"]})
 	if bad || got["name"] != "Yard" {
 		t.Errorf("%v", got)
 	}
-	page, bad := ask(t, s, api.ListControls.ID, nil)
+	page, bad := callTool(t, s, api.ListControls.ID, nil)
 	if bad || len(page["data"].([]any)) != defaultPageSize || page["pagination"].(map[string]any)["next_cursor"] == nil {
 		t.Errorf("a list is not paged: %v", page["pagination"])
 	}
-	next, bad := ask(t, s, api.ListControls.ID, map[string]any{"limit": 3, "cursor": page["pagination"].(map[string]any)["next_cursor"]})
+	next, bad := callTool(t, s, api.ListControls.ID, map[string]any{"limit": 3, "cursor": page["pagination"].(map[string]any)["next_cursor"]})
 	if bad || len(next["data"].([]any)) != 3 {
 		t.Errorf("the next page: %v", next)
 	}
-	if _, bad := ask(t, s, api.DeleteAssessment.ID, map[string]any{"assessmentId": made["id"]}); bad {
+	if _, bad := callTool(t, s, api.DeleteAssessment.ID, map[string]any{"assessmentId": made["id"]}); bad {
 		t.Error("it can't be deleted")
 	}
 }
 
 // TestErrorsAreAnswers checks that errors are returned with the engine's code and name the field.
 func TestErrorsAreAnswers(t *testing.T) {
-	s := session(t, Options{Client: local(t), AllowWrites: true})
+	s := session(t, Options{Client: newLocalClient(t), AllowWrites: true})
 	for _, tc := range []struct {
 		tool string
 		args map[string]any
@@ -228,22 +228,22 @@ func TestErrorsAreAnswers(t *testing.T) {
 		{api.ListAssessments.ID, map[string]any{"cursor": "\x00"}, api.CodeValidation},
 		{api.SearchKB.ID, map[string]any{"query": strings.Repeat("x", 1<<20)}, api.CodeValidation},
 	} {
-		got, bad := ask(t, s, tc.tool, tc.args)
+		got, bad := callTool(t, s, tc.tool, tc.args)
 		if !bad || code(got) != string(tc.want) {
 			t.Errorf("%s %.80v answers %.200v, not %s", tc.tool, tc.args, got, tc.want)
 		}
 	}
 	// A transition that needs a decision names it and can't make it.
-	a, _ := ask(t, s, api.CreateAssessment.ID, map[string]any{"name": "Gate", "framework_id": "lgpd"})
-	if got, bad := ask(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad ||
+	a, _ := callTool(t, s, api.CreateAssessment.ID, map[string]any{"name": "Gate", "framework_id": "lgpd"})
+	if got, bad := callTool(t, s, api.Transition.ID, map[string]any{"assessmentId": a["id"], "target_state": "soa_approved"}); !bad ||
 		code(got) != string(api.CodeInvalidState) {
 		t.Errorf("%v", got)
 	}
 }
 
 func TestAnswersAreBounded(t *testing.T) {
-	s := session(t, Options{Client: local(t)})
-	got, bad := ask(t, s, api.GetCrosswalk.ID, map[string]any{"framework": "iso-27001-2022", "limit": 200})
+	s := session(t, Options{Client: newLocalClient(t)})
+	got, bad := callTool(t, s, api.GetCrosswalk.ID, map[string]any{"framework": "iso-27001-2022", "limit": 200})
 	if b, _ := json.Marshal(got); len(b) > maxResultBytes {
 		t.Errorf("%d bytes (error: %v)", len(b), bad)
 	}

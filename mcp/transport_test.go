@@ -16,8 +16,8 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 `
 
-// piped sends the lines of in at once and returns the responses, each of which must be a message.
-func piped(t testing.TB, o Options, in io.Reader) (out []map[string]any) {
+// sendLines sends the lines of in at once and returns the responses, each of which must be a message.
+func sendLines(t testing.TB, o Options, in io.Reader) (out []map[string]any) {
 	t.Helper()
 	var b bytes.Buffer
 	o.In, o.Out = in, &b
@@ -51,7 +51,7 @@ func answerTo(all []map[string]any, id float64) map[string]any {
 // TestHostileLines checks that invalid input leads only to protocol messages, and that later calls
 // are answered.
 func TestHostileLines(t *testing.T) {
-	c := local(t)
+	c := newLocalClient(t)
 	for name, bad := range map[string]string{
 		"garbage":       "what?\n\x00\xff\n{\n",
 		"10 MB":         strings.Repeat("x", 10<<20) + "\n",
@@ -66,7 +66,7 @@ func TestHostileLines(t *testing.T) {
 		"odd id":     `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := piped(
+			all := sendLines(
 				t,
 				Options{Client: c},
 				strings.NewReader(hello+bad+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list-scf-domains"}}`),
@@ -86,9 +86,9 @@ func TestHostileLines(t *testing.T) {
 }
 
 func TestWrongCalls(t *testing.T) {
-	all := piped(
+	all := sendLines(
 		t,
-		Options{Client: local(t)},
+		Options{Client: newLocalClient(t)},
 		strings.NewReader(hello+`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"approve"}}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":17}}
 {"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list-assessments","arguments":[1]}}
@@ -127,7 +127,7 @@ func TestManyCalls(t *testing.T) {
 			i+10,
 		)
 	}
-	all := piped(t, Options{Client: local(t)}, strings.NewReader(in.String()))
+	all := sendLines(t, Options{Client: newLocalClient(t)}, strings.NewReader(in.String()))
 	fine := 0
 	for i := range n {
 		m := answerTo(all, float64(i+10))

@@ -56,7 +56,7 @@ func BenchmarkOpenFromEngine(b *testing.B) {
 		return s
 	}
 	b.Run("overview", func(b *testing.B) {
-		begin := spent(b)
+		begin := cpuTime(b)
 		for b.Loop() {
 			b.StopTimer()
 			s := fresh()
@@ -70,7 +70,7 @@ func BenchmarkOpenFromEngine(b *testing.B) {
 	})
 	for _, all := range []bool{false, true} {
 		b.Run(map[bool]string{false: "first items", true: "all items"}[all], func(b *testing.B) {
-			begin := spent(b)
+			begin := cpuTime(b)
 			for b.Loop() {
 				b.StopTimer()
 				s := fresh()

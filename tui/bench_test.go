@@ -58,7 +58,7 @@ func BenchmarkChangeAll(b *testing.B) {
 			s.size(160, 48)
 			s.review("1")
 			s.press("*", "o")
-			begin := spent(b)
+			begin := cpuTime(b)
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
 				s.app.overlay, s.app.saver.sending, s.app.saver.queue = nil, nil, nil
@@ -86,7 +86,7 @@ func BenchmarkSaveMany(b *testing.B) {
 			s.press("*", "o")
 			s.write("Ada")
 			_, cmd := s.app.Update(keyOf("enter"))
-			begin := spent(b)
+			begin := cpuTime(b)
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
 				if cmd == nil || s.app.saver.unsavedCount() == 0 {
@@ -108,7 +108,7 @@ func BenchmarkSaveMany(b *testing.B) {
 
 // processor reports the CPU time per iteration.
 func processor(b *testing.B, begin time.Duration) {
-	b.ReportMetric(float64(spent(b)-begin)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
+	b.ReportMetric(float64(cpuTime(b)-begin)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 }
 
 // BenchmarkOpen opens an assessment and its Statement of Applicability until the frame with all

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// spent returns 0; CPU time is not available on this system.
-func spent(*testing.B) time.Duration { return 0 }
+// cpuTime returns 0; CPU time is not available on this system.
+func cpuTime(*testing.B) time.Duration { return 0 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// spent returns the CPU time of this process, which, unlike the elapsed time, does not depend on
+// cpuTime returns the CPU time of this process, which, unlike the elapsed time, does not depend on
 // the machine's load.
-func spent(b *testing.B) time.Duration {
+func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -83,8 +83,8 @@ func drafted(t testing.TB, c Caller, framework, version string) *api.Assessment 
 	return a
 }
 
-// owned returns the number of the engine's lines with this owner.
-func owned(t testing.TB, c Caller, assessment, owner string) int {
+// countOwned returns the number of the engine's lines with this owner.
+func countOwned(t testing.TB, c Caller, assessment, owner string) int {
 	t.Helper()
 	heads := asked(t, c, api.ListSoA, &api.AssessmentListInput{AssessmentInput: api.AssessmentInput{AssessmentID: assessment}})
 	l := asked(
@@ -141,8 +141,8 @@ func TestAgainstADaemon(t *testing.T) {
 	t.Run("deleted under it", func(t *testing.T) { deletedUnderIt(t, h) })
 }
 
-// opened returns an interface on an assessment's overview.
-func opened(t testing.TB, c Caller, a *api.Assessment) *stage {
+// openOverview returns an interface on an assessment's overview.
+func openOverview(t testing.TB, c Caller, a *api.Assessment) *stage {
 	s := stageOn(t, c, nil)
 	s.run(s.app.push(newOverview(s.app, *a)))
 	return s
@@ -184,13 +184,13 @@ func overEachWay(t *testing.T, h *home) {
 		t.Run(name, func(t *testing.T) {
 			c := way(t, h)
 			a := drafted(t, c, "lgpd", "")
-			s := opened(t, c, a)
+			s := openOverview(t, c, a)
 			s.sees("SoA drafted", "next: submit the Statement of Applicability")
 			s.press("1", "o")
 			s.write("Ada Lovelace")
 			s.press("enter")
 			s.sees("changed; u undoes it", "Ada Lovelace")
-			if n := owned(t, c, a.ID, "Ada Lovelace"); n != 1 || s.app.saver.unsavedCount() != 0 {
+			if n := countOwned(t, c, a.ID, "Ada Lovelace"); n != 1 || s.app.saver.unsavedCount() != 0 {
 				t.Errorf("%d are owned, %d wait", n, s.app.saver.unsavedCount())
 			}
 			s.press("*", "y")
@@ -209,7 +209,7 @@ func overEachWay(t *testing.T, h *home) {
 				if s.app.isError || s.app.connection.active {
 					t.Errorf("%s: %s%s", s.app.topScreen().name(), s.app.statusText, s.app.connection.reason)
 				}
-				fits(t, s.app)
+				checkFits(t, s.app)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func daemonComesBack(t *testing.T, h *home) {
 	end := socketIn(t, path, h.local)
 	c := clientOf(t, client.Options{Transport: socketTransport(path)})
 	a := drafted(t, c, "lgpd", "")
-	s := opened(t, c, a)
+	s := openOverview(t, c, a)
 	s.press("1")
 	end()
 	s.press("o")
@@ -234,7 +234,7 @@ func daemonComesBack(t *testing.T, h *home) {
 	s.sees("2 changes are kept")
 	socketIn(t, path, h.local)
 	s.fire()
-	if n := owned(t, c, a.ID, "Grace"); n != 2 || s.app.saver.unsavedCount() != 0 {
+	if n := countOwned(t, c, a.ID, "Grace"); n != 2 || s.app.saver.unsavedCount() != 0 {
 		t.Errorf("%d are owned, %d wait", n, s.app.saver.unsavedCount())
 	}
 	s.misses("kept", "trying again")
@@ -286,7 +286,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 		{"too slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer in time"},
 		{"breaks off", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, ""},
 	}
-	s := opened(t, c, a)
+	s := openOverview(t, c, a)
 	s.size(200, 40)
 	s.press("1")
 	for i, way := range ways {
@@ -302,11 +302,11 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 			s.write(owner)
 			s.press("enter")
 			s.sees("1 change is kept, retrying in", way.wants, owner)
-			fits(t, s.app)
+			checkFits(t, s.app)
 			s.press("ctrl+r", "q")
-			fits(t, s.app)
+			checkFits(t, s.app)
 			s.press("1")
-			fits(t, s.app)
+			checkFits(t, s.app)
 			if n := s.app.saver.unsavedCount(); n != 1 {
 				t.Errorf("%d wait", n)
 			}
@@ -316,7 +316,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 				s.fire()
 			}
 			s.press("ctrl+r")
-			if n := owned(t, c, a.ID, owner); n != 1 || s.app.saver.unsavedCount() != 0 {
+			if n := countOwned(t, c, a.ID, owner); n != 1 || s.app.saver.unsavedCount() != 0 {
 				t.Errorf("%d are owned, %d wait:\n%s", n, s.app.saver.unsavedCount(), s.text())
 			}
 			s.misses("trying again")
@@ -328,7 +328,7 @@ func daemonAnswersWrongly(t *testing.T, h *home) {
 func deletedUnderIt(t *testing.T, h *home) {
 	c := clientOf(t, client.Options{Transport: client.InMemoryTransport(h.local)})
 	a := drafted(t, c, "lgpd", "")
-	s := opened(t, c, a)
+	s := openOverview(t, c, a)
 	s.press("1")
 	asked(t, c, api.DeleteAssessment, &api.AssessmentInput{AssessmentID: a.ID})
 	s.press("o")

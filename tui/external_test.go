@@ -21,16 +21,16 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// paper is an output in which a test can wait for text.
-type paper struct {
+// terminalOutput is an output in which a test can wait for text.
+type terminalOutput struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	more chan struct{}
 }
 
-func newPaper() *paper { return &paper{more: make(chan struct{})} }
+func newPaper() *terminalOutput { return &terminalOutput{more: make(chan struct{})} }
 
-func (p *paper) Write(b []byte) (int, error) {
+func (p *terminalOutput) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	close(p.more)
@@ -38,8 +38,8 @@ func (p *paper) Write(b []byte) (int, error) {
 	return p.text.Write(b)
 }
 
-// awaits waits until a text appears in the output after the one awaited before.
-func (p *paper) awaits(t *testing.T, want string) {
+// waitFor waits until a text appears in the output after the one awaited before.
+func (p *terminalOutput) waitFor(t *testing.T, want string) {
 	t.Helper()
 	patience := time.After(time.Minute)
 	for {
@@ -91,12 +91,12 @@ func TestEditor(t *testing.T) {
 			f := newFake(3)
 			p := program(t, f, script)
 			p.keys("\r")
-			p.awaits(t, "SoA drafted")
+			p.waitFor(t, "SoA drafted")
 			p.keys("1")
-			p.awaits(t, "Half of it is said.")
+			p.waitFor(t, "Half of it is said.")
 			p.keys("E")
-			p.awaits(t, one.says)
-			p.ends()
+			p.waitFor(t, one.says)
+			p.quit()
 			if f.items[0].Rationale != one.want {
 				t.Errorf("the rationale is %q", f.items[0].Rationale)
 			}
@@ -108,18 +108,18 @@ func TestEditor(t *testing.T) {
 	t.Run("there is none", func(t *testing.T) {
 		p := program(t, newFake(3), filepath.Join(t.TempDir(), "nothing here"))
 		p.keys("\r")
-		p.awaits(t, "SoA drafted")
+		p.waitFor(t, "SoA drafted")
 		p.keys("1")
-		p.awaits(t, "Half of it is said.")
+		p.waitFor(t, "Half of it is said.")
 		p.keys("E")
-		p.awaits(t, "the editor")
-		p.ends()
+		p.waitFor(t, "the editor")
+		p.quit()
 	})
 }
 
 // running is the running interface with a test's keys and screen.
 type running struct {
-	*paper
+	*terminalOutput
 	t     *testing.T
 	in    *os.File
 	ended chan error
@@ -132,23 +132,23 @@ func program(t *testing.T, f *fake, editor string) *running {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = keys.Close(); _ = in.Close() })
-	r := &running{paper: newPaper(), t: t, in: keys, ended: make(chan error, 1)}
+	r := &running{terminalOutput: newPaper(), t: t, in: keys, ended: make(chan error, 1)}
 	a := newApp(
 		t.Context(),
 		Options{Caller: f, Location: "local", Clock: func() time.Time { return someday }, ExportFolder: t.TempDir(), Editor: editor},
 	)
-	a.terminal = r.paper
+	a.terminal = r.terminalOutput
 	p := tea.NewProgram(
 		a,
 		tea.WithContext(t.Context()),
 		tea.WithInput(in),
-		tea.WithOutput(r.paper),
+		tea.WithOutput(r.terminalOutput),
 		tea.WithAltScreen(),
 		tea.WithoutSignalHandler(),
 	)
 	go func() { _, err := p.Run(); r.ended <- err }()
 	p.Send(tea.WindowSizeMsg{Width: 100, Height: 30})
-	r.awaits(t, "Acme 2026")
+	r.waitFor(t, "Acme 2026")
 	return r
 }
 
@@ -158,8 +158,8 @@ func (r *running) keys(s string) {
 	}
 }
 
-// ends quits the interface and checks that the terminal is restored.
-func (r *running) ends() {
+// quit quits the interface and checks that the terminal is restored.
+func (r *running) quit() {
 	r.t.Helper()
 	r.keys("\x03")
 	if err := <-r.ended; err != nil {
@@ -174,7 +174,7 @@ var copied = regexp.MustCompile(`^\x1b\]52;c;([A-Za-z0-9+/=]*)\x07$`)
 
 // TestCopy checks that text is copied with OSC 52 and can't end that sequence early.
 func TestCopy(t *testing.T) {
-	f := hostile(3)
+	f := newHostileFake(3)
 	s := newStage(t, f)
 	var out bytes.Buffer
 	s.app.terminal = &out
@@ -264,7 +264,7 @@ func TestMouse(t *testing.T) {
 	// Clicks beside any item and over a prompt do nothing.
 	for _, p := range [][2]int{{0, 0}, {-5, -5}, {5, 29}, {1000, 1000}, {99, 28}} {
 		s.click(p[0], p[1])
-		fits(t, s.app)
+		checkFits(t, s.app)
 	}
 	s.press("esc", "s")
 	before := at()
@@ -275,12 +275,12 @@ func TestMouse(t *testing.T) {
 	s.press("esc")
 	s.size(40, 10)
 	s.click(5, 5)
-	fits(t, s.app)
+	checkFits(t, s.app)
 }
 
 // TestMouseEverywhere checks that clicks on the timeline, passages and other screens are harmless.
 func TestMouseEverywhere(t *testing.T) {
-	s := newStage(t, hostile(9))
+	s := newStage(t, newHostileFake(9))
 	s.app.Mouse = true
 	for name, sc := range screens(s) {
 		s.run(s.app.push(sc))
@@ -294,7 +294,7 @@ func TestMouseEverywhere(t *testing.T) {
 					s.mouse(x, y, tea.MouseButtonRight, tea.MouseActionPress)
 					s.mouse(x, y, tea.MouseButtonLeft, tea.MouseActionMotion)
 				}
-				fits(t, s.app)
+				checkFits(t, s.app)
 				s.app.stack = s.app.stack[:depth]
 			}
 		}

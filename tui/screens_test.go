@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write docs/keys.md and the golden scree
 // styles matches the only escape sequences that a screen may contain: its own colors.
 var styles = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// fits checks that a screen fits the terminal and contains no other control sequences.
-func fits(t testing.TB, a *App) {
+// checkFits checks that a screen fits the terminal and contains no other control sequences.
+func checkFits(t testing.TB, a *App) {
 	t.Helper()
 	view := a.View()
 	lines := strings.Split(view, "\n")
@@ -73,25 +73,25 @@ func screens(s *stage) map[string]screen {
 }
 
 func TestScreensFitEveryTerminal(t *testing.T) {
-	s := newStage(t, hostile(12))
+	s := newStage(t, newHostileFake(12))
 	for name, sc := range screens(s) {
 		t.Run(name, func(t *testing.T) {
 			s.run(s.app.push(sc))
 			for _, size := range [][2]int{{80, 24}, {20, 5}, {160, 48}, {72, 10}, {71, 9}, {400, 100}, {21, 6}, {0, 0}, {1, 1}, {19, 50}, {33, 7}} {
 				s.size(size[0], size[1])
-				fits(t, s.app)
+				checkFits(t, s.app)
 				s.press("tab")
-				fits(t, s.app)
+				checkFits(t, s.app)
 				s.press("?")
-				fits(t, s.app)
+				checkFits(t, s.app)
 				s.press("q")
 			}
 		})
 	}
 }
 
-// hostile returns a fake whose texts contain terminal control sequences.
-func hostile(n int) *fake {
+// newHostileFake returns a fake whose texts contain terminal control sequences.
+func newHostileFake(n int) *fake {
 	f := newFake(n)
 	evil := "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202etxt.exe\u202c 🧑\u200d💻👩🏽\u200d🚀 日本語テキスト é̶̢ \r\n\t\u200b\x00\xff" + strings.Repeat(
 		"字",
@@ -154,7 +154,7 @@ func TestPastedBinary(t *testing.T) {
 	evil := "\x1b[31mred\x00\x07\r\n\xff\u202egnp"
 	_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(evil), Paste: true})
 	s.run(cmd)
-	fits(t, s.app)
+	checkFits(t, s.app)
 	s.sees("␛[31mred")
 	s.press("esc")
 	_, cmd = s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}) // a paste is no command
@@ -164,7 +164,7 @@ func TestPastedBinary(t *testing.T) {
 	}
 	s.press("o")
 	s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("x", 3_000_000)), Paste: true})
-	fits(t, s.app)
+	checkFits(t, s.app)
 }
 
 // TestActionsAreWhole checks that every key has one action per screen, with a description.
@@ -299,7 +299,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("\x004gjjg?"), "é")
 	f.Add([]byte("\x007abc\x00"), "🧑\u200d💻")
 	f.Fuzz(func(t *testing.T, keys []byte, typed string) {
-		s := newStage(t, hostile(7))
+		s := newStage(t, newHostileFake(7))
 		typedRunes := []rune(typed)
 		for i, k := range keys[:min(len(keys), 60)] {
 			switch {
@@ -323,7 +323,7 @@ func FuzzKeys(f *testing.F) {
 				_, cmd := s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: typedRunes, Paste: k%2 == 0})
 				s.run(cmd)
 			}
-			fits(t, s.app)
+			checkFits(t, s.app)
 		}
 	})
 }

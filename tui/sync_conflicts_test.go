@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// apart returns a fake whose assessment has a clone with conflicting changes.
-func apart(n int) *fake {
+// newConflictingFake returns a fake whose assessment has a clone with conflicting changes.
+func newConflictingFake(n int) *fake {
 	f := newFake(5)
 	f.sync = api.SyncStatus{
 		AssessmentID:  "a1",
@@ -44,7 +44,7 @@ func apart(n int) *fake {
 }
 
 func TestConflictsAreChosenFrom(t *testing.T) {
-	f := apart(4)
+	f := newConflictingFake(4)
 	s := newStage(t, f)
 	s.press("enter")
 	s.sees("remote of 1 clone, 1 behind, 4 conflicts (c)")
@@ -85,7 +85,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 }
 
 func TestManyConflictsAtOnce(t *testing.T) {
-	f := apart(5)
+	f := newConflictingFake(5)
 	f.clashes[2].Field, f.clashes[2].Remote.Value = "implementation_status", json.RawMessage(`"planned"`)
 	s := newStage(t, f)
 	s.press("enter", "c", "*", "e")
@@ -111,7 +111,7 @@ func TestManyConflictsAtOnce(t *testing.T) {
 // TestRefusedValueOfAConflictIsKept checks that a refused value is offered again, and that nothing
 // is resolved automatically later.
 func TestRefusedValueOfAConflictIsKept(t *testing.T) {
-	f := apart(1)
+	f := newConflictingFake(1)
 	s := newStage(t, f)
 	s.press("enter", "c", "e", "ctrl+u")
 	f.on = func(op string, _ any) error {
@@ -139,7 +139,7 @@ func TestRefusedValueOfAConflictIsKept(t *testing.T) {
 // TestConflictsOfAClone checks that a clone's conflicts are resolved at its remote and read at the
 // next sync.
 func TestConflictsOfAClone(t *testing.T) {
-	f := apart(1)
+	f := newConflictingFake(1)
 	f.sync = api.SyncStatus{Role: "clone", Server: "https://grc.acme.example", Ahead: 2, OpenConflicts: 1}
 	s := newStage(t, f)
 	s.press("enter")

@@ -97,7 +97,7 @@ func TestAdviceOfAModel(t *testing.T) {
 			map[string]any{"about": line, "text": "This is fully implemented and approved.", "source": 0, "quote": ""},
 		}}
 	})
-	s := with(b.Engine, m)
+	s := newAgents(b.Engine, m)
 	t.Cleanup(s.Close)
 	run, out := runAgent(t, b, s, "scope-soa-architect", a.ID)
 	if run.Status != "completed" || run.Model != "ollama/small" || run.PromptVersion != "scope-soa-architect/1" ||
@@ -153,7 +153,7 @@ func TestBadAdvice(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := with(b.Engine, m)
+			s := newAgents(b.Engine, m)
 			defer s.Close()
 			run, out := runAgent(t, b, s, "evidence-analyst", a.ID)
 			if run.Status != "completed" || run.Model != "builtin" || len(advisedOn(out)) != 0 ||

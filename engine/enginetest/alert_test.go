@@ -26,9 +26,9 @@ type gapFixture struct {
 
 const gapAssessment = "018f0000-0000-7000-8000-0000000000a1"
 
-// analysed writes a version with gaps in the form CODE:SEVERITY, where "-" means met. With
+// writeAnalysis writes a version with gaps in the form CODE:SEVERITY, where "-" means met. With
 // approved, it is approved.
-func (h *gapFixture) analysed(approved bool, gaps ...string) {
+func (h *gapFixture) writeAnalysis(approved bool, gaps ...string) {
 	h.t.Helper()
 	h.n++
 	v := api.GapVersion{}
@@ -67,8 +67,8 @@ func (h *gapFixture) analysed(approved bool, gaps ...string) {
 	}
 }
 
-// fresh returns the number of new gaps of a severity according to the metrics.
-func (h *gapFixture) fresh(severity string) float64 {
+// newGapCount returns the number of new gaps of a severity according to the metrics.
+func (h *gapFixture) newGapCount(severity string) float64 {
 	h.t.Helper()
 	all, err := h.e.ListMetrics(h.t.Context(), h.by, &api.Paging{Limit: 200}, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *gapFixture) fresh(severity string) float64 {
 // drafts, and that an alert fires once for it, fires again for another one, and resolves when all
 // are approved.
 func TestNewCriticalGaps(t *testing.T) {
-	e, db, c := opened(
+	e, db, c := openEngine(
 		t,
 		engine.Options{
 			Box:       secretboxtest.New(secretbox.Key{}),
@@ -163,8 +163,8 @@ func TestNewCriticalGaps(t *testing.T) {
 		{false, []string{"IAC-01:high", "IAC-02:critical-"}, 0, 3},                                                // better
 		{false, []string{"IAC-01:high", "IAC-02:critical-", "BCD-01:low", "BCD-02:critical", "BCD-02:low"}, 1, 4}, // another
 	} {
-		h.analysed(step.approved, step.gaps...)
-		if got := h.fresh("critical"); got != step.critical {
+		h.writeAnalysis(step.approved, step.gaps...)
+		if got := h.newGapCount("critical"); got != step.critical {
 			t.Errorf("step %d: %v new critical gaps, not %v", i, got, step.critical)
 		}
 		look()

@@ -11,16 +11,16 @@ import (
 	"github.com/scf-service/service/engine/archive"
 )
 
-// through runs an assessment with a workflow through all gates to its reports.
-func (b *bench) through(t *testing.T, assessment string) {
+// completeAssessment runs an assessment with a workflow through all gates to its reports.
+func (b *bench) completeAssessment(t *testing.T, assessment string) {
 	t.Helper()
 	run := b.begin(t, assessment, api.WorkflowFull)
 	for _, gate := range api.Gates {
-		if err := b.approve(t, *b.until(t, run.ID, api.RunApproval, gate.Title()).ApprovalID); err != nil {
+		if err := b.approve(t, *b.waitForRun(t, run.ID, api.RunApproval, gate.Title()).ApprovalID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.until(t, run.ID, api.RunCompleted, "")
+	b.waitForRun(t, run.ID, api.RunCompleted, "")
 }
 
 func (b *bench) export(t *testing.T, assessment string) []byte {
@@ -41,12 +41,12 @@ func (b *bench) export(t *testing.T, assessment string) []byte {
 // and named.
 func TestArchive(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t)
-	b.through(t, a.ID)
+	a := b.newAssessment(t)
+	b.completeAssessment(t, a.ID)
 	if err := b.move(t, a.ID, api.StateClosed); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{})
+	_, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{})
 	wantCode(t, "an edit of what is closed", err, api.CodeInvalidState)
 	whole := b.export(t, a.ID)
 	r, err := archive.Verify(bytes.NewReader(whole), int64(len(whole)))
@@ -129,7 +129,7 @@ func TestArtifactDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := b.soaItems(t, a.ID)
-	if _, err := b.own(t, items[1].ID, "Zoë", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, items[1].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := b.Assessments.ListArtifacts(
@@ -182,7 +182,7 @@ func TestReportsAreArtifacts(t *testing.T) {
 	}
 	first := write("md")
 	write("csv")
-	if _, err := b.own(t, b.soaItems(t, a.ID)[1].ID, "Zoë Keller", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[1].ID, "Zoë Keller", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	second := write("md")
@@ -196,7 +196,7 @@ func TestReportsAreArtifacts(t *testing.T) {
 	if third := write("md"); third.Draft {
 		t.Fatalf("%+v", third)
 	}
-	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Bo", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Bo", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	write("md")

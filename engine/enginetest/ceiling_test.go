@@ -63,7 +63,7 @@ func TestCeiling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := analysis.MeasureAnswerer(t.Context(), agentCaller{with(e, perfect), by}, func(k map[string]any) { key = k })
+	best, err := analysis.MeasureAnswerer(t.Context(), agentCaller{newAgents(e, perfect), by}, func(k map[string]any) { key = k })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func BenchmarkModelCall(b *testing.B) {
 			}
 		}
 	})
-	s := with(w.Engine, m)
+	s := newAgents(w.Engine, m)
 	b.Run("with a model", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.EvaluateEvidence(b.Context(), w.by, in); err != nil {

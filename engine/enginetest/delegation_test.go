@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/identity"
 )
 
-// local returns the local user of an engine.
-func local(t testing.TB, e *engine.Engine) api.Caller {
+// localUser returns the local user of an engine.
+func localUser(t testing.TB, e *engine.Engine) api.Caller {
 	t.Helper()
 	p, err := e.Identity.Authenticate(t.Context(), identity.Credential{Local: true})
 	if err != nil {
@@ -49,8 +49,8 @@ func addMember(t *testing.T, e *engine.Engine, by api.Caller, email string, role
 // TestDelegationEnds checks that a delegation ends on time and is not valid before it was granted,
 // even if the clock is set back.
 func TestDelegationEnds(t *testing.T) {
-	e, _, c := opened(t, engine.Options{})
-	b := &bench{e, local(t, e)}
+	e, _, c := openEngine(t, engine.Options{})
+	b := &bench{e, localUser(t, e)}
 	a := b.assess(t, "lgpd", policy, api.StateSoAUnderReview)
 	ben := addMember(t, e, b.by, "ben@example.com", api.RoleMember)
 	in := &api.CreateDelegationInput{}
@@ -94,7 +94,7 @@ func TestDelegationEnds(t *testing.T) {
 // content that replaced it.
 func TestApprovingWhatWasSeen(t *testing.T) {
 	b, a, p := atSoAReview(t)
-	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.move(t, a.ID, api.StateSoAUnderReview); err != nil {

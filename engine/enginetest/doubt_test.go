@@ -9,8 +9,8 @@ import (
 	"github.com/scf-service/service/engine/assessment"
 )
 
-// outdated returns an assessment's notices with this reason.
-func (b *bench) outdated(t *testing.T, a, reason string) (out []string) {
+// outdatedNotices returns an assessment's notices with this reason.
+func (b *bench) outdatedNotices(t *testing.T, a, reason string) (out []string) {
 	t.Helper()
 	st, err := b.Assessments.Status(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a})
 	if err != nil {
@@ -60,36 +60,36 @@ func wantWords(t *testing.T, what string, in []string, words ...string) {
 // approval, in the transition's event, and after closing.
 func TestDecidingOnWhatIsSuperseded(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t).ID
-	b.through(t, a)
-	wantWords(t, "at first", b.outdated(t, a, ""))
+	a := b.newAssessment(t).ID
+	b.completeAssessment(t, a)
+	wantWords(t, "at first", b.outdatedNotices(t, a, ""))
 
 	items := b.soaItems(t, a)
-	edited, err := b.own(t, items[0].ID, "Zoë", api.Match{})
+	edited, err := b.setOwner(t, items[0].ID, "Zoë", api.Match{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "a newer draft", b.outdated(t, a, "unapproved"), "is a draft; the rest of the assessment is based on the approved version 1")
+	wantWords(t, "a newer draft", b.outdatedNotices(t, a, "unapproved"), "is a draft; the rest of the assessment is based on the approved version 1")
 	b.submitSoA(t, edited.VersionID)
 	wantWords(t, "what its decider is told", b.pending(t, a).Warnings, "under review; the rest of the assessment is based on the approved version 1")
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "decided", b.outdated(t, a, "unapproved"))
+	wantWords(t, "decided", b.outdatedNotices(t, a, "unapproved"))
 	stale := "gap analysis was made from version 1 of the Statement of Applicability; version 2 is approved"
-	wantWords(t, "what rests on it", b.outdated(t, a, "source"), stale, "maturity assessment was made from version 1")
+	wantWords(t, "what rests on it", b.outdatedNotices(t, a, "source"), stale, "maturity assessment was made from version 1")
 
 	if err := b.move(t, a, api.StateClosed); err != nil {
 		t.Fatal(err)
 	}
 	wantWords(t, "the event", b.lastEvent(t, a).Warnings, stale)
-	wantWords(t, "after closing", b.outdated(t, a, "source"), stale)
+	wantWords(t, "after closing", b.outdatedNotices(t, a, "source"), stale)
 }
 
 // TestPlanBeforeItsBasis checks that a plan may be decided before the deliverables it is based on,
 // and that this is shown as long as it applies.
 func TestPlanBeforeItsBasis(t *testing.T) {
-	b, a := planned(t, "lgpd")
+	b, a := newPlannedAssessment(t, "lgpd")
 	d := b.dossier(t, a)
 	if _, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: d.POAM.ID}); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 	if err := b.approve(t, b.pending(t, a).ID); err != nil {
 		t.Fatal(err)
 	}
-	wantWords(t, "the status", b.outdated(t, a, "unapproved"), "POA&M, made from it, is approved")
+	wantWords(t, "the status", b.outdatedNotices(t, a, "unapproved"), "POA&M, made from it, is approved")
 	l, err := b.Assessments.ListApprovals(t.Context(), b.by, &api.ApprovalsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a}})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestPlanBeforeItsBasis(t *testing.T) {
 // TestPlanNamesItsLevels checks that the plan names its target levels and becomes outdated when
 // they change.
 func TestPlanNamesItsLevels(t *testing.T) {
-	b, a := planned(t, "lgpd")
+	b, a := newPlannedAssessment(t, "lgpd")
 	in := &api.AssessmentInput{AssessmentID: a}
 	if _, err := b.Assessments.DraftMaturity(t.Context(), b.by, in); err != nil {
 		t.Fatal(err)
@@ -126,8 +126,8 @@ func TestPlanNamesItsLevels(t *testing.T) {
 // be the same.
 func TestSameLevelsStand(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t).ID
-	b.through(t, a)
+	a := b.newAssessment(t).ID
+	b.completeAssessment(t, a)
 	was := b.dossier(t, a)
 	again, err := b.Assessments.RegenerateMaturity(t.Context(), b.by, &api.MaturityInput{MaturityVersionID: was.Maturity.ID})
 	if err != nil || again.ID != was.Maturity.ID {
@@ -156,7 +156,7 @@ func TestSameLevelsStand(t *testing.T) {
 // activity.
 func TestChangesAreInTheTimeline(t *testing.T) {
 	b, a, _ := atSoAReview(t)
-	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := b.Assessments.Timeline(

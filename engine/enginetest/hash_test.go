@@ -58,7 +58,7 @@ func TestDraftsAreHashedAsStored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.own(t, b.soaItems(t, a.ID)[3].ID, "Ada", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[3].ID, "Ada", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	drafts()

@@ -101,7 +101,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 		}
 		return nil, func() {}
 	})
-	b := &bench{second, local(t, second)}
+	b := &bench{second, localUser(t, second)}
 	// Start only what the run needs of the first engine; other loops would read the clock too.
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	for _, start := range []func(context.Context) error{first.Evidence.Start, first.Workflows.Start} {
@@ -137,7 +137,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	}
 	d.pass(2 * time.Second)
 	looks <- d.now()
-	waits := b.until(t, run.ID, api.RunApproval, "")
+	waits := b.waitForRun(t, run.ID, api.RunApproval, "")
 
 	hang.Store(false)
 	wakes()
@@ -164,7 +164,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 		t.Errorf("the approval is void: %v", err)
 	}
 	looks <- d.now()
-	b.until(t, run.ID, api.RunApproval, "gap analysis")
+	b.waitForRun(t, run.ID, api.RunApproval, "gap analysis")
 }
 
 // TestLeaseOfTheFuture checks that a lease from the future, as after a clock was set back, is
@@ -172,7 +172,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 func TestLeaseOfTheFuture(t *testing.T) {
 	d := newDaemons(t)
 	e, start := d.engine(t, d.now, never)
-	b := &bench{e, local(t, e)}
+	b := &bench{e, localUser(t, e)}
 	in := &api.CreateAssessmentInput{}
 	in.Body.Name, in.Body.FrameworkID = "Test", "lgpd"
 	a, err := e.Assessments.Create(t.Context(), b.by, in)
@@ -192,5 +192,5 @@ func TestLeaseOfTheFuture(t *testing.T) {
 		t.Fatal(err)
 	}
 	start()
-	b.until(t, run.ID, api.RunApproval, "")
+	b.waitForRun(t, run.ID, api.RunApproval, "")
 }

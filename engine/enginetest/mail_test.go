@@ -57,8 +57,8 @@ func (p *mailFixture) organization(name string) api.Caller {
 	return api.Caller{OrganizationID: o.ID, UserID: name, Role: api.RoleOwner, Actor: api.Actor{Type: api.ActorUser, ID: name, Name: name}}
 }
 
-// own configures an organization's own mail server.
-func (p *mailFixture) own(by api.Caller, host string, s *smtptest.Server, password string) (*api.Integration, error) {
+// configureServer configures an organization's own mail server.
+func (p *mailFixture) configureServer(by api.Caller, host string, s *smtptest.Server, password string) (*api.Integration, error) {
 	p.t.Helper()
 	_, port, _ := strings.Cut(s.Addr, ":")
 	n, err := strconv.Atoi(port)
@@ -86,8 +86,8 @@ func (p *mailFixture) send(by api.Caller, to string) *api.Email {
 	return e
 }
 
-// tried waits until a mail has been attempted.
-func (p *mailFixture) tried(by api.Caller, id string) *api.Email {
+// waitForAttempt waits until a mail has been attempted.
+func (p *mailFixture) waitForAttempt(by api.Caller, id string) *api.Email {
 	p.t.Helper()
 	for ends := time.Now().Add(time.Minute); ; {
 		e, err := p.e.Mail.Get(p.t.Context(), by, &api.EmailInput{EmailID: id})
@@ -119,11 +119,11 @@ func TestOwnMailServer(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{User: "grc", Password: "sesame-sesame"})
 	p := newPosts(t, theirs, thisMachine)
 	acme, other := p.organization("acme"), p.organization("other")
-	r, err := p.own(acme, "127.0.0.1", theirs, "sesame-sesame")
+	r, err := p.configureServer(acme, "127.0.0.1", theirs, "sesame-sesame")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := p.tried(acme, p.send(acme, "ben@acme.example").ID), p.tried(other, p.send(other, "cem@other.example").ID)
+	a, b := p.waitForAttempt(acme, p.send(acme, "ben@acme.example").ID), p.waitForAttempt(other, p.send(other, "cem@other.example").ID)
 	if a.Status != api.EmailSent || b.Status != api.EmailSent {
 		t.Fatalf("%+v\n%+v", a, b)
 	}
@@ -144,7 +144,7 @@ func TestOwnMailServer(t *testing.T) {
 	if _, err := p.e.Integrations.Update(t.Context(), acme, in); err != nil {
 		t.Fatal(err)
 	}
-	if e := p.tried(acme, p.send(acme, "dee@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 ||
+	if e := p.waitForAttempt(acme, p.send(acme, "dee@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 ||
 		len(p.operator.Mails()) != 2 {
 		t.Errorf("%+v", e)
 	}
@@ -161,11 +161,11 @@ func TestOwnMailServerRefuses(t *testing.T) {
 	}})
 	p := newPosts(t, theirs, thisMachine)
 	acme := p.organization("acme")
-	r, err := p.own(acme, "127.0.0.1", theirs, "wrong-wrong")
+	r, err := p.configureServer(acme, "127.0.0.1", theirs, "wrong-wrong")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := p.tried(acme, p.send(acme, "ben@acme.example").ID)
+	e := p.waitForAttempt(acme, p.send(acme, "ben@acme.example").ID)
 	said := p.status(acme, r.ID)
 	if e.Status != api.EmailQueued || e.Error == nil || !strings.Contains(*e.Error, "535") || !strings.Contains(said, "535") {
 		t.Fatalf("%+v, %q", e, said)
@@ -189,13 +189,13 @@ func TestOwnMailServerIsGuarded(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{})
 	p := newPosts(t, theirs)
 	acme := p.organization("acme")
-	if _, err := p.own(acme, "127.0.0.1", theirs, ""); !api.IsCode(err, api.CodeValidation) {
+	if _, err := p.configureServer(acme, "127.0.0.1", theirs, ""); !api.IsCode(err, api.CodeValidation) {
 		t.Errorf("%v", err)
 	}
-	if _, err := p.own(acme, "localhost", theirs, ""); err != nil {
+	if _, err := p.configureServer(acme, "localhost", theirs, ""); err != nil {
 		t.Fatal(err)
 	}
-	e := p.tried(acme, p.send(acme, "ben@acme.example").ID)
+	e := p.waitForAttempt(acme, p.send(acme, "ben@acme.example").ID)
 	if e.Error == nil || !strings.Contains(*e.Error, "private network") || theirs.Connections() != 0 || p.operator.Connections() != 0 {
 		t.Errorf("%+v; it was reached %d times", e, theirs.Connections())
 	}
@@ -207,12 +207,12 @@ func TestOwnMailServerHangs(t *testing.T) {
 	theirs := smtpServer(t, smtptest.Options{Greeting: "silence", OnConnect: func() { met <- struct{}{} }})
 	p := newPosts(t, theirs, thisMachine)
 	acme, other := p.organization("acme"), p.organization("other")
-	if _, err := p.own(acme, "127.0.0.1", theirs, ""); err != nil {
+	if _, err := p.configureServer(acme, "127.0.0.1", theirs, ""); err != nil {
 		t.Fatal(err)
 	}
 	first := p.send(acme, "ben@acme.example")
 	<-met
-	if e := p.tried(other, p.send(other, "cem@other.example").ID); e.Status != api.EmailSent {
+	if e := p.waitForAttempt(other, p.send(other, "cem@other.example").ID); e.Status != api.EmailSent {
 		t.Errorf("%+v", e)
 	}
 	if e, err := p.e.Mail.Get(t.Context(), acme, &api.EmailInput{EmailID: first.ID}); err != nil || e.Status != api.EmailQueued {
@@ -227,10 +227,10 @@ func TestOwnMailServerAlone(t *testing.T) {
 	p := &mailFixture{t: t, operator: theirs, roots: theirs.Roots}
 	p.e = enginetest.New(t, func(o *engine.Options) { o.MailServer, o.MailRoots = nil, theirs.Roots })
 	acme, other := p.organization("acme"), p.organization("other")
-	if _, err := p.own(acme, "127.0.0.1", theirs, ""); err != nil {
+	if _, err := p.configureServer(acme, "127.0.0.1", theirs, ""); err != nil {
 		t.Fatal(err)
 	}
-	if e := p.tried(acme, p.send(acme, "ben@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 {
+	if e := p.waitForAttempt(acme, p.send(acme, "ben@acme.example").ID); e.Status != api.EmailSent || len(theirs.Mails()) != 1 {
 		t.Errorf("%+v", e)
 	}
 	in := &api.SendEmailInput{}

@@ -62,7 +62,7 @@ func TestMigrate(t *testing.T) {
 	ctx := t.Context()
 	b.importCatalog(t, yard1)
 	a := b.assess(t, "house-rules", yardDocs, api.StateSoAUnderReview)
-	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Head of cranes", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Head of cranes", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Assessments.SubmitSoA(ctx, b.by, &api.SoAInput{SoAVersionID: b.soaItems(t, a.ID)[0].VersionID}); err != nil {

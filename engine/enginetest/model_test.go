@@ -322,7 +322,7 @@ func (x *machine) edit(g api.Gate, note string) (err error) {
 	ctx, by, s, id, few := x.t.Context(), x.b.by, x.b.Assessments, x.target[g], api.Paging{Limit: 1}
 	switch g {
 	case api.GateSoA:
-		_, err = x.b.own(x.t, x.b.soaItems(x.t, x.a.ID)[0].ID, note, api.Match{})
+		_, err = x.b.setOwner(x.t, x.b.soaItems(x.t, x.a.ID)[0].ID, note, api.Match{})
 	case api.GateGapAnalysis:
 		l, failed := s.ListFindings(ctx, by, &api.FindingsInput{GapInput: api.GapInput{GapVersionID: id}, Paging: few})
 		in := &api.UpdateFindingInput{FindingID: firstOf(x.t, l, failed, func(f *api.Finding) string { return f.ID })}

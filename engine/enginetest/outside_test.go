@@ -68,7 +68,7 @@ func TestOutsideEmbedder(t *testing.T) {
 			told <- message
 		}
 	}})
-	e, _, _ := opened(t, engine.Options{Logger: log, Embedder: chosen})
+	e, _, _ := openEngine(t, engine.Options{Logger: log, Embedder: chosen})
 	ctx := t.Context()
 	p, err := e.Identity.Authenticate(ctx, identity.Credential{Local: true})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// planned returns an assessment without evidence that has gaps and a plan.
-func planned(t *testing.T, framework string) (*bench, string) {
+// newPlannedAssessment returns an assessment without evidence that has gaps and a plan.
+func newPlannedAssessment(t *testing.T, framework string) (*bench, string) {
 	t.Helper()
 	b := newBench(t)
 	a := b.assess(t, framework, nil, api.StateSoADrafted).ID
@@ -108,7 +108,7 @@ func (b *bench) editFinding(t *testing.T, a string, is func(*api.Finding) bool, 
 
 // TestDecisionsStayWithTheirItem checks that two items of one control keep their own decisions.
 func TestDecisionsStayWithTheirItem(t *testing.T) {
-	b, a := planned(t, "lgpd")
+	b, a := newPlannedAssessment(t, "lgpd")
 	b.addGap(t, a, "SITE-1", "No fence.", "Oslo")
 	b.addGap(t, a, "SITE-1", "No fence.", "Bergen")
 	owner := func(name string) func(*api.POAMItem) bool {
@@ -154,7 +154,7 @@ func TestDecisionsStayWithTheirItem(t *testing.T) {
 // TestFindingsComeBackAsTheyWere checks that a finding keeps its edits if its line was out of scope
 // for a while.
 func TestFindingsComeBackAsTheyWere(t *testing.T) {
-	b, a := planned(t, "lgpd")
+	b, a := newPlannedAssessment(t, "lgpd")
 	code := b.dossier(t, a).Findings[0].ControlCode
 	is := func(f *api.Finding) bool { return f.ControlCode == code }
 	b.editFinding(t, a, is, func(in *api.UpdateFindingInput) { in.Body.Owner = api.Some("Ann") })
@@ -188,7 +188,7 @@ func TestFindingsComeBackAsTheyWere(t *testing.T) {
 // TestApprovedDatesStay checks that approved dates and milestones are kept by edits and new drafts,
 // with changes shown separately.
 func TestApprovedDatesStay(t *testing.T) {
-	b, a := planned(t, "lgpd")
+	b, a := newPlannedAssessment(t, "lgpd")
 	v, err := b.Assessments.SubmitPOAM(t.Context(), b.by, &api.POAMInput{POAMVersionID: b.dossier(t, a).POAM.ID})
 	if err != nil {
 		t.Fatal(err)

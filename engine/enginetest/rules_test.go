@@ -56,8 +56,8 @@ func (b *bench) approve(t *testing.T, id string) error {
 	return err
 }
 
-// own sets the owner of an SoA item, as a user would.
-func (b *bench) own(t *testing.T, item, owner string, match api.Match) (*api.SoAItem, error) {
+// setOwner sets the owner of an SoA item, as a user would.
+func (b *bench) setOwner(t *testing.T, item, owner string, match api.Match) (*api.SoAItem, error) {
 	t.Helper()
 	in := &api.UpdateSoAItemInput{SoAItemID: item, Match: match}
 	in.Body.Owner = api.Some(owner)
@@ -106,7 +106,7 @@ func TestWhoDecides(t *testing.T) {
 func TestChangeUnderReviewVoidsTheApproval(t *testing.T) {
 	b, a, p := atSoAReview(t)
 	items := b.soaItems(t, a.ID)
-	if _, err := b.own(t, items[0].ID, "Zoë", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, items[0].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := b.Assessments.GetApproval(t.Context(), b.by, &api.ApprovalInput{ApprovalID: p.ID})
@@ -139,7 +139,7 @@ func TestRejectionIsReworked(t *testing.T) {
 	}
 	wantCode(t, "submitting what was rejected", b.move(t, a.ID, api.StateSoAUnderReview), api.CodeInvalidState)
 	before := b.soaItems(t, a.ID)
-	item, err := b.own(t, before[0].ID, "Zoë", api.Match{})
+	item, err := b.setOwner(t, before[0].ID, "Zoë", api.Match{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestApprovedVersionsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	items := b.soaItems(t, a.ID)
-	changed, err := b.own(t, items[0].ID, "Zoë", api.Match{})
+	changed, err := b.setOwner(t, items[0].ID, "Zoë", api.Match{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestRegenerateKeepsEdits(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
 	items := b.soaItems(t, a.ID)
-	edited, err := b.own(t, items[0].ID, "Zoë", api.Match{})
+	edited, err := b.setOwner(t, items[0].ID, "Zoë", api.Match{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,10 +215,10 @@ func TestStaleEditIsRefused(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "lgpd", policy, api.StateSoADrafted)
 	item := b.soaItems(t, a.ID)[0]
-	if _, err := b.own(t, item.ID, "Zoë", api.Match{IfMatch: `"1"`}); err != nil {
+	if _, err := b.setOwner(t, item.ID, "Zoë", api.Match{IfMatch: `"1"`}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.own(t, item.ID, "Yan", api.Match{IfMatch: `"1"`})
+	_, err := b.setOwner(t, item.ID, "Yan", api.Match{IfMatch: `"1"`})
 	wantCode(t, "a stale edit", err, api.CodeValidation)
 }
 
@@ -255,7 +255,7 @@ func TestClosingWantsWhatIsApproved(t *testing.T) {
 			t.Fatalf("to %s: %v", next.To, err)
 		}
 	}
-	if _, err := b.own(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
+	if _, err := b.setOwner(t, b.soaItems(t, a.ID)[0].ID, "Zoë", api.Match{}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := b.Assessments.Status(t.Context(), b.by, &api.AssessmentInput{AssessmentID: a.ID})

@@ -21,8 +21,8 @@ type clock struct{ at atomic.Int64 }
 func (c *clock) now() time.Time       { return time.Unix(c.at.Load(), 0).UTC() }
 func (c *clock) pass(d time.Duration) { c.at.Add(int64(d / time.Second)) }
 
-// opened returns an engine on an empty folder with the test's clock and ticks.
-func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) {
+// openEngine returns an engine on an empty folder with the test's clock and ticks.
+func openEngine(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) {
 	t.Helper()
 	c := &clock{}
 	c.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
@@ -64,7 +64,7 @@ func opened(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clock) 
 // ticks after Close.
 func TestSweeping(t *testing.T) {
 	ticks, asked, stopped := make(chan time.Time), make(chan time.Duration, 1), make(chan struct{})
-	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
+	e, db, c := openEngine(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 		if d < time.Minute { // what looks for workflow runs
 			return nil, func() {}
 		}
@@ -143,7 +143,7 @@ func TestSweeping(t *testing.T) {
 // files named by a record stay.
 func TestSweepingFiles(t *testing.T) {
 	ticks := make(chan time.Time)
-	e, db, c := opened(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
+	e, db, c := openEngine(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
 		if d < time.Minute {
 			return nil, func() {}
 		}
@@ -232,7 +232,7 @@ func TestCloseWithoutStart(t *testing.T) {
 
 // TestHealthDetail checks that each component has a health check that reports failures.
 func TestHealthDetail(t *testing.T) {
-	e, db, _ := opened(t, engine.Options{})
+	e, db, _ := openEngine(t, engine.Options{})
 	names := func() (out []string, ok bool) {
 		h, err := e.HealthDetail(t.Context(), api.Caller{TraceID: "x"}, nil)
 		if err != nil {

@@ -77,7 +77,7 @@ func newSyncEngine(t testing.TB) *syncEngine {
 	return &syncEngine{bench{e, by}, db}
 }
 
-func want(t testing.TB, err error) {
+func mustSucceed(t testing.TB, err error) {
 	if err != nil {
 		t.Helper()
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func (d *syncEngine) large(t testing.TB, lines, documents int) string {
 	in := &api.CreateAssessmentInput{}
 	in.Body.Name, in.Body.FrameworkID = "Large", "lgpd"
 	a, err := d.Assessments.Create(t.Context(), d.by, in)
-	want(t, err)
+	mustSucceed(t, err)
 	for n := range documents {
 		var b strings.Builder
 		for p := range 5 {
@@ -115,10 +115,10 @@ func (d *syncEngine) large(t testing.TB, lines, documents int) string {
 				File:            api.UploadFile{Filename: fmt.Sprintf("document-%03d.md", n), Content: strings.NewReader(b.String())},
 			},
 		)
-		want(t, err)
+		mustSucceed(t, err)
 	}
-	want(t, d.Evidence.WaitForDocuments(t.Context(), d.by, a.ID))
-	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
+	mustSucceed(t, d.Evidence.WaitForDocuments(t.Context(), d.by, a.ID))
+	mustSucceed(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
 		rec := func() api.TenantRecord {
 			return api.TenantRecord{
 				Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
@@ -170,36 +170,36 @@ func (d *syncEngine) large(t testing.TB, lines, documents int) string {
 	return a.ID
 }
 
-// cloned makes the engine's copy a clone of home's assessment and reads its documents.
-func (d *syncEngine) cloned(t testing.TB, home *syncEngine, id string) {
+// cloneFrom makes the engine's copy a clone of home's assessment and reads its documents.
+func (d *syncEngine) cloneFrom(t testing.TB, home *syncEngine, id string) {
 	t.Helper()
 	join := &api.JoinSyncInput{}
 	join.Body.AssessmentID = id
 	j, err := home.Sync.Join(t.Context(), home.by, join)
-	want(t, err)
+	mustSucceed(t, err)
 	at := &api.AttachSyncInput{}
 	at.Body.AssessmentID, at.Body.Server, at.Body.ReplicaID, at.Body.CatalogSHA256 = id, "https://home", j.ReplicaID, j.CatalogSHA256
 	_, err = d.Sync.Attach(t.Context(), d.by, at)
-	want(t, err)
+	mustSucceed(t, err)
 }
 
 func (d *syncEngine) carry(t testing.TB, from *syncEngine, p *api.SyncBatch) (n int) {
 	ask := &api.MissingSyncInput{AssessmentID: p.AssessmentID}
 	ask.Body.SHA256 = p.Files
 	m, err := d.Sync.ListMissingFiles(t.Context(), d.by, ask)
-	want(t, err)
+	mustSucceed(t, err)
 	if ask.Body.SHA256 = m.SHA256; len(m.SHA256) == 0 {
 		return 0
 	}
 	f, err := from.Sync.DownloadFiles(t.Context(), from.by, ask)
-	want(t, err)
+	mustSucceed(t, err)
 	defer f.Content.Close()
 	_, err = d.Sync.UploadFiles(
 		t.Context(),
 		d.by,
 		&api.UploadSyncInput{AssessmentID: p.AssessmentID, File: api.UploadFile{Filename: "t", Content: f.Content}},
 	)
-	want(t, err)
+	mustSucceed(t, err)
 	return len(m.SHA256)
 }
 
@@ -214,7 +214,7 @@ func (d *syncEngine) sync(t testing.TB, home *syncEngine, id string) (sent, read
 func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) (sent, read int) {
 	for {
 		p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
-		want(t, err)
+		mustSucceed(t, err)
 		if p.ChangeCount == 0 {
 			break
 		}
@@ -224,16 +224,16 @@ func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) 
 			home.by,
 			&api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}},
 		)
-		want(t, err)
+		mustSucceed(t, err)
 		ack := &api.AcknowledgeSyncInput{AssessmentID: id}
 		ack.Body.Counter = p.Counter
 		_, err = d.Sync.Acknowledge(t.Context(), d.by, ack)
-		want(t, err)
+		mustSucceed(t, err)
 		sent += len(p.Data)
 	}
 	for {
 		st, err := d.Sync.Status(t.Context(), d.by, &api.SyncInput{AssessmentID: id})
-		want(t, err)
+		mustSucceed(t, err)
 		began := time.Now()
 		p, err := home.Sync.ReadChanges(
 			t.Context(),
@@ -246,7 +246,7 @@ func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) 
 				AnchorHash:     st.AnchorHash,
 			},
 		)
-		want(t, err)
+		mustSucceed(t, err)
 		gathered := time.Now()
 		d.carry(t, home, p)
 		carried := time.Now()
@@ -255,7 +255,7 @@ func (d *syncEngine) timed(t testing.TB, home *syncEngine, id string, s *spent) 
 			d.by,
 			&api.UploadSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "c", Content: bytes.NewReader(p.Data)}},
 		)
-		want(t, err)
+		mustSucceed(t, err)
 		s.gather, s.files, s.take = s.gather+gathered.Sub(began), s.files+carried.Sub(gathered), s.take+time.Since(carried)
 		if read += len(p.Data); !out.More {
 			return sent, read
@@ -282,7 +282,7 @@ func BenchmarkSyncClone(b *testing.B) {
 
 // files returns the contents of an assessment's documents.
 func (d *syncEngine) files(b *testing.B, id string) (all [][]byte) {
-	want(b, d.db.View(b.Context(), func(tx *store.Tx) error {
+	mustSucceed(b, d.db.View(b.Context(), func(tx *store.Tx) error {
 		for doc, err := range store.Documents.By("assessment").Scan(tx, d.by.OrganizationID, store.Prefix(id)) {
 			if err != nil {
 				return err
@@ -305,12 +305,12 @@ func (d *syncEngine) files(b *testing.B, id string) (all [][]byte) {
 // writeFlushed writes a file that survives a power failure.
 func writeFlushed(b *testing.B, path string, content []byte) {
 	f, err := os.Create(path)
-	want(b, err)
+	mustSucceed(b, err)
 	_, err = f.Write(content)
-	want(b, errors.Join(err, f.Sync(), f.Close()))
+	mustSucceed(b, errors.Join(err, f.Sync(), f.Close()))
 	dir, err := os.Open(filepath.Dir(path))
-	want(b, err)
-	want(b, errors.Join(dir.Sync(), dir.Close()))
+	mustSucceed(b, err)
+	mustSucceed(b, errors.Join(dir.Sync(), dir.Close()))
 }
 
 func benchmarkClone(b *testing.B, home *syncEngine, id string) {
@@ -320,7 +320,7 @@ func benchmarkClone(b *testing.B, home *syncEngine, id string) {
 		b.StopTimer()
 		away := newSyncEngine(b)
 		away.large(b, 1, 1) // its embedder is trained once for each data folder
-		away.cloned(b, home, id)
+		away.cloneFrom(b, home, id)
 		b.StartTimer()
 		_, read = away.timed(b, home, id, &spent)
 	}
@@ -336,14 +336,14 @@ func BenchmarkSyncBundle(b *testing.B) {
 	id := home.large(b, 1468, 200)
 	keys := func(of *syncEngine) string {
 		k, err := of.Sync.GetOrCreateKey(b.Context(), of.by, &api.CreateSyncKeyInput{})
-		want(b, err)
+		mustSucceed(b, err)
 		return k.Key
 	}
 	trust := func(at *syncEngine, key string) *api.SyncPeer {
 		in := &api.TrustSyncPeerInput{}
 		in.Body.Key = key
 		p, err := at.Sync.TrustPeer(b.Context(), at.by, in)
-		want(b, err)
+		mustSucceed(b, err)
 		return p
 	}
 	own := keys(home)
@@ -358,13 +358,13 @@ func BenchmarkSyncBundle(b *testing.B) {
 		in := &api.WriteSyncBundleInput{AssessmentID: id}
 		in.Body.PeerID = peer.ID
 		f, err := home.Sync.WriteBundle(b.Context(), home.by, in)
-		want(b, err)
+		mustSucceed(b, err)
 		size.Reset()
 		_, err = size.ReadFrom(f.Content)
-		want(b, err)
+		mustSucceed(b, err)
 		n := size.Len()
 		_, err = away.Sync.ImportBundle(b.Context(), away.by, &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
-		want(b, err)
+		mustSucceed(b, err)
 		b.ReportMetric(float64(n), "bytes")
 	}
 }
@@ -374,7 +374,7 @@ func BenchmarkSyncBundle(b *testing.B) {
 func BenchmarkSyncEmpty(b *testing.B) {
 	home, away := newSyncEngine(b), newSyncEngine(b)
 	id := home.large(b, 1468, 20)
-	away.cloned(b, home, id)
+	away.cloneFrom(b, home, id)
 	away.sync(b, home, id)
 	for b.Loop() {
 		away.sync(b, home, id)
@@ -384,7 +384,7 @@ func BenchmarkSyncEmpty(b *testing.B) {
 func BenchmarkSyncTen(b *testing.B) {
 	home, away := newSyncEngine(b), newSyncEngine(b)
 	id := home.large(b, 1468, 2)
-	away.cloned(b, home, id)
+	away.cloneFrom(b, home, id)
 	away.sync(b, home, id)
 	items := away.soaItems(b, id)
 	sent, round := 0, 0
@@ -404,7 +404,7 @@ func (d *syncEngine) edit(t testing.TB, id, note string) {
 	in := &api.UpdateSoAItemInput{SoAItemID: id}
 	in.Body.Note = api.Some(note)
 	_, err := d.Assessments.UpdateSoAItem(t.Context(), d.by, in)
-	want(t, err)
+	mustSucceed(t, err)
 }
 
 // BenchmarkSyncLog measures the cost of the change log for an edit: of an assessment that is not
@@ -416,7 +416,7 @@ func BenchmarkSyncLog(b *testing.B) {
 			id := d.large(b, 100, 1)
 			on := d
 			if role != "alone" {
-				other.cloned(b, d, id)
+				other.cloneFrom(b, d, id)
 				other.sync(b, d, id)
 			}
 			if role == "clone" {

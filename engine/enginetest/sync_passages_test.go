@@ -13,7 +13,7 @@ import (
 // passages returns a document and its passages.
 func (d *syncEngine) passages(t *testing.T, id string) (doc store.Document, all []api.Chunk) {
 	t.Helper()
-	want(t, d.db.View(t.Context(), func(tx *store.Tx) (err error) {
+	mustSucceed(t, d.db.View(t.Context(), func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, d.by.OrganizationID, id); err == nil {
 			all, err = evidence.DocumentPassages(tx, &doc)
 		}
@@ -35,16 +35,16 @@ func (d *syncEngine) add(t *testing.T, assessment, name, content string) string 
 			File:            api.UploadFile{Filename: name, Content: strings.NewReader(content)},
 		},
 	)
-	want(t, err)
-	want(t, d.Evidence.WaitForDocuments(t.Context(), d.by, assessment))
+	mustSucceed(t, err)
+	mustSucceed(t, d.Evidence.WaitForDocuments(t.Context(), d.by, assessment))
 	return doc.ID
 }
 
-// quotes sets the evidence of the first line of the Statement of Applicability.
-func (d *syncEngine) quotes(t *testing.T, assessment string, e ...api.Evidence) {
+// setEvidence sets the evidence of the first line of the Statement of Applicability.
+func (d *syncEngine) setEvidence(t *testing.T, assessment string, e ...api.Evidence) {
 	t.Helper()
 	line := d.soaItems(t, assessment)[0].ID
-	want(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
+	mustSucceed(t, d.db.Update(t.Context(), func(tx *store.Tx) error {
 		it, err := store.SoAItems.Get(tx, d.by.OrganizationID, line)
 		if err == nil {
 			it.Evidence = e
@@ -54,18 +54,18 @@ func (d *syncEngine) quotes(t *testing.T, assessment string, e ...api.Evidence) 
 	}))
 }
 
-// notes syncs both engines and returns the remote's notes.
-func (d *syncEngine) notes(t *testing.T, home *syncEngine, id string) string {
+// syncNotes syncs both engines and returns the remote's notes.
+func (d *syncEngine) syncNotes(t *testing.T, home *syncEngine, id string) string {
 	t.Helper()
 	p, err := d.Sync.PrepareBatch(t.Context(), d.by, &api.PrepareSyncInput{AssessmentID: id})
-	want(t, err)
+	mustSucceed(t, err)
 	home.carry(t, d, p)
 	out, err := home.Sync.Push(
 		t.Context(),
 		home.by,
 		&api.PushSyncInput{AssessmentID: id, File: api.UploadFile{Filename: "b", Content: bytes.NewReader(p.Data)}},
 	)
-	want(t, err)
+	mustSucceed(t, err)
 	d.sync(t, home, id)
 	return strings.Join(out.Notes, "\n")
 }
@@ -77,15 +77,15 @@ const honest = "# Access\n\nAccess rights are approved by the head of IT.\n\n# R
 func TestPassagesAreTheFiles(t *testing.T) {
 	home, away := newSyncEngine(t), newSyncEngine(t)
 	id := home.large(t, 3, 1)
-	away.cloned(t, home, id)
+	away.cloneFrom(t, home, id)
 	away.sync(t, home, id)
 
 	// Correct passages keep the IDs that they got offline.
 	doc := away.add(t, id, "access.md", honest)
 	_, there := away.passages(t, doc)
 	true1 := api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "approved by the head of IT", Stance: "supports"}
-	away.quotes(t, id, true1)
-	if notes := away.notes(t, home, id); notes != "" {
+	away.setEvidence(t, id, true1)
+	if notes := away.syncNotes(t, home, id); notes != "" {
 		t.Errorf("of an honest document the home says %q", notes)
 	}
 	same := func(doc string) (store.Document, []api.Chunk) {
@@ -109,7 +109,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 	// A passage with more text than its file, from another page, and with a false approver.
 	doc = away.add(t, id, "more.md", strings.ReplaceAll(honest, "IT", "operations"))
 	_, there = away.passages(t, doc)
-	want(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
+	mustSucceed(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
 		c := there[0]
 		c.OrganizationID, c.Text, c.Locator.Page = away.by.OrganizationID, c.Text+" Every sign-in needs a second factor.", 7
 		d, err := store.Documents.Get(tx, away.by.OrganizationID, doc)
@@ -123,13 +123,13 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		return store.Chunks.Put(tx, away.by.OrganizationID, &c)
 	}))
 	true2 := api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "approved by the head of operations", Stance: "supports"}
-	away.quotes(
+	away.setEvidence(
 		t,
 		id,
 		true2,
 		api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "Every sign-in needs a second factor.", Stance: "supports"},
 	)
-	if notes := away.notes(
+	if notes := away.syncNotes(
 		t,
 		home,
 		id,
@@ -150,7 +150,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 
 	// An unreadable file has no passages here, whatever was sent.
 	doc = away.add(t, id, "scan.bin", "\x00\x01\x02 nothing to read\x00")
-	want(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
+	mustSucceed(t, away.db.Update(t.Context(), func(tx *store.Tx) error {
 		d, err := store.Documents.Get(tx, away.by.OrganizationID, doc)
 		if err != nil {
 			return err
@@ -169,13 +169,13 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		}
 		return store.Chunks.Insert(tx, away.by.OrganizationID, &c)
 	}))
-	away.quotes(
+	away.setEvidence(
 		t,
 		id,
 		true2,
 		api.Evidence{ChunkID: "01a00000-0000-7000-8000-00000000abcd", DocumentID: doc, Quote: "The vault is guarded.", Stance: "supports"},
 	)
-	if notes := away.notes(t, home, id); !strings.Contains(notes, "scan.bin can't be parsed here") || !strings.Contains(notes, "1 quote in") {
+	if notes := away.syncNotes(t, home, id); !strings.Contains(notes, "scan.bin can't be parsed here") || !strings.Contains(notes, "1 quote in") {
 		t.Errorf("the home says %q", notes)
 	}
 	if at, now := same(doc); at.Status != api.DocumentFailed || at.Error == nil || len(now) != 0 || at.ChunkCount != 0 {

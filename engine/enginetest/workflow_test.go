@@ -20,8 +20,8 @@ func (b *bench) begin(t *testing.T, assessment, kind string) *api.WorkflowRun {
 	return run
 }
 
-// until waits until a run has the wanted status and fails if it ends with another.
-func (b *bench) until(t *testing.T, id string, want api.RunStatus, words string) *api.WorkflowRun {
+// waitForRun waits until a run has the wanted status and fails if it ends with another.
+func (b *bench) waitForRun(t *testing.T, id string, want api.RunStatus, words string) *api.WorkflowRun {
 	t.Helper()
 	f, err := b.Workflows.Watch(t.Context(), b.by, &api.WorkflowEventsInput{WorkflowInput: api.WorkflowInput{WorkflowRunID: id}})
 	if err != nil {
@@ -51,8 +51,8 @@ func (b *bench) until(t *testing.T, id string, want api.RunStatus, words string)
 	return nil
 }
 
-// fresh returns an assessment with a document, in its first state.
-func (b *bench) fresh(t *testing.T) *api.Assessment {
+// newAssessment returns an assessment with a document, in its first state.
+func (b *bench) newAssessment(t *testing.T) *api.Assessment {
 	t.Helper()
 	b.importCatalog(t, yard1)
 	return b.assess(t, "house-rules", yardDocs, api.StateDraft)
@@ -79,10 +79,10 @@ func (b *bench) reject(t *testing.T, id string) {
 // four gates until a user has decided, and does each step once.
 func TestFullAssessmentWorkflow(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t)
+	a := b.newAssessment(t)
 	run := b.begin(t, a.ID, api.WorkflowFull)
 	for _, gate := range api.Gates {
-		waits := b.until(t, run.ID, api.RunApproval, gate.Title())
+		waits := b.waitForRun(t, run.ID, api.RunApproval, gate.Title())
 		if waits.ApprovalID == nil || waits.CompletedAt != nil {
 			t.Fatalf("%+v", waits)
 		}
@@ -91,7 +91,7 @@ func TestFullAssessmentWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done := b.until(t, run.ID, api.RunCompleted, "")
+	done := b.waitForRun(t, run.ID, api.RunCompleted, "")
 	if done.Progress != 100 || b.state(t, a.ID) != api.StateReportGenerated {
 		t.Errorf("%+v", done)
 	}
@@ -137,42 +137,42 @@ func startError(b *bench, t *testing.T, assessment string) error {
 // has edited and submitted the draft.
 func TestWorkflowWaitsForRework(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t)
+	a := b.newAssessment(t)
 	run := b.begin(t, a.ID, api.WorkflowFull)
-	b.until(t, run.ID, api.RunApproval, "")
+	b.waitForRun(t, run.ID, api.RunApproval, "")
 	if err := b.signal(t, run.ID, "approved"); err != nil {
 		t.Fatal(err)
 	}
-	waits := b.until(t, run.ID, api.RunApproval, "")
+	waits := b.waitForRun(t, run.ID, api.RunApproval, "")
 	if b.state(t, a.ID) != api.StateSoAUnderReview {
 		t.Fatal("a signal passed the gate")
 	}
 	b.reject(t, *waits.ApprovalID)
-	b.until(t, run.ID, api.RunInput, "rejected")
+	b.waitForRun(t, run.ID, api.RunInput, "rejected")
 
 	items := b.soaItems(t, a.ID)
-	item, err := b.own(t, items[0].ID, "Zoë", api.Match{})
+	item, err := b.setOwner(t, items[0].ID, "Zoë", api.Match{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.until(t, run.ID, api.RunInput, "") // an edit is not the end of mending
+	b.waitForRun(t, run.ID, api.RunInput, "") // an edit is not the end of mending
 	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: item.VersionID}); err != nil {
 		t.Fatal(err)
 	}
-	waits = b.until(t, run.ID, api.RunApproval, "version 2")
+	waits = b.waitForRun(t, run.ID, api.RunApproval, "version 2")
 	if err := b.approve(t, *waits.ApprovalID); err != nil {
 		t.Fatal(err)
 	}
-	b.until(t, run.ID, api.RunApproval, "gap analysis")
+	b.waitForRun(t, run.ID, api.RunApproval, "gap analysis")
 }
 
 // TestWorkflowCancelled checks that a canceled run stops where it is, and that another can be
 // started.
 func TestWorkflowCancelled(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t)
+	a := b.newAssessment(t)
 	run := b.begin(t, a.ID, api.WorkflowFull)
-	waits := b.until(t, run.ID, api.RunApproval, "")
+	waits := b.waitForRun(t, run.ID, api.RunApproval, "")
 	one := &api.WorkflowInput{WorkflowRunID: run.ID}
 	if got, err := b.Workflows.Cancel(t.Context(), b.by, one); err != nil || got.Status != api.RunCancelled || got.WaitingFor != nil {
 		t.Fatalf("%+v, %v", got, err)
@@ -183,7 +183,7 @@ func TestWorkflowCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := b.begin(t, a.ID, api.WorkflowFull)
-	b.until(t, again.ID, api.RunApproval, "gap analysis")
+	b.waitForRun(t, again.ID, api.RunApproval, "gap analysis")
 	if got, err := b.Workflows.Get(t.Context(), b.by, one); err != nil || got.Status != api.RunCancelled {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -192,32 +192,32 @@ func TestWorkflowCancelled(t *testing.T) {
 // TestSmallWorkflows checks the workflows for reading documents, new evidence and reports.
 func TestSmallWorkflows(t *testing.T) {
 	b := newBench(t)
-	a := b.fresh(t)
+	a := b.newAssessment(t)
 	_, err := b.Workflows.StartRun(t.Context(), b.by, startOf(a.ID, api.WorkflowRefresh))
 	wantCode(t, "a refresh of nothing", err, api.CodeInvalidState)
-	b.until(t, b.begin(t, a.ID, api.WorkflowIngest).ID, api.RunCompleted, "")
+	b.waitForRun(t, b.begin(t, a.ID, api.WorkflowIngest).ID, api.RunCompleted, "")
 	if s := b.state(t, a.ID); s != api.StateDocumentsIngested {
 		t.Fatalf("the assessment is %s", s)
 	}
 	full := b.begin(t, a.ID, api.WorkflowFull)
 	for _, gate := range api.Gates[:2] {
-		if err := b.approve(t, *b.until(t, full.ID, api.RunApproval, gate.Title()).ApprovalID); err != nil {
+		if err := b.approve(t, *b.waitForRun(t, full.ID, api.RunApproval, gate.Title()).ApprovalID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.until(t, full.ID, api.RunApproval, "maturity")
+	b.waitForRun(t, full.ID, api.RunApproval, "maturity")
 	b.upload(t, a.ID, "late.md", "# Procedures\n\nProcedures are written down and kept for five years.\n")
 	refresh := b.begin(t, a.ID, api.WorkflowRefresh)
-	waits := b.until(t, refresh.ID, api.RunApproval, "version 2 of the Statement of Applicability")
+	waits := b.waitForRun(t, refresh.ID, api.RunApproval, "version 2 of the Statement of Applicability")
 	if err := b.approve(t, *waits.ApprovalID); err != nil {
 		t.Fatal(err)
 	}
-	b.until(t, refresh.ID, api.RunCompleted, "")
+	b.waitForRun(t, refresh.ID, api.RunCompleted, "")
 	d, err := b.Assessments.Snapshot(t.Context(), b.by, a.ID)
 	if err != nil || d.SoA.VersionNumber != 2 || d.Gap.VersionNumber != 2 || d.Gap.Inputs["soa_version_id"] != d.SoA.ID {
 		t.Errorf("SoA %+v, gap %+v, %v", d.SoA, d.Gap, err)
 	}
-	b.until(t, b.begin(t, a.ID, api.WorkflowReport).ID, api.RunCompleted, "")
+	b.waitForRun(t, b.begin(t, a.ID, api.WorkflowReport).ID, api.RunCompleted, "")
 	reports, err := b.Reports.List(t.Context(), b.by, &api.ReportsInput{AssessmentInput: api.AssessmentInput{AssessmentID: a.ID}})
 	if err != nil || len(reports.Data) != 2 {
 		t.Errorf("%+v, %v", reports, err)

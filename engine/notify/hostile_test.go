@@ -62,7 +62,7 @@ func TestBadReceivers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h.happens("report.ready", false)
+			h.writeEvent("report.ready", false)
 			h.round()
 			d := h.deliveries(w.ID)[0]
 			if (d.Status == "delivered") != c.delivered || len(d.Attempts) != 1 {

@@ -296,9 +296,9 @@ func BenchmarkWrite(b *testing.B) {
 				h := newFixture(b)
 				h.answer = func(int) int { return 204 }
 				for range hooks {
-					h.hook()
+					h.createWebhook()
 				}
-				h.later(time.Second)
+				h.advance(time.Second)
 				if beside == "beside" {
 					h.Service = h.service()
 					h.Service.Dispatcher.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
@@ -348,15 +348,15 @@ func BenchmarkLatency(b *testing.B) {
 	h := newFixture(b)
 	came := make(chan time.Time, 1)
 	h.answer = func(int) int { came <- time.Now(); return 204 }
-	h.hook()
-	h.later(time.Second)
+	h.createWebhook()
+	h.advance(time.Second)
 	h.Service = h.service()
 	h.Service.Dispatcher.NewTicker = func(time.Duration) (<-chan time.Time, func()) { return make(chan time.Time), func() {} }
 	h.Start(b.Context())
 	defer h.Close()
 	var took []time.Duration
 	for b.Loop() {
-		h.happens("report.ready", false)
+		h.writeEvent("report.ready", false)
 		committed := time.Now()
 		took = append(took, (<-came).Sub(committed))
 	}
@@ -369,12 +369,12 @@ func BenchmarkLatency(b *testing.B) {
 // requested again.
 func TestOldDeliveries(t *testing.T) {
 	h := newFixture(t)
-	w := h.hook()
+	w := h.createWebhook()
 	for range 3 {
-		h.happens("report.ready", false)
+		h.writeEvent("report.ready", false)
 	}
 	h.round()
-	h.later(29 * 24 * time.Hour)
+	h.advance(29 * 24 * time.Hour)
 	h.round()
 	old := h.deliveries(w.ID)
 	if len(old) != 3 {
@@ -387,9 +387,9 @@ func TestOldDeliveries(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
-	h.later(2 * 24 * time.Hour)
+	h.advance(2 * 24 * time.Hour)
 	h.round()
 	left := h.deliveries(w.ID)
 	if len(left) != 2 || !slices.ContainsFunc(left, func(d api.Delivery) bool { return d.ID == old[0].ID }) {
@@ -420,7 +420,7 @@ func TestOldDeliveries(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.later(2 * time.Hour)
+	h.advance(2 * time.Hour)
 	count := func() (n int) {
 		_ = h.db.View(t.Context(), func(tx *store.Tx) (err error) {
 			n, err = store.Deliveries.Count(tx, h.by.OrganizationID)

@@ -90,13 +90,13 @@ func (h *fixture) now() time.Time {
 	return h.time
 }
 
-func (h *fixture) later(d time.Duration) {
+func (h *fixture) advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.time = h.time.Add(d)
 }
 
-func (h *fixture) hook(events ...string) *api.NewWebhook {
+func (h *fixture) createWebhook(events ...string) *api.NewWebhook {
 	h.t.Helper()
 	in := &api.CreateWebhookInput{OrgInput: api.OrgInput{OrgID: h.by.OrganizationID}}
 	in.Body.URL, in.Body.Events = h.server.URL+"/in?token=secret-path", events
@@ -107,9 +107,9 @@ func (h *fixture) hook(events ...string) *api.NewWebhook {
 	return w
 }
 
-// happens writes an event in a transaction as a change does; with fail, the transaction is rolled
+// writeEvent writes an event in a transaction as a change does; with fail, the transaction is rolled
 // back.
-func (h *fixture) happens(event string, fail bool) {
+func (h *fixture) writeEvent(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		if err := audit.PublishEvent(
@@ -148,14 +148,14 @@ func (h *fixture) deliveries(id string) []api.Delivery {
 // webhook are not sent.
 func TestDelivery(t *testing.T) {
 	h := newFixture(t)
-	h.happens("soa.approved", false)
-	h.later(time.Second)
-	w := h.hook("soa.approved", "report.ready")
-	h.later(time.Second)
-	h.happens("report.ready", false)
-	h.happens("soa.approved", true)
-	h.happens("soa.drafted", false)
-	h.happens("document.renamed", false)
+	h.writeEvent("soa.approved", false)
+	h.advance(time.Second)
+	w := h.createWebhook("soa.approved", "report.ready")
+	h.advance(time.Second)
+	h.writeEvent("report.ready", false)
+	h.writeEvent("soa.approved", true)
+	h.writeEvent("soa.drafted", false)
+	h.writeEvent("document.renamed", false)
 	h.round()
 	h.round()
 	if len(h.requests) != 1 {
@@ -193,7 +193,7 @@ func TestDelivery(t *testing.T) {
 // TestRotation checks that both secrets are valid for a day after a rotation.
 func TestRotation(t *testing.T) {
 	h := newFixture(t)
-	w := h.hook()
+	w := h.createWebhook()
 	next, err := h.RotateSecret(t.Context(), h.by, &api.WebhookInput{WebhookID: w.ID})
 	if err != nil || next.Secret == w.Secret {
 		t.Fatal(next, err)
@@ -206,13 +206,13 @@ func TestRotation(t *testing.T) {
 		last := h.requests[len(h.requests)-1]
 		return v.VerifyIgnoringTimestamp(last.body, last.header) == nil
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if !good(w.Secret) || !good(next.Secret) {
 		t.Error("not both secrets are good after a rotation")
 	}
-	h.later(25 * time.Hour)
-	h.happens("report.ready", false)
+	h.advance(25 * time.Hour)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if good(w.Secret) || !good(next.Secret) {
 		t.Error("the old secret is good after a day, or the new one isn't")
@@ -224,8 +224,8 @@ func TestRotation(t *testing.T) {
 func TestRetries(t *testing.T) {
 	h := newFixture(t)
 	h.answer = func(n int) int { return 503 }
-	w := h.hook()
-	h.happens("report.ready", false)
+	w := h.createWebhook()
+	h.writeEvent("report.ready", false)
 	h.round()
 	began := h.now()
 	for range 400 {
@@ -236,7 +236,7 @@ func TestRetries(t *testing.T) {
 		if d.Status != "retrying" || !d.NextAttemptAt.After(h.now()) {
 			t.Fatalf("%+v", d)
 		}
-		h.later(d.NextAttemptAt.Sub(h.now()))
+		h.advance(d.NextAttemptAt.Sub(h.now()))
 		h.Service = h.service() // another start
 		h.round()
 	}
@@ -262,13 +262,13 @@ func TestRetries(t *testing.T) {
 		t.Errorf("asked for again: %+v", d)
 	}
 	h.answer = func(int) int { return http.StatusGone }
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if now, err := h.Get(t.Context(), h.by, &api.WebhookInput{WebhookID: w.ID}); err != nil || now.Enabled {
 		t.Errorf("a receiver that is gone is not paused: %+v, %v", now, err)
 	}
 	sent := len(h.requests)
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if len(h.requests) != sent {
 		t.Error("a paused webhook was sent to")
@@ -292,16 +292,16 @@ func TestOrder(t *testing.T) {
 		}
 		return 200
 	}
-	w := h.hook()
+	w := h.createWebhook()
 	for range 5 {
-		h.happens("report.ready", false)
+		h.writeEvent("report.ready", false)
 	}
 	h.round()
 	if len(h.requests) != 1 {
 		t.Errorf("%d requests after the first failed", len(h.requests))
 	}
 	h.round()
-	h.later(time.Minute)
+	h.advance(time.Minute)
 	h.round()
 	done := 0
 	for _, d := range h.deliveries(w.ID) {
@@ -369,7 +369,7 @@ func TestNamesAndRedirects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	if err := strict.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func TestNamesAndRedirects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if d := h.deliveries(w.ID)[0]; len(h.requests) != 0 || d.Status != "retrying" || d.Attempts[0].HTTPStatus != 307 {
 		t.Errorf("%d requests, %+v", len(h.requests), d)
@@ -409,7 +409,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if d := h.deliveries(w.ID)[0]; d.Status != "delivered" {
 		t.Errorf("%+v", d)
@@ -417,7 +417,7 @@ func TestHostile(t *testing.T) {
 	other := notify.New(
 		notify.Options{DB: h.db, Clock: h.now, Logger: slog.New(slog.DiscardHandler), Box: secretboxtest.New(secretbox.Key{1})},
 	)
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	if err := other.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +433,7 @@ func TestHostile(t *testing.T) {
 // TestTenants checks that other organizations can neither see nor change webhooks.
 func TestTenants(t *testing.T) {
 	h := newFixture(t)
-	w := h.hook()
+	w := h.createWebhook()
 	stranger := h.by
 	stranger.OrganizationID = "018f0000-0000-7000-8000-00000000000c"
 	id := api.WebhookInput{WebhookID: w.ID}
@@ -455,7 +455,7 @@ func TestTenants(t *testing.T) {
 	if _, err := h.Delete(t.Context(), h.by, &id); err != nil {
 		t.Error(err)
 	}
-	h.happens("report.ready", false)
+	h.writeEvent("report.ready", false)
 	h.round()
 	if len(h.requests) != 0 {
 		t.Error("a deleted webhook was sent to")
@@ -466,9 +466,9 @@ func TestTenants(t *testing.T) {
 // receiver.
 func BenchmarkDelivery(b *testing.B) {
 	h := newFixture(b)
-	h.hook()
+	h.createWebhook()
 	for b.Loop() {
-		h.happens("report.ready", false)
+		h.writeEvent("report.ready", false)
 		h.round()
 	}
 }

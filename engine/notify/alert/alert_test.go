@@ -102,8 +102,8 @@ func (h *fixture) gaps(n float64) {
 	}
 }
 
-// later advances the clock, sets the gap count and evaluates the rules.
-func (h *fixture) later(d time.Duration, gaps float64) {
+// advance advances the clock, sets the gap count and evaluates the rules.
+func (h *fixture) advance(d time.Duration, gaps float64) {
 	h.t.Helper()
 	h.mu.Lock()
 	h.time = h.time.Add(d)
@@ -180,7 +180,7 @@ func TestWindow(t *testing.T) {
 		{-time.Hour, 1, "ok"},
 		{time.Minute, 1, "firing"},
 	} {
-		h.later(step.after, step.gaps)
+		h.advance(step.after, step.gaps)
 		got := h.state(r.ID)
 		if got.State != step.want || got.Value == nil || *got.Value != step.gaps || got.LastEvaluatedAt == nil {
 			t.Fatalf("%+v: %+v", step, got)
@@ -210,8 +210,8 @@ func TestAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.later(time.Minute, 5)
-	h.later(time.Minute, 5)
+	h.advance(time.Minute, 5)
+	h.advance(time.Minute, 5)
 	if a, b := h.state(known.ID), h.state(process.ID); a.State != "firing" || b.State != "firing" {
 		t.Errorf("%+v %+v", a, b)
 	}
@@ -258,8 +258,8 @@ func TestRefused(t *testing.T) {
 		t.Errorf("another organization reads it: %v", err)
 	}
 	// A changed threshold restarts the window.
-	h.later(time.Minute, 0)
-	h.later(time.Minute, 0)
+	h.advance(time.Minute, 0)
+	h.advance(time.Minute, 0)
 	up := &api.UpdateAlertInput{AlertInput: api.AlertInput{AlertID: r.ID}}
 	ten := 10.0
 	up.Body.Threshold = &ten
@@ -286,8 +286,8 @@ func TestHostile(t *testing.T) {
 	if _, err := h.Create(t.Context(), h.by, in); err != nil {
 		t.Fatal(err)
 	}
-	h.later(time.Minute, 0)
-	h.later(time.Minute, 0)
+	h.advance(time.Minute, 0)
+	h.advance(time.Minute, 0)
 	mails, events := h.sentMailsAndEvents()
 	if len(mails) != 1 || len(events) != 1 || strings.ContainsAny(mails[0], "\r\n\x1b") || !strings.Contains(mails[0], "{{title}}") {
 		t.Errorf("%q, %q", mails, events)
@@ -314,7 +314,7 @@ func TestNews(t *testing.T) {
 		if i == 6 || i == 8 || i == 12 { // started anew, in the middle of a wait
 			h.Service = alert.New(h.Options)
 		}
-		h.later(time.Minute, step.gaps)
+		h.advance(time.Minute, step.gaps)
 		if _, events := h.sentMailsAndEvents(); len(events) != step.told {
 			t.Fatalf("step %d %+v: %d are told", i, step, len(events))
 		}

@@ -23,8 +23,8 @@ type ticket struct {
 	updated                           time.Time
 }
 
-// desk is a fake tracker with the paths, fields, status codes, paging and errors of a tool's API.
-type desk struct {
+// fakeTracker is a fake tracker with the paths, fields, status codes, paging and errors of a tool's API.
+type fakeTracker struct {
 	*httptest.Server
 	t       testing.TB
 	now     func() time.Time
@@ -44,9 +44,9 @@ func newFakeTracker(
 	t testing.TB,
 	now func() time.Time,
 	auth string,
-	routes func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject),
-) *desk {
-	d := &desk{t: t, now: now}
+	routes func(d *fakeTracker, w http.ResponseWriter, r *http.Request, in jsonObject),
+) *fakeTracker {
+	d := &fakeTracker{t: t, now: now}
 	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		d.mu.Lock()
@@ -77,7 +77,7 @@ func newFakeTracker(
 	return d
 }
 
-func (d *desk) say(w http.ResponseWriter, status int, body any) {
+func (d *fakeTracker) say(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if status != http.StatusNoContent {
@@ -85,7 +85,7 @@ func (d *desk) say(w http.ResponseWriter, status int, body any) {
 	}
 }
 
-func (d *desk) add(w http.ResponseWriter, status int, tk *ticket, body func(*ticket) any) {
+func (d *fakeTracker) add(w http.ResponseWriter, status int, tk *ticket, body func(*ticket) any) {
 	tk.updated = d.now()
 	d.tickets = append(d.tickets, tk)
 	if d.lose {
@@ -95,7 +95,7 @@ func (d *desk) add(w http.ResponseWriter, status int, tk *ticket, body func(*tic
 	d.say(w, status, body(tk))
 }
 
-func (d *desk) by(id string) *ticket {
+func (d *fakeTracker) by(id string) *ticket {
 	for _, tk := range d.tickets {
 		if (tk.id == id || tk.key == id) && !tk.deleted {
 			return tk
@@ -105,14 +105,14 @@ func (d *desk) by(id string) *ticket {
 }
 
 // person changes a ticket as a user of the tracker does.
-func (d *desk) person(n int, change func(*ticket)) {
+func (d *fakeTracker) person(n int, change func(*ticket)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change(d.tickets[n])
 	d.tickets[n].updated = d.now()
 }
 
-func (d *desk) ticket(n int) ticket {
+func (d *fakeTracker) ticket(n int) ticket {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n >= len(d.tickets) {
@@ -121,13 +121,13 @@ func (d *desk) ticket(n int) ticket {
 	return *d.tickets[n]
 }
 
-func (d *desk) count() int {
+func (d *fakeTracker) count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.tickets)
 }
 
-func (d *desk) since(at time.Time) (out []*ticket) {
+func (d *fakeTracker) since(at time.Time) (out []*ticket) {
 	for _, tk := range d.tickets {
 		if !tk.deleted && !tk.updated.Before(at) {
 			out = append(out, tk)
@@ -147,7 +147,7 @@ var (
 )
 
 // newFakeJira implements Jira's REST API version 3, or version 2 as in Data Center.
-func newFakeJira(t testing.TB, now func() time.Time, cloud bool) (*desk, config, secrets) {
+func newFakeJira(t testing.TB, now func() time.Time, cloud bool) (*fakeTracker, config, secrets) {
 	root, auth := "/rest/api/2", "Bearer t0ken-jira"
 	c := config{"project": "OPS", "api": "2"}
 	if cloud {
@@ -165,7 +165,7 @@ func newFakeJira(t testing.TB, now func() time.Time, cloud bool) (*desk, config,
 		}
 		return jsonObject{"id": tk.id, "key": tk.key, "fields": fields}
 	}
-	d := newFakeTracker(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, auth, func(d *fakeTracker, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path := strings.TrimPrefix(r.URL.Path, root)
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		search := map[bool]string{true: "/search/jql", false: "/search"}[cloud]
@@ -289,8 +289,8 @@ func newFakeJira(t testing.TB, now func() time.Time, cloud bool) (*desk, config,
 var bodyDue = regexp.MustCompile(`\*\*Due date:\*\* (\S+)`)
 
 // newFakeGitHub implements GitHub's API; due dates are in issue bodies, where people may edit them.
-func newFakeGitHub(t testing.TB, now func() time.Time) (*desk, config, secrets) {
-	show := func(d *desk) func(*ticket) any {
+func newFakeGitHub(t testing.TB, now func() time.Time) (*fakeTracker, config, secrets) {
+	show := func(d *fakeTracker) func(*ticket) any {
 		return func(tk *ticket) any {
 			state := "open"
 			if tk.closed {
@@ -310,7 +310,7 @@ func newFakeGitHub(t testing.TB, now func() time.Time) (*desk, config, secrets) 
 			}
 		}
 	}
-	d := newFakeTracker(t, now, "Bearer t0ken-github", func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, "Bearer t0ken-github", func(d *fakeTracker, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		if r.Header.Get("X-GitHub-Api-Version") == "" || r.Header.Get("User-Agent") == "" {
 			d.t.Errorf("%s without its headers", r.URL)
 		}
@@ -387,7 +387,7 @@ func newFakeGitHub(t testing.TB, now func() time.Time) (*desk, config, secrets) 
 
 var snSince = regexp.MustCompile(`sys_updated_on>=([0-9: -]{19})`)
 
-func newFakeServiceNow(t testing.TB, now func() time.Time) (*desk, config, secrets) {
+func newFakeServiceNow(t testing.TB, now func() time.Time) (*fakeTracker, config, secrets) {
 	show := func(tk *ticket) jsonObject {
 		state := "1"
 		if tk.closed {
@@ -401,7 +401,7 @@ func newFakeServiceNow(t testing.TB, now func() time.Time) (*desk, config, secre
 	}
 	one := func(tk *ticket) any { return jsonObject{"result": show(tk)} }
 	auth := "Basic " + base64.StdEncoding.EncodeToString([]byte("svc:t0ken-snow"))
-	d := newFakeTracker(t, now, auth, func(d *desk, w http.ResponseWriter, r *http.Request, in jsonObject) {
+	d := newFakeTracker(t, now, auth, func(d *fakeTracker, w http.ResponseWriter, r *http.Request, in jsonObject) {
 		path, ok := strings.CutPrefix(r.URL.Path, "/api/now/table/incident")
 		id := strings.TrimPrefix(path, "/")
 		due := strings.TrimSuffix(text(in["due_date"]), " 00:00:00")

@@ -126,7 +126,7 @@ func (h *fixture) now() time.Time {
 	return h.time
 }
 
-func (h *fixture) later(d time.Duration) {
+func (h *fixture) advance(d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.time = h.time.Add(d)
@@ -238,11 +238,11 @@ func (h *fixture) made(kind string, config map[string]any, secrets map[string]st
 	h.t.Helper()
 	r, err := h.make(kind, config, secrets, events...)
 	h.must(err)
-	h.later(time.Second)
+	h.advance(time.Second)
 	return r.ID
 }
 
-func (h *fixture) happens(event, assessment string, data map[string]any) {
+func (h *fixture) writeEvent(event, assessment string, data map[string]any) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
 		return audit.PublishEvent(
@@ -272,7 +272,7 @@ func (h *fixture) read(id string) *api.Integration {
 	return r
 }
 
-func (h *fixture) tried(id string) *api.IntegrationTest {
+func (h *fixture) runTest(id string) *api.IntegrationTest {
 	h.t.Helper()
 	got, err := h.Test(h.t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 	h.must(err)

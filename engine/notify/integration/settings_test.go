@@ -93,14 +93,14 @@ func TestRefused(t *testing.T) {
 		},
 	} {
 		_, err := h.make(c.kind, c.config, c.secrets, c.events...)
-		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(said(err), c.want) {
-			t.Errorf("%s %v %v: %v, not %q", c.kind, c.config, c.secrets, said(err), c.want)
+		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(errorText(err), c.want) {
+			t.Errorf("%s %v %v: %v, not %q", c.kind, c.config, c.secrets, errorText(err), c.want)
 		}
 	}
 }
 
-// said returns an error's message with its fields.
-func said(err error) string {
+// errorText returns an error's message with its fields.
+func errorText(err error) string {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		return ""
@@ -117,7 +117,7 @@ func TestSecrets(t *testing.T) {
 	update := func(set config, give secrets) (*api.Integration, error) {
 		in := &api.UpdateIntegrationInput{IntegrationInput: api.IntegrationInput{IntegrationID: id}}
 		in.Body.Config, in.Body.Secrets = set, give
-		h.later(1)
+		h.advance(1)
 		return h.Update(t.Context(), h.by, in)
 	}
 	r, err := update(config{"labels": []any{"a", "b"}}, nil)
@@ -129,7 +129,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("null leaves %v, %v", r, err)
 	}
 	if _, err := update(config{"url": "https://evil.example"}, nil); !api.IsCode(err, api.CodeValidation) ||
-		!strings.Contains(said(err), "secrets.token") {
+		!strings.Contains(errorText(err), "secrets.token") {
 		t.Errorf("another host without its secrets: %v", err)
 	}
 	if _, err := update(config{"url": "https://other.atlassian.net"}, secrets{"token": "another"}); err != nil {
@@ -146,7 +146,7 @@ func TestSecrets(t *testing.T) {
 	// With another installation key, secrets can't be decrypted, and the error says so.
 	h.box = secretboxtest.New(secretbox.NewKey())
 	h.start()
-	if got := h.tried(id); got.OK || !strings.Contains(got.Message, "again") {
+	if got := h.runTest(id); got.OK || !strings.Contains(got.Message, "again") {
 		t.Errorf("%+v", got)
 	}
 	if _, err := update(nil, secrets{"token": "third"}); err != nil {
@@ -177,7 +177,7 @@ func TestRotation(t *testing.T) {
 	if k.KeyID != next.ID() || k.Encrypted != 0 || k.EncryptedOld != 2 || len(k.OldKeyIDs) != 1 {
 		t.Errorf("half way: %+v", k)
 	}
-	if got := h.tried(id); !got.OK {
+	if got := h.runTest(id); !got.OK {
 		t.Errorf("half way it does not work: %s", got.Message)
 	}
 	rotate := &api.RotateSecretKeyInput{}
@@ -192,7 +192,7 @@ func TestRotation(t *testing.T) {
 	if k.Encrypted != 2 || len(k.OldKeyIDs) != 0 || len(k.Unreadable) != 0 {
 		t.Errorf("forgotten: %+v", k)
 	}
-	if got := h.tried(id); !got.OK {
+	if got := h.runTest(id); !got.OK {
 		t.Errorf("after the rotation it does not work: %s", got.Message)
 	}
 	h.box = secretboxtest.New(old)

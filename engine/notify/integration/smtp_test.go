@@ -161,7 +161,7 @@ func TestMailServer(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			got := h.tried(r.ID)
+			got := h.runTest(r.ID)
 			if got.OK != (c.want == "") || !strings.Contains(got.Message, c.want) ||
 				c.password != "" && strings.Contains(got.Message, c.password) {
 				t.Errorf("%+v", got)

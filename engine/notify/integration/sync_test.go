@@ -11,26 +11,26 @@ import (
 )
 
 // desks lists the fake trackers.
-var trackers = map[string]func(h *fixture) (*desk, string){
-	"jira cloud": func(h *fixture) (*desk, string) {
+var trackers = map[string]func(h *fixture) (*fakeTracker, string){
+	"jira cloud": func(h *fixture) (*fakeTracker, string) {
 		d, c, s := newFakeJira(h.t, h.now, true)
 		return d, h.made("jira", c, s)
 	},
-	"jira data center": func(h *fixture) (*desk, string) {
+	"jira data center": func(h *fixture) (*fakeTracker, string) {
 		d, c, s := newFakeJira(h.t, h.now, false)
 		return d, h.made("jira", c, s)
 	},
-	"github": func(h *fixture) (*desk, string) {
+	"github": func(h *fixture) (*fakeTracker, string) {
 		d, c, s := newFakeGitHub(h.t, h.now)
 		return d, h.made("github", c, s)
 	},
-	"servicenow": func(h *fixture) (*desk, string) {
+	"servicenow": func(h *fixture) (*fakeTracker, string) {
 		d, c, s := newFakeServiceNow(h.t, h.now)
 		return d, h.made("servicenow", c, s)
 	},
 }
 
-func each(t *testing.T, test func(h *fixture, d *desk, id string)) {
+func eachTracker(t *testing.T, test func(h *fixture, d *fakeTracker, id string)) {
 	for name, open := range trackers {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t)
@@ -40,7 +40,7 @@ func each(t *testing.T, test func(h *fixture, d *desk, id string)) {
 	}
 }
 
-func (h *fixture) want(what string, got *api.IntegrationSync, created, pushed, pulled, conflicts, failed int) {
+func (h *fixture) wantSync(what string, got *api.IntegrationSync, created, pushed, pulled, conflicts, failed int) {
 	h.t.Helper()
 	if got.Created != created || got.Pushed != pushed || got.Pulled != pulled || got.Conflicts != conflicts || got.Failed != failed {
 		h.t.Errorf("%s: %+v, links %+v", what, *got, h.links(h.links0()))
@@ -57,15 +57,15 @@ func (h *fixture) links0() string {
 // TestSyncBothWays checks that an approved plan creates issues, that closing, reopening and new
 // dates are synced in both directions, and that nothing is applied twice.
 func TestSyncBothWays(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
-		if got := h.tried(id); !got.OK {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
+		if got := h.runTest(id); !got.OK {
 			t.Fatalf("the test: %s", got.Message)
 		}
-		h.want("without a plan", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("without a plan", h.sync(id), 0, 0, 0, 0, 0)
 		h.approved(5)
 		h.edit(4, func(i *api.POAMItem) { i.Status = "completed" })
-		h.want("the first", h.sync(id), 4, 0, 0, 0, 0)
-		h.want("the second", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("the first", h.sync(id), 4, 0, 0, 0, 0)
+		h.wantSync("the second", h.sync(id), 0, 0, 0, 0, 0)
 		if tk := d.ticket(0); d.count() != 4 || tk.due != "2027-01-31" || tk.closed || !strings.Contains(tk.title, "IAC-01") ||
 			strings.Contains(tk.text, "@all") {
 			t.Fatalf("%d tickets, %+v", d.count(), tk)
@@ -73,10 +73,10 @@ func TestSyncBothWays(t *testing.T) {
 
 		h.edit(0, func(i *api.POAMItem) { i.Status = "completed" })
 		h.edit(1, func(i *api.POAMItem) { i.DueDate = "2027-02-28" })
-		h.later(time.Minute)
+		h.advance(time.Minute)
 		d.person(2, func(tk *ticket) { tk.closed = true })
 		d.person(3, func(tk *ticket) { tk.due = "2027-03-31" })
-		h.want("four changes", h.sync(id), 0, 2, 2, 0, 0)
+		h.wantSync("four changes", h.sync(id), 0, 2, 2, 0, 0)
 		if !d.ticket(0).closed || d.ticket(1).due != "2027-02-28" || d.ticket(1).closed {
 			t.Errorf("there: %+v %+v", d.ticket(0), d.ticket(1))
 		}
@@ -85,12 +85,12 @@ func TestSyncBothWays(t *testing.T) {
 			!strings.Contains(*all[2].EditedBy, "The ") {
 			t.Errorf("here: %+v %+v", all[2], all[3])
 		}
-		h.want("after them", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("after them", h.sync(id), 0, 0, 0, 0, 0)
 
 		h.edit(0, func(i *api.POAMItem) { i.Status = "in_progress" })
-		h.later(time.Minute)
+		h.advance(time.Minute)
 		d.person(2, func(tk *ticket) { tk.closed = false })
-		h.want("opened again", h.sync(id), 0, 1, 1, 0, 0)
+		h.wantSync("opened again", h.sync(id), 0, 1, 1, 0, 0)
 		if d.ticket(0).closed || h.items()[2].Status != "open" {
 			t.Errorf("opened again: %+v, %+v", d.ticket(0), h.items()[2])
 		}
@@ -99,7 +99,7 @@ func TestSyncBothWays(t *testing.T) {
 		h.approved(4)
 		h.edit(1, func(i *api.POAMItem) { i.DueDate = "2027-02-28" })
 		h.edit(3, func(i *api.POAMItem) { i.DueDate = "2027-03-31" })
-		h.want("another version", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("another version", h.sync(id), 0, 0, 0, 0, 0)
 		if d.count() != 4 {
 			t.Errorf("%d tickets", d.count())
 		}
@@ -112,17 +112,17 @@ func TestSyncBothWays(t *testing.T) {
 // TestSyncConflicts checks that values changed on both sides stay, are reported as conflicts, and
 // follow the side that a user selects, and that changes refused by the plan are reported.
 func TestSyncConflicts(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(3)
 		h.sync(id)
-		h.later(time.Minute)
+		h.advance(time.Minute)
 		for n := range 2 {
 			h.edit(n, func(i *api.POAMItem) { i.DueDate = "2027-02-01" })
 			d.person(n, func(tk *ticket) { tk.due = "2027-03-01" })
 		}
 		d.person(2, func(tk *ticket) { tk.due = "2020-01-01" }) // a day that has passed
-		h.want("both sides", h.sync(id), 0, 0, 0, 2, 1)
-		h.want("again", h.sync(id), 0, 0, 0, 2, 1)
+		h.wantSync("both sides", h.sync(id), 0, 0, 0, 2, 1)
+		h.wantSync("again", h.sync(id), 0, 0, 0, 2, 1)
 		if h.items()[0].DueDate != "2027-02-01" || d.ticket(0).due != "2027-03-01" || d.ticket(2).due != "2020-01-01" {
 			t.Errorf("a side was lost: %s, %s", h.items()[0].DueDate, d.ticket(0).due)
 		}
@@ -171,14 +171,14 @@ func TestSyncConflicts(t *testing.T) {
 // TestSyncFindsWhatItMade checks that an issue whose creation got no response is found by its
 // marker and not created twice.
 func TestSyncFindsWhatItMade(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(3)
 		d.lose = true
-		h.want("an answer is lost", h.sync(id), 2, 0, 0, 0, 1)
-		h.want("too early to look", h.sync(id), 0, 0, 0, 0, 0)
-		h.later(3 * time.Minute)
+		h.wantSync("an answer is lost", h.sync(id), 2, 0, 0, 0, 1)
+		h.wantSync("too early to look", h.sync(id), 0, 0, 0, 0, 0)
+		h.advance(3 * time.Minute)
 		h.start() // by a later start of the program
-		h.want("it is found", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("it is found", h.sync(id), 0, 0, 0, 0, 0)
 		if d.count() != 3 {
 			t.Fatalf("%d issues of 3 items", d.count())
 		}
@@ -193,14 +193,14 @@ func TestSyncFindsWhatItMade(t *testing.T) {
 // TestSyncGone checks that a deleted issue is not created again, and that an item removed from the
 // plan keeps its issue.
 func TestSyncGone(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(3)
 		h.sync(id)
 		d.person(0, func(tk *ticket) { tk.deleted = true })
 		h.edit(0, func(i *api.POAMItem) { i.Status = "completed" })
-		h.want("deleted there", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("deleted there", h.sync(id), 0, 0, 0, 0, 0)
 		h.approved(2)
-		h.want("another plan", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("another plan", h.sync(id), 0, 0, 0, 0, 0)
 		status := map[string]int{}
 		for _, l := range h.links(id) {
 			status[l.Status]++
@@ -214,7 +214,7 @@ func TestSyncGone(t *testing.T) {
 // TestSyncWaitsForReviews checks that a plan under review is not changed until it is decided, since
 // a change would void its approval.
 func TestSyncWaitsForReviews(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(1)
 		h.sync(id)
 		status := func(s api.VersionStatus) {
@@ -226,14 +226,14 @@ func TestSyncWaitsForReviews(t *testing.T) {
 		// An earlier version was approved; this one is under review.
 		h.approved(1)
 		status(api.VersionUnderReview)
-		h.later(time.Minute)
+		h.advance(time.Minute)
 		d.person(0, func(tk *ticket) { tk.closed = true })
-		h.want("under review", h.sync(id), 0, 0, 0, 0, 0)
+		h.wantSync("under review", h.sync(id), 0, 0, 0, 0, 0)
 		if h.items()[0].Status != "open" || h.links(id)[0].Message == nil {
 			t.Errorf("%+v, %+v", h.items()[0], h.links(id)[0])
 		}
 		status(api.VersionApproved)
-		h.want("decided", h.sync(id), 0, 0, 1, 0, 0)
+		h.wantSync("decided", h.sync(id), 0, 0, 1, 0, 0)
 		if h.items()[0].Status != "completed" {
 			t.Errorf("%+v", h.items()[0])
 		}
@@ -243,7 +243,7 @@ func TestSyncWaitsForReviews(t *testing.T) {
 // TestSyncLimits checks that rate limits are respected and that the remaining changes follow later,
 // once.
 func TestSyncLimits(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(4)
 		left := 2
 		d.before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -270,13 +270,13 @@ func TestSyncLimits(t *testing.T) {
 			t.Errorf("%+v %s", r, *r.LastStatus)
 		}
 		asked := len(d.asked)
-		h.happens("poam.approved", harbor, nil)
+		h.writeEvent("poam.approved", harbor, nil)
 		h.must(h.SyncDue(t.Context()))
 		if len(d.asked) != asked {
 			t.Error("it was asked before its time")
 		}
 		d.before = nil
-		h.later(90 * time.Second)
+		h.advance(90 * time.Second)
 		h.must(h.SyncDue(t.Context()))
 		if d.count() != 4 {
 			t.Errorf("%d issues of 4", d.count())
@@ -291,18 +291,18 @@ func TestSyncSchedule(t *testing.T) {
 	d, id := trackers["github"](h)
 	h.must(h.SyncDue(t.Context()))
 	h.approved(1)
-	h.later(time.Second)
+	h.advance(time.Second)
 	h.must(h.SyncDue(t.Context()))
 	if d.count() != 0 {
 		t.Fatal("it was compared before its time")
 	}
-	h.happens("poam.approved", harbor, nil)
+	h.writeEvent("poam.approved", harbor, nil)
 	h.must(h.SyncDue(t.Context()))
 	if d.count() != 1 || len(h.deliveries(id)) != 1 {
 		t.Fatalf("%d issues, %+v", d.count(), h.deliveries(id))
 	}
 	h.edit(0, func(i *api.POAMItem) { i.Status = "risk_accepted" })
-	h.later(5 * time.Minute)
+	h.advance(5 * time.Minute)
 	h.must(h.SyncDue(t.Context()))
 	if !d.ticket(0).closed {
 		t.Error("the schedule did not compare")
@@ -312,7 +312,7 @@ func TestSyncSchedule(t *testing.T) {
 // TestSyncHostile checks that any response of a tracker leads to an error on one line of limited
 // length without secrets, and changes no item.
 func TestSyncHostile(t *testing.T) {
-	each(t, func(h *fixture, d *desk, id string) {
+	eachTracker(t, func(h *fixture, d *fakeTracker, id string) {
 		h.approved(1)
 		h.sync(id)
 		h.edit(0, func(i *api.POAMItem) { i.DueDate = "2027-04-01" })
@@ -343,14 +343,14 @@ func TestSyncHostile(t *testing.T) {
 			},
 		} {
 			d.before = func(w http.ResponseWriter, _ *http.Request) bool { answer(w); return true }
-			h.later(time.Minute)
+			h.advance(time.Minute)
 			_, err := h.Sync(t.Context(), h.by, &api.IntegrationInput{IntegrationID: id})
 			status := *h.read(id).LastStatus
 			if err == nil || status == "ok" || len(status) > 500 || strings.Contains(status, "t0ken") ||
 				strings.ContainsAny(status, "\n\x1b") {
 				t.Errorf("%s: %v, %.600q", name, err, status)
 			}
-			if got := h.tried(id); got.OK || strings.Contains(got.Message, "t0ken") {
+			if got := h.runTest(id); got.OK || strings.Contains(got.Message, "t0ken") {
 				t.Errorf("%s: the test says %+v", name, got)
 			}
 		}

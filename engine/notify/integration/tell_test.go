@@ -23,8 +23,8 @@ func TestSlackWebhook(t *testing.T) {
 	h := newFixture(t)
 	r := receive(t, says(200, "ok"))
 	id := h.made("slack", nil, secrets{"webhook_url": r.URL + "/services/T0/B0/sesame"}, "soa.approved")
-	h.happens("soa.drafted", harbor, nil)
-	h.happens("soa.approved", harbor, nil)
+	h.writeEvent("soa.drafted", harbor, nil)
+	h.writeEvent("soa.approved", harbor, nil)
 	if len(r.got) != 1 || r.got[0].path != "/services/T0/B0/sesame" {
 		t.Fatalf("%+v", r.got)
 	}
@@ -47,18 +47,18 @@ func TestSlackWebhook(t *testing.T) {
 		w.Header().Set("Retry-After", "120")
 		says(429, "rate_limited")(w, q, "")
 	}
-	h.happens("soa.approved", harbor, nil)
+	h.writeEvent("soa.approved", harbor, nil)
 	if d := h.deliveries(id)[0]; d.Status != "retrying" || d.NextAttemptAt.Sub(h.now()) < 2*time.Minute {
 		t.Errorf("Retry-After was not respected: %+v", d)
 	}
 	r.answer = says(410, "channel_is_archived sesame")
-	h.later(3 * time.Minute)
+	h.advance(3 * time.Minute)
 	h.must(h.hooks.RunOnce(t.Context()))
 	got := h.read(id)
 	if got.Enabled || got.LastStatus == nil || !strings.Contains(*got.LastStatus, "410") {
 		t.Errorf("%+v", got)
 	}
-	if try := h.tried(id); try.OK || !strings.Contains(try.Message, "channel_is_archived") {
+	if try := h.runTest(id); try.OK || !strings.Contains(try.Message, "channel_is_archived") {
 		t.Errorf("%+v", try)
 	}
 }
@@ -68,7 +68,7 @@ func TestSlackApp(t *testing.T) {
 	h := newFixture(t)
 	r := receive(t, says(200, `{"ok": true, "channel": "C1", "ts": "1"}`))
 	id := h.made("slack", config{"url": r.URL, "channel": "#sec"}, secrets{"token": "xoxb-sesame"})
-	h.happens("report.ready", harbor, nil)
+	h.writeEvent("report.ready", harbor, nil)
 	var sent struct {
 		Channel  string
 		Metadata struct {
@@ -84,16 +84,16 @@ func TestSlackApp(t *testing.T) {
 		t.Errorf("%+v %+v", r.got[0], d)
 	}
 	r.answer = says(200, `{"ok": false, "error": "internal_error xoxb-sesame"}`)
-	h.happens("report.ready", harbor, nil)
+	h.writeEvent("report.ready", harbor, nil)
 	if d := h.deliveries(id)[0]; d.Status != "retrying" || strings.Contains(*d.Attempts[0].Error, "sesame") {
 		t.Errorf("%+v", d)
 	}
 	r.answer = says(200, `{"ok": false, "error": "invalid_auth"}`)
-	h.happens("report.ready", harbor, nil)
+	h.writeEvent("report.ready", harbor, nil)
 	if d := h.deliveries(id)[0]; d.Status != "failed" || !strings.Contains(*d.Attempts[0].Error, "invalid_auth") {
 		t.Errorf("a token that is no good: %+v", d)
 	}
-	if try := h.tried(id); try.OK || !strings.Contains(try.Message, "invalid_auth") {
+	if try := h.runTest(id); try.OK || !strings.Contains(try.Message, "invalid_auth") {
 		t.Errorf("%+v", try)
 	}
 }
@@ -103,7 +103,7 @@ func TestTeams(t *testing.T) {
 	h := newFixture(t)
 	r := receive(t, says(202, ""))
 	id := h.made("teams", nil, secrets{"webhook_url": r.URL + "/workflows/x?sig=sesame"})
-	h.happens("poam.approved", harbor, nil)
+	h.writeEvent("poam.approved", harbor, nil)
 	var sent struct {
 		Type        string
 		Attachments []struct {
@@ -128,7 +128,7 @@ func TestTeams(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	r.answer = says(400, "Invalid signature sesame")
-	h.happens("poam.approved", harbor, nil)
+	h.writeEvent("poam.approved", harbor, nil)
 	if d := h.deliveries(id)[0]; d.Status != "retrying" || strings.Contains(*d.Attempts[0].Error, r.URL) {
 		t.Errorf("%+v", d)
 	}
@@ -144,8 +144,8 @@ func TestGeneric(t *testing.T) {
 		config{"url": r.URL + "/in/", "method": "PUT", "headers": config{"X-Team": "sec"}},
 		secrets{"Authorization": "Bearer sesame"},
 	)
-	h.happens("soa.approved", harbor, map[string]any{"n": 1})
-	h.later(time.Minute)
+	h.writeEvent("soa.approved", harbor, map[string]any{"n": 1})
+	h.advance(time.Minute)
 	r.answer = says(204, "")
 	h.must(h.hooks.RunOnce(t.Context()))
 	if len(r.got) != 2 {
@@ -170,7 +170,7 @@ func TestGeneric(t *testing.T) {
 	r.answer = func(w http.ResponseWriter, q *http.Request, _ string) {
 		http.Redirect(w, q, "http://169.254.169.254/latest/meta-data", http.StatusTemporaryRedirect)
 	}
-	if try := h.tried(id); try.OK || !strings.Contains(try.Message, "307") {
+	if try := h.runTest(id); try.OK || !strings.Contains(try.Message, "307") {
 		t.Errorf("a redirect: %+v", try)
 	}
 }
@@ -270,7 +270,7 @@ func TestS3(t *testing.T) {
 	b := newBucket(t)
 	set := config{"endpoint": b.URL, "bucket": "evidence", "region": "eu-central-1", "prefix": "grc"}
 	id := h.made("s3", set, secrets{"access_key_id": "AKIA", "secret_access_key": "sesame-key"})
-	if got := h.tried(id); !got.OK || len(b.objects) != 0 {
+	if got := h.runTest(id); !got.OK || len(b.objects) != 0 {
 		t.Fatalf("%+v, %v", got, b.objects)
 	}
 	blob, err := h.db.Blobs().Put(t.Context(), strings.NewReader("a report"), 1<<20)
@@ -285,7 +285,7 @@ func TestS3(t *testing.T) {
 		}
 		return store.Reports.Insert(tx, org, &report)
 	}))
-	h.happens("report.ready", harbor, map[string]any{"sha256": blob.SHA256})
+	h.writeEvent("report.ready", harbor, map[string]any{"sha256": blob.SHA256})
 	key := "grc/" + org + "/" + harbor + "/reports/" + report.ID + "-harbor.pdf"
 	if b.objects[key] != "a report" || b.meta[key].Get("X-Amz-Meta-Sha256") != blob.SHA256 ||
 		b.meta[key].Get("Content-Type") != "application/pdf" {
@@ -315,8 +315,8 @@ func TestS3(t *testing.T) {
 	if d := h.deliveries(id)[0]; puts() != before || d.Status != "delivered" || len(d.Attempts) != 2 {
 		t.Errorf("put again: %+v", d)
 	}
-	h.happens("assessment.closed", harbor, nil)
-	h.happens("soa.approved", harbor, nil)
+	h.writeEvent("assessment.closed", harbor, nil)
+	h.writeEvent("soa.approved", harbor, nil)
 	archive := ""
 	for k := range b.objects {
 		if strings.HasPrefix(k, "grc/"+org+"/"+harbor+"/archives/") && strings.HasSuffix(k, "-harbor.zip") {
@@ -327,12 +327,12 @@ func TestS3(t *testing.T) {
 	if archive == "" || b.meta[archive].Get("X-Amz-Meta-Sha256") != hex.EncodeToString(sum[:]) || len(b.objects) != 2 {
 		t.Errorf("%v", b.objects)
 	}
-	h.happens("report.ready", harbor, map[string]any{"sha256": "0000"})
+	h.writeEvent("report.ready", harbor, map[string]any{"sha256": "0000"})
 	if d := h.deliveries(id)[0]; d.Status != "failed" || !strings.Contains(*d.Attempts[0].Error, "deleted") {
 		t.Errorf("a report that is gone: %+v", d)
 	}
 	wrong := h.made("s3", config{"endpoint": b.URL, "bucket": "evidence"}, secrets{"access_key_id": "AKIA", "secret_access_key": "sesame"})
-	if got := h.tried(wrong); got.OK || !strings.Contains(got.Message, "SignatureDoesNotMatch") || strings.Contains(got.Message, "sesame") {
+	if got := h.runTest(wrong); got.OK || !strings.Contains(got.Message, "SignatureDoesNotMatch") || strings.Contains(got.Message, "sesame") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -356,7 +356,7 @@ func TestGuarded(t *testing.T) {
 	open["smtp"] = h.made("smtp", config{"host": "localhost", "port": port, "from": "a@b.example", "tls": "none"}, nil)
 	h.strict()
 	for kind, id := range open {
-		if got := h.tried(id); got.OK || !strings.Contains(got.Message, "private network") {
+		if got := h.runTest(id); got.OK || !strings.Contains(got.Message, "private network") {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}

@@ -124,7 +124,7 @@ func (h *fixture) service(address, password string) *mail.Service {
 
 func (h *fixture) now() time.Time { h.mu.Lock(); defer h.mu.Unlock(); return h.time }
 
-func (h *fixture) later(d time.Duration) { h.mu.Lock(); defer h.mu.Unlock(); h.time = h.time.Add(d) }
+func (h *fixture) advance(d time.Duration) { h.mu.Lock(); defer h.mu.Unlock(); h.time = h.time.Add(d) }
 
 func (h *fixture) change(do func(tx *store.Tx) error) {
 	h.t.Helper()
@@ -308,7 +308,7 @@ func TestBounceAndRetry(t *testing.T) {
 		t.Errorf("%d connections", h.server.Connections())
 	}
 	for range 20 {
-		h.later(9 * time.Hour)
+		h.advance(9 * time.Hour)
 		h.round()
 	}
 	got = h.state(e.ID)
@@ -318,7 +318,7 @@ func TestBounceAndRetry(t *testing.T) {
 	if got.Error == nil || !strings.Contains(*got.Error, "gone@acme.example") || !strings.Contains(*got.Error, "550") {
 		t.Errorf("the error is %v", got.Error)
 	}
-	h.later(31 * 24 * time.Hour)
+	h.advance(31 * 24 * time.Hour)
 	h.round()
 	if _, err := h.Get(t.Context(), h.by, &api.EmailInput{EmailID: e.ID}); !api.IsCode(err, api.CodeNotFound) {
 		t.Errorf("after a month: %v", err)
@@ -345,7 +345,7 @@ func TestRestart(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	h.Service = h.service("smtp://"+h.server.Addr, "")
-	h.later(time.Hour)
+	h.advance(time.Hour)
 	h.round()
 	mails := h.server.Mails()
 	if got := h.state(e.ID); got.Status != "sent" || len(mails) != 2 {
@@ -581,7 +581,7 @@ func TestDecisions(t *testing.T) {
 	p.Status = api.ApprovalPending
 	p.ID = "p-2"
 	tell("approval.requested")
-	h.later(25 * time.Hour)
+	h.advance(25 * time.Hour)
 	h.round()
 	if n := len(h.server.Mails()); n != 2 {
 		t.Errorf("%d mails", n)
@@ -597,9 +597,9 @@ func TestDigest(t *testing.T) {
 	for i := range 80 {
 		h.late = append(h.late, fmt.Sprintf("POAM-%03d <x>  due 2026-11-01", i))
 	}
-	h.later(24 * time.Hour)
+	h.advance(24 * time.Hour)
 	h.round()
-	h.later(time.Hour)
+	h.advance(time.Hour)
 	h.round()
 	got := h.server.Mails()
 	if len(got) != 1 || got[0].To[0] != "ada@acme.example" {
@@ -633,7 +633,7 @@ func TestDigest(t *testing.T) {
 	if p, err := h.GetPreferences(t.Context(), h.by, nil); err != nil || p.Digest || !p.Approvals {
 		t.Errorf("%+v, %v", p, err)
 	}
-	h.later(24 * time.Hour)
+	h.advance(24 * time.Hour)
 	h.round()
 	if n := len(h.server.Mails()); n != 1 {
 		t.Errorf("%d mails", n)

@@ -44,7 +44,7 @@ func TestBrandedReports(t *testing.T) {
 		parts["word/media/image1.png"] != string(logo) {
 		t.Error("the DOCX has not the brand's look")
 	}
-	book := opened(t, write(t, s, content.TemplateExecutiveSummary, FormatXLSX))
+	book := openWorkbook(t, write(t, s, content.TemplateExecutiveSummary, FormatXLSX))
 	if all, err := book.GetPictures("Cover", "A1"); err != nil || len(all) != 1 || !bytes.Equal(all[0].File, logo) {
 		t.Errorf("the workbook's cover has %d logos, %v", len(all), err)
 	}

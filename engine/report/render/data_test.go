@@ -56,7 +56,7 @@ func renderReportDataDoc() string {
 				if name == "-" || name == "" || !f.IsExported() {
 					continue
 				}
-				said, next := holds(f.Type)
+				said, next := describeField(f.Type)
 				if next != nil {
 					queue = append(queue, next)
 				}
@@ -96,8 +96,8 @@ func typeName(r reflect.Type) string {
 	return name
 }
 
-// holds describes a field's type, and returns the record type that needs a table of its own.
-func holds(f reflect.Type) (said string, next reflect.Type) {
+// describeField describes a field's type, and returns the record type that needs a table of its own.
+func describeField(f reflect.Type) (said string, next reflect.Type) {
 	switch {
 	case f == reflect.TypeFor[time.Time]():
 		return "moment", nil
@@ -106,13 +106,13 @@ func holds(f reflect.Type) (said string, next reflect.Type) {
 	}
 	switch f.Kind() {
 	case reflect.Pointer:
-		said, next = holds(f.Elem())
+		said, next = describeField(f.Elem())
 		return said + " or null", next
 	case reflect.Slice:
-		said, next = holds(f.Elem())
+		said, next = describeField(f.Elem())
 		return "list of " + said, next
 	case reflect.Map:
-		said, next = holds(f.Elem())
+		said, next = describeField(f.Elem())
 		return said + " by name", next
 	case reflect.Struct:
 		name := typeName(f)

@@ -202,7 +202,7 @@ func TestStarterIsSaid(t *testing.T) {
 		t.Error("an official catalog is called the starter")
 	}
 	s.Catalog.IsStarter = true
-	each(func(template, format string) {
+	eachFormat(func(template, format string) {
 		// PDF and XLSX are compressed; their content has separate tests.
 		text := write(t, s, template, format)
 		if format == FormatDOCX {

@@ -32,8 +32,8 @@ func write(t testing.TB, s *content.Source, template, format string) []byte {
 	return b.Bytes()
 }
 
-// each calls f with every template and format.
-func each(f func(template, format string)) {
+// eachFormat calls f with every template and format.
+func eachFormat(f func(template, format string)) {
 	for _, k := range content.Templates {
 		for _, format := range supportedFormatNames(k) {
 			f(k.Name, format)
@@ -78,7 +78,7 @@ func TestSupported(t *testing.T) {
 }
 
 func TestEveryFormatHasATypeAndAnExtension(t *testing.T) {
-	each(func(_, format string) {
+	eachFormat(func(_, format string) {
 		want := "." + format
 		if format == FormatOSCAL {
 			want += ".json"
@@ -107,7 +107,7 @@ func TestDeterministicAndReadOnly(t *testing.T) {
 			slices.Reverse(other.Documents)
 			slices.Reverse(other.Approvals)
 		}
-		each(func(template, format string) {
+		eachFormat(func(template, format string) {
 			if format == FormatOSCAL && !hasRequiredItems(s, template) {
 				return
 			}
@@ -333,7 +333,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestWriteFails(t *testing.T) {
 	s := reporttest.Sample(12)
-	each(func(template, format string) {
+	eachFormat(func(template, format string) {
 		if err := Write(context.Background(), &fullDisk{1000}, s, Request{Template: template, Format: format}); !errors.Is(err, errDisk) {
 			t.Errorf("%s as %s on a full disk: %v", template, format, err)
 		}

@@ -39,14 +39,14 @@ func checkHarmless(t *testing.T, source []byte) {
 				t.Errorf("a link to %s", n.Destination)
 			}
 		case *ast.Image, *ast.AutoLink, *ast.CodeBlock, *ast.FencedCodeBlock, *ast.CodeSpan, *ast.HTMLBlock:
-			t.Errorf("a %s: %s", n.Kind(), inside(n, source))
+			t.Errorf("a %s: %s", n.Kind(), textBelow(n, source))
 		case *ast.RawHTML:
 			if raw := string(n.Segments.Value(source)); !ours.MatchString(raw) {
 				t.Errorf("raw HTML %s", raw)
 			}
 		case *gfmast.TableRow:
 			if got, want := n.ChildCount(), n.Parent().FirstChild().ChildCount(); got != want {
-				t.Errorf("a row of %d cells under a head of %d: %.200s", got, want, inside(n, source))
+				t.Errorf("a row of %d cells under a head of %d: %.200s", got, want, textBelow(n, source))
 			}
 		}
 		return ast.WalkContinue, nil
@@ -56,8 +56,8 @@ func checkHarmless(t *testing.T, source []byte) {
 	}
 }
 
-// inside returns the text below a node.
-func inside(n ast.Node, source []byte) string {
+// textBelow returns the text below a node.
+func textBelow(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, enter bool) (ast.WalkStatus, error) {
 		if text, ok := n.(*ast.Text); ok && enter {

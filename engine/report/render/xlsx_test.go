@@ -24,7 +24,7 @@ func renderWorkbook(t testing.TB, s *content.Source, template string) []byte {
 	return write(t, s, template, FormatXLSX)
 }
 
-func opened(t testing.TB, b []byte) *excelize.File {
+func openWorkbook(t testing.TB, b []byte) *excelize.File {
 	t.Helper()
 	f, err := excelize.OpenReader(bytes.NewReader(b))
 	if err != nil {
@@ -113,7 +113,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	s := reporttest.Sample(66)
-	f := opened(t, renderWorkbook(t, s, content.TemplateFull))
+	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateFull))
 	want := []string{
 		"Cover",
 		"Figures",
@@ -150,7 +150,7 @@ func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
 	}
 	s.Gap.Status = "under_review"
 	s.Catalog.IsStarter = true
-	cover = cells(t, opened(t, renderWorkbook(t, s, content.TemplateFull)), "Cover")
+	cover = cells(t, openWorkbook(t, renderWorkbook(t, s, content.TemplateFull)), "Cover")
 	for _, want := range []string{"DRAFT. The gap analysis (version 2) is under review", "STARTER CATALOG"} {
 		if !strings.Contains(cover, want) {
 			t.Errorf("the cover of a draft lacks %q", want)
@@ -174,7 +174,7 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 // TestWorkbookCanBeWorkedIn checks that the header is frozen and has filters, and that editable
 // cells have their list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
-	f := opened(t, renderWorkbook(t, reporttest.Sample(30), content.TemplateSoA))
+	f := openWorkbook(t, renderWorkbook(t, reporttest.Sample(30), content.TemplateSoA))
 	const name = "Statement of Applicability"
 	panes, err := f.GetPanes(name)
 	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
@@ -218,7 +218,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 	s := reporttest.Sample(66)
 	s.POAMItems[0].RequirementCodes = map[string][]string{"nist-800-53-r5": {"AC-2", "AC-3"}}
 	s.POAMItems[0].VendorDependency = reporttest.Ptr("ERP 7")
-	f := opened(t, renderWorkbook(t, s, content.TemplateFedRAMPPOAM))
+	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateFedRAMPPOAM))
 	if got := f.GetSheetList(); !slices.Equal(got, []string{"Open POA&M Items", "Closed POA&M Items", "Cover", "Source"}) {
 		t.Fatalf("sheets %q", got)
 	}
@@ -264,7 +264,7 @@ func TestLongTextsGoOn(t *testing.T) {
 	s := reporttest.Sample(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
-	f := opened(t, renderWorkbook(t, s, content.TemplateSoA))
+	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateSoA))
 	if !strings.Contains(cells(t, f, "Statement of Applicability"), `[part 1 of 3; continued in the sheet "Long texts", rows 3 to 4]`) {
 		t.Fatal("the cell does not say where it goes on")
 	}

@@ -90,7 +90,7 @@ func TestLabeledPairs(t *testing.T) {
 					yes = append(yes, says)
 				}
 			}
-			area := above(yes, no)
+			area := shareAbove(yes, no)
 			t.Logf(
 				"%s: %.3f of %d and %d; %d of %d not held against each other any more",
 				name,
@@ -131,9 +131,9 @@ func statementScores(t *testing.T, r *runner, library *evidence.Library) map[pai
 	return heard
 }
 
-// above returns how often a number of one list is greater than one of the other, counting equal
+// shareAbove returns how often a number of one list is greater than one of the other, counting equal
 // ones as half.
-func above(yes, no []float64) float64 {
+func shareAbove(yes, no []float64) float64 {
 	won := 0.0
 	for _, y := range yes {
 		for _, n := range no {

@@ -16,7 +16,7 @@ import (
 // keyword search in every task.
 func TestRetrievalFloor(t *testing.T) {
 	longtest.Skip(t)
-	holds(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
+	checkFloors(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
 		"A":                    {NDCG: 0.41, Recall: 0.57},
 		"B":                    {NDCG: 0.79, Recall: 0.81},
 		"C":                    {Success1: 0.58, Success5: 0.90, Success10: 0.94},
@@ -30,7 +30,7 @@ func TestRetrievalWithRequirements(t *testing.T) {
 	if os.Getenv("SERVICE_BENCH") != "open" {
 		t.Skip("set SERVICE_BENCH=open to train on requirement texts too")
 	}
-	holds(t, retrieval.TrainOnOpenTexts, map[string]retrieval.Metrics{
+	checkFloors(t, retrieval.TrainOnOpenTexts, map[string]retrieval.Metrics{
 		"A": {NDCG: 0.44, Recall: 0.59},
 		"B": {NDCG: 0.80, Recall: 0.82},
 		"C": {Success1: 0.58, Success5: 0.89, Success10: 0.94},
@@ -84,7 +84,7 @@ func TestRetrievalSeeds(t *testing.T) {
 	}
 }
 
-func holds(t *testing.T, training retrieval.Training, floors map[string]retrieval.Metrics) {
+func checkFloors(t *testing.T, training retrieval.Training, floors map[string]retrieval.Metrics) {
 	folder := os.DirFS(shareddata.Path(t, "retrieval"))
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: training})
 	if err != nil {
