@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strconv"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -55,10 +57,19 @@ func addClearableFlag[S ~string](f *pflag.FlagSet, p *api.Opt[S], name, usage st
 	}}, name, usage)
 }
 
-// addEnableFlags adds the flags --enable and --disable for *p.
+// addEnableFlags adds the flags --enable and --disable for *p, which stays nil if neither is set.
 func addEnableFlags(cmd *cobra.Command, p **bool, enableUsage, disableUsage string) {
-	cmd.Flags().BoolFunc("enable", enableUsage, func(s string) error { *p = new(s == "true"); return nil })
-	cmd.Flags().BoolFunc("disable", disableUsage, func(s string) error { *p = new(s != "true"); return nil })
+	setTo := func(value bool) func(string) error {
+		return func(s string) error {
+			isSet, err := strconv.ParseBool(s)
+			if isSet {
+				*p = &value
+			}
+			return err
+		}
+	}
+	cmd.Flags().BoolFunc("enable", enableUsage, setTo(true))
+	cmd.Flags().BoolFunc("disable", disableUsage, setTo(false))
 	cmd.MarkFlagsMutuallyExclusive("enable", "disable")
 }
 
