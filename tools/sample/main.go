@@ -38,7 +38,7 @@ type item struct {
 func main() {
 	root := flag.String("root", "..", "the `folder` of the module")
 	seed := flag.String("seed", "", "any text, by custom the hash of the commit")
-	count := flag.Int("n", 40, "how many to draw")
+	count := flag.Uint("n", 40, "how many to draw")
 	answers := flag.Bool("answers", false, "print the folder after each behavior")
 	flag.Parse()
 	if *seed == "" || flag.NArg() != 1 {
@@ -59,8 +59,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "sample:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%d of %d %s, seed %s\n", min(*count, len(items)), len(items), flag.Arg(0), *seed)
-	for i, it := range draw(items, *seed, *count) {
+	fmt.Printf("%d of %d %s, seed %s\n", min(int(*count), len(items)), len(items), flag.Arg(0), *seed)
+	for i, it := range draw(items, *seed, int(*count)) {
 		fmt.Printf("\n%d. %s\n", i+1, it.text)
 	}
 }
