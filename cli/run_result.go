@@ -180,12 +180,17 @@ func (o *runResult) renderEvidenceCaveats(p *print.Page) {
 		p.Title("Note")
 		p.ListItem(0, "No documents were read, so no control is evidenced. This doesn't mean that nothing is implemented.")
 	case len(names) > 0:
+		verb := "are"
+		if len(names) == 1 {
+			verb = "is"
+		}
 		p.Title("Note")
 		p.ListItem(
 			0,
-			"%d of %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
+			"%d of %s %s not in English. The rules read English only, so evidence found only there is not counted; review manually: %s.",
 			len(names),
-			pluralize(read, "document is", "documents are"),
+			pluralize(read, "document", "documents"),
+			verb,
 			joinFirst(names, 5),
 		)
 	}
