@@ -47,7 +47,7 @@ func (b *Blobs) lockForRemoval() (undo func()) {
 }
 
 // Put stores the content of r, at most limit bytes (ErrTooLarge). Put a blob before the transaction
-// that references it; Sweep spares it meanwhile because of its age.
+// that references it; DeleteUnused spares it meanwhile because of its age.
 func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
 	if err := ctx.Err(); err != nil {
 		return Blob{}, err
@@ -73,7 +73,7 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error)
 }
 
 // moveIntoPlace gives a finished file its name. It replaces existing equal content: that repairs
-// damage and resets the age for Sweep.
+// damage and resets the age for DeleteUnused.
 func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	path, err := b.path(blob.SHA256)
 	if err != nil {
@@ -147,9 +147,9 @@ func (b *Blobs) Delete(sha string) error {
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// DeleteUnused removes the blobs for which isUsed returns false and that were last put longer than olderThan
-// ago, and returns them. Compute isUsed in a View started after the last relevant Put; olderThan
-// covers blobs whose transaction is still to come.
+// DeleteUnused removes the blobs for which isUsed returns false and that were last put longer than
+// olderThan ago, and returns them. Compute isUsed in a View started after the last relevant Put;
+// olderThan covers blobs whose transaction is still to come.
 func (b *Blobs) DeleteUnused(ctx context.Context, isUsed func(sha string) bool, olderThan time.Duration) ([]Blob, error) {
 	var swept []Blob
 	limit := b.clock().Add(-olderThan)

@@ -101,7 +101,7 @@ func (s *untypedTable) encodeHeader(r any) ([]byte, error) {
 }
 
 // marshalWithBody returns the stored bytes of a record with an encoded body: a reference to the body
-// if it is stored under key, else the whole record.
+// if it is stored under bodyKey, else the whole record.
 func (s *untypedTable) marshalWithBody(r any, b recordBody, bodyKey []byte) ([]byte, error) {
 	if b.block == nil {
 		return s.codec.marshal(r)

@@ -34,6 +34,8 @@ func (db *DB) migrate(ctx context.Context) error {
 	switch {
 	case db.meta.Format > formatVersion:
 		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerSchema, db.meta.Format, formatVersion)
+	case db.meta.Format < formatVersion:
+		return fmt.Errorf("%w (its format is %d, this program knows %d)", ErrOldFormat, db.meta.Format, formatVersion)
 	case db.meta.Schema > want:
 		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
 	case db.meta.Schema == want && current:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -368,4 +369,21 @@ func FuzzRestore(f *testing.F) {
 			t.Fatalf("files outside: %v", entries)
 		}
 	})
+}
+
+// TestOtherFormats checks that a database in another format is refused, says whether it is too old or
+// too new, and stays as it was.
+func TestOtherFormats(t *testing.T) {
+	for format, want := range map[int]error{1: ErrOldFormat, 2: ErrOldFormat, formatVersion + 1: ErrNewerSchema} {
+		o := options(t.TempDir())
+		db := open(t, o)
+		meta := db.meta
+		meta.Format = format
+		update(t, db, func(tx *Tx) error { return tx.putMeta(metaKey, meta) })
+		is(t, "Close", db.Close(), nil)
+		for range 2 {
+			_, err := Open(t.Context(), o)
+			is(t, fmt.Sprintf("format %d", format), err, want)
+		}
+	}
 }

@@ -150,7 +150,7 @@ func (t *tableSet) rebuildStaleIndexes(ctx context.Context, tx *Tx) (rebuilt []s
 	return rebuilt, t.checkNoUndeclaredTables(tx)
 }
 
-// areIndexesCurrent reports whether rebuildIndexes would have nothing to do.
+// areIndexesCurrent reports whether rebuildStaleIndexes would have nothing to do.
 func (t *tableSet) areIndexesCurrent(tx *Tx) (bool, error) {
 	for _, d := range t.sorted {
 		var have []string

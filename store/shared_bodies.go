@@ -44,7 +44,7 @@ func (s *untypedTable) sharedBodyKey(primary []byte, r any, b recordBody) ([]byt
 	return k.b, k.err
 }
 
-// encodeSharedRecord returns the bytes of a record whose body is stored under key.
+// encodeSharedRecord returns the bytes of a record whose body is stored under bodyKey.
 func encodeSharedRecord(mark byte, bodyKey, header []byte) []byte {
 	out := make([]byte, 0, 1+binary.MaxVarintLen16+len(bodyKey)+len(header))
 	out = binary.AppendUvarint(append(out, mark|markShared), uint64(len(bodyKey)))

@@ -78,8 +78,9 @@ type databaseMeta struct {
 	Secret  string    `json:"secret"` // seals cursors
 }
 
-// formatVersion is the version of keys, marks and built-in tables.
-const formatVersion = 1
+// formatVersion is the version of keys, marks and built-in tables. Versions 1 and 2 were used before the
+// first release and can't be read.
+const formatVersion = 3
 
 var metaKey = K("database")
 
@@ -92,7 +93,7 @@ const (
 )
 
 // Open opens the data folder and creates a database or, after a backup, migrates an old one to the
-// program's schema. Errors: ErrLocked, ErrNewerSchema, ErrInvalidSchema, ErrUnknownTable,
+// program's schema. Errors: ErrLocked, ErrNewerSchema, ErrOldFormat, ErrInvalidSchema, ErrUnknownTable,
 // ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := o.validate(); err != nil {

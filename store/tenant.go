@@ -63,7 +63,7 @@ func (s *untypedTable) prependTenant(org string, key []any) ([]any, error) {
 	return append([]any{org}, key...), nil
 }
 
-// fullTenantKey works like tenantParts for a complete key.
+// fullTenantKey works like prependTenant for a complete key.
 func (s *untypedTable) fullTenantKey(org string, key []any) (Key, error) {
 	if len(key) == 0 {
 		return Key{}, fmt.Errorf("%s: %w: it has no parts behind the organization", s.def.name, ErrBadKey)
