@@ -123,7 +123,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	}
 	j.Evidence = mergeDuplicateQuotes(j.Evidence)
 	if len(verdicts) > 0 {
-		j.Ratio = roundToThousandths(total / float64(len(verdicts)))
+		j.Ratio = RoundToThousandths(total / float64(len(verdicts)))
 	}
 	j.Coverage = coverageLevel(j.Ratio)
 	j.Operation = operated > 0
@@ -402,13 +402,13 @@ func computeConfidence(j Judgement, all []statementVerdict, scores float64, bear
 		if foreign > 0 {
 			v = min(v, 0.3)
 		}
-		return roundToThousandths(max(0.2, v))
+		return RoundToThousandths(max(0.2, v))
 	case api.Planned, api.NotImplemented:
 		v := 0.0
 		for _, f := range all {
 			v = max(v, f.score)
 		}
-		return roundToThousandths(min(0.9, 0.3+0.55*v))
+		return RoundToThousandths(min(0.9, 0.3+0.55*v))
 	}
 	mean := scores / float64(max(1, bearing))
 	v := 0.2 + 0.6*mean
@@ -428,5 +428,5 @@ func computeConfidence(j Judgement, all []statementVerdict, scores float64, bear
 	if j.Implementation == api.PartiallyImplemented {
 		v -= 0.1
 	}
-	return roundToThousandths(min(0.95, max(0.15, v)))
+	return RoundToThousandths(min(0.95, max(0.15, v)))
 }

@@ -194,7 +194,8 @@ const maxFullWeight = 7.0
 
 // newPreparedStatement returns a statement of a control with the given topic.
 func newPreparedStatement(requirement string, topic []text.Concept) *preparedStatement {
-	d := &preparedStatement{text: requirement, topic: topic, stance: text.StanceOf(requirement), concepts: text.Concepts(requirement)}
+	r := text.ReadRequirement(requirement)
+	d := &preparedStatement{text: requirement, topic: topic, stance: r.Stance, concepts: r.Concepts, quantities: r.Quantities}
 	d.documentOnly, d.inTopic = true, make([]bool, len(d.concepts))
 	for _, t := range d.concepts {
 		d.documentOnly = d.documentOnly && !t.IsAction
@@ -209,9 +210,8 @@ func newPreparedStatement(requirement string, topic []text.Concept) *preparedSta
 	for i, t := range d.concepts {
 		d.inTopic[i] = !t.IsAction && slices.ContainsFunc(topic, func(a text.Concept) bool { return a.ID == t.ID })
 	}
-	d.quantities = text.Quantities(requirement)
 	d.asksBefore = beforePattern.MatchString(requirement) && !afterPattern.MatchString(requirement)
-	for _, w := range text.Words(requirement) {
+	for _, w := range r.Words {
 		switch w {
 		case "exception", "exceptions", "exemption", "exemptions", "waiver", "waivers", "deviation", "deviations":
 			d.aboutLimits, d.asksExceptions = true, true

@@ -153,7 +153,7 @@ func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
 }
 
-// slowerRecord returns the record of a longer time than the limit stated in yes, or nil if there is
+// slowerRecord returns the record of a longer time than the limit stated in rule, or nil if there is
 // none.
 func slowerRecord(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
 	limit, ok := rule.sentence().TimeLimit()
@@ -232,7 +232,7 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 		odd, f.hasException = &verdicts[i], true
 	}
 	set := func(verdict string, on *passageVerdict, reason string) {
-		f.verdict, f.basis, f.reason, f.score = verdict, on, reason, roundToThousandths(on.coverage)
+		f.verdict, f.basis, f.reason, f.score = verdict, on, reason, RoundToThousandths(on.coverage)
 	}
 	switch {
 	case yes != nil && no != nil && f.statement.isMinorDenial(no, yes):

@@ -190,7 +190,7 @@ func applyWholeControlVerdict(all []statementVerdict, denial, plan *passageVerdi
 				continue
 			}
 		}
-		f.verdict, f.basis, f.reason, f.score = subject.verdict, subject, subject.reason, roundToThousandths(subject.coverage)
+		f.verdict, f.basis, f.reason, f.score = subject.verdict, subject, subject.reason, RoundToThousandths(subject.coverage)
 		f.quoted = []passageVerdict{*subject}
 	}
 }

@@ -202,8 +202,8 @@ var negatedVerbPattern = lazyregexp.New(`(?i)\b(?:does not|do not|doesn.t|don.t|
 
 var trailingNegationPattern = lazyregexp.New(`(?i)(?:\bnot|n.t|\bnever)$`)
 
-// deniesTrait reports whether a sentence denies the trait whose name starts at m[0]: true for "we do not
-// develop software", false for "customer data is not stored on laptops".
+// deniesTrait reports whether a sentence denies the trait whose name starts at traitMatch[0]: true
+// for "we do not develop software", false for "customer data is not stored on laptops".
 func deniesTrait(sentence string, traitMatch []int) bool {
 	before := strings.TrimRight(sentence[:traitMatch[0]], " ")
 	if traitDenialPattern.MatchString(before) {

@@ -593,8 +593,9 @@ func (r passageVerdict) toEvidence(statementText string) api.Evidence {
 	return api.Evidence{
 		ChunkID: p.ChunkID, DocumentID: p.DocumentID, DocumentTitle: title, Filename: p.Filename,
 		HeadingPath: append([]string{}, p.HeadingPath...), Locator: p.Locator, Quote: r.quote,
-		Score: roundToThousandths(r.coverage), SHA256: p.SHA256, Statement: statementText, Stance: stanceOf[r.verdict],
+		Score: RoundToThousandths(r.coverage), SHA256: p.SHA256, Statement: statementText, Stance: stanceOf[r.verdict],
 	}
 }
 
-func roundToThousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
+// RoundToThousandths rounds a ratio or confidence as it is stored.
+func RoundToThousandths(f float64) float64 { return math.Round(f*1000) / 1000 }

@@ -69,7 +69,7 @@ func requirementSet(s string) map[string]bool {
 }
 
 // CMMCRequirementCost returns the points deducted if a NIST SP 800-171 requirement isn't met. CUI
-// encryption costs 5 if nothing is encrypted, and 3 if partly is set: encrypted, but not with a
+// encryption costs 5 if nothing is encrypted, and 3 if partlyMet is set: encrypted, but not with a
 // validated module.
 func CMMCRequirementCost(requirement string, partlyMet bool) int {
 	switch {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -65,9 +66,18 @@ func TestFinding(t *testing.T) {
 	}
 }
 
+// noEvidence finds nothing.
+type noEvidence struct{}
+
+func (noEvidence) Find(context.Context, string, int) ([]judge.Passage, error) { return nil, nil }
+
 func TestNotEvidencedIsNeverNotImplemented(t *testing.T) {
 	c := weighted(9)
-	item := judge.DraftSoAItem(c, nil, judge.Judgement{Implementation: api.NotEvidenced, Coverage: api.CoverageAbsent, Reason: "No supporting evidence was found."}, judge.Inclusion{Applicability: api.Applicable})
+	j, err := judge.Evaluate(t.Context(), c, noEvidence{}, judge.Options{Today: today})
+	if err != nil || j.Implementation != api.NotEvidenced {
+		t.Fatalf("%v, %v", j.Implementation, err)
+	}
+	item := judge.DraftSoAItem(c, nil, j, judge.Inclusion{Applicability: api.Applicable})
 	f, _ := DraftFinding(c, item, nil)
 	all := strings.ToLower(
 		strings.Join(

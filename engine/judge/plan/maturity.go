@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -97,7 +96,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	if m.Assessed {
 		m.Evidence = append(m.Evidence, item.Evidence...)
 		if m.Level >= 4 {
-			m.Confidence = math.Round(900*m.Confidence) / 1000 // based on words, not on the metrics themselves
+			m.Confidence = judge.RoundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
 		}
 	}
 	SetLevelCriteria(&m, c)

@@ -50,7 +50,7 @@ const (
 	MaxBytes     = 64 << 10 // bytes
 )
 
-// Analyze analyzes the sentences of a passage. Deadlines after year are plans; year is 0 if unknown.
+// Analyze analyzes the sentences of a passage. Deadlines after currentYear are plans; it is 0 if unknown.
 func Analyze(text string, currentYear int) *Analysis {
 	a := &Analysis{Text: text, IsEnglish: true}
 	text = blankStrikethrough(text[:min(len(text), MaxBytes)])
@@ -119,8 +119,8 @@ var decisionPattern = lazyregexp.NewPrefiltered(
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// applyDecisionsToProposals applies a decision such as "Rejected for now" to the verbless words before it: "Encryption of mail.
-// Rejected for now."
+// applyDecisionsToProposals applies a decision such as "Rejected for now" to the verbless words
+// before it: "Encryption of mail. Rejected for now."
 func applyDecisionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]

@@ -26,8 +26,10 @@ var recurrenceConcepts = wordSet("annual quarter month week daili") // the conce
 
 // Concepts returns the concepts that a text names, in its order: the longest phrases, and the words
 // outside them.
-func Concepts(text string) []Concept {
-	l, words := sharedLexicon(), splitWords(text)
+func Concepts(text string) []Concept { return findConcepts(text, splitWords(text)) }
+
+func findConcepts(text string, words []word) []Concept {
+	l := sharedLexicon()
 	var out []Concept
 	seen := make(map[uint64]bool)
 	add := func(name string, from, to int, weight float64) {

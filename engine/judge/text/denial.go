@@ -341,7 +341,7 @@ var genericDenialObjects = wordSet(
 )
 
 // DeniesAny reports whether what a sentence denies is one of the concepts: "we don't notify users of
-// flaws" doesn't deny finding flaws. alone is set if the sentence is read without the previous one;
+// flaws" doesn't deny finding flaws. isReadAlone is set if the sentence is read without the previous one;
 // "they don't require it" then denies nothing.
 func (s *Sentence) DeniesAny(isReadAlone bool, concepts ...[]Concept) bool {
 	words := splitWords(s.Text)

@@ -41,7 +41,7 @@ func JoinAnd(words []string) string {
 // JoinOr lists words as "a, b or c".
 func JoinOr(words []string) string { return joinLast(words, " or ") }
 
-// joinLast joins words with commas, and the last with the separator last.
+// joinLast joins words with commas, and the last word with lastSeparator.
 func joinLast(words []string, lastSeparator string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

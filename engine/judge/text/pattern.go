@@ -167,8 +167,8 @@ func triggeredPatternMask(text string, words []word) int {
 	return mask
 }
 
-// readPatterns sets the fields of s that depend on patterns. Deadlines after year are plans; year is 0
-// if unknown.
+// readPatterns sets the fields of s that depend on patterns. Deadlines after currentYear are plans;
+// it is 0 if unknown.
 func readPatterns(s *Stance, text string, words []word, currentYear int) {
 	possible := triggeredPatternMask(text, words)
 	if possible&triggersPlaceholder != 0 {
@@ -362,7 +362,7 @@ var validityPattern = lazyregexp.New(
 // are going to see patients".
 var relativeEndPattern = lazyregexp.New(`(?i)\b(?:who|that|which) $`)
 
-// isDueDateReference reports whether the match m only refers to a due date, as in "did not complete it
+// isDueDateReference reports whether a match only refers to a due date, as in "did not complete it
 // by the due date of 30 June", and plans nothing.
 func isDueDateReference(text string, match []int) bool {
 	return strings.HasSuffix(strings.TrimRight(strings.ToLower(text[match[0]:match[1]]), ": "), "date") &&
@@ -379,7 +379,7 @@ var plannedMannerPattern = lazyregexp.New(
 
 var obligationPrefixPattern = lazyregexp.New(`(?i)\b(?:has|have|had|needs?|ought|required|requires?|is|are)\s*$`)
 
-// isObligation reports whether the match m is a "to be …" after "has", "needs", "is" or the like,
+// isObligation reports whether a match is a "to be …" after "has", "needs", "is" or the like,
 // which is a rule and no blank or plan.
 func isObligation(text string, match []int) bool {
 	return strings.HasPrefix(strings.ToLower(text[match[0]:match[1]]), "to be") && obligationPrefixPattern.MatchString(text[:match[0]])

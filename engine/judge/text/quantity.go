@@ -73,12 +73,6 @@ var (
 	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
-// Quantities returns the times and counts in a text.
-func Quantities(text string) []Quantity {
-	out, _ := parseQuantities(text, splitWords(text))
-	return out
-}
-
 // parseQuantities returns the times and counts in a sentence, and its years.
 func parseQuantities(text string, words []word) ([]Quantity, []int) {
 	var out []Quantity

@@ -82,7 +82,7 @@ var retractionWords = []string{
 }
 
 // parseStance returns the stance of the sentence text and sets the clauses of its words. Deadlines
-// after year are plans; year is 0 if unknown.
+// after currentYear are plans; it is 0 if unknown.
 func parseStance(text string, words []word, currentYear int) Stance {
 	s := Stance{ClauseCount: assignClauses(text, words)}
 	if len(words) == 0 {
@@ -113,8 +113,24 @@ func parseStance(text string, words []word, currentYear int) Stance {
 	return s
 }
 
-// StanceOf returns the stance of a sentence in which no date counts as future.
-func StanceOf(text string) Stance { return parseStance(text, splitWords(text), 0) }
+// Requirement is what a sentence requires, as read by ReadRequirement.
+type Requirement struct {
+	Stance     Stance // no date counts as future
+	Concepts   []Concept
+	Quantities []Quantity
+	Words      []string // in lower case
+}
+
+// ReadRequirement reads a sentence that requires something.
+func ReadRequirement(text string) Requirement {
+	words := splitWords(text)
+	r := Requirement{Concepts: findConcepts(text, words), Stance: parseStance(text, words, 0)}
+	r.Quantities, _ = parseQuantities(text, words)
+	for _, w := range words {
+		r.Words = append(r.Words, w.text)
+	}
+	return r
+}
 
 const minClosedWords = 4 // words
 
@@ -240,8 +256,8 @@ func isImperative(words []word, i int) bool {
 	return true
 }
 
-// isInClauseAfterEverything reports whether the "no" or "nobody" at i only identifies which of all things are
-// meant: "everything that no rule allows is dropped", "anything which nobody ordered".
+// isInClauseAfterEverything reports whether the "no" or "nobody" at i only identifies which of all
+// things are meant: "everything that no rule allows is dropped", "anything which nobody ordered".
 func isInClauseAfterEverything(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "that" && prev != "which" {
 		return false
@@ -273,8 +289,8 @@ func isParentheticalNot(words []word, i int) bool {
 	return length <= 4 && !isParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
-// isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause whose noun has a verb of
-// its own: "accounts nobody used are disabled".
+// isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause whose noun
+// has a verb of its own: "accounts nobody used are disabled".
 func isNobodyInRelativeClause(words []word, i int) bool {
 	if i == 0 || words[i-1].clause != words[i].clause || len(words[i-1].text) < 3 || stopWords[words[i-1].text] ||
 		auxiliaryVerbs[words[i-1].text] ||
