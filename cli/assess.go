@@ -52,49 +52,35 @@ func (a *app) assessList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			used := a.readSavedState().LastAssessments[a.savedStateKey()]
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, one := range all.Data {
-					mark := ""
-					if one.ID == used {
-						mark = "*"
-					}
-					rows = append(
-						rows,
-						[]string{
-							mark,
-							one.Name,
-							string(one.State),
-							fmt.Sprintf("%d%%", one.Progress),
-							joinFirst(one.Frameworks, 2),
-							fmt.Sprint(one.Counts.Documents),
-							fmt.Sprint(one.Counts.Findings),
-							formatDay(one.UpdatedAt),
-							one.ID,
-						},
-					)
+			columns := []print.Column{
+				column(""),
+				column("name"),
+				column("state"),
+				number("progress"),
+				optional(column("frameworks")),
+				optional(number("documents")),
+				optional(number("gaps")),
+				optional(fixed("changed")),
+				fixed("id"),
+			}
+			return printList(a, all, columns, func(one api.Assessment) []string {
+				mark := ""
+				if one.ID == used {
+					mark = "*"
 				}
-				p.Table([]print.Column{
-					column(""),
-					column("name"),
-					column("state"),
-					number("progress"),
-					optional(column("frameworks")),
-					optional(number("documents")),
-					optional(number("gaps")),
-					optional(fixed("changed")),
-					fixed("id"),
-				}, rows)
-				renderTextIfEmpty(
-					p,
-					len(rows),
-					"No assessments yet. Create one with `%s`, or try `%s`.",
-					a.suggestedCommandLine("assess run DIR"),
-					a.suggestedCommandLine("demo"),
-				)
-			})
+				return []string{
+					mark,
+					one.Name,
+					string(one.State),
+					fmt.Sprintf("%d%%", one.Progress),
+					joinFirst(one.Frameworks, 2),
+					fmt.Sprint(one.Counts.Documents),
+					fmt.Sprint(one.Counts.Findings),
+					formatDay(one.UpdatedAt),
+					one.ID,
+				}
+			}, "No assessments yet. Create one with `%s`, or try `%s`.", a.suggestedCommandLine("assess run DIR"), a.suggestedCommandLine("demo"))
 		},
 	}
 	addChoiceFlag(cmd.Flags(), &in.State, "state", api.States(), "only assessments in this state")

@@ -138,39 +138,28 @@ func (a *app) auditList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer a.noteMoreResults(len(all.Data), all.Pagination)
-			return a.out.Print(all, func(p *print.Page) {
-				var rows [][]string
-				for _, e := range all.Data {
-					rows = append(
-						rows,
-						[]string{
-							fmt.Sprint(e.Sequence),
-							formatTime(e.At),
-							e.Actor.Name,
-							e.Action,
-							joinNonEmpty(e.ResourceType, e.ResourceID),
-							e.Outcome,
-						},
-					)
+			columns := []print.Column{
+				fixedNumber("no"),
+				fixed("at"),
+				column("who"),
+				column("action"),
+				column("what"),
+				fixed("outcome"),
+			}
+			row := func(e api.AuditEvent) []string {
+				return []string{
+					fmt.Sprint(e.Sequence),
+					formatTime(e.At),
+					e.Actor.Name,
+					e.Action,
+					joinNonEmpty(e.ResourceType, e.ResourceID),
+					e.Outcome,
 				}
-				p.Table(
-					[]print.Column{
-						fixedNumber("no"),
-						fixed("at"),
-						column("who"),
-						column("action"),
-						column("what"),
-						fixed("outcome"),
-					},
-					rows,
-				)
-				if hasGivenFilterFlags(cmd) {
-					renderTextIfEmpty(p, len(rows), "No events match; `%s` lists all.", a.suggestedCommandLine("audit list"))
-					return
-				}
-				renderTextIfEmpty(p, len(rows), "No events yet.")
-			})
+			}
+			if hasGivenFilterFlags(cmd) {
+				return printList(a, all, columns, row, "No events match; `%s` lists all.", a.suggestedCommandLine("audit list"))
+			}
+			return printList(a, all, columns, row, "No events yet.")
 		},
 	}
 	addAuditFilters(cmd.Flags(), &in.AuditFilter)

@@ -46,7 +46,7 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 		return nil, err
 	} else if len(l.Data) > 0 {
 		r.Versions[api.GateSoA] = &l.Data[0].DeliverableVersion
-		items, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: l.Data[0].ID}}, listFlags{})
+		items, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: l.Data[0].ID}})
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (a *app) readCheckRecords(ctx context.Context, one *api.Assessment) (*check
 		return nil, err
 	} else if len(l.Data) > 0 {
 		r.Versions[api.GateMaturity] = &l.Data[0].DeliverableVersion
-		scores, err := a.listScores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: l.Data[0].ID}}, listFlags{})
+		scores, err := fetchAll(ctx, a, api.ListMaturityScores, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: l.Data[0].ID}})
 		if err != nil {
 			return nil, err
 		}

@@ -80,8 +80,8 @@ they are set; with --all, unset ones as well.`,
 	return cmd
 }
 
-// effectiveSettings returns all settings, in the order of the help text; with all, also unset
-// variables.
+// effectiveSettings returns all settings, in the order of the help text; with includeUnset, also
+// unset variables.
 func (a *app) effectiveSettings(cmd *cobra.Command, includeUnset bool) (out []effectiveSetting) {
 	pf := cmd.Root().PersistentFlags()
 	file, _ := a.configFilePath(pf.Lookup("config").Value.String())

@@ -87,34 +87,27 @@ func (d deliverable[V]) versionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.out.Print(l, func(p *print.Page) {
-				var rows [][]string
-				for i := range l.Data {
-					h := d.header(&l.Data[i])
-					rows = append(
-						rows,
-						[]string{
-							fmt.Sprint(h.VersionNumber),
-							humanize(h.Status),
-							fmt.Sprint(h.ItemCount),
-							formatTime(h.CreatedAt),
-							orEmpty(h.ApprovedBy),
-							h.Method,
-							h.ID,
-						},
-					)
+			columns := []print.Column{
+				fixedNumber("version"),
+				fixed("status"),
+				number("items"),
+				optional(fixed("created")),
+				optional(column("approved by")),
+				optional(column("method")),
+				fixed("id"),
+			}
+			return printList(a, l, columns, func(v V) []string {
+				h := d.header(&v)
+				return []string{
+					fmt.Sprint(h.VersionNumber),
+					humanize(h.Status),
+					fmt.Sprint(h.ItemCount),
+					formatTime(h.CreatedAt),
+					orEmpty(h.ApprovedBy),
+					h.Method,
+					h.ID,
 				}
-				p.Table([]print.Column{
-					fixedNumber("version"),
-					fixed("status"),
-					number("items"),
-					optional(fixed("created")),
-					optional(column("approved by")),
-					optional(column("method")),
-					fixed("id"),
-				}, rows)
-				renderTextIfEmpty(p, len(rows), "No versions yet. Continue with `%s`.", a.suggestedCommandLine("assess run"))
-			})
+			}, "No versions yet. Continue with `%s`.", a.suggestedCommandLine("assess run"))
 		},
 	}
 }

@@ -115,8 +115,8 @@ func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Docum
 	return fileChanged, &m.docs[found]
 }
 
-// syncDocumentsWithFolders uploads new and changed files from folders and follows renames. Documents whose files
-// are missing are reported, and deleted only if remove is set.
+// syncDocumentsWithFolders uploads new and changed files from folders and follows renames.
+// Documents whose files are missing are reported, and deleted only if remove is set.
 func (a *app) syncDocumentsWithFolders(
 	ctx context.Context,
 	assessment string,
@@ -225,8 +225,8 @@ func (a *app) syncDocumentWithFile(
 	return nil
 }
 
-// listOrRemoveMissing finds documents whose files no longer exist in the folders, and deletes them if
-// remove is set. Documents under a skipped path do not count as missing.
+// listOrRemoveMissing finds documents whose files no longer exist in the folders, and deletes them
+// if removeMissing is set. Documents under a skipped path do not count as missing.
 func (a *app) listOrRemoveMissing(ctx context.Context, m *fileMatcher, prefixes []string, removeMissing bool, out *docSyncResult) error {
 	for _, d := range m.docs {
 		inFolders := slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(d.Path, p) })

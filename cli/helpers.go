@@ -73,7 +73,7 @@ func formatCounts[S ~string](counts map[S]int, order []S) string {
 	return strings.Join(parts, ", ")
 }
 
-// renderTextIfEmpty prints a text, if there is one, if n, the length of a list, is 0.
+// renderTextIfEmpty prints a text, unless it is empty, if count is 0.
 func renderTextIfEmpty(p *print.Page, count int, format string, args ...any) {
 	if count == 0 && format != "" {
 		p.Text(format, args...)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +93,7 @@ func (a *app) integrationIssueLinks() *cobra.Command {
 	}
 	addChoiceFlag(
 		cmd.Flags(), &in.Status, "status", issueLinkStatuses,
-		"only with this status: creating, linked, conflict, failed, gone or dropped")
+		"only with this status: "+strings.Join(issueLinkStatuses, ", "))
 	l.addFlags(cmd, 0)
 	return cmd
 }

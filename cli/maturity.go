@@ -39,14 +39,6 @@ improving) based on the evidence, with reasons and the requirements of the next 
 	}, maturityVersions.commands(a)...)...)
 }
 
-func (a *app) listScores(
-	ctx context.Context,
-	in api.MaturityScoresInput,
-	l listFlags,
-) (*api.List[api.MaturityScore], error) {
-	return fetchList(ctx, a, api.ListMaturityScores, &in, l)
-}
-
 func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetMaturityScore, &api.MaturityScoreInput{MaturityScoreID: ref})
@@ -56,10 +48,10 @@ func (a *app) findScore(ctx context.Context, ref string) (*api.MaturityScore, er
 		return nil, err
 	}
 	in := api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}, ControlCode: ref}
-	l, err := a.listScores(ctx, in, listFlags{})
+	l, err := fetchAll(ctx, a, api.ListMaturityScores, &in)
 	if err == nil && len(l.Data) == 0 {
 		in.ControlCode = "" // fetch all, to suggest similar ones
-		l, err = a.listScores(ctx, in, listFlags{})
+		l, err = fetchAll(ctx, a, api.ListMaturityScores, &in)
 	}
 	if err != nil {
 		return nil, err
@@ -182,7 +174,7 @@ func (a *app) maturityListScores() *cobra.Command {
 			if below {
 				in.BelowTarget = "true"
 			}
-			all, err := a.listScores(cmd.Context(), in, l)
+			all, err := fetchList(cmd.Context(), a, api.ListMaturityScores, &in, l)
 			if err != nil {
 				return a.withFilterHint(err)
 			}

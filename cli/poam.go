@@ -49,17 +49,13 @@ later changes are recorded next to them.`,
 	}, poamVersions.commands(a)...)...)
 }
 
-func (a *app) listPOAMItems(ctx context.Context, in api.POAMItemsInput, l listFlags) (*api.List[api.POAMItem], error) {
-	return fetchList(ctx, a, api.ListPOAMItems, &in, l)
-}
-
 // findPOAMItem returns the item of the newest version with the given code, id or control.
 func (a *app) findPOAMItem(ctx context.Context, ref string) (*api.POAMItem, error) {
 	id, err := poamVersions.fetchNewestVersionID(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, listFlags{})
+	l, err := fetchAll(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}})
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +231,7 @@ func (a *app) poamListItems() *cobra.Command {
 				return err
 			}
 			in.POAMVersionID = id
-			all, err := a.listPOAMItems(cmd.Context(), in, l)
+			all, err := fetchList(cmd.Context(), a, api.ListPOAMItems, &in, l)
 			if err != nil {
 				return a.withFilterHint(err)
 			}
@@ -278,7 +274,7 @@ func (a *app) poamListItems() *cobra.Command {
 // explainUnplanned explains why no item covers a control and what to do about it. It returns
 // fallback if there is nothing to add.
 func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallback string) string {
-	items, err := a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
+	items, err := fetchList(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
 	if err != nil || len(items.Data) > 0 { // excluded by another filter
 		return fallback
 	}
@@ -350,11 +346,7 @@ func (a *app) poamEdit() *cobra.Command {
 			}
 			l := &api.List[api.POAMItem]{}
 			if b.DueDate != nil {
-				if l, err = a.listPOAMItems(
-					cmd.Context(),
-					api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}},
-					listFlags{},
-				); err != nil {
+				if l, err = fetchAll(cmd.Context(), a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: i.VersionID}}); err != nil {
 					return err
 				}
 			}

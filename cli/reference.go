@@ -205,25 +205,20 @@ func (a *app) findRequirement(ctx context.Context, version string, m *api.Mappin
 }
 
 func renderMappingTable(p *print.Page, maps []api.Mapping, label func(*api.Mapping) string, title string) {
-	var rows [][]string
-	for i := range maps {
-		m := &maps[i]
+	columns := []print.Column{
+		fixed(title),
+		fixed("relationship"),
+		number("strength"),
+		column("rationale"),
+		optional(column("source")),
+	}
+	renderTable(p, maps, columns, func(m api.Mapping) []string {
 		strength := ""
 		if m.Strength != nil {
 			strength = fmt.Sprint(*m.Strength)
 		}
-		rows = append(rows, []string{label(m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source})
-	}
-	p.Table(
-		[]print.Column{
-			fixed(title),
-			fixed("relationship"),
-			number("strength"),
-			column("rationale"),
-			optional(column("source")),
-		},
-		rows,
-	)
+		return []string{label(&m), orEmpty(m.Relationship), strength, orEmpty(m.Rationale), m.Source}
+	})
 }
 
 // readHazardTitles returns the titles of a control's risks and threats by code.

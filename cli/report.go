@@ -390,7 +390,7 @@ func (a *app) reportTemplates() *cobra.Command {
 				p.Blank()
 				p.Text(
 					"Formats: pdf, html, docx, xlsx, md and json; csv for one deliverable; oscal for " +
-						"full, soa, " + "gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
+						"full, soa, gap_analysis, poam and assessment_plan; xlsx for fedramp_poam and emass_poam.",
 				)
 			})
 		},

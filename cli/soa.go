@@ -53,11 +53,6 @@ analyzed only after an owner or admin has approved it.`,
 	}, soaVersions.commands(a)...)...)
 }
 
-// listSoAItems returns the items of a version.
-func (a *app) listSoAItems(ctx context.Context, in api.SoAItemsInput, l listFlags) (*api.List[api.SoAItem], error) {
-	return fetchList(ctx, a, api.ListSoAItems, &in, l)
-}
-
 // findSoAItem returns the item of the newest version with the given control code or id. If ref is a
 // requirement, the error holds the controls that cover it.
 func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error) {
@@ -69,17 +64,17 @@ func (a *app) findSoAItem(ctx context.Context, ref string) (*api.SoAItem, error)
 	if !uuidPattern.MatchString(ref) {
 		in.ControlCode = ref
 	}
-	l, err := a.listSoAItems(ctx, in, listFlags{})
+	l, err := fetchAll(ctx, a, api.ListSoAItems, &in)
 	if err != nil {
 		return nil, err
 	}
 	if len(l.Data) == 0 {
-		answer, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: in.SoAInput, Requirement: ref}, listFlags{})
+		answer, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: in.SoAInput, Requirement: ref})
 		if err == nil && len(answer.Data) > 0 {
 			return nil, &requirementNotControlError{ref, answer}
 		}
 		in.ControlCode = "" // fetch all, to suggest similar ones
-		if l, err = a.listSoAItems(ctx, in, listFlags{}); err != nil {
+		if l, err = fetchAll(ctx, a, api.ListSoAItems, &in); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +131,7 @@ func (a *app) soaShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			items, err := a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}}, listFlags{})
+			items, err := fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: v.ID}})
 			if err != nil {
 				return err
 			}
@@ -224,7 +219,7 @@ func (a *app) soaItems() *cobra.Command {
 			if review {
 				in.NeedsReview = "true"
 			}
-			items, err := a.listSoAItems(cmd.Context(), in, l)
+			items, err := fetchList(cmd.Context(), a, api.ListSoAItems, &in, l)
 			if err != nil {
 				return a.withFilterHint(err)
 			}

@@ -170,7 +170,7 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 		return withHint(
 			err,
 			"%s no longer knows this clone; your local data is kept. If the assessment was deleted there, detach "+
-				"this one with "+"`service sync detach` and publish it again with `service sync publish %s`; "+
+				"this one with `service sync detach` and publish it again with `service sync publish %s`; "+
 				"if syncing was ended there, make a new clone in a separate folder: `service --data FOLDER sync clone %s %s`",
 			st.Server,
 			st.Server,
@@ -188,7 +188,7 @@ func withRemoteHint(err error, st *api.SyncStatus) error {
 		return withHint(
 			err,
 			"your local changes are kept. If %s is no longer a member there, an owner or admin can sign in on "+
-				"this machine "+"(`service login %s`) and run `service sync`; the changes then await a decision there",
+				"this machine (`service login %s`) and run `service sync`; the changes then await a decision there",
 			st.Account,
 			st.Server,
 		)

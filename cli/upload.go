@@ -120,7 +120,7 @@ func (a *app) warnSlowUploadOnce(remaining, perMinute int) {
 		duration = fmt.Sprintf("%d hours", (minutes+59)/60)
 	}
 	a.progress.Notice(
-		"The server accepts %d files a minute per user or key: the remaining %d take about %s."+
+		"The server accepts %d files a minute per user or key: the remaining %d take about %s. "+
 			"You can interrupt and run the same command again to continue. The server's operator can raise the limit:\n"+
 			"  service daemon --rate-limit documents=600",
 		perMinute,

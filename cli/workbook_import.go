@@ -41,7 +41,7 @@ func patchItem[In, I any](ctx context.Context, a *app, op api.Op[In, I], in *In,
 var soaWorkbook = workbookImporter[api.SoAVersion, api.SoAItem]{
 	deliverable: soaVersions, layouts: []string{"soa"}, fields: workbook.SoAFields,
 	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.SoAItem], error) {
-		return a.listSoAItems(ctx, api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}}, listFlags{})
+		return fetchAll(ctx, a, api.ListSoAItems, &api.SoAItemsInput{SoAInput: api.SoAInput{SoAVersionID: id}})
 	},
 	item: func(i *api.SoAItem) *api.Item { return &i.Item },
 	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.SoAItem, error) {
@@ -65,7 +65,7 @@ var gapWorkbook = workbookImporter[api.GapVersion, api.Finding]{
 var maturityWorkbook = workbookImporter[api.MaturityVersion, api.MaturityScore]{
 	deliverable: maturityVersions, layouts: []string{"maturity"}, fields: workbook.ScoreFields,
 	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.MaturityScore], error) {
-		return a.listScores(ctx, api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}}, listFlags{})
+		return fetchAll(ctx, a, api.ListMaturityScores, &api.MaturityScoresInput{MaturityInput: api.MaturityInput{MaturityVersionID: id}})
 	},
 	item: func(i *api.MaturityScore) *api.Item { return &i.Item },
 	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.MaturityScore, error) {
@@ -77,7 +77,7 @@ var maturityWorkbook = workbookImporter[api.MaturityVersion, api.MaturityScore]{
 var poamWorkbook = workbookImporter[api.POAMVersion, api.POAMItem]{
 	deliverable: poamVersions, layouts: []string{"poam", "fedramp_poam", "emass_poam"}, fields: workbook.POAMItemFields,
 	listItems: func(ctx context.Context, a *app, id string) (*api.List[api.POAMItem], error) {
-		return a.listPOAMItems(ctx, api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}}, listFlags{})
+		return fetchAll(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: api.POAMInput{POAMVersionID: id}})
 	},
 	item: func(i *api.POAMItem) *api.Item { return &i.Item },
 	update: func(ctx context.Context, a *app, id string, m api.Match, changed []byte) (*api.POAMItem, error) {
@@ -411,29 +411,26 @@ func (w workbookImporter[V, I]) renderImport(a *app, p *print.Page, result *work
 	if result.DryRun {
 		p.Text("Dry run: nothing was changed.")
 	}
-	var rows [][]string
-	for _, c := range result.Changes {
-		rows = append(
-			rows,
-			[]string{
-				c.Cell,
-				cmp.Or(c.POAMCode, c.ControlCode),
-				humanize(c.Field),
-				cmp.Or(toOneLine(c.From), "–"),
-				cmp.Or(toOneLine(c.To), "–"),
-			},
-		)
-	}
-	p.Table([]print.Column{fixed("cell"), fixed("item"), fixed("field"), wrapped("from"), wrapped("to")}, rows)
-	renderTextIfEmpty(p, len(rows), "The workbook matches the %s: nothing to change.", w.gate.Title())
+	changes := len(result.Changes)
+	columns := []print.Column{fixed("cell"), fixed("item"), fixed("field"), wrapped("from"), wrapped("to")}
+	renderTable(p, result.Changes, columns, func(c workbookChange) []string {
+		return []string{
+			c.Cell,
+			cmp.Or(c.POAMCode, c.ControlCode),
+			humanize(c.Field),
+			cmp.Or(toOneLine(c.From), "–"),
+			cmp.Or(toOneLine(c.To), "–"),
+		}
+	})
+	renderTextIfEmpty(p, changes, "The workbook matches the %s: nothing to change.", w.gate.Title())
 	for _, n := range result.Skipped {
 		p.Text("Skipped: %s.", n)
 	}
-	if len(rows) == 0 {
+	if changes == 0 {
 		return
 	}
 	p.Blank()
-	p.Text("%s of %s, version %d.", pluralize(len(rows), "change", "changes"), pluralize(result.Items, "item", "items"), result.Version)
+	p.Text("%s of %s, version %d.", pluralize(changes, "change", "changes"), pluralize(result.Items, "item", "items"), result.Version)
 	switch api.VersionStatus(result.Status) {
 	case api.VersionApproved, api.VersionRejected:
 		p.Text("That version is already decided: the changes create the next version, which needs approval.")
