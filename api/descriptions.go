@@ -110,7 +110,7 @@ var descriptions = map[string]string{
 	"resolve-issue-link": "The other side is updated immediately.",
 	"get-secret-key":     "The response never contains the key itself.",
 	"rotate-secret-key": "Re-encrypts the secrets of all webhooks and integrations with a new key. Old keys are " +
-		"kept until they are forgotten. If the key comes from the environment, change it there first; this then re-encrypts " +
+		"kept until they are deleted. If the key comes from the environment, change it there first; this then re-encrypts " +
 		"everything with the first key of `NEW,OLD`.",
 	"create-webhook": "If `events` is omitted, all events are sent. The secret signs every delivery according to " +
 		"the Standard Webhooks specification and is shown once.",

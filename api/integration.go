@@ -84,7 +84,7 @@ type IssueLink struct {
 	IssueKey      string `json:"issue_key" doc:"The tool's issue key; empty until the issue is created."`
 	IssueURL      string `json:"issue_url"`
 	Status        string `json:"status" enum:"creating,linked,conflict,failed,issue_deleted,item_removed" doc:"creating: the issue is not created yet. conflict: both sides changed. failed: the last attempt failed. issue_deleted: the issue was deleted. item_removed: the item is no longer in the plan."`
-	// Item, There and Agreed are the item, the issue, and their last common state.
+	// Item, Issue and LastSynced are the item, the issue, and their last common state.
 	Item       IssueSide  `json:"item"`
 	Issue      *IssueSide `json:"issue"`
 	LastSynced *IssueSide `json:"last_synced"`
@@ -128,7 +128,7 @@ type SecretKey struct {
 type RotateSecretKeyInput struct {
 	Body struct {
 		Location      string `json:"location,omitempty" enum:"file,keyring" doc:"Where to store the keys from now on; unchanged if omitted."`
-		DeleteOldKeys bool   `json:"delete_old_keys,omitempty" doc:"Forget old keys that are no longer needed; older copies of the database can't be opened afterwards."`
+		DeleteOldKeys bool   `json:"delete_old_keys,omitempty" doc:"Delete old keys that are no longer needed; older copies of the database can't be opened afterwards."`
 	}
 }
 

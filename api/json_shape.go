@@ -8,7 +8,7 @@ func (r Record) RecordID() string { return r.ID }
 // RecordID returns the run's ID.
 func (r ImportRun) RecordID() string { return r.ID }
 
-// CollectionPath returns the path under which records of the type of out are read, with a trailing
+// CollectionPath returns the path under which records of record's type are read, with a trailing
 // slash, or "" if there is none.
 func CollectionPath(record any) string {
 	switch record.(type) {
@@ -52,8 +52,8 @@ func CollectionPath(record any) string {
 	return ""
 }
 
-// ReplaceNilCollections replaces nil slices and maps in the value v points to by empty ones, because a list is
-// never null in the JSON. It follows pointers but not interfaces.
+// ReplaceNilCollections replaces nil slices and maps in the value v points to by empty ones,
+// because a list is never null in the JSON. It follows pointers but not interfaces.
 func ReplaceNilCollections(v any) {
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {

@@ -12,7 +12,7 @@ type List[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// MapList returns the same page with show applied to each record.
+// MapList returns the same page with convert applied to each record.
 func MapList[R, T any](l *List[R], convert func(*R) T) *List[T] {
 	out := &List[T]{Data: make([]T, len(l.Data)), Pagination: l.Pagination}
 	for i := range l.Data {

@@ -14,7 +14,7 @@ import (
 const SyncKeyPrefix = "service-key-1"
 
 // SyncKeyFingerprint returns the fingerprint of a public key that two users compare before trusting
-// it, or "" if key is invalid. It depends only on the key, so the client that asks the user can
+// it, or "" if publicKey is invalid. It depends only on the key, so the client that asks the user can
 // compute it.
 func SyncKeyFingerprint(publicKey string) string {
 	parts := strings.Split(strings.Join(strings.Fields(publicKey), ""), ".")

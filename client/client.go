@@ -248,8 +248,8 @@ func (c *Client) sendOnce(req *http.Request) (*http.Response, error) {
 		return nil, ctxErr
 	}
 	var op *net.OpError
-	switch opErr := errors.As(err, &op) && op.Op != "dial"; {
-	case opErr, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	switch afterDial := errors.As(err, &op) && op.Op != "dial"; {
+	case afterDial, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%w: %w", ErrConnectionLost, err)
 	case op != nil:
 		return nil, fmt.Errorf("%w from %s: %w", ErrUnreachable, c.base.Host, op.Err)

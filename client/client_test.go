@@ -15,6 +15,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/testutil/sockettest"
 )
 
 const orgID = "0190a000-0000-7000-8000-000000000001"
@@ -36,7 +37,7 @@ func eachTransport(t *testing.T, h http.Handler, test func(t *testing.T, c *clie
 		"memory": {Transport: client.InMemoryTransport(h)},
 		"http":   {BaseURL: plain.URL},
 		"tls":    {BaseURL: secure.URL, Transport: secure.Client().Transport},
-		"socket": {Transport: socketTransport(path)},
+		"socket": {Transport: sockettest.Transport(path)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.Organization, o.Token = orgID, "service_live_x"
@@ -47,13 +48,6 @@ func eachTransport(t *testing.T, h http.Handler, test func(t *testing.T, c *clie
 			test(t, c)
 		})
 	}
-}
-
-// socketTransport connects to a Unix socket, with a new connection for each request.
-func socketTransport(path string) http.RoundTripper {
-	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", path)
-	}}
 }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -180,7 +174,7 @@ func TestFailingHandler(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	c, err := client.New(client.Options{Transport: socketTransport(filepath.Join(t.TempDir(), "nobody"))})
+	c, err := client.New(client.Options{Transport: sockettest.Transport(filepath.Join(t.TempDir(), "nobody"))})
 	if err != nil {
 		t.Fatal(err)
 	}

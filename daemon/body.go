@@ -125,13 +125,13 @@ func lineAndColumn(body []byte, offset int64) string {
 	before := body[:min(max(offset, 0), int64(len(body)))]
 	line := 1 + bytes.Count(before, []byte{'\n'})
 	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return "line " + itoa(line) + ", column " + itoa(column)
+	return "line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column)
 }
 
 func hashParts(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {
-		_, _ = h.Write([]byte(itoa(len(p)) + ":"))
+		_, _ = h.Write([]byte(strconv.Itoa(len(p)) + ":"))
 		_, _ = h.Write(p)
 	}
 	return hex.EncodeToString(h.Sum(nil))

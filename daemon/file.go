@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -103,5 +102,3 @@ func (s *uploadFile) discard() {
 	_ = s.file.Close()
 	_ = os.Remove(s.file.Name())
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -11,8 +11,8 @@ import (
 // maxRecordedBody is the maximum size of a stored response; longer ones are not stored.
 const maxRecordedBody = 4 << 20
 
-// serveIdempotent executes a POST with an idempotency key at most once. body identifies the request
-// body. Unsuccessful responses are not stored, so that the request can be retried.
+// serveIdempotent executes a POST with an idempotency key at most once. bodyHash identifies the
+// request body. Unsuccessful responses are not stored, so that the request can be retried.
 func (s *Server) serveIdempotent(w http.ResponseWriter, r *http.Request, op *api.Operation, bodyHash string, serve http.HandlerFunc) {
 	key := r.Header.Get(api.IdempotencyHeader)
 	if key == "" || r.Method != http.MethodPost || op.Access == api.Public {

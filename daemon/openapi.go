@@ -279,8 +279,8 @@ func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
 	for _, c := range codes {
 		out[c.HTTPStatus()] = append(out[c.HTTPStatus()], c)
 	}
-	for _, code := range out {
-		slices.Sort(code)
+	for _, codes := range out {
+		slices.Sort(codes)
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func exampleError(code api.ErrorCode) api.ErrorEnvelope {
 	return api.ErrorEnvelope{Error: &e}
 }
 
-// fillExample fills v, which belongs to the type named owner.
+// fillExample fills v, which belongs to the type with this name.
 func fillExample(v reflect.Value, ownerTypeName string) error {
 	t := v.Type()
 	if whole, ok := exampleTypes[t]; ok {
@@ -100,7 +100,7 @@ func fillExample(v reflect.Value, ownerTypeName string) error {
 	return fmt.Errorf("no example for %s in %s", t, ownerTypeName)
 }
 
-// fillFields fills a struct. owners are the type names used for lookups: the type's own, preceded
+// fillFields fills a struct. ownerTypeNames are the type names used for lookups: the type's own, preceded
 // by that of the type it is embedded in.
 func fillFields(v reflect.Value, ownerTypeNames []string) error {
 	t := v.Type()
@@ -184,7 +184,7 @@ func firstEnumValue(t reflect.Type) (reflect.Value, bool) {
 	return list.Call(nil)[0].Index(0), true
 }
 
-// assignValue sets v, or what it points to or is a list of, to x if the kinds allow it.
+// assignValue sets dst, or what it points to or is a list of, to src if the kinds allow it.
 func assignValue(dst, src reflect.Value) bool {
 	t := dst.Type()
 	switch {

@@ -18,14 +18,14 @@ const (
 	OpenAPIYAMLPath = api.Prefix + "/openapi.yaml"
 )
 
-// loadOpenAPI is the OpenAPI document as JSON and YAML.
-type loadOpenAPI struct{ json, yaml web.Asset }
+// openAPIDocuments holds the OpenAPI document as JSON and YAML.
+type openAPIDocuments struct{ json, yaml web.Asset }
 
 // mountOpenAPI serves the document.
 func (s *Server) mountOpenAPI() {
 	s.documents = sync.OnceValues(s.encodeOpenAPI)
-	s.mux.Get(OpenAPIPath, s.serveOpenAPI(func(d loadOpenAPI) web.Asset { return d.json }))
-	s.mux.Get(OpenAPIYAMLPath, s.serveOpenAPI(func(d loadOpenAPI) web.Asset { return d.yaml }))
+	s.mux.Get(OpenAPIPath, s.serveOpenAPI(func(d openAPIDocuments) web.Asset { return d.json }))
+	s.mux.Get(OpenAPIYAMLPath, s.serveOpenAPI(func(d openAPIDocuments) web.Asset { return d.yaml }))
 }
 
 // OpenAPI returns the OpenAPI document as JSON: the same bytes for the same build.
@@ -34,24 +34,24 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	return d.json.Body, err
 }
 
-func (s *Server) encodeOpenAPI() (loadOpenAPI, error) {
+func (s *Server) encodeOpenAPI() (openAPIDocuments, error) {
 	doc, err := s.buildOpenAPI()
 	if err != nil {
-		return loadOpenAPI{}, err
+		return openAPIDocuments{}, err
 	}
 	var asJSON, asYAML bytes.Buffer
 	enc := json.NewEncoder(&asJSON)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(doc); err != nil {
-		return loadOpenAPI{}, err
+		return openAPIDocuments{}, err
 	}
 	if err := yaml.Convert(&asYAML, bytes.NewReader(asJSON.Bytes())); err != nil {
-		return loadOpenAPI{}, err
+		return openAPIDocuments{}, err
 	}
-	return loadOpenAPI{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
+	return openAPIDocuments{web.NewAsset("application/json", asJSON.Bytes()), web.NewAsset("application/yaml", asYAML.Bytes())}, nil
 }
 
-func (s *Server) serveOpenAPI(pick func(loadOpenAPI) web.Asset) http.HandlerFunc {
+func (s *Server) serveOpenAPI(pick func(openAPIDocuments) web.Asset) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.documents()
 		if err != nil {

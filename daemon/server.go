@@ -53,7 +53,7 @@ type Server struct {
 	// boundOperations are the operations with a method.
 	boundOperations map[string]bool
 	// documents returns the OpenAPI document, which is built on first use.
-	documents func() (loadOpenAPI, error)
+	documents func() (openAPIDocuments, error)
 }
 
 // New builds the server; it returns an error if an operation is not bound or bound twice.

@@ -105,6 +105,9 @@ func TestLinkPageWorks(t *testing.T) {
 	if !ok || path != "/link" || token != invited.str("invite_token") {
 		t.Fatalf("the path of an invitation is %q", invited.str("invite_path"))
 	}
+	if status := (testCaller{w: w}).do(http.MethodPost, "/link", "{}").status; status != http.StatusNotFound {
+		t.Errorf("POST /link responds %d", status)
+	}
 	script := testCaller{w: w}.must("GET", "/link/page.js", nil).text
 	for _, op := range []*api.Operation{api.GetLink.Operation, api.AcceptLink.Operation} {
 		if !strings.Contains(script, `"`+strings.TrimPrefix(op.Path, "/")+`"`) {

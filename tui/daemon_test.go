@@ -19,6 +19,7 @@ import (
 	"github.com/scf-service/service/client"
 	"github.com/scf-service/service/daemon"
 	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/internal/testutil/sockettest"
 )
 
 // home is a real engine behind a real daemon.
@@ -148,13 +149,6 @@ func openOverview(t testing.TB, c Caller, a *api.Assessment) *stage {
 	return s
 }
 
-// socketTransport connects to a Unix socket, with a new connection for each request.
-func socketTransport(path string) http.RoundTripper {
-	return &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", path)
-	}}
-}
-
 // overEachWay checks, over every transport, that changes on the screen are saved by the daemon.
 func overEachWay(t *testing.T, h *home) {
 	ways := map[string]func(t *testing.T, h *home) *client.Client{
@@ -164,7 +158,7 @@ func overEachWay(t *testing.T, h *home) {
 		"socket": func(t *testing.T, h *home) *client.Client {
 			path := filepath.Join(shortDir(t), "s")
 			socketIn(t, path, h.local)
-			return clientOf(t, client.Options{Transport: socketTransport(path)})
+			return clientOf(t, client.Options{Transport: sockettest.Transport(path)})
 		},
 		"HTTPS": func(t *testing.T, h *home) *client.Client {
 			in := &api.NewOrganizationInput{}
@@ -219,7 +213,7 @@ func overEachWay(t *testing.T, h *home) {
 func daemonComesBack(t *testing.T, h *home) {
 	path := filepath.Join(shortDir(t), "s")
 	end := socketIn(t, path, h.local)
-	c := clientOf(t, client.Options{Transport: socketTransport(path)})
+	c := clientOf(t, client.Options{Transport: sockettest.Transport(path)})
 	a := drafted(t, c, "lgpd", "")
 	s := openOverview(t, c, a)
 	s.press("1")

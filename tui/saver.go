@@ -150,7 +150,7 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 		case e.review != v || taken[e.key] || r != nil && r.hasConflict:
 			rest = append(rest, e)
 		case r == nil:
-			s.countRefusal("" + e.key + " no longer exists")
+			s.countRefusal(e.key + " no longer exists")
 		default:
 			taken[e.key] = true
 			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })

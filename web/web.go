@@ -93,8 +93,8 @@ func scriptedPage(name, script string) http.Handler {
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 
-// withSecurityHeaders adds security headers to pages that contain no form, so their policy forbids
-// form submission.
+// withSecurityHeaders adds security headers to pages whose forms are submitted by their scripts, so the
+// policy forbids submission by the browser.
 func withSecurityHeaders(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header(), contentPolicy+"'none'")

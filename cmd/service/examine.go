@@ -177,10 +177,8 @@ func examineModel(ctx context.Context, dataFolder string) cli.Diagnostic {
 	case s.Model == "builtin":
 		f.Detail = "builtin: analyses use rules, without a model"
 	case !s.Ready:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem, "check that its server is running and has the model; "+
-			"until then "+
-			"the built-in "+
-			"rules are used"
+		f.State, f.Detail = cli.DiagnosticWarning, s.Model+" at "+s.Server+": "+s.Problem
+		f.Remedy = "check that its server is running and has the model; until then the built-in rules are used"
 	default:
 		f.Detail = s.Model + " at " + s.Server
 	}
@@ -213,8 +211,8 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, "SERVICE_OCR: "+err.Error(), "set it to languages such as eng+deu, or to off"
 		return f
 	case eye == nil:
-		f.State, f.Detail, f.Remedy = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read", "install tesseract (package tesseract-ocr) if you "+
-			"have scans"
+		f.State, f.Detail = cli.DiagnosticNote, "tesseract is not installed: images and scans are not read"
+		f.Remedy = "install tesseract (package tesseract-ocr) if you have scans"
 		return f
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -32,8 +32,8 @@ func newServerClient(target cli.Target) (*client.Client, func() error, error) {
 	return c, func() error { transport.CloseIdleConnections(); return nil }, err
 }
 
-// serverTransport returns a transport that trusts the system's certificate authorities and, if ca
-// is not empty, those in the file ca.
+// serverTransport returns a transport that trusts the system's certificate authorities and, if
+// caPath is not empty, those in that file.
 func serverTransport(caPath string) (*http.Transport, error) {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}

@@ -230,8 +230,8 @@ func readLines[R any](r io.Reader) iter.Seq2[R, error] {
 	}
 }
 
-// checkVersionsAndApprovals recomputes the hash of each version's items and compares it with the version, its
-// approval, and the audit chain.
+// checkVersionsAndApprovals recomputes the hash of each version's items and compares it with the
+// version, its approval, and the audit chain.
 func (c *checker) checkVersionsAndApprovals() {
 	hashes, sound := c.checkVersionHashes()
 	text, err := c.readFile(approvalsFile)
@@ -318,8 +318,8 @@ func (c *checker) auditedHashes() map[string][]string {
 	return out
 }
 
-// checkVersionHashes computes each version's content hash, by its ID; sound counts the versions that
-// match.
+// checkVersionHashes computes each version's content hash, by its ID; matching counts the versions
+// that match.
 func (c *checker) checkVersionHashes() (hashes map[string]string, matching int) {
 	hashes = map[string]string{}
 	for _, f := range c.report.Manifest.Files {

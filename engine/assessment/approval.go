@@ -112,7 +112,7 @@ func submitVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k d
 	return &v, err
 }
 
-// approvalsFor returns the approvals of a target, newest first.
+// approvalsFor returns the approvals of a version, newest first.
 func approvalsFor(tx *store.Tx, org, versionID string) (out []api.Approval, err error) {
 	for p, err := range store.Approvals.By("target").Scan(tx, org, store.Prefix(versionID), store.Reverse) {
 		if err != nil {
@@ -384,7 +384,11 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	if p.Warnings, err = outdatedWarnings(tx, &a, p.Gate); err != nil {
 		return err
 	}
-	if err := deliverables[p.Gate].applyDecision(tx, by, &a, p); err != nil {
+	k, ok := deliverables[p.Gate]
+	if !ok {
+		return api.NotFound("gate", string(p.Gate))
+	}
+	if err := k.applyDecision(tx, by, &a, p); err != nil {
 		return err
 	}
 	data := map[string]any{"approval_id": p.ID, "gate": p.Gate, "decision": verdict, "target_sha256": p.TargetSHA256}

@@ -49,8 +49,8 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPrevious but also restores edits of items that left the scope and are
-// now back.
+// loadPreviousWithOlderEdits is like loadPrevious but also restores edits of items that left the
+// scope and are now back.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPrevious(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
@@ -117,7 +117,7 @@ func (k deliverableType[V, I]) latestGeneratedItem(tx *store.Tx, a *api.Assessme
 	return nil, nil
 }
 
-// loadPreviousInView is like loadPreviousFor, in its own transaction.
+// loadPreviousInView is like loadPreviousWithOlderEdits, in its own transaction.
 func loadPreviousInView[V, I any](
 	ctx context.Context,
 	s *Service,

@@ -174,8 +174,8 @@ func (k deliverableType[V, I]) approvedVersion(tx *store.Tx, a *api.Assessment) 
 	return v, false, nil
 }
 
-// approvedOrNewestVersion returns the version the next deliverable builds on: the approved one, or the newest
-// if none is approved.
+// approvedOrNewestVersion returns the version the next deliverable builds on: the approved one, or
+// the newest if none is approved.
 func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Assessment) (V, bool, error) {
 	if v, ok, err := k.approvedVersion(tx, a); ok || err != nil {
 		return v, ok, err
@@ -183,7 +183,7 @@ func (k deliverableType[V, I]) approvedOrNewestVersion(tx *store.Tx, a *api.Asse
 	return k.newestVersion(tx, a.OrganizationID, a.ID)
 }
 
-// approvedOrNewestHeader returns the head of basisVersion, or nil if nothing has been drafted.
+// approvedOrNewestHeader returns the header of approvedOrNewestVersion, or nil if nothing has been drafted.
 func (k deliverableType[V, I]) approvedOrNewestHeader(tx *store.Tx, a *api.Assessment) (*api.DeliverableVersion, error) {
 	v, ok, err := k.approvedOrNewestVersion(tx, a)
 	if !ok || err != nil {
@@ -198,7 +198,8 @@ func (k deliverableType[V, I]) getHeader(tx *store.Tx, org, version string) (*ap
 	return k.version(&v), err
 }
 
-// requireApprovedOrNewest is like basisVersion but returns a conflict if nothing has been drafted.
+// requireApprovedOrNewest is like approvedOrNewestVersion but returns a conflict if nothing has
+// been drafted.
 func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Assessment) (V, error) {
 	v, ok, err := k.approvedOrNewestVersion(tx, a)
 	if err == nil && !ok {

@@ -130,7 +130,7 @@ func (s *Service) catalogSnapshot(ctx context.Context, a *api.Assessment) (*scf.
 	return s.catalog.SnapshotWithCustom(ctx, a.OrganizationID, a.SCFVersionID, a.CustomRevision)
 }
 
-// mapParallel returns the results of draft for each input, in order, skipping those for which it
+// mapParallel returns the results of convert for each input, in order, skipping those for which it
 // returns false, or the first error by position.
 func mapParallel[A, B any](ctx context.Context, inputs []A, convert func(*A) (B, bool, error)) ([]B, error) {
 	type one struct {

@@ -55,11 +55,12 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 			return err
 		}
 		items = d.soa.items
+		needsReview := map[string]bool{}
+		for _, r := range m.result.Review {
+			needsReview[r.ControlCode] = true
+		}
 		for n := range items {
-			items[n].NeedsReview = items[n].NeedsReview || slices.ContainsFunc(
-				m.result.Review,
-				func(r api.MigrationReview) bool { return r.ControlCode == items[n].ControlCode },
-			)
+			items[n].NeedsReview = items[n].NeedsReview || needsReview[items[n].ControlCode]
 		}
 	}
 	if exists[api.GateGapAnalysis] {

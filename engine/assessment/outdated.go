@@ -17,7 +17,7 @@ func listOutdated(tx *store.Tx, a *api.Assessment) ([]api.Outdated, error) {
 		return nil, err
 	}
 	for _, gate := range api.Gates {
-		for _, basis := range directInputs[gate] {
+		for _, basis := range upstreamGates[gate] {
 			o, err := checkBasisOutdated(tx, a, gate, basis)
 			if err != nil {
 				return nil, err
@@ -47,13 +47,6 @@ func outdatedWarnings(tx *store.Tx, a *api.Assessment, gates ...api.Gate) (out [
 		}
 	}
 	return out, err
-}
-
-// directInputs lists what each gate's deliverable is made from.
-var directInputs = map[api.Gate][]api.Gate{
-	api.GateGapAnalysis: {api.GateSoA},
-	api.GateMaturity:    {api.GateSoA},
-	api.GatePOAM:        {api.GateGapAnalysis, api.GateMaturity},
 }
 
 // upstreamGates lists what each gate's deliverable is based on, directly or indirectly.
@@ -200,7 +193,7 @@ func documentsHash(docs []api.Document) (string, error) {
 }
 
 // checkBasisOutdated compares a deliverable's newest version with the version it is based on; it
-// returns nil if that is current, or if the deliverable was started manually.
+// returns nil if that is current, or if the version wasn't made from the basis directly.
 func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (*api.Outdated, error) {
 	head, err := deliverables[gate].newestHeader(tx, a.OrganizationID, a.ID)
 	if err != nil || head == nil || deliverables[gate].isEarlyDraft(a, head) {
@@ -208,8 +201,11 @@ func checkBasisOutdated(tx *store.Tx, a *api.Assessment, gate, basis api.Gate) (
 	}
 	key := inputPrefixes[basis]
 	id, hash := head.Inputs[key+"_version_id"], head.Inputs[key+"_sha256"]
+	if id == "" {
+		return nil, nil
+	}
 	now, err := deliverables[basis].approvedOrNewestHeader(tx, a)
-	if err != nil || now == nil || id == "" || hash == now.ContentSHA256 { // equal content may be in another version
+	if err != nil || now == nil || hash == now.ContentSHA256 { // equal content may be in another version
 		return nil, err
 	}
 	was := "an older version"

@@ -58,8 +58,8 @@ func (s *Service) draftSoA(ctx context.Context, by api.Caller, a *api.Assessment
 	return s.draftSoAIgnoringInclusion("", nil)(ctx, by, a)
 }
 
-// draftSoAIgnoringInclusion drafts as if the manual inclusion of item itemID did not exist, if applicability
-// is among the fields to reset.
+// draftSoAIgnoringInclusion drafts as if the manual inclusion of item itemID did not exist, if
+// applicability is among resetNames.
 func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) draftFunc[api.SoAItem] {
 	if !slices.Contains(resetNames, "applicability") && !slices.Contains(resetNames, "all") {
 		itemID = ""
@@ -103,7 +103,7 @@ func (s *Service) draftSoAFromSession(
 }
 
 // draftSoAWith drafts from the judgements that judge passes to its callback. The manual inclusion
-// of item exceptID is ignored.
+// of item ignoredItemID is ignored.
 func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string,
 	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {

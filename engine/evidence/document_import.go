@@ -121,7 +121,8 @@ func (s *Service) ReparseForImport(
 // maxPassageID is the maximum length of the id of an imported passage.
 const maxPassageID = 64
 
-// parseAndChunk parses a file. A panic of the parser is returned as an error.
+// parseAndChunk parses a file and splits it into chunks; a file without any is ErrEmpty. A panic of the
+// parser is returned as an error.
 func (s *Service) parseAndChunk(
 	ctx context.Context,
 	name string,
@@ -219,7 +220,8 @@ func DocumentPassages(tx *store.Tx, doc *store.Document) ([]api.Chunk, error) {
 	return readPassages(tx, doc)
 }
 
-// DropCachedIndexAndWakeEmbedder makes the next search reload the assessment's passages.
+// DropCachedIndexAndWakeEmbedder makes the next search reload the assessment's passages, and has them
+// embedded by the configured model.
 func (s *Service) DropCachedIndexAndWakeEmbedder(assessment string) {
 	s.indexes.remove(assessment)
 	s.remote.wakeWorker()

@@ -59,7 +59,7 @@ func (s *Service) ingestSafely(ctx context.Context, j job) (err error) {
 }
 
 // WaitForDocuments returns when every document of the assessment has been read or has failed. It returns an
-// error if something else prevents that, such as a full disk; calling Wait again retries.
+// error if something else prevents that, such as a full disk; calling WaitForDocuments again retries.
 func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessment string) error {
 	for first := true; ; first = false {
 		finished := s.queue.nextFinished()

@@ -16,8 +16,8 @@ func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegations ends the delegations given by a user and, if they left, also those given to them:
-// otherwise they would be valid again if the user came back.
+// endDelegations ends the delegations given by a user and, if leftOrganization is set, also those
+// given to them: otherwise they would be valid again if the user came back.
 func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, leftOrganization bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {

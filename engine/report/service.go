@@ -78,13 +78,13 @@ func (s *Service) loadSource(ctx context.Context, by api.Caller, assessmentID st
 	for _, dom := range snap.Domains() {
 		src.Domains[dom.Code] = dom.Name
 	}
-	for _, assessmentID := range d.Assessment.FrameworkIDs {
-		f, err := snap.Framework(assessmentID)
+	for _, frameworkID := range d.Assessment.FrameworkIDs {
+		f, err := snap.Framework(frameworkID)
 		if err != nil {
 			return nil, err
 		}
 		src.Frameworks = append(src.Frameworks, f)
-		if src.Requirements[f.Code], err = snap.Requirements(assessmentID); err != nil {
+		if src.Requirements[f.Code], err = snap.Requirements(frameworkID); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -131,7 +132,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		out.Message = fmt.Sprintf(
 			"The file is authentic, and its sources are unchanged. It was written by %s and this is %s, "+
 				"so it is not reproduced for comparison.",
-			orDefault(r.Sources[sourceWrittenBy], "an earlier version"),
+			cmp.Or(r.Sources[sourceWrittenBy], "an earlier version"),
 			s.ProgramVersion,
 		)
 		return out, nil
@@ -153,13 +154,6 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	out.Message = "The file is authentic. The versions it lists are unchanged, but other content has changed since, " +
 		"such as a document record, an approval or a name, so the reproduced report differs."
 	return out, nil
-}
-
-func orDefault(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }
 
 // hashStoredFile returns the SHA-256 of the stored file.

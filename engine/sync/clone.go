@@ -22,7 +22,7 @@ func (s *Service) Attach(ctx context.Context, by api.Caller, in *api.AttachSyncI
 	return s.linkAsClone(ctx, by, in, "")
 }
 
-// linkAsClone implements Attach; peer is set if the remote is reached by bundles.
+// linkAsClone implements Attach; bundlePeerID is set if the remote is reached by bundles.
 func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.AttachSyncInput, bundlePeerID string) (*api.SyncStatus, error) {
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -255,8 +255,8 @@ func saveSentAsBase(tx *store.Tx, org, id string, entries []store.SyncBatchEntry
 	return nil
 }
 
-// ApplyRemoteChanges applies a file of the remote's changes to the clone. A file that was already applied has no
-// effect.
+// ApplyRemoteChanges applies a file of the remote's changes to the clone. A file that was already
+// applied has no effect.
 func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api.UploadSyncInput) (*api.ImportedSync, error) {
 	f, err := decodeFile(io.LimitReader(in.File.Content, maxFileBytes), kindChanges)
 	if err != nil {
@@ -268,8 +268,8 @@ func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api
 	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, false)
 }
 
-// applyRemoteFile applies changes to the clone. A bundle may start before the last sequence read; records are
-// complete, so applying one twice is harmless.
+// applyRemoteFile applies changes to the clone. A bundle may start before the last sequence read;
+// records are complete, so applying one twice is harmless.
 func (s *Service) applyRemoteFile(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.ImportedSync, error) {
 	org := by.OrganizationID
 	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.CustomSHA256)
@@ -324,7 +324,7 @@ func (s *Service) applyRemoteFile(ctx context.Context, by api.Caller, id string,
 		}
 		return audit.Append(tx, by, audit.Entry{Action: "sync.applied", ResourceType: "assessment", ResourceID: id, Changes: map[string]any{
 			"since": f.Since, "next": f.Next, "records": out.Imported,
-			"home_audit_sequence": f.AnchorSequence, "home_audit_hash": f.AnchorHash,
+			"remote_audit_sequence": f.AnchorSequence, "remote_audit_hash": f.AnchorHash,
 		}})
 	})
 	if err != nil {

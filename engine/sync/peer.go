@@ -47,7 +47,7 @@ func (s *Service) readStoredKey(ctx context.Context, by api.Caller) (rec store.S
 	return rec, err
 }
 
-// createKey creates a key that replaces before; a key created concurrently wins.
+// createKey creates a key that replaces replacedKey; a key created concurrently wins.
 func (s *Service) createKey(ctx context.Context, by api.Caller, replacedKey string) (rec store.SyncKey, err error) {
 	org := by.OrganizationID
 	var o api.Organization

@@ -113,7 +113,15 @@ func TestLicensesOfAllLinkedModules(t *testing.T) {
 	if without := missingLicenses(all, found); len(without) > 0 {
 		t.Errorf("no license was found for %v", without)
 	}
-	text, err := formatLicenses(t.Context(), found)
+	formatted, err := formatLicenses(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := writeLicenseFile(dir, formatted); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

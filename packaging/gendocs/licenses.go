@@ -179,6 +179,11 @@ func writeLicenses(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	return writeLicenseFile(dir, text)
+}
+
+// writeLicenseFile writes the file that packages and images contain.
+func writeLicenseFile(dir string, text []byte) error {
 	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), text)
 }
 

@@ -179,7 +179,7 @@ func renderLine(b *strings.Builder, l Line, w int, color bool) {
 	}
 }
 
-// SideBySide puts two columns next to each other, the left one lw cells wide, separated by a rule.
+// SideBySide puts two columns next to each other, the left one leftWidth cells wide, separated by a rule.
 func SideBySide(left, right []Line, leftWidth, h int) []Line {
 	out := make([]Line, h)
 	for i := range out {

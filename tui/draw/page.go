@@ -50,7 +50,7 @@ func (p *Page) AddLine(l Line) { p.Lines = append(p.Lines, l) }
 const minHintHeight = 4
 
 // ScrollLines returns h lines starting at an offset, which is clamped to the content; the last line
-// shows how many more there are and the key to scroll.
+// shows how many more there are, with keyHint.
 func ScrollLines(lines []Line, offset *int, h int, keyHint string) []Line {
 	*offset = max(0, min(*offset, len(lines)-h))
 	lines = lines[*offset:]

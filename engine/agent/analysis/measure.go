@@ -63,7 +63,7 @@ func MeasureBuiltin(ctx context.Context, controls Controls) ([]Score, error) {
 	return MeasureAnswerer(ctx, builtin{controls}, func(map[string]any) {})
 }
 
-// MeasureAnswerer runs any answerer on the labeled cases. Before each case, next receives the
+// MeasureAnswerer runs any answerer on the labeled cases. Before each case, beforeCase receives the
 // answer key: what a model that is always right would answer.
 func MeasureAnswerer(ctx context.Context, by Answerer, beforeCase func(key map[string]any)) ([]Score, error) {
 	var out []Score

@@ -55,7 +55,7 @@ func findFramework(in *scf.Snapshot, code string, custom bool) (api.Framework, e
 }
 
 // CompareCatalogs compares the controls of an assessment in two catalog versions and fills in m:
-// the controls to review, and which of the controls with user edits (decided) remain. The
+// the controls to review, and which of the controls in userEdited remain. The
 // frameworks in m must be known.
 func CompareCatalogs(m *api.Migration, from, to *Catalog, userEdited map[string]bool) {
 	m.ControlsBefore, m.ControlsAfter = len(from.Controls), len(to.Controls)
@@ -143,8 +143,8 @@ func renameFrameworks(codes api.RequirementCodes, frameworks []api.MigratedFrame
 	return renamed
 }
 
-// missingCodes returns the requirement codes of a that b lacks, or nil. Spelling differences don't
-// count.
+// missingCodes returns the requirement codes that are in wanted but not in present, or nil.
+// Spelling differences don't count.
 func missingCodes(wanted, present api.RequirementCodes) api.RequirementCodes {
 	var missing api.RequirementCodes
 	for framework, codes := range wanted {

@@ -82,8 +82,14 @@ func mergeElements(base, here, there json.RawMessage, key string) (json.RawMessa
 	if !ok1 || !ok2 || !ok3 {
 		return nil, false
 	}
+	ids := ourIDs
+	for _, id := range theirIDs {
+		if ourByID[id] == nil {
+			ids = append(ids, id)
+		}
+	}
 	merged := []json.RawMessage{}
-	for _, id := range unionInOrder(ourIDs, theirIDs) {
+	for _, id := range ids {
 		element, ok := mergeElement(baseByID[id], ourByID[id], theirByID[id])
 		if !ok {
 			return nil, false
@@ -114,11 +120,6 @@ func indexElements(list []json.RawMessage, key string) (ids []string, byID map[s
 		ids, byID[id] = append(ids, id), element
 	}
 	return ids, byID, true
-}
-
-// unionInOrder returns the elements of a, then those of b that a lacks.
-func unionInOrder(a, b []string) []string {
-	return slices.Concat(a, slices.DeleteFunc(b, func(s string) bool { return slices.Contains(a, s) }))
 }
 
 func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {

@@ -66,8 +66,7 @@ func DiffRecords(d *api.ArtifactDiff, from, to Records) {
 }
 
 func diffFields(key string, before, after map[string]any) (lines []api.DiffLine) {
-	names := slices.Sorted(maps.Keys(before))
-	names = slices.AppendSeq(names, maps.Keys(after))
+	names := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		a, b := formatValue(before[name]), formatValue(after[name])

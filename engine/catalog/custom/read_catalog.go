@@ -15,7 +15,7 @@ import (
 )
 
 // ReadCatalog reads a catalog document. Errors in the document are *PathError. The source's SHA256
-// is the hash that Inspect returns.
+// is the hash that CheckAndHashJSON returns.
 func ReadCatalog(data []byte) (*scf.Source, error) {
 	sum, err := CheckAndHashJSON(data)
 	if err != nil {
@@ -57,7 +57,8 @@ func (r *catalogReader) readAll() (*scf.Source, error) {
 	}
 	r.src.Risks, r.src.Threats = r.doc.Risks, r.doc.Threats
 	slices.SortFunc(r.src.Mappings, scf.CompareMappings)
-	r.src.Statistics = r.src.CountStatistics()
+	r.src.CountContents()
+	r.src.Statistics.Warnings = len(r.src.Warnings)
 	return r.src, nil
 }
 

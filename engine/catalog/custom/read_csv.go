@@ -189,13 +189,6 @@ func (t *csvTable) readHeader() (subject string, err error) {
 	return subject, nil
 }
 
-func nilIfEmpty(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // requirementRowReader returns a function that adds the current row's requirement to a set. Several
 // rows of one requirement are merged.
 func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
@@ -210,7 +203,7 @@ func (t *csvTable) requirementRowReader(o SetOptions) func(*Set) error {
 			return t.errorf("the requirement has no code")
 		}
 		n, again := at[code]
-		title, text := nilIfEmpty(t.trimmedCell("title")), nilIfEmpty(t.trimmedCell("text"))
+		title, text := scf.NilIfEmpty(t.trimmedCell("title")), scf.NilIfEmpty(t.trimmedCell("text"))
 		switch {
 		case !again:
 			n = len(f.Requirements)
@@ -260,7 +253,7 @@ func (t *csvTable) controlRowReader() func(*Set) error {
 	return func(out *Set) error {
 		c := api.CustomControlBody{
 			Code: strings.ToUpper(t.trimmedCell("control")), Title: t.trimmedCell("title"), Description: t.trimmedCell("description"),
-			Question: nilIfEmpty(t.trimmedCell("question")), DomainName: nilIfEmpty(t.trimmedCell("domain_name")),
+			Question: scf.NilIfEmpty(t.trimmedCell("question")), DomainName: scf.NilIfEmpty(t.trimmedCell("domain_name")),
 			Controls: t.splitCell("controls", ",;\n "), Evidence: t.splitCell("evidence_requests", ";\n"),
 			Objectives: t.splitCell("assessment_objectives", ";\n"), Tags: t.splitCell("tags", ",;\n"),
 		}

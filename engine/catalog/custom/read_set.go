@@ -143,8 +143,11 @@ type controlEntry struct {
 	ignoredFields `yaml:",inline"`
 }
 
-// maxNodes is the maximum number of values in a YAML file.
-const maxNodes = 500_000
+// Limits of a YAML file: the number of its values, and their nesting.
+const (
+	maxNodes       = 500_000
+	maxYAMLNesting = 24
+)
 
 // readYAML reads a set in YAML, or in JSON, which the YAML parser accepts.
 func readYAML(data []byte) (*Set, error) {
@@ -190,8 +193,8 @@ func checkBracketNesting(data []byte) error {
 				depth = 0 // text with brackets in it, not nesting
 			}
 		}
-		if depth > 10*maxNesting {
-			return fmt.Errorf("line %d: it is nested more than %d levels deep", 1+bytes.Count(data[:i], []byte("\n")), maxNesting)
+		if depth > 10*maxYAMLNesting {
+			return fmt.Errorf("line %d: it is nested more than %d levels deep", 1+bytes.Count(data[:i], []byte("\n")), maxYAMLNesting)
 		}
 	}
 	return nil
@@ -202,8 +205,8 @@ func checkBracketNesting(data []byte) error {
 func checkYAMLTree(n *yaml.Node, depth int, nodeCount *int) error {
 	*nodeCount++
 	switch {
-	case depth > maxNesting:
-		return fmt.Errorf("line %d: it is nested more than %d levels deep", n.Line, maxNesting)
+	case depth > maxYAMLNesting:
+		return fmt.Errorf("line %d: it is nested more than %d levels deep", n.Line, maxYAMLNesting)
 	case *nodeCount > maxNodes:
 		return fmt.Errorf("line %d: it contains more than %d values", n.Line, maxNodes)
 	case n.Kind == yaml.AliasNode:

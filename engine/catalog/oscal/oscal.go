@@ -126,7 +126,8 @@ func Read(data []byte, base *scf.Source) (*scf.Source, error) {
 		return nil, err
 	}
 	src.SHA256, src.Filename = sum, ""
-	src.Statistics = src.CountStatistics()
+	src.CountContents()
+	src.Statistics.Warnings = len(src.Warnings)
 	return src, nil
 }
 

@@ -305,7 +305,6 @@ func (s *Snapshot) CheckCustom(c *Custom) error {
 	return nil
 }
 
-// truncate shortens text quoted in error messages.
 func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 	place := "framework " + Shorten(f.Code)
 	if !customFrameworkCode.MatchString(f.Code) || len(f.Code) > 80 {

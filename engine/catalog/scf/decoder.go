@@ -112,7 +112,7 @@ func (r *decoder) readSigned() int {
 	return int(int64(n>>1) ^ -int64(n&1))
 }
 
-// readCount reads the length of a list whose items take at least size bytes each.
+// readCount reads the length of a list whose items take at least minItemSize bytes each.
 func (r *decoder) readCount(minItemSize int) int {
 	n := r.readInt()
 	if n > len(r.rest)/minItemSize {

@@ -6,8 +6,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// nilIfEmpty returns nil, which is null in JSON, for an empty string.
-func nilIfEmpty(s string) *string {
+// NilIfEmpty returns nil, which is null in JSON, for an empty string.
+func NilIfEmpty(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (s *Snapshot) makeDomains() []api.Domain {
 		d := &s.src.Domains[i]
 		out[i] = api.Domain{
 			ID: s.recordID(kindDomain, d.Code).String(), VersionID: s.version.ID, Code: d.Code, Name: d.Name,
-			Principle: nilIfEmpty(d.Principle), Intent: nilIfEmpty(d.Intent),
+			Principle: NilIfEmpty(d.Principle), Intent: NilIfEmpty(d.Intent),
 			CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 		}
 	}
@@ -58,8 +58,8 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 	c := &s.src.Controls[i]
 	out := api.Control{
 		ID: s.controlIDs[i], VersionID: s.version.ID, Code: c.Code, Title: c.Title,
-		Description: c.Description, Question: nilIfEmpty(c.Question), DomainCode: c.DomainCode(),
-		Applicability: emptyIfNil(c.Applicability), CSFFunction: nilIfEmpty(c.CSFFunction), Cadence: nilIfEmpty(c.Cadence),
+		Description: c.Description, Question: NilIfEmpty(c.Question), DomainCode: c.DomainCode(),
+		Applicability: emptyIfNil(c.Applicability), CSFFunction: NilIfEmpty(c.CSFFunction), Cadence: NilIfEmpty(c.Cadence),
 		EvidenceRequests: make([]api.EvidenceRequest, 0, len(c.Evidence)),
 		Solutions:        pairsToMap(c.Solutions), Maturity: map[string]string{},
 		Risks: emptyIfNil(c.Risks), Threats: emptyIfNil(c.Threats),
@@ -67,7 +67,7 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 		CompensatingControls: make([]api.CompensatingControl, 0, len(c.Compensating)),
 		Baselines:            emptyIfNil(c.Baselines), SCRMTiers: emptyIfNil(c.SCRMTiers), Traits: emptyIfNil(c.Traits),
 		Tags: emptyIfNil(c.Tags), IsMaterial: c.Weight == 10, IsDeprecated: c.IsDeprecated(),
-		Errata: emptyIfNil(c.Errata), Extra: pairsToMap(c.Extra), IsCustom: c.Owner != "", OrganizationID: nilIfEmpty(c.Owner),
+		Errata: emptyIfNil(c.Errata), Extra: pairsToMap(c.Extra), IsCustom: c.Owner != "", OrganizationID: NilIfEmpty(c.Owner),
 		CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 	}
 	if c.Weight != NoWeight {
@@ -97,17 +97,17 @@ func (s *Snapshot) controlRecord(i int) api.Control {
 	}
 	for _, k := range c.Compensating {
 		out.CompensatingControls = append(out.CompensatingControls,
-			api.CompensatingControl{ControlCode: k.Control, Name: nilIfEmpty(k.Name), Justification: nilIfEmpty(k.Justification)})
+			api.CompensatingControl{ControlCode: k.Control, Name: NilIfEmpty(k.Name), Justification: NilIfEmpty(k.Justification)})
 	}
 	return out
 }
 
 func evidenceRecord(e *EvidenceRequest) api.EvidenceRequest {
 	return api.EvidenceRequest{
-		Code:        nilIfEmpty(e.Code),
-		Area:        nilIfEmpty(e.Area),
+		Code:        NilIfEmpty(e.Code),
+		Area:        NilIfEmpty(e.Area),
 		Artifact:    e.Artifact,
-		Description: nilIfEmpty(e.Description),
+		Description: NilIfEmpty(e.Description),
 	}
 }
 
@@ -136,10 +136,10 @@ func hazardRecords(list []Hazard) []api.Hazard {
 	for i, h := range list {
 		out[i] = api.Hazard{
 			Code:        h.Code,
-			Group:       nilIfEmpty(h.Group),
+			Group:       NilIfEmpty(h.Group),
 			Title:       h.Title,
-			Description: nilIfEmpty(h.Description),
-			CSFFunction: nilIfEmpty(h.CSFFunction),
+			Description: NilIfEmpty(h.Description),
+			CSFFunction: NilIfEmpty(h.CSFFunction),
 		}
 	}
 	return out
@@ -149,7 +149,7 @@ func hazardRecords(list []Hazard) []api.Hazard {
 func (s *Snapshot) Principles() []api.Principle {
 	out := make([]api.Principle, len(s.src.Principles))
 	for i, p := range s.src.Principles {
-		out[i] = api.Principle{Number: p.Number, Name: p.Name, Description: nilIfEmpty(p.Description), ControlCodes: emptyIfNil(p.Controls)}
+		out[i] = api.Principle{Number: p.Number, Name: p.Name, Description: NilIfEmpty(p.Description), ControlCodes: emptyIfNil(p.Controls)}
 	}
 	return out
 }
@@ -160,9 +160,9 @@ func (s *Snapshot) makeFrameworks() []api.Framework {
 		f := &s.src.Frameworks[i]
 		out[i] = api.Framework{
 			ID: s.frameworkIDs[i], VersionID: s.version.ID, Code: f.Code, Name: f.Name,
-			Publisher: nilIfEmpty(f.Publisher), Jurisdiction: nilIfEmpty(f.Jurisdiction), Title: nilIfEmpty(f.Title),
-			SourceURL: nilIfEmpty(f.SourceURL), Column: nilIfEmpty(f.Column),
-			Aliases: emptyIfNil(f.Aliases), Includes: emptyIfNil(f.Includes), IsCustom: f.Owner != "", OrganizationID: nilIfEmpty(f.Owner),
+			Publisher: NilIfEmpty(f.Publisher), Jurisdiction: NilIfEmpty(f.Jurisdiction), Title: NilIfEmpty(f.Title),
+			SourceURL: NilIfEmpty(f.SourceURL), Column: NilIfEmpty(f.Column),
+			Aliases: emptyIfNil(f.Aliases), Includes: emptyIfNil(f.Includes), IsCustom: f.Owner != "", OrganizationID: NilIfEmpty(f.Owner),
 			RequirementCount: len(f.Requirements),
 			MappingCount:     int(s.mappingStart[s.firstRequirement[i+1]] - s.mappingStart[s.firstRequirement[i]]),
 			CreatedAt:        s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
@@ -177,7 +177,7 @@ func (s *Snapshot) requirementRecord(number int32) api.Requirement {
 	return api.Requirement{
 		ID: s.requirementIDs()[number], VersionID: s.version.ID,
 		FrameworkID: s.frameworkIDs[f], FrameworkCode: s.src.Frameworks[f].Code,
-		Code: q.Code, Title: nilIfEmpty(q.Title), Text: nilIfEmpty(q.Text), SortOrder: r + 1,
+		Code: q.Code, Title: NilIfEmpty(q.Title), Text: NilIfEmpty(q.Text), SortOrder: r + 1,
 		CreatedAt: s.version.ImportedAt, UpdatedAt: s.version.ImportedAt,
 	}
 }
@@ -203,7 +203,7 @@ func (s *Snapshot) mappingRecord(i int32) api.Mapping {
 		out.Source = sourceStarter
 	}
 	if d := m.Detail; d != nil {
-		out.Relationship, out.Rationale = nilIfEmpty(d.Relationship), nilIfEmpty(d.Rationale)
+		out.Relationship, out.Rationale = NilIfEmpty(d.Relationship), NilIfEmpty(d.Rationale)
 		out.IsOfficial = d.Official
 		if d.Source != "" {
 			out.Source = d.Source

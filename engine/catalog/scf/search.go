@@ -384,7 +384,7 @@ func (s *Snapshot) toHit(doc int32, score float64) api.CatalogHit {
 	if int(doc) < len(s.src.Controls) {
 		c := &s.src.Controls[doc]
 		return api.CatalogHit{
-			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: nilIfEmpty(c.Title), DomainCode: nilIfEmpty(c.DomainCode()), Score: score,
+			Kind: "control", ID: s.controlIDs[doc], Code: c.Code, Title: NilIfEmpty(c.Title), DomainCode: NilIfEmpty(c.DomainCode()), Score: score,
 		}
 	}
 	q := s.requirementRecord(doc - int32(len(s.src.Controls)))

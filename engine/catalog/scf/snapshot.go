@@ -68,7 +68,7 @@ func NewSnapshot(src *Source, v Version) (*Snapshot, error) {
 	}
 	s.record = api.CatalogVersion{
 		ID: v.ID, Label: src.Label, Status: v.Status, IsStarter: src.IsStarter,
-		SourceFilename: nilIfEmpty(src.Filename), SourceSHA256: nilIfEmpty(src.SHA256),
+		SourceFilename: NilIfEmpty(src.Filename), SourceSHA256: NilIfEmpty(src.SHA256),
 		MappingDocuments: []api.MappingDocument{}, FrameworkAliases: []api.FrameworkAlias{},
 		ImportedAt: v.ImportedAt, Counts: src.Counts(), CreatedAt: v.ImportedAt, UpdatedAt: v.ImportedAt,
 	}

@@ -196,20 +196,19 @@ func (s *Source) Counts() api.CatalogCounts {
 	return n
 }
 
-// CountStatistics returns the import statistics that follow from the source itself; those about the
-// imported file are zero.
-func (s *Source) CountStatistics() api.ImportStatistics {
-	n := s.Counts()
-	out := api.ImportStatistics{
-		Controls: n.Controls, Domains: n.Domains, Frameworks: n.Frameworks, Requirements: n.Requirements, Mappings: n.Mappings,
-		EvidenceRequests: len(s.Evidence), Principles: len(s.Principles), Risks: len(s.Risks), Threats: len(s.Threats),
-		Warnings: len(s.Warnings),
-	}
+// CountContents sets the import statistics that follow from the source's contents. Those about the
+// imported file, and the number of warnings, are left to the importer.
+func (s *Source) CountContents() {
+	n, st := s.Counts(), &s.Statistics
+	st.Controls, st.Domains, st.Frameworks = n.Controls, n.Domains, n.Frameworks
+	st.Requirements, st.Mappings = n.Requirements, n.Mappings
+	st.EvidenceRequests, st.Principles = len(s.Evidence), len(s.Principles)
+	st.Risks, st.Threats = len(s.Risks), len(s.Threats)
+	st.AssessmentObjectives, st.CompensatingControls = 0, 0
 	for i := range s.Controls {
-		out.AssessmentObjectives += len(s.Controls[i].Objectives)
-		out.CompensatingControls += len(s.Controls[i].Compensating)
+		st.AssessmentObjectives += len(s.Controls[i].Objectives)
+		st.CompensatingControls += len(s.Controls[i].Compensating)
 	}
-	return out
 }
 
 // CompareMappings orders mappings by control, framework and requirement.

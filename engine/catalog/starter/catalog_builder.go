@@ -202,6 +202,7 @@ func (b *catalogBuilder) resolveMappings() error {
 			}
 		}
 	}
-	src.Statistics = src.CountStatistics()
+	src.CountContents()
+	src.Statistics.Warnings = len(src.Warnings)
 	return nil
 }

@@ -315,12 +315,8 @@ func (im *importer) setReleaseLabel(o Options) {
 }
 
 func (im *importer) countStatistics() {
-	st := &im.src.Statistics // already counts warnings, cells and columns
-	n := im.src.CountStatistics()
-	st.Controls, st.Domains, st.Frameworks, st.Requirements, st.Mappings =
-		n.Controls, n.Domains, n.Frameworks, n.Requirements, n.Mappings
-	st.EvidenceRequests, st.Risks, st.Threats, st.Principles = n.EvidenceRequests, n.Risks, n.Threats, n.Principles
-	st.AssessmentObjectives, st.CompensatingControls = n.AssessmentObjectives, n.CompensatingControls
+	im.src.CountContents()
+	st := &im.src.Statistics // warnings, cells and unknown columns have been counted while reading
 	st.Sheets, st.Columns, st.Sources = len(im.book.parts), len(im.columns)-im.headerlessColumns, len(im.sources)
 	st.FormulaCells = im.main.survey.formulas
 	if im.droppedWarnings > 0 {

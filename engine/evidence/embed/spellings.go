@@ -66,7 +66,7 @@ func charGrams(stem string) []string {
 	return out
 }
 
-// cachedNearestTerms returns the result of nearest from the cache, computing it if necessary.
+// cachedNearestTerms returns the result of nearestTerms from the cache, computing it if necessary.
 func (s *spellings) cachedNearestTerms(stem string, cache spellingCache) []weighted {
 	near, ok := cache[stem]
 	if !ok {

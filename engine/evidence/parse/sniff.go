@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/cfb"
+	"github.com/scf-service/service/engine/evidence/parse/office"
 	"github.com/scf-service/service/internal/lazyregexp"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
@@ -46,17 +47,17 @@ var (
 		extensions: []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"},
 	}
 	formatODT = &format{
-		mime:       "application/vnd.oasis.opendocument.text",
+		mime:       office.MIMEODT,
 		label:      "an OpenDocument text",
 		extensions: []string{".odt", ".ott"},
 	}
 	formatODS = &format{
-		mime:       "application/vnd.oasis.opendocument.spreadsheet",
+		mime:       office.MIMEODS,
 		label:      "an OpenDocument spreadsheet",
 		extensions: []string{".ods", ".ots"},
 	}
 	formatODP = &format{
-		mime:       "application/vnd.oasis.opendocument.presentation",
+		mime:       office.MIMEODP,
 		label:      "an OpenDocument presentation",
 		extensions: []string{".odp", ".otp"},
 	}

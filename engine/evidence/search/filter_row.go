@@ -4,7 +4,7 @@ package search
 type filterRow struct {
 	live                           bool
 	prior                          float32
-	assessment, document, category int32 // see nameNumber
+	assessment, document, category int32 // see getOrAddNameNumber
 	day                            int32 // YYYYMMDD; 0: unknown
 }
 

@@ -17,7 +17,7 @@ import (
 //
 //	Put ─▶ each passage against each question ─▶ those that rank ─▶ version of the question
 //
-// It is not safe for concurrent use; the result of Top may be read concurrently.
+// It is not safe for concurrent use; the result of TopAnswers may be read concurrently.
 type PersistentQueries struct {
 	scale           *Scale
 	topK            int
@@ -158,7 +158,7 @@ func (s *PersistentQueries) queryTerms(units []words.Token) []stemShare {
 	return out
 }
 
-// TopAnswers returns the passages that best answer question n, best first.
+// TopAnswers returns the passages that best answer a question, best first.
 func (s *PersistentQueries) TopAnswers(questionIndex int) []Answer {
 	q := &s.questions[questionIndex]
 	top := q.top[:min(len(q.top), s.topK)]
@@ -169,7 +169,7 @@ func (s *PersistentQueries) TopAnswers(questionIndex int) []Answer {
 	return best
 }
 
-// Version returns a number that changes whenever the result of Top for question n changes.
+// Version returns a number that changes whenever the result of TopAnswers for the question changes.
 func (s *PersistentQueries) Version(questionIndex int) int { return s.questions[questionIndex].version }
 
 // Len returns the number of passages.

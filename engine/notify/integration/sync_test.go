@@ -10,7 +10,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// desks lists the fake trackers.
+// trackers lists the fake trackers.
 var trackers = map[string]func(h *fixture) (*fakeTracker, string){
 	"jira cloud": func(h *fixture) (*fakeTracker, string) {
 		d, c, s := newFakeJira(h.t, h.now, true)

@@ -49,7 +49,7 @@ func (v *Report) documentsSection() []block.Block {
 	read, unread := v.partitionDocuments()
 	summary := wording.Plural(read, "document was read.", "documents were read.")
 	if len(unread) > 0 {
-		summary = fmt.Sprintf("%s of %s documents could be read.", wording.Count(read), wording.Count(len(v.Documents)))
+		summary = fmt.Sprintf("%s of %s could be read.", wording.Count(read), wording.Plural(len(v.Documents), "document", "documents"))
 	}
 	out := []block.Block{block.NewPara("", summary)}
 	out = append(out, lost...)

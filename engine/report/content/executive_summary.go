@@ -238,7 +238,10 @@ func (v *Report) describePlan() string {
 	} else {
 		s += wording.Plural(open, "is open", "are open")
 	}
-	if overdue > 0 {
+	switch {
+	case overdue > 0 && open == 1:
+		s += " and overdue"
+	case overdue > 0:
 		s += fmt.Sprintf(", %s of them overdue", wording.Count(overdue))
 	}
 	s += "."

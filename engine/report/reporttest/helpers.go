@@ -14,7 +14,7 @@ import (
 )
 
 // Sources returns new sources by name: from an empty one to one of hostile
-// texts, larger ones if long.
+// texts, larger ones if large.
 func Sources(large bool) map[string]*content.Source {
 	one := Sample(1)
 	size, reviewed := 24, 12

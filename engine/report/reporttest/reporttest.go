@@ -51,7 +51,7 @@ func fakeID(kind string, n int) string {
 // AsOf is when the data of a source was read.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// Sample is a full source of n controls, all four deliverables approved.
+// Sample is a full source with this many controls, all four deliverables approved.
 func Sample(controls int) *content.Source {
 	s := &content.Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},

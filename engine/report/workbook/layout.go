@@ -17,6 +17,8 @@ import (
 	"sync"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/engine/report/wording"
 )
 
 // ColumnKind is the kind of a column's values.
@@ -159,11 +161,7 @@ func (c Column) labelFor(value string) string {
 }
 
 func humanize(value string) string {
-	s := strings.ReplaceAll(value, "_", " ")
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		s = string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
+	return wording.Capitalize(strings.ReplaceAll(value, "_", " "))
 }
 
 // choiceLabels returns the labels of a choice without duplicates.

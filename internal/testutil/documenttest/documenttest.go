@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,21 +56,11 @@ func Date(y int, m time.Month, d int) *time.Time {
 // Zip makes an archive of parts by name.
 func Zip(t testing.TB, parts map[string]string) []byte {
 	t.Helper()
-	var buf bytes.Buffer
-	w := zip.NewWriter(&buf)
-	for name, text := range parts {
-		p, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+	var entries []string
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		entries = append(entries, name, parts[name])
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return buf.Bytes()
+	return Pack(t, entries...)
 }
 
 // Files returns the files in dir that match a pattern; at least one has to.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,15 +14,13 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/testutil/documenttest"
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
-
-// CacheDir returns the folder for PDFium's compiled form, which all tests share: compiling it takes a second of both cores.
-func CacheDir() string { return filepath.Join(os.TempDir(), "service-test-pdfium") }
 
 // New returns a Reader, which is closed with the test.
 func New(t testing.TB, opt parse.Options) *parse.Reader {
 	t.Helper()
-	opt.CacheDir = CacheDir()
+	opt.CacheDir = testdir.Cache(os.TempDir())
 	r, err := parse.New(opt)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +34,7 @@ func New(t testing.TB, opt parse.Options) *parse.Reader {
 }
 
 var shared = sync.OnceValue(func() *parse.Reader {
-	r, err := parse.New(parse.Options{CacheDir: CacheDir()})
+	r, err := parse.New(parse.Options{CacheDir: testdir.Cache(os.TempDir())})
 	if err != nil {
 		panic(err)
 	}

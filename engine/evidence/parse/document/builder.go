@@ -201,7 +201,7 @@ func (b *Builder) AddBlockWithPath(blk Block) {
 	}
 }
 
-// AddParagraph appends a paragraph; isBold means that all of it is bold.
+// AddParagraph appends a paragraph; bold means that all of it is bold.
 func (b *Builder) AddParagraph(text string, bold bool, locator api.Locator) {
 	if text = CleanLine(text); text == "" {
 		return

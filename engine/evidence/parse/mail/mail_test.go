@@ -8,6 +8,7 @@ import (
 
 	"github.com/scf-service/service/engine/evidence/parse"
 	"github.com/scf-service/service/engine/evidence/parse/document"
+	"github.com/scf-service/service/engine/evidence/parse/mail"
 	"github.com/scf-service/service/internal/testutil/documenttest"
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
@@ -118,7 +119,7 @@ Content-Type: text/html; charset=utf-8
 func TestMailRefuses(t *testing.T) {
 	head := "From: a@example.com\nTo: b@example.com\nSubject: x\nDate: Fri, 2 Oct 2026 09:00:00 +0200\n"
 	nest := head
-	for range 200 + 1 {
+	for range mail.MaxBoundaries + 1 {
 		nest += "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\n"
 	}
 	for name, tt := range map[string]struct {

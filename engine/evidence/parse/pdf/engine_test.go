@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/facts"
+	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
 // testEngine is an engine that the tests of PDFs are run on.
@@ -35,7 +35,7 @@ const pdfiumName = "pdfium"
 var pdfiumTest = testEngine{name: pdfiumName, start: startPDFium}
 
 // testOptions lets PDFium be compiled once for all tests: it takes a second of both cores.
-var testOptions = Options{MaxPages: 5000, CacheDir: filepath.Join(os.TempDir(), "service-test-pdfium")}
+var testOptions = Options{MaxPages: 5000, CacheDir: testdir.Cache(os.TempDir())}
 
 // shared is the reader of most tests. What isn't about engines is tested with PDFium.
 var shared = sync.OnceValue(func() *Reader { return pdfiumTest.newReader(testOptions) })

@@ -136,7 +136,7 @@ func nilIfEmptyList[T any](all []T) *[]T {
 	return &all
 }
 
-// oneLine returns text as a single trimmed line, or otherwise if it is empty.
+// oneLine returns text as a single trimmed line, or fallback if it is empty.
 func oneLine(s, fallback string) string {
 	return wording.OrDefault(strings.Join(strings.Fields(s), " "), fallback)
 }
@@ -209,8 +209,9 @@ func (w *oscalWriter) metadata(title string) models.Metadata {
 		}
 	}
 	var p properties
-	for _, k := range slices.Sorted(maps.Keys(content.Provenance(w.Source, w.Template.Name))) {
-		p.add(strings.ReplaceAll(k, "_", "-"), content.Provenance(w.Source, w.Template.Name)[k])
+	sources := content.Provenance(w.Source, w.Template.Name)
+	for _, k := range slices.Sorted(maps.Keys(sources)) {
+		p.add(strings.ReplaceAll(k, "_", "-"), sources[k])
 	}
 	p.add("catalog", w.CatalogName())
 	p.add("written-by", w.Tool)

@@ -81,7 +81,7 @@ type strip struct {
 }
 
 // Write writes the document as PDF with contents, bookmarks and links. A character that no font
-// has is shown as a box and listed on the last page; fallback is an optional TrueType font for such
+// has is shown as a box and listed on the last page; fallbackFont is an optional TrueType font for such
 // characters.
 func Write(w io.Writer, d block.Document, fallbackFont []byte) (err error) {
 	if fallbackFont != nil {

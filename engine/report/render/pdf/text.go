@@ -229,7 +229,7 @@ func (p *pdfWriter) splitWords(c block.Cell, st textStyle) []word {
 	return out
 }
 
-// appendRune adds a character to a word. from is the source text from that character on.
+// appendRune adds a character to a word. source is the source text from that character on.
 func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, ref, badge string) {
 	if r == '\u00a0' {
 		r = ' '

@@ -179,8 +179,8 @@ func newCounterNode(call string) (syntax.Node, error) {
 	return t.Root.Nodes[0], nil
 }
 
-// instrumentTemplate rewrites a part so that it counts its steps; with markdown, its output is escaped
-// for Markdown.
+// instrumentTemplate rewrites a part so that it counts its steps; with escapeMarkdown, its output
+// is escaped for Markdown.
 func instrumentTemplate(root *syntax.ListNode, escapeMarkdown bool) error {
 	if root == nil {
 		return nil

@@ -1,0 +1,4 @@
+package mail
+
+// MaxBoundaries is exported for tests.
+const MaxBoundaries = maxBoundaries
