@@ -19,21 +19,26 @@ type operationMethod[I, O any] = func(context.Context, api.Caller, *I) (*O, erro
 
 // bindOperation binds an operation to its method. The compiler checks that the types fit.
 func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[I, O]) {
+	s.bind(op.Operation, func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) })
+}
+
+// bind is not inlined: it would be compiled once for each pair of types.
+//
+//go:noinline
+func (s *Server) bind(op *api.Operation, handle operationFunc) {
 	if s.boundOperations[op.ID] {
 		panic("daemon: " + op.ID + " is bound twice")
 	}
 	s.boundOperations[op.ID] = true
-	// Everything else is compiled once, not for each pair of types.
-	call := func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) }
 	switch op.Form {
 	case api.Upload:
-		s.bindUpload(op.Operation, call)
+		s.bindUpload(op, handle)
 	case api.Download, api.Markup:
-		s.bindFile(op.Operation, call)
+		s.bindFile(op, handle)
 	case api.Events:
-		s.bindEvents(op.Operation, call)
+		s.bindEvents(op, handle)
 	default:
-		s.bindJSON(op.Operation, call)
+		s.bindJSON(op, handle)
 	}
 }
 
