@@ -151,7 +151,7 @@ func TestAnotherProcessMovesItMeanwhile(t *testing.T) {
 			a.State = api.StateFrameworkSelected
 		}
 	}
-	w.want(w.run("assess", "run", "--until", "soa_drafted"), 0, "soa drafted")
+	w.want(w.run("assess", "run", "--until", "soa_drafted"), 0, "SoA drafted")
 	if !moved {
 		t.Error("nobody moved it")
 	}

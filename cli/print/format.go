@@ -10,8 +10,12 @@ import (
 )
 
 // Humanize returns an API enum value as words, e.g. "partially implemented" for
-// partially_implemented.
-func Humanize[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+// partially_implemented and "SoA drafted" for soa_drafted.
+func Humanize[S ~string](s S) string {
+	return acronyms.Replace(strings.ReplaceAll(string(s), "_", " "))
+}
+
+var acronyms = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ")
 
 // FormatConfidence formats the confidence of the automatic verdict, marked if it is overruled. It
 // returns "" if there was nothing to judge.
