@@ -178,6 +178,8 @@ type Caller struct {
 	// AgentRunID is the agent run acting for the caller; empty if the user acts directly. An agent
 	// never decides.
 	AgentRunID string
+	// Peer is the trusted key whose bundle brought what is done in the user's name; nil otherwise.
+	Peer *SyncPeer
 }
 
 // May reports whether the caller has the permission in the organization of the request: by role,
@@ -185,8 +187,11 @@ type Caller struct {
 func (c Caller) May(p Permission) bool { return c.isInScope(p) && c.Role.May(p) }
 
 func (c Caller) isInScope(p Permission) bool {
-	return (c.AgentRunID == "" || p != ApprovalDecide) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
+	return (p != ApprovalDecide || c.AgentRunID == "" && !c.isLimitedPeer()) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }
+
+// isLimitedPeer reports whether a bundle's key acts that may bring changes but no decisions.
+func (c Caller) isLimitedPeer() bool { return c.Peer != nil && c.Peer.May != PeerMayApprove }
 
 // Require returns a FORBIDDEN error unless the caller has the permission.
 func (c Caller) Require(p Permission) error {
@@ -195,6 +200,9 @@ func (c Caller) Require(p Permission) error {
 		return nil
 	case c.AgentRunID != "" && p == ApprovalDecide:
 		return Forbidden("an agent can't decide; a user has to")
+	case p == ApprovalDecide && c.isLimitedPeer():
+		return Forbidden("the key %q may bring changes, but no decisions; decide here, or trust it with `%s` before its next bundle",
+			c.Peer.Name, c.Peer.TrustCommand(PeerMayApprove))
 	case !c.isInScope(p):
 		return Forbidden(
 			"permission %s required, but this API key doesn't have that scope; use a key with it, or sign in",
@@ -224,8 +232,8 @@ func (c Caller) Authorize(op *Operation) error {
 	return c.Require(p)
 }
 
-// IsPerson reports whether a signed-in user acts directly, as opposed to a key, agent or workflow
-// acting for one.
+// IsPerson reports whether a signed-in user acts directly, as opposed to a key, agent, workflow or
+// bundle acting for one.
 func (c Caller) IsPerson() bool {
-	return c.Actor.Type == ActorUser && c.Scopes == nil && c.AgentRunID == "" && c.UserID != ""
+	return c.Actor.Type == ActorUser && c.Scopes == nil && c.AgentRunID == "" && c.Peer == nil && c.UserID != ""
 }

@@ -1,6 +1,10 @@
 package api
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
 
 // ApprovalStatus is the status of an approval.
 type ApprovalStatus string
@@ -36,6 +40,31 @@ type Approval struct {
 	// decide while it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`
 	Delegates  []Delegate  `json:"delegates" doc:"While pending: who may decide besides owners and admins."`
+	// BundleKey is part of the record that clones read; RemoteKey belongs to one clone.
+	BundleKey *BundleKey `json:"bundle_key" doc:"The trusted key whose bundle brought the decision; null if it was made here or came over a network."`
+	RemoteKey *BundleKey `json:"remote_key" doc:"On a clone: the remote's key whose bundle brought the decision here; null otherwise."`
+}
+
+// Decider returns who decided, on whose behalf, and which keys brought the decision; "" if nobody has
+// decided.
+func (p *Approval) Decider() string {
+	if p.DecidedBy == nil {
+		return ""
+	}
+	return cmp.Or(p.DecidedBy.Name, p.DecidedBy.ID) + p.DeciderSuffix()
+}
+
+// DeciderSuffix returns what Decider says after the name.
+func (p *Approval) DeciderSuffix() (s string) {
+	if p.Delegation != nil {
+		s += " for " + p.Delegation.DelegatorName
+	}
+	for _, k := range []*BundleKey{p.BundleKey, p.RemoteKey} {
+		if k != nil {
+			s += fmt.Sprintf(" (bundle key %s)", k.Name)
+		}
+	}
+	return s
 }
 
 // DisplayStatus returns the status to show to users: "void" for a rejection that nobody decided.

@@ -48,6 +48,15 @@ type CreateSyncKeyInput struct {
 	}
 }
 
+// What a trusted key may bring.
+const (
+	PeerMayChanges = "changes" // everything but decisions
+	PeerMayApprove = "approve" // decisions too
+)
+
+// PeerTrustDays is how long a key is trusted; trusting it again renews it.
+const PeerTrustDays = 90
+
 // SyncPeer is another installation whose bundles are accepted.
 type SyncPeer struct {
 	TenantRecord
@@ -58,14 +67,35 @@ type SyncPeer struct {
 	UserID    string `json:"user_id"`
 	UserName  string `json:"user_name" doc:"The account under which its changes are applied if this side is the remote."`
 	TrustedBy string `json:"trusted_by"`
+	May       string `json:"may" enum:"changes,approve" doc:"What its bundles may bring: changes only, or also approvals and rejections."`
+	// ExpiresAt is when its bundles are no longer accepted, unless it is trusted again.
+	ExpiresAt time.Time `json:"expires_at" doc:"When its bundles are no longer accepted; trusting the key again renews it."`
+}
+
+// TrustCommand returns the command that trusts the key again. It names the key by its fingerprint: the
+// other side may have chosen its name.
+func (p *SyncPeer) TrustCommand(may string) string {
+	return "service sync trust " + p.Fingerprint + " --may " + may
+}
+
+// BundleKey returns the key's name and fingerprint.
+func (p *SyncPeer) BundleKey() *BundleKey {
+	return &BundleKey{Name: p.Name, Fingerprint: p.Fingerprint}
+}
+
+// BundleKey names the trusted key that signed a bundle.
+type BundleKey struct {
+	Name        string `json:"name" doc:"The name it had here when the bundle was imported."`
+	Fingerprint string `json:"fingerprint"`
 }
 
 // TrustSyncPeerInput trusts a key.
 type TrustSyncPeerInput struct {
 	Body struct {
 		Key   string `json:"key" minLength:"1" maxLength:"2000" doc:"The other side's public key, as it shows it."`
-		Name  string `json:"name,omitempty" maxLength:"200" doc:"Display name of the peer; defaults to the name in the key." example:"adas-laptop"`
-		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that applies its changes if this side is the remote; defaults to you." example:"ada@acme.example"`
+		Name  string `json:"name,omitempty" maxLength:"200" doc:"Display name of the peer; defaults to the one it has, or to the name in the key." example:"adas-laptop"`
+		Email string `json:"email,omitempty" maxLength:"320" doc:"The account that applies its changes if this side is the remote; defaults to the one it has, or to you." example:"ada@acme.example"`
+		May   string `json:"may,omitempty" enum:"changes,approve" doc:"What its bundles may bring: changes (the default), or approve for decisions too. Only a signed-in user who may decide can permit decisions."`
 	}
 }
 
@@ -122,7 +152,7 @@ var (
 	)
 	TrustSyncPeer = Post[TrustSyncPeerInput, SyncPeer](
 		"trust-sync-peer", "/sync/peers", "sync:write", tagSync,
-		"Trust a key: accept its bundles and write bundles for it",
+		"Trust a key for 90 days: accept its bundles and write bundles for it",
 	)
 	DistrustSyncPeer = Delete[SyncPeerInput](
 		"distrust-sync-peer", "/sync/peers/{peerId}", "sync:write", tagSync,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -45,10 +46,8 @@ func (a *app) approvalList() *cobra.Command {
 				fixed("gate"), number("version"), fixed("status"), optional(column("requested")),
 				column("decided by"), optional(column("decided")), optional(column("reason")), fixed("id"),
 			}, func(one api.Approval) []string {
-				decided := ""
-				if one.DecidedBy != nil {
-					decided = formatDecider(&one)
-				} else if may := formatDelegates(&one); len(may) > 0 {
+				decided := one.Decider()
+				if may := formatDelegates(&one); decided == "" && len(may) > 0 {
 					decided = "(delegates: " + joinFirst(may, 5) + ")"
 				}
 				return []string{
@@ -89,7 +88,7 @@ func renderApproval(p *print.Page, one *api.Approval) {
 	p.Title("Approval of the %s, version %d: %s", one.Gate.Title(), one.VersionNumber, one.DisplayStatus())
 	decided := ""
 	if one.DecidedBy != nil {
-		decided = formatDecider(one) + ", " + formatTimePtr(one.DecidedAt)
+		decided = one.Decider() + ", " + formatTimePtr(one.DecidedAt)
 	}
 	may := ""
 	if one.Status == api.ApprovalPending {
@@ -98,6 +97,8 @@ func renderApproval(p *print.Page, one *api.Approval) {
 	p.Fields(
 		field("requested by", one.RequestedBy.Name+", "+formatTime(one.RequestedAt)),
 		field("decided by", decided),
+		field("bundle key", formatBundleKey(one.BundleKey)),
+		field("remote's key", formatBundleKey(one.RemoteKey)),
 		field("may decide", may),
 		field("reason", orEmpty(one.Reason)),
 		field("content", "sha256 "+one.TargetSHA256),
@@ -107,6 +108,14 @@ func renderApproval(p *print.Page, one *api.Approval) {
 	for _, w := range one.Warnings {
 		p.ListItem(0, "%s", w)
 	}
+}
+
+// formatBundleKey returns a key's name and fingerprint, or "" for none.
+func formatBundleKey(k *api.BundleKey) string {
+	if k == nil {
+		return ""
+	}
+	return k.Name + " (" + k.Fingerprint + ")"
 }
 
 func (a *app) approvalApprove() *cobra.Command {
@@ -293,11 +302,7 @@ func (a *app) rejectAndPrint(ctx context.Context, approvalID, reason string) err
 
 func (a *app) printDecision(one *api.Approval, renderNext func(*print.Page)) error {
 	return a.out.Print(one, func(p *print.Page) {
-		by := "you"
-		if one.DecidedBy != nil {
-			by = formatDecider(one)
-		}
-		p.Text("The %s, version %d, was %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, by)
+		p.Text("The %s, version %d, was %s by %s.", one.Gate.Title(), one.VersionNumber, one.Status, cmp.Or(one.Decider(), "you"))
 		renderNext(p)
 	})
 }

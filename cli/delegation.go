@@ -11,14 +11,6 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// formatDecider returns who decided and, for a delegate, on whose behalf.
-func formatDecider(p *api.Approval) string {
-	if p.Delegation != nil {
-		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
-	}
-	return p.DecidedBy.Name
-}
-
 // formatDelegates lists the delegates who can decide, each with the delegator and the expiry.
 func formatDelegates(p *api.Approval) (out []string) {
 	for _, d := range p.Delegates {

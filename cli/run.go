@@ -312,7 +312,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 				"%s, version %d: approved in advance by %s",
 				capitalize(move.Gate.Title()),
 				one.VersionNumber,
-				one.DecidedBy.Name,
+				one.Decider(),
 			)
 		}
 		err = a.performMove(ctx, id, move, st.NextStates[0])

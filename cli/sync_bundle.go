@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,13 +51,17 @@ func (a *app) syncTrust() *cobra.Command {
 	var sure bool
 	var fingerprint string
 	cmd := &cobra.Command{
-		Use: "trust KEY|FILE", Short: "Trust another party's key to exchange bundles with it",
-		Long: `Trusts a key that the other party got from ` + "`service sync key`" + `. Compare the fingerprint with
-them first by phone, or pass it with --fingerprint. If this is the assessment's remote,
-its changes are applied as you, or as the account given with --as.`,
-		Example: "  service sync trust adas-laptop.key --as ada@acme.example --fingerprint 1f0c-…\n  service sync trust acme.key",
+		Use: "trust KEY|FILE|PEER", Short: "Trust another party's key to exchange bundles with it",
+		Long: `Trusts a key that the other party got from ` + "`service sync key`" + `, for 90 days. Compare the
+fingerprint with them first by phone, or pass it with --fingerprint. If this is the
+assessment's remote, its changes are applied as you, or as the account given with --as.
+Approvals and rejections count only with --may approve: then whoever has the key decides
+as that account. To renew a key, name it as listed by ` + "`service sync peers`" + `; it keeps its
+name and account, but not --may approve.`,
+		Example: "  service sync trust adas-laptop.key --as ada@acme.example --fingerprint 1f0c-…\n" +
+			"  service sync trust acme.key --may approve\n  service sync trust adas-laptop",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			key, err := readPeerKey(args[0])
+			key, err := a.readPeerKey(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -71,25 +76,41 @@ its changes are applied as you, or as the account given with --as.`,
 				return err
 			}
 			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
-				g.Text("%s is now trusted; changes are applied as %s. Fingerprint: %s", p.Name, p.UserName, p.Fingerprint)
+				g.Text(
+					"%s is now trusted until %s; %s are applied as %s. Fingerprint: %s",
+					p.Name, p.ExpiresAt.Format(time.DateOnly), peerMay[p.May], p.UserName, p.Fingerprint,
+				)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: the name in the key)")
-	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: yours)")
+	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: its current one, or the name in the key)")
+	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: its current one, or yours)")
+	addChoiceFlag(cmd.Flags(), &in.Body.May, "may", []string{api.PeerMayChanges, api.PeerMayApprove},
+		"what its bundles may bring: changes (the default), or approve for decisions too")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
 	addYesFlag(cmd, &sure)
 	return cmd
 }
 
-// readPeerKey returns a key given as argument or in a file.
-func readPeerKey(arg string) (string, error) {
+// peerMay describes what a key's bundles may bring.
+var peerMay = map[string]string{api.PeerMayChanges: "changes (no decisions)", api.PeerMayApprove: "changes and decisions"}
+
+// readPeerKey returns a key given as argument, in a file, or by naming a key that was trusted before.
+func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	if api.SyncKeyFingerprint(arg) != "" {
 		return arg, nil
 	}
+	if info, err := os.Stat(arg); err != nil || info.IsDir() {
+		p, err := a.findPeer(ctx, arg)
+		if err != nil {
+			return "", withHint(usageError("%s is neither a key, nor a file with one, nor a trusted key's name", arg),
+				"the other party gets it with `service sync key`")
+		}
+		return p.Key, nil
+	}
 	f, err := os.Open(arg)
 	if err != nil {
-		return "", withHint(usageError("%s is neither a key nor a file with one", arg), "the other party gets it with `service sync key`")
+		return "", err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
@@ -107,16 +128,21 @@ func (a *app) syncPeers() *cobra.Command {
 	var l listFlags
 	cmd := &cobra.Command{
 		Use: "peers", Short: "List trusted keys",
-		Long: "Lists the trusted keys and the accounts their changes are applied as.", Example: "  service sync peers",
+		Long:    "Lists the trusted keys, the accounts their changes are applied as, what they may bring, and until when.",
+		Example: "  service sync peers",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			got, err := fetchList(cmd.Context(), a, api.ListSyncPeers, &api.Paging{}, l)
 			if err != nil {
 				return err
 			}
 			return printList(a, got, []print.Column{
-				column("name"), column("as"), column("fingerprint"), optional(column("trusted")), fixed("id"),
+				column("name"), column("as"), fixed("may"), fixed("until"), column("fingerprint"), optional(column("trusted")), fixed("id"),
 			}, func(one api.SyncPeer) []string {
-				return []string{one.Name, one.UserName, one.Fingerprint, formatTime(one.CreatedAt), one.ID}
+				until := one.ExpiresAt.Format(time.DateOnly)
+				if one.ExpiresAt.IsZero() {
+					until = "expired"
+				}
+				return []string{one.Name, one.UserName, one.May, until, one.Fingerprint, formatTime(one.CreatedAt), one.ID}
 			}, "No trusted keys.")
 		},
 	}
@@ -218,9 +244,11 @@ func (a *app) syncApplyBundle() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Import a bundle signed by a trusted key",
 		Long: `Imports a bundle: on the remote, the clone's changes are applied as the account its key
-is trusted for; on a clone, the remote's changes are merged and its own sent changes are
-marked as received. The first bundle of an assessment creates a clone of it. A bundle
-that is damaged, outdated, from an untrusted key or for someone else is rejected.`,
+is trusted for, without its decisions unless the key may bring them; on a clone, the
+remote's changes are merged and its own sent changes are marked as received. The first
+bundle of an assessment creates a clone of it. A bundle that is damaged, outdated, from
+an untrusted or expired key or for someone else is rejected, as is one from a remote with
+decisions that its key may not bring.`,
 		Example: "  service sync import monday.bundle --dry-run\n  service sync import monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := os.Open(args[0])

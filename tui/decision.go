@@ -320,10 +320,6 @@ func newApprovals(a *App, one api.Assessment) *table {
 				api.ApprovalApproved: draw.Green,
 				api.ApprovalRejected: draw.Red,
 			}[x.Status]
-			by := ""
-			if x.DecidedBy != nil {
-				by = x.DecidedBy.Name
-			}
 			out = append(
 				out,
 				newEntry(
@@ -334,7 +330,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 					fmt.Sprint(x.VersionNumber),
 					x.DisplayStatus(),
 					print.FormatTime(x.RequestedAt),
-					by,
+					x.Decider(),
 				),
 			)
 		}
@@ -348,7 +344,7 @@ func newApprovals(a *App, one api.Assessment) *table {
 		}
 		p.AddField("requested by", x.RequestedBy.Name+", "+print.FormatTime(x.RequestedAt), draw.Plain)
 		if x.DecidedBy != nil {
-			p.AddField("decided by", x.DecidedBy.Name+", "+formatTimePtr(x.DecidedAt), draw.Plain)
+			p.AddField("decided by", x.Decider()+", "+formatTimePtr(x.DecidedAt), draw.Plain)
 		}
 		p.AddField("reason", stringOrEmpty(x.Reason), draw.Plain)
 		var may []string

@@ -377,6 +377,9 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	}
 	now := tx.Now()
 	p.Status, p.DecidedBy, p.DecidedAt, p.Reason, p.UpdatedAt = verdict, &by.Actor, &now, reason, now
+	if by.Peer != nil {
+		p.BundleKey = by.Peer.BundleKey()
+	}
 	a, err := getAssessment(tx, by, p.AssessmentID)
 	if err != nil {
 		return err
@@ -395,19 +398,14 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	if d := p.Delegation; d != nil {
 		data["delegation_id"], data["delegator_id"] = d.DelegationID, d.DelegatorID
 	}
+	if p.BundleKey != nil {
+		data["bundle_key"] = p.BundleKey
+	}
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
 		audit.PublishEvent(tx, by, audit.Event{
-			Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", deciderName(p), verdict, p.Gate.Title()),
+			Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", p.Decider(), verdict, p.Gate.Title()),
 			ResourceType: "approval", ResourceID: p.ID, Data: data,
 		}))
-}
-
-// deciderName returns who decided and, for a delegate, on whose behalf.
-func deciderName(p *api.Approval) string {
-	if p.Delegation != nil {
-		return p.DecidedBy.Name + " for " + p.Delegation.DelegatorName
-	}
-	return p.DecidedBy.Name
 }
 
 // requireSecondPerson returns an error if the organization requires a second person and the decider
@@ -451,7 +449,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 	head.UpdatedAt = tx.Now()
 	if p.Status == api.ApprovalApproved {
 		word = "approved"
-		who := deciderName(p)
+		who := p.Decider()
 		head.Status, head.ApprovedAt, head.ApprovedBy = api.VersionApproved, p.DecidedAt, &who
 		if err := k.supersedeApproved(tx, by, head.ID, a.ID); err != nil {
 			return err
@@ -459,7 +457,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 	} else {
 		head.Status = api.VersionRejected
 		if gate, drafted, ok := a.State.ReviewGate(); ok && gate == k.gate {
-			reason := "rejected by " + deciderName(p)
+			reason := "rejected by " + p.Decider()
 			if p.Reason != nil {
 				reason += ": " + *p.Reason
 			}
@@ -471,7 +469,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 	return errors.Join(k.saveVersionAndArtifact(tx, by, &v),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + "." + word, AssessmentID: a.ID,
-			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, deciderName(p)),
+			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, p.Decider()),
 			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},
 		}))
 }

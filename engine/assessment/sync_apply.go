@@ -119,7 +119,7 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason string) error {
 	p.OrganizationID, p.Status, p.Void, p.Reason, p.UpdatedAt = by.OrganizationID, api.ApprovalRejected, true, &reason, tx.Now()
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
-	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates = nil, nil, nil, nil
+	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates, p.BundleKey, p.RemoteKey = nil, nil, nil, nil, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type:         "approval.voided",

@@ -119,8 +119,10 @@ func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *ap
 			id = l.PeerID
 		}
 		if id != "" {
-			p, err = store.SyncPeers.Get(tx, org, id)
-			return store.ToNotFound(err, "peer", id)
+			if p, err = store.SyncPeers.Get(tx, org, id); err != nil {
+				return store.ToNotFound(err, "peer", id)
+			}
+			return requireCurrent(tx, &p)
 		}
 		n := 0
 		for one, err := range store.SyncPeers.Scan(tx, org) {
@@ -132,7 +134,7 @@ func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *ap
 		}
 		switch n {
 		case 1:
-			return nil
+			return requireCurrent(tx, &p)
 		case 0:
 			return api.Conflict(
 				"no keys are trusted yet; get the other side's key, compare its fingerprint with them, then run `service sync trust`",

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
@@ -106,6 +108,9 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 func (u *bundleImporter) checkBundle(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
+	if err := requireCurrent(tx, u.peer); err != nil {
+		return err
+	}
 	l, err := store.SyncLinks.Get(tx, org, m.AssessmentID)
 	if u.isNew = errors.Is(err, store.ErrNotFound); err != nil && !u.isNew {
 		return store.ToNotFound(err, "assessment", m.AssessmentID)
@@ -395,6 +400,9 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		}
 		u.changePages[i] = nil
 	}
+	if err := u.requireDecisionsPermitted(ctx, files); err != nil {
+		return err
+	}
 	if err := u.ensureCatalog(ctx); err != nil {
 		return err
 	}
@@ -419,13 +427,49 @@ func (u *bundleImporter) applyToClone(ctx context.Context) error {
 		return err
 	}
 	for _, f := range files {
-		out, err := u.service.applyRemoteFile(ctx, u.by, id, f, true)
+		out, err := u.service.applyRemoteFile(ctx, u.by, id, f, u.peer)
 		if err != nil {
 			return err
 		}
 		u.out.Imported += out.Imported
 	}
 	return u.recordImported(ctx)
+}
+
+// requireDecisionsPermitted rejects a remote's bundle as a whole if it contains decisions that its key
+// may not bring: a clone has to equal its remote, so it can't import the rest alone.
+func (u *bundleImporter) requireDecisionsPermitted(ctx context.Context, files []*exchangeFile) error {
+	if u.peer.May == api.PeerMayApprove {
+		return nil
+	}
+	var found []string
+	err := u.service.DB.View(ctx, func(tx *store.Tx) error {
+		for _, f := range files {
+			for i := range f.lines {
+				l := &f.lines[i]
+				t := tableByName(l.Table)
+				if t == nil || t.decision(l.Record) == "" {
+					continue
+				}
+				local, _, err := t.read(tx, u.by.OrganizationID, l.Key)
+				if err != nil {
+					return err
+				}
+				if d := t.decision(l.Record); d != t.decision(local) && !slices.Contains(found, d) {
+					found = append(found, d)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return api.Conflict(
+		"nothing was imported: the bundle contains decisions (%d: %s), but the key %q may bring changes only; "+
+			"if its owner may decide on this assessment, run `%s` and import the bundle again",
+		len(found), strings.Join(found[:min(3, len(found))], ", "), u.peer.Name, u.peer.TrustCommand(api.PeerMayApprove),
+	)
 }
 
 // acknowledgeBatch records that the remote has the last batch and reports its result.
@@ -535,6 +579,8 @@ func (u *bundleImporter) auditImported(tx *store.Tx) error {
 			"counter":       m.Counter,
 			"sha256":        u.sha256Hex,
 			"fingerprint":   u.peer.Fingerprint,
+			"name":          u.peer.Name,
+			"may":           u.peer.May,
 			"user_id":       u.peer.UserID,
 		},
 	})

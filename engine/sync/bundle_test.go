@@ -18,7 +18,10 @@ func (s *site) key() string {
 // trustKey makes the site trust a key on behalf of by.
 func (s *site) trustKey(by api.Caller, key, name string) *api.SyncPeer {
 	in := &api.TrustSyncPeerInput{}
-	in.Body.Key, in.Body.Name = key, name
+	in.Body.Key, in.Body.Name, in.Body.May = key, name, api.PeerMayApprove
+	if !by.May(api.ApprovalDecide) {
+		in.Body.May = api.PeerMayChanges
+	}
 	p, err := s.sy.TrustPeer(context.Background(), by, in)
 	must(s.t, err)
 	return p

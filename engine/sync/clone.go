@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -265,19 +266,26 @@ func (s *Service) ApplyRemoteChanges(ctx context.Context, by api.Caller, in *api
 	if f.AssessmentID != in.AssessmentID {
 		return nil, api.Invalid("file", "the file contains changes of a different assessment")
 	}
-	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, false)
+	return s.applyRemoteFile(ctx, by, in.AssessmentID, f, nil)
 }
 
-// applyRemoteFile applies changes to the clone. A bundle may start before the last sequence read;
-// records are complete, so applying one twice is harmless.
-func (s *Service) applyRemoteFile(ctx context.Context, by api.Caller, id string, f *exchangeFile, bundled bool) (*api.ImportedSync, error) {
+// applyRemoteFile applies changes to the clone; peer signed the bundle that brought them, or is nil. A
+// bundle may start before the last sequence read; records are complete, so applying one twice is
+// harmless.
+func (s *Service) applyRemoteFile(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	f *exchangeFile,
+	peer *api.SyncPeer,
+) (*api.ImportedSync, error) {
 	org := by.OrganizationID
 	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.CustomSHA256)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.ImportedSync{}
-	t := &pullApplier{service: s, by: by, file: f, target: p, bundled: bundled, docs: map[string]*evidence.ImportedDocument{}}
+	t := &pullApplier{service: s, by: by, file: f, target: p, peer: peer, docs: map[string]*evidence.ImportedDocument{}}
 	done := false
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
@@ -343,9 +351,9 @@ type pullApplier struct {
 	file    *exchangeFile
 	target  *importTarget
 	docs    map[string]*evidence.ImportedDocument
-	// bundled reports whether the file came in a bundle; readSequence is how far the clone had read
-	// before.
-	bundled      bool
+	// peer signed the bundle that the file came in, or is nil; readSequence is how far the clone had
+	// read before.
+	peer         *api.SyncPeer
 	readSequence int64
 }
 
@@ -356,14 +364,15 @@ func (t *pullApplier) checkOrder(tx *store.Tx, l *store.SyncLink) (done bool, er
 		return false, api.Invalid("file", "the changes were prepared for another clone")
 	}
 	waiting, err := store.SyncBatches.Has(tx, l.OrganizationID, l.AssessmentID)
+	overlaps := t.peer != nil && t.file.Since < l.Since && l.Since < t.file.Next
 	switch {
 	case err != nil:
 		return false, err
 	case t.file.Next < t.file.Since:
 		return false, damagedFileError("its end precedes its start")
-	case (t.file.Since == l.Since || t.bundled && t.file.Since < l.Since && l.Since < t.file.Next) && waiting:
+	case (t.file.Since == l.Since || overlaps) && waiting:
 		return false, api.Conflict("a batch has not reached the remote yet; push it before pulling")
-	case t.file.Since == l.Since, t.bundled && t.file.Since < l.Since && l.Since < t.file.Next:
+	case t.file.Since == l.Since, overlaps:
 		return false, nil
 	case t.file.Next <= l.Since:
 		return true, nil
@@ -474,6 +483,11 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	if err := tab.fillLocalFields(t.target, next, local); err != nil {
 		return err
 	}
+	if tab.name == store.Approvals.Name() {
+		if err := t.setRemoteKey(tab, next, local); err != nil {
+			return err
+		}
+	}
 	if tab.name == store.Documents.Name() {
 		err = t.applyDocument(tx, next, local, l)
 	} else {
@@ -489,6 +503,17 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 		nextBase = kept
 	}
 	return saveOrDeleteBase(tx, org, id, tab.name, l.Key, nextBase)
+}
+
+// setRemoteKey names on an approval the key whose bundle brought a decision that was not known here.
+func (t *pullApplier) setRemoteKey(tab *table, approval, local fields) (err error) {
+	if d := tab.decision(approval); d != "" && d != tab.decision(local) {
+		delete(approval, "remote_key")
+		if t.peer != nil {
+			approval["remote_key"], err = json.Marshal(t.peer.BundleKey())
+		}
+	}
+	return err
 }
 
 // mergeRecord returns the record to store and its base. A field that was changed locally and not

@@ -120,12 +120,36 @@ func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncC
 	if err != nil {
 		return nil, err
 	}
+	if c.BundleKey != nil {
+		if by.Peer, err = s.heldBatchPeer(ctx, by, c.BundleKey); err != nil {
+			return nil, err
+		}
+	}
 	sum := sha256.Sum256(data)
 	r := &batchApplier{service: s, by: by, batch: f, data: data, sha256Hex: hex.EncodeToString(sum[:])}
 	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
 	return r, r.prepareDocuments(ctx)
+}
+
+// heldBatchPeer returns the key whose bundle brought a held batch, as it is trusted now: a key that is
+// no longer trusted, or has expired, brings no decisions.
+func (s *Service) heldBatchPeer(ctx context.Context, by api.Caller, k *api.BundleKey) (*api.SyncPeer, error) {
+	p := api.SyncPeer{Name: k.Name, Fingerprint: k.Fingerprint}
+	err := s.DB.View(ctx, func(tx *store.Tx) error {
+		trusted, err := store.SyncPeers.By("fingerprint").Get(tx, by.OrganizationID, k.Fingerprint)
+		if err == nil {
+			if err = requireCurrent(tx, &trusted); err == nil {
+				p = trusted
+			}
+		}
+		if api.IsCode(err, api.CodeInvalidState) {
+			return nil
+		}
+		return ignoreNotFound(err)
+	})
+	return &p, err
 }
 
 // applyChoice applies the chosen side of a conflict.

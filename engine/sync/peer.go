@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/scf-service/service/api"
@@ -115,14 +116,30 @@ func (s *Service) loadSecretKey(ctx context.Context, by api.Caller) (*bundle.Sec
 
 // ListPeers lists the peers whose bundles are accepted.
 func (s *Service) ListPeers(ctx context.Context, by api.Caller, in *api.Paging) (*api.List[api.SyncPeer], error) {
-	return store.List(ctx, s.DB, store.SyncPeers, by.OrganizationID, *in, store.PageQuery[api.SyncPeer]{})
+	l, err := store.List(ctx, s.DB, store.SyncPeers, by.OrganizationID, *in, store.PageQuery[api.SyncPeer]{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.Data { // keys trusted by an earlier version have no limit stored
+		l.Data[i].May = cmp.Or(l.Data[i].May, api.PeerMayChanges)
+	}
+	return l, nil
 }
 
-// TrustPeer accepts bundles signed by a key from now on, on behalf of an account.
+// TrustPeer accepts bundles signed by a key for api.PeerTrustDays, on behalf of an account. Trusting a
+// key again renews it; it keeps its name and account unless others are given, but decisions have to be
+// permitted each time.
 func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyncPeerInput) (*api.SyncPeer, error) {
 	k, err := bundle.ParseKey(in.Body.Key)
 	if err != nil {
 		return nil, err
+	}
+	may := cmp.Or(in.Body.May, api.PeerMayChanges)
+	if !by.IsPerson() {
+		return nil, api.Forbidden("only a signed-in user can trust a key: it acts with all rights of its account")
+	}
+	if may == api.PeerMayApprove && !by.May(api.ApprovalDecide) {
+		return nil, api.Forbidden("only an owner or admin can let a key bring decisions; trust it for changes, or ask one of them")
 	}
 	var out api.SyncPeer
 	return &out, s.DB.Update(ctx, func(tx *store.Tx) error {
@@ -130,20 +147,21 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 		if own, err := store.SyncKeys.Get(tx, org, "key"); err == nil && own.Key == k.Text() {
 			return api.Invalid("key", "this is your own organization's key; trust the other side's key")
 		}
-		u, err := accountForKey(tx, by, in.Body.Email)
-		if err != nil {
-			return err
-		}
 		out, err = store.SyncPeers.By("fingerprint").Get(tx, org, k.Fingerprint())
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if err == nil && out.UserID != by.UserID {
+		known := err == nil
+		if known && out.UserID != by.UserID {
 			if err := by.Require("member:write"); err != nil {
 				return api.Forbidden("the key is trusted for %s; only that user, an owner or an admin can change this", out.UserName)
 			}
 		}
+		u, err := accountForKey(tx, by, in.Body.Email, out.UserID)
 		if err != nil {
+			return err
+		}
+		if !known {
 			n, err := store.SyncPeers.Count(tx, org)
 			if err != nil {
 				return err
@@ -157,48 +175,42 @@ func (s *Service) TrustPeer(ctx context.Context, by api.Caller, in *api.TrustSyn
 				Key:          k.Text(),
 			}
 		}
-		out.Name, out.UserID, out.UserName, out.TrustedBy, out.UpdatedAt = cmp.Or(
-			in.Body.Name,
-			k.Name,
-		), u.ID, cmp.Or(
-			u.Name,
-			u.Email,
-		), by.Actor.Name, tx.Now()
+		out.Name, out.UserID, out.UserName = cmp.Or(in.Body.Name, out.Name, k.Name), u.ID, cmp.Or(u.Name, u.Email)
+		out.TrustedBy, out.UpdatedAt, out.May, out.ExpiresAt = by.Actor.Name, tx.Now(), may, tx.Now().AddDate(0, 0, api.PeerTrustDays)
 		return errors.Join(
 			store.SyncPeers.Put(tx, org, &out),
 			audit.Append(
 				tx,
 				by,
 				audit.Entry{
-					Action:       "sync.peer_trusted",
+					Action:       actionPeerTrusted,
 					ResourceType: "sync_peer",
 					ResourceID:   out.ID,
-					Changes:      map[string]any{"fingerprint": out.Fingerprint, "name": out.Name, "user_id": u.ID},
+					Changes: map[string]any{
+						"fingerprint": out.Fingerprint, "name": out.Name, "user_id": u.ID,
+						"may": out.May, "expires_at": out.ExpiresAt,
+					},
 				},
 			),
 		)
 	})
 }
 
-// accountForKey returns the account that a key acts as: the caller or, if the caller may manage
-// members, another member. Only an owner can let a key act as an owner.
-func accountForKey(tx *store.Tx, by api.Caller, email string) (api.User, error) {
-	if by.UserID == "" {
-		return api.User{}, api.Forbidden("only a signed-in user can trust a key")
-	}
-	own, err := store.Users.Get(tx, by.UserID)
-	if err != nil {
-		return own, err
-	}
+// accountForKey returns the account that a key acts as: currentUserID, or if it has none the caller; or
+// if the caller may manage members, another member. Only an owner can let a key act as an owner.
+func accountForKey(tx *store.Tx, by api.Caller, email, currentUserID string) (api.User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	if email == "" || email == strings.ToLower(own.Email) {
-		return own, nil
+	u, err := store.Users.Get(tx, cmp.Or(currentUserID, by.UserID))
+	if err == nil && email != "" && email != strings.ToLower(u.Email) {
+		u, err = store.Users.By("email").Get(tx, email)
+	}
+	if err == nil && u.ID == by.UserID {
+		return u, nil
 	}
 	if err := by.Require("member:write"); err != nil {
-		return own, api.Forbidden("only an owner or admin can let a key act as another account")
+		return u, api.Forbidden("only an owner or admin can let a key act as another account")
 	}
-	u, err := store.Users.By("email").Get(tx, email)
-	if err != nil {
+	if email = cmp.Or(email, u.Email); err != nil {
 		return u, store.ToNotFound(err, "member", email)
 	}
 	m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
@@ -209,6 +221,39 @@ func accountForKey(tx *store.Tx, by api.Caller, email string) (api.User, error) 
 		return u, api.Forbidden("only an owner can let a key act as an owner")
 	}
 	return u, nil
+}
+
+const actionPeerTrusted = "sync.peer_trusted"
+
+// maxAuditRecordsForClock bounds the audit records that requireCurrent reads.
+const maxAuditRecordsForClock = 1_000
+
+// requireCurrent returns an error if trust in the key has expired. A clock that was set back doesn't
+// renew it: the latest time in the audit trail since the key was trusted counts.
+func requireCurrent(tx *store.Tx, p *api.SyncPeer) error {
+	now, n := tx.Now(), 0
+	for rec, err := range store.Audit.Scan(tx, p.OrganizationID, store.Reverse) {
+		if err != nil {
+			return err
+		}
+		if n++; n > maxAuditRecordsForClock || rec.Action == actionPeerTrusted && rec.ResourceID == p.ID {
+			break
+		}
+		if rec.At.After(now) {
+			now = rec.At
+		}
+	}
+	if now.Before(p.ExpiresAt) {
+		return nil
+	}
+	when := "was trusted by an earlier version of this program, without an expiry date"
+	if !p.ExpiresAt.IsZero() {
+		when = "expired on " + p.ExpiresAt.Format(time.DateOnly)
+	}
+	return api.Conflict(
+		"the trusted key %q (%s) %s; ask its owner whether they still use it, then renew it for %d days with `%s`",
+		p.Name, p.Fingerprint, when, api.PeerTrustDays, p.TrustCommand(cmp.Or(p.May, api.PeerMayChanges)),
+	)
 }
 
 // DistrustPeer stops accepting bundles from a key and writing bundles for it.
@@ -239,9 +284,11 @@ func (s *Service) DistrustPeer(ctx context.Context, by api.Caller, in *api.SyncP
 	})
 }
 
-// peerCaller returns the peer's current account, with the trace ID and address of the importing
-// request. ok is false if it is no longer a member with this permission.
+// peerCaller returns the peer's current account, limited to what its key may bring, with the trace ID
+// and address of the importing request. ok is false if it is no longer a member with this permission;
+// then the importing user is returned, with the same limits.
 func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permission) (as api.Caller, ok bool, err error) {
+	by.Peer = p
 	if p.UserID == by.UserID && by.Scopes == nil && by.Role.May(right) {
 		return by, true, nil
 	}
@@ -262,6 +309,6 @@ func peerCaller(tx *store.Tx, by api.Caller, p *api.SyncPeer, right api.Permissi
 	return api.Caller{
 		UserID: u.ID, OrganizationID: by.OrganizationID, Role: m.Role,
 		Actor:   api.Actor{Type: api.ActorUser, ID: u.ID, Name: cmp.Or(u.Name, u.Email)},
-		TraceID: by.TraceID, Address: by.Address,
+		TraceID: by.TraceID, Address: by.Address, Peer: p,
 	}, true, nil
 }

@@ -333,6 +333,9 @@ func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBat
 	org := r.by.OrganizationID
 	c.TenantRecord = api.TenantRecord{Record: api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()}, OrganizationID: org}
 	c.AssessmentID, c.Status, c.ReplicaID = r.batch.AssessmentID, "open", r.batch.ReplicaID
+	if r.by.Peer != nil {
+		c.BundleKey = r.by.Peer.BundleKey()
+	}
 	if c.Clone.By == "" {
 		c.Clone.By = r.by.Actor.Name
 	}

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -235,7 +236,11 @@ var tables = []*table{
 		table{kind: itemTable, gate: api.GatePOAM, localFields: itemLocalFields, labelField: "poam_code"},
 		itemsOfVersions(store.POAMVersions, store.POAMItems, func(v *api.POAMVersion) string { return v.ID }),
 	),
-	newTable(store.Approvals, table{kind: remoteIssuedTable, labelField: "gate"}, byAssessmentIndex(store.Approvals)),
+	newTable(
+		store.Approvals,
+		table{kind: remoteIssuedTable, labelField: "gate", localFields: []string{"remote_key"}},
+		byAssessmentIndex(store.Approvals),
+	),
 	newTable(store.Comments, table{kind: writeOnceTable, labelField: "gate"}, byAssessmentIndex(store.Comments)),
 	newTable(store.LifecycleEvents, table{kind: remoteTable, labelField: "event_type"}, byKeyPrefix(store.LifecycleEvents)),
 	newTable(store.Timeline, table{kind: remoteTable, labelField: "summary"}, byKeyPrefix(store.Timeline)),
@@ -324,6 +329,29 @@ func (t *table) displayName(f fields) string {
 		return s
 	}
 	return string(f[t.labelField])
+}
+
+// decision describes the decision that a record holds, e.g. "soa version 1 approved by Ada Byron", or
+// returns "" if it holds none. A version's status counts even without an approval.
+func (t *table) decision(f fields) string {
+	verdict, by, gate := stringFromJSON(f["status"]), stringFromJSON(f["approved_by"]), t.gate
+	switch {
+	case t.name == store.Approvals.Name():
+		var decider api.Actor
+		_ = json.Unmarshal(f["decided_by"], &decider)
+		by, gate = decider.Name, api.Gate(stringFromJSON(f["gate"]))
+	case t.kind == versionTable, t.name == store.Scopes.Name(), t.name == store.ScopeVersions.Name():
+		if by != "" {
+			verdict = string(api.ApprovalApproved) // superseded since
+		}
+	default:
+		return ""
+	}
+	void := string(f["void"]) == "true" // rejected by nobody
+	if void || verdict != string(api.ApprovalApproved) && verdict != string(api.ApprovalRejected) {
+		return ""
+	}
+	return fmt.Sprintf("%s version %s %s by %s", cmp.Or(string(gate), "scope"), f["version_number"], verdict, cmp.Or(by, "somebody"))
 }
 
 // belongsTo reports whether a record belongs to the assessment.

@@ -69,8 +69,9 @@
     at("command").textContent = "service --server " + location.href.replace(/\/approval[^/]*$/, "") + " " + (names[approval.gate] || "approval") + " show --assessment " + approval.assessment_id;
     at("facts").hidden = false;
     const waits = approval.status === "pending";
+    const keys = [approval.bundle_key, approval.remote_key].filter(Boolean).map((k) => " (bundle key " + k.name + ")").join("");
     at("deciding").hidden = !waits;
-    heading(assessment.name, waits ? "The " + what + " is waiting for a decision." : "The " + what + " is " + approval.status + (approval.decided_by ? " by " + approval.decided_by.name : "") + ".");
+    heading(assessment.name, waits ? "The " + what + " is waiting for a decision." : "The " + what + " is " + approval.status + (approval.decided_by ? " by " + approval.decided_by.name : "") + keys + ".");
   };
 
   const decide = async (verb) => {

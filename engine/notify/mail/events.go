@@ -167,7 +167,7 @@ func (s *Service) notifyRequester(tx *store.Tx, p *api.Approval, a *api.Assessme
 		return err
 	}
 	values := s.approvalValues(p, a)
-	values["verdict"], values["decided_by"] = string(p.Status), p.DecidedBy.Name
+	values["verdict"], values["decided_by"] = string(p.Status), p.Decider()
 	if p.Reason != nil {
 		values["reason"] = truncate(*p.Reason)
 	}

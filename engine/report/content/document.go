@@ -306,7 +306,7 @@ func (v *Report) approverName(st approvalStatus) string {
 		return ""
 	}
 	if st.approval != nil && st.approval.DecidedBy != nil {
-		return wording.OrDefault(st.approval.DecidedBy.Name, st.approval.DecidedBy.ID)
+		return st.approval.Decider()
 	}
 	return v.optionalPersonName(st.version.ApprovedBy)
 }

@@ -141,10 +141,7 @@ func (v *Report) approvalsSection() []block.Block {
 			class = "approved"
 		}
 		if a.DecidedBy != nil {
-			by = ActorName(*a.DecidedBy)
-			if a.Delegation != nil {
-				by += " for " + a.Delegation.DelegatorName
-			}
+			by = ActorName(*a.DecidedBy) + a.DeciderSuffix()
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
 			block.Text(wording.Capitalize(a.Gate.Title())), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),

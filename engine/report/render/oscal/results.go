@@ -406,7 +406,7 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: nilIfEmptyList(p),
 				Prose: fmt.Sprintf(
 					"%s approved the %s, version %d, with the content SHA-256 %s.",
-					content.ActorName(*a.DecidedBy),
+					content.ActorName(*a.DecidedBy)+a.DeciderSuffix(),
 					a.Gate.Title(),
 					a.VersionNumber,
 					a.TargetSHA256,
