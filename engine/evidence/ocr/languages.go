@@ -18,7 +18,7 @@ func (t *Tesseract) MissingLanguages(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, t.program[0], args...)
 	out := &limitedBuffer{max: 64 << 10}
 	// Some versions print the list to stdout, others to stderr.
-	cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = t.env, 5*time.Second, out, out
+	cmd.Dir, cmd.Env, cmd.WaitDelay, cmd.Stdout, cmd.Stderr = t.folder, t.env, 5*time.Second, out, out
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

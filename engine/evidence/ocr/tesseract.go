@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ const (
 // Tesseract runs the program. It is safe for concurrent use.
 type Tesseract struct {
 	program   []string // preceded by a command that limits its memory, if available
+	folder    string   // the program's own; it may look for its data in the working directory, which can be the evidence
 	languages string
 	env       []string
 	slots     chan struct{}
@@ -48,6 +50,7 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 	}
 	t := &Tesseract{
 		program:   []string{path},
+		folder:    filepath.Dir(path),
 		languages: languages,
 		slots:     make(chan struct{}, maxConcurrent),
 		env:       []string{"OMP_THREAD_LIMIT=1", "LC_ALL=C"},
@@ -56,6 +59,9 @@ func FindTesseract(languages string, env func(string) string) (*Tesseract, error
 		t.program = []string{prlimit, fmt.Sprintf("--as=%d", memoryLimit), "--", path}
 	}
 	if dir := env("TESSDATA_PREFIX"); dir != "" {
+		if dir, err = filepath.Abs(dir); err != nil {
+			return nil, err
+		}
 		t.env = append(t.env, "TESSDATA_PREFIX="+dir)
 	}
 	return t, nil
@@ -78,7 +84,7 @@ func (t *Tesseract) RecognizeText(ctx context.Context, picture []byte) (string, 
 	defer cancel()
 	args := append(t.program[1:len(t.program):len(t.program)], "stdin", "stdout", "-l", t.languages)
 	cmd := exec.CommandContext(limited, t.program[0], args...)
-	cmd.Env, cmd.Stdin, cmd.WaitDelay = t.env, bytes.NewReader(picture), 5*time.Second
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.WaitDelay = t.folder, t.env, bytes.NewReader(picture), 5*time.Second
 	out, stderr := &limitedBuffer{max: maxText}, &limitedBuffer{max: 4 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	err := cmd.Run()
