@@ -2,10 +2,15 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"encoding/xml"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/report/content"
 	"github.com/scf-service/service/engine/report/reporttest"
 )
@@ -65,4 +70,55 @@ func TestBrandedReports(t *testing.T) {
 	if content.Provenance(reporttest.Sample(1), content.TemplateFull)["branding_sha256"] != "" {
 		t.Error("the program's own look is among the sources")
 	}
+}
+
+// FuzzBrand checks that any branding is refused or only adds text and colors to a report: the same
+// elements, valid XML, and no character that acts.
+func FuzzBrand(f *testing.F) {
+	f.Add("#7A1F5C", "#00AA88", "Prepared by Nord", "confidential & <b>")
+	f.Add("#123456;}body{background:url(//x)", "", "{{.}}", "</style><script>alert(1)</script>")
+	f.Add("", "#12345g", "a\x00\x1b[31m\u202eb\ufffe", "\xff ]]> &amp; {color}")
+	s := reporttest.Sample(1)
+	elements := func(page []byte) int { return bytes.Count(page, []byte("<")) }
+	brand := func(t testing.TB, b content.Brand, format string) ([]byte, error) {
+		s.Brand = b
+		var out bytes.Buffer
+		err := Write(t.Context(), &out, s, Request{Template: content.TemplateSoA, Format: format})
+		return out.Bytes(), err
+	}
+	plain, err := brand(f, content.Brand{Line: "x", Footer: "x"}, FormatHTML)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, accent, band, line, footer string) {
+		b := content.Brand{Accent: accent, Band: band, Line: line, Footer: footer}
+		if err := b.Validate(); err != nil {
+			if !api.IsCode(err, api.CodeValidation) {
+				t.Fatal(err)
+			}
+			return
+		}
+		// An empty line has no element of its own.
+		b.Line, b.Footer = cmp.Or(strings.TrimSpace(line), "x"), cmp.Or(strings.TrimSpace(footer), "x")
+		page, err := brand(t, b, FormatHTML)
+		if err != nil || elements(page) != elements(plain) || bytes.ContainsAny(page, "\x00\x1b\u202e\ufffe") {
+			t.Fatalf("%+v: %v, %d elements, want %d", b, err, elements(page), elements(plain))
+		}
+		docx, err := brand(t, b, FormatDOCX)
+		if err != nil {
+			t.Fatalf("%+v: %v", b, err)
+		}
+		for name, part := range reporttest.UnzipParts(t, docx) {
+			if !strings.HasSuffix(name, ".xml") {
+				continue
+			}
+			for d := xml.NewDecoder(strings.NewReader(part)); ; {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("%+v: %s: %v", b, name, err)
+				}
+			}
+		}
+	})
 }
