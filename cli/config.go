@@ -220,11 +220,11 @@ func (a *app) configFilePath(flagPath string) (path string, named bool) {
 // configDir returns the folder of the configuration and the contexts, or "" if there is no home folder.
 func (a *app) configDir() string {
 	dir := a.Env("XDG_CONFIG_HOME")
-	if home := a.Env("HOME"); dir == "" && home != "" {
+	if home := a.Env("HOME"); !filepath.IsAbs(dir) && home != "" {
 		dir = filepath.Join(home, ".config")
 	}
-	if dir == "" {
-		return ""
+	if !filepath.IsAbs(dir) {
+		return "" // a relative path would read the configuration of whatever folder the user is in
 	}
 	return filepath.Join(dir, "service")
 }

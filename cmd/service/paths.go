@@ -31,7 +31,7 @@ func xdgDir(variable, below string) string {
 		return dir
 	}
 	homeDir, err := os.UserHomeDir()
-	if err != nil || homeDir == "" {
+	if err != nil || !filepath.IsAbs(homeDir) { // a relative one would be below whatever folder the user is in
 		return filepath.Join(privateTempDir(), below)
 	}
 	return filepath.Join(homeDir, below)
