@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,14 +17,12 @@ import (
 	"github.com/scf-service/service/engine/check"
 )
 
-// defaultPolicyFile is the policy file used if none is named.
-const defaultPolicyFile = ".service.yaml"
-
 // checkOptions holds the options of `check` that are not part of the policy.
 type checkOptions struct {
 	policy                                           string
 	outputs                                          []string
 	writeBaseline, writeThreshold, exitZero, noCache bool
+	force                                            bool
 	explain                                          string
 }
 
@@ -43,13 +40,18 @@ A folder is assessed in isolation with the starter catalog: your data folder and
 not used, and the result is cached for the next check of the same content. Hidden files,
 symbolic links, and files that the check itself reads or writes are skipped.
 
-The policy is read from .service.yaml in the current directory or in the folder, or from
-the file given with --policy. Its keys are the flags below, plus "evidence" or "assessment"
-for what to check. Flags override the file. By default, the check
-fails on gaps of high severity or above.
+The policy is read from .service.yaml in the current directory, or from the file given with
+--policy. A .service.yaml inside the folder that is checked does not count: evidence must
+not decide what it is checked against. The result names the policy with its SHA-256.
+
+The policy's keys are the flags below, plus "evidence" or "assessment" for what to check,
+and "output". Its paths are relative to the policy and must stay in its folder. Flags
+override the file and may name any path. By default, the check fails on gaps of high
+severity or above.
 
 The verdict is written to stdout in the -o format given without a file, or as text if
-there is none. Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
+there is none. A file that the program did not write is not replaced without --force.
+Formats: ` + strings.Join(check.OutputFormatNames(), ", ") + ".",
 		Example: `  service check evidence -f iso-27001-2022 --fail-on critical
   service check "Acme 2026" --require-approved soa,gap_analysis --min-coverage 60
   service check evidence --baseline known.json --write-baseline
@@ -95,8 +97,9 @@ func (a *app) addPolicyFlags(cmd *cobra.Command, o *checkOptions) {
 			}
 		}
 	}
-	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory or the folder)")
+	f.StringVar(&o.policy, "policy", "", "policy file (default: "+defaultPolicyFile+" in the current directory, if outside the evidence)")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "output as FORMAT or FORMAT=FILE; repeat for several")
+	addForceFlag(cmd, &o.force)
 	f.BoolVar(&o.exitZero, "exit-zero", false, "exit with 0 regardless of the verdict; errors keep their codes")
 	f.BoolVar(&o.noCache, "no-cache", false, "assess a folder again even if nothing has changed")
 	_ = cmd.RegisterFlagCompletionFunc("framework", a.completeFrameworks())
@@ -135,51 +138,6 @@ func inputErrorToUsageError(err error) error {
 }
 
 func (a *app) today() api.Date { return api.Date(a.Clock().UTC().Format(time.DateOnly)) }
-
-// loadPolicy reads the policy file, if there is one, and applies the flags on top.
-func (a *app) loadPolicy(cmd *cobra.Command, args []string, policyPath string) (*check.Policy, error) {
-	p := &check.Policy{}
-	candidates := []string{policyPath}
-	if policyPath == "" {
-		candidates = []string{defaultPolicyFile}
-		if len(args) > 0 {
-			candidates = append(candidates, filepath.Join(args[0], defaultPolicyFile))
-		}
-	}
-	for _, path := range candidates {
-		if info, err := os.Stat(path); err == nil && policyPath == "" && !info.Mode().IsRegular() {
-			return nil, runtimeError("the policy %s can't be read: it is not a regular file", path) // reading a pipe would block forever
-		}
-		data, err := readFileLimited(path, check.MaxInputBytes)
-		switch {
-		case err == nil:
-			if p, err = check.ParsePolicy(data, path); err != nil {
-				return nil, err
-			}
-		case policyPath == "" && !pathExists(path):
-			continue // an unreadable folder is reported later, when it is read
-		default:
-			return nil, runtimeError("the policy %s can't be read: %w", path, errorWithoutPath(err))
-		}
-		break
-	}
-	for _, s := range check.Settings {
-		fl := cmd.Flags().Lookup(s.Key)
-		if !s.IsFlag || fl == nil || !fl.Changed {
-			continue
-		}
-		values := []string{fl.Value.String()}
-		if s.Kind == check.ValueList {
-			if values, _ = cmd.Flags().GetStringSlice(s.Key); len(values) == 0 {
-				values = []string{""} // rejected by Set: an unset variable would weaken the policy
-			}
-		}
-		if err := p.Set(s.Key, values); err != nil {
-			return nil, usageError("--%s: %s", s.Key, strings.TrimPrefix(err.Error(), s.Key+" "))
-		}
-	}
-	return p, nil
-}
 
 func pathExists(path string) bool {
 	_, err := os.Stat(path)
@@ -228,6 +186,12 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 		return err
 	}
 	if err := rejectOverlappingFiles(p, o, outputs); err != nil {
+		return err
+	}
+	if err := a.checkInputsInEvidence(cmd, args, p); err != nil {
+		return err
+	}
+	if err := a.checkResultPaths(outputs, o); err != nil {
 		return err
 	}
 	asked := *p
@@ -287,11 +251,11 @@ func verdictError(r *check.Result, exitZero bool) error {
 	case r.Verdict == check.ApprovalMissing:
 		return &exitError{
 			code: exitApproval,
-			err:  errors.New("an approval required by the policy is missing or void"),
+			err:  fmt.Errorf("an approval required by the policy is missing or void (policy file: %s)", r.Policy.Describe()),
 			hint: "a person has to approve; `service check --explain approval` explains how",
 		}
 	}
-	return &exitError{code: exitVerdict, err: errors.New("the policy is not met")}
+	return &exitError{code: exitVerdict, err: fmt.Errorf("the policy is not met (policy file: %s)", r.Policy.Describe())}
 }
 
 func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
@@ -364,7 +328,7 @@ func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in chec
 		if err != nil {
 			return err
 		}
-		if err := writeOutputFile(one.file, text); err != nil {
+		if err := a.writeOutputFile(one.file, text); err != nil {
 			return err
 		}
 		a.progress.Notice("wrote %s", one.file)
@@ -387,7 +351,7 @@ func (a *app) writeCheckOutputs(r *check.Result, outputs []check.Output) error {
 			}
 		}
 		if o.Path != "" {
-			if err := writeOutputFile(o.Path, text); err != nil {
+			if err := a.writeOutputFile(o.Path, text); err != nil {
 				return err
 			}
 			continue

@@ -54,15 +54,21 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 			)
 		}
 	}
-	p, err := a.loadPolicy(cmd, nil, o.policy)
+	p, err := a.loadPolicy(cmd, args, o.policy)
 	if err != nil {
 		return err
+	}
+	for _, f := range p.InEvidence {
+		a.progress.Notice("%s", f.Warning())
 	}
 	if !cmd.Flags().Changed("fail-on-new") {
 		p.FailOnNew = "" // in the policy file it refers to the baseline
 	}
 	outputs, err := a.parseOutputs(o.outputs, check.ParseDiffOutput)
 	if err != nil {
+		return err
+	}
+	if err := a.checkResultPaths(outputs, o); err != nil {
 		return err
 	}
 	var sides [2]*check.Baseline
@@ -75,6 +81,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 	if err != nil {
 		return err
 	}
+	d.Policy = p.PolicyFile
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
 	for _, out := range outputs {
 		text, err := d.Render(out.Format)
@@ -82,7 +89,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 			return err
 		}
 		if out.Path != "" {
-			err = writeOutputFile(out.Path, text)
+			err = a.writeOutputFile(out.Path, text)
 		} else {
 			_, err = a.Stdout.Write(text)
 		}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -237,28 +235,9 @@ func loadCachedFacts(file string) *check.Facts {
 	return facts
 }
 
-// saveCachedFacts caches facts and removes the oldest entries beyond maxCachedFacts. Errors are
-// ignored, for example on a read-only file system: the next check then runs in full.
+// saveCachedFacts caches facts. Errors are ignored: the next check then runs in full.
 func saveCachedFacts(file string, facts *check.Facts) {
-	data, err := facts.Encode()
-	if err != nil || file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
-		return
-	}
-	if writeFileAtomically(file, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }) != nil {
-		return
-	}
-	all, err := os.ReadDir(filepath.Dir(file))
-	if err != nil || len(all) <= maxCachedFacts {
-		return
-	}
-	age := func(e fs.DirEntry) int64 {
-		if info, err := e.Info(); err == nil {
-			return info.ModTime().UnixNano()
-		}
-		return 0
-	}
-	slices.SortFunc(all, func(x, y fs.DirEntry) int { return int(min(1, max(-1, age(y)-age(x)))) })
-	for _, old := range all[maxCachedFacts:] {
-		_ = os.Remove(filepath.Join(filepath.Dir(file), old.Name()))
+	if data, err := facts.Encode(); err == nil {
+		saveInLimitedFolder(file, data, maxCachedFacts)
 	}
 }

@@ -109,8 +109,24 @@ func resolvePath(path string) string {
 	return path
 }
 
+// checkResultPaths returns an error if an output would replace a file that the program did not
+// write. Flags may also name a device or a pipe.
+func (a *app) checkResultPaths(outputs []check.Output, o checkOptions) error {
+	for _, out := range outputs {
+		info, err := os.Stat(out.Path)
+		isDevice := err == nil && !info.Mode().IsRegular() && !info.IsDir()
+		if out.Path == "" || isDevice && len(o.outputs) > 0 {
+			continue
+		}
+		if err := a.checkReplaceable(out.Path, o.force); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeOutputFile writes a file atomically, or directly if path is a device or pipe.
-func writeOutputFile(path string, text []byte) error {
+func (a *app) writeOutputFile(path string, text []byte) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -118,7 +134,9 @@ func writeOutputFile(path string, text []byte) error {
 	case err == nil && !info.Mode().IsRegular():
 		err = os.WriteFile(path, text, 0o644)
 	default:
-		err = writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err })
+		if err = writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err == nil {
+			a.rememberWritten(path)
+		}
 	}
 	if err != nil {
 		return runtimeError("%s can't be written: %w", path, errorWithoutPath(err))

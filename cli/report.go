@@ -215,17 +215,24 @@ func (a *app) checkOutputPath(path string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
+	if err := a.checkReplaceable(path, force); err != nil {
+		return err
+	}
+	if err := checkFolderWritable(filepath.Dir(path)); err != nil {
+		return runtimeError("can't write %s: %w", path, errorWithoutPath(err))
+	}
+	return nil
+}
+
+// checkReplaceable returns an error if path exists and is not a regular file, or was not written by
+// this program (unless force is set).
+func (a *app) checkReplaceable(path string, force bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() { // renaming over a device would replace it with a file
 		return withHint(runtimeError("%s is not a regular file", path), "give a file name, or - for stdout")
 	}
-	if !force {
-		if _, err := os.Lstat(path); err == nil && !a.isUnmodifiedOutput(path) {
-			return withHint(runtimeError("%s already exists", path), "give another name, or use --force to overwrite it")
-		}
-	}
-	if err := checkFolderWritable(filepath.Dir(path)); err != nil {
-		return runtimeError("can't write %s: %w", path, errorWithoutPath(err))
+	if _, err := os.Lstat(path); err == nil && !force && !a.isUnmodifiedOutput(path) {
+		return withHint(runtimeError("%s already exists", path), "give another name, or use --force to overwrite it")
 	}
 	return nil
 }

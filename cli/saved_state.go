@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/scf-service/service/api"
 )
@@ -23,9 +25,6 @@ type savedState struct {
 	// LastByFolder maps a data key and a folder's full path to the id of the assessment last run
 	// from it.
 	LastByFolder map[string]map[string]string `json:"last_by_folder,omitempty"`
-	// WrittenHashes maps the full paths of files written by the program to their SHA-256.
-	// Unmodified ones may be overwritten.
-	WrittenHashes map[string]string `json:"written_hashes"`
 }
 
 func (a *app) stateFile() string { return filepath.Join(a.StateDir, "memory.json") }
@@ -39,9 +38,6 @@ func (a *app) readSavedState() savedState {
 	}
 	if m.LastAssessments == nil {
 		m.LastAssessments = map[string]string{}
-	}
-	if m.WrittenHashes == nil {
-		m.WrittenHashes = map[string]string{}
 	}
 	return m
 }
@@ -170,23 +166,58 @@ func copyFileMode(f *os.File, path string) error {
 
 // isUnmodifiedOutput reports whether the file was written by the program and not modified since.
 func (a *app) isUnmodifiedOutput(path string) bool {
-	abs, err := filepath.Abs(path)
+	want, err := os.ReadFile(a.hashRecord(path))
 	if err != nil {
 		return false
 	}
-	want, known := a.readSavedState().WrittenHashes[abs]
 	got, err := hashFile(path)
-	return known && err == nil && got == want
+	return err == nil && got == string(want)
 }
 
-// rememberWritten saves the hash of a file that the program wrote.
-func (a *app) rememberWritten(path string) {
+// maxHashRecords is the maximum number of written files whose hash is remembered.
+const maxHashRecords = 5000
+
+// hashRecord returns the file that holds the hash of path as the program wrote it. Each path has its
+// own, so that commands that run at the same time don't lose one another's. It returns "" if there
+// is no state folder.
+func (a *app) hashRecord(path string) string {
 	abs, err := filepath.Abs(path)
-	if err != nil {
+	if err != nil || a.StateDir == "" {
+		return ""
+	}
+	name := sha256.Sum256([]byte(abs))
+	return filepath.Join(a.StateDir, "written", hex.EncodeToString(name[:]))
+}
+
+// rememberWritten saves the hash of a file that the program wrote; errors are ignored.
+func (a *app) rememberWritten(path string) {
+	if sum, err := hashFile(path); err == nil {
+		saveInLimitedFolder(a.hashRecord(path), []byte(sum), maxHashRecords)
+	}
+}
+
+// saveInLimitedFolder writes a private file and removes the oldest ones of its folder beyond a
+// number. Errors are ignored, for example on a read-only file system.
+func saveInLimitedFolder(file string, data []byte, maxFiles int) {
+	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
-	if sum, err := hashFile(path); err == nil {
-		a.updateSavedState(func(m *savedState) { m.WrittenHashes[abs] = sum })
+	if writeFileAtomically(file, 0o600, func(w io.Writer) error { _, err := w.Write(data); return err }) != nil {
+		return
+	}
+	all, err := os.ReadDir(filepath.Dir(file))
+	if err != nil || len(all) <= maxFiles {
+		return
+	}
+	age := func(e fs.DirEntry) int64 {
+		if info, err := e.Info(); err == nil {
+			return info.ModTime().UnixNano()
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(x, y fs.DirEntry) int { return cmp.Compare(age(y), age(x)) })
+	for _, old := range all[maxFiles:] {
+		_ = os.Remove(filepath.Join(filepath.Dir(file), old.Name()))
 	}
 }
 

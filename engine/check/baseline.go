@@ -185,6 +185,7 @@ func encodeIndented(v any) ([]byte, error) {
 // Diff holds the changes in gaps between two checks.
 type Diff struct {
 	Format  string          `json:"format"`
+	Policy  PolicyFile      `json:"policy"`
 	Before  string          `json:"before"`
 	After   string          `json:"after"`
 	Opened  int             `json:"opened"`

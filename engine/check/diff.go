@@ -46,7 +46,7 @@ func (d *Diff) Render(format string) ([]byte, error) {
 
 func (d *Diff) formatText() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "gaps from %s to %s: %s\n", d.Before, d.After, d.summary())
+	fmt.Fprintf(&b, "gaps from %s to %s: %s\npolicy: %s\n", d.Before, d.After, d.summary(), d.Policy.Describe())
 	for i, c := range d.Changes {
 		if i == 0 || d.Changes[i-1].Change != c.Change {
 			fmt.Fprintf(&b, "\n%s\n", c.Change)
@@ -68,7 +68,14 @@ func formatTransition(before, after string) string {
 
 func (d *Diff) formatMarkdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Gaps: %s\n\nFrom %s to %s.\n", d.summary(), escapeMarkdown(d.Before), escapeMarkdown(d.After))
+	fmt.Fprintf(
+		&b,
+		"## Gaps: %s\n\nFrom %s to %s. Policy: %s.\n",
+		d.summary(),
+		escapeMarkdown(d.Before),
+		escapeMarkdown(d.After),
+		escapeMarkdown(d.Policy.Describe()),
+	)
 	for i, c := range d.Changes {
 		if i == 0 {
 			b.WriteString("\n| | control | before | after |\n|---|---|---|---|\n")

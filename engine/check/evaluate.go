@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +64,7 @@ func Evaluate(in Input) (*Result, error) {
 	j.checkRequiredFigures()
 	j.checkDocuments()
 	j.checkWaivers()
+	j.warnOfInputsInEvidence()
 	j.sortIssuesAndDecideVerdict()
 	return j.result, nil
 }
@@ -442,6 +444,15 @@ func (j *evaluation) checkWaivers() {
 	j.addRuleResult(ruleExpired, "", out, "%s expired", pluralize(expired, "waiver", "waivers"))
 	if unused > 0 {
 		j.addRuleResult(ruleUnused, "", Warned, "%s without a matching gap", pluralize(unused, "waiver", "waivers"))
+	}
+}
+
+// warnOfInputsInEvidence warns of files that whoever delivers the evidence can change.
+func (j *evaluation) warnOfInputsInEvidence() {
+	for _, f := range j.Policy.InEvidence {
+		path := sanitize(filepath.ToSlash(f.Path))
+		j.addRuleResult(ruleInEvidence, path, Warned, "%s", f.Warning())
+		j.addIssue(ruleInEvidence, path, Warned, Place{Path: path}, "%s", f.Warning())
 	}
 }
 

@@ -1,8 +1,12 @@
 package check
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +14,7 @@ import (
 )
 
 func TestPolicyFile(t *testing.T) {
-	p := must[*Policy](t)(ParsePolicy([]byte(`# what we ask for
+	text := `# what we ask for
 evidence: docs/evidence
 framework: [iso-27001-2022, soc2-tsc]
 domain: IAC
@@ -21,12 +25,14 @@ min-maturity: 2
 max-stale-days: 365
 require-approved: [soa, soa, gap_analysis]
 baseline: known.json
-waivers: /abs/w.yaml
-output: [text, sarif=check.sarif]
-`), "ci/.service.yaml"))
+waivers: sub/../w.yaml
+output: [text, sarif=out/check.sarif, json=-]
+`
+	p := must[*Policy](t)(ParsePolicy([]byte(text), "ci/.service.yaml"))
 	coverage, maturity, days := 62.5, 2.0, 365
+	sum := sha256.Sum256([]byte(text))
 	want := &Policy{
-		Name:            "ci/.service.yaml",
+		PolicyFile:      PolicyFile{Name: "ci/.service.yaml", SHA256: hex.EncodeToString(sum[:])},
 		Evidence:        "ci/docs/evidence",
 		Frameworks:      []string{"iso-27001-2022", "soc2-tsc"},
 		Domains:         []string{"IAC"},
@@ -37,13 +43,17 @@ output: [text, sarif=check.sarif]
 		MaxStaleDays:    &days,
 		RequireApproved: []api.Gate{api.GateSoA, api.GateGapAnalysis},
 		Baseline:        "ci/known.json",
-		Waivers:         "/abs/w.yaml",
-		Outputs:         []string{"text", "sarif=check.sarif"},
+		Waivers:         "ci/w.yaml",
+		Outputs:         []string{"text", "sarif=ci/out/check.sarif", "json=-"},
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v\nwant\n%+v", p, want)
 	}
-	if p := must[*Policy](t)(ParsePolicy(nil, "x")); !reflect.DeepEqual(p, &Policy{Name: "x"}) {
+	if got, want := p.Paths(), []string{"ci/docs/evidence", "ci/known.json", "ci/w.yaml", "ci/out/check.sarif"}; !slices.Equal(got, want) {
+		t.Errorf("paths %q, want %q", got, want)
+	}
+	const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	if p := must[*Policy](t)(ParsePolicy(nil, "x")); !reflect.DeepEqual(p, &Policy{PolicyFile: PolicyFile{"x", emptySHA256}}) {
 		t.Errorf("an empty file: %+v", p)
 	}
 }
@@ -81,6 +91,13 @@ func TestInvalidFiles(t *testing.T) {
 		{policy, "\x00", "invalid YAML"},
 		{policy, strings.Repeat("#", MaxInputBytes+1), "larger than"},
 		{policy, "fail-on: " + strings.Repeat("[", 5000), "invalid YAML"},
+		{policy, "fail-on: low\nwaivers: /etc/w.yaml", `line 2: waivers: "/etc/w.yaml" leaves the policy's folder`},
+		{policy, "baseline: ../known.json", "leaves the policy's folder"},
+		{policy, "threshold: a/../../t.json", "leaves the policy's folder"},
+		{policy, "evidence: ..", "leaves the policy's folder: name a path in it, or take it out and pass it on the command line"},
+		{policy, "output: [text, markdown=/srv/www/index.html]", `output: "/srv/www/index.html" leaves the policy's folder`},
+		{policy, "output: json=../r.json", "leaves the policy's folder"},
+		{policy, "output: [text, sarfi=x]", `line 1: output: unknown output format "sarfi"; did you mean "sarif"?`},
 		{waivers, "waiver: []", `did you mean "waivers"?`},
 		{waivers, "waivers: x", "waivers must be a list"},
 		{waivers, "waivers:\n- control: IAC-06\n  reason: r\n  approver: a", "line 2: the waiver of IAC-06 has no expiry: add the last day"},
@@ -176,13 +193,15 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// FuzzPolicy checks that an accepted policy is complete and that an error names the file.
+// FuzzPolicy checks that an accepted policy is complete and names no path outside its folder, and
+// that an error names the file.
 func FuzzPolicy(f *testing.F) {
 	f.Add([]byte("fail-on: high\nframework: [a, b]\nmin-coverage: 60\nrequire-approved: soa\n"))
 	f.Add([]byte("a: &x [*x]"))
 	f.Add([]byte("? {a: b}\n: c"))
+	f.Add([]byte("evidence: a/../..\nwaivers: /w\nbaseline: ./b\nthreshold: '\\\\t'\noutput: [json=../x, csv=, text=-, tap==/]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ParsePolicy(data, "p.yaml")
+		p, err := ParsePolicy(data, "ci/p.yaml")
 		var m *InputError
 		if err != nil {
 			if !errors.As(err, &m) {
@@ -190,8 +209,38 @@ func FuzzPolicy(f *testing.F) {
 			}
 			return
 		}
+		for _, path := range p.Paths() {
+			if rel, err := filepath.Rel("ci", path); err != nil || !filepath.IsLocal(rel) {
+				t.Fatalf("%q leaves the policy's folder", path)
+			}
+		}
 		if p.MinCoverage != nil && !(*p.MinCoverage >= 0 && *p.MinCoverage <= 100) || p.MaxStaleDays != nil && *p.MaxStaleDays < 1 {
 			t.Fatalf("%+v", p)
+		}
+	})
+}
+
+// FuzzThreshold checks that an accepted threshold survives encoding and can be used in a check.
+func FuzzThreshold(f *testing.F) {
+	f.Add([]byte(`{"format": "service-threshold/1", "catalog": "starter-1", "coverage": 50, "maturity": 2, "gaps": {"high": 3}}`))
+	f.Add([]byte(`{"format": "service-threshold/1", "coverage": 1e-300, "gaps": null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		limits, err := ParseThreshold(data, "t.json")
+		if err != nil {
+			return
+		}
+		text, err := limits.Encode()
+		if err == nil {
+			_, err = ParseThreshold(text, "t.json")
+		}
+		if err != nil {
+			t.Fatalf("a written threshold can't be read: %v\n%s", err, text)
+		}
+		in := input(t, sampleFacts(), "threshold=t.json")
+		limits.comparisonScope = in.Facts.scopeForComparison()
+		in.Threshold = limits
+		if _, err := Evaluate(in); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

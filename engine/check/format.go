@@ -187,6 +187,8 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 		"waived_until",
 		"waiver_reason",
 		"fingerprint",
+		"policy",
+		"policy_sha256",
 	)
 	for i := range r.Issues {
 		one := &r.Issues[i]
@@ -220,6 +222,8 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 			string(w.Expiry),
 			w.Reason,
 			one.Fingerprint,
+			sanitize(r.Policy.Name),
+			r.Policy.SHA256,
 		)
 	}
 	w.Flush()
@@ -260,6 +264,18 @@ func (r *Result) describeScope() string {
 		against,
 		catalog,
 	)
+}
+
+// describePolicy returns the policy file with its hash, or where the requirements come from if there
+// was none.
+func (r *Result) describePolicy() string {
+	switch {
+	case r.Policy.Name != "":
+		return r.Policy.Describe()
+	case r.Policy.IsDefault:
+		return "none: by default, gaps of severity high or worse fail (--fail-on high)"
+	}
+	return "none: the requirements come from flags"
 }
 
 // formatCoverage returns the coverage in human-readable form.

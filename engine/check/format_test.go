@@ -81,6 +81,48 @@ func TestFilenamesAreEscaped(t *testing.T) {
 	}
 }
 
+// TestResultNamesPolicy checks that each format states which policy file was used, or that there
+// was none. GitLab's format has no place for it.
+func TestResultNamesPolicy(t *testing.T) {
+	for _, format := range OutputFormatNames() {
+		if format == "gitlab" {
+			continue
+		}
+		in := input(t, sampleFacts(), "fail-on=low")
+		with := string(mustRender(t, must[*Result](t)(Evaluate(in)), format))
+		if !strings.Contains(with, "ci/.service.yaml") || !strings.Contains(with, in.Policy.SHA256) {
+			t.Errorf("%s doesn't name the policy:\n%.600s", format, with)
+		}
+		in.Policy.PolicyFile = PolicyFile{}
+		without := string(mustRender(t, must[*Result](t)(Evaluate(in)), format))
+		says := map[string]string{"json": `"name": "",`, "csv": ",,\r\n", "markdown": "Policy: none"}[format]
+		if says = firstNonEmpty(says, "none: the requirements come from flags"); !strings.Contains(without, says) {
+			t.Errorf("%s doesn't say that there was no policy file:\n%.600s", format, without)
+		}
+	}
+}
+
+// TestInputsInEvidence checks the warnings of files that whoever delivers the evidence can change.
+func TestInputsInEvidence(t *testing.T) {
+	in := input(t, sampleFacts(), "min-coverage=0")
+	in.Policy.InEvidence = []InputInEvidence{{Kind: "waivers", Path: "evidence/w.yaml"}, {Path: "evidence/.service.yaml", IsIgnored: true}}
+	r := must[*Result](t)(Evaluate(in))
+	if r.Verdict != Pass || r.CountIssues(Warned) != 2+r.Figures.UnreadDocuments {
+		t.Errorf("%s, %d warnings", r.Verdict, r.CountIssues(Warned))
+	}
+	for _, format := range OutputFormatNames() {
+		text := string(mustRender(t, r, format))
+		if format == "junit" || format == "tap" {
+			continue // only failures have a text there
+		}
+		for _, want := range []string{"evidence/w.yaml lies in the evidence", "evidence/.service.yaml was not used"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s doesn't say that %s:\n%.900s", format, want, text)
+			}
+		}
+	}
+}
+
 func TestColorsAreOptIn(t *testing.T) {
 	r := sampleResults(t)["full"]
 	if text := must[[]byte](t)(r.Render("text", Style{Color: true})); !bytes.Contains(text, []byte("\x1b[1;31mFAIL")) {
@@ -239,6 +281,7 @@ func readTAP(text string) (ok, failed, skipped int, err error) {
 	in := false
 	for _, l := range lines[2:] {
 		switch m := point.FindStringSubmatch(l); {
+		case strings.HasPrefix(l, "# ") && !in: // a comment
 		case l == "  ---" && !in, l == "  ..." && in:
 			in = !in
 		case in && strings.HasPrefix(l, "  "):

@@ -106,12 +106,9 @@ func writeOSCAL(r *Result, _ Style) ([]byte, error) {
 	result.ReviewedControls = models.ReviewedControls{ControlSelections: []models.AssessedControls{selection}}
 	result.Observations, result.Findings, result.Risks = nilIfEmpty(observed), nilIfEmpty(found), nilIfEmpty(risks)
 	plan := models.Resource{
-		UUID:  r.oscalUUID("policy"),
-		Title: "Policy",
-		Description: "Requirements: the policy " + firstNonEmpty(
-			sanitize(r.Policy.Name),
-			"given on the command line",
-		) + ". It takes the place of an assessment plan.",
+		UUID:        r.oscalUUID("policy"),
+		Title:       "Policy",
+		Description: "Policy file: " + r.describePolicy() + ". The policy takes the place of an assessment plan.",
 	}
 	doc := models.OscalModels{AssessmentResults: &models.AssessmentResults{
 		UUID: r.oscalUUID("results", string(r.AsOf), string(r.Verdict)), ImportAp: models.ImportAp{Href: "#" + plan.UUID},

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,10 +12,41 @@ import (
 	"github.com/scf-service/service/api"
 )
 
+// PolicyFile identifies the file that a policy was read from. Both are empty if there was none.
+type PolicyFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Describe returns the file's name and hash, or "none".
+func (f PolicyFile) Describe() string {
+	if f.Name == "" {
+		return "none"
+	}
+	return sanitize(f.Name) + ", SHA-256 " + f.SHA256
+}
+
+// InputInEvidence is a file of the check that lies in the evidence being checked, so that whoever
+// delivers the evidence decides what is in it.
+type InputInEvidence struct {
+	// Kind is the file's role, such as policy or waivers.
+	Kind, Path string
+	// IsIgnored reports that the file was found, but not used, because nobody named it.
+	IsIgnored bool
+}
+
+// Warning returns what to know about the file.
+func (f InputInEvidence) Warning() string {
+	path := sanitize(filepath.ToSlash(f.Path))
+	if f.IsIgnored {
+		return path + " was not used, because it lies in the evidence"
+	}
+	return "the " + f.Kind + " file " + path + " lies in the evidence, so whoever delivers the evidence decides what is in it"
+}
+
 // Policy holds the requirements for an assessment. A nil figure or an empty value requires nothing.
 type Policy struct {
-	// Name is the file it was read from; empty if there is none.
-	Name string `json:"name,omitempty"`
+	PolicyFile
 
 	Evidence        string       `json:"-"`
 	Assessment      string       `json:"-"`
@@ -31,17 +64,20 @@ type Policy struct {
 	Outputs         []string     `json:"-"`
 	// IsDefault reports that nothing was required, so the default applies.
 	IsDefault bool `json:"is_default,omitempty"`
+
+	InEvidence []InputInEvidence `json:"-"`
 }
 
 // SettingKind determines how many values a setting takes.
 type SettingKind int
 
-// Kinds of settings. A File is a path, relative to the policy file; a Choice may be given without a
-// value.
+// Kinds of settings. A FilePath and the files of OutputList are relative to the policy file; an
+// OptionalValue may be given without a value.
 const (
 	SingleValue SettingKind = iota
 	FilePath
 	ValueList
+	OutputList
 	OptionalValue
 )
 
@@ -188,7 +224,7 @@ var Settings = []Setting{
 	{
 		"output",
 		"formats to write, such as text or sarif=check.sarif",
-		ValueList,
+		OutputList,
 		false,
 		func(p *Policy, v []string) error { p.Outputs = slices.Clone(v); return nil },
 	},
@@ -225,7 +261,7 @@ func (p *Policy) Set(key string, values []string) error {
 		if s.Key != key {
 			continue
 		}
-		if s.Kind != ValueList && len(values) != 1 {
+		if s.Kind != ValueList && s.Kind != OutputList && len(values) != 1 {
 			return fmt.Errorf("%s takes one value, not %d", key, len(values))
 		}
 		for _, v := range values {
@@ -245,9 +281,52 @@ func settingKeys() (out []string) {
 	return out
 }
 
-// ParsePolicy reads a policy file. Paths in it are relative to the file.
+// Paths returns the paths of files and folders that the policy names.
+func (p *Policy) Paths() (out []string) {
+	for _, path := range []string{p.Evidence, p.Baseline, p.Waivers, p.Threshold} {
+		if path != "" {
+			out = append(out, path)
+		}
+	}
+	for _, word := range p.Outputs {
+		if o, err := ParseOutput(word); err == nil && o.Path != "" {
+			out = append(out, o.Path)
+		}
+	}
+	return out
+}
+
+// resolvePaths makes the paths among a setting's values relative to the working directory. A path
+// must not leave the policy's folder; links in it can't be seen here, so the caller checks them.
+func (s Setting) resolvePaths(folder string, values []string) error {
+	for i, v := range values {
+		prefix, name := "", v
+		if s.Kind == OutputList {
+			o, err := ParseOutput(v)
+			if err != nil {
+				return err
+			}
+			prefix, name = o.Format+"=", o.Path
+		}
+		if name == "" || s.Kind != FilePath && s.Kind != OutputList {
+			continue // no path; an empty value is rejected by Set
+		}
+		if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
+			return fmt.Errorf(
+				"%q leaves the policy's folder: name a path in it, or take it out and pass it on the command line",
+				truncate(sanitizeLine(name), 100),
+			)
+		}
+		values[i] = prefix + filepath.Join(folder, name)
+	}
+	return nil
+}
+
+// ParsePolicy reads a policy file. Paths in it are relative to the file and must not leave its
+// folder.
 func ParsePolicy(data []byte, file string) (*Policy, error) {
-	p := &Policy{Name: filepath.ToSlash(file)}
+	sum := sha256.Sum256(data)
+	p := &Policy{PolicyFile: PolicyFile{Name: filepath.ToSlash(file), SHA256: hex.EncodeToString(sum[:])}}
 	root, err := readYAML(data, file)
 	if err != nil || root == nil {
 		return p, err
@@ -261,14 +340,12 @@ func ParsePolicy(data []byte, file string) (*Policy, error) {
 		if err != nil {
 			return nil, err
 		}
-		if at := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == f.key }); Settings[at].Kind == FilePath {
-			for i, v := range values {
-				if v != "" && !filepath.IsAbs(v) {
-					values[i] = filepath.Join(filepath.Dir(file), filepath.FromSlash(v))
-				}
-			}
+		at := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == f.key })
+		err = Settings[at].resolvePaths(filepath.Dir(file), values)
+		if err == nil {
+			err = p.Set(f.key, values)
 		}
-		if err := p.Set(f.key, values); err != nil {
+		if err != nil {
 			return nil, inputErrorf(file, f.line, "%s: %s", f.key, strings.TrimPrefix(err.Error(), f.key+" "))
 		}
 	}

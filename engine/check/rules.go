@@ -26,6 +26,7 @@ const (
 	ruleExpired    = "expired-waiver"
 	ruleUnused     = "unused-waiver"
 	ruleNoAnalysis = "no-analysis"
+	ruleInEvidence = "evidence-input"
 )
 
 // Rules lists all rules in display order.
@@ -96,6 +97,12 @@ var Rules = []Rule{
 		ruleNoAnalysis, "There is nothing to check against the policy yet", "",
 		"The policy requires a gap analysis or a maturity assessment that the assessment does not have.",
 		"Continue the assessment with `service assess run`.",
+	},
+	{
+		ruleInEvidence, "A file that decides the verdict lies in the evidence", "",
+		"Whoever delivers the evidence can change the file, and with it the verdict. A policy found in the evidence is not used; " +
+			"a file named on the command line is, with this warning.",
+		"Move the file to a folder outside the evidence. If you wrote a policy that was not used, name it with --policy.",
 	},
 }
 

@@ -145,7 +145,7 @@ func mustEvaluate(t testing.TB, f *Facts, settings ...string) *Result {
 
 func input(t testing.TB, f *Facts, settings ...string) Input {
 	t.Helper()
-	p := &Policy{Name: "ci/.service.yaml"}
+	p := must[*Policy](t)(ParsePolicy(nil, "ci/.service.yaml"))
 	for _, s := range settings {
 		k, v, _ := strings.Cut(s, "=")
 		if err := p.Set(k, strings.Split(v, ",")); err != nil {
@@ -180,6 +180,9 @@ func sampleResults(t testing.TB) map[string]*Result {
 - {control: IAC-17, reason: late, approver: Bo, expiry: 2026-11-21}
 - {control: BCD-12, reason: typo, approver: Bo, expiry: 2027-01-01}
 `), "w.yaml"))
+	full.Policy.InEvidence = []InputInEvidence{
+		{Kind: "waivers", Path: "evidence/" + hostileText}, {Path: "evidence/.service.yaml", IsIgnored: true},
+	}
 	nothing := sampleFacts()
 	nothing.Findings, nothing.Controls, nothing.Documents = nil, nil, nil
 	clean := sampleFacts()

@@ -46,6 +46,7 @@ func writeSARIF(r *Result, _ Style) ([]byte, error) {
 	props := sarif.NewPropertyBag()
 	props.Add("verdict", string(r.Verdict))
 	props.Add("catalog", r.Catalog)
+	props.Add("policy", r.describePolicy())
 	if n := len(r.Issues) - maxSARIFResults; n > 0 {
 		props.Add("leftOut", n)
 	}

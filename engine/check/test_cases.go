@@ -102,13 +102,24 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Errors   int         `xml:"errors,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
+	Name     string `xml:"name,attr"`
+	Tests    int    `xml:"tests,attr"`
+	Failures int    `xml:"failures,attr"`
+	Errors   int    `xml:"errors,attr"`
+	Skipped  int    `xml:"skipped,attr"`
+	Time     string `xml:"time,attr"`
+	// Properties has to precede the test cases.
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
+}
+
+type junitProperties struct {
+	All []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 type junitCase struct {
@@ -130,6 +141,9 @@ func writeJUnit(r *Result, _ Style) ([]byte, error) {
 	for _, c := range r.testCases() {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != c.suite {
 			all.Suites = append(all.Suites, junitSuite{Name: c.suite, Time: "0"})
+			if n == 0 {
+				all.Suites[0].Properties = &junitProperties{[]junitProperty{{"policy", r.describePolicy()}}}
+			}
 		}
 		s := &all.Suites[len(all.Suites)-1]
 		one := junitCase{Name: c.name, Class: "service." + c.suite, Time: "0"}
@@ -174,7 +188,7 @@ func quoteYAML(s string) string {
 func writeTAP(r *Result, _ Style) ([]byte, error) {
 	all := r.testCases()
 	var b strings.Builder
-	fmt.Fprintf(&b, "TAP version 14\n1..%d\n", len(all))
+	fmt.Fprintf(&b, "TAP version 14\n1..%d\n# policy: %s\n", len(all), r.describePolicy())
 	for i, c := range all {
 		state, directive := "ok", ""
 		if c.outcome == Failed {

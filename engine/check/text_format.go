@@ -25,11 +25,7 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	line("%s", verdict)
 	line("")
 	line("checked   %s", r.describeScope())
-	if r.Policy.Name != "" {
-		line("policy    %s", sanitize(r.Policy.Name))
-	} else if r.Policy.IsDefault {
-		line("policy    none: by default, gaps of severity high or worse fail (--fail-on high)")
-	}
+	line("policy    %s", r.describePolicy())
 	line("coverage  %s", r.formatCoverage())
 	line("maturity  %s", r.formatMaturity())
 	line("gaps      %s", r.formatGapCounts())
@@ -131,7 +127,7 @@ func writeTable(r *Result, _ Style) ([]byte, error) {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	fmt.Fprintf(&b, "\n%s\n", r.verdictSentence())
+	fmt.Fprintf(&b, "\n%s\npolicy: %s\n", r.verdictSentence(), r.describePolicy())
 	return []byte(b.String()), nil
 }
 
@@ -159,7 +155,7 @@ func escapeMarkdown(s string) string {
 func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## service check: %s\n\n", escapeMarkdown(r.verdictSentence()))
-	fmt.Fprintf(&b, "%s\n\n", escapeMarkdown(r.describeScope()))
+	fmt.Fprintf(&b, "%s\n\nPolicy: %s\n\n", escapeMarkdown(r.describeScope()), escapeMarkdown(r.describePolicy()))
 	fmt.Fprintf(
 		&b,
 		"| figure | |\n|---|---|\n| coverage | %s |\n| maturity | %s |\n| gaps | %s |\n\n",

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scf-service/service/engine/check"
+)
+
+// defaultPolicyFile is the policy file used if none is named.
+const defaultPolicyFile = ".service.yaml"
+
+// loadPolicy reads the policy file, if there is one, and applies the flags on top. args are the
+// folders or assessments to check.
+func (a *app) loadPolicy(cmd *cobra.Command, args []string, named string) (*check.Policy, error) {
+	p, err := a.readPolicy(args, named)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range check.Settings {
+		fl := cmd.Flags().Lookup(s.Key)
+		if !s.IsFlag || fl == nil || !fl.Changed {
+			continue
+		}
+		values := []string{fl.Value.String()}
+		if s.Kind == check.ValueList {
+			if values, _ = cmd.Flags().GetStringSlice(s.Key); len(values) == 0 {
+				values = []string{""} // rejected by Set: an unset variable would weaken the policy
+			}
+		}
+		if err := p.Set(s.Key, values); err != nil {
+			return nil, usageError("--%s: %s", s.Key, strings.TrimPrefix(err.Error(), s.Key+" "))
+		}
+	}
+	return p, nil
+}
+
+// readPolicy reads the policy file that was named or, if none was, the one in the working
+// directory. Whoever delivers evidence must not decide what it is checked against, so a policy that
+// nobody named does not count if it lies in a folder that is checked.
+func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
+	if named != "" {
+		p, err := readPolicyFile(named)
+		if err == nil && isWithin(named, a.checkedFolders(args, p)...) {
+			p.InEvidence = append(p.InEvidence, check.InputInEvidence{Kind: "policy", Path: named})
+		}
+		return p, err
+	}
+	folders := a.checkedFolders(args, &check.Policy{})
+	if !pathExists(defaultPolicyFile) || isWithin(defaultPolicyFile, folders...) {
+		return &check.Policy{InEvidence: findIgnoredPolicies(folders)}, nil
+	}
+	if info, err := os.Stat(defaultPolicyFile); err == nil && !info.Mode().IsRegular() {
+		return nil, runtimeError("the policy %s can't be read: it is not a regular file", defaultPolicyFile) // reading a pipe would block forever
+	}
+	p, err := readPolicyFile(defaultPolicyFile)
+	if err == nil && isWithin(defaultPolicyFile, a.checkedFolders(args, p)...) {
+		return nil, withHint(
+			usageError("%s lies in the folder %s that it names as evidence, so it is not used", defaultPolicyFile, p.Evidence),
+			"move the evidence to a folder below the policy, or use --policy %s if you trust it",
+			defaultPolicyFile,
+		)
+	}
+	return p, err
+}
+
+// readPolicyFile reads a policy. Its paths must not leave its folder, not even through a link.
+func readPolicyFile(path string) (*check.Policy, error) {
+	data, err := readFileLimited(path, check.MaxInputBytes)
+	if err != nil {
+		return nil, runtimeError("the policy %s can't be read: %w", path, errorWithoutPath(err))
+	}
+	p, err := check.ParsePolicy(data, path)
+	if err != nil || len(p.Paths()) == 0 {
+		return p, err
+	}
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, runtimeError("the folder of the policy %s can't be read: %w", path, errorWithoutPath(err))
+	}
+	defer root.Close()
+	for _, one := range p.Paths() {
+		rel, err := filepath.Rel(root.Name(), one)
+		if err == nil {
+			_, err = root.Stat(rel)
+		}
+		if err != nil && !isMissingPath(err) {
+			return nil, withHint(
+				usageError("%s names %s, which can't be used: %w", path, one, errorWithoutPath(err)),
+				"name a path in the policy's folder that no link leads out of, or take it out and pass it on the command line",
+			)
+		}
+	}
+	return p, nil
+}
+
+// checkedFolders returns the folders of evidence that are checked: the arguments or, without any,
+// what the policy names. Names of assessments among them are harmless.
+func (a *app) checkedFolders(args []string, p *check.Policy) []string {
+	if len(args) == 0 && a.flags.assessment == "" && p.Evidence != "" {
+		return []string{p.Evidence}
+	}
+	return args
+}
+
+// findIgnoredPolicies returns the policies in the working directory and in folders that don't count
+// because nobody named them.
+func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
+	var found []string
+	for _, dir := range append([]string{""}, folders...) {
+		path := filepath.Join(dir, defaultPolicyFile)
+		if pathExists(path) && !slices.ContainsFunc(found, func(f string) bool { return isSameFile(f, path) }) {
+			found = append(found, path)
+			out = append(out, check.InputInEvidence{Kind: "policy", Path: path, IsIgnored: true})
+		}
+	}
+	return out
+}
+
+// checkInputsInEvidence records which files of the check lie in the evidence. It is an error if the
+// policy names such a file but lies elsewhere: its author did not mean to let the evidence decide.
+func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
+	folders := a.checkedFolders(args, p)
+	isPolicyInEvidence := len(p.InEvidence) > 0
+	for _, one := range []struct{ kind, path string }{{"baseline", p.Baseline}, {"waivers", p.Waivers}, {"threshold", p.Threshold}} {
+		if one.path == "" || !isWithin(one.path, folders...) {
+			continue
+		}
+		file := check.InputInEvidence{Kind: one.kind, Path: one.path}
+		if !cmd.Flags().Changed(one.kind) && !isPolicyInEvidence {
+			return withHint(
+				usageError("%s: %s", p.Name, file.Warning()),
+				"move it to a folder outside the evidence, or use --%s %s if you trust it",
+				one.kind,
+				one.path,
+			)
+		}
+		p.InEvidence = append(p.InEvidence, file)
+	}
+	return nil
+}
+
+// isWithin reports whether a path is in one of the folders, by the way it is written or with links
+// resolved. Folders are compared by identity, because names differ in case and through mounts.
+func isWithin(path string, folders ...string) bool {
+	starts := []string{path, resolvePath(path)}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		starts = append(starts, real)
+	}
+	for _, dir := range folders {
+		folder, err := os.Stat(dir)
+		if err != nil || !folder.IsDir() {
+			continue
+		}
+		for _, start := range starts {
+			abs, err := filepath.Abs(start)
+			if err != nil {
+				return true // where it lies is unknown
+			}
+			for at := abs; ; at = filepath.Dir(at) {
+				if info, err := os.Stat(at); err == nil && os.SameFile(info, folder) {
+					return true
+				}
+				if at == filepath.Dir(at) {
+					break
+				}
+			}
+		}
+	}
+	return false
+}
