@@ -24,6 +24,7 @@ type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // operation, status: 2xx
 	duration     *prometheus.HistogramVec // operation
+	transactions prometheus.Histogram
 	inFlight     prometheus.Gauge
 	uploads      prometheus.Counter
 	rateLimited  *prometheus.CounterVec // category
@@ -49,6 +50,11 @@ func newMetrics(e *engine.Engine) *metrics {
 			},
 			[]string{"operation"},
 		),
+		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "service_store_transaction_seconds",
+			Help:    "How long transactions that write kept others from writing.",
+			Buckets: durationBuckets,
+		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),
 		uploads:  prometheus.NewCounter(prometheus.CounterOpts{Name: "service_upload_bytes_total", Help: "Bytes of uploaded files."}),
 		rateLimited: prometheus.NewCounterVec(
@@ -70,8 +76,9 @@ func newMetrics(e *engine.Engine) *metrics {
 		},
 	)
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.duration, m.inFlight, m.uploads, m.rateLimited, m.authFailures, build, engineCollector{e},
+	m.registry.MustRegister(m.requests, m.duration, m.transactions, m.inFlight, m.uploads, m.rateLimited, m.authFailures, build, engineCollector{e},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	e.ObserveTransactions(func(took time.Duration) { m.transactions.Observe(took.Seconds()) })
 	return m
 }
 

@@ -76,7 +76,7 @@ func TestMetricsCount(t *testing.T) {
 		`service_upload_bytes_total 10`,
 		`service_rate_limited_total{category="documents"} 1`,
 		`service_auth_failures_total 1`,
-		`service_store_bytes `, `go_goroutines `, `service_documents_waiting `,
+		`service_store_bytes `, `service_store_transaction_seconds_bucket{le="0.1"} `, `go_goroutines `, `service_documents_waiting `,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s in\n%s", want, serviceMetrics(body))

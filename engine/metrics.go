@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment"
@@ -158,6 +159,9 @@ func staleEvidenceCutoff(today api.Date) api.Date {
 	}
 	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
+
+// ObserveTransactions has f called with the duration of each transaction that writes.
+func (e *Engine) ObserveTransactions(f func(time.Duration)) { e.db.ObserveUpdates(f) }
 
 // SetProcessMetrics gives alert rules access to the metrics counted by a front end.
 func (e *Engine) SetProcessMetrics(figures func() ([]api.Metric, error)) {

@@ -11,13 +11,18 @@ import (
 // List returns a page of a tenant table in the API's form.
 func List[R any](ctx context.Context, db *DB, t *TenantTable[R], org string, p api.Paging, q PageQuery[R]) (*api.List[R], error) {
 	var out *api.List[R]
-	err := db.View(ctx, func(tx *Tx) error {
-		q.Cursor, q.Limit = p.Cursor, p.Limit
-		page, err := t.Page(tx, org, q)
-		out = toList(page, p)
+	err := db.View(ctx, func(tx *Tx) (err error) {
+		out, err = ListInTx(tx, t, org, p, q)
 		return err
 	})
-	return out, toCursorError(err)
+	return out, err
+}
+
+// ListInTx works like List in a running transaction.
+func ListInTx[R any](tx *Tx, t *TenantTable[R], org string, p api.Paging, q PageQuery[R]) (*api.List[R], error) {
+	q.Cursor, q.Limit = p.Cursor, p.Limit
+	page, err := t.Page(tx, org, q)
+	return toList(page, p), toCursorError(err)
 }
 
 // ListGlobal works like List for a table that belongs to no organization.

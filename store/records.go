@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -213,13 +214,68 @@ type Document struct {
 	// OriginalSHA256 is the SHA-256 of the document's first content; empty if it has not changed.
 	OriginalSHA256 string `json:"original_sha256,omitempty"`
 	Embedder       string `json:"embedder"`
+	// PassageSet is the set of its passages; see PassageSet.
+	PassageSet int64 `json:"passage_set,omitempty"`
+}
+
+// Passages returns the set of the document's passages.
+func (d *Document) Passages() PassageSet {
+	return PassageSet{OrganizationID: d.OrganizationID, AssessmentID: d.AssessmentID, DocumentID: d.ID, Set: d.PassageSet}
+}
+
+// PassageSet is a set of passages: those of one reading of a document. Set 0 is the one that all documents had
+// before there were others; other numbers are unique.
+type PassageSet struct {
+	OrganizationID string `json:"organization_id"`
+	AssessmentID   string `json:"assessment_id"`
+	DocumentID     string `json:"document_id"`
+	Set            int64  `json:"set"`
+}
+
+// Key returns what the set's passages, vectors and packs have in their keys in place of a document.
+func (s PassageSet) Key() string { return passageSetKey(s.DocumentID, s.Set) }
+
+func passageSetKey(document string, set int64) string {
+	if set == 0 {
+		return document
+	}
+	return PassageSetMark + strconv.FormatInt(set, 10)
+}
+
+// PassageSetMark begins the key of every set but 0. No document's ID may begin with it.
+const PassageSetMark = "#"
+
+// Chunk is a passage in a set.
+type Chunk struct {
+	api.Chunk
+	Set int64 `json:"set,omitempty"`
+}
+
+// PassageSet returns the set of the passage.
+func (c *Chunk) PassageSet() PassageSet {
+	return PassageSet{OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, Set: c.Set}
+}
+
+// ChunkKey returns the key of a passage in a set.
+func ChunkKey(id string, set int64) Key {
+	if set == 0 {
+		return K(id)
+	}
+	return K(id, set)
+}
+
+// ReadAttempts counts the attempts to read a document that did not end, because the program stopped meanwhile.
+type ReadAttempts struct {
+	OrganizationID string `json:"organization_id"`
+	DocumentID     string `json:"document_id"`
+	Count          int    `json:"count"`
 }
 
 // Vector is the embedding of a passage.
 type Vector struct {
 	OrganizationID string
 	AssessmentID   string
-	DocumentID     string
+	DocumentID     string // the key of its passage set
 	ChunkID        string
 	Embedder       string
 	Values         []float32
@@ -230,7 +286,7 @@ type Vector struct {
 type PassagePack struct {
 	OrganizationID string
 	AssessmentID   string
-	DocumentID     string
+	DocumentID     string // the key of its passage set
 	Part           int
 	Data           []byte
 }

@@ -110,7 +110,10 @@ const (
 	sequencesTable = "_sequences"
 )
 
-func indexTableName(table, index string) string { return table + "." + index }
+// indexSeparator is in the names of index tables only.
+const indexSeparator = "."
+
+func indexTableName(table, index string) string { return table + indexSeparator + index }
 
 // indexNameFromDescription returns the name in a built index's description.
 func indexNameFromDescription(description string) string {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/scf-service/service/internal/tracing"
@@ -31,6 +32,9 @@ type Options struct {
 	// second, a negative value no waiting.
 	LockTimeout time.Duration
 	Logger      *slog.Logger // nil disables logging
+
+	// CheckUpdate, if set, is called before each Update commits; its error undoes the Update. It is for tests.
+	CheckUpdate func(UpdateStats) error
 
 	// Driver stores the tables instead of service.db in Dir. The store closes it.
 	Driver Driver
@@ -66,6 +70,9 @@ type DB struct {
 	notifier changeNotifier
 	// syncRoles caches the sync roles of assessments.
 	syncRoles *Cache[map[[2]string]string]
+	// checkUpdate is Options.CheckUpdate; observeUpdate is set by ObserveUpdates.
+	checkUpdate   func(UpdateStats) error
+	observeUpdate atomic.Pointer[func(time.Duration)]
 	// soleWriter is true if nobody else writes to this database while it is open.
 	soleWriter bool
 }
@@ -121,6 +128,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
 		clock: o.Clock, newID: o.NewID, idGenerator: idGenerator{generate: o.NewID}, log: o.Logger,
 		changes: newChangeCounters(tables.byName), soleWriter: o.Driver == nil,
+		checkUpdate: o.CheckUpdate,
 	}
 	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
@@ -190,9 +198,12 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var after []func()
 	var touched map[string]bool
+	var began time.Time
 	ctx, span := tracing.Start(ctx, "store.update", tracing.Internal)
 	err := db.driver.Update(ctx, func(k kv.KV) error {
-		tx := db.newTx(ctx, k, true)
+		counted := &countingKV{KV: k}
+		tx := db.newTx(ctx, counted, true)
+		began = tx.now
 		tx.changedTables = map[string]bool{}
 		defer func() { tx.ended = true }()
 		err := fn(tx)
@@ -202,10 +213,16 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		if err == nil {
 			err = tx.saveLastID()
 		}
+		if err == nil && db.checkUpdate != nil {
+			err = db.checkUpdate(counted.stats)
+		}
 		after, touched = tx.afterCommit, tx.changedTables
 		return err
 	})
 	span.End(err)
+	if observe := db.observeUpdate.Load(); observe != nil && !began.IsZero() {
+		(*observe)(db.clock().Sub(began))
+	}
 	db.changes.increment(touched) // also after an error: the commit may have succeeded
 	if len(touched) > 0 {
 		defer db.notifier.notify()

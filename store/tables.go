@@ -21,9 +21,11 @@ import "github.com/scf-service/service/api"
 //	├─ lifecycle_events  assessment, id
 //	├─ timeline          assessment, id
 //	├─ documents         id                        · assessment · content (unique)
-//	│  └─ chunks         id                        · document, index · assessment
-//	│     └─ vectors     assessment, document, chunk
-//	│  └─ passage_packs  assessment, document, part
+//	│  └─ unfinished_reads  document
+//	│  └─ chunks         id, set                   · set, index · assessment
+//	│     └─ vectors     assessment, set, chunk
+//	│  └─ passage_packs  assessment, set, part
+//	│  └─ discarded_passages  assessment, document, set
 //	├─ scopes            id                        · assessment (unique)
 //	│  └─ scope_versions assessment, number
 //	├─ soa_versions      id                        · assessment, number (unique)
@@ -100,13 +102,19 @@ var (
 		),
 		withAssessmentSyncLog(func(r *Document) string { return r.AssessmentID }),
 	)
-	Chunks = newTenantTable("chunks", func(r *api.Chunk) (string, Key) { return r.OrganizationID, K(r.ID) },
-		Index("document", func(r *api.Chunk) []Key { return []Key{K(r.DocumentID, r.Index)} }),
-		Index("assessment", func(r *api.Chunk) []Key { return []Key{K(r.AssessmentID)} }),
+	Chunks = newTenantTable("chunks", func(r *Chunk) (string, Key) { return r.OrganizationID, ChunkKey(r.ID, r.Set) },
+		Index("document", func(r *Chunk) []Key { return []Key{K(passageSetKey(r.DocumentID, r.Set), r.Index)} }),
+		Index("assessment", func(r *Chunk) []Key { return []Key{K(r.AssessmentID)} }),
 		// Passages are part of their document's sync record.
-		WithSyncLog(func(r *api.Chunk) SyncTarget {
+		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
+	// UnfinishedReads has documents whose reading was begun and has not ended.
+	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
+	// DiscardedPassages are the sets that no document uses: being written, replaced, or of a deleted document.
+	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
+		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
+	})
 	Vectors = newTenantTable("vectors", func(r *Vector) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.ChunkID)
 	}, Codec(encodeVector, decodeVector))
@@ -270,7 +278,7 @@ var ServiceSchema = Schema{
 	Tables: []AnyTable{
 		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets,
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
-		Documents, Chunks, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
+		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,
 		POAMVersions, POAMItems, Approvals, Delegations, Comments, Artifacts, ArtifactVersions, Reports,
 		WorkflowRuns, AgentRuns, AgentSteps, AgentOutputs, APIKeys, Webhooks, Deliveries, Integrations,

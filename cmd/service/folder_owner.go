@@ -21,6 +21,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
+// checkUpdate limits what a transaction writes, in tests.
+var checkUpdate func(store.UpdateStats) error
+
 // folderOwner owns the data folder opened by this process.
 type folderOwner struct {
 	handler http.Handler
@@ -54,10 +57,10 @@ func openFolder(
 	if err != nil {
 		return nil, err
 	}
-	db, err := store.Open(
-		ctx,
-		store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log},
-	)
+	db, err := store.Open(ctx, store.Options{
+		Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: newID, LockTimeout: time.Millisecond, Logger: log,
+		CheckUpdate: checkUpdate,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,12 @@ import (
 
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/testdir"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 )
 
 // TestMain runs the test binary as the program in scripts and in tests that start processes.
 func TestMain(m *testing.M) {
+	checkUpdate = updatelimit.Check
 	testscript.Main(m, map[string]func(){"service": func() { os.Exit(run()) }})
 }
 

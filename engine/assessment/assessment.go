@@ -261,7 +261,7 @@ func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	if a.Counts.Documents, err = store.Documents.By("assessment").Count(tx, org, a.ID); err != nil {
 		return err
 	}
-	if a.Counts.Chunks, err = store.Chunks.By("assessment").Count(tx, org, a.ID); err != nil {
+	if a.Counts.Chunks, err = evidence.CountPassages(tx, org, a.ID); err != nil {
 		return err
 	}
 	for gate, n := range map[api.Gate]*int{
@@ -435,7 +435,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 		}
 		return nil
 	})
-	return &api.None{}, err
+	if err != nil {
+		return nil, err
+	}
+	return &api.None{}, s.evidence.DeletePurged(ctx)
 }
 
 // purgeByAssessment deletes the table's records found by its "assessment" index.

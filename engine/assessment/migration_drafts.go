@@ -22,7 +22,7 @@ type migratedDrafts struct {
 
 // executeMigration drafts the existing deliverables again, from evidence embedded for the other
 // catalog, and writes drafts, vectors and the move in one transaction.
-func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
+func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) (err error) {
 	if err := s.evidence.WaitForDocuments(ctx, by, m.after.ID); err != nil {
 		return err
 	}
@@ -30,6 +30,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.evidence.FinishReembedding(ctx, by, evidence)) }()
 	exists := map[api.Gate]bool{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for _, gate := range api.Gates {
@@ -86,14 +87,9 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 			return err
 		}
 	}
-	err = s.db.Update(ctx, func(tx *store.Tx) error {
+	return s.db.Update(ctx, func(tx *store.Tx) error {
 		return s.writeMigration(tx, by, m, &d, func() error { return s.evidence.SaveReembedding(tx, by, evidence) })
 	})
-	if err != nil {
-		return err
-	}
-	s.evidence.DropCachedIndex(m.after.ID)
-	return nil
 }
 
 // draftMigratedGap drafts the gap analysis. Manually added gaps are kept, even if the catalog no

@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -21,7 +22,7 @@ func openStore(t *testing.T) *store.DB {
 	t.Helper()
 	now, n := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), 0
 	db, err := store.Open(t.Context(), store.Options{
-		Dir: t.TempDir(), Schema: store.ServiceSchema,
+		Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 		Clock: func() time.Time { now = now.Add(time.Second); return now },
 		NewID: func() string { n++; return fmt.Sprintf("id-%04d", n) },
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/internal/testutil/shareddata"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -28,9 +29,9 @@ func BenchmarkReads(b *testing.B) {
 		b.Context(),
 		store.Options{
 			Dir:    b.TempDir(),
-			Schema: store.ServiceSchema,
-			Clock:  time.Now,
-			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
+			Clock: time.Now,
+			NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		},
 	)
 	if err != nil {

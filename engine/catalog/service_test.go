@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/engine/catalog"
 	"github.com/scf-service/service/internal/testutil/longtest"
 	"github.com/scf-service/service/internal/testutil/shareddata"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -27,9 +28,9 @@ func newShelf(t *testing.T) (*catalog.Service, *store.DB) {
 		t.Context(),
 		store.Options{
 			Dir:    t.TempDir(),
-			Schema: store.ServiceSchema,
-			Clock:  time.Now,
-			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
+			Clock: time.Now,
+			NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		},
 	)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
 	"github.com/scf-service/service/internal/testutil/smtptest"
 	"github.com/scf-service/service/internal/testutil/testdir"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -46,7 +47,7 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	if err := prepare(dir); err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: NewID, Logger: Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx := context.Background()
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: NewID, Logger: Logger()})
 	if err != nil {
 		return nil, err
 	}

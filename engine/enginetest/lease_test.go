@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine"
 	"github.com/scf-service/service/engine/enginetest"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 	"github.com/scf-service/service/store/bolt"
 )
@@ -35,7 +36,7 @@ func newDaemons(t *testing.T) *daemons {
 		ctx,
 		store.Options{
 			Dir:    dir,
-			Schema: store.ServiceSchema,
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:  d.now,
 			NewID:  enginetest.NewID,
 			Logger: enginetest.Logger(),

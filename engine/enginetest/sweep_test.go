@@ -12,6 +12,7 @@ import (
 	"github.com/scf-service/service/engine/enginetest"
 	"github.com/scf-service/service/engine/idempotency"
 	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -29,7 +30,7 @@ func openEngine(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clo
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +216,7 @@ func TestCloseWithoutStart(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
 	)
 	if err != nil {
 		t.Fatal(err)

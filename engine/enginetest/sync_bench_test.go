@@ -21,6 +21,7 @@ import (
 	"github.com/scf-service/service/engine/identity"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -35,7 +36,7 @@ func newSyncEngine(t testing.TB) *syncEngine {
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -120,7 +120,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		if err := store.Documents.Put(tx, away.by.OrganizationID, &d); err != nil {
 			return err
 		}
-		return store.Chunks.Put(tx, away.by.OrganizationID, &c)
+		return store.Chunks.Put(tx, away.by.OrganizationID, &store.Chunk{Chunk: c, Set: d.PassageSet})
 	}))
 	true2 := api.Evidence{ChunkID: there[0].ID, DocumentID: doc, Quote: "approved by the head of operations", Stance: "supports"}
 	away.setEvidence(
@@ -167,7 +167,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		if err := store.Documents.Put(tx, away.by.OrganizationID, &d); err != nil {
 			return err
 		}
-		return store.Chunks.Insert(tx, away.by.OrganizationID, &c)
+		return store.Chunks.Insert(tx, away.by.OrganizationID, &store.Chunk{Chunk: c, Set: d.PassageSet})
 	}))
 	away.setEvidence(
 		t,

@@ -210,10 +210,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		for _, c := range before {
 			removed[c.ID] = true
 		}
-		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyChangedPassageIDs(tx, by, &doc, removed)); err != nil {
+		if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChangedPassageIDs(tx, by, &doc, removed)); err != nil {
 			return err
 		}
-		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID),
+		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID), endRead(tx, by.OrganizationID, doc.ID),
 			audit.PublishEvent(tx, by, audit.Event{
 				Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256},
@@ -223,32 +223,15 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		return nil, err
 	}
 	s.indexes.remove(doc.AssessmentID)
-	if err := s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID); err != nil { // the document is deleted all the same
-		s.log.Warn("marking near-duplicates failed", "assessment_id", doc.AssessmentID, "error", err)
+	// The document is deleted all the same.
+	if err := errors.Join(s.deleteDiscarded(ctx), s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID)); err != nil {
+		s.log.Warn("cleaning up after a deleted document failed", "assessment_id", doc.AssessmentID, "error", err)
 	}
 	return &api.None{}, nil
 }
 
-// deletePassages removes a document's passages, vectors and packs.
-func (s *Service) deletePassages(tx *store.Tx, doc *store.Document) error {
-	var ids []string
-	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
-		if err != nil {
-			return err
-		}
-		ids = append(ids, c.ID)
-	}
-	for _, id := range ids {
-		if err := store.Chunks.Delete(tx, doc.OrganizationID, id); err != nil {
-			return err
-		}
-	}
-	_, err := store.Vectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
-	_, other := store.ExternalVectors.DeleteAll(tx, doc.OrganizationID, doc.AssessmentID, doc.ID)
-	return errors.Join(err, other, deletePacks(tx, doc))
-}
-
-// Purge removes all documents of an assessment, as part of its deletion.
+// Purge removes all documents of an assessment, as part of its deletion. DeletePurged deletes their passages
+// afterwards.
 func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	var docs []store.Document
 	for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -258,15 +241,20 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 		docs = append(docs, d)
 	}
 	for _, d := range docs {
-		if err := s.deletePassages(tx, &d); err != nil {
+		if err := s.discardPassages(tx, &d); err != nil {
 			return err
 		}
-		if err := store.Documents.Delete(tx, by.OrganizationID, d.ID); err != nil {
+		if err := errors.Join(store.Documents.Delete(tx, by.OrganizationID, d.ID), endRead(tx, by.OrganizationID, d.ID)); err != nil {
 			return err
 		}
 	}
 	tx.AfterCommit(func() { s.indexes.remove(assessment) })
 	return nil
+}
+
+// DeletePurged deletes the passages of purged documents. If it fails, the next start does so.
+func (s *Service) DeletePurged(ctx context.Context) error {
+	return s.deleteDiscarded(context.WithoutCancel(ctx))
 }
 
 // Download returns the file as it was uploaded.
@@ -298,7 +286,7 @@ func (s *Service) Reprocess(ctx context.Context, by api.Caller, in *api.Document
 		}
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentUploaded, "queued", nil, tx.Now()
 		tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
-		return errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
+		return errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc), endRead(tx, by.OrganizationID, doc.ID),
 			audit.Append(tx, by, audit.Entry{Action: "document.reprocessed", ResourceType: "document", ResourceID: doc.ID}))
 	})
 	return &doc.Document, err
@@ -309,5 +297,5 @@ func (s *Service) ListDocumentChunks(ctx context.Context, by api.Caller, in *api
 	if _, err := s.getDocument(ctx, by, in.DocumentID); err != nil {
 		return nil, err
 	}
-	return s.listPassages(ctx, by, in.Paging, store.PageQuery[api.Chunk]{Index: "document", Prefix: store.K(in.DocumentID)})
+	return s.listPassages(ctx, by, in.Paging, in.DocumentID, store.PageQuery[store.Chunk]{})
 }

@@ -6,23 +6,22 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/chunk"
 	"github.com/scf-service/service/engine/evidence/parse/document"
-	"github.com/scf-service/service/engine/evidence/search"
 	"github.com/scf-service/service/store"
 )
 
 // ImportedDocument is a document that was read elsewhere and is being imported into an assessment.
 type ImportedDocument struct {
 	Document store.Document
-	chunks   []api.Chunk
-	vectors  [][]float32
+	passages preparedPassages
 }
 
 // PrepareImport embeds the passages of a document that was read elsewhere, with the embedder of the
-// assessment's catalog version. Nothing is stored until SaveImport.
+// assessment's catalog version. Nothing is visible until SaveImport; the caller calls ReleaseImports in any case.
 func (s *Service) PrepareImport(
 	ctx context.Context,
 	org, version string,
@@ -30,7 +29,10 @@ func (s *Service) PrepareImport(
 	chunks []api.Chunk,
 ) (*ImportedDocument, error) {
 	doc.OrganizationID, doc.Stage = org, "done"
-	out := &ImportedDocument{Document: doc, chunks: chunks}
+	out := &ImportedDocument{Document: doc}
+	if strings.HasPrefix(doc.ID, store.PassageSetMark) {
+		return nil, api.Invalid("documents", "%.80q is no ID of a document", doc.ID)
+	}
 	if len(chunks) == 0 {
 		return out, nil
 	}
@@ -39,23 +41,40 @@ func (s *Service) PrepareImport(
 		return nil, err
 	}
 	texts := make([]string, len(chunks))
+	ids := map[string]bool{}
 	for i := range chunks {
 		c := &chunks[i]
-		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" {
-			return nil, api.Invalid("chunks", "%s was sent with a passage of another document", doc.Filename)
+		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" || ids[c.ID] {
+			return nil, api.Invalid("chunks", "%s was sent with a passage of another document, or twice with the same", doc.Filename)
 		}
-		c.OrganizationID = org
+		c.OrganizationID, ids[c.ID] = org, true
 		texts[i] = c.Text
 	}
+	var vectors [][]float32
 	for n := 0; n < len(texts); n += embedBatchSize {
 		some, err := embedder.Embed(ctx, texts[n:min(n+embedBatchSize, len(texts))])
 		if err != nil {
 			return nil, fmt.Errorf("embedding %s: %w", doc.Filename, err)
 		}
-		out.vectors = append(out.vectors, some...)
+		vectors = append(vectors, some...)
 	}
 	out.Document.Embedder = embedder.Name()
-	return out, nil
+	p, err := preparePassages(&doc, chunks, vectors, embedder.Name())
+	if err != nil {
+		return nil, err
+	}
+	out.passages = *p
+	return out, s.stage(ctx, &doc, &out.passages)
+}
+
+// ReleaseImports deletes what was stored for documents that were not saved, and what the saved ones replaced.
+func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) error {
+	for _, d := range docs {
+		if d != nil {
+			s.staging.remove(d.passages.set)
+		}
+	}
+	return s.deleteDiscarded(context.WithoutCancel(ctx))
 }
 
 // ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
@@ -84,7 +103,19 @@ func (s *Service) ReparseForImport(
 	}
 	defer f.Close()
 	doc.SizeBytes = size
-	parsed, chunks, err := s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
+	var parsed *document.Document
+	var chunks []chunk.Chunk
+	began := s.clock()
+	err = s.db.Update(ctx, func(tx *store.Tx) error { return beginRead(tx, org, doc.ID) })
+	if err == nil {
+		defer func() {
+			ended := func(tx *store.Tx) error { return endRead(tx, org, doc.ID) }
+			err = errors.Join(err, s.db.Update(context.WithoutCancel(ctx), ended))
+		}()
+		parsed, chunks, err = s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
+	} else if !errors.Is(err, errTooManyAttempts) {
+		return nil, 0, err
+	}
 	if ctx.Err() != nil {
 		return nil, 0, ctx.Err()
 	}
@@ -114,7 +145,15 @@ func (s *Service) ReparseForImport(
 	for i := range records {
 		records[i].DuplicateOf = duplicateMarks[records[i].ID]
 	}
-	a, err = s.PrepareImport(ctx, org, version, doc, records)
+	if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil { // its training is not limited
+		return nil, 0, err
+	}
+	limited, cancel := context.WithTimeout(ctx, parsed.TimeLimit-s.clock().Sub(began))
+	defer cancel()
+	a, err = s.PrepareImport(limited, org, version, doc, records)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = api.Invalid("documents", "%s: %v", doc.Filename, parsed.TimeoutError())
+	}
 	return a, unmatched, err
 }
 
@@ -148,45 +187,35 @@ func (s *Service) parseAndChunk(
 // changed passages are notified.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
-	before, err := readPassages(tx, &doc)
-	if err != nil {
+	var before []api.Chunk
+	old, err := store.Documents.Get(tx, doc.OrganizationID, doc.ID)
+	if err == nil {
+		if before, err = readPassages(tx, &old); err == nil {
+			err = s.discardPassages(tx, &old)
+		}
+	}
+	if err := ignoreMissing(err); err != nil {
 		return err
 	}
-	if err := s.deletePassages(tx, &doc); err != nil {
-		return err
-	}
-	now := map[string]string{}
-	packed := make([]search.Passage, len(a.chunks))
-	for i := range a.chunks {
-		c := &a.chunks[i]
-		now[c.ID] = c.SHA256
-		if there, err := store.Chunks.Has(tx, doc.OrganizationID, c.ID); err != nil || there {
-			return errors.Join(err, api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, doc.Filename))
-		}
-		vec := store.Vector{
-			OrganizationID: doc.OrganizationID,
-			AssessmentID:   doc.AssessmentID,
-			DocumentID:     doc.ID,
-			ChunkID:        c.ID,
-			Embedder:       doc.Embedder,
-			Values:         a.vectors[i],
-		}
-		if err := errors.Join(store.Chunks.Insert(tx, doc.OrganizationID, c), store.Vectors.Put(tx, doc.OrganizationID, &vec)); err != nil {
+	if doc.PassageSet = a.passages.set; doc.PassageSet == 0 {
+		if doc.PassageSet, err = tx.NextSequence(passageSetSequence); err != nil {
 			return err
 		}
-		packed[i] = toSearchPassage(*c, doc.Document, a.vectors[i])
 	}
-	if err := savePacks(tx, &doc, packed); err != nil {
-		return err
+	for _, c := range a.passages.chunks {
+		if _, err := ReadPassage(tx, doc.OrganizationID, c.ID); !errors.Is(err, store.ErrNotFound) {
+			return errors.Join(err, api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, doc.Filename))
+		}
+	}
+	if a.passages.set != 0 {
+		staged := doc.Passages()
+		err := store.DiscardedPassages.Delete(tx, staged.OrganizationID, staged.AssessmentID, staged.DocumentID, staged.Set)
+		if err != nil {
+			return err
+		}
 	}
 	if notify {
-		changed := map[string]bool{}
-		for _, c := range before {
-			if now[c.ID] != c.SHA256 {
-				changed[c.ID] = true
-			}
-		}
-		if err := s.notifyChangedPassageIDs(tx, by, &doc, changed); err != nil {
+		if err := s.notifyPassageDifferences(tx, by, &doc, before, a.passages.chunks); err != nil {
 			return err
 		}
 	}
@@ -204,7 +233,7 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 	for _, c := range before {
 		removed[c.ID] = notify
 	}
-	if err := s.deletePassages(tx, doc); err != nil {
+	if err := s.discardPassages(tx, doc); err != nil {
 		return err
 	}
 	if notify {
@@ -212,7 +241,7 @@ func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Documen
 			return err
 		}
 	}
-	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
+	return errors.Join(store.Documents.Delete(tx, doc.OrganizationID, doc.ID), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
 // DocumentPassages returns a document's passages in document order.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,12 +24,9 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 				return err
 			}
 			docs = append(docs, d)
-		}
-		for c, err := range store.Chunks.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
-			if err != nil {
+			if chunks[d.ID], err = readPassages(tx, &d); err != nil {
 				return err
 			}
-			chunks[c.DocumentID] = append(chunks[c.DocumentID], c)
 		}
 		return nil
 	})
@@ -50,39 +48,43 @@ func (s *Service) markDuplicates(ctx context.Context, org, assessment string) er
 			all, texts = append(all, c), append(texts, dedup.Text{Group: group, Text: c.Text})
 		}
 	}
-	newMarks := map[string]*string{}
-	for i, at := range dedup.EarliestMatches(texts) {
+	marks := dedup.EarliestMatches(texts)
+	var changed []api.Chunk
+	for i, at := range marks {
 		var original *string
 		if at >= 0 {
 			original = &all[at].ID
 		}
 		if stringOrEmpty(original) != stringOrEmpty(all[i].DuplicateOf) {
-			newMarks[all[i].ID] = original
+			all[i].DuplicateOf = original
+			changed = append(changed, all[i])
 		}
 	}
-	if len(newMarks) == 0 {
-		return nil
-	}
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		for _, c := range all {
-			original, changed := newMarks[c.ID]
-			if !changed {
-				continue
-			}
-			now, err := store.Chunks.Get(tx, org, c.ID)
-			if err != nil || now.SHA256 != c.SHA256 { // it was changed meanwhile; whoever changed it marks duplicates again
-				if err := ignoreMissing(err); err != nil {
-					return err
-				}
-				continue
-			}
-			now.DuplicateOf = original
-			if err := store.Chunks.Put(tx, org, &now); err != nil {
-				return err
-			}
+	for batch := range slices.Chunk(changed, passageBatch) {
+		if err := s.db.Update(ctx, func(tx *store.Tx) error { return saveDuplicateMarks(tx, org, batch) }); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// saveDuplicateMarks stores the passages' marks. Passages that were changed meanwhile are left alone: whoever
+// changed them marks duplicates again.
+func saveDuplicateMarks(tx *store.Tx, org string, marked []api.Chunk) error {
+	for _, c := range marked {
+		now, err := readStoredPassage(tx, org, c.ID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && now.SHA256 != c.SHA256 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		now.DuplicateOf = c.DuplicateOf
+		if err := store.Chunks.Put(tx, org, &now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func stringOrEmpty(s *string) string {

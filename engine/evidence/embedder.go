@@ -84,6 +84,22 @@ func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string
 	return s.loadOrTrainEmbedder(ctx, version)
 }
 
+// hasEmbedder reports whether the embedder of an assessment is in memory.
+func (s *Service) hasEmbedder(ctx context.Context, by api.Caller, assessment string) (ready bool, err error) {
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
+		s.embedders.mu.Lock()
+		slot := s.embedders.byVersion[a.SCFVersionID]
+		s.embedders.mu.Unlock()
+		if slot != nil && slot.mu.TryLock() {
+			ready = slot.model != nil
+			slot.mu.Unlock()
+		}
+		return store.ToNotFound(err, "assessment", assessment)
+	})
+	return ready, err
+}
+
 func (s *Service) loadOrTrainEmbedder(ctx context.Context, version string) (*embed.Model, error) {
 	s.embedders.mu.Lock()
 	slot := s.embedders.byVersion[version]

@@ -71,6 +71,8 @@ type Service struct {
 	queue     queue
 	// rereadSlots limits how many documents are read concurrently outside the queue.
 	rereadSlots chan struct{}
+	// staging are the sets of passages that are being written.
+	staging numberSet
 }
 
 // New returns a service; call Start to begin reading documents.
@@ -113,6 +115,11 @@ func (s *Service) Start(ctx context.Context) error {
 		go s.runWorker(ctx)
 	}
 	s.queue.workers.Go(func() { s.runRequestedTrainings(ctx) })
+	s.queue.workers.Go(func() {
+		if err := s.deleteDiscarded(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("deleting passages that are no longer used failed; the next start retries", "error", err)
+		}
+	})
 	if s.remote.embedder != nil {
 		s.queue.workers.Go(func() { s.runRemoteEmbedding(ctx) })
 	}
@@ -122,11 +129,27 @@ func (s *Service) Start(ctx context.Context) error {
 				return err
 			}
 			if isPending(d.Status) {
-				s.queue.add(job{d.OrganizationID, d.ID})
+				if err := s.enqueue(tx, job{d.OrganizationID, d.ID}); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
+}
+
+// enqueue adds a pending document to the queue.
+func (s *Service) enqueue(tx *store.Tx, j job) error {
+	n, err := unfinishedReads(tx, j.organization, j.document)
+	switch {
+	case err != nil:
+		return err
+	case n > 0:
+		s.queue.addSuspect(j)
+	default:
+		s.queue.add(j)
+	}
+	return nil
 }
 
 // Close waits for the workers to stop. Unfinished documents are resumed at the next start.

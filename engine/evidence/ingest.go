@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/evidence/chunk"
+	"github.com/scf-service/service/engine/evidence/embed"
 	"github.com/scf-service/service/engine/evidence/parse/document"
-	"github.com/scf-service/service/engine/evidence/search"
 	"github.com/scf-service/service/internal/tracing"
 	"github.com/scf-service/service/store"
 )
@@ -70,7 +71,9 @@ func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessmen
 		for _, d := range waiting {
 			j := job{d.OrganizationID, d.ID}
 			if first {
-				s.queue.addIfMissing(j)
+				if err := s.enqueueIfMissing(ctx, j); err != nil {
+					return err
+				}
 			} else if err := s.queue.failure(j); err != nil {
 				return fmt.Errorf("ingesting %s: %w", d.Filename, err)
 			}
@@ -81,6 +84,14 @@ func (s *Service) WaitForDocuments(ctx context.Context, by api.Caller, assessmen
 		case <-finished:
 		}
 	}
+}
+
+// enqueueIfMissing adds a pending document that is not in the queue, even if it failed before.
+func (s *Service) enqueueIfMissing(ctx context.Context, j job) error {
+	if s.queue.isActive(j) {
+		return nil
+	}
+	return s.db.View(ctx, func(tx *store.Tx) error { return s.enqueue(tx, j) })
 }
 
 // pendingDocuments returns the documents of an assessment that are queued or being read.
@@ -102,37 +113,84 @@ func (s *Service) pendingDocuments(ctx context.Context, by api.Caller, assessmen
 
 // ingest processes one document: parse, chunk, embed, index. Problems with the file are written to
 // its record; the error is for anything else.
-func (s *Service) ingest(ctx context.Context, j job) error {
-	doc, err := s.setStage(ctx, j, "parse")
+func (s *Service) ingest(ctx context.Context, j job) (err error) {
+	doc, err := s.setStage(ctx, j, "parse", beginRead)
+	if errors.Is(err, errTooManyAttempts) {
+		return s.failDocument(ctx, j, &doc, err)
+	}
 	if errors.Is(err, store.ErrNotFound) || (err == nil && !isPending(doc.Status)) {
 		return nil // deleted meanwhile, or read by another worker
 	}
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			return
+		}
+		undo := func(tx *store.Tx) error { return undoBeginRead(tx, j.organization, j.document) }
+		err = errors.Join(err, s.db.Update(context.WithoutCancel(ctx), undo))
+	}()
+	began := s.clock()
 	parsing, span := tracing.Start(ctx, "parse", tracing.Internal, tracing.Attr{Key: "service.document_bytes", Value: int(doc.SizeBytes)})
-	parsed, err := s.parseStoredDocument(parsing, &doc)
+	parsed, chunks, err := s.parseStoredDocument(parsing, &doc)
 	span.End(err)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return errors.Join(s.recordFailure(ctx, j, doc.SHA256, err), s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID))
+		return s.failDocument(ctx, j, &doc, err)
 	}
-	chunks := chunk.Split(parsed, chunk.Options{})
-	if len(chunks) == 0 {
-		return errors.Join(
-			s.recordFailure(ctx, j, doc.SHA256, document.ErrEmpty),
-			s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID),
-		)
-	}
-	if _, err := s.setStage(ctx, j, "embed"); err != nil {
-		return err
-	}
-	embedder, err := s.Embedder(ctx, ingestionCaller(j.organization), doc.AssessmentID)
+	remaining := parsed.TimeLimit - s.clock().Sub(began)
+	embedder, err := s.embedderForReading(ctx, j, &doc)
 	if err != nil {
 		return err
 	}
+	limited, cancel := context.WithTimeout(ctx, remaining)
+	defer cancel()
+	if err := s.embedAndSave(limited, j, &doc, parsed, chunks, embedder); err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			return s.failDocument(ctx, j, &doc, parsed.TimeoutError())
+		}
+		return err
+	}
+	s.indexes.remove(doc.AssessmentID) // the next search reloads it
+	s.remote.wakeWorker()
+	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
+}
+
+// embedderForReading returns the embedder for a document that was parsed. Training it may take longer than
+// reading the document, and doesn't count as part of it.
+func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Document) (*embed.Model, error) {
+	by := ingestionCaller(j.organization)
+	if ready, err := s.hasEmbedder(ctx, by, doc.AssessmentID); err != nil || ready {
+		if err == nil {
+			_, err = s.setStage(ctx, j, "embed", nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s.Embedder(ctx, by, doc.AssessmentID)
+	}
+	if _, err := s.setStage(ctx, j, "embed", undoBeginRead); err != nil {
+		return nil, err
+	}
+	embedder, err := s.Embedder(ctx, by, doc.AssessmentID)
+	if err == nil {
+		_, err = s.setStage(ctx, j, "embed", beginRead)
+	}
+	return embedder, err
+}
+
+// embedAndSave embeds a document's passages and stores them.
+func (s *Service) embedAndSave(
+	ctx context.Context,
+	j job,
+	doc *store.Document,
+	parsed *document.Document,
+	chunks []chunk.Chunk,
+	embedder *embed.Model,
+) error {
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
 		texts[i] = c.Text // includes its headings
@@ -143,12 +201,15 @@ func (s *Service) ingest(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
-	if err := s.savePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name()); err != nil {
-		return err
-	}
-	s.indexes.remove(doc.AssessmentID) // the next search reloads it
-	s.remote.wakeWorker()
-	return s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID)
+	return s.savePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name())
+}
+
+// failDocument records why a document can't be read.
+func (s *Service) failDocument(ctx context.Context, j job, doc *store.Document, cause error) error {
+	return errors.Join(
+		s.recordFailure(ctx, j, doc.SHA256, cause),
+		s.markDuplicatesIfIdle(ctx, j.organization, doc.AssessmentID),
+	)
 }
 
 // markDuplicatesIfIdle marks near-duplicates once no document of the assessment is pending.
@@ -169,10 +230,21 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-func (s *Service) setStage(ctx context.Context, j job, stage string) (doc store.Document, err error) {
+// setStage records the stage of a pending document; count, if not nil, also changes the number of attempts.
+func (s *Service) setStage(
+	ctx context.Context,
+	j job,
+	stage string,
+	count func(tx *store.Tx, org, document string) error,
+) (doc store.Document, err error) {
 	err = s.db.Update(ctx, func(tx *store.Tx) (err error) {
 		if doc, err = store.Documents.Get(tx, j.organization, j.document); err != nil || !isPending(doc.Status) {
 			return err
+		}
+		if count != nil {
+			if err := count(tx, j.organization, j.document); err != nil {
+				return err
+			}
 		}
 		doc.Status, doc.Stage, doc.UpdatedAt = api.DocumentProcessing, stage, tx.Now()
 		return store.Documents.Put(tx, j.organization, &doc)
@@ -185,19 +257,19 @@ func (s *Service) Parse(ctx context.Context, name string, content io.ReaderAt, s
 	return s.reader.Read(ctx, name, content, size)
 }
 
-func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) (*document.Document, error) {
+func (s *Service) parseStoredDocument(ctx context.Context, doc *store.Document) (*document.Document, []chunk.Chunk, error) {
 	f, size, err := s.db.Blobs().Open(doc.SHA256)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	return s.reader.Read(ctx, doc.Filename, readerAt{f}, size)
+	return s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
 }
 
 // recordFailure stores the reason with the document if its content is still the one that was read;
 // an empty sha256 matches any content.
 func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause error) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
+	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if err != nil {
 			return ignoreMissing(err)
@@ -210,16 +282,20 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.deletePassages(tx, &doc), s.notifyPassageDifferences(tx, &doc, before, nil)); err != nil {
-			return err
+		if len(before) > 0 {
+			by := ingestionCaller(j.organization)
+			if err := errors.Join(s.discardPassages(tx, &doc), s.notifyPassageDifferences(tx, by, &doc, before, nil)); err != nil {
+				return err
+			}
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
-		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
+		return errors.Join(store.Documents.Put(tx, j.organization, &doc), endRead(tx, j.organization, j.document),
 			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 				Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason},
 			}))
 	})
+	return errors.Join(err, s.deleteDiscarded(ctx))
 }
 
 func ignoreMissing(err error) error {
@@ -229,9 +305,8 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// savePassages replaces the document's passages in one transaction. Unchanged passages keep their
-// ids, so that links to them survive. A document whose content was replaced meanwhile is left
-// alone: it will be read again.
+// savePassages replaces the document's passages. Unchanged passages keep their ids, so that links to them
+// survive. A document whose content was replaced meanwhile is left alone: it will be read again.
 func (s *Service) savePassages(
 	ctx context.Context,
 	j job,
@@ -240,69 +315,80 @@ func (s *Service) savePassages(
 	chunks []chunk.Chunk,
 	vectors [][]float32,
 	embedder string,
-) error {
-	return s.db.Update(ctx, func(tx *store.Tx) error {
-		doc, err := store.Documents.Get(tx, j.organization, j.document)
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		if doc.SHA256 != sha256 {
-			return nil
-		}
-		a, err := store.Assessments.Get(tx, j.organization, doc.AssessmentID)
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		before, err := readPassages(tx, &doc)
-		if err != nil {
-			return err
-		}
-		if err := s.deletePassages(tx, &doc); err != nil {
-			return err
-		}
-		read := toChunkRecords(j.organization, &doc, a.CreatedAt, before, chunks)
-		packed := make([]search.Passage, len(read))
-		for i, rec := range read {
-			vec := store.Vector{
-				OrganizationID: j.organization, AssessmentID: doc.AssessmentID, DocumentID: doc.ID, ChunkID: rec.ID,
-				Embedder: embedder, Values: vectors[i],
-			}
-			if err := errors.Join(store.Chunks.Insert(tx, j.organization, &rec), store.Vectors.Put(tx, j.organization, &vec)); err != nil {
-				return err
-			}
-			packed[i] = toSearchPassage(rec, doc.Document, vectors[i])
-		}
-		if err := savePacks(tx, &doc, packed); err != nil {
-			return err
-		}
-		if err := s.notifyPassageDifferences(tx, &doc, before, read); err != nil {
-			return err
-		}
-		applyMetadata(&doc, parsed, s.categorize)
-		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
-		doc.ChunkCount, doc.Embedder = len(chunks), embedder
-		return errors.Join(store.Documents.Put(tx, j.organization, &doc),
-			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
-				Type: "document.ingested", AssessmentID: doc.AssessmentID,
-				Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
-				Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
-			}))
-	})
+) (err error) {
+	for done := false; !done && err == nil; {
+		done, err = s.trySavePassages(ctx, j, sha256, parsed, chunks, vectors, embedder)
+	}
+	return err
 }
 
-// readPassages returns a document's passages in document order.
-func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
-	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.ID)) {
-		if err != nil {
-			return nil, err
+// trySavePassages implements savePassages; done is false if the document's record was changed meanwhile.
+func (s *Service) trySavePassages(
+	ctx context.Context,
+	j job,
+	sha256 string,
+	parsed *document.Document,
+	chunks []chunk.Chunk,
+	vectors [][]float32,
+	embedder string,
+) (done bool, err error) {
+	var basis store.Document
+	var a api.Assessment
+	var before []api.Chunk
+	err = s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if basis, err = store.Documents.Get(tx, j.organization, j.document); err != nil {
+			return err
 		}
-		out = append(out, c)
+		if a, err = store.Assessments.Get(tx, j.organization, basis.AssessmentID); err != nil {
+			return err
+		}
+		before, err = readPassages(tx, &basis)
+		return err
+	})
+	if err != nil || basis.SHA256 != sha256 {
+		return true, ignoreMissing(err)
 	}
-	return out, nil
+	read := basis
+	applyMetadata(&read, parsed, s.categorize)
+	p, err := preparePassages(&read, toChunkRecords(j.organization, &basis, a.CreatedAt, before, chunks), vectors, embedder)
+	if err != nil {
+		return false, err
+	}
+	if len(p.packs) > 1 {
+		if err := s.stage(ctx, &basis, p); err != nil {
+			return false, err
+		}
+	}
+	err = s.db.Update(ctx, func(tx *store.Tx) error {
+		doc, err := store.Documents.Get(tx, j.organization, j.document)
+		if done = errors.Is(err, store.ErrNotFound) || err == nil && doc.SHA256 != sha256; done || err != nil {
+			return ignoreMissing(err)
+		}
+		if done = reflect.DeepEqual(doc, basis); !done {
+			return nil
+		}
+		doc = read
+		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
+		doc.ChunkCount, doc.Embedder = len(chunks), embedder
+		if err := errors.Join(
+			s.activate(tx, &doc, p),
+			s.notifyPassageDifferences(tx, ingestionCaller(j.organization), &doc, before, p.chunks),
+			store.Documents.Put(tx, j.organization, &doc),
+			endRead(tx, j.organization, j.document),
+		); err != nil {
+			return err
+		}
+		return audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
+			Type: "document.ingested", AssessmentID: doc.AssessmentID,
+			Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
+			Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
+		})
+	})
+	return done, errors.Join(err, s.release(ctx, p))
 }
 
 // notifyPassageDifferences reports passages whose text changed or that were deleted.
-func (s *Service) notifyPassageDifferences(tx *store.Tx, doc *store.Document, before, after []api.Chunk) error {
+func (s *Service) notifyPassageDifferences(tx *store.Tx, by api.Caller, doc *store.Document, before, after []api.Chunk) error {
 	now := map[string]string{}
 	for _, c := range after {
 		now[c.ID] = c.SHA256
@@ -313,7 +399,7 @@ func (s *Service) notifyPassageDifferences(tx *store.Tx, doc *store.Document, be
 			changed[c.ID] = true
 		}
 	}
-	return s.notifyChangedPassageIDs(tx, ingestionCaller(doc.OrganizationID), doc, changed)
+	return s.notifyChangedPassageIDs(tx, by, doc, changed)
 }
 
 func (s *Service) notifyChangedPassageIDs(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {

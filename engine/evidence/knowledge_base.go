@@ -48,7 +48,7 @@ func (s *Service) loadIndexFrom(
 			if err != nil {
 				return err
 			}
-			documents[d.ID] = d
+			documents[d.Passages().Key()] = d
 		}
 		if table == store.Vectors {
 			if err := loadPackedDocuments(ctx, tx, org, assessment, documents, ix); err != nil {
@@ -83,7 +83,7 @@ func readSearchPassages(tx *store.Tx, d *store.Document, table *store.TenantTabl
 // readPassagesWithVectors returns the passages of a document as stored and as searched.
 func readPassagesWithVectors(tx *store.Tx, d *store.Document, table *store.TenantTable[store.Vector]) ([]api.Chunk, []search.Passage, error) {
 	vectors := map[string][]float32{}
-	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.ID)) {
+	for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.Passages().Key())) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -145,7 +145,7 @@ func (s *Service) FindPassages(ctx context.Context, by api.Caller, assessment st
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		docs := map[string]store.Document{}
 		for _, r := range found {
-			c, err := store.Chunks.Get(tx, by.OrganizationID, r.ID)
+			c, err := ReadPassage(tx, by.OrganizationID, r.ID)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // removed since the index was loaded
 			}
@@ -250,45 +250,66 @@ func toSearchHit(h Hit) api.SearchHit {
 
 // ListChunks lists passages of the organization.
 func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksInput) (*api.List[api.Chunk], error) {
-	q := store.PageQuery[api.Chunk]{}
+	q := store.PageQuery[store.Chunk]{}
 	words := strings.ToLower(in.Q)
 	if words != "" || in.DocumentID != "" && in.AssessmentID != "" {
-		q.Filter = func(c *api.Chunk) bool {
+		q.Filter = func(c *store.Chunk) bool {
 			return (in.AssessmentID == "" || c.AssessmentID == in.AssessmentID) &&
 				strings.Contains(strings.ToLower(strings.Join(c.HeadingPath, "\n")+"\n"+c.Text), words)
 		}
 	}
-	switch {
-	case in.DocumentID != "":
-		q.Index, q.Prefix = "document", store.K(in.DocumentID)
-	case in.AssessmentID != "":
+	if in.AssessmentID != "" {
 		q.Index, q.Prefix = "assessment", store.K(in.AssessmentID)
 	}
-	return s.listPassages(ctx, by, in.Paging, q)
+	return s.listPassages(ctx, by, in.Paging, in.DocumentID, q)
 }
 
-// listPassages returns a page of passages.
+// listPassages returns a page of passages, of one document if it is given.
 func (s *Service) listPassages(
 	ctx context.Context,
 	by api.Caller,
 	p api.Paging,
-	q store.PageQuery[api.Chunk],
+	document string,
+	q store.PageQuery[store.Chunk],
 ) (*api.List[api.Chunk], error) {
-	l, err := store.List(ctx, s.db, store.Chunks, by.OrganizationID, p, q)
+	var l *api.List[store.Chunk]
+	err := s.db.View(ctx, func(tx *store.Tx) error {
+		if document != "" {
+			d, err := store.Documents.Get(tx, by.OrganizationID, document)
+			if err != nil {
+				l = &api.List[store.Chunk]{Pagination: api.Pagination{Limit: p.Limit}}
+				return ignoreMissing(err)
+			}
+			q.Index, q.Prefix = "document", store.K(d.Passages().Key())
+		}
+		hidden := map[store.PassageSet]bool{}
+		for set, err := range store.DiscardedPassages.Scan(tx, by.OrganizationID) {
+			if err != nil {
+				return err
+			}
+			hidden[set] = true
+		}
+		if wanted := q.Filter; len(hidden) > 0 {
+			q.Filter = func(c *store.Chunk) bool { return !hidden[c.PassageSet()] && (wanted == nil || wanted(c)) }
+		}
+		var err error
+		l, err = store.ListInTx(tx, store.Chunks, by.OrganizationID, p, q)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	for n := range l.Data {
-		setFirstReadTime(&l.Data[n])
-	}
-	return l, nil
+	return api.MapList(l, func(c *store.Chunk) api.Chunk {
+		setFirstReadTime(&c.Chunk)
+		return c.Chunk
+	}), nil
 }
 
 // GetChunk returns one passage.
 func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInput) (*api.Chunk, error) {
 	var c api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		c, err = store.Chunks.Get(tx, by.OrganizationID, in.ChunkID)
+		c, err = ReadPassage(tx, by.OrganizationID, in.ChunkID)
 		return store.ToNotFound(err, "passage", in.ChunkID)
 	})
 	setFirstReadTime(&c)
@@ -299,6 +320,7 @@ func (s *Service) GetChunk(ctx context.Context, by api.Caller, in *api.ChunkInpu
 func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.KBStats, error) {
 	out := &api.KBStats{OrganizationID: by.OrganizationID, DocumentsByStatus: map[api.DocumentState]int{}}
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		var documents []store.Document
 		for d, err := range store.Documents.Scan(tx, by.OrganizationID) {
 			if err != nil {
 				return err
@@ -308,11 +330,10 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 			if d.Embedder != "" {
 				out.Embedder = d.Embedder
 			}
+			out.Chunks += d.ChunkCount
+			documents = append(documents, d)
 		}
-		if out.Chunks, err = store.Chunks.Count(tx, by.OrganizationID); err != nil {
-			return err
-		}
-		if out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, by.OrganizationID, store.Vectors, ""); err != nil {
+		if out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, documents, store.Vectors, ""); err != nil {
 			return err
 		}
 		out.ServedBy = out.Embedder
@@ -320,7 +341,7 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 			return nil
 		}
 		out.Embedder = s.remote.embedder.Name()
-		out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, by.OrganizationID, store.ExternalVectors, out.Embedder)
+		out.EmbeddingDimensions, out.Embedded, err = countVectors(tx, documents, store.ExternalVectors, out.Embedder)
 		if s.remote.lastError() == nil && out.Chunks > 0 && out.Embedded == out.Chunks {
 			out.ServedBy = out.Embedder
 		}
@@ -329,18 +350,32 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 	return out, err
 }
 
-// countVectors returns the dimensions and number of vectors in a table, or zeros if they are not of
-// the named embedder. A table holds vectors of one embedder at a time.
-func countVectors(tx *store.Tx, org string, table *store.TenantTable[store.Vector], embedder string) (dims, n int, err error) {
-	for v, err := range table.Scan(tx, org) {
-		if err != nil || embedder != "" && v.Embedder != embedder {
+// countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they are
+// not of the named embedder. A table holds vectors of one embedder at a time.
+func countVectors(
+	tx *store.Tx,
+	documents []store.Document,
+	table *store.TenantTable[store.Vector],
+	embedder string,
+) (dims, n int, err error) {
+	for i := range documents {
+		d := &documents[i]
+		if dims == 0 {
+			for v, err := range table.Scan(tx, d.OrganizationID, store.Prefix(d.AssessmentID, d.Passages().Key())) {
+				if err != nil || embedder != "" && v.Embedder != embedder {
+					return 0, 0, err
+				}
+				dims = len(v.Values)
+				break
+			}
+		}
+		one, err := table.Count(tx, d.OrganizationID, d.AssessmentID, d.Passages().Key())
+		if err != nil {
 			return 0, 0, err
 		}
-		dims = len(v.Values)
-		break
+		n += one
 	}
-	n, err = table.Count(tx, org)
-	return dims, n, err
+	return dims, n, nil
 }
 
 // EmbeddingStatus returns the progress of the embedding.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -25,7 +27,7 @@ const (
 func packedStore(tb testing.TB) *store.DB {
 	tb.Helper()
 	db, err := store.Open(tb.Context(), store.Options{
-		Dir: tb.TempDir(), Schema: store.ServiceSchema, Clock: time.Now,
+		Dir: tb.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 	})
 	if err != nil {
@@ -42,63 +44,38 @@ func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.1, 8, 30_000)
 	for from := 0; from < n; {
-		err := db.Update(tb.Context(), func(tx *store.Tx) error {
-			for range 20 {
-				d := store.Document{}
-				d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf(
-					"document-%06d",
-					from,
-				), packedOrg, packedAssessment, api.DocumentIngested
-				d.SHA256 = d.ID
-				var passages []search.Passage
-				for range min(packedPerDoc, n-from) {
-					var text strings.Builder
-					for range 120 {
-						text.WriteString(packedWord(zipf.Uint64()))
-					}
-					vector := make([]float32, 256)
-					for i := range vector {
-						vector[i] = float32(rng.NormFloat64())
-					}
-					c := api.Chunk{
-						ID: uuid.NewSHA1(
-							uuid.Nil,
-							fmt.Append(nil, from),
-						).String(), OrganizationID: packedOrg, AssessmentID: packedAssessment,
-						DocumentID: d.ID, Index: d.ChunkCount, Text: text.String(), HeadingPath: []string{"Policy", fmt.Sprint("Section ", from)},
-					}
-					v := store.Vector{
-						OrganizationID: packedOrg,
-						AssessmentID:   packedAssessment,
-						DocumentID:     d.ID,
-						ChunkID:        c.ID,
-						Embedder:       "test",
-						Values:         vector,
-					}
-					if err := store.Chunks.Insert(tx, packedOrg, &c); err != nil {
-						return err
-					}
-					if err := store.Vectors.Put(tx, packedOrg, &v); err != nil {
-						return err
-					}
-					passages = append(passages, toSearchPassage(c, d.Document, vector))
-					d.ChunkCount++
-					from++
-				}
-				if err := store.Documents.Put(tx, packedOrg, &d); err != nil {
+		d := store.Document{}
+		d.ID, d.OrganizationID, d.AssessmentID, d.Status = fmt.Sprintf("document-%06d", from), packedOrg, packedAssessment, api.DocumentIngested
+		d.SHA256 = d.ID
+		var chunks []api.Chunk
+		var vectors [][]float32
+		for range min(packedPerDoc, n-from) {
+			var text strings.Builder
+			for range 120 {
+				text.WriteString(packedWord(zipf.Uint64()))
+			}
+			vector := make([]float32, 256)
+			for i := range vector {
+				vector[i] = float32(rng.NormFloat64())
+			}
+			chunks = append(chunks, api.Chunk{
+				ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, from)).String(), OrganizationID: packedOrg, AssessmentID: packedAssessment,
+				DocumentID: d.ID, Index: len(chunks), Text: text.String(), HeadingPath: []string{"Policy", fmt.Sprint("Section ", from)},
+			})
+			vectors = append(vectors, vector)
+			from++
+		}
+		d.ChunkCount = len(chunks)
+		p, err := preparePassages(&d, chunks, vectors, "test")
+		if err == nil {
+			err = db.Update(tb.Context(), func(tx *store.Tx) error {
+				if err := errors.Join(p.writeBatch(tx, &d, 0, 0), store.Documents.Put(tx, packedOrg, &d)); err != nil || packed {
 					return err
 				}
-				if packed {
-					if err := savePacks(tx, &d, passages); err != nil {
-						return err
-					}
-				}
-				if from >= n {
-					break
-				}
-			}
-			return nil
-		})
+				_, err := store.PassagePacks.DeleteAll(tx, packedOrg, packedAssessment, d.ID)
+				return err
+			})
+		}
 		if err != nil {
 			tb.Fatal(err)
 		}

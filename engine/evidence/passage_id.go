@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -19,8 +18,10 @@ const (
 	// minEditOverlap is the minimum share of common words for a passage to count as an edited
 	// version of another.
 	minEditOverlap = 0.5
-	// maxCompared is the maximum number of passage pairs compared word by word.
+	// maxCompared is the maximum number of passage pairs compared word by word regardless of their headings.
 	maxCompared = 250_000
+	// maxWordComparisons bounds the work of finding edited passages in one document, about a second.
+	maxWordComparisons = 40_000_000
 )
 
 // newPassageID returns the id of a passage: a UUIDv7 with the time of its assessment, whose other
@@ -72,9 +73,12 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 		}
 	}
 	matchEdited(previous, chunks, ids, claimed, claim)
+	occurrences := map[string]int{}
 	for i, c := range chunks {
-		for nth := 0; ids[i] == ""; nth++ {
-			if id := newID(c.SHA256, nth); !used[id] {
+		for ids[i] == "" { // all earlier occurrences of the hash are in use
+			id := newID(c.SHA256, occurrences[c.SHA256])
+			occurrences[c.SHA256]++
+			if !used[id] {
 				ids[i], used[id] = id, true
 			}
 		}
@@ -82,35 +86,51 @@ func assignPassageIDs(previous []api.Chunk, chunks []chunk.Chunk, newID func(sha
 	return ids
 }
 
-// matchEdited pairs the remaining passages, in order, each with the one that shares most words.
+// matchEdited pairs the remaining passages, in order, each with the one that shares most words. In a large
+// document, only passages under the same headings are compared, until maxWordComparisons is reached.
 func matchEdited(previous []api.Chunk, chunks []chunk.Chunk, ids []string, claimed []bool, claim func(chunk, of int)) {
-	var unmatched, fresh []int
-	for i := range previous {
-		if !claimed[i] {
-			unmatched = append(unmatched, i)
-		}
-	}
+	var fresh []int
 	for i := range chunks {
 		if ids[i] == "" {
 			fresh = append(fresh, i)
 		}
 	}
-	everywhere := len(unmatched)*len(fresh) <= maxCompared
-	words := make([]map[string]bool, len(previous))
-	for _, i := range unmatched {
-		words[i] = wordSet(previous[i].Text)
+	unmatched := 0
+	for i := range previous {
+		if !claimed[i] {
+			unmatched++
+		}
 	}
-	compared := 0
+	if len(fresh) == 0 || unmatched == 0 {
+		return
+	}
+	section := func([]string) string { return "" }
+	if unmatched*len(fresh) > maxCompared {
+		section = func(path []string) string { return strings.Join(path, "\x1f") }
+	}
+	bySection := map[string][]int{}
+	for i := range previous {
+		if !claimed[i] {
+			key := section(previous[i].HeadingPath)
+			bySection[key] = append(bySection[key], i)
+		}
+	}
+	words := make([]map[string]bool, len(previous))
+	budget := maxWordComparisons
 	for _, n := range fresh {
 		mine := wordSet(chunks[n].Text)
 		best, at := minEditOverlap, -1
-		for _, o := range unmatched {
-			if claimed[o] || !everywhere && !slices.Equal(previous[o].HeadingPath, chunks[n].HeadingPath) {
-				continue
-			}
-			if compared++; compared > 4*maxCompared {
+		for _, o := range bySection[section(chunks[n].HeadingPath)] {
+			if budget--; budget < 0 {
 				return
 			}
+			if claimed[o] {
+				continue
+			}
+			if words[o] == nil {
+				words[o] = wordSet(previous[o].Text)
+			}
+			budget -= min(len(mine), len(words[o]))
 			if s := wordOverlap(mine, words[o]); s > best {
 				best, at = s, o
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,5 +139,51 @@ func TestIDsAreNeverTwice(t *testing.T) {
 	third := assignPassageIDs([]api.Chunk{{ID: second[0], Text: edited.Text, SHA256: "b"}}, []chunk.Chunk{a, edited}, derive)
 	if second[0] != ids[0] || third[1] != ids[0] || third[0] == third[1] {
 		t.Errorf("%v, %v, %v", ids, second, third)
+	}
+}
+
+// Numbering equal passages takes as many steps as there are passages, also when the document is read again.
+func TestIDsOfEqualPassages(t *testing.T) {
+	const n = 20_000
+	steps := 0
+	derive := func(sha string, nth int) string { steps++; return fmt.Sprint(sha, " ", nth) }
+	chunks := make([]chunk.Chunk, n)
+	for i := range chunks {
+		chunks[i] = chunk.Chunk{Text: "Every person has one account.", SHA256: fmt.Sprint("sum ", i%2)}
+	}
+	first := assignPassageIDs(nil, chunks, derive)
+	before := make([]api.Chunk, n)
+	distinct := map[string]bool{}
+	for i, id := range first {
+		before[i] = api.Chunk{ID: id, Text: chunks[i].Text, SHA256: chunks[i].SHA256}
+		distinct[id] = true
+	}
+	if len(distinct) != n || steps != n {
+		t.Errorf("%d passages got %d ids in %d steps", n, len(distinct), steps)
+	}
+	if again := assignPassageIDs(before, chunks, derive); !slices.Equal(again, first) || steps != n {
+		t.Errorf("read again, they have other ids, or it took %d steps", steps-n)
+	}
+	// The new half needs ids whose first numbers are in use.
+	more := append(chunks, chunks...)
+	steps = 0
+	if assignPassageIDs(before, more, derive); steps > 2*n {
+		t.Errorf("twice as many took %d steps", steps)
+	}
+}
+
+// A document of which every passage was edited is matched within a limit.
+func TestIDsOfEditedLargeDocument(t *testing.T) {
+	const n = 6_000
+	var before []api.Chunk
+	var chunks []chunk.Chunk
+	for i := range n {
+		text := fmt.Sprintf("Team %d keeps the records of system %d for month %d in the archive of office %d", i, i*3, i*7, i*11)
+		before = append(before, api.Chunk{ID: fmt.Sprint("old ", i), Text: text, SHA256: text})
+		chunks = append(chunks, chunk.Chunk{Text: text + " today.", SHA256: text + " today."})
+	}
+	ids := assignPassageIDs(before, chunks, func(sha string, nth int) string { return fmt.Sprint(sha, nth) })
+	if ids[0] != "old 0" || ids[n-1] == "" {
+		t.Errorf("the first is %q, the last %q", ids[0], ids[n-1])
 	}
 }

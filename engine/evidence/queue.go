@@ -10,6 +10,8 @@ type job struct{ organization, document string }
 
 // queue holds the jobs in the order they were added, each document once. The store is
 // authoritative; the queue wakes workers and prevents two of them from reading the same document.
+// Suspects, whose reading stopped the program before, wait until there is nothing else to read, and are read one
+// at a time.
 //
 //	add ──▶ waiting ──next──▶ running ──finish──▶ gone
 //	                             │ add meanwhile
@@ -18,6 +20,9 @@ type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	jobs    []job
+	// suspects are the waiting jobs that stopped the program before; readingSuspect is the one being read.
+	suspects       []job
+	readingSuspect *job
 	// active holds the waiting and running jobs; true if a running job was added again.
 	active map[job]bool
 	// failures holds the reason why a finished job left its document unread.
@@ -34,7 +39,13 @@ func (q *queue) init() {
 	q.finished = make(chan struct{})
 }
 
-func (q *queue) add(j job) {
+// add adds a job at the end.
+func (q *queue) add(j job) { q.addTo(&q.jobs, j) }
+
+// addSuspect adds a job that is done after all others.
+func (q *queue) addSuspect(j job) { q.addTo(&q.suspects, j) }
+
+func (q *queue) addTo(list *[]job, j job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.failures, j)
@@ -43,7 +54,7 @@ func (q *queue) add(j job) {
 		return
 	}
 	q.active[j] = false
-	q.jobs = append(q.jobs, j)
+	*list = append(*list, j)
 	q.changed.Signal()
 }
 
@@ -59,25 +70,38 @@ func (q *queue) wakeAll() {
 func (q *queue) waitForJob(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.jobs) == 0 {
-		if ctx.Err() != nil {
-			return job{}, false
+	for ctx.Err() == nil {
+		if j, ok := q.next(); ok {
+			q.active[j] = false
+			return j, true
 		}
 		q.changed.Wait()
 	}
-	if ctx.Err() != nil {
-		return job{}, false
+	return job{}, false
+}
+
+// next removes the next job from the queue, if one may be done now.
+func (q *queue) next() (j job, ok bool) {
+	if len(q.jobs) > 0 {
+		j, q.jobs = q.jobs[0], q.jobs[1:]
+		return j, true
 	}
-	j := q.jobs[0]
-	q.jobs = q.jobs[1:]
-	q.active[j] = false
-	return j, true
+	if len(q.suspects) > 0 && q.readingSuspect == nil {
+		j, q.suspects = q.suspects[0], q.suspects[1:]
+		q.readingSuspect = &j
+		return j, true
+	}
+	return j, false
 }
 
 // finish returns a job to the queue, with the error if it failed for reasons unrelated to the file.
 func (q *queue) finish(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.readingSuspect != nil && *q.readingSuspect == j {
+		q.readingSuspect = nil
+		q.changed.Signal()
+	}
 	if q.active[j] {
 		q.active[j] = false
 		q.jobs = append(q.jobs, j)
@@ -105,19 +129,18 @@ func (q *queue) failure(j job) error {
 	return q.failures[j]
 }
 
-// addIfMissing adds a job that is not queued, even if it failed before.
-func (q *queue) addIfMissing(j job) {
+// isActive reports whether a job is waiting or being done.
+func (q *queue) isActive(j job) bool {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	_, there := q.active[j]
-	q.mu.Unlock()
-	if !there {
-		q.add(j)
-	}
+	return there
 }
 
 // counts returns how many jobs are waiting, running and failed.
 func (q *queue) counts() (waiting, running, failed int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.jobs), len(q.active) - len(q.jobs), len(q.failures)
+	waiting = len(q.jobs) + len(q.suspects)
+	return waiting, len(q.active) - waiting, len(q.failures)
 }

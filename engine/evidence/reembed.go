@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/scf-service/service/api"
@@ -11,19 +12,20 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Reembedding holds the passages of an assessment embedded for another catalog version, not stored
-// yet: a session to search them and the vectors.
+// Reembedding holds the passages of an assessment embedded for another catalog version: a session to search
+// them, and what is stored for them but not used yet.
 type Reembedding struct {
 	*Session
 	assessmentID, embedderName string
-	vectors                    []store.Vector
+	basis                      map[string]store.Document
+	prepared                   map[string]*preparedPassages // by document; empty if the embedder is the same
 }
 
 // embedBatchSize is the number of passages embedded between checks for cancellation.
 const embedBatchSize = 256
 
-// PrepareReembedding embeds the passages of an assessment for another catalog version without storing
-// anything. If the embedder is the same, there is nothing to store.
+// PrepareReembedding embeds the passages of an assessment for another catalog version. If the embedder is the
+// same, there is nothing to store. The caller calls FinishReembedding in any case.
 func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
 	embedder, err := s.loadOrTrainEmbedder(ctx, version)
 	if err != nil {
@@ -33,46 +35,77 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	if err != nil {
 		return nil, err
 	}
+	out := &Reembedding{
+		Session: old, assessmentID: assessment, embedderName: embedder.Name(),
+		basis: map[string]store.Document{}, prepared: map[string]*preparedPassages{},
+	}
+	chunks := map[string][]api.Chunk{}
+	err = s.db.View(ctx, func(tx *store.Tx) error {
+		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			if err != nil {
+				return err
+			}
+			out.basis[d.ID] = d
+			if chunks[d.ID], err = readPassages(tx, &d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	if old.embedder.Name() == embedder.Name() {
 		old.passages, err = s.storedPassages(ctx, by, assessment)
-		return &Reembedding{Session: old, assessmentID: assessment, embedderName: embedder.Name()}, err
+		return out, err
 	}
-	out := &Reembedding{assessmentID: assessment, embedderName: embedder.Name(), Session: &Session{
+	out.Session = &Session{
 		Documents:  old.Documents,
 		embedder:   embedder,
 		passages:   map[string][]search.Passage{},
 		background: embedder.Background(),
 		index:      search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}),
 		chunks:     old.chunks,
-	}}
-	ids := slices.Sorted(maps.Keys(old.chunks))
-	passages := make([]search.Passage, 0, len(ids))
-	for len(ids) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		some := ids[:min(embedBatchSize, len(ids))]
-		ids = ids[len(some):]
-		texts := make([]string, len(some))
-		for i, id := range some {
-			texts[i] = old.chunks[id].Text
+	}
+	for _, id := range slices.Sorted(maps.Keys(out.basis)) {
+		d := out.basis[id]
+		texts := make([]string, len(chunks[id]))
+		for i, c := range chunks[id] {
+			texts[i] = c.Text
 		}
 		vectors, err := embedder.Embed(ctx, texts)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, s.FinishReembedding(ctx, by, out))
 		}
-		for i, id := range some {
-			c := old.chunks[id]
-			p := toSearchPassage(c, old.Documents[c.DocumentID], vectors[i])
-			passages = append(passages, p)
-			out.passages[c.DocumentID] = append(out.passages[c.DocumentID], p)
-			out.vectors = append(out.vectors, store.Vector{
-				OrganizationID: by.OrganizationID, AssessmentID: assessment, DocumentID: c.DocumentID,
-				ChunkID: id, Embedder: out.embedderName, Values: vectors[i],
-			})
+		for i, c := range chunks[id] {
+			out.passages[id] = append(out.passages[id], toSearchPassage(c, d.Document, vectors[i]))
+		}
+		p, err := preparePassages(&d, chunks[id], vectors, out.embedderName)
+		if err == nil {
+			err = s.stage(ctx, &d, p)
+		}
+		if err == nil {
+			err = out.index.Put(out.passages[id]...)
+		}
+		out.prepared[id] = p
+		if err != nil {
+			return nil, errors.Join(err, s.FinishReembedding(ctx, by, out))
 		}
 	}
-	return out, out.index.Put(passages...)
+	return out, nil
+}
+
+// FinishReembedding deletes the passages that are not used: the new ones, or after SaveReembedding the old ones.
+func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) error {
+	for _, p := range r.prepared {
+		if p != nil {
+			s.staging.remove(p.set)
+		}
+	}
+	s.indexes.remove(r.assessmentID)
+	ctx = context.WithoutCancel(ctx)
+	// Marks that were set after the passages were copied are lost.
+	return errors.Join(s.deleteDiscarded(ctx), s.markDuplicatesIfIdle(ctx, by.OrganizationID, r.assessmentID))
 }
 
 // storedPassages returns an assessment's passages by document, with their vectors.
@@ -91,8 +124,8 @@ func (s *Service) storedPassages(ctx context.Context, by api.Caller, assessment 
 	})
 }
 
-// SaveReembedding stores the vectors in the transaction that moves the assessment to the other
-// catalog version. It fails if documents were added, removed or queued since.
+// SaveReembedding makes the new vectors current, in the transaction that moves the assessment to the other
+// catalog version. It fails if documents were added, changed, removed or queued since.
 func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) error {
 	moved := api.Conflict("documents were changed or are still being processed; try again when processing is finished")
 	var docs []store.Document
@@ -100,42 +133,27 @@ func (s *Service) SaveReembedding(tx *store.Tx, by api.Caller, r *Reembedding) e
 		if err != nil {
 			return err
 		}
-		if isPending(d.Status) {
+		if isPending(d.Status) || !reflect.DeepEqual(d, r.basis[d.ID]) {
 			return moved
 		}
 		docs = append(docs, d)
 	}
-	n, err := store.Chunks.By("assessment").Count(tx, by.OrganizationID, r.assessmentID)
-	if err != nil {
-		return err
-	}
-	if n != len(r.chunks) {
+	if len(docs) != len(r.basis) {
 		return moved
 	}
-	for i := range r.vectors {
-		if has, err := store.Chunks.Has(tx, by.OrganizationID, r.vectors[i].ChunkID); err != nil || !has {
-			return errors.Join(err, moved)
-		}
-		if err := store.Vectors.Put(tx, by.OrganizationID, &r.vectors[i]); err != nil {
-			return err
-		}
-	}
-	if len(r.vectors) == 0 {
-		return nil
-	}
 	for _, d := range docs {
-		if d.Status == api.DocumentIngested {
-			d.Embedder = r.embedderName
-			if err := savePacks(tx, &d, r.passages[d.ID]); err != nil {
+		p := r.prepared[d.ID]
+		if p == nil || d.Status != api.DocumentIngested {
+			continue
+		}
+		if d.Embedder = r.embedderName; p.set != 0 {
+			if err := s.activate(tx, &d, p); err != nil {
 				return err
 			}
-			if err := store.Documents.Put(tx, by.OrganizationID, &d); err != nil {
-				return err
-			}
+		}
+		if err := store.Documents.Put(tx, by.OrganizationID, &d); err != nil {
+			return err
 		}
 	}
 	return nil
 }
-
-// DropCachedIndex makes the next search reload the assessment's passages.
-func (s *Service) DropCachedIndex(assessment string) { s.indexes.remove(assessment) }

@@ -105,7 +105,7 @@ func (s *Service) addMissingRemoteVectors(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			n, err := store.ExternalVectors.Count(tx, d.OrganizationID, d.AssessmentID, d.ID)
+			n, err := store.ExternalVectors.Count(tx, d.OrganizationID, d.AssessmentID, d.Passages().Key())
 			if err != nil {
 				return err
 			}
@@ -165,11 +165,12 @@ func (s *Service) deleteStaleRemoteVectors(ctx context.Context) error {
 func (s *Service) embedDocumentRemotely(ctx context.Context, d store.Document) error {
 	var chunks []api.Chunk
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		for c, err := range store.Chunks.By("document").Scan(tx, d.OrganizationID, store.Prefix(d.ID)) {
-			if err != nil {
-				return err
-			}
-			has, err := store.ExternalVectors.Has(tx, d.OrganizationID, d.AssessmentID, d.ID, c.ID)
+		all, err := readPassages(tx, &d)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			has, err := store.ExternalVectors.Has(tx, d.OrganizationID, d.AssessmentID, d.Passages().Key(), c.ID)
 			if err != nil {
 				return err
 			}
@@ -205,15 +206,16 @@ func (s *Service) embedBatchRemotely(ctx context.Context, batch []api.Chunk) err
 	return s.db.Update(ctx, func(tx *store.Tx) error {
 		for i, c := range batch {
 			// The document may have been replaced or removed meanwhile.
-			now, err := store.Chunks.Get(tx, c.OrganizationID, c.ID)
+			now, err := readStoredPassage(tx, c.OrganizationID, c.ID)
 			if errors.Is(err, store.ErrNotFound) || err == nil && now.SHA256 != c.SHA256 {
 				continue
 			}
 			if err != nil {
 				return err
 			}
+			set := now.PassageSet()
 			v := store.Vector{
-				OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: c.DocumentID, ChunkID: c.ID,
+				OrganizationID: c.OrganizationID, AssessmentID: c.AssessmentID, DocumentID: set.Key(), ChunkID: c.ID,
 				Embedder: s.remote.embedder.Name(), Values: vectors[i],
 			}
 			if err := store.ExternalVectors.Put(tx, c.OrganizationID, &v); err != nil {
@@ -299,18 +301,16 @@ func (s *Service) prepareRemoteQuery(
 // hasAllRemoteVectors reports whether all passages of an assessment have vectors of the remote
 // embedder.
 func (s *Service) hasAllRemoteVectors(tx *store.Tx, org, assessment string) (bool, error) {
-	passages, err := store.Chunks.By("assessment").Count(tx, org, assessment)
-	if err != nil || passages == 0 {
-		return false, err
+	var documents []store.Document
+	passages := 0
+	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return false, err
+		}
+		documents, passages = append(documents, d), passages+d.ChunkCount
 	}
-	embedded, err := store.ExternalVectors.Count(tx, org, assessment)
-	if err != nil || embedded != passages {
-		return false, err
-	}
-	for v, err := range store.ExternalVectors.Scan(tx, org, store.Prefix(assessment)) {
-		return err == nil && v.Embedder == s.remote.embedder.Name(), err
-	}
-	return false, nil
+	_, embedded, err := countVectors(tx, documents, store.ExternalVectors, s.remote.embedder.Name())
+	return passages > 0 && embedded == passages, err
 }
 
 // remoteIndexKey returns the cache key of the remote embedder's index.

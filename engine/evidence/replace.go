@@ -56,7 +56,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	doc.SHA256, doc.SizeBytes, doc.UploadedBy = uploaded.SHA256, uploaded.SizeBytes, uploaded.UploadedBy
 	doc.Status, doc.Stage, doc.Error = api.DocumentUploaded, "queued", nil
 	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
-	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
+	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc), endRead(tx, by.OrganizationID, doc.ID),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type:         "document.replaced",
 			AssessmentID: doc.AssessmentID,

@@ -44,12 +44,13 @@ func (s *Service) OpenSession(ctx context.Context, by api.Caller, assessment str
 				return err
 			}
 			x.Documents[d.ID] = d.Document
-		}
-		for c, err := range store.Chunks.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
+			chunks, err := readPassages(tx, &d)
 			if err != nil {
 				return err
 			}
-			x.chunks[c.ID] = c
+			for _, c := range chunks {
+				x.chunks[c.ID] = c
+			}
 		}
 		return nil
 	})

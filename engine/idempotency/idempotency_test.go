@@ -13,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/idempotency"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -27,7 +28,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	b := &fixture{dir: t.TempDir(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	db, err := store.Open(t.Context(), store.Options{
-		Dir: b.dir, Schema: store.ServiceSchema, Clock: func() time.Time { return b.now },
+		Dir: b.dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: func() time.Time { return b.now },
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/identity"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -29,9 +30,9 @@ func newTestService(t *testing.T) *testService {
 		t.Context(),
 		store.Options{
 			Dir:    t.TempDir(),
-			Schema: store.ServiceSchema,
-			Clock:  clock,
-			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
+			Clock: clock,
+			NewID: func() string { return uuid.Must(uuid.NewV7()).String() },
 		},
 	)
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -66,8 +67,8 @@ func child(dir string) int {
 	db, err := store.Open(
 		ctx,
 		store.Options{
-			Dir:         dir,
-			Schema:      store.ServiceSchema,
+			Dir:    dir,
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:       clock,
 			NewID:       func() string { return uuid.Must(uuid.NewV7()).String() },
 			LockTimeout: 30 * time.Second,

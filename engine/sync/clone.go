@@ -278,13 +278,13 @@ func (s *Service) applyRemoteFile(
 	id string,
 	f *exchangeFile,
 	peer *api.SyncPeer,
-) (*api.ImportedSync, error) {
+) (out *api.ImportedSync, err error) {
 	org := by.OrganizationID
 	p, err := s.loadImportTarget(ctx, by, id, f.CatalogSHA256, f.CustomSHA256)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.ImportedSync{}
+	out = &api.ImportedSync{}
 	t := &pullApplier{service: s, by: by, file: f, target: p, peer: peer, docs: map[string]*evidence.ImportedDocument{}}
 	done := false
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
@@ -298,6 +298,8 @@ func (s *Service) applyRemoteFile(
 	if err != nil || done {
 		return out, err
 	}
+	var prepared []*evidence.ImportedDocument
+	defer func() { err = errors.Join(err, s.Evidence.ReleaseImports(ctx, prepared)) }()
 	for i := range f.lines {
 		l := &f.lines[i]
 		if l.Op != opPut || l.Table != store.Documents.Name() {
@@ -310,6 +312,7 @@ func (s *Service) applyRemoteFile(
 		if t.docs[doc.ID], err = s.Evidence.PrepareImport(ctx, org, p.catalogVersionID, doc, l.Chunks); err != nil {
 			return nil, err
 		}
+		prepared = append(prepared, t.docs[doc.ID])
 	}
 	err = s.DB.Update(ctx, func(tx *store.Tx) error {
 		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)

@@ -229,7 +229,9 @@ func TestQuotes(t *testing.T) {
 	s, h := w.sites[0], w.remote
 	passage := func(x *site, id, of, text string) {
 		must(t, x.db.Update(context.Background(), func(tx *store.Tx) error {
-			return store.Chunks.Put(tx, x.org, &api.Chunk{ID: id, OrganizationID: x.org, AssessmentID: of, DocumentID: "d", Text: text})
+			return store.Chunks.Put(tx, x.org, &store.Chunk{
+				Chunk: api.Chunk{ID: id, OrganizationID: x.org, AssessmentID: of, DocumentID: "d", Text: text},
+			})
 		}))
 	}
 	passage(h, "p1", assessmentID, "Rights are\n  reviewed every quarter. They are approved.")

@@ -21,7 +21,7 @@ var errDryRun = errors.New("dry run")
 
 // Push applies a batch of a clone's changes to the remote, either as a whole or not at all. Pushing
 // the same batch again returns the earlier result.
-func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput) (*api.PushedSync, error) {
+func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput) (out *api.PushedSync, err error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxFileBytes+1))
 	if err != nil {
 		return nil, err
@@ -47,6 +47,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, s.Evidence.ReleaseImports(ctx, r.prepared)) }()
 	if !r.onHold {
 		if err := r.prepareDocuments(ctx); err != nil {
 			return nil, err
@@ -80,7 +81,9 @@ type batchApplier struct {
 	target    *importTarget
 	// onHold is set if the batch's author is no longer allowed to push: another user has to decide.
 	onHold bool
-	docs   map[string]*evidence.ImportedDocument
+	docs   map[string]*evidence.ImportedDocument // by document
+	// prepared are all that were prepared, including those that others replaced in docs.
+	prepared []*evidence.ImportedDocument
 	// foreignPassages counts, by document, the received passages that the document's file does not
 	// contain.
 	foreignPassages map[string]int
@@ -191,6 +194,7 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.prepared = append(r.prepared, r.docs[doc.ID])
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 
@@ -30,7 +31,7 @@ func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " "
 func (q *quoteChecker) isQuoteSupported(e *api.Evidence) (bool, error) {
 	text, cached := q.texts[e.ChunkID]
 	if !cached {
-		c, err := store.Chunks.Get(q.tx, q.org, e.ChunkID)
+		c, err := evidence.ReadPassage(q.tx, q.org, e.ChunkID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrBadKey) {
 			return false, err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/store"
 )
 
@@ -350,10 +351,15 @@ func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size
 	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
 		return nil, 0, false, nil
 	}
-	for c, err := range store.Chunks.By("document").Scan(tx, org, store.Prefix(stringFromJSON(f["id"]))) {
-		if err != nil {
-			return nil, 0, false, err
-		}
+	doc, err := store.Documents.Get(tx, org, stringFromJSON(f["id"]))
+	if err != nil {
+		return nil, 0, false, err
+	}
+	passages, err := evidence.DocumentPassages(tx, &doc)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	for _, c := range passages {
 		c.OrganizationID = ""
 		size += 300 + len(c.Text)
 		out = append(out, c)

@@ -170,7 +170,7 @@ var tables = []*table{
 		table{
 			kind:           contentTable,
 			labelField:     "filename",
-			localFields:    []string{"embedder", "stage"},
+			localFields:    []string{"embedder", "stage", "passage_set"},
 			readOnlyFields: documentReadOnlyFields,
 		},
 		byAssessmentIndex(store.Documents),
@@ -251,6 +251,7 @@ var tables = []*table{
 var documentReadOnlyFields = []string{
 	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
 	"warnings", "language", "original_sha256", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by",
+	"embedder", "stage", "passage_set",
 }
 
 // assessmentEditableFields are the assessment fields that users can set.

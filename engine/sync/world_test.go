@@ -18,6 +18,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence"
 	"github.com/scf-service/service/engine/sync"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 )
 
@@ -46,6 +47,10 @@ func (stubServices) SaveImport(tx *store.Tx, _ api.Caller, a *evidence.ImportedD
 
 func (stubServices) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Document, _ bool) error {
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
+}
+
+func (stubServices) ReleaseImports(context.Context, []*evidence.ImportedDocument) error {
+	return nil
 }
 
 func (stubServices) DropCachedIndexAndWakeEmbedder(string) {}
@@ -176,7 +181,7 @@ func (s *site) reopen() {
 		must(s.t, s.db.Close())
 	}
 	clock := func() time.Time { return s.world.now.Add(s.skew) }
-	db, err := store.Open(context.Background(), store.Options{Dir: s.dir, Schema: store.ServiceSchema, Clock: clock, NewID: func() string {
+	db, err := store.Open(context.Background(), store.Options{Dir: s.dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: clock, NewID: func() string {
 		var b [16]byte
 		ms := uint64(clock().UnixMilli())
 		for i := range 6 {

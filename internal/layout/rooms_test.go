@@ -29,7 +29,7 @@ daemon            → web engine engine/identity engine/idempotency api internal
 web               → api
 
 engine/enginetest → engine engine/notify/mail engine/notify store internal/testutil internal/secretbox
-internal/testutil → client engine/evidence/parse internal/secretbox engine/evidence/parse/cfb engine/evidence/parse/document internal/tracing
+internal/testutil → client store engine/evidence/parse internal/secretbox engine/evidence/parse/cfb engine/evidence/parse/document internal/tracing
 client            → api internal/lazyregexp
 engine            → lower
 

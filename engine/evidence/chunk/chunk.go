@@ -3,7 +3,9 @@ package chunk
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/scf-service/service/api"
@@ -15,6 +17,9 @@ type Options struct {
 	Min    int // tokens below which a chunk absorbs what follows it; default 150
 	Target int // tokens at which a chunk is closed at the next suitable place; default 280
 	Max    int // maximum tokens of a chunk, except for a single table row; default 400
+	// MaxChunks is the maximum number of chunks of a document; default 20,000, more than the permitted text
+	// makes unless it consists of tiny sections.
+	MaxChunks int
 }
 
 func (o Options) withDefaults() Options {
@@ -26,6 +31,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Max <= 0 {
 		o.Max = 400
+	}
+	if o.MaxChunks <= 0 {
+		o.MaxChunks = 20_000
 	}
 	o.Target = min(o.Target, o.Max)
 	o.Min = min(o.Min, o.Target)
@@ -43,20 +51,30 @@ type Chunk struct {
 	Kind          document.Kind // of most of its text
 }
 
-// Split splits a document into chunks. An empty document has none.
+// Split splits a document into chunks. An empty document has none. Text beyond Options.MaxChunks is left
+// out, and the document gets a warning.
 func Split(doc *document.Document, opt Options) []Chunk {
 	opt = opt.withDefaults()
-	units := splitUnits(doc.Blocks, opt)
-	g := &grouper{opt: opt, sharedDepth: sharedDepth(units)}
-	for _, u := range units {
-		g.add(u)
+	g := &grouper{opt: opt, sharedDepth: sharedDepth(doc.Blocks)}
+	for u := range units(doc.Blocks, opt) {
+		if g.add(u); len(g.chunks) >= opt.MaxChunks {
+			doc.Warnings = append([]string{fmt.Sprintf(
+				"only its first %s passages are used; split it into several files to have the rest read", withThousands(opt.MaxChunks),
+			)}, doc.Warnings...)
+			return g.chunks
+		}
 	}
 	g.closeGroup()
-	var out []Chunk
-	for _, group := range g.groups {
-		out = append(out, newChunk(len(out), group.units))
+	g.emitPrevious()
+	return g.chunks
+}
+
+// withThousands returns a number with commas between its thousands.
+func withThousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
 	}
-	return out
+	return fmt.Sprintf("%s,%03d", withThousands(n/1000), n%1000)
 }
 
 // EstimateTokens estimates the number of model tokens in a text. Long words and words with digits
@@ -106,13 +124,13 @@ type unit struct {
 
 // sharedDepth returns the number of headings shared by all units, usually the title. Top sections
 // are one level below.
-func sharedDepth(units []unit) int {
-	if len(units) == 0 {
+func sharedDepth(blocks []document.Block) int {
+	if len(blocks) == 0 {
 		return 0
 	}
-	path := units[0].headingPath
-	for _, u := range units {
-		path = commonPrefix(path, u.headingPath)
+	path := unitHeadingPath(blocks[0])
+	for _, b := range blocks {
+		path = commonPrefix(path, unitHeadingPath(b))
 	}
 	return len(path)
 }
@@ -123,11 +141,12 @@ type group struct {
 	size  int // in tokens
 }
 
-// grouper collects units into groups.
+// grouper collects units into groups and makes a chunk of each group that can't grow any more.
 type grouper struct {
 	opt         Options
 	sharedDepth int
-	groups      []group
+	chunks      []Chunk
+	previous    group // complete, but may still absorb a small rest of its section
 	current     group
 }
 
@@ -142,13 +161,12 @@ func (g *grouper) add(u unit) {
 // closeGroup ends the open group. The rest of a section that is too small for a chunk of its own is
 // added to the previous group.
 func (g *grouper) closeGroup() {
-	open := g.current
+	open, prev := g.current, &g.previous
 	g.current = group{}
 	if len(open.units) == 0 {
 		return
 	}
-	if n := len(g.groups); n > 0 && open.size < g.opt.Min && g.groups[n-1].size+open.size <= g.opt.Max {
-		prev := &g.groups[n-1]
+	if len(prev.units) > 0 && open.size < g.opt.Min && prev.size+open.size <= g.opt.Max {
 		last := prev.units[len(prev.units)-1]
 		if slices.Equal(last.headingPath, open.units[0].headingPath) && last.block.Locator.Sheet == open.units[0].block.Locator.Sheet &&
 			g.topSection(last.headingPath) != "" {
@@ -156,7 +174,16 @@ func (g *grouper) closeGroup() {
 			return
 		}
 	}
-	g.groups = append(g.groups, open)
+	g.emitPrevious()
+	g.previous = open
+}
+
+// emitPrevious makes a chunk of the previous group.
+func (g *grouper) emitPrevious() {
+	if len(g.previous.units) > 0 {
+		g.chunks = append(g.chunks, newChunk(len(g.chunks), g.previous.units))
+	}
+	g.previous = group{}
 }
 
 // breaksBefore reports whether the open group ends before u.

@@ -308,3 +308,31 @@ func BenchmarkSplit(b *testing.B) {
 		Split(doc, Options{})
 	}
 }
+
+func TestSplitLimitsPassages(t *testing.T) {
+	tiny := func(sections int) string {
+		var sb strings.Builder
+		for i := range sections {
+			fmt.Fprintf(&sb, "# Section %d\n\nb\n\n", i)
+		}
+		return sb.String()
+	}
+	for name, text := range map[string]string{
+		"sections.md": tiny(25_000),
+		"rows.csv":    "system;owner\n" + strings.Repeat("the ledger;Ada\n", 100_000),
+	} {
+		doc := read(t, name, text)
+		chunks := Split(doc, Options{})
+		if len(chunks) != 20_000 && name == "sections.md" || len(chunks) == 0 || len(chunks) > 20_000 {
+			t.Errorf("%s: %d chunks", name, len(chunks))
+		}
+		limited := len(doc.Warnings) > 0 && strings.HasPrefix(doc.Warnings[0], "only its first 20,000 passages are used")
+		if limited != (len(chunks) == 20_000) {
+			t.Errorf("%s: %d chunks with the warnings %q", name, len(chunks), doc.Warnings)
+		}
+	}
+	doc := read(t, "p.md", tiny(10))
+	if chunks := Split(doc, Options{MaxChunks: 10}); len(chunks) != 10 || len(doc.Warnings) != 0 {
+		t.Errorf("%d chunks at the limit, with %q", len(chunks), doc.Warnings)
+	}
+}

@@ -1,52 +1,65 @@
 package chunk
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// splitUnits splits blocks into units. A paragraph is split into sentences; a list item or table
+// units yields the units of blocks. A paragraph is split into sentences; a list item or table
 // row is one unit if it fits in a chunk.
-func splitUnits(blocks []document.Block, opt Options) []unit {
-	var out []unit
-	for _, b := range blocks {
-		switch b.Kind {
-		case document.Heading:
-			out = append(out, newUnit(b, b.Text))
-		case document.TableRow:
-			out = append(out, rowUnits(b, opt)...)
-		case document.Line:
-			out = append(out, splitBlock(b, strings.SplitAfter(b.Text, "\n"), "", opt)...)
-		case document.ListItem:
-			mark := strings.Repeat("  ", max(min(b.Level, 6)-1, 0)) + "- "
-			if b.Marker != "" {
-				mark = strings.TrimSuffix(mark, "- ") + b.Marker + " "
+func units(blocks []document.Block, opt Options) iter.Seq[unit] {
+	return func(yield func(unit) bool) {
+		for _, b := range blocks {
+			for _, u := range splitUnits(b, opt) {
+				if !yield(u) {
+					return
+				}
 			}
-			if u := newUnit(b, mark+b.Text); u.tokens <= opt.Max {
-				out = append(out, u)
-				continue
-			}
-			out = append(out, splitBlock(b, SplitSentences(b.Text), mark, opt)...)
-		default:
-			if u := newUnit(b, b.Text); u.tokens <= opt.Target {
-				out = append(out, u)
-				continue
-			}
-			out = append(out, splitBlock(b, SplitSentences(b.Text), "", opt)...)
 		}
 	}
-	return out
+}
+
+func splitUnits(b document.Block, opt Options) []unit {
+	switch b.Kind {
+	case document.Heading:
+		return []unit{newUnit(b, b.Text)}
+	case document.TableRow:
+		return rowUnits(b, opt)
+	case document.Line:
+		return splitBlock(b, strings.SplitAfter(b.Text, "\n"), "", opt)
+	case document.ListItem:
+		mark := strings.Repeat("  ", max(min(b.Level, 6)-1, 0)) + "- "
+		if b.Marker != "" {
+			mark = strings.TrimSuffix(mark, "- ") + b.Marker + " "
+		}
+		if u := newUnit(b, mark+b.Text); u.tokens <= opt.Max {
+			return []unit{u}
+		}
+		return splitBlock(b, SplitSentences(b.Text), mark, opt)
+	default:
+		if u := newUnit(b, b.Text); u.tokens <= opt.Target {
+			return []unit{u}
+		}
+		return splitBlock(b, SplitSentences(b.Text), "", opt)
+	}
 }
 
 func newUnit(b document.Block, text string) unit {
 	text = strings.TrimRight(text, " \n")
-	u := unit{text: text, tokens: EstimateTokens(text), block: b, headingPath: b.HeadingPath, introducesList: strings.HasSuffix(text, ":")}
-	if b.Kind == document.Heading {
-		// A heading belongs to the section it opens.
-		u.headingPath = append(b.HeadingPath[:len(b.HeadingPath):len(b.HeadingPath)], b.Text)
+	return unit{
+		text: text, tokens: max(1, EstimateTokens(text)), block: b, headingPath: unitHeadingPath(b),
+		introducesList: strings.HasSuffix(text, ":"),
 	}
-	return u
+}
+
+// unitHeadingPath returns the heading path of a block's units: a heading belongs to the section it opens.
+func unitHeadingPath(b document.Block) []string {
+	if b.Kind == document.Heading {
+		return append(b.HeadingPath[:len(b.HeadingPath):len(b.HeadingPath)], b.Text)
+	}
+	return b.HeadingPath
 }
 
 // rowUnits keeps a row whole. Only a row longer than eight chunks, which no person would write, is

@@ -108,6 +108,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	})
 	if err = r.readInto(b, name, content, size); err == nil {
 		doc = facts.Complete(b, name)
+		doc.TimeLimit = allowed
 	}
 	if err != nil {
 		// A library may wrap the context's error; the context decides what ended the read.

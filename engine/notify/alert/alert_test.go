@@ -16,6 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/notify/alert"
 	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -46,7 +47,7 @@ func newFixture(t testing.TB) *fixture {
 		t.Context(),
 		store.Options{
 			Dir:    t.TempDir(),
-			Schema: store.ServiceSchema,
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:  now,
 			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
 			Logger: slog.New(slog.DiscardHandler),

@@ -31,6 +31,7 @@ import (
 	"github.com/scf-service/service/internal/netguard"
 	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/internal/testutil/secretboxtest"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -67,7 +68,7 @@ func newFixture(t testing.TB) *fixture {
 		t.Context(),
 		store.Options{
 			Dir:    t.TempDir(),
-			Schema: store.ServiceSchema,
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:  h.now,
 			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
 			Logger: slog.New(slog.DiscardHandler),

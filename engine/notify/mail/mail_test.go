@@ -21,6 +21,7 @@ import (
 	"github.com/scf-service/service/engine/audit"
 	"github.com/scf-service/service/engine/notify/mail"
 	"github.com/scf-service/service/internal/testutil/smtptest"
+	"github.com/scf-service/service/internal/testutil/updatelimit"
 	"github.com/scf-service/service/store"
 	_ "github.com/scf-service/service/store/bolt"
 )
@@ -61,7 +62,7 @@ func newFixture(t testing.TB, o smtptest.Options) *fixture {
 		t.Context(),
 		store.Options{
 			Dir:    t.TempDir(),
-			Schema: store.ServiceSchema,
+			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:  h.now,
 			NewID:  func() string { return uuid.Must(uuid.NewV7()).String() },
 			Logger: slog.New(slog.DiscardHandler),

@@ -13,6 +13,9 @@ import (
 const (
 	MaxBlockBytes   = 16 << 10 // of one block; longer text is cut at a space
 	MaxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
+	// MaxBlocks is the maximum number of paragraphs, rows and other blocks: tiny ones take far more memory than
+	// their text.
+	MaxBlocks = 1_000_000
 )
 
 // Options are the limits and helpers for reading one document and the documents in it.
@@ -31,6 +34,7 @@ type Fact struct{ Key, Value string }
 // budget is what a document and all documents in it may still use.
 type budget struct {
 	text     int64 // bytes of text
+	blocks   int   // paragraphs, rows …
 	unpacked int64 // bytes of documents inside it
 }
 
@@ -57,7 +61,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder for one document.
 func NewBuilder(ctx context.Context, opt Options) *Builder {
-	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, unpacked: maxUnpacked}}
+	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, blocks: MaxBlocks, unpacked: maxUnpacked}}
 }
 
 // NewPart returns a Builder for a part of the document. The part shares the document's limits.
@@ -94,8 +98,14 @@ func (b *Builder) consumeTextBudget(n int) bool {
 		return false
 	}
 	b.budget.text -= int64(n) + 1
-	if b.budget.text < 0 {
+	b.budget.blocks--
+	switch {
+	case b.budget.text < 0:
 		b.err = b.tooMuchText()
+	case b.budget.blocks < 0:
+		b.err = NewError(ErrTooLarge, "", "it has more than %d paragraphs, rows or lines; split it into several files", MaxBlocks)
+	}
+	if b.err != nil {
 		return false
 	}
 	return true

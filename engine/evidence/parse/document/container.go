@@ -61,7 +61,7 @@ func (c *Container) AddMember(label string, content []byte) error {
 	}
 	part := b.NewPart()
 	part.depth++
-	textLeft := b.budget.text
+	textLeft, blocksLeft := b.budget.text, b.budget.blocks
 	err := readMember(part, label, content)
 	if ctxErr := b.ctx.Err(); ctxErr != nil {
 		return ctxErr
@@ -70,7 +70,10 @@ func (c *Container) AddMember(label string, content []byte) error {
 		if errors.Is(err, ErrTooLarge) && b.budget.text < 0 {
 			return b.tooMuchText()
 		}
-		b.budget.text = textLeft
+		if b.budget.blocks < 0 {
+			return err
+		}
+		b.budget.text, b.budget.blocks = textLeft, blocksLeft
 		c.SkipMember(label, err)
 		return nil
 	}

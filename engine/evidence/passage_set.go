@@ -1,0 +1,278 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence/search"
+	"github.com/scf-service/service/store"
+)
+
+// A document's passages are in a set that its record names, so that a set of any size is written and deleted
+// in short transactions, and no reader sees half of it:
+//
+//	stage: in batches ─▶ activate: the record names the new set and discards the old one ─▶ deleteDiscarded: in batches
+//
+// A set listed in store.DiscardedPassages is invisible: it is being written, or no longer used. Start deletes
+// those that a crash left behind.
+
+// passageBatch is the number of passages written or deleted in one transaction: one pack, at most 8 MB.
+const passageBatch = search.PackPassages
+
+// passageSetSequence numbers the sets.
+const passageSetSequence = "passage sets"
+
+// preparedPassages are the passages of a document as they will be stored. They are made outside of transactions.
+type preparedPassages struct {
+	chunks   []api.Chunk
+	vectors  [][]float32
+	packs    [][]byte
+	embedder string
+	// set is the set in which they are stored, or 0 if they are not.
+	set int64
+}
+
+func preparePassages(doc *store.Document, chunks []api.Chunk, vectors [][]float32, embedder string) (*preparedPassages, error) {
+	p := &preparedPassages{chunks: chunks, vectors: vectors, embedder: embedder}
+	for from := 0; from < len(chunks); from += passageBatch {
+		var part []search.Passage
+		for i := from; i < min(from+passageBatch, len(chunks)); i++ {
+			part = append(part, toSearchPassage(chunks[i], doc.Document, vectors[i]))
+		}
+		data, err := search.Pack(part)
+		if err != nil {
+			return nil, err
+		}
+		p.packs = append(p.packs, data)
+	}
+	return p, nil
+}
+
+// writeBatch writes the passages of one pack to a set.
+func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int64, part int) error {
+	current := doc.Passages()
+	current.Set = set
+	key := current.Key()
+	for i := part * passageBatch; i < min((part+1)*passageBatch, len(p.chunks)); i++ {
+		c := store.Chunk{Chunk: p.chunks[i], Set: set}
+		v := store.Vector{
+			OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, ChunkID: c.ID,
+			Embedder: p.embedder, Values: p.vectors[i],
+		}
+		if err := errors.Join(store.Chunks.Insert(tx, doc.OrganizationID, &c), store.Vectors.Put(tx, doc.OrganizationID, &v)); err != nil {
+			return err
+		}
+	}
+	return store.PassagePacks.Put(tx, doc.OrganizationID, &store.PassagePack{
+		OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: key, Part: part, Data: p.packs[part],
+	})
+}
+
+// stage writes the passages to a new set that nothing refers to yet. Unless activate is called, release has to be.
+func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPassages) error {
+	for part := range p.packs {
+		var set int64
+		err := s.db.Update(ctx, func(tx *store.Tx) error {
+			return tx.WithoutSyncLog(func() (err error) { // becoming current is what is logged
+				if set = p.set; part == 0 {
+					if set, err = s.newSet(tx, doc); err != nil {
+						return err
+					}
+				}
+				return p.writeBatch(tx, doc, set, part)
+			})
+		})
+		p.set = set
+		if err != nil {
+			return errors.Join(err, s.release(ctx, p))
+		}
+	}
+	return nil
+}
+
+// newSet lists a new set as discarded and returns its number. It is not deleted before it is released.
+func (s *Service) newSet(tx *store.Tx, doc *store.Document) (int64, error) {
+	set, err := tx.NextSequence(passageSetSequence)
+	if err != nil {
+		return 0, err
+	}
+	s.staging.add(set)
+	row := doc.Passages()
+	row.Set = set
+	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
+}
+
+// activate makes the prepared passages those of the document, whose record the caller writes. Passages that
+// were not staged, at most one batch, are written here.
+func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
+	if p.set == 0 {
+		old, err := readPassages(tx, doc)
+		if err != nil {
+			return err
+		}
+		if len(old) <= passageBatch {
+			err = deletePassages(tx, doc.Passages(), old)
+		} else {
+			err = s.discardPassages(tx, doc)
+		}
+		if err != nil || len(p.packs) == 0 {
+			return err
+		}
+		return p.writeBatch(tx, doc, doc.PassageSet, 0)
+	}
+	if err := s.discardPassages(tx, doc); err != nil {
+		return err
+	}
+	doc.PassageSet = p.set
+	return store.DiscardedPassages.Delete(tx, doc.OrganizationID, doc.AssessmentID, doc.ID, p.set)
+}
+
+// discardPassages leaves a document without passages. The caller writes its record or deletes it, and calls
+// deleteDiscarded after the transaction.
+func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
+	row := doc.Passages()
+	err := store.DiscardedPassages.Put(tx, doc.OrganizationID, &row)
+	if err != nil {
+		return err
+	}
+	doc.PassageSet, err = tx.NextSequence(passageSetSequence)
+	return err
+}
+
+// release ends the use of prepared passages: they are deleted if they were not activated, and so are those
+// that they replaced.
+func (s *Service) release(ctx context.Context, p *preparedPassages) error {
+	s.staging.remove(p.set)
+	return s.deleteDiscarded(context.WithoutCancel(ctx))
+}
+
+// deleteDiscarded deletes the sets that no document uses, in short transactions.
+func (s *Service) deleteDiscarded(ctx context.Context) error {
+	for {
+		var next *store.PassageSet
+		err := s.db.View(ctx, func(tx *store.Tx) error {
+			next = nil
+			for d, err := range store.DiscardedPassages.AcrossTenants().Scan(tx) {
+				if err != nil {
+					return err
+				}
+				if !s.staging.has(d.Set) {
+					next = &d
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil || next == nil {
+			return err
+		}
+		if err := s.db.Update(ctx, func(tx *store.Tx) error {
+			return tx.WithoutSyncLog(func() error { return deleteDiscardedBatch(tx, next) })
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+// deleteDiscardedBatch deletes some passages of a set, or its entry once there are none.
+func deleteDiscardedBatch(tx *store.Tx, set *store.PassageSet) error {
+	var some []api.Chunk
+	for c, err := range store.Chunks.By("document").Scan(tx, set.OrganizationID, store.Prefix(set.Key())) {
+		if err != nil {
+			return err
+		}
+		if some = append(some, c.Chunk); len(some) == passageBatch {
+			break
+		}
+	}
+	if len(some) > 0 {
+		return deletePassages(tx, *set, some)
+	}
+	return ignoreMissing(store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set))
+}
+
+// deletePassages deletes passages of a set with their vectors, and the set's packs.
+func deletePassages(tx *store.Tx, set store.PassageSet, passages []api.Chunk) error {
+	org, key := set.OrganizationID, set.Key()
+	for _, c := range passages {
+		if err := errors.Join(
+			store.Chunks.Delete(tx, org, store.ChunkKey(c.ID, set.Set)),
+			ignoreMissing(store.Vectors.Delete(tx, org, set.AssessmentID, key, c.ID)),
+			ignoreMissing(store.ExternalVectors.Delete(tx, org, set.AssessmentID, key, c.ID)),
+		); err != nil {
+			return err
+		}
+	}
+	_, err := store.PassagePacks.DeleteAll(tx, org, set.AssessmentID, key)
+	return err
+}
+
+// ReadPassage returns the passage with an id, or store.ErrNotFound.
+func ReadPassage(tx *store.Tx, org, id string) (api.Chunk, error) {
+	c, err := readStoredPassage(tx, org, id)
+	return c.Chunk, err
+}
+
+func readStoredPassage(tx *store.Tx, org, id string) (store.Chunk, error) {
+	for c, err := range store.Chunks.Scan(tx, org, store.Prefix(id)) {
+		if err != nil {
+			return store.Chunk{}, err
+		}
+		hidden, err := store.DiscardedPassages.Has(tx, org, c.AssessmentID, c.DocumentID, c.Set)
+		if err != nil || !hidden {
+			return c, err
+		}
+	}
+	return store.Chunk{}, store.ErrNotFound
+}
+
+// readPassages returns a document's passages in document order.
+func readPassages(tx *store.Tx, doc *store.Document) (out []api.Chunk, err error) {
+	for c, err := range store.Chunks.By("document").Scan(tx, doc.OrganizationID, store.Prefix(doc.Passages().Key())) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c.Chunk)
+	}
+	return out, nil
+}
+
+// CountPassages returns the number of passages of an assessment.
+func CountPassages(tx *store.Tx, org, assessment string) (n int, err error) {
+	for d, err := range store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
+		if err != nil {
+			return 0, err
+		}
+		n += d.ChunkCount
+	}
+	return n, nil
+}
+
+// numberSet is a set of numbers, safe for concurrent use.
+type numberSet struct {
+	mu      sync.Mutex
+	numbers map[int64]bool
+}
+
+func (s *numberSet) add(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.numbers == nil {
+		s.numbers = map[int64]bool{}
+	}
+	s.numbers[n] = true
+}
+
+func (s *numberSet) remove(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.numbers, n)
+}
+
+func (s *numberSet) has(n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.numbers[n]
+}

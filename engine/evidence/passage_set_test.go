@@ -1,0 +1,129 @@
+package evidence
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// preparedTexts are n passages of a document.
+func preparedTexts(t *testing.T, doc *store.Document, version string, n int) *preparedPassages {
+	t.Helper()
+	var chunks []api.Chunk
+	var vectors [][]float32
+	for i := range n {
+		chunks = append(chunks, api.Chunk{
+			ID: fmt.Sprint("passage ", i), OrganizationID: doc.OrganizationID, AssessmentID: doc.AssessmentID, DocumentID: doc.ID,
+			Index: i, Text: fmt.Sprint(version, " ", i), SHA256: fmt.Sprint(version, " ", i),
+		})
+		vectors = append(vectors, []float32{1, 0})
+	}
+	p, err := preparePassages(doc, chunks, vectors, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A new version of a document is invisible until it is complete, whatever its size, and the former one is
+// invisible afterwards. What a crash leaves behind is deleted.
+func TestPassagesAreReplacedWhole(t *testing.T) {
+	db := packedStore(t)
+	s := &Service{db: db}
+	doc := store.Document{}
+	doc.ID, doc.OrganizationID, doc.AssessmentID, doc.Status = "document", packedOrg, packedAssessment, api.DocumentIngested
+	ctx := t.Context()
+	activate := func(p *preparedPassages) {
+		t.Helper()
+		err := db.Update(ctx, func(tx *store.Tx) error {
+			if err := s.activate(tx, &doc, p); err != nil {
+				return err
+			}
+			doc.ChunkCount = len(p.chunks)
+			return store.Documents.Put(tx, packedOrg, &doc)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(what, version string, n, stored int) {
+		t.Helper()
+		err := db.View(ctx, func(tx *store.Tx) error {
+			all, passages, err := readPassagesWithVectors(tx, &doc, store.Vectors)
+			if err != nil {
+				return err
+			}
+			if len(all) != n || n > 0 && (all[n-1].Text != fmt.Sprint(version, " ", n-1) || len(passages[n-1].Vector) != 2) {
+				t.Errorf("%s: the document has %d passages", what, len(all))
+			}
+			if c, err := ReadPassage(tx, packedOrg, "passage 0"); n > 0 && (err != nil || c.Text != version+" 0") {
+				t.Errorf("%s: the first passage is %q, %v", what, c.Text, err)
+			}
+			if rows, err := store.Chunks.Count(tx, packedOrg); err != nil || rows != stored {
+				t.Errorf("%s: %d passages are stored, %v", what, rows, err)
+			}
+			vectors, err := store.Vectors.Count(tx, packedOrg)
+			packs, _ := store.PassagePacks.Count(tx, packedOrg)
+			if left, _ := store.DiscardedPassages.Count(tx, packedOrg); vectors != stored || left == 0 && packs != (stored+passageBatch-1)/passageBatch {
+				t.Errorf("%s: %d vectors, %d packs, %v", what, vectors, packs, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.ListDocumentChunks(ctx, api.Caller{OrganizationID: packedOrg}, &api.DocumentChunksInput{DocumentInput: api.DocumentInput{DocumentID: doc.ID}})
+		all, _ := s.ListChunks(ctx, api.Caller{OrganizationID: packedOrg}, &api.ChunksInput{AssessmentID: packedAssessment})
+		if err != nil || list.Pagination.Total != n || all.Pagination.Total != n {
+			t.Errorf("%s: %d passages are listed, %d of all documents, %v", what, list.Pagination.Total, all.Pagination.Total, err)
+		}
+	}
+	activate(preparedTexts(t, &doc, "small", 3))
+	check("a small document", "small", 3, 3)
+	large := preparedTexts(t, &doc, "large", 600)
+	if err := s.stage(ctx, &doc, large); err != nil {
+		t.Fatal(err)
+	}
+	check("while a large version is written", "small", 3, 603)
+	crashed := &Service{db: db}
+	if err := crashed.deleteDiscarded(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check("after a crash", "small", 3, 3)
+	large = preparedTexts(t, &doc, "large", 600)
+	if err := s.stage(ctx, &doc, large); err != nil {
+		t.Fatal(err)
+	}
+	activate(large)
+	check("a large document", "large", 600, 603)
+	if err := s.release(ctx, large); err != nil {
+		t.Fatal(err)
+	}
+	check("and nothing else", "large", 600, 600)
+	activate(preparedTexts(t, &doc, "short", 5))
+	check("a small version of it", "short", 5, 605)
+	if err := s.deleteDiscarded(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check("at the end", "short", 5, 5)
+}
+
+// Passages and documents of data folders from before there were sets are read as they are.
+func TestPassagesWithoutSet(t *testing.T) {
+	old := api.Chunk{ID: "c", DocumentID: "d", AssessmentID: "a", Text: "text"}
+	was, _ := json.Marshal(old)
+	now, _ := json.Marshal(store.Chunk{Chunk: old})
+	var read store.Chunk
+	if err := json.Unmarshal(was, &read); err != nil || string(was) != string(now) || !reflect.DeepEqual(read.Chunk, old) || read.Set != 0 {
+		t.Errorf("%s became %s: %v", was, now, err)
+	}
+	if k := store.ChunkKey("c", 0); k.String() != store.K("c").String() || (&store.Document{Document: api.Document{
+		TenantRecord: api.TenantRecord{Record: api.Record{ID: "d"}},
+	}}).Passages().Key() != "d" {
+		t.Errorf("the keys are %s", k)
+	}
+}

@@ -1,0 +1,94 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/store"
+)
+
+// Documents that stopped the program before come after all others, and one at a time.
+func TestSuspectsComeLast(t *testing.T) {
+	var q queue
+	q.init()
+	q.addSuspect(job{document: "suspect"})
+	q.addSuspect(job{document: "another suspect"})
+	q.add(job{document: "new"})
+	next := func() string {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		j, _ := q.next()
+		return j.document
+	}
+	if got := []string{next(), next(), next()}; fmt.Sprint(got) != "[new suspect ]" {
+		t.Errorf("the order is %q", got)
+	}
+	q.add(job{document: "newer"})
+	if w, running, _ := q.counts(); w != 2 || running != 2 {
+		t.Errorf("%d wait, %d are read", w, running)
+	}
+	got := []string{next()}
+	q.finish(job{document: "suspect"}, nil)
+	if got = append(got, next()); fmt.Sprint(got) != "[newer another suspect]" {
+		t.Errorf("then it is %q", got)
+	}
+}
+
+// An attempt counts before it is made, and is forgotten only when it has ended.
+func TestReadAttempts(t *testing.T) {
+	db := packedStore(t)
+	do := func(f func(tx *store.Tx, org, document string) error) error {
+		return db.Update(context.Background(), func(tx *store.Tx) error { return f(tx, packedOrg, "d") })
+	}
+	for i, step := range []struct {
+		do      func(tx *store.Tx, org, document string) error
+		allowed bool
+	}{
+		{beginRead, true},
+		{undoBeginRead, true}, // interrupted
+		{beginRead, true},     // the program was killed here,
+		{beginRead, true},     // and here
+		{beginRead, false},
+		{beginRead, false}, // asking again changes nothing
+		{endRead, true},
+		{beginRead, true},
+		{beginRead, true},
+		{undoBeginRead, true},
+		{beginRead, true},
+		{beginRead, false},
+	} {
+		if err := do(step.do); (err == nil) != step.allowed {
+			t.Errorf("step %d: %v", i, err)
+		}
+	}
+}
+
+// A document left by two programs that were killed while reading it is failed without being read.
+func TestKillerIsFailed(t *testing.T) {
+	db := packedStore(t)
+	s := &Service{db: db}
+	s.queue.init()
+	doc := store.Document{}
+	doc.ID, doc.OrganizationID, doc.AssessmentID, doc.Status = "d", packedOrg, packedAssessment, api.DocumentProcessing
+	err := db.Update(t.Context(), func(tx *store.Tx) error {
+		if err := beginRead(tx, packedOrg, "d"); err != nil {
+			return err
+		}
+		if err := beginRead(tx, packedOrg, "d"); err != nil {
+			return err
+		}
+		return store.Documents.Put(tx, packedOrg, &doc)
+	})
+	if err == nil {
+		err = s.ingest(t.Context(), job{packedOrg, "d"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), api.Caller{OrganizationID: packedOrg}, &api.DocumentInput{DocumentID: "d"})
+	if err != nil || got.Status != api.DocumentFailed || *got.Error != errTooManyAttempts.Error() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

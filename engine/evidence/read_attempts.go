@@ -1,0 +1,46 @@
+package evidence
+
+import (
+	"errors"
+
+	"github.com/scf-service/service/store"
+)
+
+// maxReadAttempts is how often reading a document may stop the program before it is left alone.
+const maxReadAttempts = 2
+
+var errTooManyAttempts = errors.New("reading it stopped the program twice, so it is not tried again by itself; " +
+	"convert or split the file, or try once more with `service doc reprocess`")
+
+// beginRead counts an attempt to read a document before it is made, so that it counts even if it ends the
+// program. It returns errTooManyAttempts without counting one if no more are allowed.
+func beginRead(tx *store.Tx, org, document string) error {
+	n, err := unfinishedReads(tx, org, document)
+	if err != nil {
+		return err
+	}
+	if n >= maxReadAttempts {
+		return errTooManyAttempts
+	}
+	return store.UnfinishedReads.Put(tx, org, &store.ReadAttempts{OrganizationID: org, DocumentID: document, Count: n + 1})
+}
+
+// unfinishedReads returns how many attempts to read a document did not end.
+func unfinishedReads(tx *store.Tx, org, document string) (int, error) {
+	r, err := store.UnfinishedReads.Get(tx, org, document)
+	return r.Count, ignoreMissing(err)
+}
+
+// endRead forgets the attempts to read a document: it was read, or there is a reason why it can't be.
+func endRead(tx *store.Tx, org, document string) error {
+	return ignoreMissing(store.UnfinishedReads.Delete(tx, org, document))
+}
+
+// undoBeginRead forgets the last attempt, which was neither finished nor did it stop the program.
+func undoBeginRead(tx *store.Tx, org, document string) error {
+	n, err := unfinishedReads(tx, org, document)
+	if err != nil || n <= 1 {
+		return errors.Join(err, endRead(tx, org, document))
+	}
+	return store.UnfinishedReads.Put(tx, org, &store.ReadAttempts{OrganizationID: org, DocumentID: document, Count: n - 1})
+}
