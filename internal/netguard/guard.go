@@ -8,7 +8,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -123,16 +122,50 @@ const (
 	maxHeader      = 64 << 10
 )
 
-// Dial connects to an address, or returns an error if it is blocked.
+// errNotReachable is the error for a blocked address and for a name without an address. It is the same
+// for both, so that nobody learns which internal names exist and what they resolve to.
+var errNotReachable = errors.New("the host's name can't be resolved, or it resolves to a loopback or private network address, " +
+	"which the operator has to allow (SERVICE_WEBHOOK_ALLOW)")
+
+// Dial connects to an address, or returns an error if it is blocked. No error of the connection contains an
+// address.
 func (g Guard) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil || !isAddressAllowed(to.Addr(), g.Allowed) {
-			return fmt.Errorf("%s is a loopback or private network address", to.Addr())
+			return errNotReachable
 		}
 		return nil
 	}}
-	return dialer.DialContext(ctx, network, address)
+	conn, err := dialer.DialContext(ctx, network, address)
+	var lookup *net.DNSError
+	switch {
+	case errors.Is(err, errNotReachable), errors.As(err, &lookup):
+		return nil, errNotReachable
+	case err != nil:
+		return nil, withoutAddresses(err)
+	}
+	return guardedConn{conn}, nil
+}
+
+// guardedConn is a connection whose errors don't contain addresses.
+type guardedConn struct{ net.Conn }
+
+func (c guardedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	return n, withoutAddresses(err)
+}
+
+func (c guardedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	return n, withoutAddresses(err)
+}
+
+func withoutAddresses(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return &net.OpError{Op: op.Op, Net: op.Net, Err: op.Err}
+	}
+	return err
 }
 
 // TLSDialer returns a dial function whose connections use TLS from the start.

@@ -2,10 +2,12 @@ package netguard
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,10 +44,53 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-func TestDialChecksTheResolvedAddress(t *testing.T) {
-	_, err := Guard{}.Dial(t.Context(), "tcp", "localhost:1")
-	if err == nil || !strings.Contains(err.Error(), "loopback") {
-		t.Errorf("dial: %v", err)
+// TestDialRevealsNothing checks that the address that a name resolves to is checked when connecting, and
+// that errors show neither addresses nor which names exist.
+func TestDialRevealsNothing(t *testing.T) {
+	_, refused := Guard{}.Dial(t.Context(), "tcp", "localhost:1")
+	if refused == nil || !strings.Contains(refused.Error(), "SERVICE_WEBHOOK_ALLOW") {
+		t.Fatalf("dial: %v", refused)
+	}
+	for _, address := range []string{"10.1.2.3:443", "[::1]:443", "no-such-name.invalid:443", "localhost:443", "[fe80::1%lo]:1"} {
+		if _, err := (Guard{}).Dial(t.Context(), "tcp", address); err == nil || err.Error() != refused.Error() {
+			t.Errorf("%s: %v, not %v", address, err, refused)
+		}
+	}
+
+	// A network that the operator allows: what happens is shown, but not where.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	guard := Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}}
+	accepted := make(chan net.Conn)
+	go func() {
+		conn, _ := l.Accept()
+		accepted <- conn
+	}()
+	conn, err := guard.Dial(t.Context(), "tcp", net.JoinHostPort("localhost", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := (<-accepted).(*net.TCPConn)
+	_ = theirs.SetLinger(0)
+	_ = theirs.Close() // as a reset
+	_, readErr := conn.Read(make([]byte, 1))
+	writeErr := error(nil)
+	for writeErr == nil {
+		_, writeErr = conn.Write([]byte("x"))
+	}
+	_ = l.Close()
+	_, dialErr := guard.Dial(t.Context(), "tcp", net.JoinHostPort("localhost", port))
+	for what, err := range map[string]error{"dial": dialErr, "read": readErr, "write": writeErr} {
+		if err == nil || strings.Contains(err.Error(), "127.0.0.1") || strings.Contains(err.Error(), port) ||
+			strings.Contains(err.Error(), "::1") || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if !errors.Is(dialErr, syscall.ECONNREFUSED) {
+		t.Errorf("a program can't tell why: %v", dialErr)
 	}
 }
 
