@@ -57,7 +57,7 @@ type AgentOutput struct {
 // StartRunBody names the agent and its input.
 type StartRunBody struct {
 	AgentID      string         `json:"agent_id" minLength:"1" maxLength:"100"`
-	AssessmentID string         `json:"assessment_id,omitempty"`
+	AssessmentID string         `json:"assessment_id,omitempty" minLength:"1"`
 	Input        map[string]any `json:"input,omitempty"`
 }
 

@@ -81,9 +81,9 @@ type CreateAssessmentInput struct {
 	Body struct {
 		Name         string   `json:"name" minLength:"1" maxLength:"200" example:"Acme 2026"`
 		Description  string   `json:"description,omitempty" maxLength:"10000"`
-		FrameworkID  string   `json:"framework_id,omitempty" doc:"Id or code of one framework." example:"iso-27001-2022"`
+		FrameworkID  string   `json:"framework_id,omitempty" minLength:"1" doc:"Id or code of one framework." example:"iso-27001-2022"`
 		FrameworkIDs []string `json:"framework_ids,omitempty" maxItems:"50" doc:"Ids or codes of several."`
-		SCFVersionID string   `json:"scf_version_id,omitempty" doc:"Id or label; defaults to the latest active version."`
+		SCFVersionID string   `json:"scf_version_id,omitempty" minLength:"1" doc:"Id or label; defaults to the latest active version."`
 		DueDate      *Date    `json:"due_date,omitempty" format:"date"`
 	}
 }
@@ -95,7 +95,7 @@ type UpdateAssessmentInput struct {
 	Body struct {
 		Name         *string   `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Description  *string   `json:"description,omitempty" maxLength:"10000"`
-		FrameworkID  *string   `json:"framework_id,omitempty"`
+		FrameworkID  *string   `json:"framework_id,omitempty" minLength:"1"`
 		FrameworkIDs *[]string `json:"framework_ids,omitempty" maxItems:"50"`
 		DueDate      Opt[Date] `json:"due_date,omitzero" required:"false"`
 	}

@@ -35,8 +35,8 @@ type AddCommentInput struct {
 		Text       string `json:"text" minLength:"1" maxLength:"4000"`
 		Gate       Gate   `json:"gate,omitempty" enum:"soa,gap_analysis,maturity,poam"`
 		Item       string `json:"item,omitempty" maxLength:"100" doc:"A control's code, or a POA&M item's."`
-		ApprovalID string `json:"approval_id,omitempty"`
-		ReplyTo    string `json:"reply_to,omitempty"`
+		ApprovalID string `json:"approval_id,omitempty" minLength:"1"`
+		ReplyTo    string `json:"reply_to,omitempty" minLength:"1"`
 	}
 }
 

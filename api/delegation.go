@@ -66,8 +66,8 @@ type DelegationInput struct {
 type CreateDelegationInput struct {
 	Body struct {
 		DelegateID   string    `json:"delegate_id" minLength:"1" doc:"The user id of a member."`
-		AssessmentID *string   `json:"assessment_id,omitempty" doc:"Default: all assessments of the organization."`
-		Gates        []Gate    `json:"gates,omitempty" maxItems:"4" doc:"Default: all four."`
+		AssessmentID *string   `json:"assessment_id,omitempty" minLength:"1" doc:"Default: all assessments of the organization."`
+		Gates        []Gate    `json:"gates,omitempty" minItems:"1" maxItems:"4" doc:"Default: all four."`
 		ExpiresAt    time.Time `json:"expires_at"`
 		Reason       string    `json:"reason,omitempty" maxLength:"500"`
 	}

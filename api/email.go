@@ -6,7 +6,7 @@ import "time"
 type SendEmailInput struct {
 	Body struct {
 		To         []string       `json:"to" minItems:"1" maxItems:"50"`
-		TemplateID string         `json:"template_id,omitempty" doc:"A template to fill with variables; otherwise give subject and text."`
+		TemplateID string         `json:"template_id,omitempty" minLength:"1" doc:"A template to fill with variables; otherwise give subject and text."`
 		Variables  map[string]any `json:"variables,omitempty" doc:"Strings, numbers or booleans, by name."`
 		Subject    string         `json:"subject,omitempty" maxLength:"500"`
 		Text       string         `json:"text,omitempty" maxLength:"200000"`

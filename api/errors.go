@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -55,6 +56,7 @@ type Error struct {
 	Details      []ErrorDetail `json:"details"`
 	TraceID      string        `json:"trace_id"`
 	cause        error
+	status       int // if it is not the code's usual one
 	retryAfter   int
 	requestLimit int
 }
@@ -67,8 +69,8 @@ type ErrorEnvelope struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
-// HTTPStatus returns the HTTP status for the error's code.
-func (e *Error) HTTPStatus() int { return httpStatuses[e.Code] }
+// HTTPStatus returns the HTTP status of the error: that of its code, unless a more specific one applies.
+func (e *Error) HTTPStatus() int { return cmp.Or(e.status, httpStatuses[e.Code]) }
 
 // WithCause attaches a cause for the log; the caller does not see it.
 func (e *Error) WithCause(cause error) *Error { e.cause = cause; return e }
@@ -124,6 +126,21 @@ func Forbidden(format string, args ...any) *Error { return newError(CodeForbidde
 func NotMember() *Error {
 	e := Forbidden("you are not a member of the organization given in the %s header", TenantHeader)
 	return e.WithDetails(ErrorDetail{Field: TenantHeader, Message: e.Message})
+}
+
+// UnsupportedMediaType returns a VALIDATION_ERROR with status 415 about a body whose type is missing or
+// can't be read.
+func UnsupportedMediaType(format string, args ...any) *Error {
+	e := Invalid("Content-Type", format, args...)
+	e.status = http.StatusUnsupportedMediaType
+	return e
+}
+
+// Misdirected returns a FORBIDDEN error with status 421 about a host that isn't served here.
+func Misdirected(format string, args ...any) *Error {
+	e := Forbidden(format, args...)
+	e.status = http.StatusMisdirectedRequest
+	return e
 }
 
 // Unauthorized returns an UNAUTHORIZED error.

@@ -1,9 +1,6 @@
 package api
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "encoding/json"
 
 // ImportSourceInput is a catalog as structured JSON.
 type ImportSourceInput struct {
@@ -17,14 +14,6 @@ type ImportSource struct {
 	Filename string          `json:"filename,omitempty" maxLength:"255" doc:"The file's name, for the record."`
 	DryRun   bool            `json:"dry_run,omitempty" doc:"Make no changes; only report what would change."`
 	Source   json.RawMessage `json:"source" doc:"The document: a catalog in the service's own format, or an OSCAL catalog, profile or mapping collection."`
-}
-
-// UnmarshalJSON rejects unknown fields, since no earlier step does.
-func (s *ImportSource) UnmarshalJSON(b []byte) error {
-	type plain ImportSource
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode((*plain)(s))
 }
 
 // The formats of a structured source.

@@ -8,7 +8,7 @@ type MigrateInput struct {
 
 // MigrateBody names the target version and the frameworks that may be dropped.
 type MigrateBody struct {
-	To             string   `json:"to,omitempty" doc:"Id or label of the catalog version; defaults to the latest active one."`
+	To             string   `json:"to,omitempty" minLength:"1" doc:"Id or label of the catalog version; defaults to the latest active one."`
 	DropFrameworks []string `json:"drop_frameworks,omitempty" doc:"Frameworks to drop because the target version lacks them."`
 	DryRun         bool     `json:"dry_run,omitempty" doc:"Make no changes; only report what would change."`
 }

@@ -154,9 +154,11 @@ func WithStatus(code int) Option { return func(o *Operation) { o.Status = code }
 // WithAccess sets who may call the operation; the default is Tenant.
 func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
-// WithMaxBody sets the maximum size of a JSON body in bytes. Such a body is decoded strictly but
-// not validated against the schema here, which would take several times the memory, so the method
-// has to do that.
+// MaxValidatedBody is the maximum size of a body that is validated against its schema, which takes
+// several times the memory. A larger one is only decoded strictly, so the method has to validate it.
+const MaxValidatedBody = 4 << 20
+
+// WithMaxBody sets the maximum size of a JSON body in bytes.
 func WithMaxBody(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
 
 // WithForm sets the encoding of the bodies; the default is JSON.

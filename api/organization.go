@@ -113,7 +113,7 @@ type NewOrganizationInput struct {
 			PlatformAdmin bool   `json:"platform_admin,omitempty"`
 		} `json:"owner"`
 		APIKeyName   string   `json:"api_key_name,omitempty" maxLength:"200" doc:"Create an API key with this name for the owner."`
-		APIKeyScopes []string `json:"api_key_scopes,omitempty" maxItems:"100" doc:"The key's scopes; default: *."`
+		APIKeyScopes []string `json:"api_key_scopes,omitempty" minItems:"1" maxItems:"100" doc:"The key's scopes; default: *."`
 	}
 }
 

@@ -8,8 +8,8 @@ type SearchInput struct {
 // SearchBody is a search query with its filters.
 type SearchBody struct {
 	Query        string `json:"query" minLength:"1" maxLength:"4000"`
-	AssessmentID string `json:"assessment_id,omitempty"`
-	DocumentID   string `json:"document_id,omitempty"`
+	AssessmentID string `json:"assessment_id,omitempty" minLength:"1"`
+	DocumentID   string `json:"document_id,omitempty" minLength:"1"`
 	Category     string `json:"category,omitempty"`
 	// EffectiveFrom and EffectiveTo are inclusive; documents without a date are excluded.
 	EffectiveFrom *Date   `json:"effective_from,omitempty" doc:"Only documents effective on or after this date."`

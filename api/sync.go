@@ -96,7 +96,7 @@ type UnpushedRecord struct {
 type JoinSyncInput struct {
 	Body struct {
 		AssessmentID string `json:"assessment_id" minLength:"1" maxLength:"64"`
-		ReplicaID    string `json:"replica_id,omitempty" maxLength:"64" doc:"The id of a clone that joined before."`
+		ReplicaID    string `json:"replica_id,omitempty" minLength:"1" maxLength:"64" doc:"The id of a clone that joined before."`
 		Name         string `json:"name,omitempty" maxLength:"200" doc:"Display name of the clone, e.g. the machine's name." example:"adas-laptop"`
 		Publish      bool   `json:"publish,omitempty" doc:"The assessment was created elsewhere and this server becomes its remote."`
 	}
@@ -120,11 +120,11 @@ type AttachSyncInput struct {
 	Body struct {
 		AssessmentID       string `json:"assessment_id" minLength:"1" maxLength:"64"`
 		Server             string `json:"server" minLength:"1" maxLength:"2000" example:"https://grc.example.org"`
-		RemoteOrganization string `json:"remote_organization_id,omitempty" maxLength:"64"`
+		RemoteOrganization string `json:"remote_organization_id,omitempty" minLength:"1" maxLength:"64"`
 		ReplicaID          string `json:"replica_id" minLength:"1" maxLength:"64"`
 		Account            string `json:"account,omitempty" maxLength:"300" doc:"The account under which the clone joined." example:"ada@acme.example"`
 		CatalogSHA256      string `json:"catalog_sha256" minLength:"64" maxLength:"64"`
-		CustomSHA256       string `json:"custom_sha256,omitempty" maxLength:"64" doc:"Content hash of the custom frameworks and controls it uses there; empty for none."`
+		CustomSHA256       string `json:"custom_sha256,omitempty" minLength:"1" maxLength:"64" doc:"Content hash of the custom frameworks and controls it uses there, if any."`
 	}
 }
 

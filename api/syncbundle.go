@@ -108,7 +108,7 @@ type SyncPeerInput struct {
 type WriteSyncBundleInput struct {
 	AssessmentID string `path:"assessmentId"`
 	Body         struct {
-		PeerID         string `json:"peer_id,omitempty" maxLength:"64" doc:"The recipient; defaults to the last peer of the assessment, or the only one there is."`
+		PeerID         string `json:"peer_id,omitempty" minLength:"1" maxLength:"64" doc:"The recipient; defaults to the last peer of the assessment, or the only one there is."`
 		IncludeCatalog bool   `json:"include_catalog,omitempty" doc:"Include the catalog version and the custom frameworks the assessment uses."`
 		Publish        bool   `json:"publish,omitempty" doc:"The assessment was created here and the other side becomes its remote."`
 		Machine        string `json:"machine,omitempty" maxLength:"200" doc:"Display name of the clone." example:"adas-laptop"`

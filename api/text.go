@@ -5,11 +5,138 @@ import (
 	"unicode"
 )
 
-// IsUnsafeRune reports whether names must not contain r: control characters, which affect
-// terminals, and characters that reverse text direction, which make names look alike.
+// IsUnsafeRune reports whether no text of one line may contain r: control characters, which affect
+// terminals, and characters that reverse text direction, which make texts look alike.
 func IsUnsafeRune(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
+
+// CheckName returns an error about field if a name is not what it looks like: if it has control
+// characters, line breaks or characters that can't be seen.
+func CheckName(field, name string) error {
+	if r, found := hiddenRune(name); found {
+		return Invalid(field, "names must be a single line without control characters or invisible ones: remove %U", r)
+	}
+	return nil
+}
+
+// RemoveHidden returns text without the characters that names can't contain.
+func RemoveHidden(text string) string {
+	if _, found := hiddenRune(text); !found {
+		return text
+	}
+	runes, out := []rune(text), strings.Builder{}
+	for i, r := range runes {
+		if !isHidden(runes, i) {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+func hiddenRune(text string) (rune, bool) {
+	if isPrintableASCII(text) {
+		return 0, false
+	}
+	runes := []rune(text)
+	for i, r := range runes {
+		if isHidden(runes, i) {
+			return r, true
+		}
+	}
+	return 0, false
+}
+
+func isPrintableASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// The characters that are invisible themselves but can change their neighbors.
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+	textPresentation   = '\ufe0e'
+	emojiPresentation  = '\ufe0f'
+)
+
+// isHidden reports whether the rune at i is a control character, or invisible without changing a letter
+// or picture beside it.
+func isHidden(runes []rune, i int) bool {
+	r, before, after := runes[i], rune(0), rune(0)
+	if i > 0 {
+		before = runes[i-1]
+	}
+	if i+1 < len(runes) {
+		after = runes[i+1]
+	}
+	switch r {
+	case zeroWidthJoiner:
+		return !isVirama(before) && !(isPicture(before) && unicode.Is(unicode.So, after))
+	case zeroWidthNonJoiner:
+		return !isVirama(before) && !(isArabic(after) && joinsNext(lastLetter(runes[:i])))
+	case textPresentation, emojiPresentation:
+		return !unicode.Is(unicode.So, before)
+	case '\u180b', '\u180c', '\u180d', '\u180e', '\u180f':
+		return !unicode.Is(unicode.Mongolian, before) // they select the form of a letter
+	case '\u2800': // the pattern without dots is as wide as a letter
+		return true
+	}
+	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.In(r, unicode.Prepended_Concatenation_Mark, unicode.Egyptian_Hieroglyphs)
+}
+
+// invisible holds formatting characters, fillers, variation selectors, and separators of lines.
+var invisible = []*unicode.RangeTable{
+	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp,
+}
+
+// isVirama reports whether r suppresses the vowel of an Indic letter; a joiner after it selects the form
+// of the letters around it (RFC 5892, appendix A).
+func isVirama(r rune) bool {
+	return strings.ContainsRune("\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u103a\u17d2", r)
+}
+
+// isPicture reports whether r ends a picture that a joiner can combine with the next one: a symbol, a skin
+// tone or the selector of the colored form.
+func isPicture(r rune) bool {
+	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == emojiPresentation
+}
+
+func isArabic(r rune) bool { return unicode.Is(unicode.Arabic, r) && unicode.IsLetter(r) }
+
+// lastLetter returns the last rune that is no mark, such as a vowel sign.
+func lastLetter(runes []rune) rune {
+	for i := len(runes) - 1; i >= 0; i-- {
+		if !unicode.IsMark(runes[i]) {
+			return runes[i]
+		}
+	}
+	return 0
+}
+
+// joinsNext reports whether an Arabic letter would be connected to the next one, so that a non-joiner
+// between them can be seen, as in Persian.
+func joinsNext(r rune) bool { return isArabic(r) && !unicode.Is(notJoiningNext, r) }
+
+// notJoiningNext holds the letters of the Arabic block whose joining type is right-joining or none.
+var notJoiningNext = &unicode.RangeTable{R16: []unicode.Range16{
+	{0x0621, 0x0625, 1},
+	{0x0627, 0x0629, 2},
+	{0x062f, 0x0632, 1},
+	{0x0648, 0x0648, 1},
+	{0x0671, 0x0677, 1},
+	{0x0688, 0x0699, 1},
+	{0x06c0, 0x06c0, 1},
+	{0x06c3, 0x06cb, 1},
+	{0x06cd, 0x06cf, 2},
+	{0x06d2, 0x06d3, 1},
+	{0x06d5, 0x06d5, 1},
+	{0x06ee, 0x06ef, 1},
+}}
 
 // IsBlank reports whether text shows nothing: only spaces, control characters or zero-width
 // characters.

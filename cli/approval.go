@@ -129,8 +129,20 @@ func (a *app) approvalApprove() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
-	cmd.Flags().StringVar(&content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	addContentHashFlag(cmd, &content)
 	return cmd
+}
+
+// addContentHashFlag adds the flag for the hash of the reviewed content. A script whose variable is empty
+// would otherwise approve whatever is under review.
+func addContentHashFlag(cmd *cobra.Command, content *string) {
+	cmd.Flags().StringVar(content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed("content-sha256") && *content == "" {
+			return usageError("--content-sha256 is empty; give the hash, or omit the flag to approve what was submitted")
+		}
+		return nil
+	}
 }
 
 func (a *app) approvalReject() *cobra.Command {
@@ -169,7 +181,7 @@ func (a *app) gateApproveCommand(g api.Gate) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&comment, "comment", "", "comment to record with the decision")
-	cmd.Flags().StringVar(&content, "content-sha256", "", "SHA-256 of the content you reviewed; changed content is not approved")
+	addContentHashFlag(cmd, &content)
 	return cmd
 }
 

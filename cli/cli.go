@@ -41,6 +41,8 @@ type Target struct {
 	// Embedder is an embedding model used in addition to the built-in one, ollama/NAME or
 	// openai/NAME; EmbedderURL is its server's URL.
 	Embedder, EmbedderURL string
+	// AllowSharedData opens a data folder that other users of the machine can change.
+	AllowSharedData bool
 	// InsecureHTTP allows unencrypted http:// connections to other machines.
 	InsecureHTTP bool
 	// OnThrottled is called with the wait before a request is retried because of a rate limit.

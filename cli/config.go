@@ -134,6 +134,11 @@ func (a *app) loadSettings(cmd *cobra.Command) error {
 	}
 	a.flags.Embedder, a.flags.EmbedderURL = v.GetString("embedder"), v.GetString("embedder-url")
 	a.config = v
+	shared, err := parseSharedData(a.configuredSettingValues(allowSharedData))
+	if err != nil {
+		return err
+	}
+	a.flags.AllowSharedData = shared
 	a.flags.assessment, a.flags.quiet = v.GetString("assessment"), v.GetBool("quiet")
 	a.progress.Quiet = a.flags.quiet
 	a.out.Format = v.GetString("output")

@@ -33,8 +33,10 @@ type ServeOptions struct {
 	MetricsListen   string
 	TLSCert, TLSKey string
 	PublicURL       string
-	WebOrigins      []string
-	TrustedProxies  []netip.Prefix
+	// AllowedHosts are further hosts under which the service may be called.
+	AllowedHosts   []string
+	WebOrigins     []string
+	TrustedProxies []netip.Prefix
 	// RateLimits overrides the default limits by category; 0 means no limit.
 	RateLimits map[api.RateCategory]int
 	// TraceEndpoint is an OTLP/HTTP trace collector; if it is empty, OpenTelemetry's own variables apply.
@@ -42,6 +44,8 @@ type ServeOptions struct {
 	LogJSON         bool
 	LogLevel        slog.Level
 	ShutdownTimeout time.Duration
+	// AllowSharedData serves a data folder that other users of the machine can change.
+	AllowSharedData bool
 	// Admin is the first platform admin, created if there is none; nil to create nobody.
 	Admin *FirstAdmin
 }
@@ -84,14 +88,31 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"tls-cert", "certificate chain, PEM; reloaded when it changes or on SIGHUP", ""},
 	{"tls-key", "private key of the certificate, PEM", ""},
 	{"public-url", "public URL of the service, if it differs from the listen address", ""},
+	{"allowed-host", "further host to serve, such as grc.internal; repeat for several", ""},
 	{"web-origin", "origin of a web page that may call the service, https://app.example; repeat for several", ""},
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
+	{"allow-shared-data", "allow a data folder that others can change, as a container volume may be", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
+}
+
+// allowSharedData is the only setting that is true or false.
+const allowSharedData = "allow-shared-data"
+
+// parseSharedData parses the values of that setting; without one, it is false.
+func parseSharedData(values []string) (bool, error) {
+	if len(values) == 0 {
+		return false, nil
+	}
+	allowed, err := strconv.ParseBool(values[0])
+	if err != nil {
+		return false, usageError("%s: %q is neither true nor false", allowSharedData, values[0])
+	}
+	return allowed, nil
 }
 
 // formatUsage returns a setting's usage text with its default, if it has one.
@@ -103,7 +124,7 @@ func formatUsage(usage, defaultValue string) string {
 }
 
 // multiValueSettings lists the settings with several values, which variables separate with commas.
-var multiValueSettings = map[string]bool{"listen": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
+var multiValueSettings = map[string]bool{"listen": true, "allowed-host": true, "web-origin": true, "trusted-proxy": true, "rate-limit": true}
 
 func (a *app) daemonCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -131,6 +152,7 @@ The rate limit categories are ` + formatRateCategories() + `.`,
 			f.String(s.key, "", formatUsage(s.usage, s.byDefault))
 		}
 	}
+	f.Lookup(allowSharedData).NoOptDefVal = "true"
 	cmd.AddCommand(a.daemonInit(), a.daemonStatus(), a.daemonTop(), a.daemonLogLevel())
 	return cmd
 }
@@ -180,7 +202,7 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 		Listen: a.daemonSettingValues(cmd, "listen"), MetricsListen: firstValue("metrics-listen"),
 		TraceEndpoint: firstValue("trace-endpoint"),
 		TLSCert:       firstValue("tls-cert"), TLSKey: firstValue("tls-key"), PublicURL: strings.TrimSuffix(firstValue("public-url"), "/"),
-		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), ShutdownTimeout: defaultShutdownTimeout,
+		WebOrigins: a.daemonSettingValues(cmd, "web-origin"), AllowedHosts: a.daemonSettingValues(cmd, "allowed-host"), ShutdownTimeout: defaultShutdownTimeout,
 	}
 	for _, l := range o.Listen {
 		if err := validateListenAddress("listen", l); err != nil {
@@ -194,6 +216,11 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return o, usageError("--tls-cert and --tls-key must be used together")
+	}
+	for _, host := range o.AllowedHosts {
+		if strings.ContainsAny(host, "/*@ ") {
+			return o, usageError("--allowed-host %q is not a host name; write it as grc.internal or 192.0.2.7", host)
+		}
 	}
 	for _, address := range append(o.WebOrigins, o.PublicURL) {
 		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
@@ -213,6 +240,9 @@ func (a *app) readServeOptions(cmd *cobra.Command) (o ServeOptions, err error) {
 			return o, usageError("--trusted-proxy %q is not a network; write it as 10.0.0.0/8 or 192.0.2.7", network)
 		}
 		o.TrustedProxies = append(o.TrustedProxies, p)
+	}
+	if o.AllowSharedData, err = parseSharedData(a.daemonSettingValues(cmd, allowSharedData)); err != nil {
+		return o, err
 	}
 	if o.RateLimits, err = parseRateLimits(a.daemonSettingValues(cmd, "rate-limit")); err != nil {
 		return o, err
@@ -250,6 +280,11 @@ func (a *app) daemonSettingValues(cmd *cobra.Command, key string) []string {
 		}
 		return splitCommas(all)
 	}
+	return a.configuredSettingValues(key)
+}
+
+// configuredSettingValues returns the values of a setting from the variable or the file.
+func (a *app) configuredSettingValues(key string) []string {
 	if v := a.Env(envName(key)); v != "" {
 		if !multiValueSettings[key] {
 			return []string{v}

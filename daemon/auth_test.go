@@ -327,11 +327,11 @@ func TestStrictJSON(t *testing.T) {
 		}
 	}
 	for kind, want := range map[string]int{
-		"text/plain":                        400,
-		"application/x-www-form-urlencoded": 400,
+		"text/plain":                        415,
+		"application/x-www-form-urlencoded": 415,
 		"application/json; charset=utf-8":   201,
 		"application/merge-patch+json":      201,
-		"":                                  201,
+		"":                                  415,
 	} {
 		if a := key.do("POST", assessments, `{"name": "x"}`, "Content-Type", kind); a.status != want {
 			t.Errorf("the type %q: %d %s", kind, a.status, a.text)

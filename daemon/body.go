@@ -54,14 +54,12 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	case err != nil:
 		return nil, api.Invalid("", "the request body ended early").WithCause(err)
 	}
-	if len(bytes.TrimSpace(body)) == 0 {
+	if len(body) == 0 {
 		return body, nil
 	}
-	if kind := r.Header.Get("Content-Type"); kind != "" {
-		kind, _, err := mime.ParseMediaType(kind)
-		if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
-			return nil, api.Invalid("Content-Type", "send JSON, with Content-Type: application/json")
-		}
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
+		return nil, api.UnsupportedMediaType("send JSON, with Content-Type: application/json")
 	}
 	return body, validateJSON(body)
 }

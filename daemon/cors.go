@@ -58,26 +58,52 @@ func (s *Server) handleCORS(next http.Handler) http.Handler {
 	})
 }
 
-// checkCSRF refuses a change that a foreign page makes with the browser's cookie: Origin or
-// Sec-Fetch-Site must show that the request comes from this service's own pages or an allowed
-// origin.
-func (s *Server) checkCSRF(r *http.Request) error {
+// checkOrigin refuses a change that a browser sends from a foreign page: Origin and Sec-Fetch-Site, if
+// present, must show that the request comes from this service's own pages or an allowed origin. This
+// covers requests without a cookie as well, because one can start a session, in the browser of a person
+// who didn't ask for it.
+func (s *Server) checkOrigin(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		own := err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host) &&
-			(u.Scheme == "https" || !s.isHTTPS(r)) // an http page may have been forged on the network
-		if own || slices.Contains(s.origins, strings.ToLower(origin)) {
-			return nil
-		}
-		return api.Forbidden("a session can't be used from pages of %s", origin)
-	}
-	if r.Header.Get("Sec-Fetch-Site") == "same-origin" {
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case origin != "" && slices.Contains(s.origins, strings.ToLower(origin)), site == "same-origin":
 		return nil
+	case (site == "" || site == "none") && (origin == "" || s.isOwnOrigin(r, origin)):
+		return nil
+	case origin == "" || origin == "null":
+		origin = "another site"
 	}
-	return api.Forbidden(
-		"a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key",
-	)
+	return api.Forbidden("pages of %s may not make changes here; the operator can allow them with --web-origin", origin)
+}
+
+// isOwnOrigin reports whether an origin is that of the request's own address.
+func (s *Server) isOwnOrigin(r *http.Request, origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && u.User == nil && strings.EqualFold(u.Host, r.Host) &&
+		(u.Scheme == "https" || !s.isHTTPS(r)) // an http page may have been forged on the network
+}
+
+// checkCSRF refuses a change made with a session's cookie from a foreign page. As the browser sends the
+// cookie unasked, the page must be known.
+func (s *Server) checkCSRF(r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
+		r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
+		return api.Forbidden(
+			"a change made with a session cookie needs the header Origin (or Sec-Fetch-Site) of an allowed page; programs use an API key",
+		)
+	}
+	return s.checkOrigin(r)
+}
+
+// rejectForeignPages refuses changes from foreign pages to what is not an operation.
+func (s *Server) rejectForeignPages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.checkOrigin(r); err != nil {
+			s.writeError(w, r, api.AsError(err))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

@@ -2,8 +2,8 @@
 // each operation and runs every request through one chain of checks that are
 // derived from the operation's declaration.
 //
-//	trace ID → log, count and recover → body deadline → well-formed headers, path and query → CORS →
-//	routing → credential → rate limit → CSRF → tenant and membership →
+//	trace ID → log, count and recover → body deadline → served host → well-formed headers, path and query →
+//	CORS → routing → credential → rate limit → origin → tenant and membership →
 //	permission → body limit and strict JSON → idempotency → decode and validate →
 //	engine → encode
 //

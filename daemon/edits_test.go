@@ -132,7 +132,7 @@ func TestUnchangedScopeStaysApproved(t *testing.T) {
 	}
 	for want, body := range map[string]object{
 		"a scope needs a title":                                               {"title": " "},
-		"a title must be a single line":                                       {"title": "a\u001bb"},
+		"title: names must be a single line":                                  {"title": "a\u001bb"},
 		"blank entries are not allowed":                                       {"systems": []string{"ERP", "\u200b"}},
 		"an entry must not contain control characters other than line breaks": {"exclusions": []string{"a\u202eb"}},
 		"the list has 100000 entries": {"locations": strings.Split(

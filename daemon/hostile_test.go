@@ -171,6 +171,7 @@ func TestUploadRechecksAuthorization(t *testing.T) {
 	}{
 		"banned": {func(_ testCaller, user string) {
 			req := httptest.NewRequest("POST", "/api/v1/admin/users/"+user+"/ban", strings.NewReader(`{"reason":"left"}`))
+			req.Header.Set("Content-Type", "application/json")
 			rec := httptest.NewRecorder()
 			if w.local.ServeHTTP(rec, req); rec.Code != 200 {
 				t.Fatal(rec.Body)
@@ -283,14 +284,14 @@ func TestHTTPOriginUnderTLS(t *testing.T) {
 	}
 }
 
-// TestControlCharactersInNames checks that names must be a single line without control characters
-// in every body.
-func TestControlCharactersInNames(t *testing.T) {
+// TestHiddenCharactersInNames checks that names must be a single line without control characters and
+// without invisible ones, in every body.
+func TestHiddenCharactersInNames(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	key, _ := w.createOrganization("Acme", "ada@acme.example")
-	id := key.must("POST", assessments, map[string]string{"name": "Ångström \u200fשל\u200f 👩\u200d💻"}).str("id")
+	id := key.must("POST", assessments, map[string]string{"name": "Ångström של 👩\u200d💻 می\u200cخواهم"}).str("id")
 	alert := map[string]any{"metric": "organization_overdue_poam_items", "operator": ">", "threshold": 1}
-	for _, name := range []string{"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b"} {
+	for _, name := range []string{"a\x1b[31mb", "a\nb", "a\x7f", "a\u009b31m", "a\u202egpj.exe", "a\u2067b", "Ac\u200bme", "Acme\ufe0f", "Acme\u3164"} {
 		alert["name"] = name
 		for _, one := range []struct {
 			method, path string
@@ -300,6 +301,11 @@ func TestControlCharactersInNames(t *testing.T) {
 			{"PATCH", assessments + "/" + id, map[string]string{"name": name}},
 			{"POST", "/api/v1/api-keys", map[string]any{"name": name, "scopes": []string{"assessment:read"}}},
 			{"POST", "/api/v1/observability/alerts", alert},
+			{"POST", "/api/v1/organizations/" + key.org + "/members/invite", map[string]string{"email": name + "@acme.example", "role": "viewer"}},
+			{"POST", api.AcceptLink.Path, map[string]string{"token": "x", "name": name, "password": goodPassword}},
+			{"PUT", "/api/v1/tenants/" + key.org, map[string]string{"name": name}},
+			{"PATCH", "/api/v1/poam/items/x", map[string]any{"milestones": []any{map[string]string{"title": name, "due_date": "2027-01-29"}}}},
+			{"POST", "/api/v1/sync/join", map[string]string{"assessment_id": "x", "name": name}},
 		} {
 			if a := key.do(
 				one.method,

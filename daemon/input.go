@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/scf-service/service/api"
 )
@@ -32,7 +33,6 @@ type inputReader struct {
 	validated        bool // whether the body is validated against the schema
 	bodyOptional     bool
 	defaults         []defaultValue
-	nameFields       []nameField
 	notNullable      []string          // fields that an update cannot set to null
 	enumChoices      map[string]string // the allowed values of enumerated body fields, for messages
 	changeableFields string            // the fields that an update can change, for messages
@@ -55,37 +55,51 @@ type defaultValue struct {
 	value reflect.Value
 }
 
-// nameField is a body field that holds a name.
-type nameField struct {
-	path  []string
-	field []int
+// nameKeys are the fields that hold a name, besides those that end with _name or _email.
+var nameKeys = []string{"name", "email", "title", "label", "machine", "account"}
+
+// checkNames reports the names below v that contain what can't be seen.
+func checkNames(v reflect.Value, path []string, report func(path []string, name string, err error)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			checkNames(v.Elem(), path, report)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if v.Type().Elem().Kind() != reflect.Uint8 {
+				checkNames(v.Index(i), append(slices.Clone(path), strconv.Itoa(i)), report)
+			}
+		}
+	case reflect.Struct:
+		for _, f := range reflect.VisibleFields(v.Type()) {
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.Anonymous || key == "" || key == "-" {
+				continue
+			}
+			field, at := v.FieldByIndex(f.Index), append(slices.Clone(path), key)
+			if isOptType(field.Type()) {
+				field = field.Field(1)
+			}
+			if text := reflect.Indirect(field); text.Kind() != reflect.String {
+				checkNames(field, at, report)
+			} else if isNameKey(key) {
+				if err := api.CheckName(key, text.String()); err != nil {
+					report(at, text.String(), err)
+				}
+			}
+		}
+	}
 }
 
-// findNameFields returns the fields of t named "name", including those in nested structs.
-func findNameFields(t reflect.Type, path []string, index []int) (out []nameField) {
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous || key == "" {
-			continue
-		}
-		at, field := append(slices.Clone(path), key), append(slices.Clone(index), f.Index...)
-		switch {
-		case key == "name" && (f.Type.Kind() == reflect.String || f.Type == reflect.TypeFor[*string]()):
-			out = append(out, nameField{at, field})
-		case f.Type.Kind() == reflect.Struct:
-			out = append(out, findNameFields(f.Type, at, field)...)
-		}
-	}
-	return out
+func isNameKey(key string) bool {
+	return slices.Contains(nameKeys, key) || strings.HasSuffix(key, "_name") || strings.HasSuffix(key, "_email")
 }
 
 // newInputReader reads the tags of op.In and adds the schemas of its fields to schemas. It panics for
 // types that cannot be parameters.
 func newInputReader(schemas huma.Registry, op *api.Operation) *inputReader {
-	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody == 0}
+	in := &inputReader{schemas: schemas, queryParams: map[string]bool{}, validated: op.MaxBody <= api.MaxValidatedBody}
 	t := op.In
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous || (len(f.Index) > 1 && t.Field(f.Index[0]).Name == "Body") {
@@ -156,17 +170,24 @@ func (in *inputReader) declareBody(op *api.Operation, f reflect.StructField) {
 	in.bodyField, in.bodyOptional = f.Index, f.Type.Kind() == reflect.Pointer
 	in.schema = huma.SchemaFromField(in.schemas, f, hint)
 	in.schema.PrecomputeMessages()
-	if f.Type.Kind() != reflect.Struct {
+	t := f.Type
+	if in.bodyOptional {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
 		return
 	}
-	in.nameFields = findNameFields(f.Type, []string{"body"}, f.Index)
-	// Creating a record treats null as absent. In an update, null would be ambiguous.
-	if op.Method == http.MethodPatch || f.Type == reflect.TypeFor[api.ScopeBody]() {
-		for _, b := range reflect.VisibleFields(f.Type) {
-			if key, _, _ := strings.Cut(b.Tag.Get("json"), ","); key != "" && !isOptType(b.Type) {
-				in.notNullable = append(in.notNullable, key)
-			}
+	// Creating a record treats null as absent. In an update, null would be ambiguous, and a hash of null
+	// is a caller's mistake: without the hash, whatever is current would be decided on.
+	update := op.Method == http.MethodPatch || t == reflect.TypeFor[api.ScopeBody]()
+	for _, b := range reflect.VisibleFields(t) {
+		key, _, _ := strings.Cut(b.Tag.Get("json"), ",")
+		if update && key != "" && !isOptType(b.Type) || strings.HasSuffix(key, "_sha256") {
+			in.notNullable = append(in.notNullable, key)
 		}
+	}
+	if in.bodyOptional {
+		return
 	}
 	for _, b := range reflect.VisibleFields(f.Type) {
 		if text, ok := b.Tag.Lookup("default"); ok {
@@ -200,6 +221,10 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 	}
 	for _, p := range in.params {
 		text := p.textFrom(r, query)
+		if text == "" && p.isGivenEmpty(r, query) {
+			problems.Add(at(p.in, p.name), "", "can't be empty; omit it instead")
+			continue
+		}
 		if text == "" {
 			text = p.defaultText
 		}
@@ -272,23 +297,41 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 		}
 		return nil
 	}
-	before := len(problems.Errors)
-	var parsed any
-	if in.validated {
-		if err := json.Unmarshal(body, &parsed); err != nil {
-			return api.Invalid("", "%v", err)
-		}
-		huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, problems)
-		fields, _ := parsed.(map[string]any)
-		for _, name := range in.notNullable {
-			if v, given := fields[name]; given && v == nil {
-				problems.Add(at("body", name), nil, "can't be null; omit it to leave it unchanged")
-			}
+	into := v.FieldByIndex(in.bodyField).Addr().Interface()
+	decode := in.decodeValidated
+	if !in.validated {
+		decode = decodeStrictly
+	}
+	if err := decode(body, into, at, problems); err != nil {
+		return err
+	}
+	checkNames(v.FieldByIndex(in.bodyField), []string{"body"}, func(path []string, name string, err error) {
+		problems.Add(at(path...), name, err.Error())
+	})
+	for _, d := range in.defaults {
+		if f := v.FieldByIndex(d.field); f.IsZero() {
+			f.Set(d.value)
 		}
 	}
-	into := v.FieldByIndex(in.bodyField).Addr().Interface()
+	return nil
+}
+
+// decodeValidated decodes a body and validates it against its schema.
+func (in *inputReader) decodeValidated(body []byte, into any, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
+	before := len(problems.Errors)
+	var parsed any
+	if err := json.Unmarshal(body, &parsed); err != nil {
+		return api.Invalid("", "%v", err)
+	}
+	huma.Validate(in.schemas, in.schema, at("body"), huma.ModeWriteToServer, parsed, problems)
+	fields, _ := parsed.(map[string]any)
+	for _, name := range in.notNullable {
+		if v, given := fields[name]; given && v == nil {
+			problems.Add(at("body", name), nil, "can't be null; omit the field instead")
+		}
+	}
 	err := json.Unmarshal(body, into)
-	if typeErr, is := errors.AsType[*json.UnmarshalTypeError](err); is && in.validated && len(problems.Errors) == before {
+	if typeErr, is := errors.AsType[*json.UnmarshalTypeError](err); is && len(problems.Errors) == before {
 		if normalized, marshalErr := json.Marshal(parsed); marshalErr == nil && json.Unmarshal(normalized, into) == nil { // 3.0 and 1e1 are integers
 			err = nil
 		} else {
@@ -301,22 +344,21 @@ func (in *inputReader) decodeBody(body []byte, v reflect.Value, at func(...strin
 	if err != nil && len(problems.Errors) == before {
 		problems.Errors = append(problems.Errors, &huma.ErrorDetail{Location: "body", Message: err.Error()})
 	}
-	for _, n := range in.nameFields {
-		f := v.FieldByIndex(n.field)
-		if f.Kind() == reflect.Pointer {
-			if f.IsNil() {
-				continue
-			}
-			f = f.Elem()
-		}
-		if strings.ContainsFunc(f.String(), api.IsUnsafeRune) {
-			problems.Add(at(n.path...), f.String(), "names must be a single line without control characters")
-		}
-	}
-	for _, d := range in.defaults {
-		if f := v.FieldByIndex(d.field); f.IsZero() {
-			f.Set(d.value)
-		}
+	return nil
+}
+
+// decodeStrictly decodes a body that is too large to be validated against a schema. Unknown fields are
+// rejected, and so are known ones in another case.
+func decodeStrictly(body []byte, into any, _ func(...string) *huma.PathBuffer, _ *huma.ValidateResult) error {
+	err := jsonv2.Unmarshal(body, into, jsonv2.RejectUnknownMembers(true))
+	var semantic *jsonv2.SemanticError
+	switch {
+	case errors.Is(err, jsonv2.ErrUnknownName) && errors.As(err, &semantic):
+		return api.Invalid(fieldPath(semantic.JSONPointer), "%s: %s", fieldPath(semantic.JSONPointer), fieldUnknown)
+	case errors.As(err, &semantic):
+		return api.Invalid(fieldPath(semantic.JSONPointer), "can't be a JSON %s", semantic.JSONKind)
+	case err != nil:
+		return api.Invalid("", "%v", err)
 	}
 	return nil
 }
@@ -346,6 +388,18 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 		}
 		return ""
 	}
+}
+
+// isGivenEmpty reports whether an ID or a condition is in the request without a value: read as absent, it
+// would select everything, or lift the condition.
+func (p *parameter) isGivenEmpty(r *http.Request, query url.Values) bool {
+	switch p.in {
+	case "query":
+		return query.Has(p.name) && strings.HasSuffix(p.name, "_id")
+	case "header":
+		return len(r.Header.Values(p.name)) > 0 && p.name == "If-Match"
+	}
+	return false
 }
 
 // setParameter sets a parameter's field and returns its value in the form used for validation.

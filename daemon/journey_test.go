@@ -18,7 +18,9 @@ import (
 // newServer serves an engine on an empty folder.
 func newServer(t *testing.T) *daemon.Server {
 	t.Helper()
-	s, err := daemon.New(daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID})
+	s, err := daemon.New(daemon.Options{
+		Engine: enginetest.New(t), Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID, Hosts: testHosts,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,6 +188,10 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 			return api.Invalid(name, "header %s appears more than once", name)
 		}
 	}
+	// Browsers send a body without a type to other sites unasked.
+	if r.ContentLength != 0 && r.Header.Get("Content-Type") == "" {
+		return api.UnsupportedMediaType("name the type of the request body in the header Content-Type, for example application/json")
+	}
 	if len(r.URL.EscapedPath()) > maxPath {
 		return api.Invalid("path", "the path exceeds %d characters", maxPath)
 	}
@@ -241,7 +245,10 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	x := requestContextFrom(ctx)
 	x.caller = api.Caller{TraceID: x.traceID, Address: s.clientAddress(r)}
 	if op.Access == api.Public {
-		return s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate)
+		if err := s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate); err != nil {
+			return err
+		}
+		return s.checkOrigin(r)
 	}
 	principal, err := s.engine.Identity.Authenticate(ctx, requestCredential(r))
 	if err != nil {

@@ -212,7 +212,7 @@ func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Regist
 			Content:     ok.Content,
 		}
 	}
-	for status, codes := range groupByStatus(possibleErrorCodes(op)) {
+	for status, codes := range errorCodesByStatus(op) {
 		o.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + errorResponseName(codes)}
 	}
 	return nil
@@ -274,9 +274,13 @@ func possibleErrorCodes(op *api.Operation) []api.ErrorCode {
 // gatedOperations are the operations that can require a user's decision.
 var gatedOperations = []string{api.Transition.ID, api.StartLifecycle.ID, api.StartWorkflow.ID, api.ResumeWorkflow.ID, api.SignalWorkflow.ID}
 
-func groupByStatus(codes []api.ErrorCode) map[int][]api.ErrorCode {
-	out := map[int][]api.ErrorCode{}
-	for _, c := range codes {
+// errorCodesByStatus returns the possible error codes of an operation by status.
+func errorCodesByStatus(op *api.Operation) map[int][]api.ErrorCode {
+	out := map[int][]api.ErrorCode{http.StatusMisdirectedRequest: {api.CodeForbidden}}
+	if op.Method != http.MethodGet {
+		out[http.StatusUnsupportedMediaType] = []api.ErrorCode{api.CodeValidation}
+	}
+	for _, c := range possibleErrorCodes(op) {
 		out[c.HTTPStatus()] = append(out[c.HTTPStatus()], c)
 	}
 	for _, codes := range out {
@@ -303,7 +307,7 @@ func errorResponseName(codes []api.ErrorCode) string {
 func errorResponses() map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, op := range api.Operations() {
-		for status, codes := range groupByStatus(possibleErrorCodes(op)) {
+		for status, codes := range errorCodesByStatus(op) {
 			name := errorResponseName(codes)
 			if out[name] != nil {
 				continue

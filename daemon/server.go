@@ -25,6 +25,12 @@ type Options struct {
 	NewID  func() string
 	// PublicURL is the service's public address, if it differs from the listener's.
 	PublicURL string
+	// Hosts are the hosts under which the service may be called over the network, besides that of
+	// PublicURL, localhost and the address that the caller connected to.
+	Hosts []string
+	// IsCertified reports whether the server's TLS certificate is for a host, which is then served too;
+	// nil means without TLS.
+	IsCertified func(host string) bool
 	// Origins are the web origins, besides its own, whose pages may call the service.
 	Origins []string
 	// Proxies are the networks of reverse proxies whose X-Forwarded-* headers are trusted.
@@ -46,6 +52,7 @@ type Server struct {
 	metrics *metrics
 	tracer  *tracing.Tracer
 
+	hosts     hostFilter
 	publicURL string
 	origins   []string
 	proxies   []netip.Prefix
@@ -62,7 +69,7 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, log: o.Logger, clock: o.Clock, newID: o.NewID,
 		mux: chi.NewMux(), boundOperations: map[string]bool{},
 		limiter: newRateLimiter(o.Clock, o.RateLimits),
-		metrics: newMetrics(o.Engine), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
+		metrics: newMetrics(o.Engine), hosts: newHostFilter(o), publicURL: o.PublicURL, proxies: o.Proxies, tracer: o.Tracer,
 	}
 	for _, address := range append(slices.Clone(o.Origins), o.PublicURL) {
 		if address == "" {
@@ -74,7 +81,7 @@ func New(o Options) (*Server, error) {
 		}
 		s.origins = append(s.origins, origin)
 	}
-	s.mux.Use(s.assignTraceID, s.logAndRecover, s.limitBodyTime, s.rejectMalformed, s.handleCORS, middleware.GetHead)
+	s.mux.Use(s.assignTraceID, s.logAndRecover, s.limitBodyTime, s.rejectUnknownHost, s.rejectMalformed, s.handleCORS, middleware.GetHead)
 	s.mux.NotFound(s.serveUnknownRoute)
 	s.mux.MethodNotAllowed(s.serveUnknownRoute)
 	s.bindOperations()
@@ -88,7 +95,7 @@ func New(o Options) (*Server, error) {
 		http.Redirect(w, r, web.DocsPath, http.StatusTemporaryRedirect)
 	})
 	s.mux.Get("/metrics", s.serveMetrics)
-	web.RegisterPages(s.mux, web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
+	web.RegisterPages(s.mux.With(s.rejectForeignPages), web.Options{Logger: o.Logger, Unsubscribe: o.Engine.Mail.Unsubscribe})
 	o.Engine.SetProcessMetrics(s.metrics.toAPIMetrics)
 	return s, s.checkAllBound()
 }

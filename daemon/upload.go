@@ -75,7 +75,7 @@ func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in 
 	r.Body = arriving
 	form, err := r.MultipartReader()
 	if err != nil {
-		return nil, nil, "", api.Invalid("file", "send the file as multipart/form-data, in a part named \"file\"")
+		return nil, nil, "", api.UnsupportedMediaType("send the file as multipart/form-data, in a part named \"file\"")
 	}
 	v := reflect.New(t).Elem()
 	setPathFields(v, r)

@@ -38,6 +38,7 @@ type testServer struct {
 func newTestServer(t testing.TB, o daemon.Options, change ...func(*engine.Options)) *testServer {
 	t.Helper()
 	change = append(change, func(e *engine.Options) { e.Tracer = o.Tracer })
+	o.Hosts = append(o.Hosts, testHosts...)
 	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.Logger(), enginetest.NewID
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -62,6 +63,9 @@ type testCaller struct {
 }
 
 const origin = "http://service.example"
+
+// testHosts are the hosts that tests call the server by: that of origin, and httptest's own.
+var testHosts = []string{"service.example", "example.com"}
 
 // reply is a response, decoded if it is JSON.
 type reply struct {

@@ -34,12 +34,16 @@ func serve(method, target string) *httptest.ResponseRecorder {
 // A page loads files of this service only, contains no inline script or style, and its policy tells
 // browsers to enforce that.
 func TestPages(t *testing.T) {
+	// The form of the page to unsubscribe is sent with its origin.
+	policies := map[string]string{
+		"/link": "no-referrer", "/approval": "no-referrer", web.DocsPath: "no-referrer", "/unsubscribe": "same-origin",
+	}
 	contentTypes := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 	for path, loads := range map[string]int{"/link": 2, "/approval": 2, web.DocsPath: 2, "/unsubscribe": 1} {
 		page := serve("GET", path)
 		body, policy := page.Body.String(), page.Header().Get("Content-Security-Policy")
 		if page.Code != http.StatusOK || page.Header().Get("Content-Type") != "text/html; charset=utf-8" ||
-			page.Header().Get("Referrer-Policy") != "no-referrer" {
+			page.Header().Get("Referrer-Policy") != policies[path] {
 			t.Errorf("GET %s: %d %v", path, page.Code, page.Header())
 		}
 		for _, want := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action '"} {

@@ -63,6 +63,13 @@ func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, er
 	return c.keyPair, nil
 }
 
+// isForHost reports whether the certificate is for a host name or address.
+func (c *certificate) isForHost(host string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.keyPair.Leaf.VerifyHostname(host) == nil
+}
+
 // reload reads the files now, whether they appear changed or not.
 func (c *certificate) reload() {
 	c.mu.Lock()

@@ -28,7 +28,10 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	local := &localTransport{dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL}}
+	local := &localTransport{
+		dir: dir, log: newCommandLogger(target.FullScreen), embedder: embedderConfig{target.Embedder, target.EmbedderURL},
+		allowShared: target.AllowSharedData,
+	}
 	if err := local.openOrConnect(ctx); err != nil {
 		return nil, nil, err
 	}

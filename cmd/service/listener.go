@@ -139,6 +139,17 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
+// listenHosts returns the hosts of the addresses given to listen on. Those given by number and those opened
+// by systemd are recognized by their connections.
+func listenHosts(addresses []string) (out []string) {
+	for _, a := range addresses {
+		if host, _, err := net.SplitHostPort(a); err == nil && host != "" && !strings.HasPrefix(a, "unix:") {
+			out = append(out, host)
+		}
+	}
+	return out
+}
+
 // areAllLoopback reports whether only this machine can reach the endpoints.
 func areAllLoopback(endpoints []endpoint) bool {
 	return !slices.ContainsFunc(endpoints, func(e endpoint) bool { return !e.loopback })

@@ -26,6 +26,8 @@ type localTransport struct {
 	log *slog.Logger
 	// embedder is used if this process opens the folder.
 	embedder embedderConfig
+	// allowShared is true if the folder may be one that other users can change.
+	allowShared bool
 
 	mu    sync.Mutex
 	owner *folderOwner // nil while another process has the folder open
@@ -65,6 +67,11 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 	for {
 		if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", socket); err == nil {
 			return conn, nil, nil
+		}
+		if !l.allowShared {
+			if err := checkNotShared(l.dir); err != nil {
+				return nil, nil, err
+			}
 		}
 		err := store.ErrLocked
 		if giveBack, ok := acquireOpenLock(l.dir); ok {

@@ -37,6 +37,11 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	if err := checkNoDaemonServes(ctx, dir); err != nil {
 		return err
 	}
+	if !o.AllowSharedData {
+		if err := checkNotShared(dir); err != nil {
+			return err
+		}
+	}
 	// Address errors are reported before the folder is opened.
 	var cert *certificate
 	if o.TLSCert != "" {
@@ -56,7 +61,13 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 		}
 		defer figures.Close()
 	}
-	web := daemon.Options{PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits}
+	web := daemon.Options{
+		PublicURL: o.PublicURL, Origins: o.WebOrigins, Proxies: o.TrustedProxies, RateLimits: o.RateLimits,
+		Hosts: append(listenHosts(o.Listen), o.AllowedHosts...),
+	}
+	if cert != nil {
+		web.IsCertified = cert.isForHost
+	}
 	if areAllLoopback(endpoints) {
 		web.Origins = append(web.Origins, developmentOrigins...)
 	}

@@ -21,8 +21,8 @@ func validateOwner(name *string) error {
 	switch {
 	case name == nil || *name == "":
 		return nil
-	case strings.ContainsFunc(*name, api.IsUnsafeRune):
-		return api.Invalid("owner", "an owner must be a name or role on a single line without control characters")
+	case api.CheckName("owner", *name) != nil:
+		return api.CheckName("owner", *name)
 	case api.IsBlank(*name):
 		return api.Invalid("owner", "an owner can't be blank; leave it empty for none")
 	case utf8.RuneCountInString(*name) > maxOwnerLength:

@@ -87,12 +87,7 @@ func (s *Service) Upload(ctx context.Context, by api.Caller, in *api.UploadDocum
 // or a path.
 func cleanFilename(name string) string {
 	name = filepath.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "�"), "\\", "/"))
-	name = strings.Map(func(r rune) rune {
-		if api.IsUnsafeRune(r) {
-			return -1
-		}
-		return r
-	}, name)
+	name = api.RemoveHidden(name)
 	if name == "." || name == "/" || name == ".." {
 		return ""
 	}

@@ -70,12 +70,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 // cleanPath returns a path within a folder, with slashes, without characters that could affect a
 // terminal or elements that lead elsewhere. It is only compared and displayed.
 func cleanPath(p string) string {
-	p = strings.Map(func(r rune) rune {
-		if api.IsUnsafeRune(r) {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
+	p = api.RemoveHidden(strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\\", "/"))
 	parts := slices.DeleteFunc(strings.Split(p, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
 	if p = path.Join(parts...); len(p) > maxPathLength {
 		p = strings.ToValidUTF8(p[len(p)-maxPathLength:], "")

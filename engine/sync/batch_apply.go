@@ -136,6 +136,9 @@ func (r *batchApplier) applyAssessment(tx *store.Tx, t *table, l *changeLine) er
 		if next.Name == "" || len(next.Name) > 200 || len(next.Description) > 10_000 {
 			return api.Invalid("name", "an assessment needs a name of at most 200 bytes and a description of at most 10,000")
 		}
+		if err := api.CheckName("name", next.Name); err != nil {
+			return err
+		}
 		if next.DueDate != nil {
 			if _, err := next.DueDate.Time(); err != nil {
 				return api.Invalid("due_date", "%v", err)
@@ -166,7 +169,7 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 	if err := merge.FillRecord(f, &a); err != nil {
 		return err
 	}
-	if a.Name == "" || len(a.Name) > 200 || len(a.Description) > 10_000 || slices.Contains(a.FrameworkIDs, "") {
+	if a.Name == "" || len(a.Name) > 200 || api.CheckName("name", a.Name) != nil || len(a.Description) > 10_000 || slices.Contains(a.FrameworkIDs, "") {
 		return api.Invalid("file", "the assessment has no valid name or description, or uses a framework missing from the catalog here")
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1

@@ -321,6 +321,9 @@ func (s *Snapshot) checkCustomFramework(f *api.CustomFrameworkBody) error {
 	if strings.TrimSpace(f.Name) == "" {
 		return &CustomError{place, "a framework needs a name"}
 	}
+	if err := api.CheckName("name", f.Name); err != nil {
+		return &CustomError{place, err.Error()}
+	}
 	if n := len(f.Requirements); n == 0 || n > maxCustomRequirements {
 		return &CustomError{place, fmt.Sprintf("it has %d requirements; 1 to %d are allowed", n, maxCustomRequirements)}
 	}
@@ -358,6 +361,8 @@ func checkCustomControl(k *api.CustomControlBody) error {
 		return &CustomError{place, "a code must consist of capital letters and digits, a hyphen and a number, such as YARD-01"}
 	case strings.TrimSpace(k.Title) == "", strings.TrimSpace(k.Description) == "":
 		return &CustomError{place, "a control needs a title and a description"}
+	case api.CheckName("title", k.Title) != nil:
+		return &CustomError{place, api.CheckName("title", k.Title).Error()}
 	case k.Weight != nil && (*k.Weight < 1 || *k.Weight > 10):
 		return &CustomError{place, fmt.Sprintf("the weight %d is not between 1 and 10", *k.Weight)}
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"filippo.io/age"
 
@@ -71,7 +70,7 @@ func ParseKey(text string) (*Key, error) {
 	if k.verifyKey = k.Sign; len(k.verifyKey) != ed25519.PublicKeySize {
 		return nil, wrong("its signing key has %d bytes", len(k.Sign))
 	}
-	if k.Organization == "" || k.Name == "" || len(k.Name) > 300 || strings.ContainsFunc(k.Name+k.Organization, unicode.IsControl) {
+	if k.Organization == "" || k.Name == "" || len(k.Name) > 300 || api.CheckName("name", k.Name+k.Organization) != nil {
 		return nil, wrong("its owner is missing or invalid")
 	}
 	return k, nil

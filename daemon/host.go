@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// hostFilter decides under which hosts the service may be called. Without it, a page whose name is
+// made to resolve to this server (DNS rebinding) would be a page of the same origin.
+type hostFilter struct {
+	names map[string]bool
+	// isCertified reports whether the server's certificate is for a host; nil without TLS.
+	isCertified func(host string) bool
+}
+
+func newHostFilter(o Options) hostFilter {
+	f := hostFilter{names: map[string]bool{"localhost": true}, isCertified: o.IsCertified}
+	for _, h := range o.Hosts {
+		f.names[normalizeHost(h)] = true
+	}
+	if u, err := url.Parse(o.PublicURL); err == nil && u.Host != "" {
+		f.names[normalizeHost(u.Host)] = true
+	}
+	return f
+}
+
+// normalizeHost returns a host without port, brackets, trailing dot and capital letters; an address in its
+// usual form.
+func normalizeHost(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return normalizeAddr(a).String()
+	}
+	return host
+}
+
+func normalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
+// serves reports whether the host that a request names is served. An address that the caller connected to
+// is: a name can't be made to resolve to it and still be sent as an address.
+func (f hostFilter) serves(r *http.Request) bool {
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local != nil && local.Network() == "unix" {
+		return true // browsers can't connect to it
+	}
+	host := normalizeHost(r.Host)
+	if f.names[host] || (f.isCertified != nil && f.isCertified(host)) {
+		return true
+	}
+	named, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	tcp, ok := local.(*net.TCPAddr)
+	return named.IsLoopback() || (ok && normalizeAddr(tcp.AddrPort().Addr()) == named)
+}
+
+// anyHostPaths are for load balancers and monitoring, which use the address that they find.
+var anyHostPaths = []string{"/health", "/metrics", api.GetHealth.Path}
+
+// rejectUnknownHost refuses requests for hosts that are not served. The local socket and the in-memory
+// transport serve every host.
+func (s *Server) rejectUnknownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocalRequest(r.Context()) && !slices.Contains(anyHostPaths, r.URL.Path) && !s.hosts.serves(r) {
+			s.writeError(w, r, api.Misdirected(
+				"the host %q is not served here; its operator can allow it with --public-url (SERVICE_PUBLIC_URL) or --allowed-host "+
+					"(SERVICE_ALLOWED_HOST)", r.Host[:min(len(r.Host), 255)]))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
