@@ -175,6 +175,9 @@ type Caller struct {
 	Local   bool
 	TraceID string
 	Address string
+	// DeviceToken is the unverified token of a browser that may have signed in before; set only where no
+	// credential is needed.
+	DeviceToken string
 	// AgentRunID is the agent run acting for the caller; empty if the user acts directly. An agent
 	// never decides.
 	AgentRunID string

@@ -196,6 +196,7 @@ const (
 	IdempotencyHeader    = "Idempotency-Key"
 	IdempotencyReplayed  = "Idempotent-Replayed"
 	SessionCookie        = "service-native-auth.session_token"
+	DeviceCookie         = "service-native-auth.known_device"
 	APIKeyPrefix         = "service_live_"
 	RateLimitHeader      = "RateLimit-Limit"
 	RateRemainingHeader  = "RateLimit-Remaining"

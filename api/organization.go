@@ -59,9 +59,9 @@ type Dashboard struct {
 // Member is a user's membership in an organization.
 type Member struct {
 	TenantRecord
-	UserID string `json:"user_id"`
+	UserID string `json:"user_id" doc:"Empty until the invitation is accepted."`
 	Email  string `json:"email"`
-	Name   string `json:"name"`
+	Name   string `json:"name" doc:"Empty until the invitation is accepted."`
 	Role   Role   `json:"role"`
 	Status string `json:"status" enum:"invited,active,suspended"`
 }

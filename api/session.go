@@ -25,6 +25,10 @@ type SignedInUser struct {
 	Session Session `json:"session"`
 	// Token is the secret of a newly created session; it is sent only in the cookie.
 	Token string `json:"-"`
+	// DeviceToken shows at later sign-ins that this browser has signed in before; it is sent only in its
+	// own cookie. Empty if it does not change.
+	DeviceToken     string    `json:"-"`
+	DeviceExpiresAt time.Time `json:"-"`
 }
 
 // SessionStarted returns the cookie's value and expiry for a newly created session.
@@ -46,7 +50,7 @@ type AcceptLinkInput struct {
 	Body struct {
 		Token    string `json:"token" minLength:"1" maxLength:"200"`
 		Name     string `json:"name,omitempty" maxLength:"200" doc:"Display name, for new users."`
-		Password string `json:"password,omitempty" maxLength:"128" doc:"12 to 128 characters; required if you have none yet or set a new one."`
+		Password string `json:"password,omitempty" maxLength:"128" doc:"A new one of 12 to 128 characters, or on an invitation that of your account if you have one."`
 	}
 }
 
@@ -63,7 +67,7 @@ type Link struct {
 	Email         string    `json:"email"`
 	Organization  *string   `json:"organization" doc:"Name of the inviting organization."`
 	Role          *Role     `json:"role"`
-	NeedsPassword bool      `json:"needs_password"`
+	NeedsPassword bool      `json:"needs_password" doc:"Always true: a new password, or on an invitation that of the account if there is one."`
 	ExpiresAt     time.Time `json:"expires_at"`
 }
 

@@ -307,22 +307,21 @@ func (a *app) acceptOneTimeLink(ctx context.Context, token string, o loginOption
 	if err != nil {
 		return err
 	}
-	prompt, purpose := "password: ", "a new password for "+link.Email
+	purpose := "a new password for " + link.Email
 	if link.Purpose == "invite" {
 		purpose = fmt.Sprintf("invitation for %s to %s, as %s", link.Email, orEmpty(link.Organization), orEmpty(link.Role))
 	}
 	a.progress.Notice("%s; valid until %s", purpose, formatTime(link.ExpiresAt))
-	if link.NeedsPassword {
-		prompt = "new password, at least 12 characters: "
-	} else {
-		a.progress.Notice("%s has an account already; sign in with its password", link.Email)
+	prompt := "new password, at least 12 characters: "
+	if link.Purpose == "invite" {
+		prompt = "password of your account here, or a new one of at least 12 characters: "
 	}
 	in := &api.AcceptLinkInput{}
 	in.Body.Token, in.Body.Name = token, o.fullName
 	if in.Body.Password, err = a.readPassword(ctx, o.passwordStdin, prompt); err != nil {
 		return err
 	}
-	if link.NeedsPassword && !o.passwordStdin {
+	if !o.passwordStdin {
 		if err := a.confirmPassword(ctx, in.Body.Password); err != nil {
 			return err
 		}

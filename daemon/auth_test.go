@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/daemon"
+	"github.com/scf-service/service/engine"
 )
 
 const assessments = "/api/v1/assessments"
@@ -383,6 +385,41 @@ func TestUnsupportedAuthSchemes(t *testing.T) {
 	me := key.must("GET", api.GetMe.Path, nil)
 	if me.str("actor", "type") != "api_key" || me.str("organization_id") != key.org || me.str("user", "email") != "ada@acme.example" {
 		t.Errorf("a key is %s", me.text)
+	}
+}
+
+// TestKnownBrowser checks the cookie of a browser that has signed in, and that it gets in while a stranger
+// on its network guesses.
+func TestKnownBrowser(t *testing.T) {
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	w := newTestServer(t, daemon.Options{PublicURL: "https://service.example", Clock: clock}, func(o *engine.Options) { o.Clock = clock })
+	w.createOrganization("Acme", "ada@acme.example")
+	right := map[string]string{"email": "ada@acme.example", "password": goodPassword}
+	signedIn := testCaller{w: w}.must("POST", api.SignIn.Path, right)
+	var device *http.Cookie
+	for _, c := range (&http.Response{Header: signedIn.header}).Cookies() {
+		if c.Name == api.DeviceCookie {
+			device = c
+		}
+	}
+	if device == nil || !device.HttpOnly || !device.Secure || device.SameSite != http.SameSiteStrictMode || device.Path != "/api/auth" ||
+		!device.Expires.Equal(now.Add(90*24*time.Hour)) || strings.Contains(signedIn.text, device.Value) {
+		t.Fatalf("%+v", device)
+	}
+	for range 6 {
+		testCaller{w: w}.do("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": "not this one at all"})
+	}
+	if a := (testCaller{w: w}).do("POST", api.SignIn.Path, right); a.status != 429 {
+		t.Errorf("an unknown browser: %d %s", a.status, a.text)
+	}
+	known := device.Name + "=" + device.Value
+	if a := (testCaller{w: w}).do("POST", api.SignIn.Path, right, "Cookie", known); a.status != 200 {
+		t.Errorf("the known browser: %d %s", a.status, a.text)
+	}
+	// The cookie is no credential.
+	if a := (testCaller{w: w}).do("GET", api.GetMe.Path, nil, "Cookie", known+"; "+api.SessionCookie+"="+device.Value); a.status != 401 {
+		t.Errorf("the cookie as a session: %d %s", a.status, a.text)
 	}
 }
 

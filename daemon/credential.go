@@ -83,7 +83,17 @@ func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 			s.setSessionCookie(x.w, x.r, token, ends)
 		}
 	}
+	if user, ok := out.(*api.SignedInUser); ok && user.DeviceToken != "" {
+		x := requestContextFrom(ctx)
+		http.SetCookie(x.w, &http.Cookie{
+			Name: api.DeviceCookie, Value: user.DeviceToken, Path: authPath, Expires: user.DeviceExpiresAt, HttpOnly: true,
+			SameSite: http.SameSiteStrictMode, Secure: s.isHTTPS(x.r),
+		})
+	}
 }
+
+// authPath is the prefix of the operations that read the device cookie.
+const authPath = "/api/auth"
 
 // resendCookieIfRenewed sends the cookie again if the session was extended.
 func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p identity.Principal) {

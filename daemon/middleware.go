@@ -245,6 +245,9 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	x := requestContextFrom(ctx)
 	x.caller = api.Caller{TraceID: x.traceID, Address: s.clientAddress(r)}
 	if op.Access == api.Public {
+		if c, err := r.Cookie(api.DeviceCookie); err == nil {
+			x.caller.DeviceToken = c.Value
+		}
 		if err := s.limiter.countAndLimitRequest(ctx, w, identity.NetworkKey(x.caller.Address), op.Rate); err != nil {
 			return err
 		}

@@ -26,13 +26,13 @@ func (r *tour) people() {
 	r.expectError(api.UpdateTenant.Operation, "", `{"name": "Beta", "slug": "Not A Slug"}`, api.CodeValidation)
 
 	member := r.call(api.InviteMember.Operation, "", `{"email": "ben@acme.example", "role": "member"}`)
-	r.path["memberId"], r.path["userId"] = member["id"].(string), member["user_id"].(string)
+	r.path["memberId"] = member["id"].(string)
 	r.call(api.ListMembers.Operation, "?role=member&status=invited&q=ben", "")
 	r.call(api.UpdateMember.Operation, "", `{"role": "viewer"}`)
 	r.expectError(api.InviteMember.Operation, "", `{"email": "no address", "role": "member"}`, api.CodeValidation)
 	r.call(api.RemoveMember.Operation, "", "")
 	r.expectError(api.UpdateMember.Operation, "", `{"role": "viewer"}`, api.CodeNotFound)
-	r.call(api.ListUsers.Operation, "?q=ben", "")
+	r.path["userId"] = r.call(api.ListUsers.Operation, "?q=ben", "")["data"].([]any)[0].(map[string]any)["id"].(string)
 	r.call(api.BanUser.Operation, "", `{"reason": "The account was shared."}`)
 	r.call(api.UnbanUser.Operation, "", "")
 	r.call(api.CreatePasswordLink.Operation, "", "")
@@ -116,13 +116,14 @@ func (r *tour) sessions() {
 	browser.call(api.GetLink.Operation, "", `{"token": "`+token+`"}`)
 	browser.expectError(api.GetLink.Operation, "", `{"token": "none"}`, api.CodeUnauthorized)
 	browser.expectError(api.AcceptLink.Operation, "", `{"token": "`+token+`", "password": "short"}`, api.CodeValidation)
-	browser.call(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
+	accepted := browser.call(api.AcceptLink.Operation, "", `{"token": "`+token+`", "name": "Cleo", "password": "`+goodPassword+`"}`)
+	user := accepted.at("user")["id"].(string)
 	r.saveID(
 		"delegationId",
 		r.call(
 			api.CreateDelegation.Operation,
 			"",
-			`{"delegate_id": "`+invited["user_id"].(string)+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(
+			`{"delegate_id": "`+user+`", "gates": ["poam"], "expires_at": "`+time.Now().UTC().AddDate(
 				0,
 				0,
 				7,
@@ -132,7 +133,7 @@ func (r *tour) sessions() {
 		),
 	)
 	r.call(api.GetDelegation.Operation, "", "")
-	r.call(api.ListDelegations.Operation, "?status=active&delegate_id="+invited["user_id"].(string), "")
+	r.call(api.ListDelegations.Operation, "?status=active&delegate_id="+user, "")
 	r.call(api.RevokeDelegation.Operation, "", "")
 	browser.expectError(api.SignIn.Operation, "", `{"email": "cleo@acme.example", "password": "wrong"}`, api.CodeUnauthorized)
 	signed := browser.send(

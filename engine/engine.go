@@ -130,7 +130,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.Audit = audit.New(o.DB)
 	e.Identity = identity.New(identity.Options{
-		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, WeakHashes: o.WeakHashes,
+		DB: o.DB, Clock: o.Clock, LocalName: o.LocalName, LocalEmail: o.LocalEmail, Box: o.Box, WeakHashes: o.WeakHashes,
 		// Identity can't import mail, so invitations are connected here.
 		SendInvitation: func(tx *store.Tx, by caller, email string, role api.Role, path string, expires time.Time) (bool, error) {
 			return e.Mail.QueueInvitation(tx, by, email, role, path, expires)

@@ -34,12 +34,13 @@ func addMember(t *testing.T, e *engine.Engine, by api.Caller, email string, role
 	}
 	accept := &api.AcceptLinkInput{}
 	accept.Body.Token, accept.Body.Password = m.InviteToken, "four words make one"
-	if _, err := e.Identity.AcceptLink(t.Context(), api.Caller{}, accept); err != nil {
+	joined, err := e.Identity.AcceptLink(t.Context(), api.Caller{}, accept)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return api.Caller{
-		Actor:          api.Actor{Type: api.ActorUser, ID: m.UserID, Name: email},
-		UserID:         m.UserID,
+		Actor:          api.Actor{Type: api.ActorUser, ID: joined.User.ID, Name: email},
+		UserID:         joined.User.ID,
 		OrganizationID: by.OrganizationID,
 		Role:           role,
 		Delegate:       true,

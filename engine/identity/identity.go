@@ -5,6 +5,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/secretbox"
 	"github.com/scf-service/service/store"
 )
 
@@ -25,6 +27,8 @@ type Options struct {
 	// SendInvitation queues the email of an invitation in the invitation's transaction and reports
 	// whether it did; nil means that no email is sent.
 	SendInvitation func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
+	// Box authenticates the tokens of browsers that have signed in before; nil means that none is known.
+	Box *secretbox.Box
 	// WeakHashes hashes passwords at the lowest cost. It protects nothing and is for tests only.
 	WeakHashes bool
 }
@@ -36,6 +40,7 @@ type Service struct {
 	localName, localEmail string
 	passwords             *passwordHasher
 	throttle              *throttle
+	box                   *secretbox.Box
 	sendInvitation        func(tx *store.Tx, by api.Caller, email string, role api.Role, path string, expires time.Time) (bool, error)
 	keyCache              *store.Cache[cachedKey]
 	sessionCache          *store.Cache[store.Session]
@@ -59,6 +64,7 @@ func New(o Options) *Service {
 		sendInvitation: o.SendInvitation,
 		passwords:      newPasswordHasher(o.WeakHashes),
 		throttle:       newThrottle(o.Clock),
+		box:            cmp.Or(o.Box, secretbox.New(nil)),
 		lastRecorded:   map[string]time.Time{},
 		keyCache:       store.NewCache[cachedKey](o.DB, maxCached, store.KeySecrets, store.APIKeys),
 		sessionCache:   store.NewCache[store.Session](o.DB, maxCached, store.Sessions),

@@ -66,22 +66,13 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 
 // GetLink returns the purpose of a link without using it.
 func (s *Service) GetLink(ctx context.Context, _ api.Caller, in *api.LinkInput) (*api.Link, error) {
-	return s.describeLink(ctx, in.Body.Token)
-}
-
-func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, error) {
-	out := &api.Link{}
+	out := &api.Link{NeedsPassword: true}
 	err := s.db.View(ctx, func(tx *store.Tx) error {
-		l, user, err := lookUpLink(tx, token)
+		l, user, err := lookUpLink(tx, in.Body.Token)
 		if err != nil {
 			return err
 		}
 		out.Purpose, out.Email, out.ExpiresAt = l.Purpose, user.Email, l.ExpiresAt
-		hasPassword, err := store.Passwords.Has(tx, user.ID)
-		if err != nil {
-			return err
-		}
-		out.NeedsPassword = l.Purpose == purposePassword || !hasPassword
 		if l.Purpose != purposeInvite {
 			return nil
 		}
@@ -99,30 +90,39 @@ func (s *Service) describeLink(ctx context.Context, token string) (*api.Link, er
 // AcceptLink uses a link and starts a session. A user with a password keeps it on an invitation:
 // the link alone does not let a stranger change it.
 func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptLinkInput) (*api.SignedInUser, error) {
-	// Links have no account to protect, so attempts are throttled per network only.
-	tries := "links from " + NetworkKey(by.Address)
-	if err := s.throttle.refuseIfTooSoon(tries, by.Address); err != nil {
+	tries := guesser{account: "links", address: by.Address} // links have no account to protect
+	if err := s.throttle.refuseIfTooSoon(tries); err != nil {
 		return nil, err
 	}
-	what, err := s.describeLink(ctx, in.Body.Token)
+	var link store.OneTimeLink
+	var user api.User
+	var password store.Password
+	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+		if link, user, err = lookUpLink(tx, in.Body.Token); err != nil {
+			return err
+		}
+		password, err = store.Passwords.Get(tx, user.ID)
+		_, err = foundFromError(err)
+		return err
+	})
 	if err != nil {
 		if api.IsCode(err, api.CodeUnauthorized) {
-			s.throttle.recordFailure(tries, by.Address)
+			s.throttle.recordFailure(tries)
 		}
+		return nil, err
+	}
+	// The rules for new passwords come first: what doesn't fulfill them shows nothing about an account.
+	if err := validatePassword("password", in.Body.Password); err != nil {
 		return nil, err
 	}
 	hash := ""
-	switch {
-	case what.NeedsPassword:
-		if hash, err = s.passwords.validateAndHash(ctx, "password", in.Body.Password); err != nil {
-			return nil, err
-		}
-	case in.Body.Password != "":
-		if err := s.checkPassword(ctx, what.Email, in.Body.Password, by); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, api.Invalid("password", "you already have an account here: enter its password, so that nobody else can accept in your name")
+	if link.Purpose == purposePassword || password.Hash == "" {
+		hash, err = s.passwords.validateAndHash(ctx, "password", in.Body.Password)
+	} else {
+		err = s.checkPassword(ctx, user, password.Hash, in.Body.Password, by)
+	}
+	if err != nil {
+		return nil, err
 	}
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
@@ -161,7 +161,11 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		out.Session = toAPISession(session)
 		return store.Sessions.Update(tx, &session)
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	s.addDeviceToken(out)
+	return out, nil
 }
 
 // activateMembership turns an invitation into a membership.
@@ -186,25 +190,11 @@ func activateMembership(tx *store.Tx, l store.OneTimeLink, by api.Caller) error 
 }
 
 // checkPassword checks the password of a user who has one.
-func (s *Service) checkPassword(ctx context.Context, email, password string, by api.Caller) error {
-	var have store.Password
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		user, err := userByEmail(tx, email)
-		if err != nil {
-			return err
-		}
-		have, err = store.Passwords.Get(tx, user.ID)
-		return err
-	})
-	if err != nil {
+func (s *Service) checkPassword(ctx context.Context, user api.User, hash, password string, by api.Caller) error {
+	from := guesser{account: user.Email, address: by.Address, device: s.knownDevice(by.DeviceToken, user.ID)}
+	right, err := s.verifyPassword(ctx, from, password, hash)
+	if err != nil || right {
 		return err
 	}
-	right, err := s.verifyPassword(ctx, email, by, password, have.Hash)
-	if err != nil {
-		return err
-	}
-	if !right {
-		return api.Unauthorized("wrong password")
-	}
-	return nil
+	return api.Unauthorized("wrong password: if you have an account here, enter its password, so that nobody else can accept in your name")
 }

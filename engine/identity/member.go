@@ -9,11 +9,17 @@ import (
 	"github.com/scf-service/service/store"
 )
 
+// toMember returns a membership with its user. Until an invitation is accepted, it shows nothing but the
+// email address it was sent to, so that it doesn't reveal whether that person has an account.
 func toMember(m store.Membership, u api.User) api.Member {
-	return api.Member{TenantRecord: api.TenantRecord{
+	out := api.Member{TenantRecord: api.TenantRecord{
 		Record:         api.Record{ID: m.ID, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt},
 		OrganizationID: m.OrganizationID,
-	}, UserID: u.ID, Email: u.Email, Name: u.Name, Role: m.Role, Status: m.Status}
+	}, Email: u.Email, Role: m.Role, Status: m.Status}
+	if m.Status != statusInvited {
+		out.UserID, out.Name = u.ID, u.Name
+	}
+	return out
 }
 
 // listMembers returns an organization's members by email address.
@@ -59,7 +65,8 @@ func checkRoleChange(by api.Caller, roles ...api.Role) error {
 }
 
 // InviteMember creates an invited membership and a single-use link to accept it. Inviting a user
-// again who has not accepted yet creates a new link.
+// again who has not accepted yet creates a new link. Whether the person has an account changes nothing;
+// one who is banned can't use the link.
 func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.InviteMemberInput) (*api.NewMember, error) {
 	if err := checkRoleChange(by, in.Body.Role); err != nil {
 		return nil, err
@@ -70,9 +77,6 @@ func (s *Service) InviteMember(ctx context.Context, by api.Caller, in *api.Invit
 		u, _, err := findOrCreateUser(tx, email, "")
 		if err != nil {
 			return err
-		}
-		if u.Status == statusBanned {
-			return api.Conflict("%s is banned from this service", email)
 		}
 		m, err := store.Memberships.Get(tx, u.ID, by.OrganizationID)
 		isMember, err := foundFromError(err)

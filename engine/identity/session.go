@@ -30,7 +30,8 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 	if user.Status != statusActive {
 		password.Hash = "" // no password matches
 	}
-	right, err := s.verifyPassword(ctx, email, by, in.Body.Password, password.Hash)
+	from := guesser{account: email, address: by.Address, device: s.knownDevice(by.DeviceToken, user.ID)}
+	right, err := s.verifyPassword(ctx, from, in.Body.Password, password.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -40,23 +41,29 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 		}
 		return nil, api.Unauthorized("wrong email address or password")
 	}
-	s.throttle.clearAccountFailures(email)
 	var out *api.SignedInUser
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		out, err = s.startSession(tx, user.ID, by)
 		return err
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	s.addDeviceToken(out)
+	return out, nil
 }
 
-// verifyPassword compares a password with an account's hash, throttled after failures of the
-// account and of the caller's network.
-func (s *Service) verifyPassword(ctx context.Context, account string, by api.Caller, password, hash string) (bool, error) {
-	slow := func() error { return s.throttle.refuseIfTooSoon(account, by.Address) }
+// verifyPassword compares a password with an account's hash, throttled after failures of the guesser.
+func (s *Service) verifyPassword(ctx context.Context, from guesser, password, hash string) (bool, error) {
+	slow := func() error { return s.throttle.refuseIfTooSoon(from) }
 	if err := slow(); err != nil { // before waiting for a hashing slot
 		return false, err
 	}
-	return s.passwords.compare(ctx, password, hash, slow, func() { s.throttle.recordFailure(account, by.Address) })
+	right, err := s.passwords.compare(ctx, password, hash, slow, func() { s.throttle.recordFailure(from) })
+	if right {
+		s.throttle.clearFailures(from)
+	}
+	return right, err
 }
 
 // auditFailedSignIn writes a failed sign-in to the chains of the user's organizations.
@@ -241,7 +248,8 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 	if err != nil {
 		return nil, err
 	}
-	right, err := s.verifyPassword(ctx, user.Email, by, in.Body.Current, old.Hash)
+	from := guesser{account: user.Email, address: by.Address, device: "with session " + by.SessionID}
+	right, err := s.verifyPassword(ctx, from, in.Body.Current, old.Hash)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// throttle slows down failing sign-ins, per account and per address. It is kept in memory: it
+// throttle slows down wrong guesses. Failures are counted per pair of account and network, and less
+// strictly per network, so that a stranger can't lock an account's owner out. It is kept in memory: it
 // limits a rate, and a restart takes longer than a wait.
 type throttle struct {
 	clock func() time.Time
@@ -25,54 +26,94 @@ type failures struct {
 const (
 	// failureTTL is how long after the last failure the count is reset.
 	failureTTL = 15 * time.Minute
-	// freeAccountTries and freeAddressTries are the failures allowed without a wait; many users may
-	// share one address.
-	freeAccountTries, freeAddressTries = 5, 20
-	maxWait                            = time.Minute
 	// maxEntries is the maximum number of entries in memory; the oldest are evicted.
 	maxEntries = 100_000
 )
+
+// guessLimit is what failures are counted by, how many are free of a wait, and the longest wait.
+type guessLimit struct {
+	key     string
+	free    int
+	maxWait time.Duration
+}
+
+// guesser is who guesses the secret of an account. device identifies a signed-in browser, or one that has
+// signed in to this account before; it is empty for others.
+type guesser struct{ account, address, device string }
+
+// limits returns the limits of an attempt. A known device has its own, whatever others do.
+func (g guesser) limits() []guessLimit {
+	if g.device != "" {
+		return []guessLimit{{"device " + g.device, 5, time.Minute}}
+	}
+	network := guessNetwork(g.address)
+	return []guessLimit{{network + " for " + g.account, 5, time.Minute}, {network, 20, 15 * time.Second}} // many users may share a network
+}
+
+// guessNetwork returns the network of an address that one person is likely to have more of: a /24 of
+// IPv4, a /56 of IPv6.
+func guessNetwork(address string) string { return networkOf(address, 24, 56) }
+
+// NetworkKey returns the part of an address that one customer of a provider has, for counting: an
+// address, or a /64 of IPv6.
+func NetworkKey(address string) string { return networkOf(address, 32, 64) }
+
+func networkOf(address string, bits4, bits6 int) string {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return "address " + address
+	}
+	a = a.Unmap().WithZone("")
+	bits := bits4
+	if a.Is6() {
+		bits = bits6
+	}
+	p, _ := a.Prefix(bits) // the number of bits fits the kind of address
+	return "network " + p.String()
+}
 
 func newThrottle(clock func() time.Time) *throttle {
 	return &throttle{clock: clock, tries: map[string]*failures{}}
 }
 
 // refuseIfTooSoon refuses an attempt that comes too soon after failures.
-func (t *throttle) refuseIfTooSoon(account, address string) error {
+func (t *throttle) refuseIfTooSoon(g guesser) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.clock()
-	wait := max(t.remainingWait(now, "a "+account, freeAccountTries), t.remainingWait(now, "i "+NetworkKey(address), freeAddressTries))
+	wait := time.Duration(0)
+	for _, l := range g.limits() {
+		wait = max(wait, t.remainingWait(t.clock(), l))
+	}
 	if wait <= 0 {
 		return nil
 	}
 	return api.RateLimited(int((wait + time.Second - 1) / time.Second))
 }
 
-func (t *throttle) remainingWait(now time.Time, key string, freeTries int) time.Duration {
-	f := t.tries[key]
-	if f == nil || f.count < freeTries || now.Sub(f.last) > failureTTL {
+func (t *throttle) remainingWait(now time.Time, l guessLimit) time.Duration {
+	f := t.tries[l.key]
+	if f == nil || f.count < l.free || now.Sub(f.last) > failureTTL {
 		return 0
 	}
-	pause := maxWait
-	if over := f.count - freeTries; over < 6 {
-		pause = min(maxWait, time.Second<<over)
+	pause := l.maxWait
+	if over := f.count - l.free; over < 6 {
+		pause = min(l.maxWait, time.Second<<over)
 	}
 	return pause - now.Sub(f.last)
 }
 
-func (t *throttle) recordFailure(account, address string) {
+func (t *throttle) recordFailure(g guesser) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock()
 	if len(t.tries) >= maxEntries {
 		t.evict(now)
 	}
-	for _, name := range []string{"a " + account, "i " + NetworkKey(address)} {
-		f := t.tries[name]
+	for _, l := range g.limits() {
+		f := t.tries[l.key]
 		if f == nil || now.Sub(f.last) > failureTTL {
 			f = &failures{}
-			t.tries[name] = f
+			t.tries[l.key] = f
 		}
 		f.count++
 		f.last = now
@@ -91,23 +132,10 @@ func (t *throttle) evict(now time.Time) {
 	}
 }
 
-func (t *throttle) clearAccountFailures(account string) {
+// clearFailures forgets the failures of a guesser who was right. Those of the network remain: others
+// share it.
+func (t *throttle) clearFailures(g guesser) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.tries, "a "+account)
-}
-
-// NetworkKey returns the part of an address that one customer of a provider has, for counting: an
-// address, or a /64 of IPv6.
-func NetworkKey(address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil {
-		return "address " + address
-	}
-	if a = a.Unmap().WithZone(""); a.Is6() {
-		if p, err := a.Prefix(64); err == nil {
-			return "network " + p.String()
-		}
-	}
-	return "address " + a.String()
+	delete(t.tries, g.limits()[0].key)
 }

@@ -64,13 +64,17 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 	return &u, err
 }
 
-// forEachOrganization calls visit for each organization that a user is a member of.
+// forEachOrganization calls visit for each organization that a user is a member of. Those that only invited
+// the user learn nothing.
 func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(here api.Caller) error) error {
 	places, err := listMemberships(tx, userID)
 	if err != nil {
 		return err
 	}
 	for _, m := range places {
+		if m.Status == statusInvited {
+			continue
+		}
 		by.OrganizationID = m.OrganizationID
 		if err := visit(by); err != nil {
 			return err

@@ -90,7 +90,7 @@ engine/catalog/starter → engine/catalog/scf api
 engine/catalog/workbook → engine/catalog/scf api internal/lazyregexp
 engine/catalog/strm → engine/catalog/scf api internal/lazyregexp
 engine/catalog/scf → api internal/lazyregexp internal/editdistance
-engine/identity   → engine/audit store api internal/lazyregexp
+engine/identity   → engine/audit store api internal/secretbox internal/lazyregexp
 engine/idempotency → store api
 engine/audit      → store api
 

@@ -54,13 +54,11 @@
       heading("Set a new password", "For " + link.email + ". This single-use link expires " + until + ". You will be signed out everywhere else.");
     }
     at("email").value = link.email;
-    at("naming").hidden = !invited || !link.needs_password;
-    at("repeating").hidden = !link.needs_password;
-    at("password").autocomplete = link.needs_password ? "new-password" : "current-password";
-    at("password-label").textContent = link.needs_password ? "New password" : "Your password";
-    at("password-hint").textContent = link.needs_password
-      ? "At least " + minPasswordLength + " characters; four random words are easy to remember."
-      : "You already have an account. Enter its password to confirm that it is you.";
+    at("naming").hidden = !invited;
+    at("password").autocomplete = invited ? "current-password" : "new-password";
+    at("password-label").textContent = invited ? "Password" : "New password";
+    at("password-hint").textContent = (invited ? "If you have an account here, enter its password. Otherwise choose one: at least " : "At least ") +
+      minPasswordLength + " characters; four random words are easy to remember.";
     at("send").textContent = invited ? "Join" : "Set the password";
     at("form").hidden = false;
   };
@@ -68,14 +66,11 @@
   const send = async (event) => {
     event.preventDefault();
     const password = at("password").value;
-    if (link.needs_password && [...password].length < minPasswordLength) {
+    if ([...password].length < minPasswordLength) {
       return complain("The password must have at least " + minPasswordLength + " characters.", "password");
     }
-    if (link.needs_password && password !== at("again").value) {
+    if (password !== at("again").value) {
       return complain("The passwords don't match.", "again", "password");
-    }
-    if (!password) {
-      return complain("Enter a password.", "password");
     }
     complain("");
     at("send").disabled = true;

@@ -1,0 +1,54 @@
+package identity
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/scf-service/service/api"
+)
+
+// deviceLifetime is how long after its last sign-in a browser is known.
+const deviceLifetime = 90 * 24 * time.Hour
+
+// devicePurpose separates device tokens from everything else that the same key encrypts.
+const devicePurpose = "known-device"
+
+// addDeviceToken adds a token by which the browser of a new session is recognized. If no key is available,
+// there is no token, and the browser is counted like any other. The key authenticates the token; rotating
+// the key and deleting the old one makes all tokens invalid.
+func (s *Service) addDeviceToken(u *api.SignedInUser) {
+	expires := s.clock().Add(deviceLifetime)
+	id := hashSecret(u.Token)[:16] // unique, and reveals nothing of the session
+	text := strings.Join([]string{devicePurpose, u.User.ID, id, strconv.FormatInt(expires.Unix(), 10)}, " ")
+	if sealed, err := s.box.Seal([]byte(text)); err == nil {
+		u.DeviceToken, u.DeviceExpiresAt = base64.RawURLEncoding.EncodeToString(sealed), expires
+	}
+}
+
+// knownDevice returns the ID of the browser that a token was given to, or "" if the token was not given
+// for this account or has expired. It decrypts even if there is no such account, so that the time it
+// takes doesn't show that.
+func (s *Service) knownDevice(token, userID string) string {
+	if token == "" {
+		return ""
+	}
+	sealed, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return ""
+	}
+	text, err := s.box.Open(sealed)
+	if err != nil {
+		return ""
+	}
+	parts := strings.Split(string(text), " ")
+	if len(parts) != 4 || parts[0] != devicePurpose || parts[1] != userID || userID == "" {
+		return ""
+	}
+	expires, err := strconv.ParseInt(parts[3], 10, 64)
+	if err != nil || s.clock().Unix() >= expires {
+		return ""
+	}
+	return parts[2]
+}
