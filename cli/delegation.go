@@ -19,6 +19,12 @@ func formatDelegates(p *api.Approval) (out []string) {
 	return out
 }
 
+// isMemberID reports whether ref is the ID of a membership or of its user, who has none until the
+// invitation is accepted.
+func isMemberID(m *api.Member, ref string) bool {
+	return m.ID == ref || m.UserID != "" && m.UserID == ref
+}
+
 // findPerson returns the member with an email address, a unique name or an id.
 func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	all, err := a.listMembers(ctx, api.OrgMembersInput{}, listFlags{})
@@ -28,7 +34,7 @@ func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	var found []*api.Member
 	for i := range all.Data {
 		m := &all.Data[i]
-		if m.ID == ref || m.UserID == ref || strings.EqualFold(m.Email, ref) {
+		if isMemberID(m, ref) || strings.EqualFold(m.Email, ref) {
 			return m, nil
 		}
 		if m.Name != "" && strings.EqualFold(m.Name, ref) {
@@ -82,6 +88,9 @@ assessment, or with --all-assessments, of every assessment. The delegation ends 
 			who, err := a.findPerson(cmd.Context(), args[0])
 			if err != nil {
 				return err
+			}
+			if who.UserID == "" {
+				return runtimeError("%s has not accepted the invitation yet; name an active member", who.Email)
 			}
 			in.Body.DelegateID = who.UserID
 			return callAndPrint(cmd.Context(), a, api.CreateDelegation, in, func(p *print.Page, made *api.Delegation) {

@@ -133,10 +133,10 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 	var named []*api.Member
 	for i := range all.Data {
 		m := &all.Data[i]
-		if m.ID == ref || m.UserID == ref || strings.EqualFold(m.Email, ref) {
+		if isMemberID(m, ref) || strings.EqualFold(m.Email, ref) {
 			return api.MemberInput{OrgInput: org, MemberID: m.ID}, m, nil
 		}
-		if strings.EqualFold(m.Name, ref) {
+		if m.Name != "" && strings.EqualFold(m.Name, ref) {
 			named = append(named, m)
 		}
 	}
