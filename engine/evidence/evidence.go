@@ -77,7 +77,7 @@ type Service struct {
 
 // New returns a service; call Start to begin reading documents.
 func New(o Options) (*Service, error) {
-	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir, OCR: o.OCR})
+	reader, err := parse.New(parse.Options{CacheDir: o.CacheDir, OCR: o.OCR, Clock: o.Clock})
 	if err != nil {
 		return nil, err
 	}

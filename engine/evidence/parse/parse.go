@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ type Options struct {
 	// OCR recognizes text in images; if nil, images can't be read.
 	OCR      document.OCR
 	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
+	// Clock measures how long a document waited for memory, for its TimeLimit; if nil, that isn't added.
+	Clock func() time.Time
 }
 
 func (o Options) withDefaults() Options {
@@ -51,8 +54,9 @@ func (o Options) withDefaults() Options {
 
 // Reader reads documents. It is safe for concurrent use.
 type Reader struct {
-	opt  Options
-	pdfs *pdf.Reader
+	opt   Options
+	pdfs  *pdf.Reader
+	heavy chan struct{} // has room for the one document that may use much memory
 }
 
 // New returns a Reader. Nothing is started until a PDF is read.
@@ -61,7 +65,9 @@ func New(opt Options) (*Reader, error) {
 		return nil, errors.New("parse: a limit is negative; leave it zero for the default")
 	}
 	opt = opt.withDefaults()
-	return &Reader{opt: opt, pdfs: pdf.New(pdf.Options{MaxPages: opt.MaxPages, CacheDir: opt.CacheDir})}, nil
+	return &Reader{
+		opt: opt, pdfs: pdf.New(pdf.Options{MaxPages: opt.MaxPages, CacheDir: opt.CacheDir}), heavy: make(chan struct{}, 1),
+	}, nil
 }
 
 // Close releases the PDF reader. Running reads of PDFs fail.
@@ -82,41 +88,39 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	if size < 0 || size > r.opt.MaxBytes {
 		return nil, document.NewError(document.ErrTooLarge, "", "%d bytes, the limit is %d", size, r.opt.MaxBytes)
 	}
-	allowed := r.opt.Timeout
-	limited, cancel := context.WithTimeout(ctx, allowed)
-	defer cancel()
-	var moreTime func()
-	if r.opt.OCR != nil && r.opt.OCRTimeout > allowed {
-		// The time limit is extended at the first image, so that documents without images can't use
-		// it.
-		limited, cancel = context.WithCancel(ctx)
-		defer cancel()
-		timer := time.AfterFunc(allowed, cancel)
-		defer timer.Stop()
-		moreTime = sync.OnceFunc(func() {
-			if timer.Stop() {
-				allowed = r.opt.OCRTimeout
-				timer.Reset(allowed)
-			}
-		})
-	}
-	b := document.NewBuilder(limited, document.Options{
-		MaxText: r.opt.MaxText, MaxBytes: r.opt.MaxBytes, OCR: r.opt.OCR, ExtendDeadline: moreTime,
+	limit := newTimeLimit(ctx, r.opt.Timeout, r.opt.Clock)
+	defer limit.stop()
+	var isHeavy bool
+	defer func() {
+		if isHeavy {
+			debug.FreeOSMemory()
+			<-r.heavy
+		}
+	}()
+	b := document.NewBuilder(limit.ctx, document.Options{
+		MaxText: r.opt.MaxText, MaxBytes: r.opt.MaxBytes, OCR: r.opt.OCR,
+		// Documents without images can't use the time for OCR.
+		ExtendDeadline: sync.OnceFunc(func() { limit.extend(r.opt.OCRTimeout) }),
+		BeginHeavy: sync.OnceValue(func() error {
+			err := limit.waitFor(r.heavy)
+			isHeavy = err == nil
+			return err
+		}),
 		ReadDocument: func(b *document.Builder, name string, content []byte) error {
 			return r.readInto(b, name, bytes.NewReader(content), int64(len(content)))
 		},
 	})
 	if err = r.readInto(b, name, content, size); err == nil {
 		doc = facts.Complete(b, name)
-		doc.TimeLimit = allowed
+		doc.TimeLimit = limit.allowed + limit.waited
 	}
 	if err != nil {
 		// A library may wrap the context's error; the context decides what ended the read.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if limited.Err() != nil {
-			return nil, document.NewError(document.ErrTimeout, "", "stopped after %s", allowed)
+		if limit.ctx.Err() != nil {
+			return nil, document.NewError(document.ErrTimeout, "", "stopped after %s", limit.allowed)
 		}
 		return nil, err
 	}
@@ -130,6 +134,11 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		return err
 	}
 	b.Doc.MIME = format.mime
+	if format != formatPDF { // whose reader knows how much memory it uses
+		if err := b.ReserveMemory(size); err != nil {
+			return err
+		}
+	}
 	if w := extensionWarning(name, format); w != "" {
 		b.Warn("%s", w)
 	}

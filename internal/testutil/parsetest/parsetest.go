@@ -54,11 +54,7 @@ func Read(t testing.TB, name string, raw []byte) *document.Document {
 // ReadError returns the error of reading a document.
 func ReadError(t testing.TB, opt parse.Options, name string, raw []byte) error {
 	t.Helper()
-	r := shared()
-	if opt != (parse.Options{}) {
-		r = New(t, opt)
-	}
-	_, err := r.Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
+	_, err := New(t, opt).Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 	return err
 }
 

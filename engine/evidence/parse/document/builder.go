@@ -13,9 +13,17 @@ import (
 const (
 	MaxBlockBytes   = 16 << 10 // of one block; longer text is cut at a space
 	MaxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
-	// MaxBlocks is the maximum number of paragraphs, rows and other blocks: tiny ones take far more memory than
-	// their text.
-	MaxBlocks = 1_000_000
+
+	// LightMemory is how many bytes a document may use while others are read.
+	LightMemory = 128 << 20
+	// lightContent is how many bytes of content can be read with LightMemory in any format.
+	lightContent = 16 << 20
+
+	// MaxBlocks is the maximum number of paragraphs, rows and other blocks of a document and the documents in it:
+	// tiny ones take far more memory than their text. A row counts once more for each cellsInBlock cells.
+	MaxBlocks    = 500_000
+	lightBlocks  = 100_000 // of them, which LightMemory has room for
+	cellsInBlock = 32
 )
 
 // Options are the limits and helpers for reading one document and the documents in it.
@@ -24,6 +32,8 @@ type Options struct {
 	MaxBytes       int64  // size of a document inside the document
 	OCR            OCR    // nil: images can't be read
 	ExtendDeadline func() // extends the time limit of the whole document for OCR; may be nil
+	// BeginHeavy waits until no other document uses much memory; it is called before this one does. It may be nil.
+	BeginHeavy func() error
 	// ReadDocument reads the content of a document inside the document.
 	ReadDocument func(b *Builder, name string, content []byte) error
 }
@@ -75,6 +85,23 @@ func (b *Builder) Context() context.Context { return b.ctx }
 // Err returns the error that stopped the reading, or nil.
 func (b *Builder) Err() error { return b.err }
 
+// BeginHeavy waits until no other document uses much memory, and claims it for this document until all of it is
+// read. Readers call it before they use more than LightMemory.
+func (b *Builder) BeginHeavy() error {
+	if b.opt.BeginHeavy == nil {
+		return nil
+	}
+	return b.opt.BeginHeavy()
+}
+
+// ReserveMemory calls BeginHeavy if a document of that many bytes, unpacked, may use much memory.
+func (b *Builder) ReserveMemory(contentBytes int64) error {
+	if contentBytes <= lightContent {
+		return nil
+	}
+	return b.BeginHeavy()
+}
+
 // Fail stops the reading with an error.
 func (b *Builder) Fail(err error) { b.err = err }
 
@@ -89,30 +116,31 @@ func (b *Builder) Warn(format string, args ...any) {
 	b.Doc.AddWarning(fmt.Sprintf(format, args...))
 }
 
-// consumeTextBudget counts n bytes of text and reports whether reading may go on.
-func (b *Builder) consumeTextBudget(n int) bool {
+// consumeBudget counts a block and reports whether reading may go on.
+func (b *Builder) consumeBudget(blk *Block) bool {
 	if b.err != nil {
 		return false
 	}
 	if b.err = b.ctx.Err(); b.err != nil {
 		return false
 	}
-	b.budget.text -= int64(n) + 1
-	b.budget.blocks--
-	switch {
-	case b.budget.text < 0:
-		b.err = b.tooMuchText()
-	case b.budget.blocks < 0:
-		b.err = NewError(ErrTooLarge, "", "it has more than %d paragraphs, rows or lines; split it into several files", MaxBlocks)
+	b.budget.text -= int64(len(blk.Text)) + 1
+	b.budget.blocks -= 1 + len(blk.Cells)/cellsInBlock
+	if b.err = b.exhaustedBudget(); b.err == nil && b.budget.blocks < MaxBlocks-lightBlocks {
+		b.err = b.BeginHeavy()
 	}
-	if b.err != nil {
-		return false
-	}
-	return true
+	return b.err == nil
 }
 
-func (b *Builder) tooMuchText() error {
-	return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
+// exhaustedBudget returns an error if the document has too much text.
+func (b *Builder) exhaustedBudget() error {
+	switch {
+	case b.budget.text < 0:
+		return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
+	case b.budget.blocks < 0:
+		return NewError(ErrTooLarge, "", "it contains more than %d paragraphs, rows and lines; split it", MaxBlocks)
+	}
+	return nil
 }
 
 // ConsumeUnpackedBudget counts n bytes of documents inside the document.
@@ -190,7 +218,7 @@ func (b *Builder) AddBlockWithPath(blk Block) {
 	} else {
 		blk.Text = CleanLine(blk.Text)
 	}
-	if blk.Text == "" || !b.consumeTextBudget(len(blk.Text)) {
+	if blk.Text == "" || !b.consumeBudget(&blk) {
 		return
 	}
 	if len(blk.Text) <= MaxBlockBytes || blk.Kind == TableRow {
@@ -253,7 +281,7 @@ func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator)
 // AddFurniture stores text that is not part of the flow.
 func (b *Builder) AddFurniture(blk Block) {
 	blk.Text = CleanLine(blk.Text)
-	if blk.Text != "" && b.consumeTextBudget(len(blk.Text)) {
+	if blk.Text != "" && b.consumeBudget(&blk) {
 		b.Doc.Furniture = append(b.Doc.Furniture, blk)
 	}
 }

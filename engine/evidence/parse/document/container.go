@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,19 +60,16 @@ func (c *Container) AddMember(label string, content []byte) error {
 	}
 	part := b.NewPart()
 	part.depth++
-	textLeft, blocksLeft := b.budget.text, b.budget.blocks
+	left := *b.budget
 	err := readMember(part, label, content)
 	if ctxErr := b.ctx.Err(); ctxErr != nil {
 		return ctxErr
 	}
 	if err != nil {
-		if errors.Is(err, ErrTooLarge) && b.budget.text < 0 {
-			return b.tooMuchText()
-		}
-		if b.budget.blocks < 0 {
+		if err := b.exhaustedBudget(); err != nil {
 			return err
 		}
-		b.budget.text, b.budget.blocks = textLeft, blocksLeft
+		b.budget.text, b.budget.blocks = left.text, left.blocks
 		c.SkipMember(label, err)
 		return nil
 	}

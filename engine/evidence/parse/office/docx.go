@@ -52,7 +52,7 @@ type docxStyle struct {
 }
 
 func ReadDocx(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenOfficeDocument(content, size)
+	z, err := zipfile.OpenOfficeDocument(b, content, size)
 	if err != nil {
 		return err
 	}

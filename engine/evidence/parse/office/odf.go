@@ -31,7 +31,7 @@ const (
 // ReadODF reads an OpenDocument text, spreadsheet or presentation. Deleted text, comments and
 // macros are skipped; formulas are not computed, their stored value is read.
 func ReadODF(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenOfficeDocument(content, size)
+	z, err := zipfile.OpenOfficeDocument(b, content, size)
 	if err != nil {
 		return err
 	}

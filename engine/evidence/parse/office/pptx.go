@@ -30,7 +30,7 @@ type pptxReader struct {
 // ReadPptx reads each slide under its title: its text, its tables row by row, the text of its
 // diagrams, and the speaker notes. Images, sounds and macros are ignored.
 func ReadPptx(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.OpenOfficeDocument(content, size)
+	z, err := zipfile.OpenOfficeDocument(b, content, size)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const (
 // ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed: the
 // stored value is read. Macros and links are ignored.
 func ReadXlsx(b *document.Builder, content io.ReaderAt, size int64) error {
-	if _, err := zipfile.OpenOfficeDocument(content, size); err != nil { // refuse bombs before excelize unpacks them
+	if _, err := zipfile.OpenOfficeDocument(b, content, size); err != nil { // refuse bombs before excelize unpacks them
 		return err
 	}
 	x, err := excelize.OpenReader(

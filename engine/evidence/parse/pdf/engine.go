@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-const pdfWorkers = 2 // documents read at once; each has its own memory
+const pdfWorkers = 2 // documents read at once; each has its own memory, and only one may use much
 
 // engine extracts the content of PDF pages: words with their positions, ruling lines, images.
 // Further processing is the same for all engines: PDFium, or unipdf in a build with that tag.
 type engine interface {
-	// open calls fn with a document that is valid until fn returns. It stops when ctx ends.
-	open(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error
+	// open calls fn with a document that is valid until fn returns. It stops when ctx ends, and calls beginHeavy
+	// before it uses much memory.
+	open(ctx context.Context, beginHeavy func() error, content io.ReaderAt, size int64, fn func(engineDocument) error) error
 	// close releases the engine when no document is open any more.
 	close() error
 }
@@ -37,6 +40,8 @@ type engineDocument interface {
 type Options struct {
 	MaxPages int    // of a document
 	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
+	// MaxMemory is how many bytes PDFium may use for a document; 0 means 512 MiB.
+	MaxMemory int
 }
 
 // Reader reads PDFs. It is safe for concurrent use.
@@ -76,16 +81,16 @@ func (r *Reader) Close() error {
 }
 
 // openDocument opens a document for the duration of fn.
-func (r *Reader) openDocument(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
+func (r *Reader) openDocument(b *document.Builder, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
 	e, err := r.acquireEngine()
 	if err != nil {
 		return err
 	}
 	defer r.open.Done()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	defer context.AfterFunc(r.closing, cancel)()
-	return e.open(ctx, content, size, fn)
+	return e.open(ctx, b.BeginHeavy, content, size, fn)
 }
 
 // acquireEngine returns the engine, which it starts if necessary; the caller must call open.Done.

@@ -271,11 +271,11 @@ func (f *flowWriter) openBlock(l *textLine, page int, text string) {
 
 // parseListItem reports whether a line begins a list item, and returns its marker and the rest.
 func parseListItem(l *textLine) (ok bool, mark, rest string) {
-	if len(l.words) < 2 || !isListMark(l.words[0].text) {
+	mark, _, hasMore := strings.Cut(l.text, " ")
+	if !hasMore || !isListMark(mark) {
 		return false, "", ""
 	}
 	// "3 years" and "A policy" are not items: a number or letter needs a dot or bracket.
-	mark = l.words[0].text
 	if r, _ := utf8.DecodeLastRuneInString(mark); unicode.IsLetter(r) || unicode.IsDigit(r) && !strings.Contains(mark, ".") {
 		return false, "", ""
 	}

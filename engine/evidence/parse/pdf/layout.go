@@ -75,6 +75,11 @@ func layoutPage(p *pageContent) *pageLayout {
 		lines = lines[n:]
 	}
 	out.items = append(out.items, orderLines(lines)...)
+	for _, it := range out.items {
+		if it.line != nil {
+			it.line.words = nil // kept for all pages, they would be most of the memory
+		}
+	}
 	return out
 }
 

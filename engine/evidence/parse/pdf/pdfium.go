@@ -1,38 +1,42 @@
 package pdf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"unsafe"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-const (
-	pdfMemoryPages = 10240 // of 64 KiB: 640 MiB a document at most
-	pdfScratch     = 4096  // bytes that results are passed through
-)
+const pdfScratch = 4096 // bytes that results are passed through
 
 // pdfiumEngine holds PDFium, compiled once. Every document gets a fresh instance without files,
 // network or environment, so that it can't affect other documents.
 type pdfiumEngine struct {
-	pool  pdfium.Pool
-	cache wazero.CompilationCache
+	pool     pdfium.Pool
+	cache    wazero.CompilationCache
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	slots    chan struct{} // one for each open document
+	memory   int           // bytes for each
 }
 
 func startPDFium(opt Options) (engine, error) {
-	e := &pdfiumEngine{}
+	e := &pdfiumEngine{slots: make(chan struct{}, pdfWorkers), memory: cmp.Or(opt.MaxMemory, defaultMaxMemory)}
 	// Calls must end with their context, or a document could occupy a core forever.
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemoryPages)
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true)
 	if opt.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(opt.CacheDir)
 		if err != nil {
@@ -42,16 +46,16 @@ func startPDFium(opt Options) (engine, error) {
 		config = config.WithCompilationCache(cache)
 	}
 	pool, err := webassembly.Init(webassembly.Config{
-		MinIdle: 0, MaxIdle: 0, MaxTotal: pdfWorkers,
 		FSConfig:      wazero.NewFSConfig(), // by default it would mount the whole disk
 		RuntimeConfig: config,
-		Stdout:        io.Discard,
-		Stderr:        io.Discard,
 	})
 	if err != nil {
 		return nil, err
 	}
 	e.pool = pool
+	if e.runtime, e.compiled, err = poolModule(pool); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
 	return e, nil
 }
 
@@ -64,20 +68,38 @@ func (e *pdfiumEngine) close() error {
 }
 
 // open opens a document in an instance of its own.
-func (e *pdfiumEngine) open(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
-	inst, err := e.pool.GetInstanceWithContext(ctx)
+func (e *pdfiumEngine) open(
+	ctx context.Context,
+	beginHeavy func() error,
+	content io.ReaderAt,
+	size int64,
+	fn func(engineDocument) error,
+) error {
+	select {
+	case e.slots <- struct{}{}:
+		defer func() { <-e.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	memory, err := newLinearMemory(e.memory, beginHeavy)
+	if err != nil {
+		return fmt.Errorf("get memory to read a PDF: %w", err)
+	}
+	defer memory.release()
+	mod, err := e.runtime.InstantiateModule(
+		experimental.WithMemoryAllocator(ctx, memory),
+		e.compiled,
+		wazero.NewModuleConfig().WithStartFunctions("_initialize").WithName(""),
+	)
 	if err != nil {
 		return fmt.Errorf("start a PDF instance: %w", err)
 	}
-	defer inst.Close() // a module that was stopped can't say goodbye; nothing to do about it
-	mod, err := wasmModule(inst)
-	if err != nil {
-		return err
-	}
-	m := &pdfiumDocument{ctx: ctx, mod: mod, mem: mod.Memory(), fns: map[string]api.Function{}}
+	defer mod.Close(context.WithoutCancel(ctx))
+	m := &pdfiumDocument{ctx: ctx, mod: mod, mem: mod.Memory(), memory: memory, fns: map[string]api.Function{}}
+	m.call("FPDF_InitLibrary")
 	m.scratch = uint32(m.call("malloc", pdfScratch))
-	if m.scratch == 0 {
-		return m.documentError("no memory")
+	if m.err != nil || m.scratch == 0 {
+		return m.documentError("")
 	}
 	if m.doc, err = m.loadDocument(content, size); err != nil {
 		return err
@@ -85,23 +107,29 @@ func (e *pdfiumEngine) open(ctx context.Context, content io.ReaderAt, size int64
 	return fn(m)
 }
 
-// wasmModule accesses the WebAssembly module of the library's instance. The library's own calls
-// can't be stopped (they run under a background context, and Kill panics on a nil pool) and need
-// some 10 allocations per character; calls on the module have neither problem.
-func wasmModule(inst pdfium.Pdfium) (api.Module, error) {
-	impl, ok := inst.(interface{ GetImplementation() interface{} })
-	if !ok {
-		return nil, errors.New("this go-pdfium hides its implementation")
+// poolModule returns the runtime of a go-pdfium pool and the compiled PDFium in it. The pool's own instances
+// can't be used: their memory is a Go slice that is copied whenever it grows, so that 512 MB become 2 GB; their
+// calls can't be stopped (they run under a background context) and need some 10 allocations per character.
+func poolModule(pool pdfium.Pool) (wazero.Runtime, wazero.CompiledModule, error) {
+	v := reflect.Indirect(reflect.ValueOf(pool))
+	runtime, ok := structField[wazero.Runtime](v, "runtime")
+	compiled, found := structField[wazero.CompiledModule](v, "compiledModule")
+	if !ok || !found {
+		return nil, nil, errors.New("this go-pdfium hides its module")
 	}
-	v := reflect.Indirect(reflect.ValueOf(impl.GetImplementation()))
-	if v.Kind() == reflect.Struct {
-		if f := v.FieldByName("Module"); f.IsValid() && f.CanInterface() {
-			if mod, ok := f.Interface().(api.Module); ok {
-				return mod, nil
-			}
-		}
+	return runtime, compiled, nil
+}
+
+// structField returns a field of a struct, exported or not.
+func structField[T any](v reflect.Value, name string) (field T, ok bool) {
+	if v.Kind() != reflect.Struct || !v.CanAddr() {
+		return field, false
 	}
-	return nil, errors.New("this go-pdfium hides its module")
+	f := v.FieldByName(name)
+	if !f.IsValid() || f.Type() != reflect.TypeFor[T]() {
+		return field, false
+	}
+	return *(*T)(unsafe.Pointer(f.UnsafeAddr())), true
 }
 
 // pdfiumDocument is one document in PDFium, whose C functions it calls. The first failure is kept; later
@@ -111,6 +139,7 @@ type pdfiumDocument struct {
 	doc     uint64
 	mod     api.Module
 	mem     api.Memory
+	memory  *linearMemory
 	fns     map[string]api.Function
 	stack   [12]uint64
 	scratch uint32
@@ -154,15 +183,23 @@ func (m *pdfiumDocument) callFn(f api.Function, args ...uint64) uint64 {
 	return m.stack[0]
 }
 
-// isStopped reports whether no later page can be read.
-func (m *pdfiumDocument) isStopped() bool { return m.err != nil || m.ctx.Err() != nil }
+// isStopped reports whether no later page can be read. PDFium goes on without what did not fit into its
+// memory, as if the page were blank; so a document that needed too much is stopped.
+func (m *pdfiumDocument) isStopped() bool {
+	return m.err != nil || m.memory.exhausted || m.ctx.Err() != nil
+}
 
-// documentError returns the context's error if it ended, else that the document is damaged.
+// documentError returns the context's error if it ended, else that the document needs too much memory or is
+// damaged. The error of a call is a trace of WebAssembly functions, which means nothing to a user.
 func (m *pdfiumDocument) documentError(place string) error {
 	if err := m.ctx.Err(); err != nil {
 		return err
 	}
-	return &document.Error{Kind: document.ErrDamaged, Place: place, Cause: m.err}
+	if m.memory.exhausted {
+		return document.NewError(document.ErrTooLarge, place, "it needs more memory than a PDF may use (%d MB); "+
+			"print it to a new PDF or split it, and add that", len(m.memory.mapped)>>20)
+	}
+	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process it; print it to a new PDF and add that")
 }
 
 func (m *pdfiumDocument) readFloat(at uint32) float64 {
@@ -192,16 +229,13 @@ func (m *pdfiumDocument) loadDocument(content io.ReaderAt, size int64) (doc uint
 	at := uint32(m.call("malloc", uint64(size)))
 	buf, ok := m.mem.Read(at, uint32(size))
 	if m.err != nil || at == 0 || !ok {
-		if err := m.ctx.Err(); err != nil {
-			return 0, err
-		}
-		return 0, document.NewError(document.ErrTooLarge, "", "a PDF of %d bytes does not fit the memory allowed to it", size)
+		return 0, m.documentError("")
 	}
 	if _, err := io.ReadFull(io.NewSectionReader(content, 0, size), buf); err != nil {
 		return 0, fmt.Errorf("read the file: %w", err)
 	}
 	doc = m.call("FPDF_LoadMemDocument64", uint64(at), uint64(size), 0)
-	if m.err != nil {
+	if m.isStopped() {
 		return 0, m.documentError("")
 	}
 	if doc == 0 {

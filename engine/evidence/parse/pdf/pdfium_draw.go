@@ -48,7 +48,7 @@ func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 
 // pageError returns the error that stopped the module, or else that the page is damaged.
 func (m *pdfiumDocument) pageError(n int, detail string) error {
-	if m.err != nil {
+	if m.isStopped() {
 		return m.documentError(formatPage(n))
 	}
 	return &document.Error{Kind: document.ErrDamaged, Place: formatPage(n), Detail: detail, Cause: errors.New("PDFium returned no image")}

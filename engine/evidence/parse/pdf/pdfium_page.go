@@ -29,7 +29,7 @@ func (m *pdfiumDocument) readPage(n int) (*pageContent, error) {
 	}
 	r.readObjects()
 	m.call("FPDF_ClosePage", page)
-	if m.err != nil {
+	if m.isStopped() {
 		return nil, m.documentError(formatPage(n))
 	}
 	return r.out, nil

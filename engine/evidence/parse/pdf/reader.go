@@ -21,7 +21,7 @@ func formatPage(n int) string { return "page " + strconv.Itoa(n) }
 
 // Read reads the text layer of a PDF page by page and combines the pages into one flow.
 func (r *Reader) Read(b *document.Builder, content io.ReaderAt, size int64) error {
-	return r.openDocument(b.Context(), content, size, func(doc engineDocument) error {
+	return r.openDocument(b, content, size, func(doc engineDocument) error {
 		pages, err := doc.pageCount()
 		if err != nil {
 			return err

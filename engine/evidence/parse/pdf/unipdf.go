@@ -50,7 +50,13 @@ func startUnipdf(Options) (engine, error) {
 
 func (e *unipdfEngine) close() error { return nil }
 
-func (e *unipdfEngine) open(ctx context.Context, content io.ReaderAt, size int64, fn func(engineDocument) error) error {
+func (e *unipdfEngine) open(
+	ctx context.Context,
+	_ func() error, // how much memory it uses isn't known
+	content io.ReaderAt,
+	size int64,
+	fn func(engineDocument) error,
+) error {
 	select {
 	case e.slots <- struct{}{}:
 	case <-ctx.Done():

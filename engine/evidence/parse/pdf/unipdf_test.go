@@ -100,7 +100,7 @@ func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 	for name, raw := range map[string][]byte{"upright": raw, "turned": turned} {
 		t.Run(name, func(t *testing.T) {
 			d := opened(t, raw)
-			err := shared().openDocument(t.Context(), bytes.NewReader(raw), int64(len(raw)), func(other engineDocument) error {
+			err := shared().openDocument(document.NewBuilder(t.Context(), document.Options{}), bytes.NewReader(raw), int64(len(raw)), func(other engineDocument) error {
 				n, err := d.pageCount()
 				if m, err2 := other.pageCount(); err != nil || err2 != nil || n != m || n != 3 {
 					t.Errorf("%d pages, PDFium has %d: %v %v", n, m, err, err2)

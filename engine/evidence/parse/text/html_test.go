@@ -1,7 +1,10 @@
 package text_test
 
 import (
+	"fmt"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/scf-service/service/internal/testutil/documenttest"
@@ -42,4 +45,26 @@ func FuzzHTML(f *testing.F) {
 		"<html><pre>a\nb</pre><nav>c</nav><h1>d",
 		"<html><table><caption>x<tr></table>",
 	)
+}
+
+// Unclosed formatting elements are not opened again in each later paragraph, and stay hidden where they are.
+func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
+	for _, name := range []string{"b", "FONT", "s", "nobr"} {
+		var sb strings.Builder
+		sb.WriteString("<!doctype html><p>first")
+		for i := range 300 {
+			fmt.Fprintf(&sb, "<%s id=a%d>", name, i)
+		}
+		sb.WriteString("</p>" + strings.Repeat("<p>x</p>", 5000) + `<p>seen <b style="display:none">hidden</b><i>too</i></p>`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		doc := parsetest.Read(t, "a.html", []byte(sb.String()))
+		runtime.ReadMemStats(&after)
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 50 {
+			t.Errorf("<%s>: %d KB took %d MB", name, sb.Len()>>10, used)
+		}
+		if n := len(doc.Blocks); n != 5002 || doc.Blocks[n-1].Text != "seen too" {
+			t.Errorf("<%s>: %d blocks, the last is %q", name, n, doc.Blocks[n-1].Text)
+		}
+	}
 }

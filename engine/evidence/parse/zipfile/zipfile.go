@@ -35,7 +35,7 @@ func Open(content io.ReaderAt, size int64) (*zip.Reader, error) {
 
 // OpenOfficeDocument opens an Office document and rejects one whose directory exceeds the size limits.
 // The actual size of parts is limited when they are read.
-func OpenOfficeDocument(content io.ReaderAt, size int64) (*zip.Reader, error) {
+func OpenOfficeDocument(b *document.Builder, content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := Open(content, size)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func OpenOfficeDocument(content io.ReaderAt, size int64) (*zip.Reader, error) {
 			return nil, document.NewError(document.ErrTooLarge, "", "the archive unpacks to more than %d bytes", int64(MaxUnpacked))
 		}
 	}
-	return z, nil
+	return z, b.ReserveMemory(int64(total))
 }
 
 // IsEncrypted reports whether an entry is protected by a password.

@@ -1,0 +1,31 @@
+package document
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A file that can't be read takes none of the room of the others in an archive.
+func TestUnreadableMemberUsesNoBudget(t *testing.T) {
+	fail := errors.New("damaged at its end")
+	b := NewBuilder(t.Context(), Options{MaxText: 10_000, MaxBytes: 100, ReadDocument: func(b *Builder, name string, _ []byte) error {
+		b.AddBlock(Block{Kind: Paragraph, Text: strings.Repeat("x", 6000)})
+		if name == "good" {
+			return b.Err()
+		}
+		return errors.Join(fail, b.Err())
+	}})
+	c := b.NewContainer()
+	for _, name := range []string{"bad", "bad", "good"} {
+		if err := c.AddMember(name, []byte("content")); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if b.budget.blocks != MaxBlocks-2 { // the member's heading counts too
+		t.Errorf("%d blocks were counted, want 2", MaxBlocks-b.budget.blocks)
+	}
+	if err := c.AddMember("good", []byte("content")); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
+	}
+}

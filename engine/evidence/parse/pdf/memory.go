@@ -1,0 +1,51 @@
+package pdf
+
+import (
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/scf-service/service/engine/evidence/parse/document"
+)
+
+const defaultMaxMemory = 512 << 20
+
+// linearMemory is the memory of a PDFium instance. It is mapped outside Go's heap: it grows without being
+// copied, only pages in use take memory, and the system gets all of it back when the document is closed.
+type linearMemory struct {
+	mapped     []byte
+	beginHeavy func() error
+	exhausted  bool // more than there is was requested
+}
+
+func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {
+	mapped, err := mapMemory(size)
+	if err != nil {
+		return nil, err
+	}
+	return &linearMemory{mapped: mapped, beginHeavy: beginHeavy}, nil
+}
+
+// release returns the memory to the system. The instance must be closed.
+func (l *linearMemory) release() { unmapMemory(l.mapped) }
+
+// Allocate implements experimental.MemoryAllocator, for the one memory that PDFium has.
+func (l *linearMemory) Allocate(_, _ uint64) experimental.LinearMemory { return l }
+
+// Reallocate implements experimental.LinearMemory. It returns nil if the memory may not grow.
+func (l *linearMemory) Reallocate(size uint64) []byte {
+	if size > uint64(len(l.mapped)) {
+		l.exhausted = true
+		return nil
+	}
+	if size > document.LightMemory && l.beginHeavy() != nil {
+		return nil
+	}
+	if !commitMemory(l.mapped[:size]) {
+		l.exhausted = true
+		return nil
+	}
+	return l.mapped[:size]
+}
+
+// Free implements experimental.LinearMemory. It does nothing, because wazero calls it as soon as the document's
+// time is over, when the memory is still read: release frees it.
+func (*linearMemory) Free() {}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package pdf
+
+import "syscall"
+
+// mapMemory reserves memory, which is used as it is written to.
+func mapMemory(size int) ([]byte, error) {
+	return syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+}
+
+func commitMemory([]byte) bool { return true }
+
+func unmapMemory(mapped []byte) { _ = syscall.Munmap(mapped) }
