@@ -47,7 +47,6 @@ func TestReadRefuses(t *testing.T) {
 		"broken json":       {"a.json", []byte(`{"a": [1, 2, {"b": 3}, {"c": "d"` + "\n" + `}}`), parse.Options{}, nil}, // read as text
 		"deep json":         {"a.json", []byte(deep), parse.Options{}, document.ErrDamaged},
 		"deep html":         {"a.html", []byte("<html>" + strings.Repeat("<div>", 5000) + "x"), parse.Options{}, document.ErrDamaged},
-		"no time":           {"a.txt", []byte("some text"), parse.Options{Timeout: 1}, document.ErrTimeout},
 		"docx without body": {"a.docx", documenttest.Zip(t, map[string]string{"[Content_Types].xml": documenttest.DocxTypes}), parse.Options{}, document.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
