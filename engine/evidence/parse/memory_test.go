@@ -36,7 +36,7 @@ func TestHeavyDocumentsAreReadOneByOne(t *testing.T) {
 			}
 			done <- err
 		}()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // the clock is fake
 		if err := readString(t, r, "light.txt", "a few words"); err != nil {
 			t.Errorf("a light document meanwhile: %v", err)
 		}

@@ -15,7 +15,7 @@ import (
 type slowContent struct{ *strings.Reader }
 
 func (s slowContent) ReadAt(p []byte, at int64) (int, error) {
-	time.Sleep(3 * time.Minute)
+	time.Sleep(3 * time.Minute) //nolint:forbidigo // the clock is fake
 	return s.Reader.ReadAt(p, at)
 }
 
