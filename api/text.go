@@ -5,17 +5,17 @@ import (
 	"unicode"
 )
 
-// IsUnsafeRune reports whether no text of one line may contain r: control characters, which affect
+// IsUnsafeRune reports whether r must not appear in single-line text: control characters, which affect
 // terminals, and characters that reverse text direction, which make texts look alike.
 func IsUnsafeRune(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }
 
-// CheckName returns an error about field if a name is not what it looks like: if it has control
-// characters, line breaks or characters that can't be seen.
+// CheckName returns an error about field if a name contains control characters, line breaks or invisible
+// characters.
 func CheckName(field, name string) error {
 	if r, found := hiddenRune(name); found {
-		return Invalid(field, "names must be a single line without control characters or invisible ones: remove %U", r)
+		return Invalid(field, "names must be a single line without control characters or invisible characters: remove %U", r)
 	}
 	return nil
 }
@@ -25,13 +25,15 @@ func RemoveHidden(text string) string {
 	if _, found := hiddenRune(text); !found {
 		return text
 	}
-	runes, out := []rune(text), strings.Builder{}
+	// What is removed can't justify a character behind it, so the runes that are kept come before.
+	runes := []rune(text)
+	kept := make([]rune, 0, len(runes))
 	for i, r := range runes {
-		if !isHidden(runes, i) {
-			out.WriteRune(r)
+		if !isHidden(kept, r, runes[i+1:]) {
+			kept = append(kept, r)
 		}
 	}
-	return out.String()
+	return string(kept)
 }
 
 func hiddenRune(text string) (rune, bool) {
@@ -40,7 +42,7 @@ func hiddenRune(text string) (rune, bool) {
 	}
 	runes := []rune(text)
 	for i, r := range runes {
-		if isHidden(runes, i) {
+		if isHidden(runes[:i], r, runes[i+1:]) {
 			return r, true
 		}
 	}
@@ -64,25 +66,25 @@ const (
 	emojiPresentation  = '\ufe0f'
 )
 
-// isHidden reports whether the rune at i is a control character, or invisible without changing a letter
-// or picture beside it.
-func isHidden(runes []rune, i int) bool {
-	r, before, after := runes[i], rune(0), rune(0)
-	if i > 0 {
-		before = runes[i-1]
+// isHidden reports whether r, between the runes of a text, is a control character, or invisible without
+// changing a letter or picture beside it.
+func isHidden(preceding []rune, r rune, following []rune) bool {
+	before, after := rune(0), rune(0)
+	if len(preceding) > 0 {
+		before = preceding[len(preceding)-1]
 	}
-	if i+1 < len(runes) {
-		after = runes[i+1]
+	if len(following) > 0 {
+		after = following[0]
 	}
 	switch r {
 	case zeroWidthJoiner:
 		return !isVirama(before) && !(isPicture(before) && unicode.Is(unicode.So, after))
 	case zeroWidthNonJoiner:
-		return !isVirama(before) && !(isArabic(after) && joinsNext(lastLetter(runes[:i])))
+		return !isVirama(before) && !(isArabic(after) && joinsNext(lastLetter(preceding)))
 	case textPresentation, emojiPresentation:
 		return !unicode.Is(unicode.So, before)
-	case '\u180b', '\u180c', '\u180d', '\u180e', '\u180f':
-		return !unicode.Is(unicode.Mongolian, before) // they select the form of a letter
+	case '\u180b', '\u180c', '\u180d', '\u180e', '\u180f': // they select the form of a letter
+		return !(unicode.Is(unicode.Mongolian, before) && unicode.IsLetter(before))
 	case '\u2800': // the pattern without dots is as wide as a letter
 		return true
 	}
