@@ -58,7 +58,8 @@ func lookUpLink(tx *store.Tx, token string) (l store.OneTimeLink, user api.User,
 	if user, err = store.Users.Get(tx, l.UserID); err != nil {
 		return l, user, err
 	}
-	if user.Status == statusBanned {
+	// An invitation opens for banned users too, so that it shows nothing about the account.
+	if user.Status == statusBanned && l.Purpose != purposeInvite {
 		return l, user, refused
 	}
 	return l, user, nil
@@ -101,8 +102,7 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		if link, user, err = lookUpLink(tx, in.Body.Token); err != nil {
 			return err
 		}
-		password, err = store.Passwords.Get(tx, user.ID)
-		_, err = foundFromError(err)
+		password, err = getPassword(tx, user.ID)
 		return err
 	})
 	if err != nil {
@@ -116,9 +116,12 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		return nil, err
 	}
 	hash := ""
-	if link.Purpose == purposePassword || password.Hash == "" {
+	switch {
+	case user.Status == statusBanned:
+		err = s.checkPassword(ctx, user, "", in.Body.Password, by) // no password matches
+	case link.Purpose == purposePassword || password.Hash == "":
 		hash, err = s.passwords.validateAndHash(ctx, "password", in.Body.Password)
-	} else {
+	default:
 		err = s.checkPassword(ctx, user, password.Hash, in.Body.Password, by)
 	}
 	if err != nil {
@@ -132,6 +135,9 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		}
 		if err := store.OneTimeLinks.Delete(tx, l.Secret); err != nil {
 			return err
+		}
+		if user.Status == statusBanned { // while the password was being checked
+			return api.Unauthorized("this account can't sign in")
 		}
 		if user.Name == "" && in.Body.Name != "" {
 			user.Name = in.Body.Name

@@ -10,6 +10,13 @@ import (
 	"github.com/scf-service/service/store"
 )
 
+// getPassword returns a user's password; its hash is empty if the user has none.
+func getPassword(tx *store.Tx, userID string) (store.Password, error) {
+	p, err := store.Passwords.Get(tx, userID)
+	_, err = foundFromError(err)
+	return p, err
+}
+
 // SignIn starts a session. Its error never reveals whether the account or the password was wrong.
 func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput) (*api.SignedInUser, error) {
 	email := normalizeEmail(in.Body.Email)
@@ -20,8 +27,7 @@ func (s *Service) SignIn(ctx context.Context, by api.Caller, in *api.SignInInput
 		if ok, err := foundFromError(err); err != nil || !ok {
 			return err
 		}
-		password, err = store.Passwords.Get(tx, user.ID)
-		_, err = foundFromError(err)
+		password, err = getPassword(tx, user.ID)
 		return err
 	})
 	if err != nil {
@@ -241,8 +247,7 @@ func (s *Service) ChangePassword(ctx context.Context, by api.Caller, in *api.Cha
 		if user, err = store.Users.Get(tx, by.UserID); err != nil {
 			return err
 		}
-		old, err = store.Passwords.Get(tx, by.UserID)
-		_, err = foundFromError(err)
+		old, err = getPassword(tx, by.UserID)
 		return err
 	})
 	if err != nil {
