@@ -423,6 +423,17 @@ func TestKnownBrowser(t *testing.T) {
 	}
 }
 
+// TestKnownBrowserBelowAPath checks that the cookie reaches a service below a proxy's path.
+func TestKnownBrowserBelowAPath(t *testing.T) {
+	w := newTestServer(t, daemon.Options{PublicURL: "https://service.example/grc/"})
+	w.createOrganization("Acme", "ada@acme.example")
+	signedIn := testCaller{w: w}.must("POST", api.SignIn.Path, map[string]string{"email": "ada@acme.example", "password": goodPassword})
+	if set := strings.Join(signedIn.header.Values("Set-Cookie"), "\n"); !strings.Contains(set, api.DeviceCookie+"=") ||
+		!strings.Contains(set, "Path=/grc/api/auth;") {
+		t.Error(set)
+	}
+}
+
 // TestPasswordGuessingIsThrottled checks that failed sign-ins are throttled and that the error
 // names the wait.
 func TestPasswordGuessingIsThrottled(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -86,14 +88,22 @@ func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	if user, ok := out.(*api.SignedInUser); ok && user.DeviceToken != "" {
 		x := requestContextFrom(ctx)
 		http.SetCookie(x.w, &http.Cookie{
-			Name: api.DeviceCookie, Value: user.DeviceToken, Path: authPath, Expires: user.DeviceExpiresAt, HttpOnly: true,
+			Name: api.DeviceCookie, Value: user.DeviceToken, Path: s.deviceCookiePath(), Expires: user.DeviceExpiresAt, HttpOnly: true,
 			SameSite: http.SameSiteStrictMode, Secure: s.isHTTPS(x.r),
 		})
 	}
 }
 
-// authPath is the prefix of the operations that read the device cookie.
-const authPath = "/api/auth"
+// deviceCookiePath returns the path of the operations that read the device cookie, below that of the public
+// URL.
+func (s *Server) deviceCookiePath() string {
+	const authPath = "/api/auth"
+	u, err := url.Parse(s.publicURL)
+	if err != nil {
+		return authPath
+	}
+	return path.Join("/", u.Path, authPath)
+}
 
 // resendCookieIfRenewed sends the cookie again if the session was extended.
 func (s *Server) resendCookieIfRenewed(w http.ResponseWriter, r *http.Request, p identity.Principal) {
