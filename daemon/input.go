@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scf-service/service/api"
 )
@@ -66,8 +67,9 @@ func checkNames(v reflect.Value, path []string, report func(path []string, name 
 			checkNames(v.Elem(), path, report)
 		}
 	case reflect.Slice:
-		for i := range v.Len() {
-			if v.Type().Elem().Kind() != reflect.Uint8 {
+		switch v.Type().Elem().Kind() {
+		case reflect.Struct, reflect.Pointer, reflect.Slice: // only fields of structs are names
+			for i := range v.Len() {
 				checkNames(v.Index(i), append(slices.Clone(path), strconv.Itoa(i)), report)
 			}
 		}
@@ -349,18 +351,26 @@ func (in *inputReader) decodeValidated(body []byte, into any, at func(...string)
 
 // decodeStrictly decodes a body that is too large to be validated against a schema. Unknown fields are
 // rejected, and so are known ones in another case.
-func decodeStrictly(body []byte, into any, _ func(...string) *huma.PathBuffer, _ *huma.ValidateResult) error {
+func decodeStrictly(body []byte, into any, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	err := jsonv2.Unmarshal(body, into, jsonv2.RejectUnknownMembers(true))
-	var semantic *jsonv2.SemanticError
-	switch {
-	case errors.Is(err, jsonv2.ErrUnknownName) && errors.As(err, &semantic):
-		return api.Invalid(fieldPath(semantic.JSONPointer), "%s: %s", fieldPath(semantic.JSONPointer), fieldUnknown)
-	case errors.As(err, &semantic):
-		return api.Invalid(fieldPath(semantic.JSONPointer), "can't be a JSON %s", semantic.JSONKind)
-	case err != nil:
+	if err == nil {
+		return nil
+	}
+	semantic, is := errors.AsType[*jsonv2.SemanticError](err)
+	if !is {
 		return api.Invalid("", "%v", err)
 	}
+	message := fieldUnknown
+	if !errors.Is(err, jsonv2.ErrUnknownName) {
+		message = "can't be " + jsonKindNames[semantic.JSONKind]
+	}
+	problems.Add(at(append([]string{"body"}, slices.Collect(semantic.JSONPointer.Tokens())...)...), nil, message)
 	return nil
+}
+
+// jsonKindNames names the kinds of JSON values in messages.
+var jsonKindNames = map[jsontext.Kind]string{
+	'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "an array",
 }
 
 // textFrom returns the parameter's text in a request, or "" if it is absent.

@@ -33,6 +33,7 @@ func TestImportSourceSizeLimit(t *testing.T) {
 		"a source of null":  {`{"source": null}`, "source"},
 		"no such format":    {`{"source": {}, "format": "xml"}`, "xml"},
 		"two lines":         {`{"source": {}, "label": "a\nb"}`, "label"},
+		"a label of fields": {`{"source": {}, "label": {}}`, "label: can't be an object"},
 		"10,000 deep":       {`{"source": ` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + `}`, "nested"},
 		"deeper than Go":    {`{"source": ` + strings.Repeat(`[`, 20000), ""},
 		"the place of it":   {`{"source": ` + strings.Replace(catalog, `"GOV-01"`, `"GOV-1"`, 1) + `}`, "controls[0].code"},
