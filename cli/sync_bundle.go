@@ -86,7 +86,7 @@ name and account, but not --may approve.`,
 	cmd.Flags().StringVar(&in.Body.Name, "name", "", "local name for the key (default: its current one, or the name in the key)")
 	cmd.Flags().StringVar(&in.Body.Email, "as", "", "the account to apply its changes as (default: its current one, or yours)")
 	addChoiceFlag(cmd.Flags(), &in.Body.May, "may", []string{api.PeerMayChanges, api.PeerMayApprove},
-		"what its bundles may bring: changes (the default), or approve for decisions too")
+		"what its bundles may contain: changes (the default), or approve to allow decisions too")
 	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "trust it only if it has this fingerprint")
 	addYesFlag(cmd, &sure)
 	return cmd
@@ -101,10 +101,17 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 		return arg, nil
 	}
 	if info, err := os.Stat(arg); err != nil || info.IsDir() {
-		p, err := a.findPeer(ctx, arg)
+		found, err := a.matchingPeers(ctx, arg)
+		if err == nil && len(found) == 0 {
+			err = withHint(usageError("%s is neither a key, nor a file with one, nor a trusted key's name", arg),
+				"the other party can show its key with `service sync key`")
+		}
 		if err != nil {
-			return "", withHint(usageError("%s is neither a key, nor a file with one, nor a trusted key's name", arg),
-				"the other party gets it with `service sync key`")
+			return "", err
+		}
+		p, err := onlyPeer(found, arg)
+		if err != nil {
+			return "", err
 		}
 		return p.Key, nil
 	}
@@ -152,16 +159,29 @@ func (a *app) syncPeers() *cobra.Command {
 
 // findPeer returns the trusted key with the given name, id or fingerprint.
 func (a *app) findPeer(ctx context.Context, ref string) (*api.SyncPeer, error) {
+	found, err := a.matchingPeers(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return onlyPeer(found, ref)
+}
+
+// matchingPeers returns the trusted keys with the given name, id or fingerprint.
+func (a *app) matchingPeers(ctx context.Context, ref string) (found []api.SyncPeer, err error) {
 	all, err := fetchAll(ctx, a, api.ListSyncPeers, &api.Paging{})
 	if err != nil {
 		return nil, err
 	}
-	var found []api.SyncPeer
 	for _, p := range all.Data {
 		if p.ID == ref || strings.EqualFold(p.Name, ref) || strings.EqualFold(p.Fingerprint, ref) {
 			found = append(found, p)
 		}
 	}
+	return found, nil
+}
+
+// onlyPeer returns the one key that was found for ref.
+func onlyPeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) {
 	switch len(found) {
 	case 1:
 		return &found[0], nil
