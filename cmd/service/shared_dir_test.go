@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,15 @@ func TestSharedDataFolder(t *testing.T) {
 		"a socket":            {func(dir string) error { return os.Symlink("/", filepath.Join(dir, "service.sock")) }, ""},
 		"a shared parent":     {func(dir string) error { return os.Chmod(filepath.Dir(dir), 0o777) }, "parent"},
 		"like /tmp":           {func(dir string) error { return os.Chmod(filepath.Dir(dir), 0o777|os.ModeSticky) }, ""},
+		"a link into a shared folder": {func(dir string) error {
+			elsewhere := filepath.Join(filepath.Dir(dir), "elsewhere")
+			return errors.Join(
+				os.Mkdir(elsewhere, 0o700),
+				os.Rename(dir, filepath.Join(elsewhere, "target")),
+				os.Symlink(filepath.Join(elsewhere, "target"), dir),
+				os.Chmod(elsewhere, 0o777),
+			)
+		}, "elsewhere"},
 		"a link to one": {func(dir string) error {
 			shared := filepath.Join(filepath.Dir(dir), "elsewhere")
 			err := os.Rename(dir, shared)

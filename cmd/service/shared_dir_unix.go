@@ -13,9 +13,14 @@ import (
 // checkNotShared returns an error if another user of the machine can change a data folder, or what is
 // directly in it. A folder that doesn't exist yet is created for its user alone.
 func checkNotShared(dir string) error {
-	if parent, err := os.Stat(filepath.Dir(filepath.Clean(dir))); err == nil {
-		if mode := parent.Mode(); mode&0o002 != 0 && mode&fs.ModeSticky == 0 {
-			return sharedDataError(filepath.Dir(filepath.Clean(dir)), parent)
+	parents := []string{filepath.Dir(filepath.Clean(dir))}
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		parents = append(parents, filepath.Dir(target))
+	}
+	for _, parent := range parents {
+		info, err := os.Stat(parent)
+		if err == nil && info.Mode()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return sharedDataError(parent, info)
 		}
 	}
 	info, err := os.Stat(dir)
@@ -35,7 +40,7 @@ func checkNotShared(dir string) error {
 	return nil
 }
 
-// isShared reports whether another user than root can write.
+// isShared reports whether a user other than root and the one who runs this program can write.
 func isShared(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return info.Mode().Perm()&0o022 != 0 || ok && st.Uid != 0 && int(st.Uid) != os.Geteuid()
@@ -44,9 +49,9 @@ func isShared(info fs.FileInfo) bool {
 func sharedDataError(path string, info fs.FileInfo) error {
 	owner := ""
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		owner = fmt.Sprintf(", user %d", st.Uid)
+		owner = fmt.Sprintf(", owned by user %d", st.Uid)
 	}
-	return fmt.Errorf("other users of this machine can change %s (mode %#o%s), and with it every record; make it yours alone "+
+	return fmt.Errorf("other users of this machine can change %s (mode %#o%s), and with it every record; let only your own user write to it "+
 		"(`chmod go-w`, `chown`), or for the volume of a container set --allow-shared-data (SERVICE_ALLOW_SHARED_DATA=true)",
 		path, info.Mode().Perm(), owner)
 }
