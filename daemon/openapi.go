@@ -276,7 +276,10 @@ var gatedOperations = []string{api.Transition.ID, api.StartLifecycle.ID, api.Sta
 
 // errorCodesByStatus returns the possible error codes of an operation by status.
 func errorCodesByStatus(op *api.Operation) map[int][]api.ErrorCode {
-	out := map[int][]api.ErrorCode{http.StatusMisdirectedRequest: {api.CodeForbidden}}
+	out := map[int][]api.ErrorCode{}
+	if !slices.Contains(anyHostPaths, op.Path) {
+		out[http.StatusMisdirectedRequest] = []api.ErrorCode{api.CodeForbidden}
+	}
 	if op.Method != http.MethodGet {
 		out[http.StatusUnsupportedMediaType] = []api.ErrorCode{api.CodeValidation}
 	}
