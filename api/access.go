@@ -193,7 +193,7 @@ func (c Caller) isInScope(p Permission) bool {
 	return (p != ApprovalDecide || c.AgentRunID == "" && !c.isLimitedPeer()) && (c.Scopes == nil || slices.Contains(c.Scopes, p))
 }
 
-// isLimitedPeer reports whether a bundle's key acts that may bring changes but no decisions.
+// isLimitedPeer reports whether the caller acts through a bundle whose key may not bring decisions.
 func (c Caller) isLimitedPeer() bool { return c.Peer != nil && c.Peer.May != PeerMayApprove }
 
 // Require returns a FORBIDDEN error unless the caller has the permission.

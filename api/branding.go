@@ -38,7 +38,7 @@ var (
 	)
 	PutBranding = Put[PutBrandingInput, Branding](
 		"put-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,
-		"Set the branding of the organization's reports", WithMaxBody(4<<20),
+		"Set the branding of the organization's reports", WithMaxBody(MaxValidatedBody),
 	)
 	DeleteBranding = Delete[OrgInput](
 		"delete-branding", "/organizations/{orgId}/report-branding", memberWrite, tagReport,

@@ -155,7 +155,7 @@ func WithStatus(code int) Option { return func(o *Operation) { o.Status = code }
 func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 
 // MaxValidatedBody is the maximum size of a body that is validated against its schema, which takes
-// several times the memory. A larger one is only decoded strictly, so the method has to validate it.
+// several times the memory. If an operation's MaxBody is larger, its bodies are only decoded strictly: its method validates them.
 const MaxValidatedBody = 4 << 20
 
 // WithMaxBody sets the maximum size of a JSON body in bytes.

@@ -120,11 +120,11 @@ var (
 	)
 	GenerateReport = Create[GenerateReportInput, Report](
 		"generate-report", "/assessments/{assessmentId}/reports/generate", "report:write", tagReport,
-		"Generate the full report", WithMaxBody(4<<20),
+		"Generate the full report", WithMaxBody(MaxValidatedBody),
 	)
 	CreateReport = Create[CreateReportInput, Report](
 		"create-report", "/assessments/{assessmentId}/reports", "report:write", tagReport,
-		"Generate a report from a template and format", WithMaxBody(4<<20),
+		"Generate a report from a template and format", WithMaxBody(MaxValidatedBody),
 	)
 	GetReport = Get[ReportInput, Report](
 		"get-report", "/reports/{reportId}", "report:read", tagReport,

@@ -25,8 +25,8 @@ type SignedInUser struct {
 	Session Session `json:"session"`
 	// Token is the secret of a newly created session; it is sent only in the cookie.
 	Token string `json:"-"`
-	// DeviceToken shows at later sign-ins that this browser has signed in before; it is sent only in its
-	// own cookie. Empty if it does not change.
+	// DeviceToken lets later sign-ins recognize this browser; it is sent only in its own cookie. Empty
+	// unless a session was just started.
 	DeviceToken     string    `json:"-"`
 	DeviceExpiresAt time.Time `json:"-"`
 }
@@ -50,7 +50,7 @@ type AcceptLinkInput struct {
 	Body struct {
 		Token    string `json:"token" minLength:"1" maxLength:"200"`
 		Name     string `json:"name,omitempty" maxLength:"200" doc:"Display name, for new users."`
-		Password string `json:"password,omitempty" maxLength:"128" doc:"A new one of 12 to 128 characters, or on an invitation that of your account if you have one."`
+		Password string `json:"password,omitempty" maxLength:"128" doc:"A new password of 12 to 128 characters; for an invitation, your account's password if you have one."`
 	}
 }
 
@@ -67,7 +67,7 @@ type Link struct {
 	Email         string    `json:"email"`
 	Organization  *string   `json:"organization" doc:"Name of the inviting organization."`
 	Role          *Role     `json:"role"`
-	NeedsPassword bool      `json:"needs_password" doc:"Always true: a new password, or on an invitation that of the account if there is one."`
+	NeedsPassword bool      `json:"needs_password" doc:"Always true. A password link needs a new password; an invitation needs the account's password, or a new one if there is no account."`
 	ExpiresAt     time.Time `json:"expires_at"`
 }
 

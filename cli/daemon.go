@@ -93,14 +93,14 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 	{"trusted-proxy", "proxy network whose X-Forwarded-* headers are trusted, e.g. 10.0.0.0/8; repeat for several", ""},
 	{"rate-limit", "requests per minute per credential, as CATEGORY=N; 0 for no limit; repeat for several", ""},
 	{"metrics-listen", "address that serves /metrics without authentication", ""},
-	{"allow-shared-data", "allow a data folder that others can change, as a container volume may be", ""},
+	{"allow-shared-data", "allow a data folder that other users can change, such as a container volume", ""},
 	{"trace-endpoint", "OTLP/HTTP trace collector, such as http://127.0.0.1:4318", ""},
 	{"log-format", "text or json", "text"},
 	{"log-level", "debug, info, warn or error", "info"},
 	{"shutdown-timeout", "how long to wait for running requests on shutdown", defaultShutdownTimeout.String()},
 }
 
-// allowSharedData is the only setting that is true or false.
+// allowSharedData is the only one of the daemon's settings that is true or false.
 const allowSharedData = "allow-shared-data"
 
 // parseSharedData parses the values of that setting; without one, it is false.

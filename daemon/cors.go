@@ -59,9 +59,9 @@ func (s *Server) handleCORS(next http.Handler) http.Handler {
 }
 
 // checkOrigin refuses a change that a browser sends from a foreign page: Origin and Sec-Fetch-Site, if
-// present, must show that the request comes from this service's own pages or an allowed origin. This
-// covers requests without a cookie as well, because one can start a session, in the browser of a person
-// who didn't ask for it.
+// present, must show that the request comes from this service's own pages or an allowed origin. It also
+// applies to requests without a cookie: a foreign page could otherwise sign a user in to somebody else's
+// account.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil

@@ -46,7 +46,7 @@ func normalizeHost(host string) string {
 func normalizeAddr(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // serves reports whether the host that a request names is served. An address that the caller connected to
-// is: a name can't be made to resolve to it and still be sent as an address.
+// is served: a browser sends the name it was given, not the address that the name resolves to.
 func (f hostFilter) serves(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local != nil && local.Network() == "unix" {
@@ -64,7 +64,7 @@ func (f hostFilter) serves(r *http.Request) bool {
 	return named.IsLoopback() || (ok && normalizeAddr(tcp.AddrPort().Addr()) == named)
 }
 
-// anyHostPaths are for load balancers and monitoring, which use the address that they find.
+// anyHostPaths are served under every host: load balancers and monitoring often call by address.
 var anyHostPaths = []string{"/health", "/metrics", api.GetHealth.Path}
 
 // rejectUnknownHost refuses requests for hosts that are not served. The local socket and the in-memory
@@ -73,7 +73,7 @@ func (s *Server) rejectUnknownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocalRequest(r.Context()) && !slices.Contains(anyHostPaths, r.URL.Path) && !s.hosts.serves(r) {
 			s.writeError(w, r, api.Misdirected(
-				"the host %q is not served here; its operator can allow it with --public-url (SERVICE_PUBLIC_URL) or --allowed-host "+
+				"the host %q is not served here; the operator of this service can allow it with --public-url (SERVICE_PUBLIC_URL) or --allowed-host "+
 					"(SERVICE_ALLOWED_HOST)", r.Host[:min(len(r.Host), 255)]))
 			return
 		}

@@ -52,7 +52,7 @@ func newMetrics(e *engine.Engine) *metrics {
 		),
 		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "service_store_transaction_seconds",
-			Help:    "How long transactions that write kept others from writing.",
+			Help:    "Duration of write transactions; other writes wait for them.",
 			Buckets: durationBuckets,
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "service_requests_in_flight", Help: "Requests in progress."}),

@@ -188,7 +188,7 @@ func validateHeadersAndURL(r *http.Request) *api.Error {
 			return api.Invalid(name, "header %s appears more than once", name)
 		}
 	}
-	// Browsers send a body without a type to other sites unasked.
+	// Browsers send a body without a type to other sites without a preflight request.
 	if r.ContentLength != 0 && r.Header.Get("Content-Type") == "" {
 		return api.UnsupportedMediaType("name the type of the request body in the header Content-Type, for example application/json")
 	}

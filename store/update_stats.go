@@ -37,5 +37,5 @@ func (c *countingKV) countRecord(table string) {
 	}
 }
 
-// ObserveUpdates has f called after each Update with the time that it kept others from writing. f must be fast.
+// ObserveUpdates calls f after each Update with its duration, during which other Updates wait. f must be fast.
 func (db *DB) ObserveUpdates(f func(time.Duration)) { db.observeUpdate.Store(&f) }

@@ -39,7 +39,7 @@ func (u unsubscriber) unsubscribe(w http.ResponseWriter, r *http.Request) {
 func writeUnsubscribePage(w http.ResponseWriter, status int, v view) {
 	h := w.Header()
 	setSecurityHeaders(h, contentPolicy+"'self'") // the page posts to itself
-	h.Set("Referrer-Policy", "same-origin")       // without, browsers send the Origin "null" with its form
+	h.Set("Referrer-Policy", "same-origin")       // otherwise browsers send the form with "Origin: null"
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

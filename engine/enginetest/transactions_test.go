@@ -124,7 +124,7 @@ func assessmentInput(assessment string) api.AssessmentInput {
 }
 
 // BenchmarkLongestTransaction reads, replaces and deletes a document of 4 MB of equal paragraphs, and reports the
-// longest time for which that kept others from writing.
+// longest write transaction.
 func BenchmarkLongestTransaction(b *testing.B) {
 	w := newBench(b)
 	a := w.assess(b, "lgpd", policy, api.StateSoADrafted) // the embedder is trained

@@ -9,7 +9,7 @@ import (
 // maxReadAttempts is how often reading a document may stop the program before it is left alone.
 const maxReadAttempts = 2
 
-var errTooManyAttempts = errors.New("reading it stopped the program twice, so it is not tried again by itself; " +
+var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
 	"convert or split the file, or try once more with `service doc reprocess`")
 
 // beginRead counts an attempt to read a document before it is made, so that it counts even if it ends the

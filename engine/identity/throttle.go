@@ -30,7 +30,7 @@ const (
 	maxEntries = 100_000
 )
 
-// guessLimit is what failures are counted by, how many are free of a wait, and the longest wait.
+// guessLimit is one count of failures: its key, how many are allowed before waits begin, and the longest wait.
 type guessLimit struct {
 	key     string
 	free    int
@@ -50,7 +50,7 @@ func (g guesser) limits() []guessLimit {
 	return []guessLimit{{network + " for " + g.account, 5, time.Minute}, {network, 20, 15 * time.Second}} // many users may share a network
 }
 
-// guessNetwork returns the network of an address that one person is likely to have more of: a /24 of
+// guessNetwork returns the network within which one person is likely to have several addresses: a /24 of
 // IPv4, a /56 of IPv6.
 func guessNetwork(address string) string { return networkOf(address, 24, 56) }
 

@@ -119,7 +119,8 @@ func (b *Box) loadCiphers() ([]cipher.AEAD, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.aeads, b.loadKeys()
+	err := b.loadKeys()
+	return b.aeads, err
 }
 
 // loadKeys loads the keys if they are not loaded; mu must be held.

@@ -97,7 +97,7 @@ func (v *vocabulary) stemIDs(stems []string) []int32 {
 	return out
 }
 
-// termIDs returns stems and bigrams of a text, like Model.lookUpTerms.
+// termIDs returns the IDs of the known stems and bigrams of a text, like Model.lookUpTerms.
 func (v *vocabulary) termIDs(stems []string) []int32 {
 	out := v.stemIDs(stems)
 	for i := 1; i < len(stems); i++ {

@@ -35,7 +35,7 @@ func (l *timeLimit) extend(allowed time.Duration) {
 	}
 }
 
-// waitFor puts a value into a channel that others have filled, and starts the limit anew if it had to wait.
+// waitFor takes the slot, waiting while another document has it; if it had to wait, the time limit restarts.
 func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {
 	case slot <- struct{}{}:

@@ -132,7 +132,7 @@ func (b *Builder) consumeBudget(blk *Block) bool {
 	return b.err == nil
 }
 
-// exhaustedBudget returns an error if the document has too much text.
+// exhaustedBudget returns an error if the document has too much text or too many blocks.
 func (b *Builder) exhaustedBudget() error {
 	switch {
 	case b.budget.text < 0:
