@@ -158,8 +158,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		RemoteEmbedder: o.Embedder,
 		Categorize:     judge.GuessCategory,
 		// Evidence can't import the deliverables, so passage changes are connected here.
-		OnPassagesChanged: func(tx *store.Tx, by caller, assessment, filename string, passages map[string]bool) error {
-			return e.Assessments.MarkLinesForReview(tx, by, assessment, filename, passages)
+		OnPassagesChanged: func(tx *store.Tx, by caller, doc *api.Document, changed func(passage string) (bool, error)) error {
+			return e.Assessments.MarkLinesForReview(tx, by, doc, changed)
 		},
 	})
 	if err != nil {
@@ -282,6 +282,11 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.Mail.Start(ctx) // ended only by Close, which lets it finish
 	ctx, e.stop = context.WithCancel(ctx)
 	e.background.Go(func() { e.deleteExpiredPeriodically(ctx) })
+	e.background.Go(func() {
+		if err := e.db.DeleteDiscarded(ctx); err != nil && ctx.Err() == nil {
+			e.log.Warn("deleting records of deleted assessments failed; the next start retries", "error", err)
+		}
+	})
 	if err := e.Evidence.Start(ctx); err != nil {
 		return err
 	}

@@ -91,25 +91,27 @@ func (tx *Tx) joinSharedBody(stored []byte) ([]byte, error) {
 	return out, nil
 }
 
-// DeleteSharedBodies deletes the shared bodies of an assessment, after its records.
-func DeleteSharedBodies(tx *Tx, org, assessment string) error {
+// DeleteSharedBodies deletes up to limit shared bodies of an assessment, after its records, and returns their
+// number.
+func DeleteSharedBodies(tx *Tx, org, assessment string, limit int) (n int, err error) {
 	if err := tx.checkUsable(true); err != nil {
-		return err
+		return 0, err
 	}
 	if org == "" || assessment == "" {
-		return fmt.Errorf("%s: %w", bodiesTable, ErrNoTenant)
+		return 0, fmt.Errorf("%s: %w", bodiesTable, ErrNoTenant)
 	}
 	span, err := newScanOptions([]ScanOption{Prefix(org, assessment)}).toRange()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for p, err := range tx.kv.Scan(bodiesTable, span) {
-		if err != nil {
-			return err
+		if err != nil || n == limit {
+			return n, err
 		}
 		if err := tx.kv.Delete(bodiesTable, slices.Clone(p.Key)); err != nil {
-			return err
+			return n, err
 		}
+		n++
 	}
-	return nil
+	return n, nil
 }

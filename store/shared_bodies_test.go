@@ -78,16 +78,16 @@ func TestBodiesAreShared(t *testing.T) {
 	read("one", "a1", "new")
 	read("one", "a2", "words")
 	update(t, db, func(tx *Tx) error {
-		is(t, "nobody's", DeleteSharedBodies(tx, "", "a1"), ErrNoTenant)
-		is(t, "no assessment", DeleteSharedBodies(tx, "one", ""), ErrNoTenant)
+		is(t, "nobody's", deleteBodies(tx, "", "a1"), ErrNoTenant)
+		is(t, "no assessment", deleteBodies(tx, "one", ""), ErrNoTenant)
 		is(t, "Delete", Findings.Delete(tx, "one", "a2"), nil)
-		return DeleteSharedBodies(tx, "one", "a1")
+		return deleteBodies(tx, "one", "a1")
 	})
 	read("one", "a1", "new") // it has its own bytes since it was changed
 	read("one", "d1", "words")
 	read("two", "a1", "words")
 	view(t, db, func(tx *Tx) error {
-		is(t, "in a view", DeleteSharedBodies(tx, "one", "a2"), ErrReadOnlyTx)
+		is(t, "in a view", deleteBodies(tx, "one", "a2"), ErrReadOnlyTx)
 		if keys := bodyKeys(t, tx); len(keys) != 2 {
 			t.Errorf("bodies: %q", keys)
 		}
@@ -133,7 +133,7 @@ func TestRewriteJoinsBodies(t *testing.T) {
 		}); err != nil {
 			return err
 		}
-		return DeleteSharedBodies(tx, "one", "a1")
+		return deleteBodies(tx, "one", "a1")
 	})
 	view(t, db, func(tx *Tx) error {
 		f, err := Findings.Get(tx, "one", "a2")
@@ -142,4 +142,9 @@ func TestRewriteJoinsBodies(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+func deleteBodies(tx *Tx, org, assessment string) error {
+	_, err := DeleteSharedBodies(tx, org, assessment, 1_000)
+	return err
 }

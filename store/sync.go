@@ -319,23 +319,6 @@ func (tx *Tx) LastSyncSequence(org, assessment string) (int64, error) {
 	return tx.LastSequence(syncSequenceName(org, assessment))
 }
 
-// DeleteSyncData ends syncing an assessment here and deletes all sync data for it.
-func DeleteSyncData(tx *Tx, org, assessment string) error {
-	for _, drop := range []func() (int, error){
-		func() (int, error) { return SyncLinks.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncLogEntries.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncBases.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncReplicas.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncBatches.DeleteAll(tx, org, assessment) },
-		func() (int, error) { return SyncFiles.DeleteAll(tx, org, assessment) },
-	} {
-		if _, err := drop(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // KeyFromBytes returns the key with a stored form, as returned by Key.Bytes.
 func KeyFromBytes(b []byte) Key {
 	k := Key{b: b}

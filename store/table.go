@@ -129,7 +129,7 @@ func (t *Table[R]) Delete(tx *Tx, key ...any) error { return t.untyped.delete(tx
 // DeleteAll removes the records whose primary key begins with prefix and returns their number. An
 // empty prefix is an error: use tx.DropTable.
 func (t *Table[R]) DeleteAll(tx *Tx, prefix ...any) (int, error) {
-	return t.untyped.deleteAll(tx, prefix)
+	return t.untyped.deleteAll(tx, prefix, 0)
 }
 
 // Scan iterates over the records in primary key order. The loop may stop early and may write to the

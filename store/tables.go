@@ -58,6 +58,7 @@ import "github.com/scf-service/service/api"
 //	└─ sync_conflicts    id                        · assessment
 //	sync_keys            organization (one)
 //	sync_peers           id                        · fingerprint (unique)
+//	discarded_records    assessment
 //	audit                sequence
 //
 // What lines of an assessment's versions say alike is kept once (shared.go). A secret is kept as its SHA-256 alone.
@@ -111,6 +112,7 @@ var (
 		}))
 	// UnfinishedReads has documents whose reading was begun and has not ended.
 	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
+	Discarded       = newTenantTable("discarded_records", func(r *DiscardedRecords) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
 	// DiscardedPassages are the sets that no document uses: being written, replaced, or of a deleted document.
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
@@ -276,7 +278,7 @@ var (
 // ServiceSchema returns the schema of the service.
 var ServiceSchema = Schema{
 	Tables: []AnyTable{
-		Settings, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets,
+		Settings, Discarded, Organizations, Users, Passwords, Sessions, OneTimeLinks, Memberships, KeySecrets,
 		IdempotentReplies, CatalogVersions, ImportRuns, Assessments, LifecycleEvents, Timeline,
 		Documents, UnfinishedReads, Chunks, DiscardedPassages, Vectors, ExternalVectors, PassagePacks, Scopes, ScopeVersions, SoAVersions, SoAItems,
 		GapVersions, Findings, MaturityVersions, MaturityScores,

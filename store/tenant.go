@@ -148,7 +148,16 @@ func (t *TenantTable[R]) DeleteAll(tx *Tx, org string, prefix ...any) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	return t.table.untyped.deleteAll(tx, k)
+	return t.table.untyped.deleteAll(tx, k, 0)
+}
+
+// DeleteSome works like DeleteAll for at most limit records.
+func (t *TenantTable[R]) DeleteSome(tx *Tx, org string, limit int, prefix ...any) (int, error) {
+	k, err := t.table.untyped.prependTenant(org, prefix)
+	if err != nil {
+		return 0, err
+	}
+	return t.table.untyped.deleteAll(tx, k, limit)
 }
 
 // Count works like Table.Count within the organization.

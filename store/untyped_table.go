@@ -147,7 +147,8 @@ func (s *untypedTable) delete(tx *Tx, k Key) error {
 	return s.deleteRecord(tx, k.b, r)
 }
 
-func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
+// deleteAll deletes the records whose key begins with prefix, up to limit if it is not 0.
+func (s *untypedTable) deleteAll(tx *Tx, prefix []any, limit int) (int, error) {
 	if err := tx.checkTable(&s.def, true); err != nil {
 		return 0, err
 	}
@@ -162,7 +163,9 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any) (int, error) {
 		if err := s.deleteRecord(tx, p.primary, p.record); err != nil {
 			return n, err
 		}
-		n++
+		if n++; n == limit {
+			break
+		}
 	}
 	return n, nil
 }

@@ -383,14 +383,16 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 		for _, purge := range []func() error{
 			func() error { return s.evidence.Purge(tx, by, a.ID) },
 			func() error {
+				var versions []string
 				for _, gate := range api.Gates {
-					if err := deliverables[gate].purgeVersions(tx, org, a.ID); err != nil {
+					ids, err := deliverables[gate].deleteVersions(tx, org, a.ID)
+					if err != nil {
 						return err
 					}
+					versions = append(versions, ids...)
 				}
-				return nil
+				return store.DiscardAssessment(tx, org, a.ID, versions)
 			},
-			func() error { return store.DeleteSharedBodies(tx, org, a.ID) },
 			func() error {
 				return purgeByAssessment(tx, store.Scopes, org, a.ID, func(r *api.Scope) string { return r.ID })
 			},
@@ -415,13 +417,10 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			func() error {
 				return purgeByAssessment(tx, store.WorkflowRuns, org, a.ID, func(r *store.WorkflowRun) string { return r.ID })
 			},
-			func() error { _, err := store.LifecycleEvents.DeleteAll(tx, org, a.ID); return err },
-			func() error { _, err := store.Timeline.DeleteAll(tx, org, a.ID); return err },
 			func() error {
 				return purgeByAssessment(tx, store.SyncConflicts, org, a.ID, func(r *api.SyncConflict) string { return r.ID })
 			},
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
-			func() error { return store.DeleteSyncData(tx, org, a.ID) },
 			func() error {
 				return audit.PublishEvent(tx, by, audit.Event{
 					Type: "assessment.deleted", Summary: "deleted " + a.Name,
@@ -438,7 +437,9 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 	if err != nil {
 		return nil, err
 	}
-	return &api.None{}, s.evidence.DeletePurged(ctx)
+	// What is left can't be seen any more, and the next start deletes it if this fails.
+	ctx = context.WithoutCancel(ctx)
+	return &api.None{}, errors.Join(s.evidence.DeletePurged(ctx), s.db.DeleteDiscarded(ctx))
 }
 
 // purgeByAssessment deletes the table's records found by its "assessment" index.

@@ -109,7 +109,7 @@ type deliverable interface {
 	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
-	purgeVersions(tx *store.Tx, org, assessment string) error
+	deleteVersions(tx *store.Tx, org, assessment string) ([]string, error)
 }
 
 // inputPrefixes holds the key prefixes under which versions record the deliverables they are made
@@ -244,29 +244,21 @@ func (k deliverableType[V, I]) countNewestItems(tx *store.Tx, org, assessment st
 	return k.items.By("version").Count(tx, org, head.ID)
 }
 
-func (k deliverableType[V, I]) purgeVersions(tx *store.Tx, org, assessment string) error {
-	var ids []string
+// deleteVersions deletes the versions of an assessment and returns their IDs. Their items are left: nobody finds
+// them without a version.
+func (k deliverableType[V, I]) deleteVersions(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ids = append(ids, k.version(&v).ID)
 	}
 	for _, id := range ids {
-		items, err := k.readItems(tx, org, id)
-		if err != nil {
-			return err
-		}
-		for _, i := range items {
-			if err := k.items.Delete(tx, org, k.item(&i).ID); err != nil {
-				return err
-			}
-		}
 		if err := k.versions.Delete(tx, org, id); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return ids, nil
 }
 
 // evidenceWithoutIDs returns evidence without IDs, identified by file, location, quote and passage
@@ -655,7 +647,9 @@ func getVersion[V, I any](ctx context.Context, s *Service, by api.Caller, k deli
 func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliverableType[V, I], noun, itemID string) (*I, error) {
 	var i I
 	err := s.db.View(ctx, func(tx *store.Tx) (err error) {
-		i, err = k.items.Get(tx, by.OrganizationID, itemID)
+		if i, err = k.items.Get(tx, by.OrganizationID, itemID); err == nil { // an item without a version is being deleted
+			_, err = k.versions.Get(tx, by.OrganizationID, k.item(&i).VersionID)
+		}
 		return store.ToNotFound(err, noun, itemID)
 	})
 	return &i, err

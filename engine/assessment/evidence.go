@@ -12,32 +12,42 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// MarkLinesForReview marks lines based on passages that changed or were deleted: lines of a draft
+// MarkLinesForReview marks lines based on passages of a document that changed or were deleted: lines of a draft
 // Statement of Applicability need review again, and the timeline names the affected lines of all
 // deliverables. Submitted and approved versions are left unchanged.
-func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, assessment, filename string, changedChunkIDs map[string]bool) error {
-	a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
+func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error {
+	a, err := store.Assessments.Get(tx, by.OrganizationID, doc.AssessmentID)
 	if err != nil {
 		return err
 	}
 	if a.State == api.StateClosed {
 		return nil
 	}
-	rests := func(e []api.Evidence) bool {
-		return slices.ContainsFunc(e, func(e api.Evidence) bool { return changedChunkIDs[e.ChunkID] })
-	}
+	assessment, filename := doc.AssessmentID, doc.Filename
 	touched := map[string]bool{}
+	touch := func(code string, evidence []api.Evidence) (bool, error) {
+		for _, e := range evidence {
+			if e.DocumentID != doc.ID {
+				continue
+			}
+			if is, err := changed(e.ChunkID); is || err != nil {
+				touched[code] = is
+				return is, err
+			}
+		}
+		return false, nil
+	}
 	statement, items, err := soa.readNewest(tx, by.OrganizationID, assessment)
 	if err != nil {
 		return err
 	}
 	marked := false
 	for _, i := range items {
-		if !rests(i.Evidence) {
-			continue
+		is, err := touch(i.ControlCode, i.Evidence)
+		if err != nil {
+			return err
 		}
-		touched[i.ControlCode] = true
-		if statement.Status != api.VersionDraft || i.NeedsReview {
+		if !is || statement.Status != api.VersionDraft || i.NeedsReview {
 			continue
 		}
 		i.NeedsReview, marked = true, true
@@ -58,8 +68,8 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, assessment, fi
 		return err
 	}
 	for _, f := range findings {
-		if rests(f.Evidence) {
-			touched[f.ControlCode] = true
+		if _, err := touch(f.ControlCode, f.Evidence); err != nil {
+			return err
 		}
 	}
 	_, scores, err := maturity.readNewest(tx, by.OrganizationID, assessment)
@@ -67,8 +77,8 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, assessment, fi
 		return err
 	}
 	for _, m := range scores {
-		if rests(m.Evidence) {
-			touched[m.ControlCode] = true
+		if _, err := touch(m.ControlCode, m.Evidence); err != nil {
+			return err
 		}
 	}
 	if len(touched) == 0 {

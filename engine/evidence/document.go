@@ -197,15 +197,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		if err := s.requireAssessmentOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
-		before, err := readPassages(tx, &doc)
-		if err != nil {
-			return err
-		}
-		removed := map[string]bool{}
-		for _, c := range before {
-			removed[c.ID] = true
-		}
-		if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChangedPassageIDs(tx, by, &doc, removed)); err != nil {
+		if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChanged(tx, by, &doc, allPassages)); err != nil {
 			return err
 		}
 		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID), endRead(tx, by.OrganizationID, doc.ID),

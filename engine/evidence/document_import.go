@@ -187,12 +187,12 @@ func (s *Service) parseAndChunk(
 // changed passages are notified.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
-	var before []api.Chunk
 	old, err := store.Documents.Get(tx, doc.OrganizationID, doc.ID)
 	if err == nil {
-		if before, err = readPassages(tx, &old); err == nil {
-			err = s.discardPassages(tx, &old)
+		if notify {
+			err = s.notifyChanged(tx, by, &doc, a.changesPassage(tx, &old))
 		}
+		err = errors.Join(err, s.discardPassages(tx, &old))
 	}
 	if err := ignoreMissing(err); err != nil {
 		return err
@@ -201,43 +201,60 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 		if doc.PassageSet, err = tx.NextSequence(passageSetSequence); err != nil {
 			return err
 		}
-	}
-	for _, c := range a.passages.chunks {
-		if _, err := ReadPassage(tx, doc.OrganizationID, c.ID); !errors.Is(err, store.ErrNotFound) {
-			return errors.Join(err, api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, doc.Filename))
-		}
-	}
-	if a.passages.set != 0 {
-		staged := doc.Passages()
-		err := store.DiscardedPassages.Delete(tx, staged.OrganizationID, staged.AssessmentID, staged.DocumentID, staged.Set)
-		if err != nil {
-			return err
-		}
-	}
-	if notify {
-		if err := s.notifyPassageDifferences(tx, by, &doc, before, a.passages.chunks); err != nil {
+	} else if err := a.checkPassageIDs(tx); err != nil {
+		return err
+	} else {
+		set := doc.Passages()
+		if err := store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set); err != nil {
 			return err
 		}
 	}
 	return store.Documents.Put(tx, doc.OrganizationID, &doc)
 }
 
+// changesPassage returns whether a passage of the former version of the document has another text, or is gone.
+func (a *ImportedDocument) changesPassage(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
+	now := map[string]string{}
+	for _, c := range a.passages.chunks {
+		now[c.ID] = c.SHA256
+	}
+	return func(passage string) (bool, error) {
+		c, err := store.Chunks.Get(tx, old.OrganizationID, store.ChunkKey(passage, old.PassageSet))
+		if errors.Is(err, store.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil && now[passage] != c.SHA256, err
+	}
+}
+
+// checkPassageIDs returns an error if another document has a passage with the ID of one of the staged ones.
+func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
+	for _, c := range a.passages.chunks {
+		n, err := store.Chunks.Count(tx, c.OrganizationID, c.ID)
+		if err == nil && n > 1 { // one is staged
+			_, err = ReadPassage(tx, c.OrganizationID, c.ID)
+			if err == nil {
+				err = api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, a.Document.Filename)
+			}
+			if errors.Is(err, store.ErrNotFound) {
+				err = nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // DeleteDocument removes a document and its passages and, if notify is set, notifies those who
 // depend on them.
 func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, notify bool) error {
-	before, err := readPassages(tx, doc)
-	if err != nil {
-		return err
-	}
-	removed := map[string]bool{}
-	for _, c := range before {
-		removed[c.ID] = notify
-	}
 	if err := s.discardPassages(tx, doc); err != nil {
 		return err
 	}
 	if notify {
-		if err := s.notifyChangedPassageIDs(tx, by, doc, removed); err != nil {
+		if err := s.notifyChanged(tx, by, doc, allPassages); err != nil {
 			return err
 		}
 	}

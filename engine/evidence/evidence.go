@@ -45,9 +45,9 @@ type Options struct {
 	RemoteRetry time.Duration
 	// Categorize guesses the category of a document from its name, title and text.
 	Categorize func(filename, title, text string) string
-	// OnPassagesChanged is called with the ids of a document's passages that were changed or
-	// deleted, in the transaction that changes them. It may be nil.
-	OnPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
+	// OnPassagesChanged is called when passages of a document are changed or deleted, in the transaction that does
+	// so; changed reports whether a passage of the document is. It may be nil.
+	OnPassagesChanged func(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error
 }
 
 // Service implements the operations on documents and the knowledge base.
@@ -59,7 +59,7 @@ type Service struct {
 	clock             func() time.Time
 	reader            *parse.Reader
 	categorize        func(filename, title, text string) string
-	onPassagesChanged func(tx *store.Tx, by api.Caller, assessment, filename string, passages map[string]bool) error
+	onPassagesChanged func(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error
 	workers           int
 	// modelCacheDir is the folder of cached starter catalog models, by build; empty disables the
 	// cache.

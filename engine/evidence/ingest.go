@@ -278,13 +278,9 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 			return nil
 		}
 		reason := cause.Error()
-		before, err := readPassages(tx, &doc)
-		if err != nil {
-			return err
-		}
-		if len(before) > 0 {
+		if doc.ChunkCount > 0 {
 			by := ingestionCaller(j.organization)
-			if err := errors.Join(s.discardPassages(tx, &doc), s.notifyPassageDifferences(tx, by, &doc, before, nil)); err != nil {
+			if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChanged(tx, by, &doc, allPassages)); err != nil {
 				return err
 			}
 		}
@@ -359,6 +355,7 @@ func (s *Service) trySavePassages(
 			return false, err
 		}
 	}
+	changed := changedPassages(before, p.chunks)
 	err = s.db.Update(ctx, func(tx *store.Tx) error {
 		doc, err := store.Documents.Get(tx, j.organization, j.document)
 		if done = errors.Is(err, store.ErrNotFound) || err == nil && doc.SHA256 != sha256; done || err != nil {
@@ -370,9 +367,14 @@ func (s *Service) trySavePassages(
 		doc = read
 		doc.Status, doc.Stage, doc.Error, doc.UpdatedAt = api.DocumentIngested, "done", nil, tx.Now()
 		doc.ChunkCount, doc.Embedder = len(chunks), embedder
+		if len(changed) > 0 {
+			is := func(passage string) (bool, error) { return changed[passage], nil }
+			if err := s.notifyChanged(tx, ingestionCaller(j.organization), &doc, is); err != nil {
+				return err
+			}
+		}
 		if err := errors.Join(
 			s.activate(tx, &doc, p),
-			s.notifyPassageDifferences(tx, ingestionCaller(j.organization), &doc, before, p.chunks),
 			store.Documents.Put(tx, j.organization, &doc),
 			endRead(tx, j.organization, j.document),
 		); err != nil {
@@ -387,8 +389,8 @@ func (s *Service) trySavePassages(
 	return done, errors.Join(err, s.release(ctx, p))
 }
 
-// notifyPassageDifferences reports passages whose text changed or that were deleted.
-func (s *Service) notifyPassageDifferences(tx *store.Tx, by api.Caller, doc *store.Document, before, after []api.Chunk) error {
+// changedPassages returns which of a document's passages have another text, or are gone, in its new version.
+func changedPassages(before, after []api.Chunk) map[string]bool {
 	now := map[string]string{}
 	for _, c := range after {
 		now[c.ID] = c.SHA256
@@ -399,15 +401,19 @@ func (s *Service) notifyPassageDifferences(tx *store.Tx, by api.Caller, doc *sto
 			changed[c.ID] = true
 		}
 	}
-	return s.notifyChangedPassageIDs(tx, by, doc, changed)
+	return changed
 }
 
-func (s *Service) notifyChangedPassageIDs(tx *store.Tx, by api.Caller, doc *store.Document, changed map[string]bool) error {
-	if s.onPassagesChanged == nil || len(changed) == 0 {
+// notifyChanged reports a document's passages whose text changed or that were deleted.
+func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document, changed func(passage string) (bool, error)) error {
+	if s.onPassagesChanged == nil {
 		return nil
 	}
-	return s.onPassagesChanged(tx, by, doc.AssessmentID, doc.Filename, changed)
+	return s.onPassagesChanged(tx, by, &doc.Document, changed)
 }
+
+// allPassages is for notifyChanged.
+func allPassages(string) (bool, error) { return true, nil }
 
 // trimName trims trailing punctuation from the name of a person or role.
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }

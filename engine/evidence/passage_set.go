@@ -18,8 +18,11 @@ import (
 // A set listed in store.DiscardedPassages is invisible: it is being written, or no longer used. Start deletes
 // those that a crash left behind.
 
-// passageBatch is the number of passages written or deleted in one transaction: one pack, at most 8 MB.
+// passageBatch is the number of passages written in one transaction: one pack, at most 8 MB.
 const passageBatch = search.PackPassages
+
+// deleteBatch is the number of passages deleted in one transaction: deleting one takes longer than writing it.
+const deleteBatch = passageBatch / 2
 
 // passageSetSequence numbers the sets.
 const passageSetSequence = "passage sets"
@@ -108,14 +111,14 @@ func (s *Service) newSet(tx *store.Tx, doc *store.Document) (int64, error) {
 // were not staged, at most one batch, are written here.
 func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
-		old, err := readPassages(tx, doc)
-		if err != nil {
+		n, err := store.Chunks.By("document").Count(tx, doc.OrganizationID, doc.Passages().Key())
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(old) <= passageBatch {
-			err = deletePassages(tx, doc.Passages(), old)
-		} else {
+		case n > deleteBatch:
 			err = s.discardPassages(tx, doc)
+		default:
+			_, err = deleteSomePassages(tx, doc.Passages())
 		}
 		if err != nil || len(p.packs) == 0 {
 			return err
@@ -178,35 +181,36 @@ func (s *Service) deleteDiscarded(ctx context.Context) error {
 
 // deleteDiscardedBatch deletes some passages of a set, or its entry once there are none.
 func deleteDiscardedBatch(tx *store.Tx, set *store.PassageSet) error {
-	var some []api.Chunk
-	for c, err := range store.Chunks.By("document").Scan(tx, set.OrganizationID, store.Prefix(set.Key())) {
-		if err != nil {
-			return err
-		}
-		if some = append(some, c.Chunk); len(some) == passageBatch {
-			break
-		}
-	}
-	if len(some) > 0 {
-		return deletePassages(tx, *set, some)
+	if n, err := deleteSomePassages(tx, *set); n > 0 || err != nil {
+		return err
 	}
 	return ignoreMissing(store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set))
 }
 
-// deletePassages deletes passages of a set with their vectors, and the set's packs.
-func deletePassages(tx *store.Tx, set store.PassageSet, passages []api.Chunk) error {
+// deleteSomePassages deletes up to deleteBatch passages of a set with their vectors, and a pack. It returns 0 once
+// there are none.
+func deleteSomePassages(tx *store.Tx, set store.PassageSet) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
-	for _, c := range passages {
-		if err := errors.Join(
-			store.Chunks.Delete(tx, org, store.ChunkKey(c.ID, set.Set)),
-			ignoreMissing(store.Vectors.Delete(tx, org, set.AssessmentID, key, c.ID)),
-			ignoreMissing(store.ExternalVectors.Delete(tx, org, set.AssessmentID, key, c.ID)),
-		); err != nil {
-			return err
+	var some []string
+	for c, err := range store.Chunks.By("document").Scan(tx, org, store.Prefix(key)) {
+		if err != nil {
+			return 0, err
+		}
+		if some = append(some, c.ID); len(some) == deleteBatch {
+			break
 		}
 	}
-	_, err := store.PassagePacks.DeleteAll(tx, org, set.AssessmentID, key)
-	return err
+	for _, id := range some {
+		if err := errors.Join(
+			store.Chunks.Delete(tx, org, store.ChunkKey(id, set.Set)),
+			ignoreMissing(store.Vectors.Delete(tx, org, set.AssessmentID, key, id)),
+			ignoreMissing(store.ExternalVectors.Delete(tx, org, set.AssessmentID, key, id)),
+		); err != nil {
+			return 0, err
+		}
+	}
+	packs, err := store.PassagePacks.DeleteSome(tx, org, 1, set.AssessmentID, key)
+	return len(some) + packs, err
 }
 
 // ReadPassage returns the passage with an id, or store.ErrNotFound.

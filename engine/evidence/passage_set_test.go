@@ -68,7 +68,8 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 			}
 			vectors, err := store.Vectors.Count(tx, packedOrg)
 			packs, _ := store.PassagePacks.Count(tx, packedOrg)
-			if left, _ := store.DiscardedPassages.Count(tx, packedOrg); vectors != stored || left == 0 && packs != (stored+passageBatch-1)/passageBatch {
+			left, _ := store.DiscardedPassages.Count(tx, packedOrg)
+			if vectors != stored || left == 0 && packs != (stored+passageBatch-1)/passageBatch {
 				t.Errorf("%s: %d vectors, %d packs, %v", what, vectors, packs, err)
 			}
 			return nil

@@ -28,6 +28,9 @@ func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.Attach
 	b := in.Body
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		org := by.OrganizationID
+		if err := requireNotDiscarded(tx, org, b.AssessmentID); err != nil {
+			return err
+		}
 		if _, _, err := requireCatalog(tx, org, b.CatalogSHA256, b.CustomSHA256); err != nil {
 			return err
 		}
@@ -115,7 +118,7 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 			}
 		}
 		return errors.Join(
-			store.DeleteSyncData(tx, by.OrganizationID, in.AssessmentID),
+			store.DiscardSyncData(tx, by.OrganizationID, in.AssessmentID),
 			audit.Append(
 				tx,
 				by,
@@ -128,7 +131,19 @@ func (s *Service) Detach(ctx context.Context, by api.Caller, in *api.SyncInput) 
 			),
 		)
 	})
-	return &api.None{}, err
+	if err != nil {
+		return nil, err
+	}
+	return &api.None{}, s.DB.DeleteDiscarded(context.WithoutCancel(ctx))
+}
+
+// requireNotDiscarded returns an error while records of an earlier assessment with the same ID are being deleted.
+func requireNotDiscarded(tx *store.Tx, org, assessment string) error {
+	is, err := store.Discarded.Has(tx, org, assessment)
+	if err == nil && is {
+		err = api.Conflict("what was left of the assessment here is still being deleted; try again in a moment")
+	}
+	return err
 }
 
 // PrepareBatch returns the batch of the clone's changes. It returns the same batch until the remote
@@ -137,46 +152,73 @@ func (s *Service) PrepareBatch(ctx context.Context, by api.Caller, in *api.Prepa
 	return s.prepareBatch(ctx, by, in.AssessmentID, in.DryRun == "true", pageBudget)
 }
 
-func (s *Service) prepareBatch(ctx context.Context, by api.Caller, id string, dryRun bool, budget fileBudget) (*api.SyncBatch, error) {
-	var out *api.SyncBatch
-	do := s.DB.Update
-	if dryRun {
-		do = s.DB.View
-	}
-	err := do(ctx, func(tx *store.Tx) error {
-		org := by.OrganizationID
-		l, err := linkWithRole(tx, org, id, store.SyncRoleClone)
-		if err != nil {
-			return err
-		}
-		waiting, err := store.SyncBatches.Get(tx, org, id)
-		if err == nil {
-			f, err := decodeFile(bytes.NewReader(waiting.Data), kindBatch)
-			if err == nil {
-				out = f.newSyncBatch(waiting.Data)
+// prepareBatch collects and encodes the changes in a view. If others were made meanwhile, it starts again.
+func (s *Service) prepareBatch(
+	ctx context.Context,
+	by api.Caller,
+	id string,
+	dryRun bool,
+	budget fileBudget,
+) (out *api.SyncBatch, err error) {
+	org := by.OrganizationID
+	for done := false; !done; {
+		var l store.SyncLink
+		var b *changeset
+		var head int64
+		err := s.DB.View(ctx, func(tx *store.Tx) (err error) {
+			if l, err = linkWithRole(tx, org, id, store.SyncRoleClone); err != nil {
+				return err
 			}
+			waiting, err := store.SyncBatches.Get(tx, org, id)
+			if err == nil {
+				f, err := decodeFile(bytes.NewReader(waiting.Data), kindBatch)
+				if err == nil {
+					out = f.newSyncBatch(waiting.Data)
+				}
+				return err
+			}
+			if !errors.Is(err, store.ErrNotFound) {
+				return err
+			}
+			if b, err = collectChanges(tx, org, &l, budget); err != nil {
+				return err
+			}
+			if head, err = tx.LastSyncSequence(org, id); err != nil {
+				return err
+			}
+			out, err = b.file.encodeSyncBatch()
 			return err
+		})
+		if err != nil || b == nil || dryRun {
+			return out, err
 		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
-		b, err := collectChanges(tx, org, &l, budget)
+		err = s.DB.Update(ctx, func(tx *store.Tx) error {
+			now, err := linkWithRole(tx, org, id, store.SyncRoleClone)
+			if err != nil {
+				return err
+			}
+			there, err := store.SyncBatches.Has(tx, org, id)
+			if err != nil {
+				return err
+			}
+			last, err := tx.LastSyncSequence(org, id)
+			if done = !there && last == head && now.Counter == l.Counter && now.Since == l.Since; !done || err != nil {
+				return err
+			}
+			if len(b.file.lines) == 0 { // nothing the remote needs to know
+				return tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.entries) })
+			}
+			return store.SyncBatches.Put(
+				tx,
+				org,
+				&store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Entries: b.entries},
+			)
+		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if out, err = b.file.encodeSyncBatch(); err != nil || dryRun {
-			return err
-		}
-		if len(b.file.lines) == 0 { // nothing the remote needs to know
-			return tx.WithoutSyncLog(func() error { return saveSentAsBase(tx, org, id, b.entries) })
-		}
-		return store.SyncBatches.Put(
-			tx,
-			org,
-			&store.SyncBatch{OrganizationID: org, AssessmentID: id, Counter: l.Counter + 1, Data: out.Data, Entries: b.entries},
-		)
-	})
-	return out, err
+	}
+	return out, nil
 }
 
 // Acknowledge records that the remote has received the batch. Its records become the base until the

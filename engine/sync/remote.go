@@ -34,6 +34,9 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		out = &api.JoinedSync{AssessmentID: b.AssessmentID, OrganizationID: by.OrganizationID, Account: by.Actor.Name}
 		org := by.OrganizationID
+		if err := requireNotDiscarded(tx, org, b.AssessmentID); err != nil {
+			return err
+		}
 		a, err := store.Assessments.Get(tx, org, b.AssessmentID)
 		switch {
 		case errors.Is(err, store.ErrNotFound) && b.Publish:

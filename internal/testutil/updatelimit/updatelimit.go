@@ -18,7 +18,12 @@ const (
 )
 
 // exempt lists functions that may exceed the limits, with the reason.
-var exempt = map[string]string{}
+var exempt = map[string]string{
+	"engine/assessment.(*Service).executeMigration": "moves an assessment and writes all four deliverables at once, two records for " +
+		"each of at most 1,468 controls",
+	"engine/sync.(*Service).join":        "lists every record of an assessment for its first clone, which must not read half of the list",
+	"engine/sync.(*Service).linkAsClone": "the same, for an assessment that is published",
+}
 
 // Check is store.Options.CheckUpdate for tests.
 func Check(s store.UpdateStats) error {

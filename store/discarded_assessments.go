@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"errors"
+)
+
+// DiscardedRecords are records of an assessment that nothing refers to any more: of a deleted assessment, or of
+// the sync that a remaining one has left. They are deleted in short transactions, by this program or the next.
+type DiscardedRecords struct {
+	OrganizationID string `json:"organization_id"`
+	AssessmentID   string `json:"assessment_id"`
+	// Deleted is true if the assessment was deleted; VersionIDs are its versions, whose items are left.
+	Deleted    bool     `json:"deleted,omitempty"`
+	VersionIDs []string `json:"version_ids,omitempty"`
+}
+
+// discardBatch is the number of records deleted in one transaction.
+const discardBatch = 1_000
+
+// DiscardAssessment ends syncing an assessment and leaves its items, history and shared bodies to
+// DB.DeleteDiscarded. The caller deletes the assessment, its versions and all that lists name.
+func DiscardAssessment(tx *Tx, org, assessment string, versionIDs []string) error {
+	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
+}
+
+// DiscardSyncData ends syncing an assessment and leaves the data for it to DB.DeleteDiscarded.
+func DiscardSyncData(tx *Tx, org, assessment string) error {
+	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment})
+}
+
+func discardRecords(tx *Tx, d *DiscardedRecords) error {
+	err := SyncLinks.Delete(tx, d.OrganizationID, d.AssessmentID)
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	return errors.Join(err, Discarded.Put(tx, d.OrganizationID, d))
+}
+
+// DeleteDiscarded deletes what was discarded, in transactions of at most discardBatch records.
+func (db *DB) DeleteDiscarded(ctx context.Context) error {
+	for {
+		var next *DiscardedRecords
+		err := db.View(ctx, func(tx *Tx) error {
+			next = nil
+			for d, err := range Discarded.AcrossTenants().Scan(tx) {
+				next = &d
+				return err
+			}
+			return nil
+		})
+		if err != nil || next == nil {
+			return err
+		}
+		if err := db.Update(ctx, func(tx *Tx) error { return tx.WithoutSyncLog(func() error { return next.deleteSome(tx) }) }); err != nil {
+			return err
+		}
+	}
+}
+
+// deleteSome deletes some of the records, or the entry for them once there are none.
+func (d *DiscardedRecords) deleteSome(tx *Tx) error {
+	org, id := d.OrganizationID, d.AssessmentID
+	for _, remove := range []func(tx *Tx, org string, limit int, prefix ...any) (int, error){
+		SyncLogEntries.DeleteSome, SyncBases.DeleteSome, SyncReplicas.DeleteSome, SyncBatches.DeleteSome, SyncFiles.DeleteSome,
+	} {
+		if n, err := remove(tx, org, discardBatch, id); n > 0 || err != nil {
+			return err
+		}
+	}
+	if d.Deleted {
+		for _, version := range d.VersionIDs {
+			for _, remove := range []func(*Tx, string, string) (int, error){
+				deleteSomeItems(SoAItems), deleteSomeItems(Findings), deleteSomeItems(MaturityScores), deleteSomeItems(POAMItems),
+			} {
+				if n, err := remove(tx, org, version); n > 0 || err != nil {
+					return err
+				}
+			}
+		}
+		if n, err := Timeline.DeleteSome(tx, org, discardBatch, id); n > 0 || err != nil {
+			return err
+		}
+		if n, err := LifecycleEvents.DeleteSome(tx, org, discardBatch, id); n > 0 || err != nil {
+			return err
+		}
+		if n, err := DeleteSharedBodies(tx, org, id, discardBatch); n > 0 || err != nil {
+			return err
+		}
+	}
+	err := Discarded.Delete(tx, org, id)
+	if errors.Is(err, ErrNotFound) { // deleted by a concurrent call
+		return nil
+	}
+	return err
+}
+
+// deleteSomeItems returns a function that deletes items of a version and returns their number.
+func deleteSomeItems[R any](t *TenantTable[R]) func(tx *Tx, org, version string) (int, error) {
+	return func(tx *Tx, org, version string) (int, error) {
+		var keys []Key
+		for r, err := range t.By("version").Scan(tx, org, Prefix(version)) {
+			if err != nil {
+				return 0, err
+			}
+			k, err := t.KeyWithinTenant(&r)
+			if err != nil {
+				return 0, err
+			}
+			if keys = append(keys, k); len(keys) == discardBatch {
+				break
+			}
+		}
+		for _, k := range keys {
+			if err := t.Delete(tx, org, k); err != nil {
+				return 0, err
+			}
+		}
+		return len(keys), nil
+	}
+}
