@@ -202,6 +202,7 @@ const (
 	RateRemainingHeader  = "RateLimit-Remaining"
 	RateResetHeader      = "RateLimit-Reset"
 	MaxBodyBytes         = 1 << 20
+	MaxUploadBytes       = 512 << 20 // of an uploaded file with its form
 	DefaultListLimit     = 50
 	MaxListLimit         = 200
 	DefaultSearchResults = 10

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
 	"github.com/scf-service/service/internal/linereader"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 func (a *app) analyzeCommand() *cobra.Command {
@@ -247,21 +247,12 @@ func decodeAndCall[I, O any](ctx context.Context, a *app, op api.Op[I, O], line 
 }
 
 func (a *app) readTextFile(path string) (string, error) {
-	input := a.Stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-		}
-		defer f.Close()
-		input = f
-	}
-	b, err := io.ReadAll(io.LimitReader(input, maxAnalysisInput+1))
+	b, err := a.readFile(path, maxAnalysisInput)
 	switch {
+	case errors.Is(err, regularfile.ErrTooLarge):
+		return "", withHint(err, "pass only the relevant part")
 	case err != nil:
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-	case len(b) > maxAnalysisInput:
-		return "", usageError("%s is larger than %s; pass only the relevant part", path, formatSize(maxAnalysisInput))
+		return "", err
 	case bytes.IndexByte(b, 0) >= 0:
 		return "", usageError("%s is not a text file", path)
 	}
@@ -273,9 +264,9 @@ func (a *app) readTextFile(path string) (string, error) {
 func (a *app) analyzeBatch(ctx context.Context, path string, analyzeLine func(context.Context, []byte) (any, error)) error {
 	input := a.Stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := openFile(ctx, path, regularfile.NoLimit)
 		if err != nil {
-			return runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+			return err
 		}
 		defer f.Close()
 		input = f

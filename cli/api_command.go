@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			if err := a.checkOutputPath(out, force); err != nil {
 				return err
 			}
-			req, err := a.buildRawRequest(args, data)
+			req, err := a.buildRawRequest(cmd.Context(), args, data)
 			if err != nil {
 				return err
 			}
@@ -85,7 +86,7 @@ type rawRequest struct {
 	header       http.Header
 }
 
-func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
+func (a *app) buildRawRequest(ctx context.Context, args []string, data string) (*rawRequest, error) {
 	if strings.ToUpper(args[0]) == args[0] && !strings.Contains(args[0], "-") {
 		if len(args) != 2 || !strings.HasPrefix(args[1], "/") {
 			return nil, withHint(
@@ -112,7 +113,7 @@ func (a *app) buildRawRequest(args []string, data string) (*rawRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return requestFromArgs(op, args[1:], body)
+	return requestFromArgs(ctx, op, args[1:], body)
 }
 
 // openRawBody returns the request body that -d specifies, or nil if there is none.
@@ -123,9 +124,9 @@ func (a *app) openRawBody(data string) (io.Reader, error) {
 	case data == "-":
 		return a.Stdin, nil
 	case strings.HasPrefix(data, "@"):
-		b, err := os.ReadFile(data[1:])
+		b, err := a.readFile(data[1:], api.MaxSourceBytes)
 		if err != nil {
-			return nil, runtimeError("%s can't be read: %w", data[1:], errorWithoutPath(err))
+			return nil, err
 		}
 		return bytes.NewReader(b), nil
 	}

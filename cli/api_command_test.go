@@ -23,7 +23,7 @@ func TestEveryOperationCanBeCalledByItsID(t *testing.T) {
 		if op.Form == api.Upload {
 			words = append(words, "file=@"+file)
 		}
-		req, err := requestFromArgs(op, words, nil)
+		req, err := requestFromArgs(t.Context(), op, words, nil)
 		if err != nil {
 			t.Errorf("%s: %v", op.ID, err)
 			continue

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -48,7 +48,7 @@ func inputFieldsFromType(t reflect.Type) (n inputFields) {
 
 // requestFromArgs builds an operation's request from key=value arguments. A key that is not a
 // parameter becomes a field of the body.
-func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequest, error) {
+func requestFromArgs(ctx context.Context, op *api.Operation, args []string, body io.Reader) (*rawRequest, error) {
 	names := inputFieldsFromType(op.In)
 	req := &rawRequest{method: op.Method, path: op.Path, body: body, header: http.Header{}}
 	query, fields, form := url.Values{}, map[string]any{}, map[string]string{}
@@ -90,7 +90,7 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 		req.path += "?" + query.Encode()
 	}
 	if op.Form == api.Upload {
-		return req, req.setUploadBody(form)
+		return req, req.setUploadBody(ctx, form)
 	}
 	if len(fields) > 0 {
 		if body != nil {
@@ -106,14 +106,14 @@ func requestFromArgs(op *api.Operation, args []string, body io.Reader) (*rawRequ
 }
 
 // setUploadBody sets the body to a multipart form whose file is streamed from disk.
-func (r *rawRequest) setUploadBody(form map[string]string) error {
+func (r *rawRequest) setUploadBody(ctx context.Context, form map[string]string) error {
 	path, ok := strings.CutPrefix(form["file"], "@")
 	if !ok {
 		return withHint(usageError("this operation needs a file"), "pass it as file=@path")
 	}
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {
-		return runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return err
 	}
 	pr, pw := io.Pipe()
 	w := multipart.NewWriter(pw)

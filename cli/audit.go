@@ -30,7 +30,7 @@ The exit code is 1 if verification fails.`,
 		Example: "  service audit verify\n  service audit verify --file audit.jsonl --head head.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file != "" {
-				v, err := a.VerifyAuditChain(file, head)
+				v, err := a.VerifyAuditChain(cmd.Context(), file, head)
 				if err != nil {
 					return runtimeError("%w", err)
 				}

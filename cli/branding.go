@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"image/png"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -110,9 +108,11 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 				}
 				changed, *f.to = true, f.wanted
 				if f.name == "logo" && logo != "" {
-					if *f.to, err = readLogo(logo); err != nil {
+					b, err := a.readFile(logo, api.MaxLogoBytes)
+					if err != nil {
 						return err
 					}
+					*f.to = base64.StdEncoding.EncodeToString(b)
 				}
 			}
 			if !changed {
@@ -128,29 +128,6 @@ The logo is a PNG or JPEG; the color must be dark enough to be readable on white
 	f.StringVar(&line, "line", "", "line on the title page, such as who prepared the report")
 	f.StringVar(&footer, "footer", "", "footer of each page")
 	return cmd
-}
-
-// readLogo returns an image file in base64. Files over api.MaxLogoBytes are an error.
-func readLogo(path string) (string, error) {
-	b, err := readSmallFile(path, api.MaxLogoBytes, "a logo")
-	return base64.StdEncoding.EncodeToString(b), err
-}
-
-// readSmallFile reads a file of at most maxBytes bytes; purpose names its use in the error.
-func readSmallFile(path string, maxBytes int64, purpose string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err != nil {
-		return nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-	}
-	if int64(len(b)) > maxBytes {
-		return nil, runtimeError("%s is larger than %d KiB, the limit for %s", path, maxBytes>>10, purpose)
-	}
-	return b, nil
 }
 
 func (a *app) brandingReset() *cobra.Command {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -230,12 +229,12 @@ as a whole or changes nothing. Assessments keep the version they were created wi
 to frameworks; it overrides the built-in mapping and is stored with the version.`,
 		Example: "  service catalog import scf-2026.1.1.xlsx --dry-run\n  service catalog import scf.xlsx --label 2026.1.1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)
 			if err != nil {
-				return runtimeError("%s can't be read: %w", args[0], errorWithoutPath(err))
+				return err
 			}
 			defer f.Close()
-			table, err := readAliasFile(aliases)
+			table, err := a.readAliasFile(aliases)
 			if err != nil {
 				return err
 			}
@@ -245,7 +244,7 @@ to frameworks; it overrides the built-in mapping and is stored with the version.
 			}
 			a.interruptHint = "the catalog was not changed; run the same command again"
 			a.progress.Start(word + " " + filepath.Base(args[0]))
-			run, err := a.importCatalogFile(cmd.Context(), f, label, table, dry)
+			run, err := a.importCatalogFile(cmd.Context(), args[0], f, label, table, dry)
 			a.progress.Done("")
 			if err != nil {
 				if strings.EqualFold(filepath.Ext(args[0]), ".pdf") {

@@ -8,19 +8,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // importCatalogFile imports a catalog file. A file that starts with a JSON object is imported as
 // JSON, any other as a workbook.
-func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases string, dryRun bool) (*api.ImportRun, error) {
-	name := filepath.Base(f.Name())
+func (a *app) importCatalogFile(ctx context.Context, path string, f io.Reader, label, aliases string, dryRun bool) (*api.ImportRun, error) {
+	name := filepath.Base(path)
 	r := bufio.NewReader(f)
 	if !startsWithJSONObject(r) {
 		op := api.ImportWorkbook
@@ -30,17 +30,14 @@ func (a *app) importCatalogFile(ctx context.Context, f *os.File, label, aliases 
 		return call(ctx, a, op, &api.ImportWorkbookInput{File: api.UploadFile{Filename: name, Content: r}, Label: label, Aliases: aliases})
 	}
 	limit := api.ImportStructured.MaxBody
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	data, err := regularfile.ReadAll(r, limit)
 	if err != nil {
-		return nil, runtimeError("%s can't be read: %w", f.Name(), errorWithoutPath(err))
-	}
-	if int64(len(data)) > limit {
-		return nil, runtimeError("%s exceeds the limit of %s", f.Name(), formatSize(limit))
+		return nil, fileError(path, err)
 	}
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := validateJSON(data); err != nil {
 		return nil, withHint(
-			runtimeError("%s is not valid JSON: %w", f.Name(), err),
+			runtimeError("%s is not valid JSON: %w", path, err),
 			"`%s` writes a catalog in the expected format",
 			a.suggestedCommandLine("catalog export"),
 		)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/check"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // checkOptions holds the options of `check` that are not part of the policy.
@@ -149,20 +150,6 @@ func isMissingPath(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
 }
 
-// readFileLimited reads a file of at most maxBytes bytes; a larger one is an error.
-func readFileLimited(path string, maxBytes int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err == nil && int64(len(data)) > maxBytes {
-		return nil, fmt.Errorf("larger than %s", formatSize(maxBytes))
-	}
-	return data, err
-}
-
 func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error {
 	ctx := cmd.Context()
 	p, err := a.loadPolicy(cmd, args, o.policy)
@@ -262,7 +249,7 @@ func (a *app) readWaivers(p *check.Policy) ([]check.Waiver, error) {
 	if p.Waivers == "" {
 		return nil, nil
 	}
-	data, err := readFileLimited(p.Waivers, check.MaxInputBytes)
+	data, err := regularfile.Read(p.Waivers, check.MaxInputBytes)
 	if err != nil {
 		return nil, runtimeError("the waivers %s can't be read: %w", p.Waivers, errorWithoutPath(err))
 	}
@@ -275,7 +262,7 @@ func readBaseline(p *check.Policy, o checkOptions) (*check.Baseline, error) {
 	if p.Baseline == "" {
 		return nil, nil
 	}
-	data, err := readFileLimited(p.Baseline, check.MaxRecordBytes)
+	data, err := regularfile.Read(p.Baseline, check.MaxRecordBytes)
 	if o.writeBaseline && isNotExist(err) {
 		return nil, nil
 	}
@@ -292,7 +279,7 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 	if p.Threshold == "" {
 		return nil, nil
 	}
-	data, err := readFileLimited(p.Threshold, check.MaxRecordBytes)
+	data, err := regularfile.Read(p.Threshold, check.MaxRecordBytes)
 	if o.writeThreshold && isNotExist(err) {
 		return nil, nil
 	}
@@ -376,7 +363,7 @@ func (a *app) appendGitHubStepSummary(r *check.Result) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	f, err := regularfile.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err == nil {
 		_, err = f.Write(text)
 		err = errors.Join(err, f.Close())

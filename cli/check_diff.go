@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/engine/check"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 func (a *app) checkDiff() *cobra.Command {
@@ -111,7 +112,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 // loadDiffSide returns one side of a comparison, read from a file or built from a folder or assessment.
 func (a *app) loadDiffSide(ctx context.Context, ref string, p check.Policy, o checkOptions, excluded []string) (*check.Baseline, error) {
 	if info, err := os.Stat(ref); err == nil && !info.IsDir() {
-		data, err := readFileLimited(ref, check.MaxRecordBytes)
+		data, err := regularfile.Read(ref, check.MaxRecordBytes)
 		if err != nil {
 			return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
 		}

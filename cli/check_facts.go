@@ -14,6 +14,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/check"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // gatherAssessmentFacts returns the facts of an assessment, local or on a server.
@@ -97,7 +98,7 @@ func (a *app) gatherFolderFacts(
 	noCache bool,
 	excluded []string,
 ) (*check.Facts, error) {
-	files, skipped, err := collectFiles([]string{dir})
+	files, skipped, err := collectFiles(ctx, []string{dir})
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +113,9 @@ func (a *app) gatherFolderFacts(
 	var accepted []sourceFile
 	for _, f := range files {
 		sum, err := f.hash()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			skipped = append(skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
@@ -224,7 +228,7 @@ const maxCachedFacts = 32
 
 // loadCachedFacts returns the cached facts in file, or nil if they are missing or unreadable.
 func loadCachedFacts(file string) *check.Facts {
-	data, err := readFileLimited(file, check.MaxRecordBytes)
+	data, err := regularfile.Read(file, check.MaxRecordBytes)
 	if err != nil {
 		return nil
 	}

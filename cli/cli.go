@@ -79,8 +79,8 @@ type Options struct {
 
 	// VerifyArchive verifies an exported archive. VerifyAuditChain verifies an exported audit chain,
 	// and compares it with a saved head if headPath is not empty.
-	VerifyArchive    func(path string) (*Verification, error)
-	VerifyAuditChain func(path, headPath string) (*Verification, error)
+	VerifyArchive    func(ctx context.Context, path string) (*Verification, error)
+	VerifyAuditChain func(ctx context.Context, path, headPath string) (*Verification, error)
 
 	// EvalAnalyses measures the built-in analyses; nil if the build does not support it.
 	EvalAnalyses func(ctx context.Context) ([]AnalysisScore, error)

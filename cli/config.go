@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // flags holds the global settings merged from flags, environment and file.
@@ -180,7 +181,7 @@ func (a *app) readConfigFile(v *viper.Viper, flagPath string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := readFileLimited(path, maxConfigBytes)
+	data, err := regularfile.Read(path, maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}

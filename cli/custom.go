@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -48,9 +47,9 @@ map to existing controls. Existing entries that differ are replaced only with --
 			"  service framework import questionnaire.csv --code acme-questions --name \"ACME's questions\"\n" +
 			"  service control import controls.csv --replace",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)
 			if err != nil {
-				return runtimeError("%s can't be read: %w", args[0], errorWithoutPath(err))
+				return err
 			}
 			defer f.Close()
 			in.File = api.UploadFile{Filename: filepath.Base(args[0]), Content: f}

@@ -8,7 +8,6 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // ServeOptions holds the daemon's settings.
@@ -398,11 +398,7 @@ func (a *app) firstAdminFromEnv() (*FirstAdmin, error) {
 	if file == "" {
 		return f, nil
 	}
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > maxPasswordFile {
-		return nil, usageError("%s: %s is too large to hold a password", envAdminPasswordFile, file)
-	}
-	b, err := os.ReadFile(file)
+	b, err := regularfile.Read(file, maxPasswordFile)
 	if err != nil {
 		return nil, runtimeError("%s: %s can't be read: %w", envAdminPasswordFile, file, errorWithoutPath(err))
 	}

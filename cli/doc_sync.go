@@ -144,7 +144,10 @@ func (a *app) syncDocumentsWithFolders(
 	a.progress.Start("scan the files")
 	for i, f := range files {
 		a.progress.Update("scan %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
-		if sums[i], err = f.hash(); err != nil {
+		if sums[i], err = f.hash(); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
 			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue
 		}
@@ -292,7 +295,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 		Example: "  service doc sync ./evidence\n  service doc sync ./evidence --remove --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			files, skipped, err := collectFiles(args)
+			files, skipped, err := collectFiles(ctx, args)
 			if err != nil {
 				return err
 			}

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,23 +27,8 @@ func (a *app) readEmailText(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	in := a.Stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-		}
-		defer f.Close()
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, maxEmailText+1))
-	if err != nil {
-		return "", runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-	}
-	if len(b) > maxEmailText {
-		return "", usageError("%s exceeds the maximum email size of %d bytes", path, maxEmailText)
-	}
-	return string(b), nil
+	b, err := a.readFile(path, maxEmailText)
+	return string(b), err
 }
 
 // parseVariables parses NAME=VALUE arguments into a map.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -288,14 +287,7 @@ func (a *app) readIntegrationSecrets(ctx context.Context, f *integrationFlags) (
 		if !ok {
 			return nil, withHint(usageError("--secret-file %q has no file name", one), "write it as NAME=FILE")
 		}
-		info, err := os.Stat(path)
-		if err == nil && info.Size() > maxSecretFile {
-			err = usageError("%s is too large for a secret", path)
-		}
-		var b []byte
-		if err == nil {
-			b, err = os.ReadFile(path)
-		}
+		b, err := a.readFile(path, maxSecretFile)
 		if err != nil {
 			return nil, err
 		}

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,23 +36,12 @@ func (a *app) completeVersions() cobra.CompletionFunc {
 const maxAliases = 64 << 10 // the server's limit
 
 // readAliasFile reads the file given with --aliases; it returns "" if path is "".
-func readAliasFile(path string) (string, error) {
+func (a *app) readAliasFile(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxAliases+1))
-	if err != nil {
-		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
-	}
-	if len(b) > maxAliases {
-		return "", runtimeError("%s exceeds the limit of %d KiB for an alias table", path, maxAliases>>10)
-	}
-	return string(b), nil
+	b, err := a.readFile(path, maxAliases)
+	return string(b), err
 }
 
 // listHazards lists the risks or threats of a version.

@@ -80,14 +80,14 @@ func (a *app) reportCreate() *cobra.Command {
 				return err
 			}
 			if layout != "" {
-				b, err := readSmallFile(layout, api.MaxLayoutBytes, "a template")
+				b, err := a.readFile(layout, api.MaxLayoutBytes)
 				if err != nil {
 					return err
 				}
 				body.Layout = string(b)
 			}
 			if style != "" {
-				b, err := readSmallFile(style, api.MaxStyleBytes, "a style document")
+				b, err := a.readFile(style, api.MaxStyleBytes)
 				if err != nil {
 					return err
 				}

@@ -1,16 +1,16 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 func (a *app) reportVerify() *cobra.Command {
@@ -23,7 +23,7 @@ not one of its reports or was modified.`,
 		Example: "  service report verify board.pdf\n  service report verify ID",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref := args[0]
-			sum, err := hashFileIfExists(ref)
+			sum, err := hashFileIfExists(cmd.Context(), ref)
 			if err != nil {
 				return err
 			}
@@ -47,23 +47,20 @@ not one of its reports or was modified.`,
 }
 
 // hashFileIfExists returns the SHA-256 of a file, or "" if it doesn't exist.
-func hashFileIfExists(path string) (string, error) {
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
+func hashFileIfExists(ctx context.Context, path string) (string, error) {
+	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
+		return "", withHint(fileError(path, err), "give a report file or a report id")
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return "", usageError("%s is not a file; give a report file or a report id", path)
+	sum, err := hashReader(f)
+	if err != nil {
+		return "", fileError(path, err)
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", runtimeError("can't read %s: %w", path, errorWithoutPath(err))
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return sum, nil
 }
 
 func (a *app) printReportVerification(v *api.ReportVerification) error {

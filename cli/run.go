@@ -92,7 +92,7 @@ It is logged under your name.`,
 // runAssessment implements `assess run`.
 func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) error {
 	started := a.Clock()
-	files, skippedFiles, err := collectFiles(paths)
+	files, skippedFiles, err := collectFiles(ctx, paths)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // savedState is what the program remembers between runs. It is a convenience only: if it can't be
@@ -27,12 +28,15 @@ type savedState struct {
 	LastByFolder map[string]map[string]string `json:"last_by_folder,omitempty"`
 }
 
+// maxStateFile is the maximum size of the saved state.
+const maxStateFile = 16 << 20
+
 func (a *app) stateFile() string { return filepath.Join(a.StateDir, "memory.json") }
 
 func (a *app) readSavedState() savedState {
 	m := savedState{}
 	if a.StateDir != "" {
-		if b, err := os.ReadFile(a.stateFile()); err == nil {
+		if b, err := regularfile.Read(a.stateFile(), maxStateFile); err == nil {
 			_ = json.Unmarshal(b, &m)
 		}
 	}
@@ -150,7 +154,7 @@ func writeFileAtomically(path string, mode fs.FileMode, write func(io.Writer) er
 func createTempBeside(path string, mode fs.FileMode) (f *os.File, err error) {
 	for i := range 100 {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".service-%d-%d", os.Getpid(), i))
-		if f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode); !errors.Is(err, fs.ErrExist) {
+		if f, err = regularfile.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode); !errors.Is(err, fs.ErrExist) {
 			return f, err
 		}
 	}
@@ -166,7 +170,7 @@ func copyFileMode(f *os.File, path string) error {
 
 // isUnmodifiedOutput reports whether the file was written by the program and not modified since.
 func (a *app) isUnmodifiedOutput(path string) bool {
-	want, err := os.ReadFile(a.hashRecord(path))
+	want, err := regularfile.Read(a.hashRecord(path), sha256.Size*2)
 	if err != nil {
 		return false
 	}
@@ -222,7 +226,7 @@ func saveInLimitedFolder(file string, data []byte, maxFiles int) {
 }
 
 func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := regularfile.Open(context.Background(), path, regularfile.NoLimit)
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -256,21 +255,9 @@ func (a *app) dropUnchangedDraftedTraits(ctx context.Context, assessment string,
 // readScopeFile reads a scope's fields from a file into body. It returns the traits that the file
 // marks as not set by a user.
 func (a *app) readScopeFile(path string, body *api.ScopeBody) (draftedTraits map[string]string, err error) {
-	in := a.Stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, runtimeError("can't read %s: %w", path, errorWithoutPath(err))
-		}
-		defer f.Close()
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, maxScopeFile+1))
+	b, err := a.readFile(path, maxScopeFile)
 	if err != nil {
-		return nil, runtimeError("can't read %s: %w", path, err)
-	}
-	if len(b) > maxScopeFile {
-		return nil, usageError("%s is too large for a scope", path)
+		return nil, err
 	}
 	draftedTraits = map[string]string{}
 	var fields map[string]any

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // sourceFile is a file to upload.
@@ -31,21 +35,30 @@ type skippedFile struct {
 }
 
 // collectFiles returns the files given and those in the folders given, sorted by path, and the ones
-// it skipped. Only an unreadable path given by the caller is an error.
-func collectFiles(paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
+// it skipped. Only a path given by the caller is an error if it is unreadable, or neither a file nor a
+// folder.
+func collectFiles(ctx context.Context, paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
 			return nil, nil, runtimeError("can't read %s: %w", p, errorWithoutPath(err))
 		}
 		if !info.IsDir() {
-			files = append(files, sourceFile{Name: p, open: func() (io.ReadCloser, error) { return os.Open(p) }})
+			if err := regularfile.CheckMode(p, info.Mode()); err != nil {
+				return nil, nil, runtimeError("can't read %s: %w", p, errorWithoutPath(err))
+			}
+			open := func() (io.ReadCloser, error) { return regularfile.Open(ctx, p, api.MaxUploadBytes) }
+			files = append(files, sourceFile{Name: p, open: open})
 			continue
 		}
-		if _, err := os.ReadDir(p); err != nil {
+		tree, err := regularfile.OpenTree(ctx, p, api.MaxUploadBytes)
+		if err == nil {
+			_, err = fs.ReadDir(tree, ".")
+		}
+		if err != nil {
 			return nil, nil, runtimeError("can't read the folder %s: %w", p, errorWithoutPath(err))
 		}
-		f, l := walkTree(os.DirFS(p), p)
+		f, l := walkTree(tree, p)
 		label := folderName(p)
 		for i := range f {
 			f[i].Path = path.Join(label, f[i].Path)
@@ -94,7 +107,8 @@ func walkTree(tree fs.FS, label string) (files []sourceFile, skippedFiles []skip
 		case d.Type()&fs.ModeSymlink != 0:
 			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "is a link; links are not followed", path: p})
 		case !d.Type().IsRegular():
-			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: "not a file", path: p})
+			reason := errorWithoutPath(regularfile.CheckMode(p, d.Type())).Error()
+			skippedFiles = append(skippedFiles, skippedFile{Name: name(p), Reason: reason, path: p})
 		case !utf8.ValidString(p):
 			skippedFiles = append(
 				skippedFiles,

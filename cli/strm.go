@@ -2,6 +2,7 @@ package cli
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 func (a *app) catalogImportSTRM(version *string) *cobra.Command {
@@ -30,7 +32,7 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 			if framework != "" && len(args) > 1 {
 				return usageError("--framework can only be used with one document, got %d", len(args))
 			}
-			f, name, err := openOrZip(args)
+			f, name, err := openOrZip(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -62,13 +64,10 @@ If a document and the workbook disagree, both are kept and a warning is shown.`,
 
 // openOrZip opens a single document, or packs several into a zip archive so that they are imported
 // together. The same files always give the same archive.
-func openOrZip(paths []string) (io.ReadCloser, string, error) {
+func openOrZip(ctx context.Context, paths []string) (io.ReadCloser, string, error) {
 	if len(paths) == 1 {
-		f, err := os.Open(paths[0])
-		if err != nil {
-			return nil, "", runtimeError("can't read %s: %w", paths[0], errorWithoutPath(err))
-		}
-		return f, filepath.Base(paths[0]), nil
+		f, err := openFile(ctx, paths[0], api.MaxUploadBytes)
+		return f, filepath.Base(paths[0]), err
 	}
 	tmp, err := os.CreateTemp("", "service-strm-*.zip")
 	if err != nil {
@@ -77,8 +76,8 @@ func openOrZip(paths []string) (io.ReadCloser, string, error) {
 	whole := &selfDeletingFile{tmp}
 	z := zip.NewWriter(tmp)
 	for _, path := range paths {
-		if err := addToZip(z, path); err != nil {
-			return nil, "", errors.Join(runtimeError("can't read %s: %w", path, errorWithoutPath(err)), whole.Close())
+		if err := addToZip(ctx, z, path); err != nil {
+			return nil, "", errors.Join(fileError(path, err), whole.Close())
 		}
 	}
 	if err := z.Close(); err != nil {
@@ -90,8 +89,8 @@ func openOrZip(paths []string) (io.ReadCloser, string, error) {
 	return whole, fmt.Sprintf("%d documents.zip", len(paths)), nil
 }
 
-func addToZip(z *zip.Writer, path string) error {
-	f, err := os.Open(path)
+func addToZip(ctx context.Context, z *zip.Writer, path string) error {
+	f, err := regularfile.Open(ctx, path, api.MaxUploadBytes)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -115,12 +114,7 @@ func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 		}
 		return p.Key, nil
 	}
-	f, err := os.Open(arg)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	b, err := a.readFile(arg, 64<<10)
 	if err != nil {
 		return "", err
 	}
@@ -271,12 +265,9 @@ an untrusted or expired key or for someone else is rejected, as is one from a re
 decisions that its key may not bring.`,
 		Example: "  service sync import monday.bundle --dry-run\n  service sync import monday.bundle",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			f, err := openFile(cmd.Context(), args[0], api.MaxUploadBytes)
 			if err != nil {
-				return usageError("can't read %s: %v", args[0], errorWithoutPath(err))
-			}
-			if info, err := f.Stat(); err == nil && info.IsDir() {
-				return errors.Join(usageError("%s is a folder; give a bundle file", args[0]), f.Close())
+				return err
 			}
 			in := &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "bundle", Content: f}, DryRun: encodeDryRun(dryRun)}
 			a.progress.Start("importing the bundle")

@@ -34,6 +34,9 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 	for i, f := range files {
 		a.progress.Update("uploading %d of %d: %s", i+1, len(files), filepath.Base(f.Name))
 		sum, err := f.hash()
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
 		if err != nil {
 			out.Skipped = append(out.Skipped, skippedFile{Name: f.Name, Reason: errorWithoutPath(err).Error(), path: f.Path})
 			continue

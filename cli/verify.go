@@ -36,10 +36,10 @@ reads nothing else, so whoever gets the archive can do it.
 Anybody can make a key and sign with it: compare the key that is printed with the one
 you were told, or give it with --key. Exits with 1 if any check fails.`,
 		Example: "  service verify acme-2026.zip\n  service verify acme-2026.zip --key 3f9a0c1d2b4e5f60",
-		RunE: func(_ *cobra.Command, args []string) error {
-			v, err := a.VerifyArchive(args[0])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := a.VerifyArchive(cmd.Context(), args[0])
 			if err != nil {
-				return runtimeError("%s: %w", args[0], err)
+				return runtimeError("%s: %w", args[0], errorWithoutPath(err))
 			}
 			return a.printVerification(v, key)
 		},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,17 +174,14 @@ rules. Lines that are gone from the workbook stay as they are.`, w.commandName()
 }
 
 func readWorkbook(ctx context.Context, path string) (*workbook.Workbook, *workbook.ExportInfo, error) {
-	f, err := os.Open(path)
+	f, err := openFile(ctx, path, api.MaxUploadBytes)
 	if err != nil {
-		return nil, nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, runtimeError("%s can't be read: %w", path, errorWithoutPath(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, runtimeError("%s is no file", path)
+		return nil, nil, fileError(path, err)
 	}
 	book, err := workbook.Read(ctx, f, info.Size(), workbook.DefaultLimits)
 	if err != nil {

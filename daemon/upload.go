@@ -16,9 +16,6 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// MaxUploadBytes is the maximum size of an uploaded file with its form.
-const MaxUploadBytes = 512 << 20
-
 // maxFormField is the maximum size of the other fields of an upload.
 const maxFormField = 64 << 10
 
@@ -64,7 +61,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, op *api.Operation, out any) {
 // covers both.
 func readUploadForm(w http.ResponseWriter, r *http.Request, t reflect.Type) (in any, file *uploadFile, fingerprint string, err error) {
 	arriving := &minRateReader{
-		eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, MaxUploadBytes)},
+		eofTracker: eofTracker{ReadCloser: http.MaxBytesReader(w, r.Body, api.MaxUploadBytes)},
 		conn:       http.NewResponseController(w),
 	}
 	defer func() {
@@ -122,7 +119,7 @@ func toFormError(err error) error {
 func toUploadError(err error) error {
 	var tooBig *http.MaxBytesError
 	if errors.As(err, &tooBig) {
-		return api.Invalid("file", "the upload exceeds the limit of %d MiB", MaxUploadBytes>>20)
+		return api.Invalid("file", "the upload exceeds the limit of %d MiB", api.MaxUploadBytes>>20)
 	}
 	if apiErr := (*api.Error)(nil); errors.As(err, &apiErr) {
 		return err

@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 )
@@ -42,7 +43,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	if o.Driver != nil {
 		return Manifest{}, errors.New("this driver's database is restored with its own tools")
 	}
-	f, err := os.Open(path)
+	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -57,7 +58,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	}
 	defer release()
 
-	z, err := zstd.NewReader(disk.ContextReader(ctx, f), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
 	if err != nil {
 		return Manifest{}, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // noEditorReason returns why no editor can be used.
@@ -51,7 +52,9 @@ func (a *App) editInExternalEditor(text string, done func(text string) tea.Cmd) 
 		defer os.Remove(path)
 		var got []byte
 		if err == nil {
-			got, err = readEditedFile(path)
+			if got, err = regularfile.Read(path, maxEditedBytes); errors.Is(err, regularfile.ErrTooLarge) {
+				err = fmt.Errorf("the text is longer than %d bytes", maxEditedBytes)
+			}
 		}
 		if err == nil && (!utf8.Valid(got) || bytes.IndexByte(got, 0) >= 0) {
 			err = errors.New("the saved file is not text; nothing was changed")
@@ -64,19 +67,6 @@ func (a *App) editInExternalEditor(text string, done func(text string) tea.Cmd) 
 			return done(strings.TrimRight(string(got), "\n"))
 		}}
 	})
-}
-
-func readEditedFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxEditedBytes+1))
-	if err == nil && len(b) > maxEditedBytes {
-		err = fmt.Errorf("the text is longer than %d bytes", maxEditedBytes)
-	}
-	return b, err
 }
 
 // editLongTextInEditor edits the item's longest text in the editor.
@@ -177,7 +167,7 @@ func writeNewCSVFile(folder, baseName string, write func(io.Writer) error) (stri
 		if n > 1 {
 			path = filepath.Join(folder, fmt.Sprintf("%s-%d.csv", baseName, n))
 		}
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := regularfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

@@ -3,13 +3,14 @@ package contexts
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // ErrSignedOut is returned if a context has no secret.
@@ -78,12 +79,7 @@ func (s *Store) readSecretFile(c *Context) (string, error) {
 	} else if err != nil {
 		return "", err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecretBytes))
+	text, err := regularfile.Read(path, maxSecretBytes)
 	if err != nil {
 		return "", fmt.Errorf("the secret of %s can't be read: %w", c.Name, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // Store holds a user's contexts and secrets in a folder. Several processes may use it at once.
@@ -47,20 +48,12 @@ const maxConfigBytes = 1 << 20
 
 // Read returns the contexts, or an empty configuration if there is no file.
 func (s *Store) Read() (*Config, error) {
-	f, err := os.Open(s.ConfigFilePath())
+	text, err := regularfile.Read(s.ConfigFilePath(), maxConfigBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Config{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the contexts can't be read: %w", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the contexts can't be read: %w", err)
-	case len(text) > maxConfigBytes:
-		return nil, fmt.Errorf("%s is larger than %d KiB; it is not this program's", s.ConfigFilePath(), maxConfigBytes>>10)
 	}
 	return parseConfig(s.ConfigFilePath(), text)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // certificate is a key pair from two files that is reloaded when they change, because renewal
@@ -39,7 +41,7 @@ func (c *certificate) readFiles() error {
 		}
 		seen[i] = info
 	}
-	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+	pair, err := readKeyPair(c.cert, c.key)
 	// An invalid pair is retried only when a file changes: certificate and key are replaced one by
 	// one.
 	c.fileInfos = seen
@@ -48,6 +50,18 @@ func (c *certificate) readFiles() error {
 	}
 	c.keyPair = &pair
 	return nil
+}
+
+func readKeyPair(certPath, keyPath string) (tls.Certificate, error) {
+	cert, err := regularfile.Read(certPath, maxConfigFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := regularfile.Read(keyPath, maxConfigFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
 }
 
 // getCertificate returns the pair for a new connection.

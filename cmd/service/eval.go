@@ -14,11 +14,16 @@ import (
 	"github.com/scf-service/service/examples/judged"
 	judging "github.com/scf-service/service/internal/bench/judgement"
 	"github.com/scf-service/service/internal/bench/retrieval"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // evalRetrieval measures the search of this build; it needs no engine and no data folder.
 func evalRetrieval(ctx context.Context, o cli.RetrievalOptions) (*cli.RetrievalReport, error) {
-	in := retrieval.Options{Folder: os.DirFS(o.Bench), Train: retrieval.Training(o.Train), Progress: o.Progress}
+	folder, err := regularfile.OpenTree(ctx, o.Bench, regularfile.NoLimit)
+	if err != nil {
+		return nil, err
+	}
+	in := retrieval.Options{Folder: folder, Train: retrieval.Training(o.Train), Progress: o.Progress}
 	other, err := embedderConfig{o.Embedder, o.EmbedderURL}.newEmbedder(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -67,7 +72,7 @@ func evalAnalyses(ctx context.Context) ([]cli.AnalysisScore, error) {
 }
 
 func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
-	f, size, err := openFile(path)
+	f, size, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,11 @@ func readWorkbook(ctx context.Context, path string) (*scf.Source, error) {
 func evalJudgement(ctx context.Context, o cli.JudgementOptions) (*cli.JudgementReport, error) {
 	options := judging.Options{Folder: judged.Folder(), Today: o.Today, Ablate: o.Ablate, Progress: o.Progress}
 	if o.Set != "" {
-		options.Folder = os.DirFS(o.Set)
+		folder, err := regularfile.OpenTree(ctx, o.Set, regularfile.NoLimit)
+		if err != nil {
+			return nil, err
+		}
+		options.Folder = folder
 	}
 	if o.Today == "" {
 		options.Today = judged.Today

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
+
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // maxFont is the maximum size of a font file; Chinese and Japanese fonts have up to about 20 MB.
@@ -16,17 +17,9 @@ func loadReportFont() ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	data, err := regularfile.Read(path, maxFont)
 	if err != nil {
 		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFont+1))
-	if err != nil {
-		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %w", err)
-	}
-	if len(data) > maxFont {
-		return nil, fmt.Errorf("SERVICE_REPORT_FONT: %s is larger than %d MiB", path, maxFont>>20)
 	}
 	return data, nil
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/scf-service/service/engine/notify/mail"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // mailServer returns the mail server configured in the environment, or nil if there is none. Its
@@ -27,11 +27,7 @@ func mailServer(env func(string) string) (*mail.Server, error) {
 		if password != "" {
 			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD and SERVICE_SMTP_PASSWORD_FILE are both set; use only one")
 		}
-		info, err := os.Stat(file)
-		if err == nil && info.Size() > 4<<10 {
-			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD_FILE: %s is too large to hold a password", file)
-		}
-		b, err := os.ReadFile(file)
+		b, err := regularfile.Read(file, maxConfigFile)
 		if err != nil {
 			return nil, fmt.Errorf("SERVICE_SMTP_PASSWORD_FILE: %w", err)
 		}

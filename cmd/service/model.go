@@ -13,6 +13,7 @@ import (
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/agent"
 	"github.com/scf-service/service/engine/llm"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // modelChoice is the stored model setting of a data folder; it contains no secret.
@@ -28,7 +29,7 @@ func modelChoicePath(dir string) string { return filepath.Join(dir, "model.json"
 func loadModel(dir string) (*llm.Model, error) {
 	c := modelChoice{Model: os.Getenv("SERVICE_MODEL"), Server: os.Getenv("SERVICE_MODEL_SERVER")}
 	if c.Model == "" {
-		b, err := os.ReadFile(modelChoicePath(dir))
+		b, err := regularfile.Read(modelChoicePath(dir), maxConfigFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}

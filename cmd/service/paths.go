@@ -10,6 +10,9 @@ import (
 	"sync"
 )
 
+// maxConfigFile is the maximum size of files with keys, certificates and settings.
+const maxConfigFile = 1 << 20
+
 // dataDir returns the default data folder.
 func dataDir() string {
 	if dir := os.Getenv("SERVICE_DATA"); dir != "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/client"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // rateLimitWait is how long a command waits if a server asks to slow down: longer than the
@@ -40,7 +41,7 @@ func serverTransport(caPath string) (*http.Transport, error) {
 	if caPath == "" {
 		return t, nil
 	}
-	pem, err := os.ReadFile(caPath)
+	pem, err := regularfile.Read(caPath, maxConfigFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate authority: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/cli/contexts"
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/internal/secretbox"
 )
 
@@ -35,7 +36,7 @@ func (s *secretKeys) Location() string {
 	if s.env(secretKeyVariable) != "" {
 		return secretbox.Environment
 	}
-	if b, err := os.ReadFile(s.filePath()); err == nil && strings.HasPrefix(string(b), keyringPrefix) {
+	if b, err := regularfile.Read(s.filePath(), maxConfigFile); err == nil && strings.HasPrefix(string(b), keyringPrefix) {
 		return secretbox.Keyring
 	}
 	return secretbox.File
@@ -46,7 +47,7 @@ func (s *secretKeys) Load() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
 		return secretbox.ParseKeys(text, secretKeyVariable)
 	}
-	b, err := os.ReadFile(s.filePath())
+	b, err := regularfile.Read(s.filePath(), maxConfigFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		keys := []secretbox.Key{secretbox.NewKey()}
@@ -79,7 +80,7 @@ func (s *secretKeys) Save(keys []secretbox.Key, place string) error {
 	}
 	old := ""
 	if now == secretbox.Keyring {
-		b, err := os.ReadFile(s.filePath())
+		b, err := regularfile.Read(s.filePath(), maxConfigFile)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/scf-service/service/cli"
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/tui"
 )
 
@@ -32,7 +33,7 @@ func openTerminalLog() io.Writer {
 	if err := os.MkdirAll(stateDir(), 0o700); err != nil {
 		return io.Discard
 	}
-	f, err := os.OpenFile(filepath.Join(stateDir(), "tui.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := regularfile.OpenFile(filepath.Join(stateDir(), "tui.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return io.Discard
 	}

@@ -1,21 +1,22 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli"
 	"github.com/scf-service/service/engine/archive"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // openFile opens a file and returns its size.
-func openFile(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+func openFile(ctx context.Context, path string) (*regularfile.File, int64, error) {
+	f, err := regularfile.Open(ctx, path, regularfile.NoLimit)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -27,13 +28,16 @@ func openFile(path string) (*os.File, int64, error) {
 }
 
 // verifyArchive checks an archive; it needs no engine and no data folder.
-func verifyArchive(path string) (*cli.Verification, error) {
-	f, size, err := openFile(path)
+func verifyArchive(ctx context.Context, path string) (*cli.Verification, error) {
+	f, size, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	got, err := archive.Verify(f, size)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // not a finding
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +56,8 @@ func verifyArchive(path string) (*cli.Verification, error) {
 
 // verifyAuditChain checks an exported audit chain and, if headPath is given, that it contains the head's
 // record.
-func verifyAuditChain(path, headPath string) (*cli.Verification, error) {
-	f, err := os.Open(path)
+func verifyAuditChain(ctx context.Context, path, headPath string) (*cli.Verification, error) {
+	f, _, err := openFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +69,7 @@ func verifyAuditChain(path, headPath string) (*cli.Verification, error) {
 	}
 	var head api.AuditHead
 	if headPath != "" {
-		text, err := os.ReadFile(headPath)
+		text, err := regularfile.Read(headPath, maxConfigFile)
 		if err != nil {
 			return nil, err
 		}
@@ -86,6 +90,9 @@ func verifyAuditChain(path, headPath string) (*cli.Verification, error) {
 			}
 		}
 	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		addFinding(false, "chain", "%v", err)
 	} else {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/scf-service/service/engine/catalog/scf"
 	"github.com/scf-service/service/engine/evidence/embed"
+	"github.com/scf-service/service/internal/regularfile"
 )
 
 // trainOrLoadCached trains a model on a catalog. The starter catalog is the same in every data
@@ -56,12 +56,7 @@ func readCachedModel(file string) []byte {
 	if file == "" {
 		return nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxModelSize))
+	data, err := regularfile.Read(file, maxModelSize)
 	if err != nil {
 		return nil
 	}

@@ -18,10 +18,10 @@ const picture = `
 cmd/service       → lower
 
 packaging         → cli
-cli               → mcp internal/linereader cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance
-tui               → cli/print client api
+cli               → mcp internal/linereader internal/regularfile cli/contexts cli/print client engine/check engine/report/workbook api internal/lazyregexp internal/editdistance
+tui               → internal/regularfile cli/print client api
 mcp               → internal/linereader client api
-cli/contexts      → internal/lazyregexp
+cli/contexts      → internal/regularfile internal/lazyregexp
 cli/print         → api
 
 daemon            → web engine engine/identity engine/idempotency api internal/tracing internal/lazyregexp
@@ -62,7 +62,7 @@ engine/judge/text → internal/lazyregexp
 engine/agent/analysis → api internal/lazyregexp
 engine/llm        → api internal/tracing
 
-engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/tracing
+engine/evidence   → engine/evidence/search engine/evidence/embed engine/evidence/chunk engine/evidence/parse engine/evidence/parse/document engine/evidence/ocr engine/evidence/dedup engine/judge/criteria engine/catalog engine/catalog/scf engine/audit store api internal/regularfile internal/tracing
 internal/bench/retrieval → engine/evidence/search engine/evidence/embed engine/judge/criteria
 engine/evidence/embed/remote →
 engine/evidence/search → engine/evidence/embed engine/evidence/embed/words internal/vecmath
@@ -94,7 +94,7 @@ engine/identity   → engine/audit store api internal/secretbox internal/lazyreg
 engine/idempotency → store api
 engine/audit      → store api
 
-store             → api internal/tracing internal/lazyregexp
+store             → api internal/regularfile internal/tracing internal/lazyregexp
 
 internal/netguard → api
 internal/secretbox → api
@@ -102,6 +102,7 @@ internal/secretbox → api
 api               →
 internal/controltext →
 internal/linereader →
+internal/regularfile →
 internal/lazyregexp →
 internal/editdistance →
 internal/vecmath  →

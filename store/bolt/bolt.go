@@ -21,6 +21,7 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
 )
@@ -111,7 +112,7 @@ var errReplaced = errors.New("the file was replaced by a restore meanwhile; try 
 func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 	var file *os.File
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
-		f, err = os.OpenFile(name, flag, mode)
+		f, err = regularfile.OpenFile(name, flag, mode)
 		file = f
 		return f, err
 	}

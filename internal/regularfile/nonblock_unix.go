@@ -1,0 +1,8 @@
+//go:build unix
+
+package regularfile
+
+import "syscall"
+
+// nonBlocking keeps opening a named pipe from waiting for a writer.
+const nonBlocking = syscall.O_NONBLOCK

@@ -1,0 +1,52 @@
+package regularfile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+type tree struct {
+	ctx   context.Context
+	root  *os.Root
+	limit int64
+}
+
+// OpenTree returns the files and folders in a folder. Links that lead out of it can't be opened, nor
+// files that are not regular. Reading a file is limited as with Open.
+func OpenTree(ctx context.Context, dir string, limit int64) (fs.FS, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() { // os.OpenRoot would wait for the writer of a named pipe
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is not a folder")}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &tree{ctx: ctx, root: root, limit: limit}, nil
+}
+
+func (t *tree) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := t.root.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err == nil && info.IsDir():
+		return f, nil
+	case err == nil:
+		err = CheckMode(name, info.Mode())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return newFile(t.ctx, f, t.limit), nil
+}
