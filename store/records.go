@@ -223,8 +223,8 @@ func (d *Document) Passages() PassageSet {
 	return PassageSet{OrganizationID: d.OrganizationID, AssessmentID: d.AssessmentID, DocumentID: d.ID, Set: d.PassageSet}
 }
 
-// PassageSet is a set of passages: those of one reading of a document. Set 0 is the one that all documents had
-// before there were others; other numbers are unique.
+// PassageSet is a set of passages: those of one reading of a document. Set 0 is the first of every document;
+// other numbers are unique.
 type PassageSet struct {
 	OrganizationID string `json:"organization_id"`
 	AssessmentID   string `json:"assessment_id"`

@@ -437,9 +437,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 	if err != nil {
 		return nil, err
 	}
-	// What is left can't be seen any more, and the next start deletes it if this fails.
-	ctx = context.WithoutCancel(ctx)
-	return &api.None{}, errors.Join(s.evidence.DeletePurged(ctx), s.db.DeleteDiscarded(ctx))
+	s.evidence.DeletePurged(ctx)
+	return &api.None{}, nil
 }
 
 // purgeByAssessment deletes the table's records found by its "assessment" index.

@@ -22,7 +22,7 @@ type migratedDrafts struct {
 
 // executeMigration drafts the existing deliverables again, from evidence embedded for the other
 // catalog, and writes drafts, vectors and the move in one transaction.
-func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) (err error) {
+func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migration) error {
 	if err := s.evidence.WaitForDocuments(ctx, by, m.after.ID); err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (s *Service) executeMigration(ctx context.Context, by api.Caller, m *migrat
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.evidence.FinishReembedding(ctx, by, evidence)) }()
+	defer s.evidence.FinishReembedding(ctx, by, evidence)
 	exists := map[api.Gate]bool{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for _, gate := range api.Gates {

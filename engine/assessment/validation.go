@@ -18,11 +18,13 @@ const (
 
 // validateOwner returns an error unless name is a valid owner: a name or a role.
 func validateOwner(name *string) error {
-	switch {
-	case name == nil || *name == "":
+	if name == nil || *name == "" {
 		return nil
-	case api.CheckName("owner", *name) != nil:
-		return api.CheckName("owner", *name)
+	}
+	if err := api.CheckName("owner", *name); err != nil {
+		return err
+	}
+	switch {
 	case api.IsBlank(*name):
 		return api.Invalid("owner", "an owner can't be blank; leave it empty for none")
 	case utf8.RuneCountInString(*name) > maxOwnerLength:

@@ -197,10 +197,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		if err := s.requireAssessmentOpen(tx, by, doc.AssessmentID); err != nil {
 			return err
 		}
-		if err := errors.Join(s.discardPassages(tx, &doc), s.notifyChanged(tx, by, &doc, allPassages)); err != nil {
-			return err
-		}
-		return errors.Join(store.Documents.Delete(tx, by.OrganizationID, doc.ID), endRead(tx, by.OrganizationID, doc.ID),
+		return errors.Join(s.DeleteDocument(tx, by, &doc, true),
 			audit.PublishEvent(tx, by, audit.Event{
 				Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256},
@@ -210,10 +207,8 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 		return nil, err
 	}
 	s.indexes.remove(doc.AssessmentID)
-	// The document is deleted all the same.
-	if err := errors.Join(s.deleteDiscarded(ctx), s.markDuplicatesIfIdle(ctx, by.OrganizationID, doc.AssessmentID)); err != nil {
-		s.log.Warn("cleaning up after a deleted document failed", "assessment_id", doc.AssessmentID, "error", err)
-	}
+	s.cleanUp(ctx)
+	s.updateDuplicates(ctx, by.OrganizationID, doc.AssessmentID)
 	return &api.None{}, nil
 }
 
@@ -239,9 +234,13 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	return nil
 }
 
-// DeletePurged deletes the passages of purged documents. If it fails, the next start does so.
-func (s *Service) DeletePurged(ctx context.Context) error {
-	return s.deleteDiscarded(context.WithoutCancel(ctx))
+// DeletePurged deletes what deleted assessments left: passages, and other records that can't be seen any more. If it
+// fails, the next start does so.
+func (s *Service) DeletePurged(ctx context.Context) {
+	s.cleanUp(ctx)
+	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {
+		s.log.Warn("deleting records of a deleted assessment failed; the next start retries", "error", err)
+	}
 }
 
 // Download returns the file as it was uploaded.

@@ -31,7 +31,7 @@ func (s *Service) PrepareImport(
 	doc.OrganizationID, doc.Stage = org, "done"
 	out := &ImportedDocument{Document: doc}
 	if strings.HasPrefix(doc.ID, store.PassageSetMark) {
-		return nil, api.Invalid("documents", "%.80q is no ID of a document", doc.ID)
+		return nil, api.Invalid("documents", "%.80q is not a valid document ID", doc.ID)
 	}
 	if len(chunks) == 0 {
 		return out, nil
@@ -45,18 +45,14 @@ func (s *Service) PrepareImport(
 	for i := range chunks {
 		c := &chunks[i]
 		if c.AssessmentID != doc.AssessmentID || c.DocumentID != doc.ID || c.ID == "" || ids[c.ID] {
-			return nil, api.Invalid("chunks", "%s was sent with a passage of another document, or twice with the same", doc.Filename)
+			return nil, api.Invalid("chunks", "%s was sent with a passage that has no ID, belongs to another document or occurs twice", doc.Filename)
 		}
 		c.OrganizationID, ids[c.ID] = org, true
 		texts[i] = c.Text
 	}
-	var vectors [][]float32
-	for n := 0; n < len(texts); n += embedBatchSize {
-		some, err := embedder.Embed(ctx, texts[n:min(n+embedBatchSize, len(texts))])
-		if err != nil {
-			return nil, fmt.Errorf("embedding %s: %w", doc.Filename, err)
-		}
-		vectors = append(vectors, some...)
+	vectors, err := embedder.Embed(ctx, texts)
+	if err != nil {
+		return nil, fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
 	out.Document.Embedder = embedder.Name()
 	p, err := preparePassages(&doc, chunks, vectors, embedder.Name())
@@ -68,18 +64,18 @@ func (s *Service) PrepareImport(
 }
 
 // ReleaseImports deletes what was stored for documents that were not saved, and what the saved ones replaced.
-func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) error {
+func (s *Service) ReleaseImports(ctx context.Context, docs []*ImportedDocument) {
 	for _, d := range docs {
 		if d != nil {
-			s.staging.remove(d.passages.set)
+			s.staging.remove(&d.passages)
 		}
 	}
-	return s.deleteDiscarded(context.WithoutCancel(ctx))
+	s.cleanUp(ctx)
 }
 
 // ReparseForImport parses the file of a document that was read elsewhere as if it had been uploaded
-// here. The passages get their text from the file and keep the received ids; strange counts
-// received passages that aren't in the file. Nothing is stored until SaveImport.
+// here. The passages get their text from the file and keep the received ids; unmatched counts received passages that
+// aren't in the file. Nothing is visible until SaveImport; the caller calls ReleaseImports in any case.
 func (s *Service) ReparseForImport(
 	ctx context.Context,
 	org, version string,
@@ -105,11 +101,15 @@ func (s *Service) ReparseForImport(
 	doc.SizeBytes = size
 	var parsed *document.Document
 	var chunks []chunk.Chunk
+	// Training the embedder before the attempt is neither limited nor counted.
+	if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil {
+		return nil, 0, err
+	}
 	began := s.clock()
 	err = s.db.Update(ctx, func(tx *store.Tx) error { return beginRead(tx, org, doc.ID) })
 	if err == nil {
 		defer func() {
-			ended := func(tx *store.Tx) error { return endRead(tx, org, doc.ID) }
+			ended := func(tx *store.Tx) error { return undoBeginRead(tx, org, doc.ID) }
 			err = errors.Join(err, s.db.Update(context.WithoutCancel(ctx), ended))
 		}()
 		parsed, chunks, err = s.parseAndChunk(ctx, doc.Filename, readerAt{f}, size)
@@ -120,9 +120,7 @@ func (s *Service) ReparseForImport(
 		return nil, 0, ctx.Err()
 	}
 	if err != nil {
-		reason := err.Error()
-		doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
-		return &ImportedDocument{Document: doc}, len(received), nil
+		return failedImport(doc, err), len(received), nil
 	}
 	applyMetadata(&doc, parsed, s.categorize)
 	doc.Status, doc.Error, doc.ChunkCount = api.DocumentIngested, nil, len(chunks)
@@ -145,16 +143,20 @@ func (s *Service) ReparseForImport(
 	for i := range records {
 		records[i].DuplicateOf = duplicateMarks[records[i].ID]
 	}
-	if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil { // its training is not limited
-		return nil, 0, err
-	}
 	limited, cancel := context.WithTimeout(ctx, parsed.TimeLimit-s.clock().Sub(began))
 	defer cancel()
 	a, err = s.PrepareImport(limited, org, version, doc, records)
-	if limited.Err() != nil && ctx.Err() == nil {
-		err = api.Invalid("documents", "%s: %v", doc.Filename, parsed.TimeoutError())
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return failedImport(doc, document.TimeoutError(parsed.TimeLimit)), len(received), nil
 	}
 	return a, unmatched, err
+}
+
+// failedImport returns a document that can't be read here.
+func failedImport(doc store.Document, cause error) *ImportedDocument {
+	reason := cause.Error()
+	doc.Status, doc.Error, doc.ChunkCount, doc.Embedder = api.DocumentFailed, &reason, 0, ""
+	return &ImportedDocument{Document: doc}
 }
 
 // maxPassageID is the maximum length of the id of an imported passage.
@@ -187,6 +189,9 @@ func (s *Service) parseAndChunk(
 // changed passages are notified.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
+	if err := a.checkPassageIDs(tx); err != nil { // before anything is written: a refused document leaves no trace
+		return err
+	}
 	old, err := store.Documents.Get(tx, doc.OrganizationID, doc.ID)
 	if err == nil {
 		if notify {
@@ -201,15 +206,13 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 		if doc.PassageSet, err = tx.NextSequence(passageSetSequence); err != nil {
 			return err
 		}
-	} else if err := a.checkPassageIDs(tx); err != nil {
-		return err
 	} else {
 		set := doc.Passages()
 		if err := store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set); err != nil {
 			return err
 		}
 	}
-	return store.Documents.Put(tx, doc.OrganizationID, &doc)
+	return errors.Join(store.Documents.Put(tx, doc.OrganizationID, &doc), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
 // changesPassage returns whether a passage of the former version of the document has another text, or is gone.
@@ -232,15 +235,12 @@ func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
 	for _, c := range a.passages.chunks {
 		n, err := store.Chunks.Count(tx, c.OrganizationID, c.ID)
 		if err == nil && n > 1 { // one is staged
-			_, err = ReadPassage(tx, c.OrganizationID, c.ID)
-			if err == nil {
+			var other api.Chunk
+			if other, err = ReadPassage(tx, c.OrganizationID, c.ID); err == nil && other.DocumentID != a.Document.ID {
 				err = api.Invalid("chunks", "passage %s of %s already belongs to another document", c.ID, a.Document.Filename)
 			}
-			if errors.Is(err, store.ErrNotFound) {
-				err = nil
-			}
 		}
-		if err != nil {
+		if err := ignoreMissing(err); err != nil {
 			return err
 		}
 	}

@@ -72,32 +72,33 @@ func (s *Service) runRequestedTrainings(ctx context.Context) {
 
 // Embedder returns the embedder trained on the catalog version of an assessment.
 func (s *Service) Embedder(ctx context.Context, by api.Caller, assessment string) (*embed.Model, error) {
-	var version string
-	err := s.db.View(ctx, func(tx *store.Tx) error {
-		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
-		version = a.SCFVersionID
-		return store.ToNotFound(err, "assessment", assessment)
-	})
+	version, err := s.embedderVersion(ctx, by, assessment)
 	if err != nil {
 		return nil, err
 	}
 	return s.loadOrTrainEmbedder(ctx, version)
 }
 
-// hasEmbedder reports whether the embedder of an assessment is in memory.
-func (s *Service) hasEmbedder(ctx context.Context, by api.Caller, assessment string) (ready bool, err error) {
+// embedderVersion returns the catalog version whose embedder an assessment uses.
+func (s *Service) embedderVersion(ctx context.Context, by api.Caller, assessment string) (version string, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		a, err := store.Assessments.Get(tx, by.OrganizationID, assessment)
-		s.embedders.mu.Lock()
-		slot := s.embedders.byVersion[a.SCFVersionID]
-		s.embedders.mu.Unlock()
-		if slot != nil && slot.mu.TryLock() {
-			ready = slot.model != nil
-			slot.mu.Unlock()
-		}
+		version = a.SCFVersionID
 		return store.ToNotFound(err, "assessment", assessment)
 	})
-	return ready, err
+	return version, err
+}
+
+// isLoaded reports whether the embedder of a catalog version is in memory.
+func (e *embedders) isLoaded(version string) bool {
+	e.mu.Lock()
+	slot := e.byVersion[version]
+	e.mu.Unlock()
+	if slot == nil || !slot.mu.TryLock() { // it is being trained
+		return false
+	}
+	defer slot.mu.Unlock()
+	return slot.model != nil
 }
 
 func (s *Service) loadOrTrainEmbedder(ctx context.Context, version string) (*embed.Model, error) {

@@ -72,7 +72,7 @@ type Service struct {
 	// rereadSlots limits how many documents are read concurrently outside the queue.
 	rereadSlots chan struct{}
 	// staging are the sets of passages that are being written.
-	staging numberSet
+	staging stagedSets
 }
 
 // New returns a service; call Start to begin reading documents.
@@ -117,7 +117,7 @@ func (s *Service) Start(ctx context.Context) error {
 	s.queue.workers.Go(func() { s.runRequestedTrainings(ctx) })
 	s.queue.workers.Go(func() {
 		if err := s.deleteDiscarded(ctx); err != nil && ctx.Err() == nil {
-			s.log.Warn("deleting passages that are no longer used failed; the next start retries", "error", err)
+			s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
 		}
 	})
 	if s.remote.embedder != nil {

@@ -150,7 +150,7 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	defer cancel()
 	if err := s.embedAndSave(limited, j, &doc, parsed, chunks, embedder); err != nil {
 		if ctx.Err() == nil && limited.Err() != nil {
-			return s.failDocument(ctx, j, &doc, parsed.TimeoutError())
+			return s.failDocument(ctx, j, &doc, document.TimeoutError(parsed.TimeLimit))
 		}
 		return err
 	}
@@ -162,24 +162,22 @@ func (s *Service) ingest(ctx context.Context, j job) (err error) {
 // embedderForReading returns the embedder for a document that was parsed. Training it may take longer than
 // reading the document, and doesn't count as part of it.
 func (s *Service) embedderForReading(ctx context.Context, j job, doc *store.Document) (*embed.Model, error) {
-	by := ingestionCaller(j.organization)
-	if ready, err := s.hasEmbedder(ctx, by, doc.AssessmentID); err != nil || ready {
-		if err == nil {
-			_, err = s.setStage(ctx, j, "embed", nil)
-		}
-		if err != nil {
+	version, err := s.embedderVersion(ctx, ingestionCaller(j.organization), doc.AssessmentID)
+	if err != nil {
+		return nil, err
+	}
+	if s.embedders.isLoaded(version) {
+		if _, err := s.setStage(ctx, j, "embed", nil); err != nil {
 			return nil, err
 		}
-		return s.Embedder(ctx, by, doc.AssessmentID)
+		return s.loadOrTrainEmbedder(ctx, version)
 	}
 	if _, err := s.setStage(ctx, j, "embed", undoBeginRead); err != nil {
 		return nil, err
 	}
-	embedder, err := s.Embedder(ctx, by, doc.AssessmentID)
-	if err == nil {
-		_, err = s.setStage(ctx, j, "embed", beginRead)
-	}
-	return embedder, err
+	embedder, err := s.loadOrTrainEmbedder(ctx, version)
+	_, begun := s.setStage(context.WithoutCancel(ctx), j, "embed", beginRead) // also after an error: the caller undoes it
+	return embedder, errors.Join(err, begun)
 }
 
 // embedAndSave embeds a document's passages and stores them.
@@ -228,6 +226,13 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 		return err
 	}
 	return s.markDuplicates(ctx, org, assessment)
+}
+
+// updateDuplicates is markDuplicatesIfIdle after a change that is made all the same if it fails.
+func (s *Service) updateDuplicates(ctx context.Context, org, assessment string) {
+	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
+		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
+	}
 }
 
 // setStage records the stage of a pending document; count, if not nil, also changes the number of attempts.
@@ -291,7 +296,8 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason},
 			}))
 	})
-	return errors.Join(err, s.deleteDiscarded(ctx))
+	s.cleanUp(ctx)
+	return err
 }
 
 func ignoreMissing(err error) error {
@@ -386,7 +392,8 @@ func (s *Service) trySavePassages(
 			Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
 		})
 	})
-	return done, errors.Join(err, s.release(ctx, p))
+	s.release(ctx, p)
+	return done, err
 }
 
 // changedPassages returns which of a document's passages have another text, or are gone, in its new version.

@@ -281,16 +281,8 @@ func (s *Service) listPassages(
 				return ignoreMissing(err)
 			}
 			q.Index, q.Prefix = "document", store.K(d.Passages().Key())
-		}
-		hidden := map[store.PassageSet]bool{}
-		for set, err := range store.DiscardedPassages.Scan(tx, by.OrganizationID) {
-			if err != nil {
-				return err
-			}
-			hidden[set] = true
-		}
-		if wanted := q.Filter; len(hidden) > 0 {
-			q.Filter = func(c *store.Chunk) bool { return !hidden[c.PassageSet()] && (wanted == nil || wanted(c)) }
+		} else if err := hideUnusedSets(tx, by.OrganizationID, &q); err != nil {
+			return err
 		}
 		var err error
 		l, err = store.ListInTx(tx, store.Chunks, by.OrganizationID, p, q)
@@ -303,6 +295,21 @@ func (s *Service) listPassages(
 		setFirstReadTime(&c.Chunk)
 		return c.Chunk
 	}), nil
+}
+
+// hideUnusedSets leaves out the passages of sets that no document uses.
+func hideUnusedSets(tx *store.Tx, org string, q *store.PageQuery[store.Chunk]) error {
+	hidden := map[store.PassageSet]bool{}
+	for set, err := range store.DiscardedPassages.Scan(tx, org) {
+		if err != nil {
+			return err
+		}
+		hidden[set] = true
+	}
+	if wanted := q.Filter; len(hidden) > 0 {
+		q.Filter = func(c *store.Chunk) bool { return !hidden[c.PassageSet()] && (wanted == nil || wanted(c)) }
+	}
+	return nil
 }
 
 // GetChunk returns one passage.

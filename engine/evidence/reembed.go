@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -21,9 +20,6 @@ type Reembedding struct {
 	prepared                   map[string]*preparedPassages // by document; empty if the embedder is the same
 }
 
-// embedBatchSize is the number of passages embedded between checks for cancellation.
-const embedBatchSize = 256
-
 // PrepareReembedding embeds the passages of an assessment for another catalog version. If the embedder is the
 // same, there is nothing to store. The caller calls FinishReembedding in any case.
 func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
@@ -31,21 +27,14 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.OpenSession(ctx, by, assessment)
-	if err != nil {
-		return nil, err
-	}
-	out := &Reembedding{
-		Session: old, assessmentID: assessment, embedderName: embedder.Name(),
-		basis: map[string]store.Document{}, prepared: map[string]*preparedPassages{},
-	}
-	chunks := map[string][]api.Chunk{}
+	// What changes after this is noticed when the result is saved.
+	basis, chunks := map[string]store.Document{}, map[string][]api.Chunk{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
 			if err != nil {
 				return err
 			}
-			out.basis[d.ID] = d
+			basis[d.ID] = d
 			if chunks[d.ID], err = readPassages(tx, &d); err != nil {
 				return err
 			}
@@ -54,6 +43,13 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	})
 	if err != nil {
 		return nil, err
+	}
+	old, err := s.OpenSession(ctx, by, assessment)
+	if err != nil {
+		return nil, err
+	}
+	out := &Reembedding{
+		Session: old, assessmentID: assessment, embedderName: embedder.Name(), basis: basis, prepared: map[string]*preparedPassages{},
 	}
 	if old.embedder.Name() == embedder.Name() {
 		old.passages, err = s.storedPassages(ctx, by, assessment)
@@ -67,15 +63,16 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 		index:      search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}),
 		chunks:     old.chunks,
 	}
-	for _, id := range slices.Sorted(maps.Keys(out.basis)) {
-		d := out.basis[id]
+	for _, id := range slices.Sorted(maps.Keys(basis)) {
+		d := basis[id]
 		texts := make([]string, len(chunks[id]))
 		for i, c := range chunks[id] {
 			texts[i] = c.Text
 		}
 		vectors, err := embedder.Embed(ctx, texts)
 		if err != nil {
-			return nil, errors.Join(err, s.FinishReembedding(ctx, by, out))
+			s.FinishReembedding(ctx, by, out)
+			return nil, err
 		}
 		for i, c := range chunks[id] {
 			out.passages[id] = append(out.passages[id], toSearchPassage(c, d.Document, vectors[i]))
@@ -89,23 +86,26 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 		}
 		out.prepared[id] = p
 		if err != nil {
-			return nil, errors.Join(err, s.FinishReembedding(ctx, by, out))
+			s.FinishReembedding(ctx, by, out)
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
 // FinishReembedding deletes the passages that are not used: the new ones, or after SaveReembedding the old ones.
-func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) error {
+func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) {
+	s.indexes.remove(r.assessmentID)
+	if len(r.prepared) == 0 { // the embedder is the same: no passage was copied
+		return
+	}
 	for _, p := range r.prepared {
 		if p != nil {
-			s.staging.remove(p.set)
+			s.staging.remove(p)
 		}
 	}
-	s.indexes.remove(r.assessmentID)
-	ctx = context.WithoutCancel(ctx)
-	// Marks that were set after the passages were copied are lost.
-	return errors.Join(s.deleteDiscarded(ctx), s.markDuplicatesIfIdle(ctx, by.OrganizationID, r.assessmentID))
+	s.cleanUp(ctx)
+	s.updateDuplicates(context.WithoutCancel(ctx), by.OrganizationID, r.assessmentID) // marks set after the copy are lost
 }
 
 // storedPassages returns an assessment's passages by document, with their vectors.

@@ -302,7 +302,10 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 		event.Summary += fmt.Sprintf("; received passages that are not in the file were omitted (%d)", n)
 		r.addNote("%s: received passages that are not in the file as parsed here were omitted (%d)", doc.Filename, n)
 	}
-	return errors.Join(r.service.Evidence.SaveImport(tx, r.by, arrival, true), audit.PublishEvent(tx, r.by, event))
+	if err := r.service.Evidence.SaveImport(tx, r.by, arrival, true); err != nil {
+		return err
+	}
+	return audit.PublishEvent(tx, r.by, event)
 }
 
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {

@@ -341,7 +341,7 @@ func (s *Service) applyRemoteFile(
 		return out, err
 	}
 	var prepared []*evidence.ImportedDocument
-	defer func() { err = errors.Join(err, s.Evidence.ReleaseImports(ctx, prepared)) }()
+	defer func() { s.Evidence.ReleaseImports(ctx, prepared) }()
 	for i := range f.lines {
 		l := &f.lines[i]
 		if l.Op != opPut || l.Table != store.Documents.Name() {

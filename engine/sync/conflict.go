@@ -60,7 +60,11 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 			return nil, api.Forbidden("only an owner or admin can decide on the work of a former member")
 		}
 		if in.Body.Choice == "clone" {
-			if held, err = s.loadHeldBatch(ctx, by, c); err != nil {
+			held, err = s.loadHeldBatch(ctx, by, c)
+			if held != nil {
+				defer s.Evidence.ReleaseImports(ctx, held.prepared)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -47,7 +47,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Evidence.ReleaseImports(ctx, r.prepared)) }()
+	defer func() { s.Evidence.ReleaseImports(ctx, r.prepared) }()
 	if !r.onHold {
 		if err := r.prepareDocuments(ctx); err != nil {
 			return nil, err

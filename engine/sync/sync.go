@@ -54,7 +54,7 @@ type Documents interface {
 	) (a *evidence.ImportedDocument, foreign int, err error)
 	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
 	// ReleaseImports ends the use of what the two prepared, saved or not.
-	ReleaseImports(ctx context.Context, docs []*evidence.ImportedDocument) error
+	ReleaseImports(ctx context.Context, docs []*evidence.ImportedDocument)
 	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
 	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, publish bool) error
 	DropCachedIndexAndWakeEmbedder(assessment string)

@@ -49,9 +49,7 @@ func (stubServices) DeleteDocument(tx *store.Tx, _ api.Caller, doc *store.Docume
 	return store.Documents.Delete(tx, doc.OrganizationID, doc.ID)
 }
 
-func (stubServices) ReleaseImports(context.Context, []*evidence.ImportedDocument) error {
-	return nil
-}
+func (stubServices) ReleaseImports(context.Context, []*evidence.ImportedDocument) {}
 
 func (stubServices) DropCachedIndexAndWakeEmbedder(string) {}
 func (stubServices) SnapshotWithCustom(context.Context, string, string, int) (*scf.Snapshot, error) {
