@@ -55,7 +55,8 @@ type table struct {
 
 func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, org, assessment string) iter.Seq2[R, error]) *table {
 	def.name = t.Name()
-	def.localFields = append(def.localFields, "organization_id")
+	def.readOnlyFields = append(slices.Clip(def.readOnlyFields), def.localFields...) // a clone's mean nothing here
+	def.localFields = append(slices.Clip(def.localFields), "organization_id")
 	def.read = func(tx *store.Tx, org string, key []byte) (fields, bool, error) {
 		r, err := t.Get(tx, org, store.KeyFromBytes(key))
 		if errors.Is(err, store.ErrNotFound) {
@@ -251,7 +252,6 @@ var tables = []*table{
 var documentReadOnlyFields = []string{
 	"id", "assessment_id", "created_at", "updated_at", "sha256", "size_bytes", "mime_type", "page_count", "chunk_count", "status", "error",
 	"warnings", "language", "original_sha256", "uploaded_by", "title", "effective_date", "document_version", "owner", "approved_by",
-	"embedder", "stage", "passage_set",
 }
 
 // assessmentEditableFields are the assessment fields that users can set.
