@@ -201,8 +201,12 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	var began time.Time
 	ctx, span := tracing.Start(ctx, "store.update", tracing.Internal)
 	err := db.driver.Update(ctx, func(k kv.KV) error {
-		counted := &countingKV{KV: k}
-		tx := db.newTx(ctx, counted, true)
+		var counted *countingKV
+		if db.checkUpdate != nil {
+			counted = &countingKV{KV: k}
+			k = counted
+		}
+		tx := db.newTx(ctx, k, true)
 		began = tx.now
 		tx.changedTables = map[string]bool{}
 		defer func() { tx.ended = true }()
@@ -213,7 +217,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		if err == nil {
 			err = tx.saveLastID()
 		}
-		if err == nil && db.checkUpdate != nil {
+		if err == nil && counted != nil {
 			err = db.checkUpdate(counted.stats)
 		}
 		after, touched = tx.afterCommit, tx.changedTables
