@@ -55,6 +55,24 @@ func TestHeavyDocumentsAreReadOneByOne(t *testing.T) {
 	})
 }
 
+// The time for OCR starts when the first image is found, and what was used before doesn't count against it.
+func TestTimeStartsAnewForOCR(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limit := newTimeLimit(t.Context(), 2*time.Minute, time.Now)
+		defer limit.stop()
+		time.Sleep(90 * time.Second) //nolint:forbidigo // the clock is fake
+		limit.extend(10 * time.Minute)
+		time.Sleep(9*time.Minute + 30*time.Second) //nolint:forbidigo // the clock is fake
+		if limit.ctx.Err() != nil || limit.total() != 11*time.Minute+30*time.Second {
+			t.Errorf("%v after 11 of %s", limit.ctx.Err(), limit.total())
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock is fake
+		if limit.ctx.Err() == nil {
+			t.Error("it never ends")
+		}
+	})
+}
+
 // Texts of one letter take hundreds of times their size in memory.
 func TestManyBlocksAreRefused(t *testing.T) {
 	r, err := New(Options{})

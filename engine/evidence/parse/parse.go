@@ -112,7 +112,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 	})
 	if err = r.readInto(b, name, content, size); err == nil {
 		doc = facts.Complete(b, name)
-		doc.TimeLimit = limit.allowed + limit.waited
+		doc.TimeLimit = limit.total()
 	}
 	if err != nil {
 		// A library may wrap the context's error; the context decides what ended the read.
@@ -120,7 +120,7 @@ func (r *Reader) Read(ctx context.Context, name string, content io.ReaderAt, siz
 			return nil, ctx.Err()
 		}
 		if limit.ctx.Err() != nil {
-			return nil, document.NewError(document.ErrTimeout, "", "stopped after %s", limit.allowed)
+			return nil, document.TimeoutError(limit.total())
 		}
 		return nil, err
 	}
@@ -192,6 +192,10 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 	}
 	if strings.TrimSpace(decoded) == "" {
 		return document.NewError(document.ErrEmpty, "", "it contains no text")
+	}
+	// Readers keep each line as a string of 16 bytes and its text.
+	if err := b.ReserveMemory(size + 16*int64(strings.Count(decoded, "\n"))); err != nil {
+		return err
 	}
 	return format.read(b, decoded)
 }

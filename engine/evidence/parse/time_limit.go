@@ -10,7 +10,7 @@ type timeLimit struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	allowed time.Duration
-	waited  time.Duration // before the limit started anew
+	before  time.Duration // used before the limit started anew
 	timer   *time.Timer
 	clock   func() time.Time
 	began   time.Time
@@ -20,18 +20,27 @@ func newTimeLimit(ctx context.Context, allowed time.Duration, clock func() time.
 	if clock == nil {
 		clock = func() time.Time { return time.Time{} }
 	}
-	l := &timeLimit{allowed: allowed, clock: clock, began: clock()}
-	l.ctx, l.stop = context.WithCancel(ctx)
-	l.timer = time.AfterFunc(allowed, l.stop)
-	context.AfterFunc(l.ctx, func() { l.timer.Stop() })
+	ctx, cancel := context.WithCancel(ctx)
+	l := &timeLimit{ctx: ctx, allowed: allowed, clock: clock, began: clock()}
+	l.timer = time.AfterFunc(allowed, cancel)
+	l.stop = func() { l.timer.Stop(); cancel() }
 	return l
+}
+
+// total returns how long the document may take in all.
+func (l *timeLimit) total() time.Duration { return l.before + l.allowed }
+
+// restart starts the stopped limit anew.
+func (l *timeLimit) restart() {
+	l.before = l.clock().Sub(l.began)
+	l.timer.Reset(l.allowed)
 }
 
 // extend starts a longer limit.
 func (l *timeLimit) extend(allowed time.Duration) {
 	if allowed > l.allowed && l.timer.Stop() {
 		l.allowed = allowed
-		l.timer.Reset(allowed)
+		l.restart()
 	}
 }
 
@@ -46,8 +55,7 @@ func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {
 	case slot <- struct{}{}:
 		if stopped {
-			l.waited = l.clock().Sub(l.began)
-			l.timer.Reset(l.allowed)
+			l.restart()
 		}
 		return nil
 	case <-l.ctx.Done():

@@ -19,9 +19,9 @@ const (
 	// lightContent is how many bytes of content can be read with LightMemory in any format.
 	lightContent = 16 << 20
 
-	// MaxBlocks is the maximum number of paragraphs, rows and other blocks of a document and the documents in it:
+	// maxBlocks is the maximum number of paragraphs, rows and other blocks of a document and the documents in it:
 	// tiny ones take far more memory than their text. A row counts once more for each cellsInBlock cells.
-	MaxBlocks    = 500_000
+	maxBlocks    = 500_000
 	lightBlocks  = 100_000 // of them, which LightMemory has room for
 	cellsInBlock = 32
 )
@@ -71,7 +71,7 @@ type Builder struct {
 
 // NewBuilder returns a Builder for one document.
 func NewBuilder(ctx context.Context, opt Options) *Builder {
-	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, blocks: MaxBlocks, unpacked: maxUnpacked}}
+	return &Builder{Doc: &Document{}, ctx: ctx, opt: &opt, budget: &budget{text: opt.MaxText, blocks: maxBlocks, unpacked: maxUnpacked}}
 }
 
 // NewPart returns a Builder for a part of the document. The part shares the document's limits.
@@ -126,7 +126,7 @@ func (b *Builder) consumeBudget(blk *Block) bool {
 	}
 	b.budget.text -= int64(len(blk.Text)) + 1
 	b.budget.blocks -= 1 + len(blk.Cells)/cellsInBlock
-	if b.err = b.exhaustedBudget(); b.err == nil && b.budget.blocks < MaxBlocks-lightBlocks {
+	if b.err = b.exhaustedBudget(); b.err == nil && b.budget.blocks < maxBlocks-lightBlocks {
 		b.err = b.BeginHeavy()
 	}
 	return b.err == nil
@@ -138,7 +138,7 @@ func (b *Builder) exhaustedBudget() error {
 	case b.budget.text < 0:
 		return NewError(ErrTooLarge, "", "it contains more than %d bytes of text", b.opt.MaxText)
 	case b.budget.blocks < 0:
-		return NewError(ErrTooLarge, "", "it contains more than %d paragraphs, rows and lines; split it", MaxBlocks)
+		return NewError(ErrTooLarge, "", "it contains more than %d paragraphs, rows and lines; split it", maxBlocks)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func TestUnreadableMemberUsesNoBudget(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if b.budget.blocks != MaxBlocks-2 { // the member's heading counts too
-		t.Errorf("%d blocks were counted, want 2", MaxBlocks-b.budget.blocks)
+	if b.budget.blocks != maxBlocks-2 { // the member's heading counts too
+		t.Errorf("%d blocks were counted, want 2", maxBlocks-b.budget.blocks)
 	}
 	if err := c.AddMember("good", []byte("content")); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)

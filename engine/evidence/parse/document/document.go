@@ -39,15 +39,15 @@ type Document struct {
 	// Furniture is text outside the flow: running headers and footers, tables of contents, table
 	// headers repeated on later pages. It has no HeadingPath.
 	Furniture []Block
-	// TimeLimit is how long reading it was allowed to take, including whatever is done with it afterwards.
+	// TimeLimit is how long the document may take from the start of reading until its passages are stored.
 	TimeLimit time.Duration
 	// Warnings are sentences for the user: what was skipped and why.
 	Warnings []string
 }
 
-// TimeoutError returns the error for a document whose time limit has passed.
-func (d *Document) TimeoutError() error {
-	return NewError(ErrTimeout, "", "stopped after %s", d.TimeLimit)
+// TimeoutError returns the error for a document that took longer than it may.
+func TimeoutError(limit time.Duration) error {
+	return NewError(ErrTimeout, "", "stopped after %s", limit.Round(time.Second))
 }
 
 // Block is one piece of a document. Text is one line of clean text (a Line block keeps its line

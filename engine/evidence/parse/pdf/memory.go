@@ -13,7 +13,7 @@ const defaultMaxMemory = 512 << 20
 type linearMemory struct {
 	mapped     []byte
 	beginHeavy func() error
-	exhausted  bool // more than there is was requested
+	exhausted  bool // more was requested than is allowed or available
 }
 
 func newLinearMemory(size int, beginHeavy func() error) (*linearMemory, error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/klippa-app/go-pdfium"
@@ -81,7 +82,13 @@ func (e *pdfiumEngine) open(
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	memory, err := newLinearMemory(e.memory, beginHeavy)
+	// A document that waits for memory leaves its slot: the one that has the memory may contain a PDF.
+	memory, err := newLinearMemory(e.memory, sync.OnceValue(func() error {
+		<-e.slots
+		err := beginHeavy()
+		e.slots <- struct{}{}
+		return err
+	}))
 	if err != nil {
 		return fmt.Errorf("get memory to read a PDF: %w", err)
 	}
@@ -197,9 +204,9 @@ func (m *pdfiumDocument) documentError(place string) error {
 	}
 	if m.memory.exhausted {
 		return document.NewError(document.ErrTooLarge, place, "it needs more memory than a PDF may use (%d MB); "+
-			"print it to a new PDF or split it, and add that", len(m.memory.mapped)>>20)
+			"print it to a new PDF or split it, then add the result", len(m.memory.mapped)>>20)
 	}
-	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process it; print it to a new PDF and add that")
+	return document.NewError(document.ErrDamaged, place, "the PDF reader can't process it; print it to a new PDF and add that one instead")
 }
 
 func (m *pdfiumDocument) readFloat(at uint32) float64 {

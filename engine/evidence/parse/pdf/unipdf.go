@@ -52,11 +52,16 @@ func (e *unipdfEngine) close() error { return nil }
 
 func (e *unipdfEngine) open(
 	ctx context.Context,
-	_ func() error, // how much memory it uses isn't known
+	beginHeavy func() error,
 	content io.ReaderAt,
 	size int64,
 	fn func(engineDocument) error,
 ) error {
+	if size > document.LightMemory/8 { // how much memory it uses isn't known
+		if err := beginHeavy(); err != nil {
+			return err
+		}
+	}
 	select {
 	case e.slots <- struct{}{}:
 	case <-ctx.Done():

@@ -47,7 +47,8 @@ func FuzzHTML(f *testing.F) {
 	)
 }
 
-// Unclosed formatting elements are not opened again in each later paragraph, and stay hidden where they are.
+// Unclosed formatting elements are not opened hundreds of times in each later paragraph, and are struck out or hidden
+// where a browser does so.
 func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 	for _, name := range []string{"b", "FONT", "s", "nobr"} {
 		var sb strings.Builder
@@ -63,8 +64,35 @@ func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 50 {
 			t.Errorf("<%s>: %d KB took %d MB", name, sb.Len()>>10, used)
 		}
-		if n := len(doc.Blocks); n != 5002 || doc.Blocks[n-1].Text != "seen too" {
+		want := 5002
+		if name == "s" {
+			want = 1 // all the rest is struck out
+		}
+		if n := len(doc.Blocks); n != want || name != "s" && doc.Blocks[n-1].Text != "seen too" {
 			t.Errorf("<%s>: %d blocks, the last is %q", name, n, doc.Blocks[n-1].Text)
+		}
+	}
+}
+
+// TestStruckOutAndHiddenFormatting checks that text is struck out exactly where a browser shows it so.
+func TestStruckOutAndHiddenFormatting(t *testing.T) {
+	for page, want := range map[string]string{
+		"<s>old<p>gone</s> new</p><p>After</p>":                                        "new|After",
+		"<p><s>gone</p><p>gone too</s> kept</p>":                                       "kept",
+		"<p>a <b hidden>no <b>no</b> no</b> <strike>no</strike> c <b>yes</b></p>":      "a c yes",
+		"<p><i style='display:none'>no<b>no</i>yes</b></p>":                            "yes",
+		"<p>a</b></s> b</p>":                                                           "a b",
+		"<div>" + strings.Repeat("<b><p>x</b></p>", 600) + "</div><p>end</p>":          strings.Repeat("x|", 600) + "end",
+		"<p>a<a href=x>link</a> <code>x</code></p><script>'<s>'</script><p>b</p>":      "alink x|b",
+		"<p><!-- <s> --> <A HIDDEN>no</A><B/>shown</b><textarea><s></textarea> on</p>": "shown on",
+	} {
+		doc := parsetest.Read(t, "a.html", []byte("<!doctype html>"+page))
+		var texts []string
+		for _, b := range doc.Blocks {
+			texts = append(texts, b.Text)
+		}
+		if got := strings.Join(texts, "|"); got != want {
+			t.Errorf("%.100s reads %.200q, not %.200q", page, got, want)
 		}
 	}
 }

@@ -17,6 +17,9 @@ import (
 // maxYAML is the maximum input of the parser, which keeps a node for every value.
 const maxYAML = 8 << 20
 
+// lightYAML is how much of it can be parsed with document.LightMemory: nodes take some 100 times their text.
+const lightYAML = 1 << 20
+
 // ReadYAML writes each mapping's scalar values as one row under the path of keys that leads to it,
 // like JSON. Anchors are not expanded: a text of a few lines could expand to millions. Invalid
 // YAML, such as a template, is read as plain text.
@@ -24,6 +27,11 @@ func ReadYAML(b *document.Builder, text string) error {
 	if len(text) > maxYAML {
 		b.Warn("The YAML is too long to be parsed; it was read as plain text.")
 		return ReadPlain(b, text)
+	}
+	if len(text) > lightYAML {
+		if err := b.BeginHeavy(); err != nil {
+			return err
+		}
 	}
 	dec := yaml.NewDecoder(strings.NewReader(text))
 	var docs []*yaml.Node
