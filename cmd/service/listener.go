@@ -139,8 +139,8 @@ func endpointAddresses(endpoints []endpoint) []string {
 	return out
 }
 
-// listenHosts returns the hosts of the addresses to listen on, so that a name given there is served.
-// Addresses opened by systemd are recognized by their connections.
+// listenHosts returns the host names and IP addresses given to listen on. Sockets passed by systemd have none: they
+// are recognized by their connections.
 func listenHosts(addresses []string) (out []string) {
 	for _, a := range addresses {
 		if host, _, err := net.SplitHostPort(a); err == nil && host != "" && !strings.HasPrefix(a, "unix:") {

@@ -60,6 +60,11 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 	if l.owner != nil {
 		return nil, l.owner, nil
 	}
+	if !l.allowShared { // before connecting: another user could answer at the socket
+		if err := checkNotShared(l.dir); err != nil {
+			return nil, nil, err
+		}
+	}
 	socket := socketPath(l.dir)
 	began := time.Now()
 	deadline := began.Add(openTimeout)
@@ -67,11 +72,6 @@ func (l *localTransport) dialOrOpen(ctx context.Context) (net.Conn, *folderOwner
 	for {
 		if conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", socket); err == nil {
 			return conn, nil, nil
-		}
-		if !l.allowShared {
-			if err := checkNotShared(l.dir); err != nil {
-				return nil, nil, err
-			}
 		}
 		err := store.ErrLocked
 		if giveBack, ok := acquireOpenLock(l.dir); ok {

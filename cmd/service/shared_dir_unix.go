@@ -52,6 +52,7 @@ func sharedDataError(path string, info fs.FileInfo) error {
 		owner = fmt.Sprintf(", owned by user %d", st.Uid)
 	}
 	return fmt.Errorf("other users of this machine can change %s (mode %#o%s), and with it every record; let only your own user write to it "+
-		"(`chmod go-w`, `chown`), or for the volume of a container set --allow-shared-data (SERVICE_ALLOW_SHARED_DATA=true)",
+		"(`chmod go-w`, `chown`) or, if it is the volume of a container, set SERVICE_ALLOW_SHARED_DATA=true "+
+		"(for the daemon also --allow-shared-data)",
 		path, info.Mode().Perm(), owner)
 }
