@@ -103,7 +103,7 @@ var daemonSettings = []struct{ key, usage, byDefault string }{
 // allowSharedData is the only one of the daemon's settings that is true or false.
 const allowSharedData = "allow-shared-data"
 
-// parseSharedData parses the values of that setting; without one, it is false.
+// parseSharedData parses the values of allow-shared-data; the default is false.
 func parseSharedData(values []string) (bool, error) {
 	if len(values) == 0 {
 		return false, nil

@@ -27,7 +27,11 @@ func isMemberID(m *api.Member, ref string) bool {
 
 // findPerson returns the member with an email address, a unique name or an id.
 func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
-	all, err := a.listMembers(ctx, api.OrgMembersInput{}, listFlags{})
+	in := api.OrgMembersInput{Q: ref}
+	if uuidPattern.MatchString(ref) {
+		in.Q = ""
+	}
+	all, err := a.listMembers(ctx, in, listFlags{})
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +49,13 @@ func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return nil, withHint(runtimeError("there is no member %q", ref), "`%s` lists them", a.suggestedCommandLine("member list"))
+		return nil, withHint(
+			runtimeError("no member with the email address, name or id %q", ref),
+			"list members with `%s`",
+			a.suggestedCommandLine("member list"),
+		)
 	}
-	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "specify one by email address")
+	return nil, withHint(usageError("%d members have the name %q", len(found), ref), "give the email address")
 }
 
 func (a *app) approvalDelegate() *cobra.Command {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -122,35 +121,11 @@ func (a *app) findMember(ctx context.Context, ref string) (api.MemberInput, *api
 	if err != nil {
 		return api.MemberInput{}, nil, err
 	}
-	input := api.OrgMembersInput{Q: ref}
-	if uuidPattern.MatchString(ref) {
-		input.Q = ""
-	}
-	all, err := a.listMembers(ctx, input, listFlags{})
+	m, err := a.findPerson(ctx, ref)
 	if err != nil {
 		return api.MemberInput{}, nil, err
 	}
-	var named []*api.Member
-	for i := range all.Data {
-		m := &all.Data[i]
-		if isMemberID(m, ref) || strings.EqualFold(m.Email, ref) {
-			return api.MemberInput{OrgInput: org, MemberID: m.ID}, m, nil
-		}
-		if m.Name != "" && strings.EqualFold(m.Name, ref) {
-			named = append(named, m)
-		}
-	}
-	switch len(named) {
-	case 1:
-		return api.MemberInput{OrgInput: org, MemberID: named[0].ID}, named[0], nil
-	case 0:
-		return api.MemberInput{}, nil, withHint(
-			runtimeError("no member with the email address, name or id %q", ref),
-			"list members with `%s`",
-			a.suggestedCommandLine("member list"),
-		)
-	}
-	return api.MemberInput{}, nil, withHint(usageError("%d members have the name %q", len(named), ref), "give the email address")
+	return api.MemberInput{OrgInput: org, MemberID: m.ID}, m, nil
 }
 
 func (a *app) memberUpdate() *cobra.Command {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -213,14 +212,14 @@ func saveInLimitedFolder(file string, data []byte, maxFiles int) {
 	if err != nil || len(all) <= maxFiles {
 		return
 	}
-	age := func(e fs.DirEntry) int64 {
+	var found []fs.FileInfo
+	for _, e := range all {
 		if info, err := e.Info(); err == nil {
-			return info.ModTime().UnixNano()
+			found = append(found, info)
 		}
-		return 0
 	}
-	slices.SortFunc(all, func(x, y fs.DirEntry) int { return cmp.Compare(age(y), age(x)) })
-	for _, old := range all[maxFiles:] {
+	slices.SortFunc(found, func(x, y fs.FileInfo) int { return y.ModTime().Compare(x.ModTime()) })
+	for _, old := range found[min(maxFiles, len(found)):] {
 		_ = os.Remove(filepath.Join(filepath.Dir(file), old.Name()))
 	}
 }

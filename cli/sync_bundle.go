@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,7 @@ name and account, but not --may approve.`,
 			return callAndPrint(cmd.Context(), a, api.TrustSyncPeer, in, func(g *print.Page, p *api.SyncPeer) {
 				g.Text(
 					"%s is now trusted until %s; %s are applied as %s. Fingerprint: %s",
-					p.Name, p.ExpiresAt.Format(time.DateOnly), peerMay[p.May], p.UserName, p.Fingerprint,
+					p.Name, formatDay(p.ExpiresAt), peerMay[p.May], p.UserName, p.Fingerprint,
 				)
 			})
 		},
@@ -139,8 +138,8 @@ func (a *app) syncPeers() *cobra.Command {
 			return printList(a, got, []print.Column{
 				column("name"), column("as"), fixed("may"), fixed("until"), column("fingerprint"), optional(column("trusted")), fixed("id"),
 			}, func(one api.SyncPeer) []string {
-				until := one.ExpiresAt.Format(time.DateOnly)
-				if one.ExpiresAt.IsZero() {
+				until := formatDay(one.ExpiresAt)
+				if !one.ExpiresAt.After(a.Clock()) {
 					until = "expired"
 				}
 				return []string{one.Name, one.UserName, one.May, until, one.Fingerprint, formatTime(one.CreatedAt), one.ID}

@@ -36,7 +36,7 @@ func newAssessments(a *App) *table {
 				nil,
 				one.Name,
 				fmt.Sprintf("%d%%", one.Progress),
-				formatState(one.State),
+				print.Humanize(one.State),
 				strings.Join(
 					one.Frameworks,
 					", ",

@@ -398,7 +398,7 @@ func highlightLine(l draw.Line, selected bool, w int) draw.Line {
 // renderSummary shows the state and what is pending.
 func (o *overview) renderSummary(p *draw.Page) {
 	g := o.data
-	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(formatState(g.status.State)), g.status.Progress))
+	p.AddText(draw.Bold, fmt.Sprintf("%s, %d%%", capitalize(print.Humanize(g.status.State)), g.status.Progress))
 	p.AddLine(drawStateTrack(g.status.State))
 	waiting := false
 	for _, one := range g.pending {
@@ -482,7 +482,7 @@ func (o *overview) renderLifecycleStates(p *draw.Page) {
 		case current.HasReached(s):
 			sign, style = "✓", draw.Plain
 		}
-		line := draw.Line{{Text: sign + " " + formatState(s), Style: style}}
+		line := draw.Line{{Text: sign + " " + print.Humanize(s), Style: style}}
 		for _, m := range api.Moves {
 			if m.To == s && m.Gate != "" {
 				line = append(line, draw.Span{Text: " ← gate", Style: draw.Dim})
@@ -580,9 +580,4 @@ func renderBar(p *draw.Page, label string, n, total int, style draw.Style) {
 			draw.Span{Text: draw.Bar(float64(n), float64(total), max(0, min(30, p.Width()-30))), Style: style},
 		),
 	)
-}
-
-// formatState formats a state for display.
-func formatState(s api.State) string {
-	return strings.NewReplacer("soa", "SoA", "poam", "POA&M", "scf", "SCF").Replace(print.Humanize(s))
 }

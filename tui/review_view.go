@@ -39,7 +39,7 @@ func (v *review) view(w, h int) []draw.Line {
 				fmt.Sprintf(
 					"There is no %s yet (assessment status: %s). Go back and press n to run the next step.",
 					v.kind.gate.Title(),
-					formatState(v.assessment.State),
+					print.Humanize(v.assessment.State),
 				),
 			)
 		}
