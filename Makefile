@@ -19,7 +19,7 @@ LINTER    = $(CACHE)/golangci-lint-$(shell { cat tools/go.mod; go env GOVERSION;
 RELEASER  = $(CACHE)/goreleaser-$(shell { cat tools/release.mod; go env GOVERSION; } | cksum | cut -d' ' -f1)
 TREE      = $(shell git rev-parse --git-path service-tree-before)
 
-.PHONY: build test check nightly setup programs fmt mod lint linter vet types cross race bench bench-all long fuzz release tree-before clean-tree
+.PHONY: build test check nightly setup programs pages fmt mod lint linter vet types cross race bench bench-all long fuzz release tree-before clean-tree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -tags $(TAGS) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/service ./cmd/service
@@ -36,7 +36,7 @@ test:
 		go test -vet=off -timeout 30m $(PACKAGES)
 
 # Quick checks first, so that they fail early.
-check: tree-before fmt mod setup programs vet types lint bench race clean-tree
+check: tree-before fmt mod setup programs pages vet types lint bench race clean-tree
 	@echo; echo "=== all checks passed"
 
 nightly: tree-before setup long programs bench-all fuzz clean-tree
@@ -57,6 +57,11 @@ setup:
 programs:
 	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_REQUIRE_PROGRAMS=1 go test -run NAME ./its/package" \
 		tools/program-tests $(PACKAGES)
+
+# make test runs the commands of the README only.
+pages:
+	@tools/section "commands on the pages of docs" "Run the failing page alone: SERVICE_LONG_TESTS=1 go test -run TestCommandsOnPages/PAGE.md ./docs" \
+		env SERVICE_LONG_TESTS=1 go test -vet=off -count=1 -run '^TestCommandsOnPages$$' ./docs
 
 # Lint includes go vet for the ordinary build.
 vet:

@@ -73,8 +73,8 @@ var (
 	expectedExit = regexp.MustCompile(` # exit (\d+)$`)
 )
 
-// files copies what the page asks for into dir. What lies outside the
-// repository may be missing; its name is then returned.
+// files copies the files that the page asks for into dir. Those outside the repository may be
+// missing; their names are returned.
 func (p page) files(t *testing.T, dir string) (missing []string) {
 	t.Helper()
 	m := filesComment.FindStringSubmatch(p.text)
@@ -145,19 +145,19 @@ func (p page) commands(t *testing.T) (commands []command) {
 	return commands
 }
 
-// changing is what differs from run to run: ids, hashes, dates, times, and the
+// varyingText is what differs from run to run: IDs, hashes, dates, times, and the
 // name of the person.
-var changing = regexp.MustCompile(
+var varyingText = regexp.MustCompile(
 	`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`,
 )
 
-// took is how long a step took, which is told of those that took long.
-var took = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)
+// stepDuration is the duration that the program prints after a slow step.
+var stepDuration = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)
 
-// unsaid is the first line of those that a page shows that is not in what was
-// printed, after the ones before it.
-func (c command) unsaid(printed string) string {
-	lines := strings.Split(took.ReplaceAllString(printed, ""), "\n")
+// missingLine returns the first line that the page shows but the command didn't print, after
+// the lines shown before it; "" if it printed all of them.
+func (c command) missingLine(printed string) string {
+	lines := strings.Split(stepDuration.ReplaceAllString(printed, ""), "\n")
 	for _, want := range c.shown {
 		want = strings.ReplaceAll(strings.Join(strings.Fields(want), " "), " … ", "…")
 		if want == "" || want == "…" {
@@ -166,7 +166,7 @@ func (c command) unsaid(printed string) string {
 		var pattern strings.Builder
 		rest := want
 		for rest != "" {
-			at := changing.FindStringIndex(rest)
+			at := varyingText.FindStringIndex(rest)
 			if at == nil {
 				break
 			}
@@ -185,8 +185,8 @@ func (c command) unsaid(printed string) string {
 	return ""
 }
 
-// environment is a page's own home: nothing of the person who runs the tests is
-// read or written.
+// environment returns the environment of a page's commands, with a home of its own: nothing of the
+// user who runs the tests is read or written.
 func environment(home string) []string {
 	return []string{
 		"PATH=" + program + string(os.PathListSeparator) + os.Getenv("PATH"),
@@ -211,21 +211,19 @@ func stopDaemon(home string) {
 	}
 }
 
-// edition is what commands call a workbook's content once it is taken in: 2022.3 of scf-2022.3.xlsx.
-// Of other files it is their name.
-func edition(file string) string {
+// catalogLabel returns the label of the catalog version imported from a workbook: 2022.3 for
+// scf-2022.3.xlsx. For other files it returns their name.
+func catalogLabel(file string) string {
 	if of, is := strings.CutPrefix(strings.TrimSuffix(file, ".xlsx"), "scf-"); is {
 		return of
 	}
 	return file
 }
 
-// longest a command may take; it is there to end what hangs.
-const longest = 5 * time.Minute
+// commandTimeout ends a command that hangs.
+const commandTimeout = 5 * time.Minute
 
-// longPages are those whose commands take longest; scripts of cmd/service run most of the same commands.
-var longPages = []string{"catalog.md", "first-assessment.md", "reports.md", "team.md", "workbooks.md", "your-own-catalog.md"}
-
+// TestCommandsOnPages runs the commands of the README; make check runs those of all pages.
 func TestCommandsOnPages(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -239,7 +237,7 @@ func TestCommandsOnPages(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(p.path), func(t *testing.T) {
-			if slices.Contains(longPages, filepath.Base(p.path)) {
+			if filepath.Base(p.path) != "README.md" {
 				longtest.Skip(t)
 			}
 			t.Parallel()
@@ -247,7 +245,7 @@ func TestCommandsOnPages(t *testing.T) {
 			t.Cleanup(func() { stopDaemon(home) })
 			missing := p.files(t, work)
 			for _, c := range commands {
-				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, edition(name)) }) {
+				if slices.ContainsFunc(missing, func(name string) bool { return strings.Contains(c.line, catalogLabel(name)) }) {
 					t.Logf("left out, its file is not on this machine: %s", c.line)
 					continue
 				}
@@ -255,7 +253,7 @@ func TestCommandsOnPages(t *testing.T) {
 				if m := expectedExit.FindStringSubmatch(c.line); m != nil {
 					want, _ = strconv.Atoi(m[1])
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), longest)
+				ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
 				cmd := exec.CommandContext(ctx, shell, "-c", c.line)
 				cmd.Dir, cmd.Env = work, environment(home)
 				out, err := cmd.CombinedOutput()
@@ -263,7 +261,7 @@ func TestCommandsOnPages(t *testing.T) {
 				if got := cmd.ProcessState.ExitCode(); got != want {
 					t.Fatalf("$ %s\nexit %d, the page says %d (%v)\n%s", c.line, got, want, err, out)
 				}
-				if line := c.unsaid(string(out)); line != "" {
+				if line := c.missingLine(string(out)); line != "" {
 					t.Errorf("$ %s\nthe page shows, and it does not print:\n%s\nbut:\n%s", c.line, line, out)
 				}
 			}
@@ -274,10 +272,10 @@ func TestCommandsOnPages(t *testing.T) {
 	}
 }
 
-// An entry of the lists of commands on a help page.
-var listed = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
+// listedCommand matches an entry of the lists of commands on a help page.
+var listedCommand = regexp.MustCompile(`(?m)^  ([a-z]+) +[A-Z]`)
 
-// subcommands reads a help page.
+// subcommands returns the subcommands that a help page lists.
 func subcommands(t *testing.T, words ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), filepath.Join(program, "service"), append(words, "--help")...)
@@ -288,7 +286,7 @@ func subcommands(t *testing.T, words ...string) []string {
 	}
 	before, _, _ := strings.Cut(string(out), "\nFlags:")
 	var names []string
-	for _, m := range listed.FindAllStringSubmatch(before, -1) {
+	for _, m := range listedCommand.FindAllStringSubmatch(before, -1) {
 		names = append(names, m[1])
 	}
 	return names
@@ -303,7 +301,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 	if len(groups) < 15 {
 		t.Fatalf("service --help lists only %v", groups)
 	}
-	described := func(command string) {
+	checkDescribed := func(command string) {
 		if !regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(command) + "[` ]").Match(text) {
 			t.Errorf("commands.md has no row for `%s`", command)
 		}
@@ -311,10 +309,10 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 	for _, g := range groups {
 		subs := subcommands(t, g)
 		for _, s := range subs {
-			described(g + " " + s)
+			checkDescribed(g + " " + s)
 		}
 		if len(subs) == 0 {
-			described(g)
+			checkDescribed(g)
 		}
 	}
 }
@@ -338,7 +336,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				t.Errorf("%s links to %s: %v", p.path, m[1], err)
 				continue
 			}
-			if place != "" && filepath.Ext(file) == ".md" && !slices.Contains(places(t, file), place) {
+			if place != "" && filepath.Ext(file) == ".md" && !slices.Contains(anchors(t, file), place) {
 				t.Errorf("%s links to %s, and the page has no such heading", p.path, m[1])
 			}
 		}
@@ -349,24 +347,24 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 var (
-	heading = regexp.MustCompile("(?m)^#+ (.*)$")
-	unnamed = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	heading     = regexp.MustCompile("(?m)^#+ (.*)$")
+	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// places are the headings of a page, as links name them.
-func places(t *testing.T, path string) (out []string) {
+// anchors returns the headings of a page in the form that links use.
+func anchors(t *testing.T, path string) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range heading.FindAllStringSubmatch(string(text), -1) {
-		out = append(out, strings.ReplaceAll(unnamed.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+		out = append(out, strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
 	}
 	return out
 }
 
-// A merge left half done would be published like anything else.
+// TestPagesAreMerged checks that no page contains the marks of an unfinished merge.
 func TestPagesAreMerged(t *testing.T) {
 	for _, p := range pages(t) {
 		for i, line := range strings.Split(p.text, "\n") {
