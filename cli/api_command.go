@@ -9,11 +9,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/cli/print"
@@ -143,7 +141,7 @@ func (a *app) printRawResponse(resp *http.Response, out string, force bool) erro
 		if resp.StatusCode == http.StatusNoContent {
 			return nil
 		}
-		if out == "" && a.isStdoutTerminal() {
+		if out == "" && a.StdoutWidth > 0 {
 			return withHint(runtimeError("the response is %s, which may not be suitable for a terminal", kind), "save it with --out FILE")
 		}
 		if out == "" {
@@ -177,11 +175,6 @@ func parseRawError(resp *http.Response, b []byte) error {
 		return runtimeError("the server answered %s", resp.Status)
 	}
 	return env.Error
-}
-
-func (a *app) isStdoutTerminal() bool {
-	f, ok := a.Stdout.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // operationInfo is a row of `api list`.

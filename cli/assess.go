@@ -1,7 +1,8 @@
 package cli
 
 import (
-	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -490,7 +491,10 @@ func (a *app) confirm(skipPrompt bool, action string) error {
 		return withHint(usageError("this would %s", action), "pass --yes to confirm")
 	}
 	fmt.Fprintf(a.Stderr, "%s? [y/N] ", print.SafeLine(action))
-	answer, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+	answer, err := a.bufferedStdin().ReadString('\n')
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
 	if w := strings.ToLower(strings.TrimSpace(answer)); w != "y" && w != "yes" {
 		return runtimeError("canceled; nothing was changed")
 	}

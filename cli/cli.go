@@ -8,7 +8,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"time"
@@ -119,6 +118,7 @@ type Options struct {
 
 // Main runs the command line args and returns the exit code.
 func Main(ctx context.Context, args []string, o Options) int {
+	o.Stdin, o.Stdout = interruptibleReader{ctx, o.Stdin}, interruptibleWriter{ctx, o.Stdout}
 	a := &app{Options: o}
 	a.progress = &print.Progress{W: o.Stderr, Terminal: o.Interactive, Color: o.Color, Width: o.StderrWidth, Clock: o.Clock}
 	a.out = &print.Output{W: o.Stdout, Context: ctx, Width: o.StdoutWidth, Color: o.Color}
@@ -127,14 +127,7 @@ func Main(ctx context.Context, args []string, o Options) int {
 	root.SetIn(o.Stdin)
 	root.SetOut(o.Stdout)
 	root.SetErr(o.Stderr)
-	err := root.ExecuteContext(ctx)
-	if a.helpErr != nil {
-		err = a.helpErr
-	}
-	if a.disconnect != nil {
-		err = errors.Join(err, a.disconnect())
-	}
-	return a.reportError(ctx, err)
+	return a.reportError(ctx, a.execute(ctx, root, args))
 }
 
 // app holds the state of one command run.

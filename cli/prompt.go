@@ -17,10 +17,7 @@ const maxStdinLine = 8 << 10
 // readStdinLine reads the next line of stdin. what describes the expected content in error
 // messages.
 func (a *app) readStdinLine(what string) (string, error) {
-	if a.stdin == nil {
-		a.stdin = bufio.NewReaderSize(a.Stdin, maxStdinLine)
-	}
-	line, err := a.stdin.ReadSlice('\n')
+	line, err := a.bufferedStdin().ReadSlice('\n')
 	text := strings.TrimRight(string(line), "\r\n")
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
@@ -33,6 +30,14 @@ func (a *app) readStdinLine(what string) (string, error) {
 	return text, nil
 }
 
+// bufferedStdin returns the buffer that all line reads share.
+func (a *app) bufferedStdin() *bufio.Reader {
+	if a.stdin == nil {
+		a.stdin = bufio.NewReaderSize(a.Stdin, maxStdinLine)
+	}
+	return a.stdin
+}
+
 // promptLine prompts for a line; an empty answer selects defaultValue.
 func (a *app) promptLine(label, defaultValue string) (string, error) {
 	if !a.Interactive || a.ReadPassword == nil {
@@ -42,10 +47,7 @@ func (a *app) promptLine(label, defaultValue string) (string, error) {
 		label += " [" + defaultValue + "]"
 	}
 	fmt.Fprintf(a.Stderr, "%s: ", print.SafeLine(label))
-	if a.stdin == nil {
-		a.stdin = bufio.NewReaderSize(a.Stdin, maxStdinLine)
-	}
-	line, err := a.stdin.ReadString('\n')
+	line, err := a.bufferedStdin().ReadString('\n')
 	if err != nil && line == "" {
 		return "", runtimeError("no answer: %w", err)
 	}

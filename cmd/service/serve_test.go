@@ -289,6 +289,17 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
+// TestSignalEndsCommand checks that a signal ends a command that waits for stdin.
+func TestSignalEndsCommand(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		u := newTestUser(t)
+		r, release := u.holdFolder()
+		defer release()
+		r.signal(s)
+		r.expectExit(130)
+	}
+}
+
 // TestServeWaitsForFolder checks that the daemon waits for a command that has the folder open, and
 // logs it.
 func TestServeWaitsForFolder(t *testing.T) {

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// endTimeout is how long a command may take to end once it is interrupted. It then ends without
+// waiting for what can't be interrupted, for example a network drive that does not answer.
+const endTimeout = 5 * time.Second
+
+// execute runs the command and disconnects. If ctx ends, it returns soon, whatever the command is doing.
+func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) error {
+	done := make(chan error, 1)
+	go func() {
+		err := root.ExecuteContext(ctx)
+		if a.helpErr != nil {
+			err = a.helpErr
+		}
+		if a.disconnect != nil {
+			err = errors.Join(err, a.disconnect())
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	if cmd, _, err := root.Find(args); err == nil && cmd.Name() == "daemon" { // it has --shutdown-timeout
+		return <-done
+	}
+	t := time.NewTimer(endTimeout)
+	defer t.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-t.C:
+		return ctx.Err()
+	}
+}
+
+// interruptible returns the result of do, or ctx's error once ctx ends. A read from a terminal and a
+// write to a pipe can't be interrupted, so do may continue in the background until the process ends.
+func interruptible(ctx context.Context, do func() (int, error)) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := do()
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		return got.n, got.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptibleReader) Read(p []byte) (int, error) {
+	buffer := make([]byte, len(p)) // the caller reuses p
+	n, err := interruptible(i.ctx, func() (int, error) { return i.r.Read(buffer) })
+	return copy(p, buffer[:n]), err
+}
+
+type interruptibleWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (i interruptibleWriter) Write(p []byte) (int, error) {
+	buffer := bytes.Clone(p)
+	return interruptible(i.ctx, func() (int, error) { return i.w.Write(buffer) })
+}
