@@ -141,6 +141,7 @@ type AssessmentSummary struct {
 	MaturityAvg        *float64         `json:"maturity_avg"`
 	IsStarter          bool             `json:"is_starter" doc:"Whether the catalog is the built-in starter catalog."`
 	LastActivityAt     time.Time        `json:"last_activity_at"`
+	Reliance
 }
 
 // LifecycleEvent is a transition of an assessment, or a refused one.

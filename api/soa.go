@@ -1,8 +1,49 @@
 package api
 
+import (
+	"fmt"
+	"slices"
+)
+
 // SoAVersion is one version of the Statement of Applicability.
 type SoAVersion struct {
 	DeliverableVersion
+	Reliance
+}
+
+// Reliance says how many verdicts depend on a single document, and on which most.
+type Reliance struct {
+	LinesOnOneDocument     int                `json:"lines_on_one_document" doc:"Items whose automatic verdict rests on a single document."`
+	LinesChangedByDocument int                `json:"lines_changed_by_document" doc:"Items whose verdict a single document has changed since a previous draft, without an approval in between."`
+	DecisiveDocuments      []DecisiveDocument `json:"decisive_documents" doc:"The documents that changed most verdicts, or that alone carry most, at most 10."`
+}
+
+// DecisiveDocument is a document that alone decides verdicts.
+type DecisiveDocument struct {
+	Filename     string `json:"filename"`
+	LinesChanged int    `json:"lines_changed" doc:"Items whose verdict it alone has changed since a previous draft."`
+	LinesAlone   int    `json:"lines_alone" doc:"Items whose verdict rests on it alone."`
+}
+
+// Warnings returns a sentence on the verdicts that a single document changed, and one on those that rest on one.
+func (r *Reliance) Warnings() (out []string) {
+	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
+		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })
+		out = append(out, fmt.Sprintf("%s changed by a single document and not approved since (%d by %s).",
+			countLines(n, "verdict was", "verdicts were"), d.LinesChanged, d.Filename))
+	}
+	if n := r.LinesOnOneDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
+		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
+		out = append(out, fmt.Sprintf("%s on a single document (%d on %s).", countLines(n, "line rests", "lines rest"), d.LinesAlone, d.Filename))
+	}
+	return out
+}
+
+func countLines(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // SoAItem is one control's row in the Statement of Applicability.
@@ -13,6 +54,9 @@ type SoAItem struct {
 	Rationale            string           `json:"rationale"`
 	ImplementationStatus Implementation   `json:"implementation_status"`
 	Evidence             []Evidence       `json:"evidence"`
+	RestsOnDocuments     int              `json:"rests_on_documents" doc:"Number of documents on which the automatic verdict rests: those that contradict the control if any do, else those quoted. Copies and near-copies of a passage count once. 0 if no evidence decides it."`
+	OnlyDocument         string           `json:"only_document" doc:"File name of the document if the verdict rests on one alone, otherwise empty."`
+	ChangedByDocument    string           `json:"changed_by_document" doc:"File name of the one document that has changed the automatic verdict since a previous draft, without an approval in between; empty if there is none."`
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`
@@ -40,6 +84,31 @@ const (
 
 // IsOverruled reports whether a user overrode the status determined by the rules.
 func (i *SoAItem) IsOverruled() bool { return i.IsManual("implementation_status") }
+
+// SingleDocuments returns the names of the document that the verdict rests on alone and of the one that changed
+// it; each is "" if there is none. A status set by a user rests on that user.
+func (i *SoAItem) SingleDocuments() (only, changing string) {
+	if i.IsOverruled() || !i.Applicability.IsApplicable() {
+		return "", ""
+	}
+	return i.OnlyDocument, i.ChangedByDocument
+}
+
+// RelianceNote describes how the verdict depends on single documents, or returns "" if it doesn't.
+func (i *SoAItem) RelianceNote() string {
+	only, changing := i.SingleDocuments()
+	switch {
+	case only != "" && only == changing:
+		return "rests on one document, which changed the verdict: " + only
+	case only != "" && changing != "":
+		return "rests on one document: " + only + "; changed by one document: " + changing
+	case only != "":
+		return "rests on one document: " + only
+	case changing != "":
+		return "changed by one document: " + changing
+	}
+	return ""
+}
 
 // SoAInput identifies a version.
 type SoAInput struct {

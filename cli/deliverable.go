@@ -19,6 +19,8 @@ type deliverable[V any] struct {
 	// submit and regenerate work on a version's id.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
+	// details prints what a draft has to say besides its header; nil if nothing.
+	details func(*print.Page, *V)
 }
 
 func (d deliverable[V]) commandName() string { return gateCommandName(d.gate) }
@@ -249,6 +251,9 @@ func (d deliverable[V]) printAction(a *app, v *V, err error, action string, appr
 		p.Text("The %s, version %d with %s, was %s.", d.gate.Title(), h.VersionNumber, pluralize(h.ItemCount, "item", "items"), action)
 		if len(h.Kept) > 0 {
 			p.Text("Manual edits kept: %s.", joinFirst(h.Kept, 12))
+		}
+		if d.details != nil && action != actionSubmitted {
+			d.details(p, v)
 		}
 		if approvedNumber > 0 {
 			p.Text("Version %d remains approved until this version is. Submit it with `%s`.", approvedNumber, a.suggestedCommandLine(d.commandName()+" submit"))

@@ -56,16 +56,19 @@ func refreshCommand(state api.State) string {
 }
 
 // approvalWarningsRenderer returns a renderer for the warnings to show when a deliverable is submitted or
-// approved: outdated deliverables and, for an SoA, applicable controls that were not assessed. It
-// returns nil if there are none. Read errors are ignored, because the decision has already been
-// made.
+// approved: outdated deliverables and, for an SoA, applicable controls that were not assessed and
+// verdicts that depend on a single document. It returns nil if there are none. Read errors are ignored,
+// because the decision has already been made.
 func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionID string, g api.Gate) func(*print.Page) {
 	st, err := call(ctx, a, api.GetAssessmentStatus, &api.AssessmentInput{AssessmentID: assessment})
 	if err != nil {
 		return nil
 	}
-	var unjudged []string
+	var unjudged, reliance []string
 	if g == api.GateSoA {
+		if v, err := call(ctx, a, api.GetSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
+			reliance = v.Reliance.Warnings()
+		}
 		if v, err := call(ctx, a, api.ValidateSoA, &api.SoAInput{SoAVersionID: versionID}); err == nil {
 			for _, i := range v.Issues {
 				if i.Rule == "applicable-assessed" {
@@ -74,7 +77,7 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			}
 		}
 	}
-	if len(unjudged)+len(st.Outdated) == 0 {
+	if len(unjudged)+len(reliance)+len(st.Outdated) == 0 {
 		return nil
 	}
 	return func(p *print.Page) {
@@ -86,6 +89,14 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 				joinFirst(unjudged, maxControlsNamed),
 			)
 			p.Command(a.suggestedCommandLine("soa regenerate"))
+		}
+		if len(reliance) > 0 {
+			p.Title("Verdicts that depend on a single document")
+			for _, w := range reliance {
+				p.ListItem(0, "%s", w)
+			}
+			p.Text("To list the lines:")
+			p.Command(a.suggestedCommandLine("soa validate"))
 		}
 		a.renderOutdated(p, st)
 	}

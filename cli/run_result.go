@@ -78,6 +78,9 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 		p.Fields(o.summaryFields()...)
 		o.renderUnreadFiles(a, p)
 		o.renderEvidenceCaveats(p)
+		if o.Summary.LinesChangedByDocument > 0 {
+			renderDecisiveDocuments(p, o.Summary.DecisiveDocuments)
+		}
 		o.renderWorstFindings(p)
 		if !slices.ContainsFunc(o.Status.Outdated, func(one api.Outdated) bool { return one.Reason == "documents" }) {
 			a.renderLateDocuments(p, o.Assessment.State, o.lateDocuments) // not read yet

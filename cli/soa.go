@@ -20,7 +20,21 @@ var soaVersions = deliverable[api.SoAVersion]{
 	regenerate: func(ctx context.Context, a *app, id string) (*api.SoAVersion, error) {
 		return call(ctx, a, api.RegenerateSoA, &api.SoAInput{SoAVersionID: id})
 	},
-	header: func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	header:  func(v *api.SoAVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
+	details: func(p *print.Page, v *api.SoAVersion) { renderDecisiveDocuments(p, v.DecisiveDocuments) },
+}
+
+// renderDecisiveDocuments lists the documents that changed most verdicts or alone carry most.
+func renderDecisiveDocuments(p *print.Page, documents []api.DecisiveDocument) {
+	if len(documents) == 0 {
+		return
+	}
+	p.Title("Verdicts that depend on a single document")
+	rows := make([][]string, len(documents))
+	for n, d := range documents {
+		rows[n] = []string{d.Filename, fmt.Sprint(d.LinesChanged), fmt.Sprint(d.LinesAlone)}
+	}
+	p.Table([]print.Column{column("document"), number("lines it changed"), number("lines on it alone")}, rows)
 }
 
 var applicabilities = []api.Applicability{api.Applicable, api.PartiallyApplicable, api.NotApplicable, api.OutOfScope, api.Undecided}
@@ -158,6 +172,7 @@ func (a *app) soaShow() *cobra.Command {
 					field("of the applicable", formatCounts(status, implementations)),
 					field("needs review", pluralize(review, "item", "items")+" (`"+a.suggestedCommandLine("soa items --needs-review")+"`)"),
 				)
+				renderDecisiveDocuments(p, v.DecisiveDocuments)
 				talk(p)
 				a.renderNextVersionCommands(p, api.GateSoA, v.Status)
 			})
@@ -172,6 +187,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 		field("status", humanize(i.ImplementationStatus)),
 		field("reason", i.Reason),
 		field("evidence", print.FormatCoverage(i)),
+		field("check", i.RelianceNote()),
 		field("owner", orEmpty(i.Owner)),
 		field("note", orEmpty(i.Note)),
 		field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled())),
@@ -192,11 +208,11 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 func renderSoATable(p *print.Page, items []api.SoAItem) {
 	renderTable(p, items, []print.Column{
 		fixed("control"), column("title"), column("applicability"), column("status"), optional(column("evidence")),
-		optional(number("quotes")), optional(column("owner")),
+		optional(number("quotes")), optional(number("documents")), optional(column("owner")), optional(column("check")),
 	}, func(i api.SoAItem) []string {
 		return []string{
 			i.ControlCode, i.ControlTitle, humanize(i.Applicability), humanize(i.ImplementationStatus),
-			humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), orEmpty(i.Owner),
+			humanize(i.EvidenceCoverage), fmt.Sprint(len(i.Evidence)), fmt.Sprint(i.RestsOnDocuments), orEmpty(i.Owner), i.RelianceNote(),
 		}
 	})
 }

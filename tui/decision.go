@@ -260,6 +260,9 @@ func (d *decision) renderSubject(p *draw.Page) {
 	if s.approval.TargetSHA256 != s.version.ContentSHA256 {
 		p.AddText(draw.Red, "! the approval was requested for different content; it must be resubmitted")
 	}
+	for _, w := range s.approval.Warnings {
+		p.AddText(draw.Yellow, w)
+	}
 	p.AddField("requested by", s.approval.RequestedBy.Name+", "+print.FormatTime(s.approval.RequestedAt), draw.Plain)
 	p.AddField("method", s.version.Method, draw.Plain)
 	p.AddField(d.kind.plural, fmt.Sprint(s.items), draw.Plain)

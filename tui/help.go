@@ -58,6 +58,7 @@ var legend = [][2]string{
 	{"…", "not saved yet"},
 	{"✗", "input was rejected"},
 	{"!", "also changed by another user"},
+	{"¹", "the verdict depends on a single document"},
 	{"▶", "current state of the assessment"},
 	{"✓", "done"},
 	{"◆ ◇", "gate, passed or ahead"},

@@ -427,6 +427,9 @@ func (o *overview) renderSummary(p *draw.Page) {
 	for _, old := range g.status.Outdated {
 		p.AddText(draw.Yellow, "outdated: "+old.Message)
 	}
+	for _, w := range g.summary.Warnings() {
+		p.AddText(draw.Yellow, w)
+	}
 	if text, style := formatSyncStatus(g.sync); text != "" {
 		p.AddText(style, text)
 	}

@@ -117,7 +117,7 @@ func newSoAType() *deliverableType {
 			),
 		},
 		columns: []list.Column{
-			{Title: "control", Width: 9},
+			{Title: "control", Width: 10},
 			{Title: "title"},
 			{Title: "stat", Width: 5, HideFrom: 64},
 			{Title: "applicability", Width: 20, ShowFrom: 88},
@@ -129,6 +129,9 @@ func newSoAType() *deliverableType {
 			i, status, out := r.item.(*api.SoAItem), r.currentValue("implementation_status"), r.currentValue("applicability")
 			switch c {
 			case 0:
+				if i.RelianceNote() != "" {
+					return i.ControlCode + "¹", draw.Yellow
+				}
 				return i.ControlCode, draw.Plain
 			case 1:
 				return i.ControlTitle, draw.Plain
@@ -207,6 +210,7 @@ func renderSoAFields(p *draw.Page, r *row) {
 	p.AddField("status", print.Humanize(r.currentValue("implementation_status")), implementationStyle(r.currentValue("implementation_status"))|draw.Bold)
 	p.AddField("reason", i.Reason, draw.Plain)
 	p.AddField("evidence", print.FormatCoverage(i), draw.Plain)
+	p.AddField("check", i.RelianceNote(), draw.Yellow)
 	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
 	if r.currentValue("needs_review") == "true" {
 		p.AddField("needs review", "yes: press y to accept it as drafted", draw.Yellow)

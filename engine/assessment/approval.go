@@ -245,7 +245,7 @@ func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval)
 		if err != nil {
 			return err
 		}
-		if p.Warnings, err = outdatedWarnings(tx, &a, p.Gate); err != nil {
+		if p.Warnings, err = gateWarnings(tx, &a, p); err != nil {
 			return err
 		}
 	}
@@ -384,7 +384,7 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 	if err != nil {
 		return err
 	}
-	if p.Warnings, err = outdatedWarnings(tx, &a, p.Gate); err != nil {
+	if p.Warnings, err = gateWarnings(tx, &a, p); err != nil {
 		return err
 	}
 	k, ok := deliverables[p.Gate]

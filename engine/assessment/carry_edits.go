@@ -13,6 +13,7 @@ import (
 type previousVersion[I any] struct {
 	versionID, sha256 string // empty if there was none
 	status            api.VersionStatus
+	inputs            map[string]string
 	items             []I
 	lastApproved      []I // of a plan: the items approved last, whose dates are kept
 }
@@ -23,7 +24,8 @@ func (k deliverableType[V, I]) loadPrevious(tx *store.Tx, s *Service, a *api.Ass
 	if err != nil || !ok {
 		return previous, err
 	}
-	previous.versionID, previous.sha256, previous.status = k.version(&v).ID, k.version(&v).ContentSHA256, k.version(&v).Status
+	head := k.version(&v)
+	previous.versionID, previous.sha256, previous.status, previous.inputs = head.ID, head.ContentSHA256, head.Status, head.Inputs
 	if previous.items, err = k.readItemsCached(tx, s, a, previous.versionID); err != nil || k.gate != api.GatePOAM {
 		return previous, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 	"github.com/scf-service/service/engine/assessment/merge"
 	"github.com/scf-service/service/engine/audit"
+	"github.com/scf-service/service/engine/judge/plan"
 	"github.com/scf-service/service/store"
 )
 
@@ -26,13 +27,17 @@ type deliverableType[V, I any] struct {
 	items    *store.TenantTable[I]
 	version  func(*V) *api.DeliverableVersion
 	item     func(*I) *api.Item
-	// clearIDs removes IDs that aren't content from an item's own fields.
+	// clearIDs removes IDs and marks that aren't content from an item's own fields.
 	clearIDs func(*I)
 	// originKey distinguishes several items of one control in any version; nil if there is only one
 	// per control.
 	originKey func(*I) string
 	// legacyKey identifies items without an origin by their content.
 	legacyKey func(*I) string
+	// recount corrects what an item from elsewhere says of its evidence; summarize sets what a version
+	// says of its items. Both are nil if there is nothing.
+	recount   func(*I)
+	summarize func(*V, []I)
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
 	// validateItem returns an error for an item that no edit may produce.
@@ -51,7 +56,10 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
+			i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
 		},
+		recount:          recountDocuments,
+		summarize:        func(v *api.SoAVersion, items []api.SoAItem) { v.Reliance = plan.CountReliance(items) },
 		draftedState:     api.StateSoADrafted,
 		validateItem:     validateSoAItem,
 		checkSubmittable: checkSoASubmittable,
@@ -305,6 +313,9 @@ func (k deliverableType[V, I]) recomputeHash(tx *store.Tx, org string, v *V) err
 		return err
 	}
 	k.version(v).ItemCount = len(items)
+	if k.summarize != nil {
+		k.summarize(v, items)
+	}
 	k.version(v).ContentSHA256, err = k.contentHash(items)
 	return err
 }
@@ -390,6 +401,9 @@ func (k deliverableType[V, I]) insertVersionWithLines(
 		return v, nil, err
 	}
 	head.ItemCount, head.ContentSHA256 = len(lines), hex.EncodeToString(h.Sum(nil))
+	if k.summarize != nil {
+		k.summarize(&v, d.items)
+	}
 	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
 		audit.PublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,

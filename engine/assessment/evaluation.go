@@ -66,7 +66,8 @@ func PrepareControls(ctx context.Context, model *evidence.Model, allControls, co
 // Evaluation judges prepared controls by the evidence of one collection.
 type Evaluation struct {
 	*judge.IncrementalEvaluator
-	query *evidence.PersistentQuery
+	query  *evidence.PersistentQuery
+	copies copyFinder
 }
 
 // passagesPerStatement is the number of passages examined per statement.
@@ -82,7 +83,11 @@ func (a *PreparedControls) newEvaluation(today api.Date) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Evaluation{judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, judge.Options{Today: today}), standing}, nil
+	return &Evaluation{
+		IncrementalEvaluator: judge.NewIncrementalEvaluator(a.plan, evidenceSource{standing}, judge.Options{Today: today}),
+		query:                standing,
+		copies:               copyFinder{query: standing, documents: map[string]*documentCopies{}},
+	}, nil
 }
 
 // Evaluate returns an Evaluation of the evidence in a session, for sessions that differ from the

@@ -133,16 +133,23 @@ func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assess
 	case <-ctx.Done():
 		return d, ctx.Err()
 	}
+	var quotes [][]api.Evidence // that decide the verdict, by item
+	var read map[string]api.Document
 	err = evaluate(snap, controls, func(j *Evaluation, documents map[string]api.Document) (err error) {
 		if d.inputs, err = soaInputsFrom(a, snap, slices.Collect(maps.Values(documents)), &scope); err != nil {
 			return err
 		}
-		d.items, err = s.draftSoAItems(ctx, j, documents, controls, codes, traits, manuallyIncluded(previous.items, ignoredItemID))
+		read = maps.Clone(documents)
+		d.items, quotes, err = s.draftSoAItems(ctx, j, documents, controls, codes, traits, manuallyIncluded(previous.items, ignoredItemID))
 		return err
 	})
 	d.mergePrevious = func(d *draft[api.SoAItem], previous *previousVersion[api.SoAItem]) {
-		carryEdits(soa, d, previous.items, copySoAField)
+		matches := carryEdits(soa, d, previous.items, copySoAField)
 		dropContradictingStatus(d)
+		isNew := newDocuments(read, previous.inputs)
+		for n := range d.items {
+			markReliance(&d.items[n], matches[n], quotes[n], previous.status == api.VersionApproved, isNew)
+		}
 	}
 	return d, err
 }
@@ -189,6 +196,7 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 		"catalog_version_id": v.ID,
 		"frameworks":         strings.Join(a.Frameworks, ", "),
 		"documents":          documents,
+		documentKeysInput:    documentKeys(docs),
 	}
 	if v.SourceSHA256 != nil {
 		out["catalog_sha256"] = *v.SourceSHA256
@@ -202,7 +210,8 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 	return out, err
 }
 
-// draftSoAItems drafts the line of every control from its judgement and other known facts.
+// draftSoAItems drafts the line of every control from its judgement and other known facts. It also
+// returns the quotes that decide each line's verdict, without repetitions.
 func (s *Service) draftSoAItems(
 	ctx context.Context,
 	evaluation *Evaluation,
@@ -211,7 +220,7 @@ func (s *Service) draftSoAItems(
 	codes map[string]api.RequirementCodes,
 	traits map[string]api.Trait,
 	included map[string]*api.SoAItem,
-) ([]api.SoAItem, error) {
+) ([]api.SoAItem, [][]api.Evidence, error) {
 	owners, foreign := map[string]string{}, 0
 	for _, d := range documents {
 		if d.IsForeignLanguage() {
@@ -222,7 +231,8 @@ func (s *Service) draftSoAItems(
 		}
 	}
 	judge.NormalizeOwners(owners)
-	items := make([]api.SoAItem, len(controls))
+	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
+	evaluation.copies.refresh()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
 		c := controls[n]
 		inclusion := judge.Inclusion{Owners: owners, DocumentCount: len(documents), ForeignDocuments: foreign}
@@ -235,9 +245,10 @@ func (s *Service) draftSoAItems(
 			return err
 		}
 		items[n] = judge.DraftSoAItem(c, codes[c.Code], verdict, inclusion)
+		quotes[n] = independentQuotes(&items[n], evaluation.copies.isRepeated)
 		return nil
 	})
-	return items, err
+	return items, quotes, err
 }
 
 // reviewFields lists the fields whose edit counts as a review of the line; owner and note don't.
@@ -420,6 +431,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
+			i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
 			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, underscoresToSpaces(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
@@ -447,6 +459,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			}
 			if slices.Contains(f, resetPrefix+"applicability") && !i.IsManual("implementation_status") {
 				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // follows from it
+				i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = redrafted.RestsOnDocuments, redrafted.OnlyDocument, redrafted.ChangedByDocument
 			}
 		}
 		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewFields, name) }) {
@@ -586,6 +599,18 @@ var soaRules = []struct {
 	{"implemented-evidenced", "warning", func(i *api.SoAItem) string {
 		if i.Applicability.IsApplicable() && i.ImplementationStatus == api.Implemented && len(i.Evidence) == 0 {
 			return "marked as implemented without evidence"
+		}
+		return ""
+	}},
+	{"rests-on-several-documents", "warning", func(i *api.SoAItem) string {
+		if only, _ := i.SingleDocuments(); only != "" {
+			return "its verdict rests on one document: " + only
+		}
+		return ""
+	}},
+	{"not-changed-by-one-document", "warning", func(i *api.SoAItem) string {
+		if _, changing := i.SingleDocuments(); changing != "" {
+			return "one document changed its verdict: " + changing
 		}
 		return ""
 	}},

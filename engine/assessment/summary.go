@@ -40,7 +40,7 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
-	out := &api.AssessmentSummary{AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt}
+	out := &api.AssessmentSummary{AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil)}
 	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {
@@ -49,6 +49,7 @@ func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, erro
 			return nil, err
 		}
 		fillSoACounts(out, items)
+		out.Reliance = plan.CountReliance(items)
 		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
 	}
 	if v, ok, err := gap.newestVersion(tx, org, a.ID); err != nil {

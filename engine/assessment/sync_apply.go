@@ -21,6 +21,7 @@ import (
 var protectedItemFields = []string{
 	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by",
+	"rests_on_documents", "only_document", "changed_by_document",
 }
 
 // derivedFields lists fields set by the rules along with others; they differ only if those do.
@@ -224,6 +225,9 @@ func (k deliverableType[V, I]) ApplyChanges(
 	if err != nil {
 		return nil, err
 	}
+	if k.recount != nil && (slices.Contains(merged, "evidence") || slices.Contains(merged, "applicability")) {
+		k.recount(&tried)
+	}
 	it := k.item(&tried)
 	it.Revision++
 	it.UpdatedAt, it.EditedBy = tx.Now(), &by.Actor.Name
@@ -264,6 +268,9 @@ func (k deliverableType[V, I]) AddItem(tx *store.Tx, by api.Caller, assessment s
 	}
 	if there, err := k.items.Has(tx, by.OrganizationID, it.ID); err != nil || there {
 		return cmp.Or(err, errorIfExists(there, it.ID))
+	}
+	if k.recount != nil {
+		k.recount(&i)
 	}
 	return k.items.Insert(tx, by.OrganizationID, &i)
 }

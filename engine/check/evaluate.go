@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/judge/plan"
 )
 
 // Input holds everything a verdict is based on.
@@ -99,7 +100,9 @@ func (j *evaluation) computeFigures() {
 			f.Applicable++
 		}
 	}
-	f.Coverage, f.Formula = j.Facts.coveragePercent()
+	items := j.Facts.soaItems()
+	f.Coverage, f.Formula = plan.CompliancePercent(items) // not rounded
+	f.Reliance = plan.CountReliance(items)
 	f.Maturity = j.Facts.meanMaturity()
 	for _, g := range j.Facts.Findings {
 		f.Gaps[g.Severity]++

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/scf-service/service/api"
-	"github.com/scf-service/service/engine/judge/plan"
 )
 
 // Facts holds the assessment results that a policy can refer to.
@@ -60,6 +59,10 @@ type Control struct {
 	Status        api.Implementation `json:"status"`
 	// Level is nil if there was no evidence to rate.
 	Level *int `json:"level"`
+	// OnlyDocument is the name of the document that the status rests on alone, ChangedByDocument of the one
+	// that changed it.
+	OnlyDocument      string `json:"only_document,omitempty"`
+	ChangedByDocument string `json:"changed_by_document,omitempty"`
 }
 
 // Finding is a gap with its location in the evidence.
@@ -152,11 +155,13 @@ func NewFacts(r *Records) *Facts {
 	}
 	for i := range r.Items {
 		it := &r.Items[i]
+		only, changing := it.SingleDocuments()
 		f.Controls = append(f.Controls, Control{
 			Code: sanitizeLine(
 				it.ControlCode,
 			), Title: sanitizeLine(it.ControlTitle), Domain: sanitizeLine(it.DomainCode), Frameworks: frameworkCodes(it.RequirementCodes),
 			Applicability: it.Applicability, Status: it.ImplementationStatus, Level: levels[it.ControlCode],
+			OnlyDocument: sanitizeLine(only), ChangedByDocument: sanitizeLine(changing),
 		})
 	}
 	slices.SortStableFunc(f.Controls, func(a, b Control) int { return cmp.Compare(a.Code, b.Code) })
@@ -371,13 +376,14 @@ func DecodeFacts(data []byte) (*Facts, error) {
 	return f, err
 }
 
-// coveragePercent returns the unrounded coverage percentage and its formula.
-func (f *Facts) coveragePercent() (*float64, string) {
+// soaItems returns the controls as items, with what figures are computed from.
+func (f *Facts) soaItems() []api.SoAItem {
 	items := make([]api.SoAItem, len(f.Controls))
 	for i, c := range f.Controls {
 		items[i].Applicability, items[i].ImplementationStatus = c.Applicability, c.Status
+		items[i].OnlyDocument, items[i].ChangedByDocument = c.OnlyDocument, c.ChangedByDocument
 	}
-	return plan.CompliancePercent(items)
+	return items
 }
 
 // meanMaturity returns the average of the rated levels, or nil if there are none.

@@ -57,6 +57,7 @@ type Figures struct {
 	NotWaived       map[api.Severity]int `json:"gaps_not_waived"`
 	Documents       int                  `json:"documents"`
 	UnreadDocuments int                  `json:"unread_documents"`
+	api.Reliance
 }
 
 // RuleResult is the outcome of a rule that is in force.

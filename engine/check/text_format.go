@@ -29,6 +29,9 @@ func writeText(r *Result, s Style) ([]byte, error) {
 	line("coverage  %s", r.formatCoverage())
 	line("maturity  %s", r.formatMaturity())
 	line("gaps      %s", r.formatGapCounts())
+	for _, w := range r.Figures.Warnings() {
+		line("reliance  %s", w)
+	}
 	if len(r.Rules) > 0 {
 		line("")
 	}
@@ -158,11 +161,15 @@ func writeMarkdown(r *Result, _ Style) ([]byte, error) {
 	fmt.Fprintf(&b, "%s\n\nPolicy: %s\n\n", escapeMarkdown(r.describeScope()), escapeMarkdown(r.describePolicy()))
 	fmt.Fprintf(
 		&b,
-		"| figure | |\n|---|---|\n| coverage | %s |\n| maturity | %s |\n| gaps | %s |\n\n",
+		"| figure | |\n|---|---|\n| coverage | %s |\n| maturity | %s |\n| gaps | %s |\n",
 		escapeMarkdown(r.formatCoverage()),
 		escapeMarkdown(r.formatMaturity()),
 		escapeMarkdown(r.formatGapCounts()),
 	)
+	for _, w := range r.Figures.Warnings() {
+		fmt.Fprintf(&b, "| reliance | %s |\n", escapeMarkdown(w))
+	}
+	b.WriteString("\n")
 	if len(r.Rules) > 0 {
 		b.WriteString("| | rule | |\n|---|---|---|\n")
 		for _, one := range r.Rules {

@@ -53,7 +53,7 @@ engine/report/wording → api
 engine/report/drawing →
 
 internal/bench/judgement → engine/assessment engine/judge engine/evidence engine/evidence/embed engine/catalog/starter engine/catalog/scf api examples
-engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/catalog engine/catalog/scf engine/audit store api
+engine/assessment → engine/assessment/merge engine/judge/plan engine/judge engine/evidence engine/evidence/dedup engine/catalog engine/catalog/scf engine/audit store api
 engine/assessment/merge → engine/catalog/scf api
 engine/check      → engine/judge/plan engine/judge engine/catalog/oscal api internal/lazyregexp internal/editdistance
 engine/judge/plan → engine/judge engine/judge/text api internal/lazyregexp

@@ -64,6 +64,7 @@
     const assessment = await ask("GET", "api/v1/assessments/" + encodeURIComponent(approval.assessment_id));
     const what = gates[approval.gate] || approval.gate;
     at("what").textContent = "Version " + approval.version_number + " of the " + what + ", requested by " + approval.requested_by.name + " on " + new Date(approval.requested_at).toLocaleString() + ".";
+    at("warnings").replaceChildren(...approval.warnings.map((w) => Object.assign(document.createElement("li"), { textContent: w })));
     at("hash").textContent = "The decision applies to the content with SHA-256 " + approval.target_sha256 + ". Read it before you decide, for example with:";
     const names = { soa: "soa", gap_analysis: "gap", maturity: "maturity", poam: "poam" };
     at("command").textContent = "service --server " + location.href.replace(/\/approval[^/]*$/, "") + " " + (names[approval.gate] || "approval") + " show --assessment " + approval.assessment_id;

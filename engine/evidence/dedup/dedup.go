@@ -5,8 +5,10 @@
 package dedup
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -67,20 +69,90 @@ func EarliestMatches(texts []Text) []int {
 	return out
 }
 
+// Index finds the near-duplicates of a text among those of a document.
+type Index struct {
+	texts   []string
+	buckets [][]uint64   // of each text
+	entries []indexEntry // by bucket
+}
+
+type indexEntry struct {
+	bucket uint64
+	text   int32
+}
+
+// NewIndex returns an index of texts.
+func NewIndex(texts []string) *Index {
+	x := &Index{texts: texts, buckets: make([][]uint64, len(texts))}
+	for n, t := range texts {
+		x.buckets[n] = bucketsOf(t)
+		for _, bucket := range x.buckets[n] {
+			x.entries = append(x.entries, indexEntry{bucket, int32(n)})
+		}
+	}
+	slices.SortFunc(x.entries, func(a, b indexEntry) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.text, b.text)) })
+	return x
+}
+
+// bucketsOf returns the buckets of a text. One that is too short to have several is in one with the texts of the
+// same words.
+func bucketsOf(text string) (out []uint64) {
+	set := shingles(text)
+	if set == nil {
+		return []uint64{hashWords(splitWords(text))}
+	}
+	for _, k := range bandKeys(set) {
+		out = append(out, k[1])
+	}
+	return out
+}
+
+// Contains reports whether the index has a near-duplicate of text n of another one, or if that is short a text of
+// the same words. It compares at most maxCompare texts.
+func (x *Index) Contains(of *Index, n int) bool {
+	var set map[uint64]struct{}
+	seen := map[int32]bool{}
+	for _, bucket := range of.buckets[n] {
+		at, _ := slices.BinarySearchFunc(x.entries, bucket, func(e indexEntry, b uint64) int { return cmp.Compare(e.bucket, b) })
+		for ; at < len(x.entries) && x.entries[at].bucket == bucket && len(seen) < maxCompare; at++ {
+			if len(of.buckets[n]) == 1 {
+				return true
+			}
+			if set == nil {
+				set = shingles(of.texts[n])
+			}
+			other := x.entries[at].text
+			if !seen[other] && jaccard(set, shingles(x.texts[other])) >= MinOverlap {
+				return true
+			}
+			seen[other] = true
+		}
+	}
+	return false
+}
+
+func splitWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+func hashWords(words []string) uint64 {
+	h := fnv.New64a()
+	for _, w := range words {
+		_, _ = h.Write([]byte(w)) // never fails
+		_, _ = h.Write([]byte{0})
+	}
+	return h.Sum64()
+}
+
 // shingles returns the hashed word sequences of a text, or nil if it is too short.
 func shingles(text string) map[uint64]struct{} {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := splitWords(text)
 	if len(words) < minWords {
 		return nil
 	}
 	set := make(map[uint64]struct{}, len(words))
 	for i := 0; i+shingleWords <= len(words); i++ {
-		h := fnv.New64a()
-		for _, w := range words[i : i+shingleWords] {
-			_, _ = h.Write([]byte(w)) // never fails
-			_, _ = h.Write([]byte{0})
-		}
-		set[h.Sum64()] = struct{}{}
+		set[hashWords(words[i:i+shingleWords])] = struct{}{}
 	}
 	return set
 }

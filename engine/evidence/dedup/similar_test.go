@@ -49,6 +49,27 @@ func TestEarliestIsSteady(t *testing.T) {
 	}
 }
 
+func TestIndex(t *testing.T) {
+	x := NewIndex([]string{"Backups are made each night.", clause, "Scope. " + strings.Repeat(clause, 3)})
+	for text, want := range map[string]bool{
+		clause:                         true,
+		strings.ToUpper(clause) + "\n": true,
+		strings.Replace(clause, "five working days", "ten working days", 1): true,
+		"backups are made, each night":                                      true,
+		"Backups are made each week.":                                       false,
+		clause[:len(clause)/2]:                                              false,
+		"":                                                                  false,
+	} {
+		if x.Contains(NewIndex([]string{text}), 0) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+	repeated := NewIndex(slices.Repeat([]string{clause[:len(clause)*3/5]}, 5000))
+	if repeated.Contains(NewIndex([]string{clause}), 0) {
+		t.Error("a part of a text is not a near-duplicate of it")
+	}
+}
+
 // many makes texts, every tenth of which is an edited copy of the one before it.
 func many(n int) []Text {
 	out := make([]Text, n)

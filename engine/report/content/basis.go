@@ -106,6 +106,9 @@ func (v *Report) limitsList() block.List {
 		if len(open) > 0 {
 			add("Applicability undecided (%s): %s.", wording.Count(len(open)), strings.Join(open, ", "))
 		}
+		for _, w := range v.SoA.Reliance.Warnings() {
+			add("%s", w)
+		}
 	}
 	if v.Template.HasDeliverable(api.GateMaturity) && v.Maturity != nil {
 		n := 0
@@ -137,6 +140,9 @@ func (v *Report) inputsTable() block.Table {
 			continue
 		}
 		for _, k := range slices.Sorted(maps.Keys(d.Inputs)) {
+			if k == "document_keys" { // for the program; "documents" is the hash of their content
+				continue
+			}
 			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.Text(wording.Capitalize(g.Title())), block.UserText(wording.Label(k)), block.Mono(d.Inputs[k])}})
 		}
 	}

@@ -72,6 +72,9 @@ func (v *Report) soaRows() ([]string, iter.Seq[[]string]) {
 		"confidence",
 		"needs_review",
 		"evidence",
+		"rests_on_documents",
+		"only_document",
+		"changed_by_document",
 	)
 	return head, makeRows(v.SoAItems, func(it *api.SoAItem) []string {
 		c := append(
@@ -93,6 +96,9 @@ func (v *Report) soaRows() ([]string, iter.Seq[[]string]) {
 			formatDecimal(it.Confidence),
 			strconv.FormatBool(it.NeedsReview),
 			formatEvidence(it.Evidence),
+			strconv.Itoa(it.RestsOnDocuments),
+			it.OnlyDocument,
+			it.ChangedByDocument,
 		)
 		return append(c, v.trailingCells(&it.Item)...)
 	})

@@ -231,8 +231,12 @@ func (v *Report) soaSection() []block.Block {
 	}
 	out := []block.Block{
 		block.NewPara("", "All catalog controls considered, including excluded ones, each with its reason."),
-		by, links,
+		by,
 	}
+	if len(v.SoA.DecisiveDocuments) > 0 {
+		out = append(out, decisiveDocumentsTable(v.SoA.DecisiveDocuments))
+	}
+	out = append(out, links)
 	for i := 0; i < len(v.SoAItems); {
 		j := i
 		for j < len(v.SoAItems) && v.SoAItems[j].DomainCode == v.SoAItems[i].DomainCode {
@@ -243,6 +247,17 @@ func (v *Report) soaSection() []block.Block {
 		i = j
 	}
 	return out
+}
+
+// decisiveDocumentsTable returns the documents that alone carry or changed most verdicts.
+func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
+	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
+		{Name: "Document", Width: 8}, {Name: "Lines it changed", Width: 4, Number: true}, {Name: "Lines that rest on it alone", Width: 4, Number: true},
+	}}
+	for _, d := range documents {
+		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(d.Filename), block.Number(d.LinesChanged), block.Number(d.LinesAlone)}})
+	}
+	return t
 }
 
 // soaTable returns the items of one domain in the index range [from, to).
@@ -267,6 +282,9 @@ func (v *Report) soaTable(domain string, from, to int) block.Table {
 		}
 		if it.NeedsReview {
 			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "Needs review", Badge: "draft"})
+		}
+		if it.RelianceNote() != "" {
+			applies = applies.With(block.Span{Text: " "}, block.Span{Text: "One document", Badge: "draft"})
 		}
 		status := block.Cell{{Text: "–"}}
 		coverage := "–"
@@ -301,6 +319,7 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 			f.AddText("Why this status", it.Reason)
 			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsOverruled())))
 		}
+		f.AddText("Check", wording.Capitalize(it.RelianceNote()))
 		if finding.Ref == "" {
 			f.AddList("Not found", it.MissingElements)
 		} else {

@@ -85,6 +85,12 @@ func SoAFields(it *api.SoAItem) Fields {
 			return strings.Join(it.MissingElements, "\n")
 		case "confidence":
 			return formatDecimal(it.Confidence)
+		case "rests_on_documents":
+			return strconv.Itoa(it.RestsOnDocuments)
+		case "only_document":
+			return it.OnlyDocument
+		case "changed_by_document":
+			return it.ChangedByDocument
 		}
 		return commonFieldValue(&it.Item, field)
 	}

@@ -215,6 +215,11 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 	p.addAll("inclusion-reason", it.InclusionReasons)
 	p.add("rationale", it.Rationale)
 	p.add("evidence-coverage", string(it.EvidenceCoverage))
+	if it.RestsOnDocuments > 0 {
+		p.add("rests-on-documents", strconv.Itoa(it.RestsOnDocuments))
+	}
+	p.add("only-document", it.OnlyDocument)
+	p.add("changed-by-document", it.ChangedByDocument)
 	p.addAll("missing", it.MissingElements)
 	p.add("owner", wording.OrEmpty(it.Owner))
 	var links []models.Link

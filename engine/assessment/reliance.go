@@ -1,0 +1,242 @@
+package assessment
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scf-service/service/api"
+	"github.com/scf-service/service/engine/evidence"
+	"github.com/scf-service/service/engine/evidence/dedup"
+	"github.com/scf-service/service/store"
+)
+
+// One document can carry the verdicts of many lines. Lines count the documents that their verdict
+// rests on, and name the one that changed it since the previous draft. Both follow from the evidence
+// and from the previous version; they are no content, so the content's hash leaves them out.
+
+// independentQuotes returns the quotes that decide an item's automatic verdict, without those of
+// documents that only repeat others: copies of a text don't confirm it. isRepeated reports whether
+// another document nearly repeats the passage of a quote.
+func independentQuotes(i *api.SoAItem, isRepeated func(quote *api.Evidence, document string) bool) []api.Evidence {
+	if !i.Applicability.IsApplicable() || i.ImplementationStatus == api.NotEvidenced || i.ImplementationStatus == api.NotAssessed {
+		return nil
+	}
+	quotes := decidingQuotes(i)
+	documents := documentsOf(quotes)
+	for _, d := range slices.Backward(slices.Clone(documents)) { // newest first, so that the oldest of equal ones remains
+		others := slices.DeleteFunc(slices.Clone(documents), func(o string) bool { return o == d })
+		if !slices.ContainsFunc(quotes, func(e api.Evidence) bool {
+			return e.DocumentID == d && !slices.ContainsFunc(others, func(o string) bool { return isRepeated(&e, o) })
+		}) {
+			documents = others
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(quotes), func(e api.Evidence) bool { return !slices.Contains(documents, e.DocumentID) })
+}
+
+// decidingQuotes returns the quotes that decide the automatic verdict: those that contradict the control
+// if there are any, else all.
+func decidingQuotes(i *api.SoAItem) []api.Evidence {
+	supports := func(e api.Evidence) bool { return e.Stance != "denies" && e.Stance != "conflicts" }
+	if contradicting := slices.DeleteFunc(slices.Clone(i.Evidence), supports); len(contradicting) > 0 {
+		return contradicting
+	}
+	return i.Evidence
+}
+
+// documentsOf returns the documents that quotes come from, oldest first.
+func documentsOf(quotes []api.Evidence) (out []string) {
+	for _, e := range quotes {
+		if !slices.Contains(out, e.DocumentID) {
+			out = append(out, e.DocumentID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// copyFinder finds passages of an evaluation that other documents repeat. It indexes a document when it is first
+// asked about it. It is safe for concurrent use.
+type copyFinder struct {
+	query     *evidence.PersistentQuery
+	mu        sync.Mutex
+	documents map[string]*documentCopies
+}
+
+// documentCopies is the index of a document's passages.
+type documentCopies struct {
+	slots     []int
+	once      sync.Once
+	index     *dedup.Index
+	positions map[string]int // in the index, by the passage's ID
+	mu        sync.Mutex
+	repeats   map[string]bool // whether the document repeats the passage with a hash, where that is known
+}
+
+// refresh removes documents that have been changed or deleted.
+func (c *copyFinder) refresh() {
+	maps.DeleteFunc(c.documents, func(id string, d *documentCopies) bool { return !slices.Equal(d.slots, c.query.DocumentSlots(id)) })
+}
+
+// isRepeated reports whether a document nearly repeats the passage of a quote.
+func (c *copyFinder) isRepeated(quote *api.Evidence, document string) bool {
+	d := c.indexed(document)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	result, known := d.repeats[quote.SHA256]
+	if !known {
+		from := c.indexed(quote.DocumentID)
+		n, exists := from.positions[quote.ChunkID]
+		result = exists && d.index.Contains(from.index, n)
+		d.repeats[quote.SHA256] = result
+	}
+	return result
+}
+
+func (c *copyFinder) indexed(document string) *documentCopies {
+	c.mu.Lock()
+	d := c.documents[document]
+	if d == nil {
+		d = &documentCopies{slots: c.query.DocumentSlots(document)}
+		c.documents[document] = d
+	}
+	c.mu.Unlock()
+	d.once.Do(func() {
+		d.positions, d.repeats = make(map[string]int, len(d.slots)), map[string]bool{}
+		texts := make([]string, len(d.slots))
+		for n, slot := range d.slots {
+			p, _ := c.query.PassageAt(slot)
+			d.positions[p.ID], texts[n] = n, p.Text
+		}
+		d.index = dedup.NewIndex(texts)
+	})
+	return d
+}
+
+// documentKeysInput is the input of a version that lists the keys of the documents it was drafted from.
+const documentKeysInput = "document_keys"
+
+// documentKey distinguishes documents, and contents of one document.
+func documentKey(d *api.Document) string {
+	sum := sha256.Sum256([]byte(d.ID + d.SHA256))
+	return hex.EncodeToString(sum[:8])
+}
+
+// documentKeys returns the sorted keys of the documents that have been read.
+func documentKeys(docs []api.Document) string {
+	keys := []string{}
+	for n := range docs {
+		if docs[n].Status == api.DocumentIngested {
+			keys = append(keys, documentKey(&docs[n]))
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, " ")
+}
+
+// newDocuments returns a function that reports whether a document was not among those that a version with the
+// given inputs was drafted from, or had other content. To a version that doesn't list them, none is new.
+func newDocuments(documents map[string]api.Document, inputs map[string]string) func(id string) bool {
+	list, known := inputs[documentKeysInput]
+	old := strings.Fields(list)
+	return func(id string) bool {
+		d := documents[id]
+		_, isOld := slices.BinarySearch(old, documentKey(&d))
+		return known && !isOld
+	}
+}
+
+// markReliance sets the marks of a draft's item. previous is the same line of the previous version, or
+// nil; quotes are the independent ones that decide the automatic verdict.
+func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousApproved bool, isNew func(document string) bool) {
+	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
+	if !i.Applicability.IsApplicable() || len(quotes) == 0 {
+		return
+	}
+	if i.RestsOnDocuments = len(documentsOf(quotes)); i.RestsOnDocuments == 1 {
+		i.OnlyDocument = quotes[0].Filename
+	}
+	if previous == nil || i.IsOverruled() || previous.IsOverruled() ||
+		!previous.Applicability.IsApplicable() || previous.ImplementationStatus == api.NotAssessed {
+		return
+	}
+	marked := ""
+	if !previousApproved {
+		marked = stillQuoted(quotes, previous)
+	}
+	added := onlyNewDocument(quotes, previous, isNew)
+	switch {
+	case i.ImplementationStatus != previous.ImplementationStatus:
+		i.ChangedByDocument = cmp.Or(added, marked)
+	case previous.ChangedByDocument != "" && !previousApproved: // remains until somebody has approved the verdict
+		i.ChangedByDocument = cmp.Or(marked, added)
+	}
+}
+
+// stillQuoted returns the name of the document that changed the previous verdict, if it is quoted again. It may
+// have been renamed.
+func stillQuoted(quotes []api.Evidence, previous *api.SoAItem) string {
+	for _, e := range quotes {
+		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
+			return p.Filename == previous.ChangedByDocument && p.DocumentID == e.DocumentID
+		}) {
+			return e.Filename
+		}
+	}
+	return ""
+}
+
+// onlyNewDocument returns the name of the only new document that is quoted, or of several the only one with
+// passages that were not quoted before, or "".
+func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(document string) bool) string {
+	added := slices.DeleteFunc(slices.Clone(quotes), func(e api.Evidence) bool { return !isNew(e.DocumentID) })
+	if len(documentsOf(added)) > 1 {
+		added = slices.DeleteFunc(added, func(e api.Evidence) bool {
+			return slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool { return p.SHA256 == e.SHA256 })
+		})
+	}
+	if len(documentsOf(added)) != 1 {
+		return ""
+	}
+	return added[0].Filename
+}
+
+// recountDocuments corrects the documents that an item from elsewhere claims to rest on. It recognizes
+// only copies that are quoted.
+func recountDocuments(i *api.SoAItem) {
+	all := decidingQuotes(i)
+	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {
+		return slices.ContainsFunc(all, func(o api.Evidence) bool {
+			return o.DocumentID == document && (o.SHA256 == quote.SHA256 || o.Quote == quote.Quote)
+		})
+	})
+	if n := len(documentsOf(quotes)); i.RestsOnDocuments < 1 || i.RestsOnDocuments > n {
+		i.RestsOnDocuments = n
+	}
+	isQuoted := slices.ContainsFunc(all, func(e api.Evidence) bool { return e.Filename == i.OnlyDocument })
+	switch {
+	case i.RestsOnDocuments != 1:
+		i.OnlyDocument = ""
+	case !isQuoted:
+		i.OnlyDocument = quotes[0].Filename
+	}
+}
+
+// gateWarnings returns what the decider at a gate should know: what is outdated, and at the gate of the
+// Statement of Applicability how many verdicts single documents carry.
+func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
+	out, err := outdatedWarnings(tx, a, p.Gate)
+	if err != nil || p.Gate != api.GateSoA {
+		return out, err
+	}
+	v, err := soa.getVersion(tx, a.OrganizationID, p.TargetID)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, v.Reliance.Warnings()...), nil
+}

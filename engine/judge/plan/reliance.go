@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/api"
+)
+
+// maxDecisiveDocuments is the number of documents that are listed.
+const maxDecisiveDocuments = 10
+
+// CountReliance counts the items whose verdict depends on a single document, and lists the documents responsible
+// for most.
+func CountReliance(items []api.SoAItem) api.Reliance {
+	out := api.Reliance{DecisiveDocuments: []api.DecisiveDocument{}}
+	byName := map[string]*api.DecisiveDocument{}
+	document := func(name string) *api.DecisiveDocument {
+		if byName[name] == nil {
+			byName[name] = &api.DecisiveDocument{Filename: name}
+		}
+		return byName[name]
+	}
+	for n := range items {
+		only, changing := items[n].SingleDocuments()
+		if only != "" {
+			out.LinesOnOneDocument++
+			document(only).LinesAlone++
+		}
+		if changing != "" {
+			out.LinesChangedByDocument++
+			document(changing).LinesChanged++
+		}
+	}
+	for _, d := range byName {
+		out.DecisiveDocuments = append(out.DecisiveDocuments, *d)
+	}
+	slices.SortFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int {
+		return cmp.Or(b.LinesChanged-a.LinesChanged, b.LinesAlone-a.LinesAlone, strings.Compare(a.Filename, b.Filename))
+	})
+	out.DecisiveDocuments = out.DecisiveDocuments[:min(maxDecisiveDocuments, len(out.DecisiveDocuments))]
+	return out
+}

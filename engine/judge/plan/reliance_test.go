@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/scf-service/service/api"
+)
+
+// TestCountReliance checks the counts and the order of the documents.
+func TestCountReliance(t *testing.T) {
+	var items []api.SoAItem
+	for n, changed := range []string{"", "b.md", "b.md", "c.md"} {
+		i := api.SoAItem{
+			Applicability: api.Applicable, ImplementationStatus: api.Implemented, ChangedByDocument: changed, OnlyDocument: "a.md",
+		}
+		if n == 3 {
+			i.OnlyDocument = ""
+		}
+		items = append(items, i)
+	}
+	overruled := items[1]
+	overruled.EditedFields = []string{"implementation_status"}
+	v := CountReliance(append(items, overruled))
+	if got := fmt.Sprint(v.DecisiveDocuments, v.LinesOnOneDocument, v.LinesChangedByDocument); got != "[{b.md 2 0} {c.md 1 0} {a.md 0 3}] 3 3" {
+		t.Errorf("%s", got)
+	}
+	if got := fmt.Sprint(v.Warnings()); got != "[3 verdicts were changed by a single document and not approved since (2 by b.md). "+
+		"3 lines rest on a single document (3 on a.md).]" {
+		t.Errorf("%s", got)
+	}
+}
