@@ -215,10 +215,10 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 			a.suggestedCommandLine("assess run"),
 		)
 	}
-	if err := a.writeBaselineAndThreshold(p, o, in, r); err != nil {
+	if err := a.writeBaselineAndThreshold(ctx, p, o, in, r); err != nil {
 		return err
 	}
-	if err := a.writeCheckOutputs(r, outputs); err != nil {
+	if err := a.writeCheckOutputs(ctx, r, outputs); err != nil {
 		return err
 	}
 	return verdictError(r, o.exitZero)
@@ -299,7 +299,7 @@ func readThreshold(p *check.Policy, o checkOptions) (*check.Threshold, error) {
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // writeBaselineAndThreshold writes the baseline and threshold files requested in o.
-func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
+func (a *app) writeBaselineAndThreshold(ctx context.Context, p *check.Policy, o checkOptions, in check.Input, r *check.Result) error {
 	for _, one := range []struct {
 		write bool
 		file  string
@@ -315,7 +315,7 @@ func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in chec
 		if err != nil {
 			return err
 		}
-		if err := a.writeOutputFile(one.file, text); err != nil {
+		if err := a.writeOutputFile(ctx, one.file, text); err != nil {
 			return err
 		}
 		a.progress.Notice("wrote %s", one.file)
@@ -325,7 +325,7 @@ func (a *app) writeBaselineAndThreshold(p *check.Policy, o checkOptions, in chec
 
 // writeCheckOutputs writes the result in each format: files first, then stdout, so that a printed
 // verdict means that all files were written.
-func (a *app) writeCheckOutputs(r *check.Result, outputs []check.Output) error {
+func (a *app) writeCheckOutputs(ctx context.Context, r *check.Result, outputs []check.Output) error {
 	slices.SortStableFunc(outputs, func(x, y check.Output) int { return strings.Compare(y.Path, x.Path) })
 	for _, o := range outputs {
 		text, err := r.Render(o.Format, check.Style{Color: a.Color && o.Path == ""})
@@ -338,7 +338,7 @@ func (a *app) writeCheckOutputs(r *check.Result, outputs []check.Output) error {
 			}
 		}
 		if o.Path != "" {
-			if err := a.writeOutputFile(o.Path, text); err != nil {
+			if err := a.writeOutputFile(ctx, o.Path, text); err != nil {
 				return err
 			}
 			continue

@@ -90,7 +90,7 @@ func (a *app) runCheckDiff(cmd *cobra.Command, args []string, o checkOptions) er
 			return err
 		}
 		if out.Path != "" {
-			err = a.writeOutputFile(out.Path, text)
+			err = a.writeOutputFile(ctx, out.Path, text)
 		} else {
 			_, err = a.Stdout.Write(text)
 		}

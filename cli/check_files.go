@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
@@ -126,13 +127,13 @@ func (a *app) checkResultPaths(outputs []check.Output, o checkOptions) error {
 }
 
 // writeOutputFile writes a file atomically, or directly if path is a device or pipe.
-func (a *app) writeOutputFile(path string, text []byte) error {
+func (a *app) writeOutputFile(ctx context.Context, path string, text []byte) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
 		return runtimeError("can't write to %s: it is a folder", path)
 	case err == nil && !info.Mode().IsRegular():
-		err = os.WriteFile(path, text, 0o644)
+		_, err = interruptible(ctx, func() (int, error) { return 0, os.WriteFile(path, text, 0o644) })
 	default:
 		if err = writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := w.Write(text); return err }); err == nil {
 			a.rememberWritten(path)

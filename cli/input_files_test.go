@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -81,4 +82,18 @@ func collectFileLines(cmd *cobra.Command, path string, lines *[][]string) {
 			*lines = append(*lines, slices.Concat(args, []string{"--" + f.Name, path}))
 		}
 	})
+}
+
+// TestInterruptedWritingToPipe interrupts a check whose result nobody reads from the pipe that a flag
+// names. Opening the pipe waits for a reader.
+func TestInterruptedWritingToPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go cancel()
+	if err := (&app{}).writeOutputFile(ctx, pipe, []byte("result")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
