@@ -15,6 +15,11 @@ type HealthCheck struct {
 	Detail    string  `json:"detail"`
 }
 
+// HealthDetailInput selects the checks.
+type HealthDetailInput struct {
+	Deep string `query:"deep" enum:"true,false" doc:"Also read all records and files and name the damaged ones. Only for the local user of the data folder."`
+}
+
 // HealthDetail is the health of each part of the service.
 type HealthDetail struct {
 	Health
@@ -35,11 +40,11 @@ var (
 		"get-health-v1", "/health/v1", "", tagHealth,
 		"Check whether version 1 of the API responds", WithAccess(Public),
 	)
-	GetHealthDetailed = Get[None, HealthDetail](
+	GetHealthDetailed = Get[HealthDetailInput, HealthDetail](
 		"get-health-detailed", "/health/detailed", "", tagHealth,
 		"Check each part of the service", WithAccess(SignedIn),
 	)
-	GetServiceHealth = Get[None, HealthDetail](
+	GetServiceHealth = Get[HealthDetailInput, HealthDetail](
 		"get-service-health", "/observability/health", "metrics:read", tagHealth,
 		"Check each part of the service, for operators", WithAccess(SignedIn),
 	)

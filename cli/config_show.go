@@ -15,10 +15,9 @@ import (
 
 // Paths holds the locations of the program's files on this machine.
 type Paths struct {
-	// Data is the data folder; Database is the file in it that exists once the folder has been used.
-	Data, Database string
-	Socket         string
-	State, Cache   string
+	Data, Socket, State, Cache string
+	// Unused is true if the data folder holds no data yet.
+	Unused bool
 }
 
 func (a *app) configCommand() *cobra.Command {

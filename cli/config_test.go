@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -157,11 +156,11 @@ func found(w *world, code int, args ...string) map[string]Diagnostic {
 func TestDoctorOnTheDataFolder(t *testing.T) {
 	w := newWorld(t)
 	w.env["XDG_CONFIG_HOME"] = t.TempDir()
-	data := t.TempDir()
+	data, unused := t.TempDir(), true
 	var machine []Diagnostic
 	w.options = func(o *Options) {
 		o.Keyring = silentRing{contexts.ErrNoSecret}
-		o.ResolvePaths = func(string) Paths { return Paths{Data: data, Database: filepath.Join(data, "service.db")} }
+		o.ResolvePaths = func(string) Paths { return Paths{Data: data, Unused: unused} }
 		o.Examine = func(context.Context, ExamineOptions) []Diagnostic { return machine }
 	}
 	got := found(w, 0)
@@ -171,7 +170,7 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 	if len(w.fake.said) != 0 {
 		t.Errorf("an empty data folder was opened: %v", w.fake.said)
 	}
-	put(t, filepath.Join(data, "service.db"), "")
+	unused = false
 	w.fake.on["GET /health/detailed"] = func(rw http.ResponseWriter, _ *http.Request) bool {
 		write(
 			rw,
@@ -195,7 +194,7 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 	if got := found(w, 1); got["store"].State != DiagnosticFailed {
 		t.Errorf("%+v", got)
 	}
-	_ = os.Remove(filepath.Join(data, "service.db"))
+	unused = true
 
 	// A warning is no failure, unless --strict.
 	machine = []Diagnostic{{"free disk", DiagnosticWarning, "little", "free some"}}

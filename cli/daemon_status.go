@@ -121,7 +121,7 @@ func (a *app) fetchServerDaemonStatus(ctx context.Context) (*daemonStatus, error
 
 // fetchHealthDetails fetches the details that require a credential; without one they are left empty.
 func (a *app) fetchHealthDetails(ctx context.Context, s *daemonStatus) error {
-	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
+	health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{})
 	if api.IsCode(err, api.CodeUnauthorized) || api.IsCode(err, api.CodeForbidden) {
 		return nil
 	}

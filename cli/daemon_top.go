@@ -109,7 +109,7 @@ The figures come from /metrics. On a server they require the permission metrics:
 					return &exitError{code: exitRuntime, err: errNoDaemon, hint: "start one with `service daemon`"}
 				}
 			}
-			health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
+			health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{})
 			if err != nil {
 				return err
 			}

@@ -72,8 +72,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use: "doctor", Short: "Check the installation and suggest fixes",
 		Long: `Checks what is configured, reachable and writable: settings, contexts and keyring; the
 server with its certificate, credential and clock; the data folder with its daemon and
-catalog; free disk space, the model, and the programs for OCR. It changes nothing and
-does not create a data folder.
+catalog; free disk space, the model, and the programs for OCR. It reads all records and
+files of the data folder and lists damaged ones. It changes nothing and does not create a
+data folder.
 
 Each component is reported as ok, note, warning or failed, with what to do. The exit code is 1
 if a component failed or, with --strict, if there is a warning; otherwise 0.`,
@@ -238,26 +239,24 @@ func (a *app) examineKeyring() Diagnostic {
 
 // examineStore checks the engine on the data folder, if the folder has been used.
 func (a *app) examineStore(ctx context.Context) []Diagnostic {
-	if a.ResolvePaths != nil {
-		if _, err := os.Stat(a.ResolvePaths(a.flags.Data).Database); errors.Is(err, fs.ErrNotExist) {
-			return []Diagnostic{
-				{
-					Component: "store",
-					State:     DiagnosticNote,
-					Detail:    "empty",
-					Remedy:    "start with `service demo` or `service assess run FOLDER`",
-				},
-			}
+	if a.ResolvePaths != nil && a.ResolvePaths(a.flags.Data).Unused {
+		return []Diagnostic{
+			{
+				Component: "store",
+				State:     DiagnosticNote,
+				Detail:    "empty",
+				Remedy:    "start with `service demo` or `service assess run FOLDER`",
+			},
 		}
 	}
-	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
+	health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{Deep: "true"})
 	if err != nil {
 		return []Diagnostic{
 			{
 				Component: "store",
 				State:     DiagnosticFailed,
 				Detail:    err.Error(),
-				Remedy:    orElse(a.hintFor(err), "check which process has it open with `service daemon status`"),
+				Remedy:    orElse(a.hintFor(err), "do what the details say; `service daemon status` shows which process has the folder open"),
 			},
 		}
 	}
@@ -279,6 +278,8 @@ var remedies = map[string]string{
 	"catalog": "import one with `service catalog import FILE`",
 	"model":   "run `service model status`",
 	"disk":    "free up disk space for the data folder",
+	"records": "stop the daemon and restore a backup of the data folder",
+	"files":   "restore a backup of the data folder, or delete the document or report and create it again",
 	"mail":    "check the mail settings",
 }
 

@@ -152,7 +152,7 @@ func (a *app) examineCredential(ctx context.Context) []Diagnostic {
 			},
 		)
 	}
-	health, err := call(ctx, a, api.GetHealthDetailed, &api.None{})
+	health, err := call(ctx, a, api.GetHealthDetailed, &api.HealthDetailInput{})
 	if err != nil {
 		return append(
 			out,

@@ -74,7 +74,7 @@ var exampleFields = map[string]any{
 	"resource_type": "assessment", "summary": "Ada Byron created the assessment Acme 2026.", "level": 2, "target_level": 3,
 
 	// Health, sessions, organizations.
-	"Health.service": "service", "HealthCheck.name": "store", "HealthCheck.detail": "writable", "HealthDetail.version": "1.4.0", "uptime_seconds": 86400, "latency_ms": 0.4,
+	"Health.service": "service", "HealthCheck.name": "store", "HealthCheck.detail": "writable", "HealthDetail.version": "1.4.0", "HealthDetailInput.deep": "true", "uptime_seconds": 86400, "latency_ms": 0.4,
 	"password": "correct horse battery staple", "User.name": "Ada Byron", "ban_reason": nil, "Member.name": "Ada Byron", "MyOrganization.role": "owner",
 	"User.id": exampleUser, "Organization.id": exampleOrganization, "active_organization_id": exampleOrganization, "Organization.name": "Acme", "UpdateTenantInput.name": "Acme", "slug": "acme",
 	"settings": map[string]any{"require_second_person": true}, "WaitingFor.who": "an admin or owner", "assessment_name": "Acme 2026",

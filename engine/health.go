@@ -19,7 +19,11 @@ func (e *Engine) Health(_ context.Context, by api.Caller, _ *api.None) (*api.Hea
 }
 
 // HealthDetail checks each part of the service.
-func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (*api.HealthDetail, error) {
+func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.HealthDetailInput) (*api.HealthDetail, error) {
+	deep := in.Deep == "true"
+	if deep && !by.Local {
+		return nil, api.Forbidden("only the local user of the data folder may read all records; run `service doctor` on that machine")
+	}
 	out := &api.HealthDetail{
 		Health: api.Health{OK: true, Service: "service", TraceID: by.TraceID}, Version: e.version,
 		UptimeSeconds: int64(e.clock().Sub(e.started) / time.Second),
@@ -74,7 +78,19 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, _ *api.None) (
 		), err
 	})
 	check("disk", func() (string, error) { return e.checkDisk(figures) })
+	if deep {
+		check("records", func() (string, error) { return damageFound(e.db.CheckRecords(ctx)) })
+		check("files", func() (string, error) { return damageFound(e.db.CheckFiles(ctx)) })
+	}
 	return out, nil
+}
+
+// damageFound returns the result of a check, as an error if anything is damaged.
+func damageFound(c store.DamageCheck, err error) (string, error) {
+	if err == nil && c.Damaged > 0 {
+		err = errors.New(c.String())
+	}
+	return c.String(), err
 }
 
 // MinFreeDisk is the free space below which the next upload or import may fail.

@@ -32,7 +32,7 @@ const blobGracePeriod = 24 * time.Hour
 // deleteUnreferencedBlobs deletes the files of deleted documents and reports. Current uploads are spared by
 // their age, even if their content already existed.
 func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
-	var referenced map[string]bool
+	var referenced map[string]string
 	err := e.db.View(ctx, func(tx *store.Tx) (err error) {
 		referenced, err = store.ReferencedBlobs(tx)
 		return err
@@ -40,7 +40,7 @@ func (e *Engine) deleteUnreferencedBlobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deleted, err := e.db.Blobs().DeleteUnused(ctx, func(sha string) bool { return referenced[sha] }, blobGracePeriod)
+	deleted, err := e.db.Blobs().DeleteUnused(ctx, func(sha string) bool { return referenced[sha] != "" }, blobGracePeriod)
 	if len(deleted) > 0 {
 		e.log.Info("unreferenced files deleted", "count", len(deleted))
 	}

@@ -99,9 +99,22 @@ func (b *Blobs) moveIntoPlace(temp string, blob Blob) error {
 	return disk.SyncDir(folder)
 }
 
-// Open returns the content and its size, or ErrNotFound. The caller closes it. It stays readable
-// even if it is deleted meanwhile.
+// Open returns the content and its size, or ErrNotFound, or ErrCorrupt if its content no longer matches
+// its name. The caller closes it. It stays readable even if it is deleted meanwhile.
 func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
+	return b.openVerified(context.Background(), sha)
+}
+
+// Verify reads the whole blob and returns the errors of Open.
+func (b *Blobs) Verify(ctx context.Context, sha string) error {
+	f, _, err := b.openVerified(ctx, sha)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (b *Blobs) openVerified(ctx context.Context, sha string) (*os.File, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return nil, 0, err
@@ -110,28 +123,20 @@ func (b *Blobs) Open(sha string) (io.ReadSeekCloser, int64, error) {
 	if err != nil {
 		return nil, 0, toBlobError(sha, err)
 	}
-	info, err := f.Stat()
+	h := sha256.New()
+	size, err := io.Copy(h, disk.ContextReader(ctx, f))
+	if err == nil && hex.EncodeToString(h.Sum(nil)) != sha {
+		err = fmt.Errorf("%w: the content of %s/%s/%s in the data folder was changed; restore a backup"+
+			", or delete what it belongs to and create it again",
+			ErrCorrupt, dirBlobs, sha[:2], sha[2:])
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}
-	return f, info.Size(), nil
-}
-
-// Verify reads the whole blob and returns ErrCorrupt if its content no longer matches its name.
-func (b *Blobs) Verify(ctx context.Context, sha string) error {
-	f, _, err := b.Open(sha)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, disk.ContextReader(ctx, f)); err != nil {
-		return err
-	}
-	if hex.EncodeToString(h.Sum(nil)) != sha {
-		return fmt.Errorf("%w: blob %s has other content; put it again or restore a backup", ErrCorrupt, sha)
-	}
-	return nil
+	return f, size, nil
 }
 
 // Delete removes a blob, or returns ErrNotFound. It waits for a running backup.

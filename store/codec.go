@@ -9,8 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	legacy "github.com/go-json-experiment/json/v1"
 	"github.com/klauspost/compress/s2"
-
-	"github.com/scf-service/service/store/kv"
 )
 
 // The first byte of a stored record: its encoding and a flag for compression. A new codec gets a
@@ -62,7 +60,7 @@ func packRecord(mark byte, payload []byte) ([]byte, error) {
 			return out[: 1+n : 1+n], nil
 		}
 	}
-	if len(payload) >= kv.MaxValue {
+	if len(payload) >= maxValue {
 		return nil, fmt.Errorf("%w: a record of %d bytes that doesn't compress; keep it as a blob", ErrTooLarge, len(payload))
 	}
 	return append([]byte{mark}, payload...), nil

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/scf-service/service/internal/testutil/fulldisktest"
-	"github.com/scf-service/service/store/kv"
 )
 
 func TestDiskFull(t *testing.T) {
@@ -17,7 +16,7 @@ func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	db := open(t, options(dir))
 	fillControls(t, db, 100)
-	noise := make([]byte, kv.MaxValue)
+	noise := make([]byte, maxValue)
 	_, _ = rand.NewChaCha8([32]byte{2}).Read(noise)
 	kept, err := db.Blobs().Put(t.Context(), bytes.NewReader(noise[:5000]), 1<<20)
 	is(t, "Put", err, nil)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 
 	"github.com/klauspost/compress/s2"
-
-	"github.com/scf-service/service/store/kv"
 )
 
 // EncodedRecord is a record with its stored bytes. It avoids decoding an unchanged record twice and
@@ -119,7 +117,7 @@ func (s *untypedTable) marshalWithBody(r any, b recordBody, bodyKey []byte) ([]b
 	if out, err = s2.ConcatBlocks(out, first, b.block); err != nil {
 		return nil, err
 	}
-	if len(head)+b.rawSize > maxRecordSize || len(out) >= kv.MaxValue {
+	if len(head)+b.rawSize > maxRecordSize || len(out) >= maxValue {
 		return s.codec.marshal(r) // returns a descriptive error
 	}
 	return out, nil
@@ -181,17 +179,21 @@ func ScanEncoded[R any](tx *Tx, b TenantIndexView[R], org string, cached []*Enco
 		if err != nil {
 			return nil, err
 		}
-		stored, err := in.readBytes(tx, Key{b: p.Value})
+		primary, err := tx.kv.value(in.tableName(), p)
 		if err != nil {
 			return nil, err
 		}
-		w := find(len(out), p.Value)
+		stored, err := in.readBytes(tx, Key{b: primary})
+		if err != nil {
+			return nil, err
+		}
+		w := find(len(out), primary)
 		if w == nil || stored == nil || !bytes.Equal(w.stored, stored) || w.body.block != nil && !w.body.lossless {
 			got, err := in.decodePair(tx, p)
 			if err != nil {
 				return nil, err
 			}
-			w = &EncodedRecord[R]{Record: *got.record.(*R), primary: got.primary, stored: bytes.Clone(stored)}
+			w = &EncodedRecord[R]{Record: *got.record.(*R), primary: bytes.Clone(primary), stored: bytes.Clone(stored)}
 		}
 		same = same && len(out) < len(cached) && cached[len(out)] == w
 		out = append(out, w)

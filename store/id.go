@@ -1,10 +1,6 @@
 package store
 
-import (
-	"sync"
-
-	"github.com/scf-service/service/store/kv"
-)
+import "sync"
 
 // IDs begin with the time, so records that refer to one another, such as the events of an
 // assessment, stay in order. To survive a clock that jumps back, an ID is never smaller than the
@@ -74,8 +70,7 @@ func (tx *Tx) saveLastID() error {
 }
 
 // loadLastID continues from the last ID of an earlier process.
-func (db *DB) loadLastID(k kv.KV) error {
-	tx := &Tx{kv: k, db: db}
+func (db *DB) loadLastID(tx *Tx) error {
 	_, err := tx.getMeta(lastIDKey, &db.idGenerator.lastID)
 	return err
 }

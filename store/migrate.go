@@ -1,7 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,26 +32,31 @@ func (db *DB) migrate(ctx context.Context) error {
 	}
 	want := db.schema.Version()
 	if fresh {
+		if trace := traceOfDatabase(db.dir); trace != "" {
+			return missingDatabaseError(db.dir, trace)
+		}
 		return db.createDatabase(ctx, want)
 	}
 	switch {
 	case db.meta.Format > formatVersion:
 		return fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerSchema, db.meta.Format, formatVersion)
-	case db.meta.Format < formatVersion:
+	case db.meta.Format < formatWithoutChecksums:
 		return fmt.Errorf("%w (its format is %d, this program knows %d)", ErrOldFormat, db.meta.Format, formatVersion)
 	case db.meta.Schema > want:
 		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
+	case db.meta.Format == formatWithoutChecksums:
+		if err := db.addChecksums(ctx); err != nil {
+			return err
+		}
+		return db.migrate(ctx)
 	case db.meta.Schema == want && current:
 		return nil
 	case db.meta.Schema == want:
 		return db.applyMigration(ctx, Migration{Version: want}, true)
 	}
-	// Only the database: a migration doesn't touch blobs.
-	path := newBackupPath(db.dir, db.clock(), fmt.Sprintf("before-schema-%d", want), BackupSuffix)
-	if err := db.backup(ctx, path, false); err != nil {
-		return fmt.Errorf("no backup, so no migration: %w", err)
+	if err := db.backUpBefore(ctx, fmt.Sprintf("schema-%d", want)); err != nil {
+		return err
 	}
-	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)
 	for _, m := range db.schema.Migrations {
 		if m.Version <= db.meta.Schema {
 			continue
@@ -61,11 +69,45 @@ func (db *DB) migrate(ctx context.Context) error {
 	return nil
 }
 
+// backUpBefore backs up the database, without blobs, before a migration.
+func (db *DB) backUpBefore(ctx context.Context, migration string) error {
+	path := newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
+	if err := db.backup(ctx, path, false); err != nil {
+		return fmt.Errorf("no backup, so no migration: %w", err)
+	}
+	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)
+	return nil
+}
+
+// addChecksums brings a database to formatVersion from the format before it.
+func (db *DB) addChecksums(ctx context.Context) error {
+	if err := db.backUpBefore(ctx, fmt.Sprintf("format-%d", formatVersion)); err != nil {
+		return err
+	}
+	next := db.meta
+	next.Format, next.ID = formatVersion, db.newID()
+	err := db.Update(ctx, func(tx *Tx) error {
+		if err := tx.kv.addChecksums(ctx); err != nil {
+			return err
+		}
+		return tx.putMeta(metaKey, next)
+	})
+	if err != nil {
+		return fmt.Errorf("adding checksums failed, the database is unchanged: %w", err)
+	}
+	db.meta = next
+	db.log.InfoContext(ctx, "migrated", "format", formatVersion)
+	return nil
+}
+
 // loadMeta reads the description of the database. fresh reports whether it is empty, current whether
 // its indexes match the schema; current is only valid for the program's own version.
 func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		found, err := tx.getMeta(metaKey, &db.meta)
+		if errors.Is(err, ErrCorrupt) && db.loadUncheckedMeta(tx) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -76,6 +118,12 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 			}
 			fresh = true
 			return err
+		}
+		if db.meta.Format < formatVersion {
+			return nil
+		}
+		if _, found, err := tx.kv.total(); err != nil || !found {
+			return cmp.Or(err, errWrongTotal)
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
 			current, err = db.tables.areIndexesCurrent(tx)
@@ -88,10 +136,24 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 	return fresh, current, err
 }
 
+// loadUncheckedMeta reads the description of a database from before records had checksums.
+func (db *DB) loadUncheckedMeta(tx *Tx) bool {
+	b, err := tx.kv.driver.Get(metaTable, metaKey.b)
+	if err != nil || len(b) == 0 || b[0] != markJSON {
+		return false
+	}
+	var old databaseMeta
+	if json.Unmarshal(b[1:], &old) != nil || old.Format >= formatVersion {
+		return false
+	}
+	db.meta = old
+	return true
+}
+
 // createDatabase initializes a new database.
 func (db *DB) createDatabase(ctx context.Context, version int) error {
 	// Two random IDs have more entropy than a seal needs.
-	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID()}
+	m := databaseMeta{Format: formatVersion, Schema: version, Created: db.clock().UTC(), Secret: db.newID() + db.newID(), ID: db.newID()}
 	err := db.Update(ctx, func(tx *Tx) error {
 		if err := tx.putMeta(metaKey, m); err != nil {
 			return err

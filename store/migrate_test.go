@@ -6,10 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/kv"
 )
 
 // The old form of a person: one name, and no index. These are its bytes as the
@@ -386,4 +390,77 @@ func TestOtherFormats(t *testing.T) {
 			is(t, fmt.Sprintf("format %d", format), err, want)
 		}
 	}
+}
+
+// removeChecksums turns a database into one of the format without checksums.
+func removeChecksums(t *testing.T, o Options) {
+	t.Helper()
+	d, err := bolt.Open(t.Context(), filepath.Join(o.Dir, fileDatabase), bolt.Options{})
+	is(t, "bolt.Open", err, nil)
+	err = d.Update(t.Context(), func(k kv.KV) error {
+		tables, err := k.Tables()
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			for p, err := range k.Scan(table, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				value := bytes.Clone(p.Value[:len(p.Value)-checksumSize])
+				if table == metaTable && bytes.Equal(p.Key, metaKey.b) {
+					value = bytes.Replace(value, []byte(fmt.Sprintf(`"format":%d`, formatVersion)), []byte(`"format":3`), 1)
+				}
+				if err := k.Put(table, bytes.Clone(p.Key), value); err != nil {
+					return err
+				}
+			}
+		}
+		return k.Delete(metaTable, totalKey.b)
+	})
+	is(t, "Update", errors.Join(err, d.Close(), os.Remove(filepath.Join(o.Dir, fileID))), nil)
+}
+
+// TestFormat3 checks that a database from before there were checksums gets them, after a backup, and
+// that the backup is migrated as well.
+func TestFormat3(t *testing.T) {
+	o := options(t.TempDir())
+	fillForDamage(t, o)
+	want := readAll(t, o)
+	removeChecksums(t, o)
+	check := func(what string) {
+		t.Helper()
+		if got := readAll(t, o); !maps.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+		db := open(t, o)
+		c, err := db.CheckRecords(t.Context())
+		if is(t, "CheckRecords", err, nil); c.Damaged > 0 {
+			t.Errorf("%s: %s", what, c)
+		}
+		if db.meta.Format != formatVersion || db.meta.ID == "" || db.meta.Secret == "" {
+			t.Errorf("%s: %+v", what, db.meta)
+		}
+		is(t, "Close", db.Close(), nil)
+	}
+	check("migrated")
+	backups, err := filepath.Glob(filepath.Join(o.Dir, dirBackups, "*-before-format-4"+BackupSuffix))
+	if is(t, "Glob", err, nil); len(backups) != 1 {
+		t.Fatalf("backups: %v", backups)
+	}
+	_, err = Restore(t.Context(), backups[0], o)
+	is(t, "Restore", err, nil)
+	check("restored and migrated")
+}
+
+// TestFormat3Schema checks that an old format and an old schema are migrated at one start.
+func TestFormat3Schema(t *testing.T) {
+	o := oldDatabase(t)
+	removeChecksums(t, o)
+	people := newPeople()
+	o.Schema = newSchema(people, nothing)
+	view(t, open(t, o), func(tx *Tx) error {
+		same(t, "people", collect(t, people.Scan(tx), func(p person) string { return p.First + "|" + p.Last }), "Ada|Lovelace", "Plato|")
+		return nil
+	})
 }

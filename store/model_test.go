@@ -35,8 +35,10 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if primary := want[ix.table+"\x00"+string(p.Key)]; !bytes.Equal(primary, p.Value) {
-				t.Fatalf("index %s: %v leads to %v, want %v", ix.table, Key{b: p.Key}, Key{b: p.Value}, Key{b: primary})
+			value, err := tx.kv.value(ix.table, p)
+			is(t, "Value", err, nil)
+			if primary := want[ix.table+"\x00"+string(p.Key)]; !bytes.Equal(primary, value) {
+				t.Fatalf("index %s: %v leads to %v, want %v", ix.table, Key{b: p.Key}, Key{b: value}, Key{b: primary})
 			}
 			got++
 		}

@@ -68,7 +68,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	if err := r.unpack(ctx); err != nil {
 		return r.manifest, err
 	}
-	if err := bolt.Verify(ctx, r.database); err != nil {
+	if err := bolt.Verify(ctx, r.database, newTotalChecker); err != nil {
 		return r.manifest, err
 	}
 	if err := preserveOldDatabase(target, o); err != nil {
@@ -76,6 +76,10 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 	}
 	if runtime.GOOS == "windows" { // an open file can't be replaced there
 		release()
+	}
+	// The next Open writes the ID of the restored database.
+	if err := os.Remove(filepath.Join(o.Dir, fileID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return r.manifest, disk.ClassifyError(err)
 	}
 	return r.manifest, disk.RenameDurably(r.database, target)
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/s2"
-
-	"github.com/scf-service/service/store/kv"
 )
 
 // bodiesTable holds the content of items of deliverables, once for all versions with the same
@@ -33,7 +31,7 @@ var bodiesDefinition = &bodiesTableDefinition{tableDefinition{name: bodiesTable,
 // sharedBodyKey returns the key of a separately stored body, or nil if the body is stored in its record.
 func (s *untypedTable) sharedBodyKey(primary []byte, r any, b recordBody) ([]byte, error) {
 	within := s.bodyScope(r)
-	if within == "" || len(b.block) >= kv.MaxValue {
+	if within == "" || len(b.block) >= maxValue {
 		return nil, nil
 	}
 	org, _, err := decodePart(primary)

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/scf-service/service/internal/tracing"
-	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 	"github.com/scf-service/service/store/kv"
 )
@@ -83,21 +82,17 @@ type databaseMeta struct {
 	Schema  int       `json:"schema"` // version of the last migration
 	Created time.Time `json:"created"`
 	Secret  string    `json:"secret"` // seals cursors
+	ID      string    `json:"id"`     // also in fileID
 }
 
-// formatVersion is the version of keys, marks and built-in tables. Versions 1 and 2 were used before the
-// first release and can't be read.
-const formatVersion = 3
+// formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used
+// before the first release and can't be read.
+const (
+	formatVersion          = 4
+	formatWithoutChecksums = 3
+)
 
 var metaKey = K("database")
-
-// Layout of the data folder.
-const (
-	fileDatabase = "service.db"
-	dirBlobs     = "blobs"
-	dirBackups   = "backups"
-	dirTemp      = "tmp"
-)
 
 // Open opens the data folder and creates a database or, after a backup, migrates an old one to the
 // program's schema. Errors: ErrLocked, ErrNewerSchema, ErrOldFormat, ErrInvalidSchema, ErrUnknownTable,
@@ -110,19 +105,14 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
-	if err := createFolders(o.Dir); err != nil {
-		return nil, errors.Join(err, closeDriver(o.Driver))
-	}
 	driver := o.Driver
 	if driver == nil {
-		driver, err = bolt.Open(ctx, filepath.Join(o.Dir, fileDatabase), bolt.Options{LockTimeout: o.LockTimeout, Logger: o.Logger})
-		if err != nil {
-			return nil, err
-		}
-		// We hold the file lock, so nobody else is using tmp.
-		if err := deleteDirContents(filepath.Join(o.Dir, dirTemp)); err != nil {
-			return nil, errors.Join(disk.ClassifyError(err), driver.Close())
-		}
+		driver, err = openDatabase(ctx, o)
+	} else {
+		err = createFolders(o.Dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
 	db := &DB{
 		dir: o.Dir, driver: driver, schema: o.Schema, tables: tables,
@@ -135,7 +125,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.migrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
-	if err := driver.View(ctx, db.loadLastID); err != nil {
+	if err := db.checkID(); err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	if err := db.View(ctx, db.loadLastID); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
 	return db, nil
@@ -217,6 +210,9 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		if err == nil {
 			err = tx.saveLastID()
 		}
+		if err == nil {
+			err = tx.kv.updateTotal()
+		}
 		if err == nil && counted != nil {
 			err = db.checkUpdate(counted.stats)
 		}
@@ -241,7 +237,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 func (db *DB) newTx(ctx context.Context, k kv.KV, writable bool) *Tx {
-	return &Tx{ctx: ctx, kv: k, db: db, now: db.clock(), writable: writable}
+	return &Tx{ctx: ctx, kv: checkedKV{driver: k}, db: db, now: db.clock(), writable: writable}
 }
 
 // Close waits for running transactions and releases the data folder.

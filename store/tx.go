@@ -17,7 +17,7 @@ import (
 // returned.
 type Tx struct {
 	ctx         context.Context
-	kv          kv.KV
+	kv          checkedKV
 	db          *DB
 	now         time.Time
 	writable    bool
@@ -154,9 +154,12 @@ func (tx *Tx) RewriteRecords(table string, change func(old []byte) ([]byte, erro
 		key := slices.Clone(p.Key)
 		var mark byte
 		var old, fresh []byte
-		whole, err := tx.joinSharedBody(p.Value)
+		value, err := tx.kv.value(table, p)
 		if err == nil {
-			mark, old, err = unpackRecord(whole)
+			value, err = tx.joinSharedBody(value)
+		}
+		if err == nil {
+			mark, old, err = unpackRecord(value)
 		}
 		if err == nil {
 			fresh, err = change(slices.Clone(old))
@@ -199,7 +202,11 @@ func (tx *Tx) RenameTable(from, to string) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.kv.Put(to, slices.Clone(p.Key), slices.Clone(p.Value)); err != nil {
+		value, err := tx.kv.value(from, p)
+		if err == nil {
+			err = tx.kv.Put(to, slices.Clone(p.Key), value)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -110,7 +110,7 @@ func (o orderedTable) getUnique(tx *Tx, k Key) (any, error) {
 	if primary == nil {
 		return nil, fmt.Errorf("%s by %s %s: %w", o.def.name, o.ix.name, k, ErrNotFound)
 	}
-	p, err := o.decodePair(tx, kv.Pair{Key: k.b, Value: primary})
+	p, err := o.decode(tx, k.b, primary)
 	return p.record, err
 }
 
@@ -160,7 +160,7 @@ func (s *untypedTable) deleteAll(tx *Tx, prefix []any, limit int) (int, error) {
 		if err != nil {
 			return n, err
 		}
-		if err := s.deleteRecord(tx, p.primary, p.record); err != nil {
+		if err := s.deleteRecord(tx, slices.Clone(p.primary), p.record); err != nil {
 			return n, err
 		}
 		if n++; n == limit {
@@ -374,15 +374,16 @@ func (s *untypedTable) fillIndexes(tx *Tx) error {
 		if err != nil {
 			return err
 		}
-		entries, err := s.indexEntries(p.record, p.primary)
+		primary := slices.Clone(p.primary)
+		entries, err := s.indexEntries(p.record, primary)
 		if err == nil {
-			err = s.checkUnique(tx, entries, p.primary)
+			err = s.checkUnique(tx, entries, primary)
 		}
 		if err == nil {
-			err = putIndexEntries(tx, entries, p.primary)
+			err = putIndexEntries(tx, entries, primary)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", Key{b: p.primary}, err)
+			return fmt.Errorf("%s: %w", Key{b: primary}, err)
 		}
 	}
 	return nil
@@ -390,8 +391,7 @@ func (s *untypedTable) fillIndexes(tx *Tx) error {
 
 // scannedRecord is a record with its keys.
 type scannedRecord struct {
-	scanKey []byte // in the scanned table or index; valid in the loop only
-	primary []byte // our own
+	primary []byte // valid until the transaction writes or ends
 	record  any    // nil beside an error
 }
 
@@ -412,13 +412,18 @@ func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scann
 	}
 }
 
+// tableName returns the driver's table: that of the records, or of an index.
+func (o orderedTable) tableName() string {
+	if o.ix != nil {
+		return o.ix.table
+	}
+	return o.def.name
+}
+
 // scanPairs yields the driver's pairs of the table, or of one of its indexes.
 func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error] {
 	return func(yield func(kv.Pair, error) bool) {
-		name := o.def.name
-		if o.ix != nil {
-			name = o.ix.table
-		}
+		name := o.tableName()
 		err := o.err
 		if err == nil {
 			err = tx.checkTable(&o.def, false)
@@ -446,22 +451,27 @@ func (o orderedTable) scanPairs(tx *Tx, in scanOptions) iter.Seq2[kv.Pair, error
 
 // decodePair decodes a pair from scanPairs into its record.
 func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
+	value, err := tx.kv.value(o.tableName(), p)
+	if err != nil {
+		return scannedRecord{}, err
+	}
+	return o.decode(tx, p.Key, value)
+}
+
+// decode decodes a key and its value, in the order, into the record.
+func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	if o.ix == nil {
-		out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Key)}
-		r, err := o.decodeStored(tx, p.Value)
+		r, err := o.decodeStored(tx, value)
 		if err != nil {
-			return out, fmt.Errorf("%s %s: %w", o.def.name, Key{b: out.primary}, err)
+			return scannedRecord{}, fmt.Errorf("%s %s: %w", o.def.name, Key{b: key}, err)
 		}
-		out.record = r
-		return out, nil
+		return scannedRecord{primary: key, record: r}, nil
 	}
-	out := scannedRecord{scanKey: p.Key, primary: slices.Clone(p.Value)}
-	r, err := o.getOrNil(tx, Key{b: out.primary})
+	r, err := o.getOrNil(tx, Key{b: value})
 	if err == nil && r == nil {
-		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: out.primary})
+		err = fmt.Errorf("%w: index %s names %s, which is missing", ErrCorrupt, o.ix.table, Key{b: value})
 	}
-	out.record = r
-	return out, err
+	return scannedRecord{primary: value, record: r}, err
 }
 
 // count counts the keys that begin with prefix, without reading records.

@@ -17,6 +17,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/ocr"
 	"github.com/scf-service/service/engine/evidence/parse/pdf"
 	"github.com/scf-service/service/internal/secretbox"
+	"github.com/scf-service/service/store"
 )
 
 // dataLocations returns the paths used with a data folder.
@@ -25,7 +26,7 @@ func dataLocations(dataFolder string) cli.Paths {
 	if err != nil {
 		dir = dataFolder
 	}
-	return cli.Paths{Data: dir, Database: filepath.Join(dir, "service.db"), Socket: socketPath(dir), State: stateDir(), Cache: cacheDir()}
+	return cli.Paths{Data: dir, Socket: socketPath(dir), State: stateDir(), Cache: cacheDir(), Unused: store.IsUnused(dir)}
 }
 
 // examineMachine checks this machine for `doctor`. It leaves no files behind.

@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"damage":      damageFile,
 			"edit-sheet":  editSheet,
 			"desk":        issueDesks(),
 			"collector":   startCollector(t),

@@ -2,6 +2,8 @@ package enginetest_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -235,7 +237,7 @@ func TestCloseWithoutStart(t *testing.T) {
 func TestHealthDetail(t *testing.T) {
 	e, db, _ := openEngine(t, engine.Options{})
 	names := func() (out []string, ok bool) {
-		h, err := e.HealthDetail(t.Context(), api.Caller{TraceID: "x"}, nil)
+		h, err := e.HealthDetail(t.Context(), api.Caller{TraceID: "x"}, &api.HealthDetailInput{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,5 +265,56 @@ func TestHealthDetail(t *testing.T) {
 	}
 	if all, ok := names(); ok || all[0] == "store" {
 		t.Errorf("with the store closed: %v, %v", ok, all)
+	}
+}
+
+// TestDeepHealthCheck checks that every file and record is read on request, and by whom.
+func TestDeepHealthCheck(t *testing.T) {
+	e, db, _ := openEngine(t, engine.Options{})
+	ctx, local := t.Context(), api.Caller{Local: true}
+	check := func() map[string]api.HealthCheck {
+		h, err := e.HealthDetail(ctx, local, &api.HealthDetailInput{Deep: "true"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string]api.HealthCheck{}
+		for _, c := range h.Checks {
+			found[c.Name] = c
+		}
+		return found
+	}
+	if got := check(); !got["records"].OK || !got["files"].OK {
+		t.Errorf("%+v", got)
+	}
+	var sha string
+	err := db.View(ctx, func(tx *store.Tx) error {
+		for v, err := range store.CatalogVersions.Scan(tx) {
+			if err != nil {
+				return err
+			}
+			sha = v.SnapshotBlob
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(db.Dir(), "blobs", sha[:2], sha[2:]), 100); err != nil {
+		t.Fatal(err)
+	}
+	if got := check()["files"]; got.OK || !strings.Contains(got.Detail, "1 of ") || !strings.Contains(got.Detail, `catalog `) ||
+		!strings.Contains(got.Detail, sha) {
+		t.Errorf("with a truncated file: %+v", got)
+	}
+	if err := db.Blobs().Delete(sha); err != nil {
+		t.Fatal(err)
+	}
+	if got := check()["files"]; got.OK || !strings.Contains(got.Detail, sha) {
+		t.Errorf("with a missing file: %+v", got)
+	}
+	for name, by := range map[string]api.Caller{"a member": {Role: api.RoleOwner}, "an administrator": {PlatformAdmin: true}} {
+		if _, err := e.HealthDetail(ctx, by, &api.HealthDetailInput{Deep: "true"}); !api.IsCode(err, api.CodeForbidden) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +100,11 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		return nil, err
 	}
 	out := &api.ReportVerification{OK: true, Report: *r, Changed: []api.SourceChange{}}
-	if got, err := s.hashStoredFile(r); err != nil || got != r.SHA256 {
+	err = s.DB.Blobs().Verify(ctx, r.SHA256)
+	if err != nil && !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	if err != nil {
 		out.OK, out.Outcome = false, "damaged"
 		out.Message = "The stored file is damaged or missing. Restore it from a backup, or create the report again."
 		return out, nil
@@ -154,20 +158,6 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	out.Message = "The file is authentic. The versions it lists are unchanged, but other content has changed since, " +
 		"such as a document record, an approval or a name, so the reproduced report differs."
 	return out, nil
-}
-
-// hashStoredFile returns the SHA-256 of the stored file.
-func (s *Service) hashStoredFile(r *api.Report) (string, error) {
-	file, _, err := s.DB.Blobs().Open(r.SHA256)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, file); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // resetSourceToReportTime sets src back to the time the report was written.

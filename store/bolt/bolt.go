@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,6 +37,18 @@ type Options struct {
 	// second, a negative value no waiting.
 	LockTimeout time.Duration
 	Logger      *slog.Logger // nil disables logging
+
+	// NewChecker returns what checks the content of an existing file before it is opened; nil checks
+	// only its structure.
+	NewChecker func() PairChecker
+}
+
+// PairChecker checks the content of a file.
+type PairChecker interface {
+	// Pair gets every key with its value, in any order. They are valid during the call only.
+	Pair(table string, key, value []byte)
+	// Err returns the result after the last pair.
+	Err() error
 }
 
 // DB is an open file. It implements kv.Driver.
@@ -51,6 +64,23 @@ type DB struct {
 
 var _ kv.Driver = (*DB)(nil)
 
+// Create creates an empty file at path, unless it exists. After a crash, it is complete or missing. temp
+// is an unused path in the same file system.
+func Create(path, temp string) error {
+	b, err := bbolt.Open(temp, 0o600, nil)
+	if err == nil {
+		err = b.Close()
+	}
+	defer os.Remove(temp)
+	if err != nil {
+		return toKVError(temp, err)
+	}
+	if err := os.Link(temp, path); err != nil {
+		return nil //nolint:nilerr // it exists, or the file system has no links: then Open creates it
+	}
+	return disk.ClassifyError(disk.SyncDir(filepath.Dir(path)))
+}
+
 // Open opens the file, creating it if it does not exist; its folder must exist.
 // Errors: kv.ErrLocked, kv.ErrCorrupt, kv.ErrDiskFull, kv.ErrReadOnly.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
@@ -63,7 +93,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0
 	if !fresh {
-		if err := checkPages(ctx, path, o.LockTimeout); err != nil {
+		if err := checkPages(ctx, path, o); err != nil {
 			return nil, err
 		}
 	}
@@ -116,11 +146,12 @@ func openOnce(path string, o *bbolt.Options) (b *bbolt.DB, err error) {
 		file = f
 		return f, err
 	}
-	defer func() { // bbolt panics on damaged pages
-		if p := recover(); p != nil {
-			b, err = nil, errors.Join(fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p), file.Close())
+	defer func() {
+		if err != nil && b == nil && file != nil {
+			_ = file.Close() // open only after a panic
 		}
 	}()
+	defer catchDamage(path, &err)
 	if b, err = bbolt.Open(path, 0o600, o); err != nil {
 		return nil, err
 	}
@@ -173,8 +204,34 @@ func toKVError(path string, err error) error {
 	return disk.ClassifyError(err)
 }
 
+// catchDamage turns a panic caused by a damaged file into kv.ErrCorrupt: one in bbolt, or a fault of the
+// mapped memory, which a file causes that is truncated while open.
+func catchDamage(path string, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if _, fault := p.(interface{ Addr() uintptr }); !fault && !strings.HasPrefix(panickingFunction(), "go.etcd.io/bbolt") {
+		panic(p)
+	}
+	*err = fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p)
+}
+
+// panickingFunction returns the function that caused the panic whose deferred functions are running.
+func panickingFunction() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for panicking := false; ; {
+		f, more := frames.Next()
+		if panicking && !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return f.Function
+		}
+		panicking = panicking || f.Function == "runtime.gopanic"
+	}
+}
+
 // View implements kv.Driver.
-func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
+func (db *DB) View(ctx context.Context, fn func(kv.KV) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -185,11 +242,13 @@ func (db *DB) View(ctx context.Context, fn func(kv.KV) error) error {
 	defer btx.Rollback()
 	t := newTx(ctx, btx)
 	defer t.end()
+	defer catchDamage(db.path, &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	return fn(t)
 }
 
 // Update implements kv.Driver.
-func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
+func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -210,6 +269,8 @@ func (db *DB) Update(ctx context.Context, fn func(kv.KV) error) error {
 	defer btx.Rollback() // no effect after a commit
 	t := newTx(ctx, btx)
 	defer t.end()
+	defer catchDamage(db.path, &err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	if err := fn(t); err != nil {
 		return err
 	}

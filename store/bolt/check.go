@@ -2,14 +2,15 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"os"
 	"slices"
-	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -38,11 +39,11 @@ const (
 	flagBucket = 0x01
 )
 
-// checkPages returns kv.ErrCorrupt if the structure of a file is damaged. It can't detect damaged
-// values, because the file has no checksums of them.
-func checkPages(ctx context.Context, path string, wait time.Duration) error {
+// checkPages returns kv.ErrCorrupt if the structure of a file is damaged, or if the checker finds that its
+// content is. bbolt has no checksums of either.
+func checkPages(ctx context.Context, path string, o Options) error {
 	// Opened for reading, bbolt reads only the two meta pages. It locks the file.
-	b, err := openWithRetry(ctx, path, wait, &bbolt.Options{ReadOnly: true})
+	b, err := openWithRetry(ctx, path, o.LockTimeout, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -56,19 +57,30 @@ func checkPages(ctx context.Context, path string, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w := pageChecker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize)}
-	if err := w.checkFile(info.Size()); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
+	w := pageChecker{ctx: ctx, file: f, pageSize: int64(b.Info().PageSize), content: noChecker{}}
+	if o.NewChecker != nil {
+		w.content = o.NewChecker()
 	}
-	return nil
+	err = cmp.Or(w.checkFile(info.Size()), w.content.Err())
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, kv.ErrCorrupt):
+		return fmt.Errorf("%s: %w; restore a backup", path, err)
+	}
+	return fmt.Errorf("%w: %s: %w; restore a backup", kv.ErrCorrupt, path, err)
 }
+
+// noChecker accepts any content.
+type noChecker struct{}
+
+func (noChecker) Pair(string, []byte, []byte) {}
+func (noChecker) Err() error                  { return nil }
 
 type pageChecker struct {
 	ctx      context.Context
 	file     io.ReaderAt
+	content  PairChecker
 	pageSize int64
 	pages    uint64 // in use, from the meta page
 	seen     []bool // pages that are in use
@@ -90,9 +102,10 @@ func (w *pageChecker) checkFile(fileSize int64) error {
 	return w.checkTree(root)
 }
 
-// readMeta reads the newer of the undamaged meta pages.
+// readMeta reads the newer of the two meta pages. If one is damaged, it may be the newer one, with the
+// last change. A crash doesn't damage it, since it is smaller than a disk's sector.
 func (w *pageChecker) readMeta() (root uint64, err error) {
-	newest, found := uint64(0), false
+	newest := uint64(0)
 	for page := range int64(2) {
 		b := make([]byte, metaSize)
 		if _, err := w.file.ReadAt(b, page*w.pageSize+pageHeader); err != nil {
@@ -100,32 +113,40 @@ func (w *pageChecker) readMeta() (root uint64, err error) {
 		}
 		h := fnv.New64a()
 		_, _ = h.Write(b[:56]) // never fails
-		if tx := byteOrder.Uint64(b[48:]); h.Sum64() == byteOrder.Uint64(b[56:]) && (!found || tx > newest) {
-			newest, found = tx, true
+		if h.Sum64() != byteOrder.Uint64(b[56:]) {
+			return 0, errors.New("a header is damaged, and with it perhaps the last change")
+		}
+		if tx := byteOrder.Uint64(b[48:]); page == 0 || tx > newest {
+			newest = tx
 			root, w.pages = byteOrder.Uint64(b[16:]), byteOrder.Uint64(b[40:])
 		}
-	}
-	if !found || w.pages < 2 {
-		return 0, fmt.Errorf("both headers are damaged")
 	}
 	return root, nil
 }
 
+// subtree is a page with all pages below it.
+type subtree struct {
+	page  uint64
+	table string // "" for the tree of tables
+	// low and high limit the keys: low ≤ key < high; nil is no limit. bbolt relies on them.
+	low, high []byte
+}
+
 // checkTree checks all pages below a page. Each may occur only once.
-func (w *pageChecker) checkTree(id uint64) error {
-	todo := []uint64{id}
+func (w *pageChecker) checkTree(root uint64) error {
+	todo := []subtree{{page: root}}
 	for len(todo) > 0 {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		id := todo[len(todo)-1]
-		b, err := w.readUnseenPage(id)
+		at := todo[len(todo)-1]
+		b, err := w.readUnseenPage(at.page)
 		if err != nil {
 			return err
 		}
-		below, err := childPageIDs(b)
+		below, err := w.checkPage(b, at)
 		if err != nil {
-			return fmt.Errorf("page %d: %w", id, err)
+			return fmt.Errorf("page %d: %w", at.page, err)
 		}
 		todo = append(todo[:len(todo)-1], below...)
 	}
@@ -162,8 +183,8 @@ func (w *pageChecker) readUnseenPage(id uint64) ([]byte, error) {
 	return w.buffer, err
 }
 
-// childPageIDs checks a page of the tree and returns the pages it refers to.
-func childPageIDs(b []byte) (below []uint64, err error) {
+// checkPage checks a page and returns the subtrees below it.
+func (w *pageChecker) checkPage(b []byte, in subtree) (below []subtree, err error) {
 	if len(b) < pageHeader {
 		return nil, fmt.Errorf("it is too short")
 	}
@@ -184,7 +205,6 @@ func childPageIDs(b []byte) (below []uint64, err error) {
 		var pos, keySize, valueSize uint64
 		if flags == flagBranch {
 			pos, keySize = uint64(byteOrder.Uint32(e)), uint64(byteOrder.Uint32(e[4:]))
-			below = append(below, byteOrder.Uint64(e[8:]))
 		} else {
 			pos, keySize, valueSize = uint64(byteOrder.Uint32(e[4:])), uint64(byteOrder.Uint32(e[8:])), uint64(byteOrder.Uint32(e[12:]))
 		}
@@ -193,45 +213,55 @@ func childPageIDs(b []byte) (below []uint64, err error) {
 			return nil, fmt.Errorf("element %d extends beyond the page", i)
 		}
 		key, value := b[begin:begin+keySize], b[begin+keySize:begin+keySize+valueSize]
-		if i > 0 && bytes.Compare(last, key) >= 0 {
+		switch {
+		case bytes.Compare(last, key) >= 0: // also without a key
 			return nil, fmt.Errorf("element %d is out of order", i)
+		case bytes.Compare(key, in.low) < 0, in.high != nil && bytes.Compare(key, in.high) >= 0:
+			return nil, fmt.Errorf("element %d belongs on another page", i)
 		}
 		last = key
-		if flags == flagLeaf && byteOrder.Uint32(e)&flagBucket != 0 {
-			more, err := bucketRoots(value)
+		switch isTable := byteOrder.Uint32(e)&flagBucket != 0; {
+		case flags == flagBranch:
+			child := subtree{page: byteOrder.Uint64(e[8:]), table: in.table, low: bytes.Clone(key), high: in.high}
+			if i > 0 {
+				below[i-1].high = child.low
+			}
+			below = append(below, child)
+		case isTable != (in.table == ""):
+			return nil, fmt.Errorf("element %d is a table in a table, or a value outside", i)
+		case isTable:
+			more, err := w.checkTable(string(key), value)
 			if err != nil {
 				return nil, fmt.Errorf("element %d: %w", i, err)
 			}
 			below = append(below, more...)
+		default:
+			w.content.Pair(in.table, key, value)
 		}
 	}
 	return below, nil
 }
 
-// bucketRoots checks a bucket's value and returns its root page, or nothing if the bucket is so small
-// that its only page is in the value.
-func bucketRoots(value []byte) ([]uint64, error) {
-	if len(value) < bucketSize {
-		return nil, fmt.Errorf("a bucket is too short")
+// checkTable checks a bucket's value and returns its tree, or nothing if the bucket is so small that its
+// only page is in the value.
+func (w *pageChecker) checkTable(name string, value []byte) ([]subtree, error) {
+	if name == "" || len(value) < bucketSize {
+		return nil, fmt.Errorf("a table without a name or content")
 	}
 	if root := byteOrder.Uint64(value); root != 0 {
-		return []uint64{root}, nil
+		return []subtree{{page: root, table: name}}, nil
 	}
 	inline := value[bucketSize:]
 	if len(inline) < pageHeader || byteOrder.Uint16(inline[8:]) != flagLeaf {
-		return nil, fmt.Errorf("a bucket without a page")
+		return nil, fmt.Errorf("a table without a page")
 	}
-	below, err := childPageIDs(inline)
-	if err == nil && len(below) > 0 {
-		err = fmt.Errorf("a bucket in a bucket's value")
-	}
-	return nil, err
+	return w.checkPage(inline, subtree{table: name})
 }
 
 // Verify checks the whole file, including the order of all keys, and returns kv.ErrCorrupt if it is
-// damaged. No one else may have it open.
-func Verify(ctx context.Context, path string) (err error) {
-	if err := checkPages(ctx, path, lockStep); err != nil {
+// damaged. newChecker is that of Options. No one else may have it open.
+func Verify(ctx context.Context, path string, newChecker func() PairChecker) (err error) {
+	if err := checkPages(ctx, path, Options{LockTimeout: lockStep, NewChecker: newChecker}); err != nil {
 		return err
 	}
 	b, err := openWithRetry(ctx, path, lockStep, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true})

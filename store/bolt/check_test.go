@@ -40,10 +40,10 @@ func sample(t testing.TB) []byte {
 		}
 	}
 	b, err := os.ReadFile(path)
-	if err := errors.Join(err, Verify(t.Context(), path), db.Close()); !errors.Is(err, kv.ErrLocked) {
+	if err := errors.Join(err, Verify(t.Context(), path, nil), db.Close()); !errors.Is(err, kv.ErrLocked) {
 		t.Fatalf("checking an open file: %v", err)
 	}
-	if err := Verify(t.Context(), path); err != nil {
+	if err := Verify(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -114,15 +114,18 @@ func FuzzPage(f *testing.F) {
 		f.Add(whole[i*page : (i+1)*page])
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_, _ = childPageIDs(b)
-		_, _ = bucketRoots(b)
+		w := pageChecker{content: noChecker{}}
+		_, _ = w.checkPage(b, subtree{})
+		_, _ = w.checkTable("name", b)
 		if len(b) < page {
 			return
 		}
 		// The same as page 2 of a file.
 		at2 := append(bytes.Clone(whole[:2*page]), b...)
 		byteOrder.PutUint64(at2[2*page:], 2)
-		w := pageChecker{ctx: t.Context(), file: bytes.NewReader(at2), pageSize: int64(page), pages: uint64(len(at2) / page)}
+		w = pageChecker{
+			ctx: t.Context(), file: bytes.NewReader(at2), content: noChecker{}, pageSize: int64(page), pages: uint64(len(at2) / page),
+		}
 		w.seen = make([]bool, w.pages)
 		if err := w.checkTree(2); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("read behind the end: %v", err)

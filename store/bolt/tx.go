@@ -15,13 +15,16 @@ import (
 type tx struct {
 	ctx     context.Context
 	bolt    *bbolt.Tx
-	tables  map[string]*table
+	last    *table            // used last
+	tables  map[string]*table // nil until a second one is used
 	changed bool
 	ended   bool
 }
 
 type table struct {
+	name    string
 	bucket  *bbolt.Bucket // nil while the table does not exist
+	reader  bbolt.Cursor  // of get; reused to save allocations
 	changes int           // number of changes; each invalidates the cursors of scans
 	deleted bool          // keys were deleted in this transaction, so there may be empty pages
 }
@@ -35,7 +38,7 @@ func (tb *table) setFillPercent() {
 }
 
 func newTx(ctx context.Context, b *bbolt.Tx) *tx {
-	return &tx{ctx: ctx, bolt: b, tables: map[string]*table{}}
+	return &tx{ctx: ctx, bolt: b}
 }
 
 func (t *tx) end() { t.ended = true }
@@ -51,12 +54,24 @@ func (t *tx) checkUsable(write bool) error {
 }
 
 func (t *tx) table(name string) *table {
-	tb := t.tables[name]
-	if tb == nil {
-		tb = &table{bucket: t.bolt.Bucket([]byte(name))}
-		tb.setFillPercent()
-		t.tables[name] = tb
+	var tb *table
+	if t.last != nil {
+		if t.last.name == name {
+			return t.last
+		}
+		if t.tables == nil {
+			t.tables = map[string]*table{t.last.name: t.last}
+		}
+		tb = t.tables[name]
 	}
+	if tb == nil {
+		tb = &table{name: name, bucket: t.bolt.Bucket([]byte(name))}
+		tb.setFillPercent()
+		if t.tables != nil {
+			t.tables[name] = tb
+		}
+	}
+	t.last = tb
 	return tb
 }
 
@@ -71,7 +86,21 @@ func (t *tx) Get(name string, key []byte) ([]byte, error) {
 	if tb.bucket == nil {
 		return nil, nil
 	}
-	return tb.bucket.Get(key), nil
+	return tb.get(key), nil
+}
+
+func (tb *table) get(key []byte) []byte {
+	if tb.reader.Bucket() != tb.bucket {
+		tb.reader = *tb.bucket.Cursor()
+	}
+	k, v := tb.reader.Seek(key)
+	switch {
+	case !bytes.Equal(k, key):
+		return nil
+	case v == nil:
+		return []byte{}
+	}
+	return v
 }
 
 func (t *tx) Put(name string, key, value []byte) error {

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"iter"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/kv"
+)
+
+// Every value of the driver, index entries included, ends with a CRC-32C of its table, key and
+// value, so that a damaged or misplaced value is an error when it is read. A checksum can't reveal
+// that a value is missing or old, for example after the database was copied while in use. For this,
+// "total" in _meta combines the checksums of all keys and values; it is compared when the database
+// is opened.
+const (
+	checksumSize = 4
+	maxValue     = kv.MaxValue - checksumSize
+)
+
+var (
+	totalKey   = K("total")
+	castagnoli = crc32.MakeTable(crc32.Castagnoli)
+)
+
+// checkedTable is the name of a table with its checksum, from which those of its pairs continue.
+type checkedTable struct {
+	name string
+	sum  uint32
+}
+
+// newCheckedTable takes half as long as verifying a small record, so reuse the result.
+func newCheckedTable(name string) checkedTable {
+	sum := uint32(len(name)) // or keys of tables whose names begin alike could be confused
+	for i := range len(name) {
+		sum = castagnoli[byte(sum)^name[i]] ^ sum>>8 // crc32.Update would allocate
+	}
+	return checkedTable{name: name, sum: sum}
+}
+
+// appendChecksum returns a copy of value with its checksum.
+func appendChecksum(table checkedTable, key, value []byte) []byte {
+	stored := append(make([]byte, 0, len(value)+checksumSize), value...)
+	return binary.BigEndian.AppendUint32(stored, crc32.Update(crc32.Update(table.sum, castagnoli, key), castagnoli, value))
+}
+
+// verifyChecksum returns a stored value without its checksum, or a DamagedRecordError.
+func verifyChecksum(table checkedTable, key, stored []byte) ([]byte, error) {
+	if n := len(stored) - checksumSize; n >= 0 {
+		value := stored[:n:n]
+		if crc32.Update(crc32.Update(table.sum, castagnoli, key), castagnoli, value) == binary.BigEndian.Uint32(stored[n:]) {
+			return value, nil
+		}
+	}
+	return nil, &DamagedRecordError{Table: table.name, Key: Key{b: bytes.Clone(key)}}
+}
+
+// pairChecksum returns the share of a key and its stored value in the total.
+func pairChecksum(table checkedTable, key, stored []byte) uint64 {
+	sum := uint64(crc32.Update(table.sum, castagnoli, key)) << 32
+	if n := len(stored) - checksumSize; n >= 0 {
+		sum |= uint64(binary.BigEndian.Uint32(stored[n:]))
+	}
+	// CRCs of consecutive keys cancel each other out under XOR; mixed as by SplitMix64, they don't.
+	sum = (sum ^ sum>>30) * 0xbf58476d1ce4e5b9
+	sum = (sum ^ sum>>27) * 0x94d049bb133111eb
+	return sum ^ sum>>31
+}
+
+// isTotal reports whether a pair is the total, which is not part of itself.
+func isTotal(table string, key []byte) bool {
+	return table == metaTable && bytes.Equal(key, totalKey.b)
+}
+
+// checkedKV adds checksums to the values of a driver's transaction and verifies them.
+type checkedKV struct {
+	driver kv.KV
+	table  checkedTable // used last
+	// change is what the writes so far change in the total.
+	change uint64
+}
+
+func (c *checkedKV) checkedTable(name string) checkedTable {
+	if c.table.name != name {
+		c.table = newCheckedTable(name)
+	}
+	return c.table
+}
+
+func (c *checkedKV) Get(table string, key []byte) ([]byte, error) {
+	stored, err := c.driver.Get(table, key)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	return verifyChecksum(c.checkedTable(table), key, stored)
+}
+
+func (c *checkedKV) Put(table string, key, value []byte) error {
+	old, err := c.existingChecksum(table, key)
+	if err != nil {
+		return err
+	}
+	stored := appendChecksum(c.checkedTable(table), key, value)
+	if err := c.driver.Put(table, key, stored); err != nil {
+		return err
+	}
+	c.change ^= old ^ pairChecksum(c.checkedTable(table), key, stored)
+	return nil
+}
+
+func (c *checkedKV) Delete(table string, key []byte) error {
+	old, err := c.existingChecksum(table, key)
+	if err != nil {
+		return err
+	}
+	if err := c.driver.Delete(table, key); err != nil {
+		return err
+	}
+	c.change ^= old
+	return nil
+}
+
+// existingChecksum returns the share in the total of what a write replaces, or 0.
+func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
+	stored, err := c.driver.Get(table, key)
+	if err != nil || stored == nil {
+		return 0, err
+	}
+	return pairChecksum(c.checkedTable(table), key, stored), nil
+}
+
+// Scan yields pairs with their checksums: pass them to value. Another iterator here would cost more than
+// verifying.
+func (c *checkedKV) Scan(table string, r kv.Range) iter.Seq2[kv.Pair, error] {
+	return c.driver.Scan(table, r)
+}
+
+// value returns the value of a pair from Scan, without its checksum.
+func (c *checkedKV) value(table string, p kv.Pair) ([]byte, error) {
+	return verifyChecksum(c.checkedTable(table), p.Key, p.Value)
+}
+
+func (c *checkedKV) Tables() ([]string, error) { return c.driver.Tables() }
+
+func (c *checkedKV) Drop(table string) error {
+	old := uint64(0)
+	for p, err := range c.driver.Scan(table, kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		old ^= pairChecksum(c.checkedTable(table), p.Key, p.Value)
+	}
+	if err := c.driver.Drop(table); err != nil {
+		return err
+	}
+	c.change ^= old
+	return nil
+}
+
+// updateTotal brings the total up to date with the writes.
+func (c *checkedKV) updateTotal() error {
+	if c.change == 0 {
+		return nil
+	}
+	total, _, err := c.total()
+	if err != nil {
+		return err
+	}
+	b := binary.BigEndian.AppendUint64(nil, total^c.change)
+	c.change = 0
+	return c.driver.Put(metaTable, totalKey.b, appendChecksum(c.checkedTable(metaTable), totalKey.b, b))
+}
+
+// addChecksums adds checksums to all values, for a database from before there were any.
+func (c *checkedKV) addChecksums(ctx context.Context) error {
+	tables, err := c.driver.Tables()
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		for p, err := range c.driver.Scan(table, kv.Range{}) {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			key := bytes.Clone(p.Key)
+			stored := appendChecksum(c.checkedTable(table), key, p.Value)
+			if err := c.driver.Put(table, key, stored); err != nil {
+				return err
+			}
+			c.change ^= pairChecksum(c.checkedTable(table), key, stored)
+		}
+	}
+	return nil
+}
+
+func (c *checkedKV) total() (total uint64, found bool, err error) {
+	b, err := c.Get(metaTable, totalKey.b)
+	if err != nil || b == nil {
+		return 0, false, err
+	}
+	if len(b) != 8 {
+		return 0, false, &DamagedRecordError{Table: metaTable, Key: totalKey}
+	}
+	return binary.BigEndian.Uint64(b), true, nil
+}
+
+// totalChecker computes the total of a database file and finds damaged records. It implements
+// bolt.PairChecker.
+type totalChecker struct {
+	DamageCheck
+
+	table  checkedTable // of the last pair
+	total  uint64
+	stored []byte // the stored total; nil if there is none
+}
+
+func newTotalChecker() bolt.PairChecker { return &totalChecker{} }
+
+func (c *totalChecker) Pair(table string, key, stored []byte) {
+	if c.table.name != table {
+		c.table = newCheckedTable(table)
+	}
+	c.Checked++
+	if _, err := verifyChecksum(c.table, key, stored); err != nil {
+		c.add(table, fmt.Sprintf("%s %s (table %s)", recordName(table), Key{b: key}, table))
+	}
+	if isTotal(table, key) {
+		c.stored = bytes.Clone(stored)
+		return
+	}
+	c.total ^= pairChecksum(c.table, key, stored)
+}
+
+// Err returns an error if records are missing or old, or if a stored checksum is damaged. Records whose
+// stored checksum is intact are not compared with it: that is done when they are read. Only a database
+// that is empty or of an older format has no total; migrate refuses any other.
+func (c *totalChecker) Err() error {
+	if c.stored == nil {
+		return nil
+	}
+	b, err := verifyChecksum(newCheckedTable(metaTable), totalKey.b, c.stored)
+	if err != nil || bytes.Equal(b, binary.BigEndian.AppendUint64(nil, c.total)) {
+		return err
+	}
+	if c.Damaged > 0 {
+		return fmt.Errorf("%w; %s", errWrongTotal, c.DamageCheck)
+	}
+	return errWrongTotal
+}
+
+var errWrongTotal = fmt.Errorf("%w: records are missing, old or damaged, as after copying a database that is in use", ErrCorrupt)

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scf-service/service/store/kv"
+)
+
+// DamagedRecordError is an ErrCorrupt with the record concerned.
+type DamagedRecordError struct {
+	Table string // or its index: "documents.content"
+	Key   Key
+}
+
+func (e *DamagedRecordError) Error() string {
+	return fmt.Sprintf("%v: the checksum of %s %s (table %s) is wrong; run `service doctor` to see everything that is damaged, "+
+		"then restore a backup", ErrCorrupt, recordName(e.Table), e.Key, e.Table)
+}
+
+// Is matches ErrCorrupt.
+func (e *DamagedRecordError) Is(target error) bool { return target == ErrCorrupt }
+
+// Record names the record without its organization: passage "0199…".
+func (e *DamagedRecordError) Record() string {
+	name := recordName(e.Table)
+	parts, err := e.Key.Parts()
+	switch {
+	case err != nil || len(parts) == 0:
+		return name
+	case strings.Contains(e.Table, "."): // an index
+		parts = parts[len(parts)-1:]
+	case len(parts) > 1:
+		parts = parts[1:]
+	}
+	return name + " " + K(parts...).String()
+}
+
+// recordNames are users' names for the records of tables.
+var recordNames = map[string]string{
+	"settings": "setting", "organizations": "organization", "users": "user", "passwords": "password", "sessions": "session",
+	"links": "one-time link", "memberships": "membership", "key_secrets": "API key", "replays": "saved reply",
+	"catalog_versions": "catalog version", "import_runs": "catalog import", "email_preferences": "email preference",
+	"assessments": "assessment", "lifecycle_events": "state change", "timeline": "timeline entry", "documents": "document",
+	"chunks": "passage", "vectors": "vector of passage", "outside_vectors": "vector of passage", "passage_packs": "pack of passages",
+	"scopes": "scope", "scope_versions": "scope version", "soa_versions": "Statement of Applicability",
+	"soa_items": "line of a Statement of Applicability", "gap_versions": "gap analysis", "findings": "finding",
+	"maturity_versions": "maturity assessment", "maturity_scores": "maturity score", "poam_versions": "plan of action",
+	"poam_items": "plan item", "approvals": "approval", "delegations": "delegation", "comments": "comment",
+	"artifacts": "deliverable", "artifact_versions": "deliverable version", "workflow_runs": "workflow run", "reports": "report",
+	"agent_runs": "agent run", "agent_steps": "agent step", "agent_outputs": "agent result", "api_keys": "API key",
+	"webhooks": "webhook", "deliveries": "webhook delivery", "integrations": "integration", "issue_links": "issue link",
+	"brandings": "branding", "emails": "email", "email_templates": "email template", "alert_rules": "alert rule",
+	"custom_heads": "list of custom frameworks", "custom_catalogs": "list of custom frameworks", "audit": "audit record",
+	"sync_links": "sync link", "sync_rows": "sync log entry", "sync_bases": "synced record", "sync_replicas": "clone",
+	"sync_batches": "sync batch", "sync_files": "synced file", "sync_conflicts": "sync conflict", "sync_keys": "sync key",
+	"sync_peers":       "trusted key",
+	"unfinished_reads": "unfinished reading of a document", "discarded_passages": "set of discarded passages",
+	outboxEvents.Name(): "event", outboxConsumers.Name(): "event reader", bodiesTable: "content of a deliverable's line",
+	metaTable: "description of the database", sequencesTable: "counter",
+}
+
+// recordName returns the users' name for a record of a table, or for an entry of an index.
+func recordName(table string) string {
+	table, _, index := strings.Cut(table, ".")
+	name := cmp.Or(recordNames[table], "record")
+	if index {
+		return "index entry of " + name
+	}
+	return name
+}
+
+// DamageCheck is the result of reading all records or files.
+type DamageCheck struct {
+	Checked, Damaged int
+	// Kinds has the first kinds of damaged ones, at most maxDamageKinds.
+	Kinds []DamageKind
+}
+
+const maxDamageKinds = 20
+
+// DamageKind is a number of damaged records of one table, or one damaged file.
+type DamageKind struct {
+	Table string // "" for a file
+	First string // the name of the first one
+	Count int
+}
+
+func (c *DamageCheck) add(table, name string) {
+	c.Damaged++
+	last := len(c.Kinds) - 1
+	switch {
+	case last >= 0 && table != "" && c.Kinds[last].Table == table:
+		c.Kinds[last].Count++
+	case len(c.Kinds) < maxDamageKinds:
+		c.Kinds = append(c.Kinds, DamageKind{Table: table, First: name, Count: 1})
+	}
+}
+
+// String returns a summary: 3 of 90 damaged: report "a.pdf"; document "b.txt" and 1 more.
+func (c DamageCheck) String() string {
+	if c.Damaged == 0 {
+		return fmt.Sprintf("%d read, none damaged", c.Checked)
+	}
+	var named []string
+	others := c.Damaged
+	for _, k := range c.Kinds {
+		name := k.First
+		if k.Count > 1 {
+			name += fmt.Sprintf(" and %d more of the kind", k.Count-1)
+		}
+		named = append(named, name)
+		others -= k.Count
+	}
+	if others > 0 {
+		named = append(named, fmt.Sprintf("%d others", others))
+	}
+	return fmt.Sprintf("%d of %d damaged: %s", c.Damaged, c.Checked, strings.Join(named, "; "))
+}
+
+// CheckRecords reads all records and their index entries.
+func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
+	var all totalChecker
+	err := db.View(ctx, func(tx *Tx) error {
+		tables, err := tx.kv.Tables()
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			for p, err := range tx.kv.Scan(table, kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				all.Pair(table, p.Key, p.Value)
+			}
+		}
+		if all.Damaged > 0 {
+			return nil // more specific than a wrong total
+		}
+		return all.Err()
+	})
+	return all.DamageCheck, err
+}
+
+// CheckFiles reads all blobs that records refer to.
+func (db *DB) CheckFiles(ctx context.Context) (c DamageCheck, err error) {
+	var named map[string]string
+	err = db.View(ctx, func(tx *Tx) error {
+		named, err = ReferencedBlobs(tx)
+		return err
+	})
+	for _, sha := range slices.Sorted(maps.Keys(named)) {
+		err := db.blobs.Verify(ctx, sha)
+		c.Checked++
+		switch {
+		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
+			c.add("", fmt.Sprintf("%s (blob %s)", named[sha], sha))
+		case err != nil:
+			return c, err
+		}
+	}
+	return c, err
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/scf-service/service/store/bolt"
+	"github.com/scf-service/service/store/internal/disk"
+)
+
+// Layout of the data folder.
+const (
+	fileDatabase = "service.db"
+	// fileID holds the ID of the database, so that a missing or exchanged one is noticed.
+	fileID     = "service.id"
+	dirBlobs   = "blobs"
+	dirBackups = "backups"
+	dirTemp    = "tmp"
+)
+
+// IsUnused reports whether a data folder holds no data, though it may exist and contain other files.
+func IsUnused(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, fileDatabase))
+	return errors.Is(err, fs.ErrNotExist) && traceOfDatabase(dir) == ""
+}
+
+// traceOfDatabase returns the name of a file that the folder only has if it had a database, or "".
+// Files that may exist before the first start don't count: secret.key, .gitkeep, lost+found.
+func traceOfDatabase(dir string) (name string) {
+	if _, err := os.Lstat(filepath.Join(dir, fileID)); err == nil {
+		return fileID
+	}
+	blobs := Blobs{dir: filepath.Join(dir, dirBlobs)}
+	_ = blobs.ForEach(context.Background(), func(b Blob) error {
+		name = filepath.Join(dirBlobs, b.SHA256[:2], b.SHA256[2:])
+		return fs.SkipAll
+	})
+	if name != "" {
+		return name
+	}
+	backups, _ := os.ReadDir(filepath.Join(dir, dirBackups))
+	for _, f := range backups {
+		if !strings.HasPrefix(f.Name(), ".") {
+			name = filepath.Join(dirBackups, f.Name())
+		}
+	}
+	return name
+}
+
+func missingDatabaseError(dir, trace string) error {
+	return fmt.Errorf("%w: %s is missing or empty, but %s shows that this folder had a database; restore a backup of the whole folder, "+
+		"or, to start again without the old data, move everything in the folder elsewhere",
+		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
+}
+
+// openDatabase opens service.db, or creates it in an unused folder.
+func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
+	path := filepath.Join(o.Dir, fileDatabase)
+	// This order, because another process may be creating both.
+	trace := traceOfDatabase(o.Dir)
+	info, err := os.Stat(path)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if (missing || err == nil && info.Size() == 0) && trace != "" {
+		return nil, missingDatabaseError(o.Dir, trace)
+	}
+	if err := createFolders(o.Dir); err != nil {
+		return nil, err
+	}
+	if missing {
+		if err := bolt.Create(path, filepath.Join(o.Dir, dirTemp, o.NewID())); err != nil {
+			return nil, err
+		}
+	}
+	driver, err := bolt.Open(ctx, path, bolt.Options{LockTimeout: o.LockTimeout, Logger: o.Logger, NewChecker: newTotalChecker})
+	if err != nil {
+		return nil, err
+	}
+	// We hold the file lock, so nobody else is using tmp.
+	if err := deleteDirContents(filepath.Join(o.Dir, dirTemp)); err != nil {
+		return nil, errors.Join(disk.ClassifyError(err), driver.Close())
+	}
+	return driver, nil
+}
+
+// checkID returns an error if the database is not that of the folder. A folder without an ID gets
+// the database's, as after a restore.
+func (db *DB) checkID() error {
+	path := filepath.Join(db.dir, fileID)
+	b, err := os.ReadFile(path)
+	switch id := strings.TrimSpace(string(b)); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return disk.ClassifyError(err)
+	case id == db.meta.ID:
+		return nil
+	case id != "":
+		return fmt.Errorf("%w: %s is the database of another data folder: its ID is %s, and %s contains %.80q; put back this folder's own "+
+			"database or restore a backup of the whole folder; if you exchanged the database on purpose, delete %[4]s",
+			ErrCorrupt, filepath.Join(db.dir, fileDatabase), db.meta.ID, path, id)
+	}
+	temp := db.tempPath()
+	if err := disk.WriteTemp(temp, 0o600, func(w io.Writer) error { _, err := fmt.Fprintln(w, db.meta.ID); return err }); err != nil {
+		return err
+	}
+	return disk.RenameDurably(temp, path)
+}
