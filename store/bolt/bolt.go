@@ -214,7 +214,8 @@ func catchDamage(path string, err *error) {
 	if _, fault := p.(interface{ Addr() uintptr }); !fault && !strings.HasPrefix(panickingFunction(), "go.etcd.io/bbolt") {
 		panic(p)
 	}
-	*err = fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, path, p)
+	// Without the folder, because users of a server see it.
+	*err = fmt.Errorf("%w: %s: %v; restore a backup", kv.ErrCorrupt, filepath.Base(path), p)
 }
 
 // panickingFunction returns the function that caused the panic whose deferred functions are running.
