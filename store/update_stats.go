@@ -32,7 +32,7 @@ func (c *countingKV) Delete(table string, key []byte) error {
 }
 
 func (c *countingKV) countRecord(table string) {
-	if table != sequencesTable && !strings.Contains(table, indexSeparator) {
+	if table != sequencesTable && table != metaTable && !strings.Contains(table, indexSeparator) {
 		c.stats.Records++
 	}
 }
