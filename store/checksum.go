@@ -209,11 +209,8 @@ func (c *checkedKV) total() (total uint64, found bool, err error) {
 	return binary.BigEndian.Uint64(b), true, nil
 }
 
-// totalChecker computes the total of a database file and finds damaged records. It implements
-// bolt.PairChecker.
+// totalChecker computes the total of a database file. It implements bolt.PairChecker.
 type totalChecker struct {
-	DamageCheck
-
 	table  checkedTable // of the last pair
 	total  uint64
 	stored []byte // the stored total; nil if there is none
@@ -225,10 +222,6 @@ func (c *totalChecker) Pair(table string, key, stored []byte) {
 	if c.table.name != table {
 		c.table = newCheckedTable(table)
 	}
-	c.Checked++
-	if _, err := verifyChecksum(c.table, key, stored); err != nil {
-		c.add(table, fmt.Sprintf("%s %s (table %s)", recordName(table), Key{b: key}, table))
-	}
 	if isTotal(table, key) {
 		c.stored = bytes.Clone(stored)
 		return
@@ -236,21 +229,38 @@ func (c *totalChecker) Pair(table string, key, stored []byte) {
 	c.total ^= pairChecksum(c.table, key, stored)
 }
 
-// Err returns an error if records are missing or old, or if a stored checksum is damaged. Records whose
-// stored checksum is intact are not compared with it: that is done when they are read. Only a database
-// that is empty or of an older format has no total; migrate refuses any other.
+// Err returns an error if records are missing or old, or if a stored checksum is damaged. Values are not
+// compared with their checksums: that is done when they are read. Only a database that is empty or of an
+// older format has no total; migrate refuses any other.
 func (c *totalChecker) Err() error {
 	if c.stored == nil {
 		return nil
 	}
 	b, err := verifyChecksum(newCheckedTable(metaTable), totalKey.b, c.stored)
-	if err != nil || bytes.Equal(b, binary.BigEndian.AppendUint64(nil, c.total)) {
-		return err
+	if err == nil && !bytes.Equal(b, binary.BigEndian.AppendUint64(nil, c.total)) {
+		err = errWrongTotal
 	}
-	if c.Damaged > 0 {
-		return fmt.Errorf("%w; %s", errWrongTotal, c.DamageCheck)
-	}
-	return errWrongTotal
+	return err
 }
 
 var errWrongTotal = fmt.Errorf("%w: records are missing, old or damaged, as after copying a database that is in use", ErrCorrupt)
+
+// damageFinder finds damaged records. It implements bolt.PairChecker.
+type damageFinder struct {
+	DamageCheck
+
+	table checkedTable // of the last pair
+}
+
+func (f *damageFinder) Pair(table string, key, stored []byte) {
+	if f.table.name != table {
+		f.table = newCheckedTable(table)
+	}
+	f.Checked++
+	if _, err := verifyChecksum(f.table, key, stored); err != nil {
+		f.add(table, fmt.Sprintf("%s %s (table %s)", recordName(table), Key{b: key}, table))
+	}
+}
+
+// Err implements bolt.PairChecker.
+func (f *damageFinder) Err() error { return nil }

@@ -126,7 +126,8 @@ func (c DamageCheck) String() string {
 
 // CheckRecords reads all records and their index entries.
 func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
-	var all totalChecker
+	var found damageFinder
+	var total totalChecker
 	err := db.View(ctx, func(tx *Tx) error {
 		tables, err := tx.kv.Tables()
 		if err != nil {
@@ -137,15 +138,16 @@ func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
 				if err != nil {
 					return err
 				}
-				all.Pair(table, p.Key, p.Value)
+				found.Pair(table, p.Key, p.Value)
+				total.Pair(table, p.Key, p.Value)
 			}
 		}
-		if all.Damaged > 0 {
+		if found.Damaged > 0 {
 			return nil // more specific than a wrong total
 		}
-		return all.Err()
+		return total.Err()
 	})
-	return all.DamageCheck, err
+	return found.DamageCheck, err
 }
 
 // CheckFiles reads all blobs that records refer to.

@@ -353,7 +353,13 @@ func TestMissingRecords(t *testing.T) {
 	}
 	whole := func() []byte { is(t, "Close", db.Close(), nil); return readDatabase(t, o) }()
 	for name, change := range map[string]func(k kv.KV) error{
-		"an old value":                       func(k kv.KV) error { return k.Put("controls", K("C-000001").b, old["C-000001"]) },
+		"an old value": func(k kv.KV) error { return k.Put("controls", K("C-000001").b, old["C-000001"]) },
+		"a changed checksum": func(k kv.KV) error {
+			v, _ := k.Get("controls", K("C-000001").b)
+			v = bytes.Clone(v)
+			v[len(v)-1]++
+			return k.Put("controls", K("C-000001").b, v)
+		},
 		"a record without its index entries": func(k kv.KV) error { return k.Delete("controls", K("C-000001").b) },
 		"consecutive records with equal values": func(k kv.KV) (err error) {
 			for i := range 4 {
@@ -370,6 +376,10 @@ func TestMissingRecords(t *testing.T) {
 		is(t, "Update", errors.Join(d.Update(t.Context(), change), d.Close()), nil)
 		_, err = Open(t.Context(), o)
 		if is(t, name, err, ErrCorrupt); err != nil && !strings.Contains(err.Error(), "records are missing, old or damaged") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		named := strings.Contains(fmt.Sprint(err), `1 of 26 damaged: record "C-000001" (table controls)`)
+		if named != (name == "a changed checksum") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

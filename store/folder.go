@@ -78,6 +78,13 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 		}
 	}
 	driver, err := bolt.Open(ctx, path, bolt.Options{LockTimeout: o.LockTimeout, Logger: o.Logger, NewChecker: newTotalChecker})
+	if errors.Is(err, errWrongTotal) {
+		var found damageFinder
+		_ = bolt.Verify(ctx, path, func() bolt.PairChecker { return &found })
+		if found.Damaged > 0 {
+			err = fmt.Errorf("%w; %s", err, found.DamageCheck)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
