@@ -31,9 +31,10 @@ export CGO_ENABLED ?= 0
 export GOFLAGS     ?= -trimpath -tags=$(TAGS) -gcflags=all=-dwarf=false
 export GOGC        ?= 300
 
+# One package more than there are processors at a time, because tests also wait for disks and programs.
 test:
 	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
-		go test -vet=off -timeout 30m $(PACKAGES)
+		go test -vet=off -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
 # Quick checks first, so that they fail early.
 check: tree-before fmt mod setup programs pages vet types lint bench race clean-tree
