@@ -19,6 +19,9 @@ func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int6
 	if err != nil {
 		return err
 	}
+	if isOwnArchive(z) {
+		return errOwnReport
+	}
 	c := b.NewContainer()
 	for _, f := range z.File {
 		if err := b.Context().Err(); err != nil {

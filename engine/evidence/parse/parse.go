@@ -177,6 +177,9 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 	if len(b.Doc.Blocks) == 0 && len(b.Doc.Furniture) == 0 {
 		return document.NewError(document.ErrEmpty, "", "it contains no text")
 	}
+	if isOwnReport(b.Doc) {
+		return errOwnReport
+	}
 	return nil
 }
 

@@ -17,6 +17,7 @@ var (
 	ErrTooLarge    = errors.New("the document is too large")
 	ErrNoTextLayer = errors.New("no text layer, needs OCR")
 	ErrTimeout     = errors.New("reading took too long")
+	ErrOwnReport   = errors.New("it was written by this program and is not evidence")
 )
 
 // Error is the reason why a document could not be read, and where.
