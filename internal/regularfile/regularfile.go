@@ -115,7 +115,7 @@ func (f *File) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if int64(len(p)) > f.left && f.left < math.MaxInt64 {
+	if int64(len(p)) > f.left {
 		p = p[:f.left+1] // one more, to see whether the file ends
 	}
 	n, err := f.file.Read(p)
