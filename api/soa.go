@@ -57,6 +57,7 @@ type SoAItem struct {
 	RestsOnDocuments     int              `json:"rests_on_documents" doc:"Number of documents on which the automatic verdict rests: those that contradict the control if any do, else those quoted. Copies and near-copies of a passage count once. 0 if no evidence decides it."`
 	OnlyDocument         string           `json:"only_document" doc:"File name of the document if the verdict rests on one alone, otherwise empty."`
 	ChangedByDocument    string           `json:"changed_by_document" doc:"File name of the one document that has changed the automatic verdict since a previous draft, without an approval in between; empty if there is none."`
+	ChangedFrom          Implementation   `json:"changed_from,omitempty" doc:"Status before that change; absent if there was none."`
 	EvidenceCoverage     EvidenceCoverage `json:"evidence_coverage"`
 	CoverageRatio        float64          `json:"coverage_ratio" doc:"Covered share of the control's statements, 0 to 1."`
 	Statements           []Statement      `json:"statements"`

@@ -176,7 +176,8 @@ var exampleFields = map[string]any{
 	"inclusion_reasons": []string{
 		"framework",
 	}, "SoAItem.rationale": "The framework requires it and the company has user accounts.", "UpdateSoAItemInput.rationale": "The framework requires it.",
-	"rests_on_documents": 1, "only_document": "access-control-policy.md", "changed_by_document": "", "lines_on_one_document": 9, "lines_changed_by_document": 0,
+	"rests_on_documents": 1, "only_document": "access-control-policy.md", "changed_by_document": "access-control-policy.md", "changed_from": api.NotEvidenced,
+	"lines_on_one_document": 9, "lines_changed_by_document": 0,
 	"DecisiveDocument.filename": "access-control-policy.md", "lines_changed": 0, "lines_alone": 4,
 	"coverage_ratio": 0.67, "in_operation": true, "SoAItem.reason": "two of three requirements are covered", "SoAItem.implementation_status": api.PartiallyImplemented,
 	"SoAItem.evidence_coverage": api.CoveragePartial, "UpdateSoAItemInput.implementation_status": api.PartiallyImplemented, "needs_review": false,

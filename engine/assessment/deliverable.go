@@ -56,7 +56,7 @@ var (
 			for n := range i.Statements {
 				i.Statements[n].ChunkID = ""
 			}
-			i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
+			clearReliance(i)
 		},
 		recount:          recountDocuments,
 		summarize:        func(v *api.SoAVersion, items []api.SoAItem) { v.Reliance = plan.CountReliance(items) },

@@ -154,7 +154,7 @@ func newDocuments(documents map[string]api.Document, inputs map[string]string) f
 // markReliance sets the marks of a draft's item. previous is the same line of the previous version, or
 // nil; quotes are the independent ones that decide the automatic verdict.
 func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousApproved bool, isNew func(document string) bool) {
-	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
+	clearReliance(i)
 	if !i.Applicability.IsApplicable() || len(quotes) == 0 {
 		return
 	}
@@ -165,22 +165,29 @@ func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousAppro
 		!previous.Applicability.IsApplicable() || previous.ImplementationStatus == api.NotAssessed {
 		return
 	}
-	marked := ""
-	if !previousApproved {
-		marked = stillQuoted(quotes, previous)
+	// A mark remains until somebody has approved the verdict or it is what it was before, also if the
+	// document has gone: another that says the same may have taken its place.
+	before, changedBy := previous.ImplementationStatus, ""
+	if previous.ChangedByDocument != "" && !previousApproved {
+		before, changedBy = previous.ChangedFrom, currentName(previous, quotes)
 	}
-	added := onlyNewDocument(quotes, previous, isNew)
-	switch {
-	case i.ImplementationStatus != previous.ImplementationStatus:
-		i.ChangedByDocument = cmp.Or(added, marked)
-	case previous.ChangedByDocument != "" && !previousApproved: // remains until somebody has approved the verdict
-		i.ChangedByDocument = cmp.Or(marked, added)
+	if i.ImplementationStatus == before {
+		return
+	}
+	if i.ImplementationStatus != previous.ImplementationStatus {
+		changedBy = cmp.Or(onlyNewDocument(quotes, previous, isNew), changedBy)
+	}
+	if changedBy != "" {
+		i.ChangedByDocument, i.ChangedFrom = changedBy, before
 	}
 }
 
-// stillQuoted returns the name of the document that changed the previous verdict, if it is quoted again. It may
-// have been renamed.
-func stillQuoted(quotes []api.Evidence, previous *api.SoAItem) string {
+func clearReliance(i *api.SoAItem) {
+	i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument, i.ChangedFrom = 0, "", "", ""
+}
+
+// currentName returns the name of the document that changed the previous verdict; it may have been renamed.
+func currentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	for _, e := range quotes {
 		if slices.ContainsFunc(previous.Evidence, func(p api.Evidence) bool {
 			return p.Filename == previous.ChangedByDocument && p.DocumentID == e.DocumentID
@@ -188,7 +195,7 @@ func stillQuoted(quotes []api.Evidence, previous *api.SoAItem) string {
 			return e.Filename
 		}
 	}
-	return ""
+	return previous.ChangedByDocument
 }
 
 // onlyNewDocument returns the name of the only new document that is quoted, or of several the only one with

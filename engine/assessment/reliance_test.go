@@ -8,7 +8,9 @@ import (
 )
 
 func quote(document, passage, stance string) api.Evidence {
-	return api.Evidence{DocumentID: document, Filename: document + ".md", ChunkID: document + passage, SHA256: passage, Quote: passage, Stance: stance}
+	return api.Evidence{
+		DocumentID: document, Filename: document + ".md", ChunkID: document + passage, SHA256: passage, Quote: passage, Stance: stance,
+	}
 }
 
 // samePassage treats passages with the same hash as copies, as if each document held all of the given
@@ -26,6 +28,7 @@ func samePassage(passages map[string]string) func(*api.Evidence, string) bool {
 
 // TestRestsOnDocuments checks how many documents a line rests on.
 func TestRestsOnDocuments(t *testing.T) {
+	a1, d1 := quote("a", "1", "supports"), quote("d", "1", "supports")
 	line := func(status api.Implementation, quotes ...api.Evidence) *api.SoAItem {
 		return &api.SoAItem{Applicability: api.Applicable, ImplementationStatus: status, Evidence: quotes}
 	}
@@ -39,13 +42,13 @@ func TestRestsOnDocuments(t *testing.T) {
 		"nothing":                   {line(api.NotEvidenced), 0},
 		"not evidenced":             {line(api.NotEvidenced, quote("a", "1", "limits")), 0},
 		"excluded":                  {excluded, 0},
-		"one":                       {line(api.Implemented, quote("a", "1", "supports"), quote("a", "2", "supports")), 1},
-		"two":                       {line(api.Implemented, quote("a", "1", "supports"), quote("c", "3", "supports")), 2},
-		"a copy":                    {line(api.Implemented, quote("a", "1", "supports"), quote("b", "1", "supports")), 1},
-		"another part of a copy":    {line(api.Implemented, quote("a", "1", "supports"), quote("b", "2", "supports")), 1},
-		"a part of a longer one":    {line(api.Implemented, quote("a", "1", "supports"), quote("d", "1", "supports"), quote("d", "3", "supports")), 1},
+		"one":                       {line(api.Implemented, a1, quote("a", "2", "supports")), 1},
+		"two":                       {line(api.Implemented, a1, quote("c", "3", "supports")), 2},
+		"a copy":                    {line(api.Implemented, a1, quote("b", "1", "supports")), 1},
+		"another part of a copy":    {line(api.Implemented, a1, quote("b", "2", "supports")), 1},
+		"a part of a longer one":    {line(api.Implemented, a1, d1, quote("d", "3", "supports")), 1},
 		"one of three contradicts":  {line(api.PartiallyImplemented, quote("a", "1", "supports"), quote("c", "3", "conflicts")), 1},
-		"two of three contradict":   {line(api.NotImplemented, quote("a", "1", "denies"), quote("c", "3", "denies"), quote("d", "1", "limits")), 2},
+		"two of three contradict":   {line(api.NotImplemented, quote("a", "1", "denies"), quote("c", "3", "denies"), d1), 2},
 		"a plan and a half measure": {line(api.Planned, quote("a", "1", "plans"), quote("c", "3", "limits")), 2},
 	} {
 		got := len(documentsOf(independentQuotes(c.item, samePassage(held))))
@@ -58,13 +61,14 @@ func TestRestsOnDocuments(t *testing.T) {
 // TestChangedByDocument checks when a line names the document that changed its verdict.
 func TestChangedByDocument(t *testing.T) {
 	line := func(status api.Implementation, by string, quotes ...api.Evidence) *api.SoAItem {
-		return &api.SoAItem{Applicability: api.Applicable, ImplementationStatus: status, ChangedByDocument: by, Evidence: quotes}
+		return &api.SoAItem{Applicability: api.Applicable, ImplementationStatus: status, ChangedByDocument: by, ChangedFrom: api.NotEvidenced, Evidence: quotes}
 	}
 	byHand := func(i *api.SoAItem) *api.SoAItem {
 		i.EditedFields = []string{"implementation_status"}
 		return i
 	}
-	old, older, fresh, other := quote("a", "1", "limits"), quote("b", "2", "supports"), quote("x", "9", "supports"), quote("y", "8", "supports")
+	old, older := quote("a", "1", "limits"), quote("b", "2", "supports")
+	fresh, other := quote("x", "9", "supports"), quote("y", "8", "supports")
 	edited, renamed, again := quote("a", "7", "supports"), fresh, quote("z", "9", "supports")
 	renamed.Filename = "policy.md"
 	for name, c := range map[string]struct {
@@ -85,20 +89,22 @@ func TestChangedByDocument(t *testing.T) {
 		"another one in its place":     {line(api.Implemented, "", old), line(api.PartiallyImplemented, "", fresh), "", false, ""},
 		"drafted again":                {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", fresh), "", false, "x.md"},
 		"drafted again, renamed":       {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", renamed), "", false, "policy.md"},
-		"deleted and added again":      {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", again), "z", false, "z.md"},
-		"copied from, then deleted":    {line(api.Implemented, "x.md", fresh), line(api.PartiallyImplemented, "", again), "", false, ""},
-		"deleted and worded anew":      {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", other), "y", false, "y.md"},
+		"deleted and added again":      {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", again), "z", false, "x.md"},
+		"copied from, then deleted":    {line(api.Implemented, "x.md", fresh), line(api.NotEvidenced, "", again), "", false, ""},
+		"deleted and worded anew":      {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", other), "y", false, "x.md"},
+		"deleted beside its copy":      {line(api.Implemented, "x.md", fresh), line(api.PartiallyImplemented, "", other), "", false, "x.md"},
+		"as it was before":             {line(api.Implemented, "x.md", fresh), line(api.NotEvidenced, "", old), "", false, ""},
 		"drafted again, beside others": {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", fresh, other), "y", false, "x.md"},
 		"another verdict later":        {line(api.Implemented, "x.md", fresh), line(api.PartiallyImplemented, "", fresh), "", false, "x.md"},
-		"another verdict by another":   {line(api.Implemented, "x.md", fresh), line(api.PartiallyImplemented, "", fresh, other), "y", false, "y.md"},
-		"drafted again, without it":    {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", old), "", false, ""},
+		"another verdict by another":   {line(api.Implemented, "x.md", fresh), line(api.Planned, "", fresh, other), "y", false, "y.md"},
+		"drafted again, without it":    {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", old), "", false, "x.md"},
 		"drafted again, once approved": {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", fresh), "", true, ""},
 		"set by hand":                  {line(api.NotEvidenced, "", old), byHand(line(api.Implemented, "", fresh)), "x", false, ""},
 		"no longer set by hand":        {byHand(line(api.NotEvidenced, "", old)), line(api.Implemented, "", fresh), "x", false, ""},
 		"back in scope":                {line(api.NotAssessed, ""), line(api.Implemented, "", fresh), "x", false, ""},
 	} {
 		markReliance(c.after, c.before, decidingQuotes(c.after), c.approved, func(d string) bool { return strings.Contains(c.added, d) })
-		if c.after.ChangedByDocument != c.want {
+		if c.after.ChangedByDocument != c.want || (c.after.ChangedFrom != "") != (c.want != "") {
 			t.Errorf("%s: %q, not %q", name, c.after.ChangedByDocument, c.want)
 		}
 	}

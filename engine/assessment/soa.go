@@ -431,7 +431,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		case b.Applicability == nil || b.ImplementationStatus != nil:
 		case !i.Applicability.IsApplicable():
 			i.ImplementationStatus = api.NotAssessed // an item that doesn't apply isn't assessed
-			i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = 0, "", ""
+			clearReliance(i)
 			i.Reason = fmt.Sprintf("Not assessed: %s set the control to %s.", by.Actor.Name, underscoresToSpaces(i.Applicability))
 			f.addIf("implementation_status", true)
 		case i.ImplementationStatus == api.NotAssessed:
@@ -459,7 +459,8 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 			}
 			if slices.Contains(f, resetPrefix+"applicability") && !i.IsManual("implementation_status") {
 				i.ImplementationStatus, i.Reason = redrafted.ImplementationStatus, redrafted.Reason // follows from it
-				i.RestsOnDocuments, i.OnlyDocument, i.ChangedByDocument = redrafted.RestsOnDocuments, redrafted.OnlyDocument, redrafted.ChangedByDocument
+				i.RestsOnDocuments, i.OnlyDocument = redrafted.RestsOnDocuments, redrafted.OnlyDocument
+				i.ChangedByDocument, i.ChangedFrom = redrafted.ChangedByDocument, redrafted.ChangedFrom
 			}
 		}
 		if b.NeedsReview == nil && slices.ContainsFunc(f, func(name string) bool { return slices.Contains(reviewFields, name) }) {

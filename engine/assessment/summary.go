@@ -40,7 +40,9 @@ func (s *Service) Summary(ctx context.Context, by api.Caller, in *api.Assessment
 
 func buildSummary(tx *store.Tx, a *api.Assessment) (*api.AssessmentSummary, error) {
 	org := a.OrganizationID
-	out := &api.AssessmentSummary{AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil)}
+	out := &api.AssessmentSummary{
+		AssessmentID: a.ID, FindingsBySeverity: map[api.Severity]int{}, LastActivityAt: a.UpdatedAt, Reliance: plan.CountReliance(nil),
+	}
 	if v, ok, err := soa.newestVersion(tx, org, a.ID); err != nil {
 		return nil, err
 	} else if ok {

@@ -21,7 +21,7 @@ import (
 var protectedItemFields = []string{
 	"id", "organization_id", "created_at", "updated_at", "assessment_id", "version_id", "revision",
 	"control_id", "control_code", "control_title", "domain_code", "edited_by",
-	"rests_on_documents", "only_document", "changed_by_document",
+	"rests_on_documents", "only_document", "changed_by_document", "changed_from",
 }
 
 // derivedFields lists fields set by the rules along with others; they differ only if those do.

@@ -22,7 +22,8 @@ func TestCountReliance(t *testing.T) {
 	overruled := items[1]
 	overruled.EditedFields = []string{"implementation_status"}
 	v := CountReliance(append(items, overruled))
-	if got := fmt.Sprint(v.DecisiveDocuments, v.LinesOnOneDocument, v.LinesChangedByDocument); got != "[{b.md 2 0} {c.md 1 0} {a.md 0 3}] 3 3" {
+	got := fmt.Sprint(v.DecisiveDocuments, v.LinesOnOneDocument, v.LinesChangedByDocument)
+	if got != "[{b.md 2 0} {c.md 1 0} {a.md 0 3}] 3 3" {
 		t.Errorf("%s", got)
 	}
 	if got := fmt.Sprint(v.Warnings()); got != "[3 verdicts were changed by a single document and not approved since (2 by b.md). "+

@@ -252,10 +252,13 @@ func (v *Report) soaSection() []block.Block {
 // decisiveDocumentsTable returns the documents that alone carry or changed most verdicts.
 func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
-		{Name: "Document", Width: 8}, {Name: "Lines it changed", Width: 4, Number: true}, {Name: "Lines that rest on it alone", Width: 4, Number: true},
+		{Name: "Document", Width: 8},
+		{Name: "Lines it changed", Width: 4, Number: true},
+		{Name: "Lines that rest on it alone", Width: 4, Number: true},
 	}}
 	for _, d := range documents {
-		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.UserText(d.Filename), block.Number(d.LinesChanged), block.Number(d.LinesAlone)}})
+		cells := []block.Cell{block.UserText(d.Filename), block.Number(d.LinesChanged), block.Number(d.LinesAlone)}
+		t.Rows = append(t.Rows, block.Row{Cells: cells})
 	}
 	return t
 }
