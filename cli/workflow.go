@@ -21,11 +21,11 @@ func (a *app) workflowCommand() *cobra.Command {
 	return makeCommandGroup(&cobra.Command{
 		Use: "workflow", Short: "Run the assessment automatically, up to each decision",
 		Long: `A workflow runs the steps of an assessment in order and pauses where a
-person has to decide. It survives a crash: the next start goes on where it stood.
+person has to decide. After a crash, it resumes where it stopped.
 
   full_assessment  all the steps of the lifecycle up to the reports
   ingest           read what was uploaded
-  gap_refresh      look at new evidence, have the SoA approved again, draft the gaps anew
+  gap_refresh      process new evidence, have the SoA approved again, redraft the gaps
   report           write the reports`,
 		Example: "  service workflow start\n  service workflow watch\n  service workflow list",
 	}, a.workflowStart(), a.workflowList(), a.workflowShow(), a.workflowWatch(), a.workflowCancel(), a.workflowResume(), a.workflowSignal())

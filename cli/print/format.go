@@ -34,9 +34,9 @@ func FormatCoverage(i *api.SoAItem) string {
 	out := fmt.Sprintf("%s, %.0f%% of the requirements", Humanize(i.EvidenceCoverage), i.CoverageRatio*100)
 	switch {
 	case i.InOperation:
-		out += ", by records too"
+		out += ", including records"
 	case len(i.Evidence) > 0:
-		out += ", by documents alone"
+		out += ", documents only"
 	}
 	return out
 }

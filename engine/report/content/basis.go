@@ -54,7 +54,7 @@ func (v *Report) basisSection() []block.Block {
 	}
 	out := []block.Block{f, block.Heading{ID: v.anchors.assign("basis", "limits"), Text: "Limits"}, v.limitsList()}
 	if inputs := v.inputsTable(); len(inputs.Rows) > 0 {
-		out = append(out, block.Heading{ID: v.anchors.assign("basis", "inputs"), Text: "What each version was made from"}, inputs)
+		out = append(out, block.Heading{ID: v.anchors.assign("basis", "inputs"), Text: "Inputs of each version"}, inputs)
 	}
 	return out
 }

@@ -293,7 +293,7 @@ func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	if len(it.EditedFields) > 0 {
 		names := make([]string, len(it.EditedFields))
 		for i, n := range it.EditedFields {
-			names[i] = wording.Humanize(n)
+			names[i] = wording.Humanize(strings.TrimPrefix(n, "traits."))
 		}
 		s += ": " + strings.Join(names, ", ")
 	}

@@ -95,7 +95,11 @@ func (v *Report) describeControls() string {
 		s = fmt.Sprintf("All %s controls apply", wording.Count(in))
 	}
 	if excluded > 0 {
-		s += ", " + wording.Plural(excluded, "is excluded with a reason", "are excluded with a reason")
+		join := ", "
+		if undecided == 0 {
+			join = " and "
+		}
+		s += join + wording.Plural(excluded, "is excluded with a reason", "are excluded with a reason")
 	}
 	if undecided > 0 {
 		s += " and " + wording.Plural(undecided, "is undecided", "are undecided")

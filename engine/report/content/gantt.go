@@ -304,7 +304,7 @@ func (v *Report) planAgeTable() block.Table {
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, block.Column{Name: wording.Label(string(s)), Width: 4, Number: true, Swatch: string(s)})
 	}
-	t.Columns = append(t.Columns, block.Column{Name: "Picture", Width: 7, Picture: true})
+	t.Columns = append(t.Columns, block.Column{Name: "Chart", Width: 7, Picture: true})
 	most, all := 1, v.countOpenItemsByAge()
 	for _, by := range all {
 		most = max(most, sumInts(by))

@@ -51,7 +51,7 @@ func levelTable(scores []api.MaturityScore) block.Table {
 		{
 			Name:  "Level",
 			Width: 2,
-		}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		}, {Name: "Name", Width: 6}, {Name: "Controls", Width: 3, Number: true}, {Name: "Chart", Width: 6, Picture: true},
 	}}
 	for n, name := range api.LevelNames {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{

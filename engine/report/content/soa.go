@@ -71,7 +71,7 @@ func newStatusTable(caption, firstHeader string) block.Table {
 	for _, o := range coverageStatuses {
 		t.Columns = append(t.Columns, block.Column{Name: o.displayName(), Width: 4, Number: true, Swatch: string(o)})
 	}
-	t.Columns = append(t.Columns, block.Column{Name: "Picture", Width: 5, Picture: true})
+	t.Columns = append(t.Columns, block.Column{Name: "Chart", Width: 5, Picture: true})
 	return t
 }
 

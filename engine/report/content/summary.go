@@ -97,7 +97,7 @@ func (v *Report) severityTable() block.Table {
 		{
 			Name:  "Severity",
 			Width: 4,
-		}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Picture", Width: 6, Picture: true},
+		}, {Name: "Findings", Width: 3, Number: true}, {Name: "Share", Width: 2, Number: true}, {Name: "Chart", Width: 6, Picture: true},
 	}}
 	for _, s := range api.Severities {
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
