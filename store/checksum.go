@@ -237,10 +237,10 @@ func (c *totalChecker) Err() error {
 		return nil
 	}
 	b, err := verifyChecksum(newCheckedTable(metaTable), totalKey.b, c.stored)
-	if err == nil && !bytes.Equal(b, binary.BigEndian.AppendUint64(nil, c.total)) {
-		err = errWrongTotal
+	if err != nil || !bytes.Equal(b, binary.BigEndian.AppendUint64(nil, c.total)) {
+		return errWrongTotal
 	}
-	return err
+	return nil
 }
 
 var errWrongTotal = fmt.Errorf("%w: records are missing, old or damaged, as after copying a database that is in use", ErrCorrupt)

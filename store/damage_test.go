@@ -360,6 +360,7 @@ func TestMissingRecords(t *testing.T) {
 			v[len(v)-1]++
 			return k.Put("controls", K("C-000001").b, v)
 		},
+		"the checksum of the total":          func(k kv.KV) error { return k.Put(metaTable, totalKey.b, make([]byte, 12)) },
 		"a record without its index entries": func(k kv.KV) error { return k.Delete("controls", K("C-000001").b) },
 		"consecutive records with equal values": func(k kv.KV) (err error) {
 			for i := range 4 {
