@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/scf-service/service/internal/regularfile"
 	"github.com/scf-service/service/store/bolt"
 	"github.com/scf-service/service/store/internal/disk"
 )
@@ -95,11 +96,13 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	return driver, nil
 }
 
+const maxIDSize = 1 << 10 // bytes of fileID
+
 // checkID returns an error if the database is not that of the folder. A folder without an ID gets
 // the database's, as after a restore.
 func (db *DB) checkID() error {
 	path := filepath.Join(db.dir, fileID)
-	b, err := os.ReadFile(path)
+	b, err := regularfile.Read(path, maxIDSize)
 	switch id := strings.TrimSpace(string(b)); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return disk.ClassifyError(err)
