@@ -99,7 +99,7 @@ race:
 	@tools/section "tests with the race detector" "Run the failing test alone: go test -race -run NAME ./its/package" \
 		bash -c 'export CGO_ENABLED=1; go test -race -short -vet=off -timeout 30m $$(tools/concurrent)'
 
-# Each benchmark runs once. Those that take long call longtest.Skip and run in make bench-all.
+# Each benchmark runs once. Those that take long call longtest.SkipUnlessEnabled and run in make bench-all.
 bench:
 	@tools/section "each benchmark once" "Run the failing benchmark alone: go test -run '^$$' -bench NAME -benchtime 1x ./its/package" \
 		bash -c 'go test -vet=off -run "^$$" -bench . -benchtime 1x -timeout 20m $$(tools/with Benchmark $(PACKAGES))'

@@ -118,10 +118,10 @@ var (
 	)
 	Approve = Post[ApproveInput, Approval](
 		"approve", "/approvals/{approvalId}/approve", ApprovalDecide, tagApproval,
-		"Approve a deliverable at a gate", WithDelegates(),
+		"Approve a deliverable at a gate", WithDelegatesAllowed(),
 	)
 	RejectApproval = Post[RejectInput, Approval](
 		"reject", "/approvals/{approvalId}/reject", ApprovalDecide, tagApproval,
-		"Reject a deliverable at a gate, with a reason", WithDelegates(),
+		"Reject a deliverable at a gate, with a reason", WithDelegatesAllowed(),
 	)
 )

@@ -103,6 +103,6 @@ var (
 	)
 	ExportAssessment = Get[AssessmentInput, File](
 		"export-assessment", "/assessments/{assessmentId}/export", "audit:read", tagAssessment,
-		"Export an assessment as one archive", WithForm(Download),
+		"Export an assessment as one archive", WithBodyEncoding(Download),
 	)
 )

@@ -186,7 +186,7 @@ var (
 
 	ImportCustom = Post[ImportCustomInput, CustomImport](
 		"import-custom-catalog", "/custom/import", SCFImport, tagCustom,
-		"Import custom frameworks and controls from a file", WithForm(Upload),
+		"Import custom frameworks and controls from a file", WithBodyEncoding(Upload),
 	)
 )
 

@@ -116,7 +116,7 @@ var (
 	)
 	UploadDocument = Create[UploadDocumentInput, Document](
 		"upload-document", "/assessments/{assessmentId}/documents", "document:write", tagDocument,
-		"Upload a document; it is processed in the background", WithForm(Upload),
+		"Upload a document; it is processed in the background", WithBodyEncoding(Upload),
 	)
 	GetDocument = Get[DocumentInput, Document](
 		"get-document", "/documents/{documentId}", "document:read", tagDocument,
@@ -136,7 +136,7 @@ var (
 	)
 	DownloadDocument = Get[DocumentInput, File](
 		"download-document", "/documents/{documentId}/download", "document:read", tagDocument,
-		"Download the original file", WithForm(Download),
+		"Download the original file", WithBodyEncoding(Download),
 	)
 	ReprocessDocument = Post[DocumentInput, Document](
 		"reprocess-document", "/documents/{documentId}/reprocess", "document:write", tagDocument,

@@ -172,8 +172,8 @@ func (e *Error) RetryAfter() int { return e.retryAfter }
 func (e *Error) RequestLimit() int { return e.requestLimit }
 
 // WithRetryHeaders adds the retry values from the response headers to a RATE_LIMIT_EXCEEDED error.
-func (e *Error) WithRetryHeaders(waitSeconds, requestLimit int) *Error {
-	e.retryAfter, e.requestLimit = waitSeconds, requestLimit
+func (e *Error) WithRetryHeaders(waitSeconds, requestsPerMinute int) *Error {
+	e.retryAfter, e.requestLimit = waitSeconds, requestsPerMinute
 	return e
 }
 

@@ -51,14 +51,14 @@ type Finding struct {
 	OriginID    string `json:"origin_id,omitempty" doc:"For manually added gaps: the id in the version it was first added to."`
 }
 
-// IsOverruled reports whether a user overrode the status determined by the rules.
-func (f *Finding) IsOverruled() bool {
+// IsStatusOverruled reports whether a user overrode the status determined by the rules.
+func (f *Finding) IsStatusOverruled() bool {
 	return f.Source != "manual" && (f.StatusSetBy != "" || f.IsManual("status"))
 }
 
-// OriginKey returns a key that distinguishes several gaps of one control across versions; empty for
+// ManualOriginKey returns a key that distinguishes several gaps of one control across versions; empty for
 // the gap found by the analysis.
-func (f *Finding) OriginKey() string {
+func (f *Finding) ManualOriginKey() string {
 	if f.Source != "manual" {
 		return ""
 	}
@@ -93,9 +93,9 @@ func (f *Finding) EvidencedRank() int {
 	return 1
 }
 
-// CompareSeverity returns a negative number if f is worse than o: by severity, then gaps shown by
+// CompareWorstFirst returns a negative number if f is worse than o: by severity, then gaps shown by
 // evidence before those without enough evidence, then by points and weight.
-func (f *Finding) CompareSeverity(o *Finding) int {
+func (f *Finding) CompareWorstFirst(o *Finding) int {
 	return cmp.Or(cmp.Compare(severityRank(f.Severity), severityRank(o.Severity)), cmp.Compare(o.EvidencedRank(), f.EvidencedRank()),
 		cmp.Compare(o.SeverityPoints, f.SeverityPoints), cmp.Compare(o.Weight, f.Weight))
 }
@@ -258,7 +258,7 @@ var (
 	)
 	ApproveGap = Post[DecideGapInput, GapVersion](
 		"approve-gap-analysis", "/gap-analysis/{gapVersionId}/approve", ApprovalDecide, tagGap,
-		"Approve a gap analysis", WithDelegates(),
+		"Approve a gap analysis", WithDelegatesAllowed(),
 	)
 	GetGapSummary = Get[GapInput, GapSummary](
 		"get-gap-analysis-summary", "/gap-analysis/{gapVersionId}/summary", "gap:read", tagGap,

@@ -42,6 +42,6 @@ var (
 	)
 	ExportCatalog = Get[ExportCatalogInput, File](
 		"export-scf-version", "/scf/versions/{scfVersionId}/export", scfRead, tagCatalog,
-		"Download a catalog version as structured JSON", WithAccess(SignedIn), WithForm(Download),
+		"Download a catalog version as structured JSON", WithAccess(SignedIn), WithBodyEncoding(Download),
 	)
 )

@@ -93,9 +93,9 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the value or null.
 func (o Opt[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
-// Apply sets *dst to the field's value, or to nil if the value is null. An absent field leaves *dst
+// AssignIfSet sets *dst to the field's value, or to nil if the value is null. An absent field leaves *dst
 // unchanged.
-func (o Opt[T]) Apply(dst **T) bool {
+func (o Opt[T]) AssignIfSet(dst **T) bool {
 	if o.Set {
 		*dst = o.Value
 	}

@@ -26,9 +26,9 @@ type MaturityScore struct {
 	Note          *string    `json:"note"`
 }
 
-// IsOverruled reports whether the level was set by a user or follows from a manually set status. In
+// IsLevelOverruled reports whether the level was set by a user or follows from a manually set status. In
 // the latter case the automatic confidence is 0.
-func (s *MaturityScore) IsOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
+func (s *MaturityScore) IsLevelOverruled() bool { return s.Confidence == 0 || s.IsManual("level") }
 
 // MaturityInput identifies a version.
 type MaturityInput struct {
@@ -129,7 +129,7 @@ var (
 	)
 	ApproveMaturity = Post[DecideMaturityInput, MaturityVersion](
 		"approve-maturity", "/maturity/{maturityVersionId}/approve", ApprovalDecide, tagMaturity,
-		"Approve a maturity assessment", WithDelegates(),
+		"Approve a maturity assessment", WithDelegatesAllowed(),
 	)
 	GetMaturitySummary = Get[MaturityInput, MaturitySummary](
 		"get-maturity-summary", "/maturity/{maturityVersionId}/summary", "maturity:read", tagMaturity,

@@ -100,6 +100,6 @@ var (
 	)
 	ExportAudit = Get[AuditExportInput, File](
 		"export-audit", "/observability/audit/export", "audit:read", tagObservability,
-		"Export audit events as JSON lines", WithForm(Download),
+		"Export audit events as JSON lines", WithBodyEncoding(Download),
 	)
 )

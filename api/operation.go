@@ -144,9 +144,9 @@ func (s *stream) Close() error {
 // Option sets an optional part of an operation's declaration.
 type Option func(*Operation)
 
-// WithDelegates lets delegates of an owner or admin call the operation. Whether the delegation
+// WithDelegatesAllowed lets delegates of an owner or admin call the operation. Whether the delegation
 // covers the gate and time is checked when they decide.
-func WithDelegates() Option { return func(o *Operation) { o.Delegable = true } }
+func WithDelegatesAllowed() Option { return func(o *Operation) { o.Delegable = true } }
 
 // WithStatus sets the HTTP status of success, if it is not the method's usual one.
 func WithStatus(code int) Option { return func(o *Operation) { o.Status = code } }
@@ -159,10 +159,10 @@ func WithAccess(a Access) Option { return func(o *Operation) { o.Access = a } }
 const MaxValidatedBody = 4 << 20
 
 // WithMaxBody sets the maximum size of a JSON body in bytes.
-func WithMaxBody(limit int64) Option { return func(o *Operation) { o.MaxBody = limit } }
+func WithMaxBody(maxBytes int64) Option { return func(o *Operation) { o.MaxBody = maxBytes } }
 
-// WithForm sets the encoding of the bodies; the default is JSON.
-func WithForm(f Form) Option { return func(o *Operation) { o.Form = f } }
+// WithBodyEncoding sets the encoding of the bodies; the default is JSON.
+func WithBodyEncoding(f Form) Option { return func(o *Operation) { o.Form = f } }
 
 var operationTable []*Operation
 

@@ -202,7 +202,7 @@ var (
 	)
 	ApprovePOAM = Post[DecidePOAMInput, POAMVersion](
 		"approve-poam", "/poam/{poamVersionId}/approve", ApprovalDecide, tagPOAM,
-		"Approve a POA&M", WithDelegates(),
+		"Approve a POA&M", WithDelegatesAllowed(),
 	)
 	GetPOAMSummary = Get[POAMInput, POAMSummary](
 		"get-poam-summary", "/poam/{poamVersionId}/summary", "poam:read", tagPOAM,

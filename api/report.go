@@ -132,11 +132,11 @@ var (
 	)
 	DownloadReport = Get[ReportInput, File](
 		"download-report", "/reports/{reportId}/download", "report:read", tagReport,
-		"Download a report", WithForm(Download),
+		"Download a report", WithBodyEncoding(Download),
 	)
 	RenderReport = Get[ReportInput, File](
 		"render-report", "/reports/{reportId}/render", "report:read", tagReport,
-		"View a report as HTML", WithForm(Markup),
+		"View a report as HTML", WithBodyEncoding(Markup),
 	)
 	VerifyReport = Get[VerifyReportInput, ReportVerification](
 		"verify-report", "/reports/{reportId}/verification", "report:read", tagReport,

@@ -239,18 +239,18 @@ var (
 	)
 	ImportWorkbook = Create[ImportWorkbookInput, ImportRun](
 		"import-scf-workbook", "/admin/scf/import-xlsx", SCFImport, tagImport,
-		"Import an SCF workbook", WithAccess(Platform), WithForm(Upload),
+		"Import an SCF workbook", WithAccess(Platform), WithBodyEncoding(Upload),
 	)
 	ImportSTRM = Create[ImportSTRMInput, ImportRun](
 		"import-scf-strm", "/admin/scf/import-strm", SCFImport, tagImport,
-		"Add a relationship mapping document to a catalog version", WithAccess(Platform), WithForm(Upload),
+		"Add a relationship mapping document to a catalog version", WithAccess(Platform), WithBodyEncoding(Upload),
 	)
 	DryRunSTRM = Post[ImportSTRMInput, ImportRun](
 		"dry-run-scf-strm", "/admin/scf/import-strm/dry-run", SCFImport, tagImport,
-		"Preview the changes of a relationship mapping document", WithAccess(Platform), WithForm(Upload),
+		"Preview the changes of a relationship mapping document", WithAccess(Platform), WithBodyEncoding(Upload),
 	)
 	DryRunWorkbook = Post[ImportWorkbookInput, ImportRun](
 		"dry-run-scf-workbook", "/admin/scf/import-xlsx/dry-run", SCFImport, tagImport,
-		"Preview the changes of a workbook import", WithAccess(Platform), WithForm(Upload),
+		"Preview the changes of a workbook import", WithAccess(Platform), WithBodyEncoding(Upload),
 	)
 )

@@ -31,8 +31,8 @@ type SignedInUser struct {
 	DeviceExpiresAt time.Time `json:"-"`
 }
 
-// SessionStarted returns the cookie's value and expiry for a newly created session.
-func (s *SignedInUser) SessionStarted() (token string, ends time.Time) {
+// SessionCookieToSet returns the cookie's value and expiry for a newly created session.
+func (s *SignedInUser) SessionCookieToSet() (token string, ends time.Time) {
 	return s.Token, s.Session.ExpiresAt
 }
 
@@ -41,8 +41,8 @@ type SignedOut struct {
 	OK bool `json:"ok"`
 }
 
-// SessionStarted returns an empty, expired cookie.
-func (*SignedOut) SessionStarted() (string, time.Time) { return "", time.Unix(0, 0).UTC() }
+// SessionCookieToSet returns an empty, expired cookie.
+func (*SignedOut) SessionCookieToSet() (string, time.Time) { return "", time.Unix(0, 0).UTC() }
 
 // AcceptLinkInput redeems a single-use link, which is either an invitation or a link to set a new
 // password.

@@ -83,13 +83,13 @@ const (
 	FromTitle       StatementSource = "title"
 )
 
-// IsOverruled reports whether a user overrode the status determined by the rules.
-func (i *SoAItem) IsOverruled() bool { return i.IsManual("implementation_status") }
+// IsStatusOverruled reports whether a user overrode the status determined by the rules.
+func (i *SoAItem) IsStatusOverruled() bool { return i.IsManual("implementation_status") }
 
 // SingleDocuments returns the names of the document that the verdict rests on alone and of the one that changed
 // it; each is "" if there is none. A status set by a user rests on that user.
 func (i *SoAItem) SingleDocuments() (only, changing string) {
-	if i.IsOverruled() || !i.Applicability.IsApplicable() {
+	if i.IsStatusOverruled() || !i.Applicability.IsApplicable() {
 		return "", ""
 	}
 	return i.OnlyDocument, i.ChangedByDocument
@@ -211,7 +211,7 @@ var (
 	)
 	ApproveSoA = Post[DecideSoAInput, SoAVersion](
 		"approve-soa", "/soa/{soaVersionId}/approve", ApprovalDecide, tagScope,
-		"Approve an SoA version", WithDelegates(),
+		"Approve an SoA version", WithDelegatesAllowed(),
 	)
 	RefreshSoAEvidence = Post[SoAInput, SoAVersion](
 		"refresh-soa-evidence", "/soa/{soaVersionId}/evidence/refresh", "soa:write", tagScope,

@@ -260,7 +260,7 @@ var (
 	)
 	PushSync = Post[PushSyncInput, PushedSync](
 		"push-sync", "/sync/assessments/{assessmentId}/push", "sync:write", tagSync,
-		"Push a clone's changes to the remote", WithForm(Upload),
+		"Push a clone's changes to the remote", WithBodyEncoding(Upload),
 	)
 	GetSyncChanges = Get[ChangesSyncInput, SyncBatch](
 		"get-sync-changes", "/sync/assessments/{assessmentId}/changes", "sync:read", tagSync,
@@ -272,27 +272,27 @@ var (
 	)
 	DownloadSyncFiles = Post[MissingSyncInput, File](
 		"download-sync-files", "/sync/assessments/{assessmentId}/files/download", "sync:read", tagSync,
-		"Fetch files of an assessment", WithForm(Download),
+		"Fetch files of an assessment", WithBodyEncoding(Download),
 	)
 	UploadSyncFiles = Post[UploadSyncInput, ImportedSync](
 		"upload-sync-files", "/sync/assessments/{assessmentId}/files", "sync:write", tagSync,
-		"Upload files before the records that refer to them", WithForm(Upload),
+		"Upload files before the records that refer to them", WithBodyEncoding(Upload),
 	)
 	GetSyncCatalog = Get[SyncInput, File](
 		"get-sync-catalog", "/sync/assessments/{assessmentId}/catalog", "sync:read", tagSync,
-		"Fetch the catalog version of an assessment", WithForm(Download),
+		"Fetch the catalog version of an assessment", WithBodyEncoding(Download),
 	)
 	UploadSyncCatalog = Post[UploadSyncCatalogInput, SyncFiles](
 		"upload-sync-catalog", "/sync/catalogs", SCFImport, tagSync,
-		"Import the content of a catalog version", WithForm(Upload),
+		"Import the content of a catalog version", WithBodyEncoding(Upload),
 	)
 	GetSyncFrameworks = Get[SyncInput, File](
 		"get-sync-frameworks", "/sync/assessments/{assessmentId}/frameworks", "sync:read", tagSync,
-		"Fetch the custom frameworks and controls an assessment uses", WithForm(Download),
+		"Fetch the custom frameworks and controls an assessment uses", WithBodyEncoding(Download),
 	)
 	UploadSyncFrameworks = Post[UploadSyncCatalogInput, SyncFiles](
 		"upload-sync-frameworks", "/sync/frameworks", SCFImport, tagSync,
-		"Import the custom frameworks and controls an assessment uses", WithForm(Upload),
+		"Import the custom frameworks and controls an assessment uses", WithBodyEncoding(Upload),
 	)
 	PrepareSync = Post[PrepareSyncInput, SyncBatch](
 		"prepare-sync", "/sync/assessments/{assessmentId}/prepare", "sync:write", tagSync,
@@ -304,7 +304,7 @@ var (
 	)
 	ApplySync = Post[UploadSyncInput, ImportedSync](
 		"apply-sync", "/sync/assessments/{assessmentId}/apply", "sync:write", tagSync,
-		"Apply the remote's changes to a clone", WithForm(Upload),
+		"Apply the remote's changes to a clone", WithBodyEncoding(Upload),
 	)
 	ListSyncConflicts = Get[SyncConflictsInput, List[SyncConflict]](
 		"list-sync-conflicts", "/sync/conflicts", "sync:read", tagSync,

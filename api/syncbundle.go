@@ -160,10 +160,10 @@ var (
 	)
 	WriteSyncBundle = Post[WriteSyncBundleInput, File](
 		"write-sync-bundle", "/sync/assessments/{assessmentId}/bundle", "sync:write", tagSync,
-		"Write the other side's missing changes to a signed, encrypted file", WithForm(Download),
+		"Write the other side's missing changes to a signed, encrypted file", WithBodyEncoding(Download),
 	)
 	ImportSyncBundle = Post[ImportSyncBundleInput, ImportedSyncBundle](
 		"import-sync-bundle", "/sync/bundles", "sync:write", tagSync,
-		"Import a bundle", WithForm(Upload),
+		"Import a bundle", WithBodyEncoding(Upload),
 	)
 )

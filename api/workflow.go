@@ -35,8 +35,8 @@ func (RunStatus) Values() []RunStatus {
 // IsLive reports whether a run is running or waiting.
 func (s RunStatus) IsLive() bool { return s != RunFailed && s != RunCancelled && s != RunCompleted }
 
-// IsWaiting reports whether a run waits for users.
-func (s RunStatus) IsWaiting() bool { return s == RunApproval || s == RunInput }
+// IsWaitingForUser reports whether a run waits for users.
+func (s RunStatus) IsWaitingForUser() bool { return s == RunApproval || s == RunInput }
 
 // The statuses of a step.
 const (
@@ -150,7 +150,7 @@ var (
 	)
 	WatchWorkflow = Get[WorkflowEventsInput, File](
 		"watch-workflow", "/workflows/{workflowRunId}/events", "workflow:read", tagWorkflow,
-		"Watch a workflow run", WithForm(Events),
+		"Watch a workflow run", WithBodyEncoding(Events),
 	)
 	CancelWorkflow = Post[WorkflowInput, WorkflowRun](
 		"cancel-workflow", "/workflows/{workflowRunId}/cancel", "workflow:write", tagWorkflow,

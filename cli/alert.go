@@ -62,7 +62,7 @@ func windowToSeconds(d time.Duration) (int, error) {
 	return int(d / time.Second), nil
 }
 
-func (a *app) printAlert(r *api.AlertRule) error {
+func (a *app) printAlertRule(r *api.AlertRule) error {
 	return a.out.Print(r, func(p *print.Page) {
 		value := ""
 		if r.Value != nil {
@@ -136,7 +136,7 @@ organization_pending_approvals. Channels: email (owners and admins), email:ADDRE
 			if err != nil {
 				return err
 			}
-			return a.printAlert(r)
+			return a.printAlertRule(r)
 		},
 	}
 	f := cmd.Flags()
@@ -177,7 +177,7 @@ func (a *app) alertUpdate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printAlert(r)
+			return a.printAlertRule(r)
 		},
 	}
 	f := cmd.Flags()

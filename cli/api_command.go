@@ -41,7 +41,7 @@ body fields as key=value (string), key:=value (JSON) and file=@path (an upload).
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.checkOutputPath(out, force); err != nil {
+			if err := a.rejectUnusableOutputPath(out, force); err != nil {
 				return err
 			}
 			req, err := a.buildRawRequest(cmd.Context(), args, data)

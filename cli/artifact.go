@@ -79,8 +79,8 @@ format; only text formats can be compared.`,
 	return cmd
 }
 
-// formatArtifactType returns the name by which commands refer to an artifact.
-func formatArtifactType(x *api.Artifact) string {
+// formatArtifactName returns the name by which commands refer to an artifact.
+func formatArtifactName(x *api.Artifact) string {
 	if x.Variant != nil {
 		return "report " + *x.Variant
 	}
@@ -112,7 +112,7 @@ func (a *app) artifactList() *cobra.Command {
 				fixed("type"), optional(column("title")), number("version"), optional(fixed("changed")), fixed("id"),
 			}, func(x api.Artifact) []string {
 				return []string{
-					formatArtifactType(&x),
+					formatArtifactName(&x),
 					x.Title,
 					fmt.Sprint(x.CurrentVersion),
 					formatTime(x.UpdatedAt),

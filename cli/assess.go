@@ -177,7 +177,7 @@ func renderLifecycle(p *print.Page, current api.State) {
 
 // renderNextSteps prints what blocks the next transition and the commands to continue with.
 func (a *app) renderNextSteps(p *print.Page, st *api.AssessmentStatus) {
-	a.renderOutdated(p, st)
+	a.renderOutdatedDeliverables(p, st)
 	p.Blank()
 	if len(st.NextStates) == 0 {
 		p.Text("The assessment is closed and can't be changed. Start another with `%s`.", a.suggestedCommandLine("assess run DIR --name NAME"))
@@ -383,7 +383,7 @@ func (a *app) assessTransition() *cobra.Command {
 			return out, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.transitionCurrentAssessment(cmd, args[0], reason)
+			return a.transitionAndPrint(cmd, args[0], reason)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
@@ -397,7 +397,7 @@ func (a *app) assessClose() *cobra.Command {
 		Long:    "Closes the assessment after its reports are written. A closed assessment can't be changed.",
 		Example: "  service assess close --reason 'Handed to the board'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.transitionCurrentAssessment(cmd, string(api.StateClosed), reason)
+			return a.transitionAndPrint(cmd, string(api.StateClosed), reason)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "reason to record")
@@ -431,7 +431,7 @@ func (a *app) assessExportArchive() *cobra.Command {
 	return cmd
 }
 
-func (a *app) transitionCurrentAssessment(cmd *cobra.Command, state, reason string) error {
+func (a *app) transitionAndPrint(cmd *cobra.Command, state, reason string) error {
 	if err := checkOneOfOrEmpty("state", state, api.States()); err != nil {
 		return err
 	}

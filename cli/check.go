@@ -145,8 +145,8 @@ func pathExists(path string) bool {
 	return err == nil
 }
 
-// isMissingPath reports whether err means that a path, or a folder in it, does not exist.
-func isMissingPath(err error) bool {
+// isMissingPathError reports whether err means that a path, or a folder in it, does not exist.
+func isMissingPathError(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "not a directory")
 }
 
@@ -185,7 +185,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	if err := p.ValidateAndSetDefault(); err != nil {
 		return err
 	}
-	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && hasNoCriteriaButThreshold(asked) {
+	if p.IsDefault && (o.writeBaseline || o.writeThreshold) || o.writeThreshold && lacksCriteriaOtherThanThreshold(asked) {
 		p.FailOn, p.IsDefault = "", false // the command was run only to write the file
 	}
 	in := check.Input{Policy: p, Today: a.today(), Tool: "service " + a.Version}
@@ -224,7 +224,7 @@ func (a *app) runCheck(cmd *cobra.Command, args []string, o checkOptions) error 
 	return verdictError(r, o.exitZero)
 }
 
-func hasNoCriteriaButThreshold(p check.Policy) bool {
+func lacksCriteriaOtherThanThreshold(p check.Policy) bool {
 	return p.FailOn == "" && p.FailOnNew == "" && p.MinCoverage == nil && p.MinMaturity == nil && p.MaxStaleDays == nil &&
 		len(p.RequireApproved) == 0
 }
@@ -419,7 +419,7 @@ func (a *app) gatherFolderOrAssessmentFacts(ctx context.Context, ref string, p *
 			usageError("%s is a file; only a folder of evidence or an assessment can be checked", ref),
 			"pass the folder that contains it",
 		)
-	case !isMissingPath(err):
+	case !isMissingPathError(err):
 		return nil, runtimeError("%s can't be read: %w", ref, errorWithoutPath(err))
 	case strings.ContainsAny(ref, `/\`) || strings.HasPrefix(ref, ".") || ref == p.Evidence:
 		return nil, runtimeError("%s can't be read: there is no such folder", ref)

@@ -86,7 +86,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		if err == nil {
 			_, err = root.Stat(rel)
 		}
-		if err != nil && !isMissingPath(err) {
+		if err != nil && !isMissingPathError(err) {
 			return nil, withHint(
 				usageError("%s names %s, which can't be used: %w", path, one, errorWithoutPath(err)),
 				"name a path in the policy's folder that no link leads out of, or take it out and pass it on the command line",

@@ -76,7 +76,7 @@ func TestScriptsOfCompletionAreRead(t *testing.T) {
 			if check == nil {
 				return // there is no check to run without starting the shell
 			}
-			program := programtest.Find(t, shell)
+			program := programtest.FindOrSkip(t, shell)
 			file := filepath.Join(t.TempDir(), "script")
 			if err := os.WriteFile(file, []byte(got.out), 0o600); err != nil {
 				t.Fatal(err)

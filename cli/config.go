@@ -213,7 +213,7 @@ func (a *app) readConfigFile(v *viper.Viper, flagPath string) error {
 
 // configFilePath returns the path of the configuration file, or "" if there is no configuration
 // folder, and whether the flag or SERVICE_CONFIG named it.
-func (a *app) configFilePath(flagPath string) (path string, named bool) {
+func (a *app) configFilePath(flagPath string) (path string, explicitlyNamed bool) {
 	if path = cmp.Or(flagPath, a.Env("SERVICE_CONFIG")); path != "" {
 		return path, true
 	}

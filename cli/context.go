@@ -43,7 +43,7 @@ To use a context for a single command, pass --context NAME or set SERVICE_CONTEX
 				if org {
 					return withHint(usageError("`service use local` does not accept --org"), "run `service use local`, then `service org use NAME`")
 				}
-				return a.saveLocalAsCurrent()
+				return a.selectLocalAndPrint()
 			}
 			if len(args) == 0 && a.context == nil && a.targetErr == nil {
 				return a.useOrganization(cmd.Context(), a.flags.Organization)
@@ -85,7 +85,7 @@ func formatOrganizationSuffix(organization string) string {
 	return ", in " + organization
 }
 
-func (a *app) saveLocalAsCurrent() error {
+func (a *app) selectLocalAndPrint() error {
 	if err := a.changeContexts(func(b *contexts.Config) error { b.Current = contexts.Local; return nil }); err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ const (
 // classify returns a file's status and the matching document, if any. A file without a document
 // at its path counts as a new version of a document with the same name, if both names are unique
 // and the document did not come from a folder.
-func (m *fileMatcher) classify(f sourceFile, sum string) (fileStatus, *api.Document) {
-	if i, ok := m.bySHA[sum]; ok {
+func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api.Document) {
+	if i, ok := m.bySHA[sha256Sum]; ok {
 		d := &m.docs[i]
 		if d.Path == f.Path || d.Path != "" && m.filePaths[d.Path] {
 			return fileUnchanged, d
@@ -308,7 +308,7 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 					return err
 				}
 			}
-			before, err := a.newestEventTime(ctx, one.ID)
+			before, err := a.timeAfterNewestEvent(ctx, one.ID)
 			if err != nil {
 				return err
 			}
@@ -342,9 +342,9 @@ Missing files are listed; their documents are kept unless --remove is given.`,
 	return cmd
 }
 
-// newestEventTime returns a time just after the newest event, by the server's clock, or the zero
+// timeAfterNewestEvent returns a time just after the newest event, by the server's clock, or the zero
 // time if there are no events.
-func (a *app) newestEventTime(ctx context.Context, assessment string) (time.Time, error) {
+func (a *app) timeAfterNewestEvent(ctx context.Context, assessment string) (time.Time, error) {
 	l, err := call(
 		ctx,
 		a,

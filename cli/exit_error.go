@@ -104,7 +104,7 @@ func (a *app) reportError(ctx context.Context, err error) int {
 	a.printNotice("service: %s", err.Error())
 	var e *api.Error
 	if errors.As(err, &e) {
-		for _, line := range detailLines(e) {
+		for _, line := range detailsNotInMessage(e) {
 			a.printNotice("  - %s", line)
 		}
 		if e.IsCauseHidden() && e.TraceID != "" {
@@ -117,8 +117,8 @@ func (a *app) reportError(ctx context.Context, err error) int {
 	return exitCode(err)
 }
 
-// detailLines returns the details of an error that its message does not already contain.
-func detailLines(e *api.Error) (out []string) {
+// detailsNotInMessage returns the details of an error that its message does not already contain.
+func detailsNotInMessage(e *api.Error) (out []string) {
 	for _, d := range e.Details {
 		line := d.Message
 		switch {

@@ -69,7 +69,7 @@ func renderSoAExplanation(p *print.Page, i *api.SoAItem, method string) {
 		i.CoverageRatio*100,
 		humanize(i.EvidenceCoverage),
 	)
-	if i.IsOverruled() {
+	if i.IsStatusOverruled() {
 		p.Text("4. The status was set manually to %s, overriding the rules (%s). %s", humanize(i.ImplementationStatus), method, i.Reason)
 		p.Text(
 			"5. The confidence of the automatic verdict was %.2f (overridden)%s.",

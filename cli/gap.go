@@ -74,16 +74,16 @@ func (a *app) findFinding(ctx context.Context, ref string) (*api.Finding, error)
 		func(f *api.Finding) string { return f.Condition },
 	)
 	if err != nil && !slices.ContainsFunc(l.Data, func(f api.Finding) bool { return isSameCode(f.ControlCode, ref) }) {
-		if why := a.noFindingError(ctx, ref); why != nil {
+		if why := a.explainMissingFinding(ctx, ref); why != nil {
 			return nil, why
 		}
 	}
 	return f, err
 }
 
-// noFindingError returns an error that explains why a control has no finding, or nil if it is not in
+// explainMissingFinding returns an error that explains why a control has no finding, or nil if it is not in
 // the Statement of Applicability.
-func (a *app) noFindingError(ctx context.Context, control string) error {
+func (a *app) explainMissingFinding(ctx context.Context, control string) error {
 	i, err := a.findSoAItem(ctx, control)
 	if err != nil {
 		return nil
@@ -196,7 +196,7 @@ func renderFinding(p *print.Page, f *api.Finding) {
 		field("owner", orEmpty(f.Owner)),
 		field("due", string(orEmpty(f.DueDate))),
 		field("note", orEmpty(f.Note)),
-		field("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled())),
+		field("confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled())),
 		field("source", f.Source),
 	)
 	renderMissing(p, f.MissingElements)

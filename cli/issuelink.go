@@ -46,7 +46,7 @@ func (a *app) integrationSyncIssues() *cobra.Command {
 	}
 }
 
-func formatIssueSide(s *api.IssueSide) string {
+func formatIssueState(s *api.IssueSide) string {
 	if s == nil {
 		return ""
 	}
@@ -67,8 +67,8 @@ func (a *app) printIssueLinks(list *api.List[api.IssueLink]) error {
 	}
 	return printList(a, list, columns, func(l api.IssueLink) []string {
 		return []string{
-			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueSide(&l.Item),
-			formatIssueSide(l.Issue), orEmpty(l.Message), l.IssueURL, l.ID,
+			l.POAMCode, l.ControlCode, l.IssueKey, humanize(l.Status), formatIssueState(&l.Item),
+			formatIssueState(l.Issue), orEmpty(l.Message), l.IssueURL, l.ID,
 		}
 	}, "No plan items have issues.")
 }

@@ -109,7 +109,7 @@ func (a *app) runLogin(cmd *cobra.Command, args []string, o loginOptions) error 
 	if err != nil {
 		return withLoginHint(err, link != "")
 	}
-	if err := a.saveLoginContext(ctx, &c, token); err != nil {
+	if err := a.saveAsCurrentContext(ctx, &c, token); err != nil {
 		return err
 	}
 	out := loginResult{
@@ -180,10 +180,10 @@ func (a *app) readLoginKey(cmd *cobra.Command, o loginOptions) (string, error) {
 
 // buildLoginContext returns the context to save, starting from the current one if no address is
 // given, and the token of a one-time link if there is one.
-func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Context, link string, err error) {
-	address, link := "", strings.TrimSpace(o.link)
-	if before, after, ok := strings.Cut(link, "#"); ok {
-		address, link = strings.TrimSuffix(strings.TrimSuffix(before, "/"), "/link"), after
+func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Context, linkToken string, err error) {
+	address, linkToken := "", strings.TrimSpace(o.link)
+	if before, after, ok := strings.Cut(linkToken, "#"); ok {
+		address, linkToken = strings.TrimSuffix(strings.TrimSuffix(before, "/"), "/link"), after
 	}
 	switch {
 	case len(args) == 1:
@@ -223,7 +223,7 @@ func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Conte
 		}
 	}
 	c.InsecureHTTP = a.flags.InsecureHTTP
-	return c, link, a.mergeExistingContext(&c)
+	return c, linkToken, a.mergeExistingContext(&c)
 }
 
 // mergeExistingContext takes over the details of an existing context with the same name. It returns
@@ -393,9 +393,9 @@ func (a *app) resolveUserAndOrganization(ctx context.Context, c *contexts.Contex
 	return &one.Role, nil
 }
 
-// saveLoginContext saves a context with its secret, makes it current, and ends the session it held
+// saveAsCurrentContext saves a context with its secret, makes it current, and ends the session it held
 // before.
-func (a *app) saveLoginContext(ctx context.Context, c *contexts.Context, secret string) error {
+func (a *app) saveAsCurrentContext(ctx context.Context, c *contexts.Context, secret string) error {
 	b, err := a.readContexts()
 	if err != nil {
 		return err

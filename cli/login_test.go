@@ -41,11 +41,11 @@ func newSite(t *testing.T) *site { return newSiteWith(t, nil) }
 func newSiteWith(t *testing.T, limits map[api.RateCategory]int) *site {
 	t.Helper()
 	e := enginetest.New(t)
-	if _, err := e.Identity.EnsureFirstAdmin(t.Context(), "Acme", adaEmail, adaPassword); err != nil {
+	if _, err := e.Identity.EnsureAdminWithEmail(t.Context(), "Acme", adaEmail, adaPassword); err != nil {
 		t.Fatal(err)
 	}
 	s, err := daemon.New(
-		daemon.Options{Engine: e, Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID, RateLimits: limits},
+		daemon.Options{Engine: e, Logger: enginetest.WarningLogger(), Clock: time.Now, NewID: enginetest.NewID, RateLimits: limits},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -471,7 +471,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 
 // The whole job works on a server as it does offline.
 func TestTheJobOnAServer(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipUnlessEnabled(t)
 	s, d := newSiteWith(t, map[api.RateCategory]int{api.RateDocuments: 0}), newDesk(t)
 	d.signIn(s)
 	out := t.TempDir()

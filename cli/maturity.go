@@ -129,7 +129,7 @@ func renderScore(p *print.Page, s *api.MaturityScore) {
 		field("this level requires", s.Criteria),
 		field("next level requires", s.NextCriteria),
 		field("note", orEmpty(s.Note)),
-		field("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled())),
+		field("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled())),
 	)
 	renderEvidence(p, s.Evidence)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// renderOutdated prints which deliverables were made from outdated inputs and the commands that
+// renderOutdatedDeliverables prints which deliverables were made from outdated inputs and the commands that
 // update them.
-func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
+func (a *app) renderOutdatedDeliverables(p *print.Page, st *api.AssessmentStatus) {
 	if len(st.Outdated) == 0 {
 		return
 	}
@@ -24,7 +24,7 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 		}
 		words := gateCommandName(o.Gate) + " regenerate"
 		if o.Reason == "documents" {
-			words = refreshCommand(st.State)
+			words = evidenceRefreshCommand(st.State)
 		}
 		if o.Gate == api.GateSoA && slices.ContainsFunc(st.Outdated, func(o api.Outdated) bool { return o.Reason == "scope" }) {
 			words = "soa regenerate" // also reads the documents
@@ -47,8 +47,8 @@ func (a *app) renderOutdated(p *print.Page, st *api.AssessmentStatus) {
 	}
 }
 
-// refreshCommand returns the command that re-reads the evidence from the current documents.
-func refreshCommand(state api.State) string {
+// evidenceRefreshCommand returns the command that re-reads the evidence from the current documents.
+func evidenceRefreshCommand(state api.State) string {
 	if state.HasReached(api.StateSoAApproved) {
 		return "workflow start gap_refresh"
 	}
@@ -98,6 +98,6 @@ func (a *app) approvalWarningsRenderer(ctx context.Context, assessment, versionI
 			p.Text("To list the lines:")
 			p.Command(a.suggestedCommandLine("soa validate"))
 		}
-		a.renderOutdated(p, st)
+		a.renderOutdatedDeliverables(p, st)
 	}
 }

@@ -237,7 +237,7 @@ func (a *app) poamListItems() *cobra.Command {
 			}
 			none := "No matching items."
 			if len(all.Data) == 0 && in.ControlCode != "" {
-				none = a.explainUnplanned(cmd.Context(), in, none)
+				none = a.explainUnplannedControl(cmd.Context(), in, none)
 			}
 			defer a.noteMoreResults(len(all.Data), all.Pagination)
 			return a.out.Print(all, func(p *print.Page) {
@@ -271,9 +271,9 @@ func (a *app) poamListItems() *cobra.Command {
 	return cmd
 }
 
-// explainUnplanned explains why no item covers a control and what to do about it. It returns
+// explainUnplannedControl explains why no item covers a control and what to do about it. It returns
 // fallback if there is nothing to add.
-func (a *app) explainUnplanned(ctx context.Context, in api.POAMItemsInput, fallback string) string {
+func (a *app) explainUnplannedControl(ctx context.Context, in api.POAMItemsInput, fallback string) string {
 	items, err := fetchList(ctx, a, api.ListPOAMItems, &api.POAMItemsInput{POAMInput: in.POAMInput, ControlCode: in.ControlCode}, listFlags{limit: 1})
 	if err != nil || len(items.Data) > 0 { // excluded by another filter
 		return fallback

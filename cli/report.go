@@ -76,7 +76,7 @@ func (a *app) reportCreate() *cobra.Command {
 			if body.Format == "" {
 				return withHint(usageError("no report format given"), "set --format to one of %s", strings.Join(reportFormats, ", "))
 			}
-			if err := a.checkOutputPath(out, force); err != nil {
+			if err := a.rejectUnusableOutputPath(out, force); err != nil {
 				return err
 			}
 			if layout != "" {
@@ -209,9 +209,9 @@ func (a *app) downloadReport(ctx context.Context, r *api.Report, path string, fo
 	return a.saveDownload(f, path, force)
 }
 
-// checkOutputPath returns an error if path is not a regular file, if it exists and was not written
+// rejectUnusableOutputPath returns an error if path is not a regular file, if it exists and was not written
 // by this program (unless force is set), or if its folder is not writable.
-func (a *app) checkOutputPath(path string, force bool) error {
+func (a *app) rejectUnusableOutputPath(path string, force bool) error {
 	if path == "" || path == "-" {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (a *app) saveDownload(f *api.File, path string, force bool) error {
 		_, err := io.Copy(a.Stdout, f.Content)
 		return err
 	}
-	if err := a.checkOutputPath(path, force); err != nil {
+	if err := a.rejectUnusableOutputPath(path, force); err != nil {
 		return err
 	}
 	err := writeFileAtomically(path, 0o644, func(w io.Writer) error { _, err := io.Copy(w, f.Content); return err })

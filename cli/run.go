@@ -97,7 +97,7 @@ func (a *app) runAssessment(ctx context.Context, paths []string, o runOptions) e
 		return err
 	}
 	for _, r := range o.reports {
-		if err := a.checkOutputPath(r, o.force); err != nil {
+		if err := a.rejectUnusableOutputPath(r, o.force); err != nil {
 			return err
 		}
 	}
@@ -320,7 +320,7 @@ func (a *app) advanceAssessment(ctx context.Context, id string, o runOptions) er
 		case errors.Is(err, client.ErrConnectionLost) && stalls < maxStalls: // the next status shows whether it succeeded
 		case api.IsCode(err, api.CodeInvalidState), api.IsCode(err, api.CodeApproval):
 			if stalls >= maxStalls || !a.hasStatusChanged(ctx, id, st) {
-				return a.withBlockedHint(err, move, st)
+				return a.withFailedMoveHint(err, move, st)
 			}
 		case err != nil:
 			return validationToRuntimeError(err)
@@ -334,8 +334,8 @@ func (a *app) hasStatusChanged(ctx context.Context, id string, previous *api.Ass
 	return err == nil && (now.State != previous.State || len(now.BlockedBy) != len(previous.BlockedBy))
 }
 
-// withBlockedHint adds a hint on what to do to an error that retrying can't resolve.
-func (a *app) withBlockedHint(err error, move api.Move, st *api.AssessmentStatus) error {
+// withFailedMoveHint adds a hint on what to do to an error that retrying can't resolve.
+func (a *app) withFailedMoveHint(err error, move api.Move, st *api.AssessmentStatus) error {
 	for _, m := range api.Moves {
 		if m.From == move.To && m.Gate != "" { // the move is a submission
 			noun := gateCommandName(m.Gate)

@@ -86,7 +86,7 @@ func (o *runResult) renderer(a *app) func(*print.Page) {
 			a.renderLateDocuments(p, o.Assessment.State, o.lateDocuments) // not read yet
 		}
 		if o.renderFooter == nil {
-			a.renderOutdated(p, o.Status)
+			a.renderOutdatedDeliverables(p, o.Status)
 		}
 		if o.Summary.IsStarter {
 			p.Blank()
@@ -210,7 +210,7 @@ func (a *app) renderLateDocuments(p *print.Page, state api.State, late int) {
 		"%s added after the Statement of Applicability was drafted. To search them for evidence (requires approval again):",
 		pluralize(late, "document", "documents"),
 	)
-	p.Command(a.suggestedCommandLine(refreshCommand(state)))
+	p.Command(a.suggestedCommandLine(evidenceRefreshCommand(state)))
 }
 
 // Limits on what a summary shows of a gap: the number of missing elements, their width, and the

@@ -190,7 +190,7 @@ func renderSoAItem(p *print.Page, i *api.SoAItem) {
 		field("check", i.RelianceNote()),
 		field("owner", orEmpty(i.Owner)),
 		field("note", orEmpty(i.Note)),
-		field("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled())),
+		field("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled())),
 		field("needs review", yesNo(i.NeedsReview)))
 	if len(i.Statements) > 0 {
 		p.Title("Requirements of the control")

@@ -222,7 +222,7 @@ A clone's changes count as sent once the reply is imported; until then they are 
 			"  service sync bundle begin.bundle --to adas-laptop --include-catalog\n  service sync bundle new.bundle --to acme --publish",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if err := a.checkOutputPath(args[0], force); err != nil {
+			if err := a.rejectUnusableOutputPath(args[0], force); err != nil {
 				return err
 			}
 			one, err := a.currentAssessment(ctx)

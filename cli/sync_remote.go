@@ -92,9 +92,9 @@ func (a *app) printSyncResult(got *syncResult) error {
 	})
 }
 
-// useDataFolder switches the command to the local data folder, where clones are kept, regardless of
+// switchToLocalDataFolder switches the command to the local data folder, where clones are kept, regardless of
 // the current context.
-func (a *app) useDataFolder() {
+func (a *app) switchToLocalDataFolder() {
 	t := &a.flags.Target
 	t.Server, t.Token, t.Session = "", "", ""
 	if a.context != nil {
@@ -134,7 +134,7 @@ func (a *app) connectRemote(ctx context.Context, server, organization, token str
 // openCloneAndRemote returns the sync status of the local clone and a connection to its remote.
 func (a *app) openCloneAndRemote(ctx context.Context) (*api.SyncStatus, *client.Client, func() error, error) {
 	token := a.flags.Token
-	a.useDataFolder()
+	a.switchToLocalDataFolder()
 	st, err := a.currentSyncStatus(ctx)
 	if err != nil {
 		return nil, nil, nil, err
@@ -364,7 +364,7 @@ any other; ` + "`service sync`" + ` syncs both. If interrupted, run the same com
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			token := a.flags.Token
-			a.useDataFolder()
+			a.switchToLocalDataFolder()
 			remote, disconnect, err := a.connectRemote(ctx, args[0], "", token)
 			if err != nil {
 				return err
@@ -448,7 +448,7 @@ you, as far as the rules there let you.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			token := a.flags.Token
-			a.useDataFolder()
+			a.switchToLocalDataFolder()
 			remote, disconnect, err := a.connectRemote(ctx, args[0], "", token)
 			if err != nil {
 				return err

@@ -163,7 +163,7 @@ func (a *app) checkUpgrade(ctx context.Context, address string) (*upgradeInfo, e
 		Page:        r.Page,
 		Steps:       upgradeSteps(a.Releases.Executable, runtime.GOOS),
 	}
-	if here, there := normalizeReleaseVersion(a.Version), normalizeReleaseVersion(r.Tag); here != "" && there != "" {
+	if here, there := releaseSemverOrEmpty(a.Version), releaseSemverOrEmpty(r.Tag); here != "" && there != "" {
 		newer := semver.Compare(here, there) < 0
 		u.Newer = &newer
 	}
@@ -229,7 +229,7 @@ func parseNewestRelease(raw []byte) (*release, error) {
 	var best *release
 	highest := "" // older than any version
 	for i, r := range all {
-		v := normalizeReleaseVersion(r.Tag)
+		v := releaseSemverOrEmpty(r.Tag)
 		if v == "" || r.Draft || r.Prerelease || semver.Prerelease(v) != "" {
 			continue
 		}

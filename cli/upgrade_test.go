@@ -31,7 +31,7 @@ func TestVersionsCompare(t *testing.T) {
 	}
 	for i, a := range inOrder {
 		for j, b := range inOrder {
-			v, w := normalizeReleaseVersion(a), normalizeReleaseVersion(b)
+			v, w := releaseSemverOrEmpty(a), releaseSemverOrEmpty(b)
 			if v == "" || w == "" {
 				t.Fatalf("%s or %s is rejected", a, b)
 			}
@@ -45,7 +45,7 @@ func TestVersionsCompare(t *testing.T) {
 		"v1.2.3-4-gabcdef0-dirty", "v1.2.3-dirty", "v0.0.0-20260102030405-abcdef012345",
 		"v1.2.4-0.20260102030405-abcdef012345", "f6c3751", "1.2.3-a..b", "1-a.b.c", "1.2+a.b",
 	} {
-		if normalizeReleaseVersion(no) != "" {
+		if releaseSemverOrEmpty(no) != "" {
 			t.Errorf("%q is accepted as the version of a release", no)
 		}
 	}

@@ -187,17 +187,17 @@ func (a *app) waitUntilDocumentsRead(ctx context.Context, assessment string) ([]
 
 // updateReadingProgress shows how many of an assessment's documents have been read. It returns all of
 // them and the number still open.
-func (a *app) updateReadingProgress(ctx context.Context, assessment string) (docs []api.Document, open int, err error) {
+func (a *app) updateReadingProgress(ctx context.Context, assessment string) (docs []api.Document, unreadCount int, err error) {
 	if docs, err = a.listDocuments(ctx, assessment); err != nil {
 		return nil, 0, err
 	}
 	for _, d := range docs {
 		if d.Status == api.DocumentUploaded || d.Status == api.DocumentProcessing {
-			open++
+			unreadCount++
 		}
 	}
-	a.progress.Update("reading the documents: %d of %d%s", len(docs)-open, len(docs), a.describeTrainingProgress(ctx, open))
-	return docs, open, nil
+	a.progress.Update("reading the documents: %d of %d%s", len(docs)-unreadCount, len(docs), a.describeTrainingProgress(ctx, unreadCount))
+	return docs, unreadCount, nil
 }
 
 // describeTrainingProgress describes the progress of the embedder training that open documents wait for, or

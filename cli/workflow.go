@@ -281,7 +281,9 @@ func (a *app) watchWorkflowRun(ctx context.Context, id string) error {
 }
 
 // isRunIdle reports whether a run does nothing until a user acts.
-func isRunIdle(run *api.WorkflowRun) bool { return !run.Status.IsLive() || run.Status.IsWaiting() }
+func isRunIdle(run *api.WorkflowRun) bool {
+	return !run.Status.IsLive() || run.Status.IsWaitingForUser()
+}
 
 // streamRunEvents reads a stream of a run's events until see returns true. It returns the run's
 // last state, or nil if no event arrived.

@@ -112,7 +112,7 @@ func (c *Client) Call(ctx context.Context, op *api.Operation, in, out any) error
 		}
 		req.Header.Set(api.TenantHeader, org)
 	}
-	resp, err := c.sendWithRetries(req)
+	resp, err := c.sendRetryingWhenRateLimited(req)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (c *Client) SendRaw(ctx context.Context, method, path string, body io.Reade
 			return nil, err
 		}
 	}
-	return c.sendWithRetries(req)
+	return c.sendRetryingWhenRateLimited(req)
 }
 
 // AllPages follows a list's pages to the end, calling page for each cursor.
@@ -191,8 +191,8 @@ var (
 	ErrConnectionLost = errors.New("the connection was lost before the response")
 )
 
-// sendWithRetries sends a request, and retries it if the server asks to slow down.
-func (c *Client) sendWithRetries(req *http.Request) (*http.Response, error) {
+// sendRetryingWhenRateLimited sends a request, and retries it if the server asks to slow down.
+func (c *Client) sendRetryingWhenRateLimited(req *http.Request) (*http.Response, error) {
 	for patience := c.maxWait; ; {
 		resp, err := c.sendOnce(req)
 		if err != nil || resp.StatusCode != http.StatusTooManyRequests {

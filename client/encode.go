@@ -30,7 +30,7 @@ type requestParts struct {
 func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (*http.Request, error) {
 	p := requestParts{path: map[string]string{}, query: url.Values{}, header: http.Header{}, form: map[string]string{}}
 	if v := reflect.ValueOf(in); in != nil && v.Kind() == reflect.Pointer && !v.IsNil() {
-		p.collect(v.Elem())
+		p.collectInputFields(v.Elem())
 	}
 	path := op.Path
 	for name, value := range p.path {
@@ -62,13 +62,13 @@ func (c *Client) encodeRequest(ctx context.Context, op *api.Operation, in any) (
 	return req, nil
 }
 
-func (p *requestParts) collect(v reflect.Value) {
+func (p *requestParts) collectInputFields(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f, fv := t.Field(i), v.Field(i)
 		switch {
 		case f.Anonymous:
-			p.collect(fv)
+			p.collectInputFields(fv)
 		case f.Tag.Get("path") != "":
 			p.path[f.Tag.Get("path")] = formatValue(fv)
 		case f.Tag.Get("query") != "":

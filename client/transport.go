@@ -14,8 +14,8 @@ import (
 // handler writes them, headers first.
 func InMemoryTransport(h http.Handler) http.RoundTripper { return memoryTransport{h} }
 
-// ConnTransport returns a transport for one request over an existing connection.
-func ConnTransport(conn net.Conn) http.RoundTripper {
+// OneRequestTransport returns a transport for one request over an existing connection.
+func OneRequestTransport(conn net.Conn) http.RoundTripper {
 	var once sync.Once
 	return &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {

@@ -85,7 +85,7 @@ func (s *Server) bindFile(op *api.Operation, handle operationFunc) {
 		}
 		file := out.(*api.File)
 		defer file.Content.Close()
-		if err := s.auditExport(r.Context(), op, file); err != nil {
+		if err := s.recordDownloadInAudit(r.Context(), op, file); err != nil {
 			s.sendOperationError(w, r, op, err)
 			return
 		}
@@ -112,9 +112,9 @@ func (s *Server) mountWithInput(op *api.Operation, respond func(http.ResponseWri
 	})
 }
 
-// auditExport records the download of an organization's file in the audit chain. Without the
+// recordDownloadInAudit records the download of an organization's file in the audit chain. Without the
 // record, the download is refused.
-func (s *Server) auditExport(ctx context.Context, op *api.Operation, f *api.File) error {
+func (s *Server) recordDownloadInAudit(ctx context.Context, op *api.Operation, f *api.File) error {
 	if op.Form != api.Download || op.Access != api.Tenant {
 		return nil
 	}

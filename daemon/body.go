@@ -61,12 +61,12 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if err != nil || (kind != "application/json" && !strings.HasSuffix(kind, "+json")) {
 		return nil, api.UnsupportedMediaType("send JSON, with Content-Type: application/json")
 	}
-	return body, validateJSON(body)
+	return body, rejectAmbiguousJSON(body)
 }
 
-// validateJSON rejects JSON that parsers interpret differently: duplicate names in an object,
+// rejectAmbiguousJSON rejects JSON that parsers interpret differently: duplicate names in an object,
 // invalid UTF-8, NUL characters, a second value after the first, deep nesting.
-func validateJSON(body []byte) error {
+func rejectAmbiguousJSON(body []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
 		tok, err := d.ReadToken()

@@ -41,10 +41,10 @@ func requestCredential(r *http.Request) identity.Credential {
 	return c
 }
 
-// resolveTenant returns the caller in the organization that the operation acts in: the one in the
+// resolveCaller returns the caller in the organization that the operation acts in: the one in the
 // header, or, if the operation needs none, the one in the path, in the header if present, or the
 // active one.
-func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
+func (s *Server) resolveCaller(r *http.Request, p identity.Principal, op *api.Operation) (api.Caller, error) {
 	ctx, pathOrg := r.Context(), pathOrganizationID(r)
 	if op.Access != api.Tenant {
 		if pathOrg == "" {
@@ -74,13 +74,13 @@ func (s *Server) resolveTenant(r *http.Request, p identity.Principal, op *api.Op
 
 // sessionChanger is a response that starts or ends a browser session.
 type sessionChanger interface {
-	SessionStarted() (token string, ends time.Time)
+	SessionCookieToSet() (token string, ends time.Time)
 }
 
 // sendSessionCookie sends the cookie of a response that starts or ends a session.
 func (s *Server) sendSessionCookie(ctx context.Context, out any) {
 	if v, ok := out.(sessionChanger); ok {
-		if token, ends := v.SessionStarted(); token != "" || ends.Before(s.clock()) {
+		if token, ends := v.SessionCookieToSet(); token != "" || ends.Before(s.clock()) {
 			x := requestContextFrom(ctx)
 			s.setSessionCookie(x.w, x.r, token, ends)
 		}

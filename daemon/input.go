@@ -247,17 +247,17 @@ func (in *inputReader) decode(r *http.Request, body []byte, v reflect.Value) err
 		if err := in.decodeBody(body, v, at, &problems); err != nil {
 			return err
 		}
-	} else if err := rejectBody(body, at, &problems); err != nil {
+	} else if err := rejectNonEmptyBody(body, at, &problems); err != nil {
 		return err
 	}
 	if len(problems.Errors) > 0 {
-		return in.explainProblems(problems.Errors)
+		return in.validationErrorWithHints(problems.Errors)
 	}
 	return nil
 }
 
-// explainProblems adds the allowed values or fields to the problems.
-func (in *inputReader) explainProblems(errs []error) *api.Error {
+// validationErrorWithHints adds the allowed values or fields to the problems.
+func (in *inputReader) validationErrorWithHints(errs []error) *api.Error {
 	e := validationError(errs)
 	for n := range e.Details {
 		d := &e.Details[n]
@@ -277,8 +277,8 @@ func (in *inputReader) explainProblems(errs []error) *api.Error {
 	return e
 }
 
-// rejectBody rejects a body sent to an operation that reads none; an empty object is allowed.
-func rejectBody(body []byte, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
+// rejectNonEmptyBody rejects a body sent to an operation that reads none; an empty object is allowed.
+func rejectNonEmptyBody(body []byte, at func(...string) *huma.PathBuffer, problems *huma.ValidateResult) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}

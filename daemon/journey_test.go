@@ -19,7 +19,7 @@ import (
 func newServer(t *testing.T) *daemon.Server {
 	t.Helper()
 	s, err := daemon.New(daemon.Options{
-		Engine: enginetest.New(t), Logger: enginetest.Logger(), Clock: time.Now, NewID: enginetest.NewID, Hosts: testHosts,
+		Engine: enginetest.New(t), Logger: enginetest.WarningLogger(), Clock: time.Now, NewID: enginetest.NewID, Hosts: testHosts,
 	})
 	if err != nil {
 		t.Fatal(err)

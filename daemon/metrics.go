@@ -189,7 +189,7 @@ var metricsOperation = func() *api.Operation {
 // metrics.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	requestContextFrom(r.Context()).op = metricsOperation
-	if !isLocalRequest(r.Context()) && !isLoopbackRequest(r) {
+	if !isLocalRequest(r.Context()) && !isDirectLoopbackRequest(r) {
 		if err := s.authenticateAndAuthorize(w, r, metricsOperation); err != nil {
 			s.writeError(w, r, s.logAndConvertError(r.Context(), metricsOperation, err))
 			return
@@ -199,8 +199,8 @@ func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s.MetricsHandler().ServeHTTP(w, r)
 }
 
-// isLoopbackRequest reports whether the peer is on this machine and not a proxy for someone else.
-func isLoopbackRequest(r *http.Request) bool {
+// isDirectLoopbackRequest reports whether the peer is on this machine and not a proxy for someone else.
+func isDirectLoopbackRequest(r *http.Request) bool {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "X-Forwarded-") || name == "Forwarded" || name == "X-Real-Ip" || name == "Via" {
 			return false

@@ -265,13 +265,13 @@ func (s *Server) authenticateAndAuthorize(w http.ResponseWriter, r *http.Request
 	}
 	if principal.IsFromBrowser() {
 		if err := s.checkCSRF(r); err != nil {
-			by, _ := s.resolveTenant(r, principal, op)
+			by, _ := s.resolveCaller(r, principal, op)
 			s.auditEarlyRefusal(ctx, principal, by, op, err)
 			return err
 		}
 		s.resendCookieIfRenewed(w, r, principal)
 	}
-	by, err := s.resolveTenant(r, principal, op)
+	by, err := s.resolveCaller(r, principal, op)
 	if err != nil {
 		s.auditEarlyRefusal(ctx, principal, by, op, err)
 		return err
@@ -327,7 +327,7 @@ func (s *Server) reauthorize(r *http.Request, op *api.Operation) error {
 	if err != nil {
 		return err
 	}
-	by, err := s.resolveTenant(r, principal, op)
+	by, err := s.resolveCaller(r, principal, op)
 	if err != nil {
 		return err
 	}

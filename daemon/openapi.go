@@ -40,7 +40,7 @@ func (s *Server) buildOpenAPI() (*huma.OpenAPI, error) {
 		Tags:    apiTags,
 		Paths:   map[string]*huma.PathItem{},
 		Components: &huma.Components{
-			Schemas: toStrictRegistry(schemas), SecuritySchemes: securitySchemes,
+			Schemas: registryWithNullInEnums(schemas), SecuritySchemes: securitySchemes,
 			Parameters: sharedParameters(), Headers: sharedHeaders(), Responses: errorResponses(),
 		},
 	}
@@ -89,8 +89,8 @@ func describeOperation(op *api.Operation, in *inputReader, schemas huma.Registry
 	return o, describeResponses(o, op, schemas)
 }
 
-// sortFieldNames returns the fields that a list can be sorted by.
-func sortFieldNames(op *api.Operation) []string {
+// sortableFieldNames returns the fields that a list can be sorted by.
+func sortableFieldNames(op *api.Operation) []string {
 	for _, f := range reflect.VisibleFields(op.In) {
 		if f.Tag.Get("query") == "sort" {
 			return strings.Split(f.Tag.Get("sort"), ",")
@@ -118,7 +118,13 @@ func sharedParameterNames(op *api.Operation) []string {
 }
 
 func describeParameter(op *api.Operation, p parameter) *huma.Param {
-	out := &huma.Param{Name: p.name, In: p.in, Description: p.schema.Description, Required: p.required, Schema: toStrictSchema(p.schema)}
+	out := &huma.Param{
+		Name:        p.name,
+		In:          p.in,
+		Description: p.schema.Description,
+		Required:    p.required,
+		Schema:      schemaWithNullInEnums(p.schema),
+	}
 	if p.in == "path" || p.in == "query" {
 		out.Example = exampleParameter(op, p.name)
 	}
@@ -126,7 +132,7 @@ func describeParameter(op *api.Operation, p parameter) *huma.Param {
 		out.Explode = new(bool) // a list is a single value separated by commas
 	}
 	if p.in == "query" && p.name == "sort" {
-		names := sortFieldNames(op)
+		names := sortableFieldNames(op)
 		out.Description = "Sort order: `" + strings.Join(names, "`, `") + "`, separated by commas; prefix a field with - for descending."
 		out.Example = "-" + names[0]
 	}
@@ -147,7 +153,7 @@ func describeRequest(o *huma.Operation, op *api.Operation, in *inputReader) erro
 	example, err := exampleRequest(op)
 	o.RequestBody = &huma.RequestBody{
 		Required: !in.bodyOptional,
-		Content:  map[string]*huma.MediaType{contentType: {Schema: toStrictSchema(schema), Example: example}},
+		Content:  map[string]*huma.MediaType{contentType: {Schema: schemaWithNullInEnums(schema), Example: example}},
 	}
 	return err
 }
@@ -186,7 +192,7 @@ func describeResponses(o *huma.Operation, op *api.Operation, schemas huma.Regist
 			return err
 		}
 		schema := schemas.Schema(op.Out, true, op.Out.Name())
-		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: toStrictSchema(schema), Example: example}}
+		ok.Content = map[string]*huma.MediaType{"application/json": {Schema: schemaWithNullInEnums(schema), Example: example}}
 	}
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.Status): ok}
 	if op.Form == api.Download || op.Form == api.Markup {
@@ -358,17 +364,17 @@ func (r publishedRegistry) Map() map[string]*huma.Schema { return r.schemas }
 // MarshalJSON writes the published schemas, sorted by name.
 func (r publishedRegistry) MarshalJSON() ([]byte, error) { return json.Marshal(r.schemas) }
 
-func toStrictRegistry(from huma.Registry) huma.Registry {
+func registryWithNullInEnums(from huma.Registry) huma.Registry {
 	out := map[string]*huma.Schema{}
 	for name, s := range from.Map() {
-		out[name] = toStrictSchema(s)
+		out[name] = schemaWithNullInEnums(s)
 	}
 	return publishedRegistry{from, out}
 }
 
-// toStrictSchema returns a copy of a schema in strict JSON Schema: unlike the standard, huma
+// schemaWithNullInEnums returns a copy of a schema in strict JSON Schema: unlike the standard, huma
 // allows null in addition to an enumeration.
-func toStrictSchema(s *huma.Schema) *huma.Schema {
+func schemaWithNullInEnums(s *huma.Schema) *huma.Schema {
 	if s == nil {
 		return nil
 	}
@@ -376,20 +382,20 @@ func toStrictSchema(s *huma.Schema) *huma.Schema {
 	if c.Nullable && len(c.Enum) > 0 {
 		c.Enum = append(slices.Clone(c.Enum), nil)
 	}
-	c.Items = toStrictSchema(s.Items)
+	c.Items = schemaWithNullInEnums(s.Items)
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		c.AdditionalProperties = toStrictSchema(more)
+		c.AdditionalProperties = schemaWithNullInEnums(more)
 	}
 	if s.Properties != nil {
 		c.Properties = maps.Clone(s.Properties)
 		for name, p := range c.Properties {
-			c.Properties[name] = toStrictSchema(p)
+			c.Properties[name] = schemaWithNullInEnums(p)
 		}
 	}
 	for _, list := range []*[]*huma.Schema{&c.AnyOf, &c.AllOf, &c.OneOf} {
 		*list = slices.Clone(*list)
 		for i, sub := range *list {
-			(*list)[i] = toStrictSchema(sub)
+			(*list)[i] = schemaWithNullInEnums(sub)
 		}
 	}
 	return &c

@@ -85,7 +85,9 @@ func stringSchema(pattern string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: pattern}
 }
 
-func countSchema() *huma.Schema { return &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)} }
+func nonNegativeIntegerSchema() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: new(float64)}
+}
 
 func sharedParameters() map[string]*huma.Param {
 	in := func(name, words string, schema *huma.Schema, example string) *huma.Param {
@@ -129,10 +131,14 @@ func sharedHeaders() map[string]*huma.Header {
 			&huma.Schema{Type: huma.TypeString},
 			exampleTraceID,
 		),
-		api.RateLimitHeader:     in("Requests allowed per window in this category. Absent over the local socket.", countSchema(), 120),
-		api.RateRemainingHeader: in("Requests remaining in this window. Absent over the local socket.", countSchema(), 117),
-		api.RateResetHeader:     in("Seconds until the next window. Absent over the local socket.", countSchema(), 42),
-		"Retry-After":           in("Seconds to wait.", countSchema(), 42),
+		api.RateLimitHeader: in(
+			"Requests allowed per window in this category. Absent over the local socket.",
+			nonNegativeIntegerSchema(),
+			120,
+		),
+		api.RateRemainingHeader: in("Requests remaining in this window. Absent over the local socket.", nonNegativeIntegerSchema(), 117),
+		api.RateResetHeader:     in("Seconds until the next window. Absent over the local socket.", nonNegativeIntegerSchema(), 42),
+		"Retry-After":           in("Seconds to wait.", nonNegativeIntegerSchema(), 42),
 		"Location": in(
 			"The path of the created record.",
 			&huma.Schema{Type: huma.TypeString, Format: "uri-reference"},

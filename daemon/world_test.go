@@ -39,7 +39,7 @@ func newTestServer(t testing.TB, o daemon.Options, change ...func(*engine.Option
 	t.Helper()
 	change = append(change, func(e *engine.Options) { e.Tracer = o.Tracer })
 	o.Hosts = append(o.Hosts, testHosts...)
-	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.Logger(), enginetest.NewID
+	o.Engine, o.Logger, o.NewID = enginetest.New(t, change...), enginetest.WarningLogger(), enginetest.NewID
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}

@@ -35,7 +35,7 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	program, cache = filepath.Join(dir, "bin"), testdir.Cache(filepath.Join(dir, "cache"))
+	program, cache = filepath.Join(dir, "bin"), testdir.CacheFolder(filepath.Join(dir, "cache"))
 	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(program, "service"), "./cmd/service")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -238,7 +238,7 @@ func TestCommandsOnPages(t *testing.T) {
 		}
 		t.Run(filepath.Base(p.path), func(t *testing.T) {
 			if filepath.Base(p.path) != "README.md" {
-				longtest.Skip(t)
+				longtest.SkipUnlessEnabled(t)
 			}
 			t.Parallel()
 			home, work := t.TempDir(), t.TempDir()

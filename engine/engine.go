@@ -142,7 +142,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			e.Evidence.TrainAhead(version)
 		}
 	}))
-	if err := e.Catalog.EnsureStarter(ctx); err != nil {
+	if err := e.Catalog.EnsureStarterEdition(ctx); err != nil {
 		return nil, err
 	}
 	var err error

@@ -77,7 +77,7 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 			w.paused,
 		), err
 	})
-	check("disk", func() (string, error) { return e.checkDisk(figures) })
+	check("disk", func() (string, error) { return e.checkDataFolderUsable(figures) })
 	if deep {
 		check("records", func() (string, error) { return damageFound(e.db.CheckRecords(ctx)) })
 		check("files", func() (string, error) { return damageFound(e.db.CheckFiles(ctx)) })
@@ -96,8 +96,8 @@ func damageFound(c store.DamageCheck, err error) (string, error) {
 // MinFreeDisk is the free space below which the next upload or import may fail.
 const MinFreeDisk = 256 << 20
 
-// checkDisk checks that there is free space and that the data folder is writable.
-func (e *Engine) checkDisk(f Stats) (string, error) {
+// checkDataFolderUsable checks that there is free space and that the data folder is writable.
+func (e *Engine) checkDataFolderUsable(f Stats) (string, error) {
 	probe, err := os.CreateTemp(e.db.Dir(), ".writable-*")
 	if err != nil {
 		return "", errors.New("the data folder is not writable")

@@ -59,7 +59,7 @@ func (e *Engine) organizationMetrics(ctx context.Context, by caller) ([]api.Metr
 				err = countOpenFindings(tx, &a, findings)
 			}
 			if err == nil {
-				err = forEachNewFinding(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
+				err = forEachNewOrWorseFinding(tx, &a, func(f *api.Finding) { fresh[f.Severity]++ })
 			}
 			if err != nil {
 				return err

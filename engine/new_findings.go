@@ -11,11 +11,11 @@ import (
 
 const newFindingsMetric = "organization_new_findings"
 
-// forEachNewFinding visits the gaps in an assessment's newest analysis that are new or more severe
+// forEachNewOrWorseFinding visits the gaps in an assessment's newest analysis that are new or more severe
 // than any gap the control had in the baseline. The baseline is the last approved analysis or, if
 // none is approved, the first one. A gap therefore stays new across drafts until it is fixed or an
 // analysis containing it is approved. The first analysis has no new gaps.
-func forEachNewFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)) error {
+func forEachNewOrWorseFinding(tx *store.Tx, a *api.Assessment, visit func(*api.Finding)) error {
 	if a.State == api.StateClosed {
 		return nil
 	}
@@ -77,7 +77,7 @@ func newFindingLines(tx *store.Tx, org, metric string, labels map[string]string)
 		if err != nil {
 			return nil, err
 		}
-		err = forEachNewFinding(tx, &a, func(f *api.Finding) {
+		err = forEachNewOrWorseFinding(tx, &a, func(f *api.Finding) {
 			if s := labels["severity"]; s != "" && s != string(f.Severity) {
 				return
 			}

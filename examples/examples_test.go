@@ -192,7 +192,7 @@ func TestKubernetes(t *testing.T) {
 }
 
 func TestSystemdTakesTheUnits(t *testing.T) {
-	analyze := programtest.Find(t, "systemd-analyze")
+	analyze := programtest.FindOrSkip(t, "systemd-analyze")
 	dir := t.TempDir()
 	args := []string{"--man=no", "verify"}
 	for _, unit := range []string{"service.service", "service.socket"} {
@@ -265,7 +265,7 @@ func start(t *testing.T) *daemon {
 	home := t.TempDir()
 	d := &daemon{env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home, "SERVICE_KEYRING=off", "LC_ALL=C.UTF-8",
-		"SERVICE_DATA=" + filepath.Join(home, "data"), "XDG_CACHE_HOME=" + testdir.Cache(home),
+		"SERVICE_DATA=" + filepath.Join(home, "data"), "XDG_CACHE_HOME=" + testdir.CacheFolder(home),
 		"PYTHONDONTWRITEBYTECODE=1", "GOGC=400",
 	}}
 	said, err := d.command(t, program(t), "daemon", "init", "--org", "Acme", "--email", "you@acme.example", "--jq", ".api_key").Output()
@@ -315,7 +315,7 @@ func TestScriptsOfTheAPI(t *testing.T) {
 	for script, needs := range map[string][]string{"api/assess.sh": {"sh", "curl", "jq"}, "api/assess.py": {"python3"}} {
 		t.Run(script, func(t *testing.T) {
 			for _, n := range needs {
-				programtest.Find(t, n)
+				programtest.FindOrSkip(t, n)
 			}
 			cmd := d.command(t, needs[0], script, evidence)
 			cmd.Env = append(cmd.Env, "SERVICE_URL="+d.url, "SERVICE_TOKEN="+d.key)

@@ -23,7 +23,7 @@ import (
 func newLocalClient(t testing.TB) *client.Client {
 	t.Helper()
 	d, err := daemon.New(daemon.Options{
-		Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now,
+		Engine: enginetest.New(t), Logger: enginetest.WarningLogger(), NewID: enginetest.NewID, Clock: time.Now,
 		RateLimits: map[api.RateCategory]int{},
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
+func (db *DB) backup(ctx context.Context, path string, includeBlobs bool) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%w: %s", ErrExists, path)
 	}
@@ -72,7 +72,7 @@ func (db *DB) backup(ctx context.Context, path string, blobs bool) error {
 			return err
 		}
 		a := backupWriter{tar: tar.NewWriter(z), now: db.clock().UTC()}
-		err = a.writeEntries(ctx, db, snapshot, blobs)
+		err = a.writeEntries(ctx, db, snapshot, includeBlobs)
 		return errors.Join(err, a.tar.Close(), z.Close())
 	})
 	if err != nil {
@@ -86,8 +86,8 @@ type backupWriter struct {
 	now time.Time
 }
 
-func (a backupWriter) writeEntries(ctx context.Context, db *DB, snapshot string, blobs bool) error {
-	m, err := json.Marshal(Manifest{Format: backupFormat, Created: a.now, Schema: db.meta.Schema, Blobs: blobs})
+func (a backupWriter) writeEntries(ctx context.Context, db *DB, snapshot string, includeBlobs bool) error {
+	m, err := json.Marshal(Manifest{Format: backupFormat, Created: a.now, Schema: db.meta.Schema, Blobs: includeBlobs})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (a backupWriter) writeEntries(ctx context.Context, db *DB, snapshot string,
 	if err != nil {
 		return err
 	}
-	if err := a.addFile(entryDatabase, f); err != nil || !blobs {
+	if err := a.addFile(entryDatabase, f); err != nil || !includeBlobs {
 		return err
 	}
 	return db.blobs.ForEach(ctx, func(b Blob) error {

@@ -20,8 +20,8 @@ type EncodedRecord[R any] struct {
 	body            recordBody
 }
 
-// Size returns the approximate memory size in bytes.
-func (w *EncodedRecord[R]) Size() int {
+// MemorySize returns the approximate memory size in bytes.
+func (w *EncodedRecord[R]) MemorySize() int {
 	return len(w.primary) + len(w.stored) + len(w.Extra) + len(w.body.block) + max(w.body.rawSize, 2*len(w.stored))
 }
 

@@ -273,7 +273,7 @@ func TestInsertAll(t *testing.T) {
 		}
 		return nil
 	})
-	if len(first) != 2 || string(first[1].Extra) != "b2" || first[1].Size() < 300 {
+	if len(first) != 2 || string(first[1].Extra) != "b2" || first[1].MemorySize() < 300 {
 		t.Errorf("%d were written", len(first))
 	}
 }

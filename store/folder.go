@@ -70,7 +70,7 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 	if (missing || err == nil && info.Size() == 0) && trace != "" {
 		return nil, missingDatabaseError(o.Dir, trace)
 	}
-	if err := createFolders(o.Dir); err != nil {
+	if err := createDataFolders(o.Dir); err != nil {
 		return nil, err
 	}
 	if missing {

@@ -24,8 +24,8 @@ type Migration struct {
 	Apply   func(context.Context, *Tx) error
 }
 
-// migrate brings the database to the program's schema.
-func (db *DB) migrate(ctx context.Context) error {
+// createOrMigrate brings the database to the program's schema.
+func (db *DB) createOrMigrate(ctx context.Context) error {
 	fresh, current, err := db.loadMeta(ctx)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (db *DB) migrate(ctx context.Context) error {
 		if err := db.addChecksums(ctx); err != nil {
 			return err
 		}
-		return db.migrate(ctx)
+		return db.createOrMigrate(ctx)
 	case db.meta.Schema == want && current:
 		return nil
 	case db.meta.Schema == want:

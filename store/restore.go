@@ -37,7 +37,7 @@ func Restore(ctx context.Context, path string, o Options) (Manifest, error) {
 }
 
 func restore(ctx context.Context, path string, o Options) (Manifest, error) {
-	if err := o.validate(); err != nil {
+	if err := o.validateAndSetDefaults(); err != nil {
 		return Manifest{}, err
 	}
 	if o.Driver != nil {
@@ -48,7 +48,7 @@ func restore(ctx context.Context, path string, o Options) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer f.Close()
-	if err := createFolders(o.Dir); err != nil {
+	if err := createDataFolders(o.Dir); err != nil {
 		return Manifest{}, err
 	}
 	target := filepath.Join(o.Dir, fileDatabase)

@@ -39,7 +39,7 @@ type Options struct {
 	Driver Driver
 }
 
-func (o *Options) validate() error {
+func (o *Options) validateAndSetDefaults() error {
 	switch {
 	case o.Dir == "":
 		return errors.New("store: no data folder was given")
@@ -98,7 +98,7 @@ var metaKey = K("database")
 // program's schema. Errors: ErrLocked, ErrNewerSchema, ErrOldFormat, ErrInvalidSchema, ErrUnknownTable,
 // ErrCorrupt, ErrDiskFull, ErrReadOnly, or a migration's own.
 func Open(ctx context.Context, o Options) (*DB, error) {
-	if err := o.validate(); err != nil {
+	if err := o.validateAndSetDefaults(); err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
 	}
 	tables, err := o.Schema.validate()
@@ -109,7 +109,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if driver == nil {
 		driver, err = openDatabase(ctx, o)
 	} else {
-		err = createFolders(o.Dir)
+		err = createDataFolders(o.Dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, closeDriver(o.Driver))
@@ -122,7 +122,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	}
 	db.syncRoles = NewCache[map[[2]string]string](db, 1, SyncLinks)
 	db.blobs = &Blobs{dir: filepath.Join(o.Dir, dirBlobs), temp: db.tempPath, clock: o.Clock}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
 	if err := db.checkID(); err != nil {
@@ -141,7 +141,7 @@ func closeDriver(d Driver) error {
 	return d.Close()
 }
 
-func createFolders(dir string) error {
+func createDataFolders(dir string) error {
 	for _, d := range []string{"", dirBlobs, dirBackups, dirTemp} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return fmt.Errorf("creating the data folder: %w", disk.ClassifyError(err))

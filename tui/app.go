@@ -110,18 +110,18 @@ func (a *App) runInBackgroundWithTimeout(d time.Duration, work func(ctx context.
 
 // Init loads the first screen.
 func (a *App) Init() tea.Cmd {
-	return tea.Batch(a.topScreen().load(), a.waitForNotice())
+	return tea.Batch(a.topScreen().load(), a.showNextNotice())
 }
 
-// waitForNotice waits for the next notice.
-func (a *App) waitForNotice() tea.Cmd {
+// showNextNotice waits for the next notice.
+func (a *App) showNextNotice() tea.Cmd {
 	if a.Notices == nil {
 		return nil
 	}
 	return func() tea.Msg {
 		select {
 		case n := <-a.Notices:
-			return completedWork{apply: func() tea.Cmd { a.setStatus("%s", n); return a.waitForNotice() }}
+			return completedWork{apply: func() tea.Cmd { a.setStatus("%s", n); return a.showNextNotice() }}
 		case <-a.ctx.Done():
 			return nil
 		}

@@ -34,7 +34,7 @@ func newHome(t testing.TB) *home {
 		none[c] = 0
 	}
 	s, err := daemon.New(
-		daemon.Options{Engine: enginetest.New(t), Logger: enginetest.Logger(), NewID: enginetest.NewID, Clock: time.Now, RateLimits: none},
+		daemon.Options{Engine: enginetest.New(t), Logger: enginetest.WarningLogger(), NewID: enginetest.NewID, Clock: time.Now, RateLimits: none},
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -161,14 +161,14 @@ func (d *decision) actions() []action.Action {
 			Label:          "approve",
 			DisabledReason: off,
 			Help:           "approves exactly this content in your name, with an optional comment",
-			Do:             d.approve,
+			Do:             d.promptApproval,
 		},
 		{
 			Keys:           []string{"r"},
 			Label:          "reject",
 			DisabledReason: off,
 			Help:           "rejects it, with a reason for the person who has to fix it",
-			Do:             d.reject,
+			Do:             d.promptRejection,
 		},
 		{
 			Keys:  []string{"o"},
@@ -182,7 +182,7 @@ func (d *decision) actions() []action.Action {
 	})...)
 }
 
-func (d *decision) approve() tea.Cmd {
+func (d *decision) promptApproval() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app:         d.app,
@@ -201,7 +201,7 @@ func (d *decision) approve() tea.Cmd {
 	return nil
 }
 
-func (d *decision) reject() tea.Cmd {
+func (d *decision) promptRejection() tea.Cmd {
 	s := d.subject
 	d.app.overlay = &textPrompt{
 		app:          d.app,

@@ -246,7 +246,7 @@ func (s *passages) layOut(w int) {
 	s.starts = s.starts[:0]
 	for i := range s.chunks {
 		c := &s.chunks[i]
-		p.AddBlank()
+		p.EnsureBlankLine()
 		s.starts = append(s.starts, len(p.Lines))
 		chosen := c.ID == s.chunk
 		head := draw.Dim

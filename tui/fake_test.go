@@ -250,8 +250,8 @@ func (f *fake) reply(op *api.Operation, in, out any) error {
 		for _, g := range f.findings {
 			if g.ID == x.FindingID {
 				set(&g.Severity, x.Body.Severity)
-				x.Body.Owner.Apply(&g.Owner)
-				x.Body.DueDate.Apply(&g.DueDate)
+				x.Body.Owner.AssignIfSet(&g.Owner)
+				x.Body.DueDate.AssignIfSet(&g.DueDate)
 				g.Revision++
 				return answer(out, g)
 			}
@@ -377,8 +377,8 @@ func (f *fake) change(it *api.SoAItem, x *api.UpdateSoAItemInput) {
 	note("implementation_status", b.ImplementationStatus != nil)
 	set(&it.Rationale, b.Rationale)
 	note("rationale", b.Rationale != nil)
-	note("owner", b.Owner.Apply(&it.Owner))
-	note("note", b.Note.Apply(&it.Note))
+	note("owner", b.Owner.AssignIfSet(&it.Owner))
+	note("note", b.Note.AssignIfSet(&it.Note))
 	it.NeedsReview = it.NeedsReview && b.Applicability == nil && b.ImplementationStatus == nil
 	set(&it.NeedsReview, b.NeedsReview)
 	note("needs_review", b.NeedsReview != nil)

@@ -90,7 +90,7 @@ func newMaturityType() *deliverableType {
 			p.AddField("this level requires", s.Criteria, draw.Plain)
 			p.AddField("next level requires", s.NextCriteria, draw.Plain)
 			p.AddField("weight", strconv.Itoa(s.Weight), draw.Plain)
-			p.AddField("confidence", print.FormatConfidence(s.Confidence, s.IsOverruled()), draw.Plain)
+			p.AddField("confidence", print.FormatConfidence(s.Confidence, s.IsLevelOverruled()), draw.Plain)
 		},
 		submit: func(ctx context.Context, c Caller, id string) error {
 			_, err := call(ctx, c, api.SubmitMaturity, &api.MaturityInput{MaturityVersionID: id})

@@ -98,7 +98,7 @@ func (o *overview) followRunningWorkflow() tea.Cmd {
 	}
 	for i := range o.data.runs {
 		r := &o.data.runs[i]
-		if !r.Status.IsLive() || r.Status.IsWaiting() {
+		if !r.Status.IsLive() || r.Status.IsWaitingForUser() {
 			continue
 		}
 		return o.app.followRun(r.ID, func(now *api.WorkflowRun) tea.Cmd {

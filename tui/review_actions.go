@@ -92,7 +92,11 @@ func (v *review) actions() []action.Action {
 			Help: "goes to the previous one " + v.kind.openLabel,
 			Do:   func() tea.Cmd { v.goToNextOpenItem(true); return nil },
 		},
-		action.Action{Keys: []string{"w"}, Help: "shows only those " + v.kind.openLabel + "; press again to show all", Do: v.toggleOnlyOpen},
+		action.Action{
+			Keys: []string{"w"},
+			Help: "shows only those " + v.kind.openLabel + "; press again to show all",
+			Do:   v.toggleOnlyOpen,
+		},
 	)
 	if len(v.kind.evidenceOf(v.selectedItemOrBlank())) > 0 || v.selectedRow() == nil || v.kind.gate != api.GatePOAM {
 		out = append(out, v.passageActions(none)...)
@@ -138,7 +142,12 @@ func (v *review) actions() []action.Action {
 			Help:           "shows changes that conflict with another user's, to choose from",
 			Do:             func() tea.Cmd { v.app.overlay = &clashPrompt{app: v.app}; return nil },
 		},
-		action.Action{Keys: []string{"S"}, DisabledReason: v.submitBlockedReason(), Help: "submits the version for review", Do: v.submit},
+		action.Action{
+			Keys:           []string{"S"},
+			DisabledReason: v.submitBlockedReason(),
+			Help:           "submits the version for review",
+			Do:             v.promptSubmission,
+		},
 		action.Action{
 			Keys:           []string{"A"},
 			Label:          "decide",
@@ -185,7 +194,10 @@ func movementActions(move func(to string) tea.Cmd) []action.Action {
 
 func (v *review) moveCursorOrScroll(direction string) tea.Cmd {
 	if v.detailFocused {
-		v.scroll = max(0, v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[direction])
+		v.scroll = max(
+			0,
+			v.scroll+map[string]int{"up": -1, "down": 1, "pgup": -10, "pgdown": 10, "home": -1 << 20, "end": 1 << 20}[direction],
+		)
 		return nil
 	}
 	v.scroll, v.quoteIndex = 0, 0
@@ -435,8 +447,8 @@ func (v *review) decideBlockedReason() string {
 	return ""
 }
 
-// submit submits the version for review.
-func (v *review) submit() tea.Cmd {
+// promptSubmission submits the version for review.
+func (v *review) promptSubmission() tea.Cmd {
 	id := v.version.ID
 	open := 0
 	for _, r := range v.rows {

@@ -137,7 +137,7 @@ func (v *review) renderQuotes(p *draw.Page, r *row) (at int) {
 		}
 	}
 	for i, e := range all {
-		p.AddBlank()
+		p.EnsureBlankLine()
 		mark, style := "  ", draw.Plain
 		if i == v.quoteIndex {
 			mark, style, at = "› ", draw.Bold, len(p.Lines)

@@ -55,7 +55,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 	}
 	t.isLive = func(record any) bool {
 		r := record.(*api.WorkflowRun)
-		return r.Status.IsLive() && !r.Status.IsWaiting()
+		return r.Status.IsLive() && !r.Status.IsWaitingForUser()
 	}
 	t.followRecord = func(record any, again func() tea.Cmd) tea.Cmd {
 		return a.followRun(record.(*api.WorkflowRun).ID, func(r *api.WorkflowRun) tea.Cmd {
@@ -88,7 +88,7 @@ func newWorkflows(a *App, one api.Assessment) *table {
 			if !r.Status.IsLive() {
 				cancel = "the run is " + print.Humanize(r.Status)
 			}
-			if !r.Status.IsWaiting() && r.Status != api.RunFailed {
+			if !r.Status.IsWaitingForUser() && r.Status != api.RunFailed {
 				resume = "the run is " + print.Humanize(r.Status) + "; only failed and waiting runs can be resumed"
 			}
 		}

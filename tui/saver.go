@@ -150,7 +150,7 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 		case e.review != v || taken[e.key] || r != nil && r.hasConflict:
 			rest = append(rest, e)
 		case r == nil:
-			s.countRefusal(e.key + " no longer exists")
+			s.recordRefusal(e.key + " no longer exists")
 		default:
 			taken[e.key] = true
 			reset := slices.DeleteFunc(slices.Clone(e.restore), func(n string) bool { return !slices.Contains(r.head.EditedFields, n) })
@@ -190,7 +190,7 @@ func (s *saver) sendNextEdits(a *App) tea.Cmd {
 				break // the remaining items are in the next version now
 			}
 		}
-		return func() tea.Cmd { return s.handleEditResults(a, v, orders, results) }
+		return func() tea.Cmd { return s.applyEditResults(a, v, orders, results) }
 	})
 }
 
@@ -228,15 +228,15 @@ func isRevisionConflict(err error) bool {
 		slices.ContainsFunc(e.Details, func(d api.ErrorDetail) bool { return d.Field == "If-Match" })
 }
 
-func (s *saver) countRefusal(why string) {
+func (s *saver) recordRefusal(why string) {
 	if s.refusals == 0 {
 		s.firstRefusal = why
 	}
 	s.refusals++
 }
 
-// handleEditResults processes the results of sent changes.
-func (s *saver) handleEditResults(a *App, v *review, requests []editRequest, results []editResult) tea.Cmd {
+// applyEditResults processes the results of sent changes.
+func (s *saver) applyEditResults(a *App, v *review, requests []editRequest, results []editResult) tea.Cmd {
 	s.sending = nil
 	var cmds []tea.Cmd
 	var back []*pendingEdit
@@ -263,7 +263,7 @@ func (s *saver) handleEditResults(a *App, v *review, requests []editRequest, res
 			o.edit.resent, moved = true, true
 			back = append(back, o.edit)
 		default:
-			s.countRefusal(o.edit.key + ": " + explainError(d.err))
+			s.recordRefusal(o.edit.key + ": " + explainError(d.err))
 			if r := v.byKey[o.edit.key]; r != nil {
 				r.rejected = o.edit.values
 			}

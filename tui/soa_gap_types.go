@@ -211,7 +211,7 @@ func renderSoAFields(p *draw.Page, r *row) {
 	p.AddField("reason", i.Reason, draw.Plain)
 	p.AddField("evidence", print.FormatCoverage(i), draw.Plain)
 	p.AddField("check", i.RelianceNote(), draw.Yellow)
-	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsOverruled()), draw.Plain)
+	p.AddField("confidence", print.FormatConfidence(i.Confidence, i.IsStatusOverruled()), draw.Plain)
 	if r.currentValue("needs_review") == "true" {
 		p.AddField("needs review", "yes: press y to accept it as drafted", draw.Yellow)
 	}
@@ -308,7 +308,7 @@ func newGapType() *deliverableType {
 			p.AddField("effect", f.Effect, draw.Plain)
 			p.AddField("recommended", r.currentValue("recommendation"), draw.Plain)
 			p.AddField("due", r.currentValue("due_date"), draw.Plain)
-			p.AddField("confidence", print.FormatConfidence(f.Confidence, f.IsOverruled()), draw.Plain)
+			p.AddField("confidence", print.FormatConfidence(f.Confidence, f.IsStatusOverruled()), draw.Plain)
 			p.AddField("source", f.Source, draw.Plain)
 		},
 		renderDetails: func(p *draw.Page, r *row) { renderMissingElements(p, r.item.(*api.Finding).MissingElements) },

@@ -22,7 +22,7 @@ func connect(ctx context.Context, target cli.Target) (*client.Client, func() err
 	}
 	dir := target.Data
 	if dir == "" {
-		dir = dataDir()
+		dir = defaultDataDir()
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {

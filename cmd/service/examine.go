@@ -47,7 +47,7 @@ func examineMachine(ctx context.Context, o cli.ExamineOptions) []cli.Diagnostic 
 			"every command has to recompile the PDF reader",
 		),
 		examineFolder("temporary folder", os.TempDir(), "uploads and reports fail"),
-		examineEnvironmentVariables(),
+		examineEnvironmentValues(),
 	)
 }
 
@@ -144,7 +144,7 @@ func examineDaemon(ctx context.Context, at cli.Paths) cli.Diagnostic {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	f := cli.Diagnostic{Component: "daemon", State: cli.DiagnosticOK}
-	p, err := queryProcess(ctx, at.Data)
+	p, err := findFolderProcess(ctx, at.Data)
 	switch _, statErr := os.Lstat(at.Socket); {
 	case err != nil:
 		f.State, f.Detail, f.Remedy = cli.DiagnosticFailed, err.Error(), "stop that process and run the command again"
@@ -233,9 +233,9 @@ func examineOCR(ctx context.Context) cli.Diagnostic {
 	return f
 }
 
-// examineEnvironmentVariables checks the environment variables that are only used later, when a mistake is
+// examineEnvironmentValues checks the environment variables that are only used later, when a mistake is
 // costlier.
-func examineEnvironmentVariables() cli.Diagnostic {
+func examineEnvironmentValues() cli.Diagnostic {
 	var wrong []string
 	if text := os.Getenv(secretKeyVariable); text != "" {
 		if _, err := secretbox.ParseKeys(text, secretKeyVariable); err != nil {

@@ -120,7 +120,7 @@ func openFolder(
 	}
 	o.handler = o.rejectWhenClosed(o.server.LocalHandler())
 	// This process works without a socket too; others then wait for the folder.
-	if o.socket, err = serveSocket(socket, o.addProcessPaths(o.handler), log); err != nil {
+	if o.socket, err = serveSocket(socket, o.withProcessEndpoints(o.handler), log); err != nil {
 		log.Warn("other commands can't connect to this process", "error", err)
 	}
 	return o, nil

@@ -133,7 +133,7 @@ func (l *localTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if own != nil {
 			return client.InMemoryTransport(own.handler).RoundTrip(req)
 		}
-		resp, err := client.ConnTransport(conn).RoundTrip(req)
+		resp, err := client.OneRequestTransport(conn).RoundTrip(req)
 		reads := req.Method == http.MethodGet && (req.Body == nil || req.Body == http.NoBody)
 		if err == nil || !reads || try == maxAttempts || req.Context().Err() != nil {
 			return resp, err

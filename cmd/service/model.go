@@ -71,8 +71,8 @@ func loadAgentModel(dir string) (agent.Model, error) {
 	return m, nil
 }
 
-// useModel stores the choice in the data folder and returns the model's status.
-func useModel(ctx context.Context, dataFolder, name, server string) (*cli.ModelStatus, error) {
+// saveModelChoice stores the choice in the data folder and returns the model's status.
+func saveModelChoice(ctx context.Context, dataFolder, name, server string) (*cli.ModelStatus, error) {
 	dir, err := resolveDataDir(dataFolder)
 	if err != nil {
 		return nil, err

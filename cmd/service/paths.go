@@ -13,8 +13,8 @@ import (
 // maxConfigFile is the maximum size of files with keys, certificates and settings.
 const maxConfigFile = 1 << 20
 
-// dataDir returns the default data folder.
-func dataDir() string {
+// defaultDataDir returns the default data folder.
+func defaultDataDir() string {
 	if dir := os.Getenv("SERVICE_DATA"); dir != "" {
 		return dir
 	}

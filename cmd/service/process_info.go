@@ -36,8 +36,8 @@ var pprofHandler = func() http.Handler {
 	return mux
 }()
 
-// addProcessPaths adds the process paths to h.
-func (o *folderOwner) addProcessPaths(h http.Handler) http.Handler {
+// withProcessEndpoints adds the process paths to h.
+func (o *folderOwner) withProcessEndpoints(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/debug/pprof/") {
 			pprofHandler.ServeHTTP(w, r)
@@ -97,8 +97,8 @@ func (o *folderOwner) handleSetLogLevel(w http.ResponseWriter, r *http.Request) 
 	return true
 }
 
-// queryProcess asks for the process that has a data folder open, or returns nil if nobody answers.
-func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
+// findFolderProcess asks for the process that has a data folder open, or returns nil if nobody answers.
+func findFolderProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {
 		return nil, err
@@ -106,9 +106,9 @@ func queryProcess(ctx context.Context, dir string) (*cli.Process, error) {
 	return sendProcessRequest(ctx, dir, http.MethodGet, processPath, nil)
 }
 
-// setLogLevel changes the log level of the daemon that serves a data folder. It returns nil if
+// setDaemonLogLevel changes the log level of the daemon that serves a data folder. It returns nil if
 // nobody answers.
-func setLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
+func setDaemonLogLevel(ctx context.Context, dir, level string) (*cli.Process, error) {
 	dir, err := resolveDataDir(dir)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func sendProcessRequest(ctx context.Context, dir, method, path string, body io.R
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	resp, err := client.ConnTransport(conn).RoundTrip(req)
+	resp, err := client.OneRequestTransport(conn).RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("a process has the data folder %s open but doesn't respond: %w", dir, err)
@@ -144,7 +144,7 @@ func sendProcessRequest(ctx context.Context, dir, method, path string, body io.R
 // resolveDataDir returns the data folder as an absolute path, or the default one if dir is empty.
 func resolveDataDir(dir string) (string, error) {
 	if dir == "" {
-		dir = dataDir()
+		dir = defaultDataDir()
 	}
 	return filepath.Abs(dir)
 }

@@ -46,7 +46,7 @@ func newTestUser(t *testing.T) *testUser {
 			"SERVICE_DATA="+filepath.Join(home, "data"),
 			"XDG_STATE_HOME="+filepath.Join(home, "state"),
 			"XDG_CONFIG_HOME="+filepath.Join(home, "config"),
-			"XDG_CACHE_HOME="+testdir.Cache(home),
+			"XDG_CACHE_HOME="+testdir.CacheFolder(home),
 		),
 	}
 }

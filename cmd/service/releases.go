@@ -18,9 +18,9 @@ import (
 // releases is the URL that `service upgrade check` queries, set by the release build.
 var releases = ""
 
-// readRelease reads the response of a releases address. It follows redirects only to equally secure
+// fetchReleaseResponse reads the response of a releases address. It follows redirects only to equally secure
 // addresses, and sends no credential.
-func readRelease(ctx context.Context, address string, t cli.Target, limit int64) ([]byte, error) {
+func fetchReleaseResponse(ctx context.Context, address string, t cli.Target, limit int64) ([]byte, error) {
 	transport, err := serverTransport(t.CA)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func TestReadRelease(t *testing.T) {
 		{"file:///etc/passwd", cli.Target{}, 10, "use https://"},
 		{"https://ada:hidden@%", cli.Target{}, 10, "address is invalid"},
 	} {
-		got, err := readRelease(t.Context(), c.url, c.target, c.limit)
+		got, err := fetchReleaseResponse(t.Context(), c.url, c.target, c.limit)
 		switch {
 		case c.says == "" && (err != nil || string(got) != "0123456789"):
 			t.Errorf("%s: %q, %v", c.url, got, err)
@@ -76,7 +76,7 @@ func TestReadRelease(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readRelease(ctx, plain.URL+"/hang", cli.Target{}, 10); err == nil {
+	if _, err := fetchReleaseResponse(ctx, plain.URL+"/hang", cli.Target{}, 10); err == nil {
 		t.Error("it is read after the end")
 	}
 }

@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := testdir.Cache(t.TempDir())
+	cache := testdir.CacheFolder(t.TempDir())
 	files, err := filepath.Glob("../../testscripts/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no scripts: %v", err)

@@ -42,8 +42,8 @@ func (s *secretKeys) Location() string {
 	return secretbox.File
 }
 
-// Load reads the keys, creating the first if necessary.
-func (s *secretKeys) Load() ([]secretbox.Key, error) {
+// LoadOrCreate reads the keys, creating the first if necessary.
+func (s *secretKeys) LoadOrCreate() ([]secretbox.Key, error) {
 	if text := s.env(secretKeyVariable); text != "" {
 		return secretbox.ParseKeys(text, secretKeyVariable)
 	}

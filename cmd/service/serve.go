@@ -109,7 +109,7 @@ func runDaemon(ctx context.Context, o cli.ServeOptions, ready func(cli.DaemonInf
 	ready(cli.DaemonInfo{Process: process, SignIn: loginURL(endpoints, o.PublicURL), HasAccounts: hasAccounts})
 	notifySystemd("READY=1", "STATUS=listening on "+strings.Join(process.Listen, ", "))
 	go releaseMemoryPeriodically(ctx, own.engine.TrimCaches)
-	go runWatchdog(ctx, func(ctx context.Context) error { _, err := own.engine.HasPasswordAccounts(ctx); return err })
+	go notifyWatchdogWhileHealthy(ctx, func(ctx context.Context) error { _, err := own.engine.HasPasswordAccounts(ctx); return err })
 
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -148,7 +148,7 @@ func flushTraces(t *tracing.Tracer) {
 
 // checkNoDaemonServes returns an error if a daemon serves the folder.
 func checkNoDaemonServes(ctx context.Context, dir string) error {
-	p, err := queryProcess(ctx, dir)
+	p, err := findFolderProcess(ctx, dir)
 	if err == nil && p != nil && p.Daemon {
 		return servedByError(dir, p)
 	}
@@ -175,7 +175,7 @@ func openFolderWhenFree(ctx context.Context, dir string, log *slog.Logger, embed
 		if !errors.Is(err, store.ErrLocked) {
 			return nil, explainOpenError(dir, err)
 		}
-		p, queryErr := queryProcess(ctx, dir)
+		p, queryErr := findFolderProcess(ctx, dir)
 		if queryErr == nil && p != nil {
 			if p.Daemon {
 				return nil, servedByError(dir, p)
@@ -213,7 +213,7 @@ func (d *daemonServer) createFirstAdmin(ctx context.Context, a *cli.FirstAdmin) 
 	if a == nil {
 		return nil
 	}
-	made, err := d.owner.engine.Identity.EnsureFirstAdmin(ctx, a.Organization, a.Email, a.Password)
+	made, err := d.owner.engine.Identity.EnsureAdminWithEmail(ctx, a.Organization, a.Email, a.Password)
 	if err != nil {
 		return fmt.Errorf("creating the first admin: %w", err)
 	}

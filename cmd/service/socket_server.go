@@ -115,7 +115,7 @@ func (d *socketServer) stopAcceptingConnections() {
 	if err != nil {
 		return
 	}
-	if resp, err := client.ConnTransport(conn).RoundTrip(last); err == nil {
+	if resp, err := client.OneRequestTransport(conn).RoundTrip(last); err == nil {
 		_ = resp.Body.Close()
 	}
 	patience := time.After(5 * time.Second) // don't wait longer for a connection that sends nothing

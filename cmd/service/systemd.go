@@ -59,8 +59,8 @@ func notifySystemd(lines ...string) {
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// runWatchdog notifies systemd's watchdog while the service is healthy, until ctx ends.
-func runWatchdog(ctx context.Context, checkHealth func(context.Context) error) {
+// notifyWatchdogWhileHealthy notifies systemd's watchdog while the service is healthy, until ctx ends.
+func notifyWatchdogWhileHealthy(ctx context.Context, checkHealth func(context.Context) error) {
 	usec, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	if pid := os.Getenv("WATCHDOG_PID"); err != nil || usec <= 0 || (pid != "" && pid != strconv.Itoa(os.Getpid())) {
 		return

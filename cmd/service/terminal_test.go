@@ -23,7 +23,7 @@ type pane struct {
 
 func newPane(t *testing.T, u *testUser, w, h int, args ...string) *pane {
 	t.Helper()
-	programtest.Find(t, "tmux")
+	programtest.FindOrSkip(t, "tmux")
 	p := &pane{t, filepath.Join(u.home, "tmux")}
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", p.socket, "kill-server").Run() })
 	cmd := exec.CommandContext(
@@ -124,7 +124,7 @@ func writeCatalog(t *testing.T, path string, n int) {
 // terminal: many items are changed at once and changed back, and it is submitted and approved; the
 // command line shows the same. The long form has as many controls as the SCF.
 func TestTerminalReviewOfLargeCatalog(t *testing.T) {
-	programtest.Find(t, "tmux")
+	programtest.FindOrSkip(t, "tmux")
 	u := newTestUser(t)
 	controls, matching := 400, 11 // matching contain "part-14"
 	if longtest.Enabled() {

@@ -130,8 +130,8 @@ func hashJSON(v any) (string, error) {
 // maxStepText is the maximum length of a text stored with a step.
 const maxStepText = 4000
 
-// toStepData returns a value as stored with a step, with long texts shortened.
-func toStepData(v any) map[string]any {
+// toStepRecord returns a value as stored with a step, with long texts shortened.
+func toStepRecord(v any) map[string]any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return map[string]any{"unreadable": err.Error()}

@@ -39,8 +39,8 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 	}
 	out, signs := q.rules(controls)
 	steps := []api.AgentStep{{
-		Kind: "rule", Name: analysis.Rules, Input: toStepData(q.input),
-		Output:     map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepData(out)},
+		Kind: "rule", Name: analysis.Rules, Input: toStepRecord(q.input),
+		Output:     map[string]any{"signs": toIndicatorRecords(signs), "answer": toStepRecord(out)},
 		DurationMS: s.Clock().Sub(started).Milliseconds(),
 	}}
 	run := api.AgentRun{Model: analysis.Model, PromptVersion: analysis.Rules}
@@ -79,7 +79,7 @@ func answerQuestion[O any, P answer[O]](ctx context.Context, s *Service, by api.
 			}
 		}
 		proposed := api.AgentOutput{
-			AgentRunID: newRecord.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepData(out)},
+			AgentRunID: newRecord.ID, Summary: "An answer that requires human review.", Proposals: []map[string]any{toStepRecord(out)},
 			Limitations: append(append(limits, mark.Limitations...), "The answer is based only on the text provided."),
 		}
 		api.ReplaceNilCollections(&proposed)
@@ -119,7 +119,7 @@ func (s *Service) EvaluateEvidence(ctx context.Context, by api.Caller, in *api.E
 		agentID: "evidence-evaluator", input: b,
 		rules: func(analysis.Controls) (*api.EvidenceEvaluation, analysis.Indicators) {
 			return analysis.EvaluateEvidence(ctx, b.ControlRequirement, b.EvidenceDescription)
-		}, check: newEvidenceCheck(b.ControlRequirement, b.EvidenceDescription),
+		}, check: newEvidenceCorrector(b.ControlRequirement, b.EvidenceDescription),
 	})
 }
 
@@ -130,7 +130,7 @@ func (s *Service) TriageIncident(ctx context.Context, by api.Caller, in *api.Tri
 		agentID: "incident-triager", input: b,
 		rules: func(analysis.Controls) (*api.IncidentTriage, analysis.Indicators) {
 			return analysis.TriageIncident(ctx, b.SystemModuleName, b.RawLogsExcerpt)
-		}, check: newIncidentCheck(b.SystemModuleName, b.RawLogsExcerpt),
+		}, check: newIncidentCorrector(b.SystemModuleName, b.RawLogsExcerpt),
 	})
 }
 
@@ -141,7 +141,7 @@ func (s *Service) TranslateRisk(ctx context.Context, by api.Caller, in *api.Tran
 		agentID: "board-translator", input: b,
 		rules: func(analysis.Controls) (*api.RiskTranslation, analysis.Indicators) {
 			return analysis.TranslateRisk(ctx, b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext)
-		}, check: newRiskCheck(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext),
+		}, check: newRiskCorrector(b.TechnicalRiskDescription, b.RiskCategory, b.BusinessContext),
 	})
 }
 
@@ -152,7 +152,7 @@ func (s *Service) ScanVendorContract(ctx context.Context, by api.Caller, in *api
 		agentID: "vendor-scanner", input: b,
 		rules: func(analysis.Controls) (*api.VendorScan, analysis.Indicators) {
 			return analysis.ScanVendorContract(ctx, b.VendorName, b.ContractExcerpt)
-		}, check: newVendorCheck(b.VendorName, b.ContractExcerpt),
+		}, check: newVendorCorrector(b.VendorName, b.ContractExcerpt),
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Service) ArchitectRemediation(
 		agentID: "remediation-architect", input: b,
 		rules: func(c analysis.Controls) (*api.RemediationPlan, analysis.Indicators) {
 			return analysis.PlanRemediation(ctx, b.EvidenceContext, b.SystemArchitectureDescription, c)
-		}, check: newRemediationCheck(b.EvidenceContext, b.SystemArchitectureDescription),
+		}, check: newRemediationCorrector(b.EvidenceContext, b.SystemArchitectureDescription),
 	})
 }
 
@@ -181,7 +181,7 @@ func (s *Service) AnalyzeRoPA(ctx context.Context, by api.Caller, in *api.Analyz
 		agentID: "ropa-analyzer", input: in.Body,
 		rules: func(c analysis.Controls) (*api.RoPAAnalysis, analysis.Indicators) {
 			return analysis.AnalyzeRoPA(ctx, text, c)
-		}, check: newRoPACheck(text),
+		}, check: newRoPACorrector(text),
 	})
 }
 
@@ -192,6 +192,6 @@ func (s *Service) AssessDPIA(ctx context.Context, by api.Caller, in *api.AssessD
 		agentID: "dpia-assessor", input: b,
 		rules: func(c analysis.Controls) (*api.DPIAAssessment, analysis.Indicators) {
 			return analysis.AssessDPIA(ctx, b.ProjectDescription, b.RopaContext, c)
-		}, check: newDPIACheck(b.ProjectDescription),
+		}, check: newDPIACorrector(b.ProjectDescription),
 	})
 }

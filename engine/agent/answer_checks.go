@@ -59,7 +59,7 @@ func inventedFigures(s string, texts ...string) []string {
 // commonFigures are from laws and standards and need not occur in the text.
 var commonFigures = []string{"24", "30", "72", "90", "27001", "2022", "2016", "679", "800", "53", "28", "32", "33", "34", "35"}
 
-func newEvidenceCheck(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
+func newEvidenceCorrector(requirement, description string) func(m, r *api.EvidenceEvaluation, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.EvidenceEvaluation, _ analysis.Controls) (d rejectedAnswers) {
 		kept := []string{}
 		for _, e := range m.MissingElements {
@@ -112,7 +112,7 @@ func sharesLongWord(a, b string) bool {
 	return false
 }
 
-func newIncidentCheck(module, logs string) func(m, r *api.IncidentTriage, _ analysis.Controls) rejectedAnswers {
+func newIncidentCorrector(module, logs string) func(m, r *api.IncidentTriage, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.IncidentTriage, _ analysis.Controls) (d rejectedAnswers) {
 		m.AffectedAssetsIdentified = keepQuoted(&d, "the asset", m.AffectedAssetsIdentified, module, logs)
 		for _, a := range r.AffectedAssetsIdentified {
@@ -143,7 +143,7 @@ func newIncidentCheck(module, logs string) func(m, r *api.IncidentTriage, _ anal
 	}
 }
 
-func newRiskCheck(texts ...string) func(m, r *api.RiskTranslation, _ analysis.Controls) rejectedAnswers {
+func newRiskCorrector(texts ...string) func(m, r *api.RiskTranslation, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RiskTranslation, _ analysis.Controls) (d rejectedAnswers) {
 		all := strings.Join(texts, "\n")
 		for _, f := range []struct{ model, rules *string }{
@@ -168,7 +168,7 @@ func newRiskCheck(texts ...string) func(m, r *api.RiskTranslation, _ analysis.Co
 	}
 }
 
-func newVendorCheck(vendor, contract string) func(m, r *api.VendorScan, _ analysis.Controls) rejectedAnswers {
+func newVendorCorrector(vendor, contract string) func(m, r *api.VendorScan, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.VendorScan, _ analysis.Controls) (d rejectedAnswers) {
 		m.DataSubprocessorsListed = keepQuoted(&d, "the sub-processor", m.DataSubprocessorsListed, contract)
 		for _, s := range r.DataSubprocessorsListed {
@@ -229,9 +229,9 @@ var destructivePattern = lazyregexp.New(
 	`(?i)\b(?:rm|rb|rmdir|del|delete|destroy|purge|wipe|truncate|drop|shred|terminate|deregister)\b|--(?:recursive|force|purge)\b|\b(?:delete|remove|terminate|destroy|drop)-[a-z]|\||\$\(`,
 )
 
-// newRemediationCheck lets a model add to the rules' plan. Additions have to relate to the gap or
+// newRemediationCorrector lets a model add to the rules' plan. Additions have to relate to the gap or
 // the platforms; nothing in the rules' plan is removed.
-func newRemediationCheck(gap map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) rejectedAnswers {
+func newRemediationCorrector(gap map[string]any, architecture string) func(m, r *api.RemediationPlan, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RemediationPlan, _ analysis.Controls) (d rejectedAnswers) {
 		about := fmt.Sprint(gap["missing_elements"], " ", gap["auditor_notes"], " ", architecture)
 		add := func(what string, to, lines []string, fits func(string) bool) []string {
@@ -262,7 +262,7 @@ func newRemediationCheck(gap map[string]any, architecture string) func(m, r *api
 	}
 }
 
-func newRoPACheck(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls) rejectedAnswers {
+func newRoPACorrector(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls) rejectedAnswers {
 	return func(m, r *api.RoPAAnalysis, c analysis.Controls) (d rejectedAnswers) {
 		kept := slices.Clone(r.RequiredControls)
 		for _, x := range m.RequiredControls {
@@ -286,7 +286,7 @@ func newRoPACheck(text string) func(m, r *api.RoPAAnalysis, c analysis.Controls)
 	}
 }
 
-func newDPIACheck(text string) func(m, r *api.DPIAAssessment, _ analysis.Controls) rejectedAnswers {
+func newDPIACorrector(text string) func(m, r *api.DPIAAssessment, _ analysis.Controls) rejectedAnswers {
 	return func(m, r *api.DPIAAssessment, _ analysis.Controls) (d rejectedAnswers) {
 		d.claims++
 		if slices.Index(severityLevels, m.ResidualRiskLevel) < slices.Index(severityLevels, r.ResidualRiskLevel) {

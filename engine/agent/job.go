@@ -48,11 +48,11 @@ func callTool[O any](
 	_, span := tracing.Start(ctx, "tool "+name, tracing.Internal)
 	result, err := tool()
 	span.End(err)
-	step := api.AgentStep{Kind: "tool", Name: name, Input: toStepData(input), DurationMS: j.service.Clock().Sub(began).Milliseconds()}
+	step := api.AgentStep{Kind: "tool", Name: name, Input: toStepRecord(input), DurationMS: j.service.Clock().Sub(began).Milliseconds()}
 	if err != nil {
 		step.Output = map[string]any{"error": publicMessage(err)}
 	} else {
-		step.Output = toStepData(summarize(result))
+		step.Output = toStepRecord(summarize(result))
 	}
 	if keep := j.saveStep(ctx, step); err == nil {
 		err = keep

@@ -63,13 +63,13 @@ func (s *Service) callModel(ctx context.Context, agent string, input, answer any
 		if err != nil {
 			return err
 		}
-		c.step.Input = map[string]any{"prompt_version": p.version, "input": toStepData(input), "max_tokens": p.maxTokens}
+		c.step.Input = map[string]any{"prompt_version": p.version, "input": toStepRecord(input), "max_tokens": p.maxTokens}
 		if len(r.User) > maxModelData {
 			return fmt.Errorf("%w: %d bytes", llm.ErrContextExceeded, len(r.User))
 		}
 		a, err := s.Model.Chat(ctx, r)
 		c.tokens = api.Tokens{Prompt: a.PromptTokens, Completion: a.CompletionTokens}
-		c.step.Output["tokens"] = toStepData(c.tokens)
+		c.step.Output["tokens"] = toStepRecord(c.tokens)
 		if a.Digest != "" {
 			c.step.Output["digest"] = a.Digest
 		}

@@ -66,7 +66,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 			)
 		case d.EffectiveDate == nil:
 			undated++
-		case isOutdated(*d.EffectiveDate, j):
+		case isOlderThanThreeYears(*d.EffectiveDate, j):
 			j.addProposal(
 				map[string]any{
 					"kind":           "renew_document",
@@ -112,7 +112,7 @@ func reviewKnowledgeBase(ctx context.Context, j *job) error {
 	return nil
 }
 
-func isOutdated(d api.Date, j *job) bool {
+func isOlderThanThreeYears(d api.Date, j *job) bool {
 	t, err := d.Time()
 	return err == nil && j.service.Clock().Sub(t).Hours() > 3*365*24
 }
@@ -137,7 +137,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 		}
 		version = a.SCFVersionID
 		if len(codes) == 0 {
-			if codes, err = j.weakestControlCodes(ctx); err != nil {
+			if codes, err = j.leastEvidencedControlCodes(ctx); err != nil {
 				return err
 			}
 		}
@@ -174,7 +174,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 			},
 		)
 	}
-	j.setSummary("%s explained%s.", text.FormatCount(len(j.output.Proposals), "control"), unknownSuffix(unknown))
+	j.setSummary("%s explained%s.", text.FormatCount(len(j.output.Proposals), "control"), unknownControlsSuffix(unknown))
 	j.addAssumption("A control's requirements are its assessment objectives or, if it has none, the parts of its description.")
 	if len(unknown) > 0 {
 		j.addLimitation("The catalog doesn't contain %s.", strings.Join(unknown, ", "))
@@ -182,7 +182,7 @@ func analyzeControls(ctx context.Context, j *job) error {
 	return nil
 }
 
-func unknownSuffix(unknown []string) string {
+func unknownControlsSuffix(unknown []string) string {
 	if len(unknown) == 0 {
 		return ""
 	}
@@ -211,8 +211,8 @@ func (j *job) listSoAItems(ctx context.Context) ([]api.SoAItem, error) {
 	}, func(of []api.SoAItem) map[string]any { return map[string]any{"items": len(of)} })
 }
 
-// weakestControlCodes returns the applicable controls with the least evidence.
-func (j *job) weakestControlCodes(ctx context.Context) ([]string, error) {
+// leastEvidencedControlCodes returns the applicable controls with the least evidence.
+func (j *job) leastEvidencedControlCodes(ctx context.Context) ([]string, error) {
 	items, err := j.listSoAItems(ctx)
 	if err != nil {
 		return nil, err
@@ -274,11 +274,11 @@ func mapFrameworks(ctx context.Context, j *job) error {
 	if target := j.inputText("target"); target != "" {
 		x, err := callTool(ctx, j, "get-crosswalk", map[string]any{"framework": refs[0], "target": target}, func() (*api.Crosswalk, error) {
 			return j.service.Catalog.GetCrosswalk(ctx, j.by, &api.CrosswalkInput{Framework: refs[0], Target: target})
-		}, func(x *api.Crosswalk) map[string]any { return toStepData(x) })
+		}, func(x *api.Crosswalk) map[string]any { return toStepRecord(x) })
 		if err != nil {
 			return err
 		}
-		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepData(x)})
+		j.addProposal(map[string]any{"kind": "crosswalk", "framework": refs[0], "target": target, "crosswalk": toStepRecord(x)})
 	}
 	j.setSummary("%s looked up in the catalog's mappings.", text.FormatCount(min(len(refs), 20), "framework"))
 	j.addAssumption("All mappings come from the catalog in use.")

@@ -103,13 +103,13 @@ func (s *Service) createRun(ctx context.Context, by api.Caller, b api.StartRunBo
 	return &run, s.launchRun(by, run, a, b, tracing.Current(ctx))
 }
 
-func newRun(tx *store.Tx, by api.Caller, agent, assessment, input string) api.AgentRun {
+func newRun(tx *store.Tx, by api.Caller, agent, assessment, inputSHA256 string) api.AgentRun {
 	r := api.AgentRun{
 		TenantRecord: api.TenantRecord{
 			Record:         api.Record{ID: tx.NewID(), CreatedAt: tx.Now(), UpdatedAt: tx.Now()},
 			OrganizationID: by.OrganizationID,
 		},
-		AgentID: agent, Status: pending, InputSHA256: input,
+		AgentID: agent, Status: pending, InputSHA256: inputSHA256,
 	}
 	if assessment != "" {
 		r.AssessmentID = &assessment
@@ -253,7 +253,7 @@ func recordEnd(tx *store.Tx, by api.Caller, r *api.AgentRun, out *api.AgentOutpu
 	if r.AssessmentID != nil {
 		assessment = *r.AssessmentID
 	}
-	return audit.PublishEvent(tx, by, audit.Event{
+	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "agent_run." + r.Status, AssessmentID: assessment, Summary: summary,
 		ResourceType: "agent_run", ResourceID: r.ID, Data: map[string]any{"agent_id": r.AgentID, "status": r.Status},
 	})

@@ -201,12 +201,14 @@ func (c *checker) checkAuditChain() {
 }
 
 // ReadEvents reads the records of an exported chain, one per line.
-func ReadEvents(r io.Reader) iter.Seq2[api.AuditEvent, error] { return readLines[api.AuditEvent](r) }
+func ReadEvents(r io.Reader) iter.Seq2[api.AuditEvent, error] {
+	return decodeJSONLines[api.AuditEvent](r)
+}
 
 // maxLine is the maximum length of a line.
 const maxLine = 16 << 20
 
-func readLines[R any](r io.Reader) iter.Seq2[R, error] {
+func decodeJSONLines[R any](r io.Reader) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		s := bufio.NewScanner(r)
 		s.Buffer(nil, maxLine)
@@ -241,7 +243,7 @@ func (c *checker) checkVersionsAndApprovals() {
 	}
 	audited := c.auditedHashes()
 	approved := 0
-	for p, err := range readLines[api.Approval](bytes.NewReader(text)) {
+	for p, err := range decodeJSONLines[api.Approval](bytes.NewReader(text)) {
 		if err != nil {
 			c.report.addFailure("approvals", "%v", err)
 			return
@@ -284,7 +286,7 @@ func (c *checker) checkComments(auditedHashes map[string][]string) {
 		c.report.addFailure("comments", "%v", err)
 		return
 	}
-	for one, err := range readLines[api.Comment](bytes.NewReader(text)) {
+	for one, err := range decodeJSONLines[api.Comment](bytes.NewReader(text)) {
 		if err != nil {
 			c.report.addFailure("comments", "%v", err)
 			return

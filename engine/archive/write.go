@@ -156,13 +156,13 @@ func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID stri
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	addLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
-	addLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
+	addJSONLines(c, "scopes.jsonl", store.ScopeVersions.Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, "lifecycle.jsonl", store.LifecycleEvents.Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, "timeline.jsonl", store.Timeline.Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, approvalsFile, store.Approvals.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, commentsFile, store.Comments.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, "artifacts.jsonl", store.Artifacts.By("assessment").Scan(tx, org, store.Prefix(assessmentID)))
+	addJSONLines(c, "workflows.jsonl", toAPIRuns(store.WorkflowRuns.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
 	addVersions(
 		c,
 		tx,
@@ -203,9 +203,9 @@ func (s *Service) collectContents(tx *store.Tx, by api.Caller, assessmentID stri
 		assessmentID,
 		func(v *api.POAMVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 	)
-	addLines(c, "documents.jsonl", addDocumentFiles(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
-	addLines(c, "reports.jsonl", addReportFiles(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
-	addLines(c, auditFile, store.Audit.Scan(tx, org))
+	addJSONLines(c, "documents.jsonl", addDocumentFiles(c, store.Documents.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
+	addJSONLines(c, "reports.jsonl", addReportFiles(c, store.Reports.By("assessment").Scan(tx, org, store.Prefix(assessmentID))))
+	addJSONLines(c, auditFile, store.Audit.Scan(tx, org))
 	return c.err
 }
 
@@ -216,8 +216,8 @@ func (c *archiveContents) addJSON(path string, record any) {
 	c.parts = append(c.parts, archiveFile{path: path, data: append(b, '\n')})
 }
 
-// addLines adds records, one per line.
-func addLines[R any](c *archiveContents, path string, records iter.Seq2[R, error]) {
+// addJSONLines adds records, one per line.
+func addJSONLines[R any](c *archiveContents, path string, records iter.Seq2[R, error]) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

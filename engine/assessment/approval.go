@@ -61,7 +61,7 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 			return err
 		}
 	}
-	if err := k.recomputeHash(tx, by.OrganizationID, v); err != nil {
+	if err := k.recomputeItemCountAndHash(tx, by.OrganizationID, v); err != nil {
 		return err
 	}
 	now := tx.Now()
@@ -72,13 +72,13 @@ func (k deliverableType[V, I]) submit(tx *store.Tx, by api.Caller, a *api.Assess
 	approval.ID = cmp.Or(approvalID, approval.ID)
 	head.Status, head.SubmittedAt, head.ApprovalID, head.UpdatedAt = api.VersionUnderReview, &now, &approval.ID, now
 	return errors.Join(store.Approvals.Insert(tx, by.OrganizationID, &approval), k.saveVersionAndArtifact(tx, by, v),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".submitted", AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("submitted %s version %d for review", k.gate.Title(), head.VersionNumber),
 			ResourceType: string(k.gate), ResourceID: head.ID,
 			Data: map[string]any{"approval_id": approval.ID, "content_sha256": head.ContentSHA256},
 		}),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "approval.requested", AssessmentID: a.ID, Summary: "approval of the " + k.gate.Title() + " was requested",
 			ResourceType: "approval", ResourceID: approval.ID,
 			Data: map[string]any{"approval_id": approval.ID, "gate": k.gate, "target_sha256": head.ContentSHA256},
@@ -134,7 +134,7 @@ func voidPendingApprovals(tx *store.Tx, by api.Caller, versionID, why string) er
 		}
 		p.Status, p.Void, p.Reason, p.UpdatedAt = api.ApprovalRejected, true, &why, tx.Now()
 		if err := errors.Join(store.Approvals.Put(tx, by.OrganizationID, &p),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "approval.voided", AssessmentID: p.AssessmentID, Summary: "the pending approval of the " + p.Gate.Title() + " is void: " + why,
 				ResourceType: "approval", ResourceID: p.ID, Data: map[string]any{"gate": p.Gate, "reason": why},
 			})); err != nil {
@@ -156,8 +156,8 @@ func pendingApproval(tx *store.Tx, org, assessment string, gate api.Gate) (api.A
 	return api.Approval{}, false, nil
 }
 
-// requireApproval returns nil if a person has approved exactly the current content.
-func (k deliverableType[V, I]) requireApproval(tx *store.Tx, a *api.Assessment) error {
+// requireCurrentContentApproved returns nil if a person has approved exactly the current content.
+func (k deliverableType[V, I]) requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error {
 	org := a.OrganizationID
 	v, ok, err := k.newestVersion(tx, org, a.ID)
 	if err != nil {
@@ -402,15 +402,15 @@ func recordDecision(tx *store.Tx, by api.Caller, p *api.Approval, verdict api.Ap
 		data["bundle_key"] = p.BundleKey
 	}
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "approval.decided", AssessmentID: a.ID, Summary: fmt.Sprintf("%s %s the %s", p.Decider(), verdict, p.Gate.Title()),
 			ResourceType: "approval", ResourceID: p.ID, Data: data,
 		}))
 }
 
-// requireSecondPerson returns an error if the organization requires a second person and the decider
+// enforceSecondPersonRule returns an error if the organization requires a second person and the decider
 // submitted or edited the content. All API keys of a person count as that person.
-func requireSecondPerson(tx *store.Tx, orgID string, p *api.Approval, authorIDs []string, personID, actorID string) error {
+func enforceSecondPersonRule(tx *store.Tx, orgID string, p *api.Approval, authorIDs []string, personID, actorID string) error {
 	org, err := store.Organizations.Get(tx, orgID)
 	if err != nil {
 		return err
@@ -467,7 +467,7 @@ func (k deliverableType[V, I]) applyDecision(tx *store.Tx, by api.Caller, a *api
 		}
 	}
 	return errors.Join(k.saveVersionAndArtifact(tx, by, &v),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + "." + word, AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("%s version %d was %s by %s", k.gate.Title(), head.VersionNumber, word, p.Decider()),
 			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"content_sha256": hash},

@@ -117,9 +117,9 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 			CreatedBy:      by.Actor.Name,
 			Revision:       1,
 		}
-		return errors.Join(checkCustomRevision(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
+		return errors.Join(checkCustomRevisionExists(tx, by, customRevision), store.Assessments.Insert(tx, by.OrganizationID, &out),
 			recordLifecycleEvent(tx, by, &out, "", api.StateDraft, "created", "", nil),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "assessment.created", AssessmentID: out.ID, Summary: "created " + name,
 				ResourceType: "assessment", ResourceID: out.ID, Data: map[string]any{"name": name, "frameworks": codes},
 			}))
@@ -127,9 +127,9 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateAsses
 	return &out, err
 }
 
-// checkCustomRevision returns an error if the revision of the organization's custom catalog was
+// checkCustomRevisionExists returns an error if the revision of the organization's custom catalog was
 // deleted since it was read.
-func checkCustomRevision(tx *store.Tx, by api.Caller, revision int) error {
+func checkCustomRevisionExists(tx *store.Tx, by api.Caller, revision int) error {
 	if revision == 0 {
 		return nil
 	}
@@ -168,8 +168,8 @@ func (s *Service) checkDateLimit(field string, d *api.Date) error {
 	return nil
 }
 
-// checkFutureDate is like checkDateLimit and also rejects dates in the past.
-func (s *Service) checkFutureDate(field string, d *api.Date) error {
+// checkTodayOrLaterDate is like checkDateLimit and also rejects dates in the past.
+func (s *Service) checkTodayOrLaterDate(field string, d *api.Date) error {
 	if err := s.checkDateLimit(field, d); err != nil || d == nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (s *Service) Get(ctx context.Context, by api.Caller, in *api.AssessmentInpu
 		if a, err = getAssessment(tx, by, in.AssessmentID); err != nil {
 			return err
 		}
-		return fillCounts(tx, &a)
+		return fillProgressAndCounts(tx, &a)
 	})
 	return &a, err
 }
@@ -246,7 +246,7 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	}
 	return out, s.db.View(ctx, func(tx *store.Tx) error {
 		for i := range out.Data {
-			if err := fillCounts(tx, &out.Data[i]); err != nil {
+			if err := fillProgressAndCounts(tx, &out.Data[i]); err != nil {
 				return err
 			}
 		}
@@ -254,8 +254,8 @@ func (s *Service) List(ctx context.Context, by api.Caller, in *api.AssessmentsIn
 	})
 }
 
-// fillCounts sets the derived fields: progress by state and record counts.
-func fillCounts(tx *store.Tx, a *api.Assessment) (err error) {
+// fillProgressAndCounts sets the derived fields: progress by state and record counts.
+func fillProgressAndCounts(tx *store.Tx, a *api.Assessment) (err error) {
 	org := a.OrganizationID
 	a.Progress = a.State.ProgressPercent()
 	if a.Counts.Documents, err = store.Documents.By("assessment").Count(tx, org, a.ID); err != nil {
@@ -327,14 +327,14 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 					a.State,
 				)
 			}
-			if err := checkCustomRevision(tx, by, customRevision); err != nil {
+			if err := checkCustomRevisionExists(tx, by, customRevision); err != nil {
 				return err
 			}
 			a.FrameworkIDs, a.Frameworks, a.CustomRevision = ids, codes, customRevision
 		}
 		setIfPresent(&a.Name, b.Name)
 		setIfPresent(&a.Description, b.Description)
-		b.DueDate.Apply(&a.DueDate)
+		b.DueDate.AssignIfSet(&a.DueDate)
 		a.Revision++
 		a.UpdatedAt = tx.Now()
 		return errors.Join(
@@ -350,7 +350,7 @@ func (s *Service) Update(ctx context.Context, by api.Caller, in *api.UpdateAsses
 					ResourceID:   a.ID,
 				},
 			),
-			fillCounts(tx, &a),
+			fillProgressAndCounts(tx, &a),
 		)
 	})
 	return &a, err
@@ -422,7 +422,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.AssessmentI
 			},
 			func() error { return store.Assessments.Delete(tx, org, a.ID) },
 			func() error {
-				return audit.PublishEvent(tx, by, audit.Event{
+				return audit.RecordAndPublishEvent(tx, by, audit.Event{
 					Type: "assessment.deleted", Summary: "deleted " + a.Name,
 					ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"name": a.Name},
 				})

@@ -18,8 +18,8 @@ type previousVersion[I any] struct {
 	lastApproved      []I // of a plan: the items approved last, whose dates are kept
 }
 
-// loadPrevious reads the previous version. Its items are shared and must not be modified.
-func (k deliverableType[V, I]) loadPrevious(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
+// loadPreviousVersion reads the previous version. Its items are shared and must not be modified.
+func (k deliverableType[V, I]) loadPreviousVersion(tx *store.Tx, s *Service, a *api.Assessment) (previous previousVersion[I], err error) {
 	v, ok, err := k.newestVersion(tx, a.OrganizationID, a.ID)
 	if err != nil || !ok {
 		return previous, err
@@ -54,7 +54,7 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 // loadPreviousWithOlderEdits is like loadPrevious but also restores edits of items that left the
 // scope and are now back.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
-	previous, err := k.loadPrevious(tx, s, a)
+	previous, err := k.loadPreviousVersion(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {
 		return previous, err // every SoA version has all lines; completed plan items are not restored
 	}

@@ -18,7 +18,7 @@ func staleSourceIssues(tx *store.Tx, v *api.SoAVersion, items []api.SoAItem) (ou
 	}
 	out = []api.ValidationIssue{}
 	recordedHash, known := v.Inputs["documents"]
-	if now, err := documentsHash(docs); err != nil {
+	if now, err := ingestedDocumentsHash(docs); err != nil {
 		return nil, err
 	} else if known && recordedHash != now {
 		out = append(out, api.ValidationIssue{

@@ -9,7 +9,7 @@ import (
 
 // Plan items that users approved or edited are not lost when their gap is closed: an item whose
 // other controls still have gaps continues for those (reassignToOpenControls), and one without any
-// left is kept as closed (carryClosedItems).
+// left is kept as closed (closeItemsWithoutGap).
 
 // reassignToOpenControls returns the previous plan items, reassigning those whose gap is closed to
 // the first of their other controls that still has one.
@@ -65,10 +65,10 @@ func makeAutoClosedMatchable(previous []api.POAMItem) []api.POAMItem {
 	return out
 }
 
-// carryClosedItems returns the approved or edited items of the previous plan for which there is no
+// closeItemsWithoutGap returns the approved or edited items of the previous plan for which there is no
 // gap any more, unchanged, except that items whose status no user set are completed if inScope
 // reports their control in scope, and cancelled otherwise.
-func carryClosedItems(
+func closeItemsWithoutGap(
 	previous *previousVersion[api.POAMItem],
 	matches []*api.POAMItem,
 	inScope func(code string) bool,

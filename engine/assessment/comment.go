@@ -37,7 +37,7 @@ func (s *Service) AddComment(ctx context.Context, by api.Caller, in *api.AddComm
 		if out.Item != nil {
 			target = *out.Item + " in " + target
 		}
-		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.PublishEvent(tx, by, audit.Event{
+		return errors.Join(store.Comments.Insert(tx, by.OrganizationID, &out), audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "comment.added", AssessmentID: a.ID, Summary: "commented on " + target,
 			ResourceType: "comment", ResourceID: out.ID, Data: map[string]any{"gate": out.Gate, "item": out.Item, "text_sha256": TextHash(text)},
 		}))

@@ -97,7 +97,7 @@ func auditDelegation(tx *store.Tx, by api.Caller, d *api.Delegation, action, sum
 	if d.AssessmentID != nil {
 		assessment = *d.AssessmentID
 	}
-	return audit.PublishEvent(tx, by, audit.Event{
+	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "approval." + action, AssessmentID: assessment, Summary: summary, ResourceType: "delegation", ResourceID: d.ID,
 		Data: map[string]any{"delegator_id": d.DelegatorID, "delegate_id": d.DelegateID, "gates": d.Gates, "expires_at": d.ExpiresAt},
 	})
@@ -153,7 +153,7 @@ func delegationCovers(d *api.Delegation, assessment string, gate api.Gate) bool 
 // permits it. If the organization requires a second person, neither the decider nor the delegator
 // may have submitted or edited the content.
 func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorIDs []string) (*api.DecidedFor, error) {
-	if err := requireSecondPerson(tx, by.OrganizationID, p, authorIDs, by.UserID, by.Actor.ID); err != nil {
+	if err := enforceSecondPersonRule(tx, by.OrganizationID, p, authorIDs, by.UserID, by.Actor.ID); err != nil {
 		return nil, err
 	}
 	hasOwnRight, err := mayDecide(tx, by.OrganizationID, by.UserID)
@@ -193,7 +193,7 @@ func requireDecisionRight(tx *store.Tx, by api.Caller, p *api.Approval, authorID
 			refused = api.Forbidden("%s, who delegated to you, may no longer decide", d.DelegatorName)
 			continue
 		}
-		if err := requireSecondPerson(tx, by.OrganizationID, p, authorIDs, d.DelegatorID, ""); err != nil {
+		if err := enforceSecondPersonRule(tx, by.OrganizationID, p, authorIDs, d.DelegatorID, ""); err != nil {
 			if !api.IsCode(err, api.CodeForbidden) {
 				return nil, err
 			}

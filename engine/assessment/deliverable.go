@@ -71,7 +71,7 @@ var (
 		version:      func(v *api.GapVersion) *api.DeliverableVersion { return &v.DeliverableVersion },
 		item:         func(i *api.Finding) *api.Item { return &i.Item },
 		clearIDs:     func(i *api.Finding) { i.Evidence, i.OriginID = evidenceWithoutIDs(i.Evidence), "" },
-		originKey:    (*api.Finding).OriginKey,
+		originKey:    (*api.Finding).ManualOriginKey,
 		draftedState: api.StateGapAnalysisDrafted,
 		validateItem: validateFinding,
 	}
@@ -113,7 +113,7 @@ type deliverable interface {
 	findControlCode(tx *store.Tx, org, version, ref string) (string, error)
 	readItemRecords(tx *store.Tx, org, version string) (merge.Records, error)
 	hashItemsJSON(items []byte) (string, error)
-	requireApproval(tx *store.Tx, a *api.Assessment) error
+	requireCurrentContentApproved(tx *store.Tx, a *api.Assessment) error
 	applyDecision(tx *store.Tx, by api.Caller, a *api.Assessment, p *api.Approval) error
 	collectEditedControls(tx *store.Tx, a *api.Assessment, controls map[string]bool) error
 	findUnapprovedNewest(tx *store.Tx, a *api.Assessment) (*api.Outdated, error)
@@ -124,8 +124,8 @@ type deliverable interface {
 // from.
 var inputPrefixes = map[api.Gate]string{api.GateSoA: "soa", api.GateGapAnalysis: "gap", api.GateMaturity: "maturity"}
 
-// describeAsInput returns the entries that record a version as an input of another.
-func (k deliverableType[V, I]) describeAsInput(v *V) map[string]string {
+// toInputEntries returns the entries that record a version as an input of another.
+func (k deliverableType[V, I]) toInputEntries(v *V) map[string]string {
 	key, head := inputPrefixes[k.gate], k.version(v)
 	return map[string]string{key + "_version_id": head.ID, key + "_sha256": head.ContentSHA256, key + "_status": string(head.Status)}
 }
@@ -306,8 +306,8 @@ func (k deliverableType[V, I]) canonicalJSON(i I) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// recomputeHash recomputes a version's count and hash from its items.
-func (k deliverableType[V, I]) recomputeHash(tx *store.Tx, org string, v *V) error {
+// recomputeItemCountAndHash recomputes a version's count and hash from its items.
+func (k deliverableType[V, I]) recomputeItemCountAndHash(tx *store.Tx, org string, v *V) error {
 	items, err := k.readItems(tx, org, k.version(v).ID)
 	if err != nil {
 		return err
@@ -338,8 +338,8 @@ type draft[I any] struct {
 	encoded []store.PreparedRecord[I]
 }
 
-// insertVersion writes the next version with its items and supersedes the previous unapproved one.
-func (k deliverableType[V, I]) insertVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
+// insertNextVersion writes the next version with its items and supersedes the previous unapproved one.
+func (k deliverableType[V, I]) insertNextVersion(tx *store.Tx, by api.Caller, a *api.Assessment, d draft[I]) (V, error) {
 	v, _, err := k.insertVersionWithLines(tx, by, a, d)
 	return v, err
 }
@@ -405,7 +405,7 @@ func (k deliverableType[V, I]) insertVersionWithLines(
 		k.summarize(&v, d.items)
 	}
 	return v, lines, errors.Join(k.versions.Insert(tx, org, &v), recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
 			Summary: fmt.Sprintf("drafted %s version %d: %d items", k.gate.Title(), number, head.ItemCount), ResourceType: string(k.gate),
 			ResourceID: head.ID, Data: map[string]any{"version_number": number, "content_sha256": head.ContentSHA256},
@@ -508,7 +508,7 @@ func editItem[V, I any](
 		}
 		recordEdit(tx, by, k.item(&item), fields)
 		addAuthor(k.version(&v), by)
-		if err := errors.Join(k.items.Put(tx, org, &item), k.recomputeHash(tx, org, &v)); err != nil {
+		if err := errors.Join(k.items.Put(tx, org, &item), k.recomputeItemCountAndHash(tx, org, &v)); err != nil {
 			return err
 		}
 		k.version(&v).UpdatedAt = tx.Now()
@@ -619,7 +619,7 @@ func (k deliverableType[V, I]) copyToNextVersion(
 		return v, copied, err
 	}
 	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
-	if v, err = k.insertVersion(
+	if v, err = k.insertNextVersion(
 		tx,
 		by,
 		a,

@@ -88,9 +88,9 @@ func (m *draftCaches) evictIdle() (trimmed bool) {
 // only affects speed.
 func (s *Service) DropCaches(assessment string) { s.draftCaches.remove(assessment) }
 
-// evaluateStored judges controls by the stored evidence of an assessment, analyzing only evidence
+// evaluateStoredEvidence judges controls by the stored evidence of an assessment, analyzing only evidence
 // that isn't cached. It also returns the documents.
-func (s *Service) evaluateStored(
+func (s *Service) evaluateStoredEvidence(
 	ctx context.Context,
 	by api.Caller,
 	a *api.Assessment,
@@ -115,12 +115,12 @@ func (s *Service) evaluateStored(
 	}
 	j := m.evaluation
 	m.evaluation = nil // if anything below fails, no partial state is kept
-	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.Len()) {
+	if j == nil || m.key != key || j.query.RemovedCount() > max(1000, j.query.PassageCount()) {
 		all, err := snap.Controls(scf.ControlFilter{})
 		if err != nil {
 			return err
 		}
-		prepared, err := PrepareControls(ctx, embedder, all, controls)
+		prepared, err := PrepareControlsForEvaluation(ctx, embedder, all, controls)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *Service) evaluateStored(
 	if err := use(j, j.query.Documents()); err != nil {
 		return err
 	}
-	if j.query.Len() <= maxCachedPassages {
+	if j.query.PassageCount() <= maxCachedPassages {
 		j.TrimCaches()
 		m.key, m.evaluation = strings.Clone(key), j
 	}

@@ -43,9 +43,13 @@ type PreparedControls struct {
 	scale *evidence.Scale
 }
 
-// PrepareControls prepares controls. Word weights are derived from all controls of the catalog, so
+// PrepareControlsForEvaluation prepares controls. Word weights are derived from all controls of the catalog, so
 // that a control is judged the same in any selection.
-func PrepareControls(ctx context.Context, model *evidence.Model, allControls, controls []api.Control) (*PreparedControls, error) {
+func PrepareControlsForEvaluation(
+	ctx context.Context,
+	model *evidence.Model,
+	allControls, controls []api.Control,
+) (*PreparedControls, error) {
 	ground := model.Background()
 	docket, err := judge.NewEvaluationPlan(
 		ctx,

@@ -59,7 +59,7 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 	}
 	if marked {
 		statement.UpdatedAt = tx.Now()
-		if err := errors.Join(soa.recomputeHash(tx, by.OrganizationID, statement), soa.saveVersionAndArtifact(tx, by, statement)); err != nil {
+		if err := errors.Join(soa.recomputeItemCountAndHash(tx, by.OrganizationID, statement), soa.saveVersionAndArtifact(tx, by, statement)); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (s *Service) MarkLinesForReview(tx *store.Tx, by api.Caller, doc *api.Docum
 		return nil
 	}
 	codes := slices.Sorted(maps.Keys(touched))
-	return audit.PublishEvent(tx, by, audit.Event{
+	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "evidence.changed", AssessmentID: assessment, ResourceType: "assessment", ResourceID: assessment,
 		Summary: fmt.Sprintf("%s changed; %s: %s", filename, affectedControlsText(len(codes)), joinFirst(codes, 20)),
 		Data:    map[string]any{"filename": filename, "control_codes": codes},

@@ -25,7 +25,7 @@ func (s *Service) currentInputsFromSoA(ctx context.Context, _ api.Caller, a *api
 		v, err = soa.requireApprovedOrNewest(tx, a)
 		return err
 	})
-	return soa.describeAsInput(&v), err
+	return soa.toInputEntries(&v), err
 }
 
 // draftGap drafts a finding for every applicable SoA item with a gap. Manually added gaps are kept.
@@ -48,7 +48,7 @@ func (s *Service) draftGapFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.describeAsInput(v)}
+	d = draft[api.Finding]{method: judge.RulesVersion, inputs: soa.toInputEntries(v)}
 	statusByControl, itemsByControl := make(map[string]api.Implementation, len(items)), make(map[string]*api.SoAItem, len(items))
 	for n := range items {
 		itemsByControl[items[n].ControlCode] = &items[n]
@@ -73,7 +73,7 @@ func (s *Service) draftGapFrom(
 		for n := range d.items {
 			f := &d.items[n]
 			if line := itemsByControl[f.ControlCode]; line != nil && f.Source != sourceManual && f.IsManual("status") {
-				plan.ApplyStatusOverride(f, *line, cmp.Or(plan.ParseOverridingUser(f.Cause), stringOrEmpty(f.EditedBy)))
+				plan.RewriteForStatusOverride(f, *line, cmp.Or(plan.ParseOverridingUser(f.Cause), stringOrEmpty(f.EditedBy)))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ const sourceManual = "manual"
 func carryManualGaps(d *draft[api.Finding], old []api.Finding) {
 	for _, f := range old {
 		if f.Source == sourceManual {
-			f.OriginID = f.OriginKey()
+			f.OriginID = f.ManualOriginKey()
 			d.items = append(d.items, f)
 			d.addEditedControl(f.ControlCode)
 		}
@@ -237,7 +237,7 @@ func (s *Service) listFindings(
 
 // CompareWorstFirst orders findings by severity, worst first, then by control.
 func CompareWorstFirst(a, b *api.Finding) int {
-	return cmp.Or(a.CompareSeverity(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(a.CompareWorstFirst(b), scf.CompareNatural(a.ControlCode, b.ControlCode), cmp.Compare(a.ID, b.ID))
 }
 
 // GetFinding returns a finding.
@@ -248,7 +248,7 @@ func (s *Service) GetFinding(ctx context.Context, by api.Caller, in *api.Finding
 // UpdateFinding applies a user's change to a finding.
 func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.UpdateFindingInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(validateOwner(b.Owner.Value), s.checkFutureDate("due_date", b.DueDate.Value)); err != nil {
+	if err := firstError(validateOwner(b.Owner.Value), s.checkTodayOrLaterDate("due_date", b.DueDate.Value)); err != nil {
 		return nil, err
 	}
 	if b.Status != nil && *b.Status == api.NotAssessed {
@@ -261,7 +261,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			return nil, err
 		}
 	}
-	redrafted, err := redraftWithoutEdits(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, gap, in.FindingID, b.Reset, s.draftGap)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 			i.Result = resultForStatus(i.Status)
 		}
 		if soaItem != nil {
-			plan.ApplyStatusOverride(i, *soaItem, by.Actor.Name)
+			plan.RewriteForStatusOverride(i, *soaItem, by.Actor.Name)
 		}
 		assignField(&f, "severity", &i.Severity, b.Severity)
 		if b.Severity != nil {
@@ -284,9 +284,9 @@ func (s *Service) UpdateFinding(ctx context.Context, by api.Caller, in *api.Upda
 		assignField(&f, "cause", &i.Cause, b.Cause)
 		assignField(&f, "effect", &i.Effect, b.Effect)
 		assignField(&f, "recommendation", &i.Recommendation, b.Recommendation)
-		f.addIf("owner", emptyAsNone(b.Owner).Apply(&i.Owner))
-		f.addIf("note", b.Note.Apply(&i.Note))
-		f.addIf("due_date", b.DueDate.Apply(&i.DueDate))
+		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("note", b.Note.AssignIfSet(&i.Note))
+		f.addIf("due_date", b.DueDate.AssignIfSet(&i.DueDate))
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.Finding, field string) {
 			if copyFindingField(to, from, field); field == "status" {
 				to.MissingElements, to.SeverityPoints = from.MissingElements, from.SeverityPoints
@@ -351,7 +351,7 @@ func isValidCustomCode(code string) bool {
 // CreateGap adds a gap manually to the newest version, or starts the first version with it.
 func (s *Service) CreateGap(ctx context.Context, by api.Caller, in *api.CreateGapInput) (*api.Finding, error) {
 	b := in.Body
-	if err := firstError(validateOwner(b.Owner), s.checkFutureDate("due_date", b.DueDate)); err != nil {
+	if err := firstError(validateOwner(b.Owner), s.checkTodayOrLaterDate("due_date", b.DueDate)); err != nil {
 		return nil, err
 	}
 	if b.Status == api.NotAssessed {
@@ -443,13 +443,13 @@ func (s *Service) addFinding(
 		}
 		switch {
 		case !ok:
-			v, err = gap.insertVersion(tx, by, &a, draft[api.Finding]{method: "by hand"})
+			v, err = gap.insertNextVersion(tx, by, &a, draft[api.Finding]{method: "by hand"})
 		case v.Status == api.VersionUnderReview:
 			err = gap.withdrawFromReview(tx, by, &a, &v, "a gap was added while under review, by "+by.Actor.Name)
 		case v.Status != api.VersionDraft:
 			var items []api.Finding
 			if items, err = gap.readItems(tx, org, v.ID); err == nil {
-				v, err = gap.insertVersion(
+				v, err = gap.insertNextVersion(
 					tx,
 					by,
 					&a,
@@ -468,12 +468,12 @@ func (s *Service) addFinding(
 		addAuthor(&v.DeliverableVersion, by)
 		f.TenantRecord, f.AssessmentID, f.VersionID, f.Revision = newTenantRecord(tx, by), a.ID, v.ID, 1
 		f.OriginID = f.ID
-		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeHash(tx, org, &v)); err != nil {
+		if err := errors.Join(gap.items.Insert(tx, org, &f), gap.recomputeItemCountAndHash(tx, org, &v)); err != nil {
 			return err
 		}
 		return errors.Join(
 			gap.saveVersionAndArtifact(tx, by, &v),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "gap.added", AssessmentID: a.ID, Summary: "added a gap on " + f.ControlCode, ResourceType: "finding",
 				ResourceID: f.ID, Data: map[string]any{"control_code": f.ControlCode, "severity": f.Severity},
 			}),
@@ -501,9 +501,9 @@ func checkNoDuplicateGap(tx *store.Tx, org, version string, f *api.Finding) erro
 	return err
 }
 
-// controlsDifferingFromSoA returns the sorted codes of controls whose status users changed in the
+// controlsUsersChangedFromSoA returns the sorted codes of controls whose status users changed in the
 // gap analysis.
-func controlsDifferingFromSoA(items []api.SoAItem, findings []api.Finding) []string {
+func controlsUsersChangedFromSoA(items []api.SoAItem, findings []api.Finding) []string {
 	line := make(map[string]api.Implementation, len(items))
 	for _, i := range items {
 		line[i.ControlCode] = i.ImplementationStatus
@@ -574,7 +574,7 @@ func (s *Service) GetGapSummary(ctx context.Context, by api.Caller, in *api.GapI
 			}
 		}
 		out.CompliancePct, out.ComplianceFormula = plan.CompliancePercent(items)
-		out.DiffersFromSoA = append(out.DiffersFromSoA, controlsDifferingFromSoA(items, found)...)
+		out.DiffersFromSoA = append(out.DiffersFromSoA, controlsUsersChangedFromSoA(items, found)...)
 		c := plan.RateConformity(items, func(code string) int { return weights[code] })
 		out.Conformity, out.ConformityPct, out.ConformityFormula = c.Level, c.Percent, c.Formula
 		out.DeficientMaterial = append(out.DeficientMaterial, c.DeficientMaterial...)

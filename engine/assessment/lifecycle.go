@@ -45,7 +45,7 @@ func (s *Service) Transition(ctx context.Context, by api.Caller, in *api.Transit
 		}
 		step, _ := a.State.NextMove()
 		for _, gate := range requiredGates(step) {
-			if err := deliverables[gate].requireApproval(tx, &a); err != nil {
+			if err := deliverables[gate].requireCurrentContentApproved(tx, &a); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func changeState(tx *store.Tx, by api.Caller, a *api.Assessment, to api.State, e
 	return errors.Join(
 		store.Assessments.Put(tx, by.OrganizationID, a),
 		recordLifecycleEvent(tx, by, a, from, to, eventType, reason, warnings),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: name, AssessmentID: a.ID, Summary: fmt.Sprintf("moved from %s to %s", from, to),
 			ResourceType: "assessment", ResourceID: a.ID, Data: map[string]any{"from_state": from, "to_state": to, "reason": reason},
 		}),
@@ -189,7 +189,7 @@ func addBlockers(tx *store.Tx, by api.Caller, a *api.Assessment, move api.Move, 
 		if found {
 			out.PendingApprovalID = &p.ID
 		}
-		if err := deliverables[gate].requireApproval(tx, a); err != nil {
+		if err := deliverables[gate].requireCurrentContentApproved(tx, a); err != nil {
 			var e *api.Error
 			if !errors.As(err, &e) {
 				return err
@@ -293,7 +293,7 @@ func (s *Service) performStep(ctx context.Context, by api.Caller, a *api.Assessm
 		}
 		return nil, nil
 	case api.StateScopeDrafted:
-		return nil, s.ensureScope(ctx, by, a)
+		return nil, s.ensureScopeTraits(ctx, by, a)
 	case api.StateSoADrafted:
 		return nil, ensureCurrentDraft(ctx, s, by, a, soa, s.currentSoAInputs, s.draftSoA)
 	case api.StateSoAUnderReview:
@@ -467,7 +467,7 @@ func writeDraft[V, I any](
 	assessment string,
 	k deliverableType[V, I],
 	makeDraft draftFunc[I],
-	afterVersionID *string,
+	onlyIfNewestID *string,
 ) (*V, error) {
 	a, err := s.readAssessment(ctx, by, assessment)
 	if err != nil {
@@ -505,7 +505,7 @@ func writeDraft[V, I any](
 		if err != nil {
 			return err
 		}
-		if afterVersionID != nil && hasVersion && k.version(&last).ID != *afterVersionID {
+		if onlyIfNewestID != nil && hasVersion && k.version(&last).ID != *onlyIfNewestID {
 			v = last
 			return nil
 		}

@@ -37,7 +37,7 @@ func (s *Service) draftMaturityFrom(
 	if err != nil {
 		return d, err
 	}
-	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.describeAsInput(v)}
+	d = draft[api.MaturityScore]{method: judge.RulesVersion, inputs: soa.toInputEntries(v)}
 	d.items, err = mapParallel(ctx, items, func(i *api.SoAItem) (score api.MaturityScore, rated bool, err error) {
 		if !i.Applicability.IsApplicable() {
 			return score, false, nil
@@ -62,7 +62,7 @@ func mergeScoreEdits(d *draft[api.MaturityScore], previous *previousVersion[api.
 	matches := carryEdits(maturity, d, previous.items, func(to, from *api.MaturityScore, field string) {
 		copyScoreField(to, from, field)
 		if c, err := snap.Control(to.ControlCode); field == "level" && err == nil {
-			plan.SetLevelCriteria(to, c)
+			plan.SetCurrentAndNextCriteria(to, c)
 		}
 	})
 	levelsChanged := len(d.items) != len(previous.items)
@@ -169,7 +169,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 			return nil, err
 		}
 	}
-	redrafted, err := redraftWithoutEdits(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, maturity, in.MaturityScoreID, b.Reset, s.draftMaturity)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		if b.Level != nil {
 			i.Assessed = true
 			if control != nil {
-				plan.SetLevelCriteria(i, *control)
+				plan.SetCurrentAndNextCriteria(i, *control)
 			}
 			if b.Rationale == nil {
 				i.Rationale = plan.StatusSetByReason(by.Actor.Name)
@@ -187,11 +187,11 @@ func (s *Service) UpdateScore(ctx context.Context, by api.Caller, in *api.Update
 		}
 		assignField(&f, "target_level", &i.TargetLevel, b.TargetLevel)
 		assignField(&f, "rationale", &i.Rationale, b.Rationale)
-		f.addIf("note", b.Note.Apply(&i.Note))
+		f.addIf("note", b.Note.AssignIfSet(&i.Note))
 		return f, resetFields(&f, &i.Item, b.Reset, i, redrafted, func(to, from *api.MaturityScore, field string) {
 			copyScoreField(to, from, field)
 			if control != nil && field == "level" {
-				plan.SetLevelCriteria(to, *control)
+				plan.SetCurrentAndNextCriteria(to, *control)
 			}
 		})
 	})

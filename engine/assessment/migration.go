@@ -163,7 +163,7 @@ func recordMigration(tx *store.Tx, by api.Caller, m *migration) error {
 		),
 	}
 	return errors.Join(recordLifecycleEvent(tx, by, &m.after, m.after.State, m.after.State, "migrated", what, warnings),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "assessment.migrated", AssessmentID: m.after.ID, Summary: what, ResourceType: "assessment", ResourceID: m.after.ID,
 			Data: map[string]any{
 				"from": m.result.From, "to": m.result.To, "review": len(m.result.Review), "decisions_kept": len(m.result.DecisionsKept),

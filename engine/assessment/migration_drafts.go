@@ -152,7 +152,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 	m.after.MigratedAt, m.after.UpdatedAt = &now, now
 	m.after.Revision++
 	if err := errors.Join(
-		checkCustomRevision(tx, by, m.after.CustomRevision),
+		checkCustomRevisionExists(tx, by, m.after.CustomRevision),
 		store.Assessments.Put(tx, by.OrganizationID, &m.after),
 		saveVectors(),
 		recordMigration(tx, by, m),
@@ -165,7 +165,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 		if err != nil {
 			return err
 		}
-		from = soa.describeAsInput(&v)
+		from = soa.toInputEntries(&v)
 	}
 	var found api.GapVersion
 	if d.gap != nil {
@@ -190,7 +190,7 @@ func (s *Service) writeMigration(tx *store.Tx, by api.Caller, m *migration, d *m
 			return err
 		}
 	}
-	return returnMigratedToDraft(tx, by, m)
+	return returnMigratedReviewToDraft(tx, by, m)
 }
 
 // addMigratedPOAM writes the plan with the IDs of the new findings.
@@ -209,9 +209,9 @@ func addMigratedPOAM(tx *store.Tx, by api.Caller, m *migration, d *migratedDraft
 	return err
 }
 
-// returnMigratedToDraft returns an assessment whose deliverable was under review or just approved
+// returnMigratedReviewToDraft returns an assessment whose deliverable was under review or just approved
 // to the drafted state, because there is a new version to decide on.
-func returnMigratedToDraft(tx *store.Tx, by api.Caller, m *migration) error {
+func returnMigratedReviewToDraft(tx *store.Tx, by api.Caller, m *migration) error {
 	gate, drafted, ok := m.after.State.ReviewGate()
 	if !ok || !slices.ContainsFunc(m.result.Versions, func(v api.MigratedVersion) bool { return v.Gate == gate }) {
 		return nil
@@ -227,7 +227,7 @@ func addMigratedVersion[V, I any](tx *store.Tx, by api.Caller, m *migration, k d
 	if !k.isStillNewest(d.previous, &last) {
 		return last, api.Conflict("the %s changed in the meantime; try again", k.gate.Title())
 	}
-	v, err := k.insertVersion(tx, by, &m.after, d)
+	v, err := k.insertNextVersion(tx, by, &m.after, d)
 	if err != nil {
 		return v, err
 	}

@@ -40,7 +40,9 @@ func (s *Service) recordDueChange(by api.Caller, i *api.POAMItem, to api.Date) {
 	}
 }
 
-func isSameMilestone(a, b api.Milestone) bool { return a.Title == b.Title && a.DueDate == b.DueDate }
+func hasSameTitleAndDueDate(a, b api.Milestone) bool {
+	return a.Title == b.Title && a.DueDate == b.DueDate
+}
 
 // checkAndAttributeMilestones returns an item's new milestones. Approved ones must be among them with their
 // dates; new changes are attributed to the caller and dated today unless a date is given.
@@ -52,7 +54,7 @@ func (s *Service) checkAndAttributeMilestones(
 ) ([]api.Milestone, error) {
 	if approved != nil {
 		for _, m := range approved.Milestones {
-			at := slices.IndexFunc(given, func(g api.Milestone) bool { return isSameMilestone(g, m) })
+			at := slices.IndexFunc(given, func(g api.Milestone) bool { return hasSameTitleAndDueDate(g, m) })
 			if at < 0 {
 				return nil, api.Invalid(
 					"milestones",
@@ -73,7 +75,7 @@ func (s *Service) checkAndAttributeMilestones(
 	out := slices.Clone(given)
 	for n := range out {
 		m := &out[n]
-		if err := s.checkMilestone(previous, given, m); err != nil {
+		if err := s.checkMilestoneDateAndDuplicates(previous, given, m); err != nil {
 			return nil, err
 		}
 		if api.IsBlank(m.Title) {
@@ -108,7 +110,7 @@ func (s *Service) recordMilestoneCompletion(by api.Caller, previous []api.Milest
 		return
 	}
 	for _, w := range previous {
-		if isSameMilestone(w, *m) && w.Status == m.Status {
+		if hasSameTitleAndDueDate(w, *m) && w.Status == m.Status {
 			m.CompletedAt, m.CompletedBy, m.CompletedWithItem, m.PreviousStatus = w.CompletedAt, w.CompletedBy, w.CompletedWithItem, w.PreviousStatus
 			return
 		}
@@ -142,9 +144,9 @@ func isUnfinishedMilestone(m api.Milestone) bool {
 	return m.Status == "open" || m.Status == "in_progress"
 }
 
-// checkMilestone returns an error if a new, open milestone has a date in the past or too far ahead,
+// checkMilestoneDateAndDuplicates returns an error if a new, open milestone has a date in the past or too far ahead,
 // or is a duplicate.
-func (s *Service) checkMilestone(previous, given []api.Milestone, m *api.Milestone) error {
+func (s *Service) checkMilestoneDateAndDuplicates(previous, given []api.Milestone, m *api.Milestone) error {
 	before, now := countMilestone(previous, *m), countMilestone(given, *m)
 	if now > max(before, 1) {
 		return api.Invalid("milestones", "%q is listed %d times for %s", m.Title, now, m.DueDate)
@@ -152,12 +154,12 @@ func (s *Service) checkMilestone(previous, given []api.Milestone, m *api.Milesto
 	if err := checkDate("milestones.due_date", &m.DueDate); err != nil || before > 0 || m.Status == "completed" && m.DueDate <= s.today() {
 		return err
 	}
-	return s.checkFutureDate("milestones.due_date", &m.DueDate)
+	return s.checkTodayOrLaterDate("milestones.due_date", &m.DueDate)
 }
 
 func countMilestone(all []api.Milestone, m api.Milestone) (n int) {
 	for _, one := range all {
-		if isSameMilestone(one, m) {
+		if hasSameTitleAndDueDate(one, m) {
 			n++
 		}
 	}

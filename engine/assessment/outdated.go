@@ -168,7 +168,7 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 			late++
 		}
 	}
-	hash, err := documentsHash(docs)
+	hash, err := ingestedDocumentsHash(docs)
 	if err != nil || hash == v.Inputs["documents"] {
 		return out, err
 	}
@@ -180,8 +180,8 @@ func checkSoAOutdated(tx *store.Tx, a *api.Assessment) (out []api.Outdated, err 
 	return out, nil
 }
 
-// documentsHash returns a hash of the documents' content.
-func documentsHash(docs []api.Document) (string, error) {
+// ingestedDocumentsHash returns a hash of the documents' content.
+func ingestedDocumentsHash(docs []api.Document) (string, error) {
 	hashes := []string{}
 	for _, d := range docs {
 		if d.Status == api.DocumentIngested {

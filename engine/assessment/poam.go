@@ -32,9 +32,9 @@ func (s *Service) currentPOAMInputs(ctx context.Context, _ api.Caller, a *api.As
 // poamInputsFrom returns a plan's inputs: the findings it closes and the target levels, if there is a
 // maturity assessment.
 func poamInputsFrom(v *api.GapVersion, levels *api.MaturityVersion) map[string]string {
-	in := gap.describeAsInput(v)
+	in := gap.toInputEntries(v)
 	if levels.ID != "" {
-		maps.Copy(in, maturity.describeAsInput(levels))
+		maps.Copy(in, maturity.toInputEntries(levels))
 	}
 	return in
 }
@@ -84,7 +84,7 @@ func (s *Service) draftPOAMFrom(
 			c = api.Control{Code: f.ControlCode, Title: cmp.Or(f.ControlTitle, f.ControlCode), Description: f.Condition}
 		}
 		item = plan.DraftPOAMItem(c, *f, targets[f.ControlCode], today)
-		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.OriginKey()
+		item.Item, item.FindingID, item.FindingOrigin = copyControlFields(f.Item), f.ID, f.ManualOriginKey()
 		return item, true, nil
 	})
 	d.mergePrevious = func(d *draft[api.POAMItem], before *previousVersion[api.POAMItem]) {
@@ -96,8 +96,8 @@ func (s *Service) draftPOAMFrom(
 			old.lastApproved,
 			d.items,
 		)
-		d.items = plan.OrderItems(
-			plan.MergeItems(d.items, mergePredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
+		d.items = plan.OrderAndNumberItems(
+			plan.MergeItems(d.items, mergeableItemsPredicate(d.items, old.items, manualDueDates(findings), findingsWithManualAction(findings))),
 			today,
 		)
 		matches := carryEdits(poam, d, old.items, copyPOAMField)
@@ -120,7 +120,7 @@ func (s *Service) draftPOAMFrom(
 			syncMilestonesToStatus(i, today, stringOrEmpty(i.EditedBy))
 		}
 		carryPOAMCodes(d.items, matches, &old)
-		for _, it := range carryClosedItems(&old, matches, inScope, today) {
+		for _, it := range closeItemsWithoutGap(&old, matches, inScope, today) {
 			it.Priority = len(d.items) + 1
 			d.items = append(d.items, it)
 			if len(it.EditedFields) > 0 {
@@ -206,10 +206,10 @@ func manualDueDates(findings []api.Finding) map[string]api.Date {
 	return out
 }
 
-// mergePredicate returns a function that reports whether an item may be merged into another: edited
+// mergeableItemsPredicate returns a function that reports whether an item may be merged into another: edited
 // items are not merged, an edited item only absorbs what was part of it before, and items with a
 // manual due date or action stay separate.
-func mergePredicate(
+func mergeableItemsPredicate(
 	items, previous []api.POAMItem,
 	dueDates map[string]api.Date,
 	manualActions map[string]bool,
@@ -323,7 +323,7 @@ func (s *Service) GetPOAMItem(ctx context.Context, by api.Caller, in *api.POAMIt
 func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.UpdatePOAMItemInput) (*api.POAMItem, error) {
 	b := in.Body
 	for name, d := range map[string]*api.Date{"due_date": b.DueDate, "risk_accepted_until": b.RiskAcceptedUntil.Value} {
-		if err := s.checkFutureDate(name, d); err != nil {
+		if err := s.checkTodayOrLaterDate(name, d); err != nil {
 			return nil, err
 		}
 	}
@@ -340,7 +340,7 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 	if b.CorrectiveAction != nil && api.IsBlank(*b.CorrectiveAction) {
 		return nil, api.Invalid("corrective_action", "say what is to be done")
 	}
-	redrafted, err := redraftWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, poam, in.POAMItemID, b.Reset, s.draftPOAM)
 	if err != nil {
 		return nil, err
 	}
@@ -349,8 +349,8 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		assignField(&f, "corrective_action", &i.CorrectiveAction, b.CorrectiveAction)
 		assignField(&f, "priority", &i.Priority, b.Priority)
 		assignField(&f, "effort", &i.Effort, b.Effort)
-		f.addIf("owner", emptyAsNone(b.Owner).Apply(&i.Owner))
-		f.addIf("resources", b.Resources.Apply(&i.Resources))
+		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("resources", b.Resources.AssignIfSet(&i.Resources))
 		if b.DueDate != nil && approved != nil {
 			s.recordDueChange(by, i, *b.DueDate)
 			f.addIf("due_date", true)
@@ -375,13 +375,13 @@ func (s *Service) UpdatePOAMItem(ctx context.Context, by api.Caller, in *api.Upd
 		if b.Status != nil && syncMilestonesToStatus(i, s.today(), by.Actor.Name) {
 			f.addIf("milestones", b.Milestones == nil)
 		}
-		f.addIf("risk_accepted_until", b.RiskAcceptedUntil.Apply(&i.RiskAcceptedUntil))
+		f.addIf("risk_accepted_until", b.RiskAcceptedUntil.AssignIfSet(&i.RiskAcceptedUntil))
 		if b.Status != nil && i.Status != "risk_accepted" && i.RiskAcceptedUntil != nil && b.RiskAcceptedUntil.Value == nil {
 			i.RiskAcceptedUntil = nil // no longer accepted
 			f.addIf("risk_accepted_until", !slices.Contains(f, "risk_accepted_until"))
 		}
-		f.addIf("vendor_dependency", b.VendorDependency.Apply(&i.VendorDependency))
-		f.addIf("comments", b.Comments.Apply(&i.Comments))
+		f.addIf("vendor_dependency", b.VendorDependency.AssignIfSet(&i.VendorDependency))
+		f.addIf("comments", b.Comments.AssignIfSet(&i.Comments))
 		switch accepted := i.Status == "risk_accepted"; {
 		case accepted && i.RiskAcceptedUntil == nil:
 			return nil, api.Invalid("risk_accepted_until", "give the date until which the risk of %s is accepted", i.POAMCode)

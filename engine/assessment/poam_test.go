@@ -97,7 +97,7 @@ func TestEditedPlanItemsAreNotMerged(t *testing.T) {
 		"target's manual action": {manual: map[string]bool{"f-into": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mayMerge := mergePredicate(items, c.previous, c.due, c.manual)
+			mayMerge := mergeableItemsPredicate(items, c.previous, c.due, c.manual)
 			if got := mayMerge(&items[0], &items[1]); got != c.want {
 				t.Errorf("may merge: %t, want %t", got, c.want)
 			}
@@ -141,7 +141,7 @@ func TestClosedItemsAreKeptIfApprovedOrEdited(t *testing.T) {
 		lastApproved: []api.POAMItem{planItem("approved", "A-6")},
 	}
 	matches := []*api.POAMItem{&old.items[0]}
-	kept := carryClosedItems(&old, matches, func(code string) bool { return code != "A-4" }, "2030-01-01")
+	kept := closeItemsWithoutGap(&old, matches, func(code string) bool { return code != "A-4" }, "2030-01-01")
 	var got []string
 	for _, i := range kept {
 		if i.FindingID != "" {

@@ -49,14 +49,14 @@ func (s *Service) Progress(ctx context.Context, by api.Caller, id string) (st Pr
 		if move.Gate != "" {
 			return st.fillGateError(tx, by, &a, move.Gate)
 		}
-		st.ReturnReason, err = returnReason(tx, &a)
+		st.ReturnReason, err = unresolvedReturnReason(tx, &a)
 		return err
 	})
 	return st, err
 }
 
 func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment, gate api.Gate) error {
-	err := deliverables[gate].requireApproval(tx, a)
+	err := deliverables[gate].requireCurrentContentApproved(tx, a)
 	if err == nil {
 		return nil
 	}
@@ -71,9 +71,9 @@ func (st *Progress) fillGateError(tx *store.Tx, by api.Caller, a *api.Assessment
 	return err
 }
 
-// returnReason returns why the last move returned the assessment to its drafted state, if its
+// unresolvedReturnReason returns why the last move returned the assessment to its drafted state, if its
 // deliverable hasn't been resubmitted since.
-func returnReason(tx *store.Tx, a *api.Assessment) (string, error) {
+func unresolvedReturnReason(tx *store.Tx, a *api.Assessment) (string, error) {
 	for e, err := range store.LifecycleEvents.Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
 			return "", err
@@ -102,10 +102,10 @@ func gateAfterDraft(s api.State) api.Gate {
 	return ""
 }
 
-// StateFingerprint returns a one-line summary of everything in an assessment that can let a
+// StateAndVersionsSummary returns a one-line summary of everything in an assessment that can let a
 // workflow continue: its state, and the newest version of each deliverable with its status. Edits
 // within a draft don't change it.
-func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
+func StateAndVersionsSummary(tx *store.Tx, org, id string) (string, error) {
 	a, err := store.Assessments.Get(tx, org, id)
 	if err != nil {
 		return "", err
@@ -126,7 +126,7 @@ func StateFingerprint(tx *store.Tx, org, id string) (string, error) {
 
 // RedraftIfInputsChanged drafts the next version of the Statement of Applicability or the gap analysis if
 // its inputs have changed, keeping users' decisions, and reports whether it did.
-func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (changed bool, err error) {
+func (s *Service) RedraftIfInputsChanged(ctx context.Context, by api.Caller, id string, gate api.Gate) (redrafted bool, err error) {
 	defer s.locks.lock(id)()
 	a, err := s.readAssessment(ctx, by, id)
 	if err != nil {

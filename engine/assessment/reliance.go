@@ -161,7 +161,7 @@ func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousAppro
 	if i.RestsOnDocuments = len(documentsOf(quotes)); i.RestsOnDocuments == 1 {
 		i.OnlyDocument = quotes[0].Filename
 	}
-	if previous == nil || i.IsOverruled() || previous.IsOverruled() ||
+	if previous == nil || i.IsStatusOverruled() || previous.IsStatusOverruled() ||
 		!previous.Applicability.IsApplicable() || previous.ImplementationStatus == api.NotAssessed {
 		return
 	}

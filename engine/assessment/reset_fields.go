@@ -8,9 +8,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// redraftWithoutEdits returns an item as drafted now without users' edits to the named fields ("all" for
+// draftItemWithoutEdits returns an item as drafted now without users' edits to the named fields ("all" for
 // every field), or nil if it would not be drafted.
-func redraftWithoutEdits[V, I any](
+func draftItemWithoutEdits[V, I any](
 	ctx context.Context,
 	s *Service,
 	by api.Caller,

@@ -16,9 +16,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// ensureScope fills in missing parts of the scope from the evidence; a submitted or approved scope
+// ensureScopeTraits fills in missing parts of the scope from the evidence; a submitted or approved scope
 // is left unchanged.
-func (s *Service) ensureScope(ctx context.Context, by api.Caller, a *api.Assessment) error {
+func (s *Service) ensureScopeTraits(ctx context.Context, by api.Caller, a *api.Assessment) error {
 	scope, err := s.readScope(ctx, by, a.ID)
 	if err != nil && !api.IsCode(err, api.CodeNotFound) {
 		return err
@@ -36,7 +36,7 @@ func (s *Service) draftScope(ctx context.Context, by api.Caller, a *api.Assessme
 	if err != nil {
 		return err
 	}
-	_, err = s.changeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
+	_, err = s.createOrChangeScope(ctx, by, a.ID, "", api.Match{}, func(sc *api.Scope) error {
 		if sc.Description == "" {
 			what := "the whole SCF catalog"
 			if len(a.Frameworks) > 0 {
@@ -97,7 +97,7 @@ func (s *Service) PutScope(ctx context.Context, by api.Caller, in *api.PutScopeI
 	if err != nil {
 		return nil, err
 	}
-	return s.changeScope(ctx, by, in.AssessmentID, "", api.Match{}, change)
+	return s.createOrChangeScope(ctx, by, in.AssessmentID, "", api.Match{}, change)
 }
 
 // UpdateScope changes the given fields of a scope.
@@ -110,7 +110,7 @@ func (s *Service) UpdateScope(ctx context.Context, by api.Caller, in *api.Update
 	if err != nil {
 		return nil, err
 	}
-	return s.changeScope(ctx, by, "", in.ScopeID, in.Match, change)
+	return s.createOrChangeScope(ctx, by, "", in.ScopeID, in.Match, change)
 }
 
 // newScopeChange returns a user's change. Traits that it resets are detected from the documents
@@ -279,9 +279,9 @@ const (
 	maxScopeEntry = 2_000
 )
 
-// changeScope creates or changes a scope, identified by its assessment or its ID. Changing an
+// createOrChangeScope creates or changes a scope, identified by its assessment or its ID. Changing an
 // approved scope starts its next version.
-func (s *Service) changeScope(
+func (s *Service) createOrChangeScope(
 	ctx context.Context,
 	by api.Caller,
 	assessment, scopeID string,
@@ -372,7 +372,7 @@ func saveScope(tx *store.Tx, by api.Caller, sc *api.Scope, action, comment strin
 		store.Scopes.Put(tx, by.OrganizationID, sc),
 		store.ScopeVersions.Put(tx, by.OrganizationID, &kept),
 		recordArtifact(tx, by, "scope", "scope", &version),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: action, AssessmentID: sc.AssessmentID, Summary: fmt.Sprintf("scope version %d is %s", sc.VersionNumber, sc.Status),
 			ResourceType: "scope", ResourceID: sc.ID, Data: data,
 		}),

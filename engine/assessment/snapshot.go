@@ -47,7 +47,7 @@ func (s *Service) Snapshot(ctx context.Context, by api.Caller, id string) (*Snap
 		if d.Assessment, err = getAssessment(tx, by, id); err != nil {
 			return err
 		}
-		if err := fillCounts(tx, &d.Assessment); err != nil {
+		if err := fillProgressAndCounts(tx, &d.Assessment); err != nil {
 			return err
 		}
 		if d.Organization, err = store.Organizations.Get(tx, org); err != nil {

@@ -66,7 +66,7 @@ func (s *Service) draftSoAIgnoringInclusion(itemID string, resetNames []string) 
 	}
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[api.SoAItem], error) {
 		evaluate := func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error {
-			return s.evaluateStored(ctx, by, a, snap, controls, use)
+			return s.evaluateStoredEvidence(ctx, by, a, snap, controls, use)
 		}
 		return s.draftSoAWith(ctx, by, a, itemID, evaluate)
 	}
@@ -89,7 +89,7 @@ func (s *Service) draftSoAFromSession(
 			if err != nil {
 				return err
 			}
-			prepared, err := PrepareControls(ctx, session.Embedder(), all, controls)
+			prepared, err := PrepareControlsForEvaluation(ctx, session.Embedder(), all, controls)
 			if err != nil {
 				return err
 			}
@@ -186,7 +186,7 @@ func (s *Service) currentSoAInputs(ctx context.Context, by api.Caller, a *api.As
 // soaInputsFrom returns the inputs of an SoA: the catalog, the frameworks, the documents and, if
 // there is one, the scope.
 func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, scope *api.Scope) (map[string]string, error) {
-	documents, err := documentsHash(docs)
+	documents, err := ingestedDocumentsHash(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (s *Service) draftSoAItems(
 			owners[d.ID] = d.Owner
 		}
 	}
-	judge.NormalizeOwners(owners)
+	judge.ShortenUnambiguousOwners(owners)
 	items, quotes := make([]api.SoAItem, len(controls)), make([][]api.Evidence, len(controls))
 	evaluation.copies.refresh()
 	err := forEachParallel(ctx, len(controls), func(ctx context.Context, n int) error {
@@ -299,14 +299,14 @@ func dropContradictingStatus(d *draft[api.SoAItem]) {
 	}
 }
 
-// isExcluded reports whether it was decided that a line does not apply.
-func isExcluded(i *api.SoAItem) bool {
+// isExcludedByDecision reports whether it was decided that a line does not apply.
+func isExcludedByDecision(i *api.SoAItem) bool {
 	return !i.Applicability.IsApplicable() && i.Applicability != api.Undecided
 }
 
 // isExcludedWithStatus reports whether a line is excluded but has a status.
 func isExcludedWithStatus(i *api.SoAItem) bool {
-	return isExcluded(i) && i.ImplementationStatus != api.NotAssessed
+	return isExcludedByDecision(i) && i.ImplementationStatus != api.NotAssessed
 }
 
 // DraftSoA drafts the next version.
@@ -391,7 +391,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 	if err := validateOwner(b.Owner.Value); err != nil {
 		return nil, err
 	}
-	redrafted, err := redraftWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset))
+	redrafted, err := draftItemWithoutEdits(ctx, s, by, soa, in.SoAItemID, b.Reset, s.draftSoAIgnoringInclusion(in.SoAItemID, b.Reset))
 	if err != nil {
 		return nil, err
 	}
@@ -402,10 +402,10 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 		assignField(&f, "inclusion_reasons", &i.InclusionReasons, b.InclusionReasons)
 		assignField(&f, "rationale", &i.Rationale, b.Rationale)
 		assignField(&f, "implementation_status", &i.ImplementationStatus, b.ImplementationStatus)
-		f.addIf("owner", emptyAsNone(b.Owner).Apply(&i.Owner))
-		f.addIf("note", b.Note.Apply(&i.Note))
+		f.addIf("owner", emptyAsNone(b.Owner).AssignIfSet(&i.Owner))
+		f.addIf("note", b.Note.AssignIfSet(&i.Note))
 		assignField(&f, "needs_review", &i.NeedsReview, b.NeedsReview)
-		if b.Applicability != nil && isExcluded(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
+		if b.Applicability != nil && isExcludedByDecision(i) && !slices.Contains(append(i.EditedFields, f...), "rationale") {
 			// The draft's rationale explains why the control applies; excluding it requires the
 			// user's own.
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, strings.ReplaceAll(string(i.Applicability), "_", " "))
@@ -419,7 +419,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				f = append(f, resetPrefix+"rationale")
 			}
 		}
-		switch wasExcluded := isExcluded(i); {
+		switch wasExcluded := isExcludedByDecision(i); {
 		case wasExcluded && b.ImplementationStatus != nil && *b.ImplementationStatus != api.NotAssessed:
 			return nil, api.Invalid(
 				"implementation_status",
@@ -474,7 +474,7 @@ func (s *Service) UpdateSoAItem(ctx context.Context, by api.Caller, in *api.Upda
 				return nil, api.Invalid("inclusion_reasons", "there is no inclusion reason %q", r)
 			}
 		}
-		if isExcluded(i) && api.IsBlank(i.Rationale) {
+		if isExcludedByDecision(i) && api.IsBlank(i.Rationale) {
 			return nil, api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 		}
 		return f, nil

@@ -108,7 +108,7 @@ func ApplySyncedTransition(tx *store.Tx, by api.Caller, assessment string, to ap
 	}
 	step, _ := a.State.NextMove()
 	for _, gate := range requiredGates(step) {
-		if err := deliverables[gate].requireApproval(tx, &a); err != nil {
+		if err := deliverables[gate].requireCurrentContentApproved(tx, &a); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func SaveVoidedApproval(tx *store.Tx, by api.Caller, p *api.Approval, reason str
 	p.RequestedBy, p.RequestedByUserID = by.Actor, by.UserID
 	p.DecidedBy, p.DecidedAt, p.Delegation, p.Delegates, p.BundleKey, p.RemoteKey = nil, nil, nil, nil, nil, nil
 	return errors.Join(store.Approvals.Put(tx, by.OrganizationID, p),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type:         "approval.voided",
 			AssessmentID: p.AssessmentID,
 			Summary:      "the approval of the " + p.Gate.Title() + " that was made offline is void: " + reason,
@@ -233,7 +233,7 @@ func (k deliverableType[V, I]) ApplyChanges(
 	it.UpdatedAt, it.EditedBy = tx.Now(), &by.Actor.Name
 	addAuthor(k.version(&v), by)
 	k.version(&v).UpdatedAt = tx.Now()
-	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeHash(tx, org, &v), k.saveVersionAndArtifact(tx, by, &v),
+	return conflicts, errors.Join(k.items.Put(tx, org, &tried), k.recomputeItemCountAndHash(tx, org, &v), k.saveVersionAndArtifact(tx, by, &v),
 		k.auditItemChange(tx, by, it, merged, true))
 }
 
@@ -363,7 +363,7 @@ func (k deliverableType[V, I]) AddVersion(
 	return wanted != head.VersionNumber, errors.Join(
 		k.versions.Insert(tx, org, &v),
 		recordArtifact(tx, by, string(k.gate), k.gate.Title(), head),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: string(k.gate) + ".drafted", AssessmentID: a.ID,
 			Summary:      fmt.Sprintf("synced %s version %d, drafted offline", k.gate.Title(), head.VersionNumber),
 			ResourceType: string(k.gate), ResourceID: head.ID, Data: map[string]any{"version_number": head.VersionNumber, "offline": true},
@@ -376,7 +376,7 @@ func (k deliverableType[V, I]) RehashDraft(tx *store.Tx, org, versionID string) 
 	if err != nil || k.version(&v).Status != api.VersionDraft {
 		return err
 	}
-	return errors.Join(k.recomputeHash(tx, org, &v), k.versions.Put(tx, org, &v))
+	return errors.Join(k.recomputeItemCountAndHash(tx, org, &v), k.versions.Put(tx, org, &v))
 }
 
 func (k deliverableType[V, I]) RecordArtifact(tx *store.Tx, by api.Caller, versionID string) error {
@@ -405,7 +405,7 @@ func (k deliverableType[V, I]) Submit(tx *store.Tx, by api.Caller, assessment, v
 			displayStatus(head.Status),
 		)
 	}
-	if err := k.recomputeHash(tx, org, &v); err != nil {
+	if err := k.recomputeItemCountAndHash(tx, org, &v); err != nil {
 		return err
 	}
 	if head.ContentSHA256 != submittedSHA256 {

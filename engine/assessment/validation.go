@@ -105,7 +105,7 @@ func stringOrEmpty(s *string) string {
 
 func validateSoAItem(i *api.SoAItem) error {
 	var reason error
-	if isExcluded(i) && api.IsBlank(i.Rationale) {
+	if isExcludedByDecision(i) && api.IsBlank(i.Rationale) {
 		reason = api.Invalid("rationale", "say why %s is %s", i.ControlCode, i.Applicability)
 	}
 	return firstError(

@@ -86,7 +86,7 @@ func (k *versionCache) cachedLines(gate api.Gate, versionID string) any {
 func (k deliverableType[V, I]) cacheLines(cache *versionCache, versionID string, lines []*store.EncodedRecord[I]) {
 	size := 0
 	for _, l := range lines {
-		size += l.Size()
+		size += l.MemorySize()
 	}
 	cache.put(cachedVersion{gate: k.gate, id: versionID, lines: lines, size: size})
 }

@@ -124,8 +124,8 @@ func recordEventWithID(tx *store.Tx, by api.Caller, e Event) (id string, err err
 	return line.ID, Append(tx, by, Entry{Action: e.Type, ResourceType: e.ResourceType, ResourceID: e.ResourceID, Changes: e.Data})
 }
 
-// PublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.
-func PublishEvent(tx *store.Tx, by api.Caller, e Event) error {
+// RecordAndPublishEvent writes an event to the assessment's timeline, to the audit chain and to the outbox.
+func RecordAndPublishEvent(tx *store.Tx, by api.Caller, e Event) error {
 	id, err := recordEventWithID(tx, by, e)
 	if err != nil {
 		return err

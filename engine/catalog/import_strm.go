@@ -86,7 +86,7 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 			run.Warnings = append(run.Warnings, api.ImportWarning{Message: p.name + " is already merged into version " + base.Label})
 			continue
 		}
-		if src, err = s.applyMappingFile(ctx, snap, src, p, in.Framework, run); err != nil {
+		if src, err = s.mergeMappingFile(ctx, snap, src, p, in.Framework, run); err != nil {
 			return nil, err
 		}
 	}
@@ -98,8 +98,8 @@ func (s *Service) importSTRM(ctx context.Context, by api.Caller, in *api.ImportS
 	return run, s.saveMappingRevision(ctx, by, base, snap, src, run)
 }
 
-// applyMappingFile reads one document and merges it into a source.
-func (s *Service) applyMappingFile(
+// mergeMappingFile reads one document and merges it into a source.
+func (s *Service) mergeMappingFile(
 	ctx context.Context,
 	snap *scf.Snapshot,
 	src *scf.Source,
@@ -127,7 +127,7 @@ func (s *Service) applyMappingFile(
 	if err != nil {
 		return nil, api.Invalid("framework", "%s: %v; specify the framework by its code", file.name, err).WithCause(err)
 	}
-	out, record, warnings := strm.Apply(src, f, doc, api.MappingDocument{Filename: file.name, SHA256: file.sha256})
+	out, record, warnings := strm.MergeIntoFramework(src, f, doc, api.MappingDocument{Filename: file.name, SHA256: file.sha256})
 	run.Documents = append(run.Documents, record)
 	for _, w := range warnings[:min(len(warnings), maxWarningsPerFile)] {
 		w.Sheet = strings.TrimSpace(file.name + " " + w.Sheet)
@@ -217,7 +217,7 @@ func (s *Service) saveMappingRevision(
 	if err := attachDiff(snap, &revised, run.StartedAt, run); err != nil {
 		return err
 	}
-	_, err = s.saveVersion(ctx, versionEntry{
+	_, err = s.saveAndActivateVersion(ctx, versionEntry{
 		src: &revised, rootID: root, supersedes: base.ID,
 		fillRecord: func(rec *store.CatalogVersion) {
 			rec.BasedOnID, rec.MappingDocuments = &base.ID, documents
@@ -258,7 +258,7 @@ func areSameDocuments(a, b []api.MappingDocument) bool {
 }
 
 // readMappingFiles reads an upload: one document, or an archive of several.
-func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, err error) {
+func readMappingFiles(file api.UploadFile) (files []mappingFile, uploadSHA256 string, err error) {
 	data, err := io.ReadAll(io.LimitReader(file.Content, maxWorkbookBytes+1))
 	if err != nil {
 		return nil, "", fmt.Errorf("reading the document: %w", err)
@@ -278,7 +278,7 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 		if f.FileInfo().IsDir() || ext != ".pdf" && ext != ".xlsx" || strings.HasPrefix(name, ".") {
 			continue
 		}
-		if len(papers) == maxArchiveFiles {
+		if len(files) == maxArchiveFiles {
 			return nil, "", api.Invalid("file", "the archive contains more than %d documents", maxArchiveFiles)
 		}
 		content, err := readZipFile(f)
@@ -288,13 +288,13 @@ func readMappingFiles(file api.UploadFile) (papers []mappingFile, sum string, er
 		if total += int64(len(content)); total > maxUnpackedBytes {
 			return nil, "", api.Invalid("file", "the archive unpacks to more than %d MiB", maxUnpackedBytes>>20)
 		}
-		papers = append(papers, newMappingFile(name, content))
+		files = append(files, newMappingFile(name, content))
 	}
-	if len(papers) == 0 {
+	if len(files) == 0 {
 		return nil, "", api.Invalid("file", "the archive contains no .pdf or .xlsx file")
 	}
-	slices.SortFunc(papers, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
-	return papers, single.sha256, nil
+	slices.SortFunc(files, func(a, b mappingFile) int { return strings.Compare(a.name, b.name) })
+	return files, single.sha256, nil
 }
 
 func readZipFile(f *zip.File) ([]byte, error) {

@@ -34,7 +34,7 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 		if err != nil {
 			return nil, err
 		}
-		return run, s.recordUnchangedRun(ctx, by, run)
+		return run, s.reactivateAndRecordRun(ctx, by, run)
 	}
 	src, err := s.readStructured(ctx, &in.Body)
 	if err != nil {
@@ -45,9 +45,9 @@ func (s *Service) ImportStructured(ctx context.Context, by api.Caller, in *api.I
 		return nil, api.Invalid("source", "%v", err).WithCause(err)
 	}
 	if run.DryRun || run.VersionID != nil {
-		return run, s.recordUnchangedRun(ctx, by, run)
+		return run, s.reactivateAndRecordRun(ctx, by, run)
 	}
-	_, err = s.saveVersion(ctx, versionEntry{src: src, recordRun: func(tx *store.Tx, snap *scf.Snapshot) error {
+	_, err = s.saveAndActivateVersion(ctx, versionEntry{src: src, recordRun: func(tx *store.Tx, snap *scf.Snapshot) error {
 		id := snap.Version().ID
 		run.VersionID = &id
 		return s.recordRun(tx, by, run)

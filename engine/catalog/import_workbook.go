@@ -73,9 +73,9 @@ func (s *Service) importWorkbook(ctx context.Context, by api.Caller, in *api.Imp
 		return nil, err
 	}
 	if dryRun || run.VersionID != nil {
-		return run, s.recordUnchangedRun(ctx, by, run)
+		return run, s.reactivateAndRecordRun(ctx, by, run)
 	}
-	_, err = s.saveVersion(ctx, versionEntry{
+	_, err = s.saveAndActivateVersion(ctx, versionEntry{
 		src: src,
 		fillRecord: func(rec *store.CatalogVersion) {
 			rec.Variant, rec.FrameworkAliases = variant, toFrameworkAliases(aliases)
@@ -132,8 +132,8 @@ func (s *Service) newImportRun(ctx context.Context, src *scf.Source, variant str
 	return run, nil
 }
 
-// recordUnchangedRun records a run that added nothing.
-func (s *Service) recordUnchangedRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
+// reactivateAndRecordRun records a run that added nothing.
+func (s *Service) reactivateAndRecordRun(ctx context.Context, by api.Caller, run *api.ImportRun) error {
 	again := run.VersionID != nil && !run.DryRun
 	err := s.db.Update(ctx, func(tx *store.Tx) error {
 		if again {

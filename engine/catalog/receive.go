@@ -24,7 +24,7 @@ type customContent struct {
 
 // CustomContent returns one revision of an organization's additions and its SHA-256, or nothing for
 // revision 0.
-func CustomContent(tx *store.Tx, organization string, revision int) (content []byte, sum string, err error) {
+func CustomContent(tx *store.Tx, organization string, revision int) (content []byte, sha256Hex string, err error) {
 	if revision == 0 {
 		return nil, "", nil
 	}

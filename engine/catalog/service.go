@@ -78,9 +78,9 @@ func New(db *store.DB, clock func() time.Time, options ...Option) *Service {
 	return s
 }
 
-// EnsureStarter stores the built-in catalog if it, or this edition of it, is missing. It becomes
+// EnsureStarterEdition stores the built-in catalog if it, or this edition of it, is missing. It becomes
 // active only if no other version is.
-func (s *Service) EnsureStarter(ctx context.Context) error {
+func (s *Service) EnsureStarterEdition(ctx context.Context) error {
 	sum := starter.EditionSHA256()
 	var have bool
 	err := s.db.View(ctx, func(tx *store.Tx) error {
@@ -100,7 +100,7 @@ func (s *Service) EnsureStarter(ctx context.Context) error {
 		return err
 	}
 	src.SHA256 = sum
-	_, err = s.saveVersion(ctx, versionEntry{src: src})
+	_, err = s.saveAndActivateVersion(ctx, versionEntry{src: src})
 	return err
 }
 
@@ -116,10 +116,10 @@ type versionEntry struct {
 	recordRun func(*store.Tx, *scf.Snapshot) error
 }
 
-// saveVersion stores a source as a version, activates it and records its import run in one
+// saveAndActivateVersion stores a source as a version, activates it and records its import run in one
 // transaction. The built-in starter never replaces an imported version as the active one, and a
 // revision only replaces the version it revises.
-func (s *Service) saveVersion(ctx context.Context, e versionEntry) (*scf.Snapshot, error) {
+func (s *Service) saveAndActivateVersion(ctx context.Context, e versionEntry) (*scf.Snapshot, error) {
 	var id string
 	if err := s.db.View(ctx, func(tx *store.Tx) error { id = tx.NewID(); return nil }); err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (s *Service) ReceiveSnapshot(ctx context.Context, by api.Caller, snapshot [
 	// another release of the program.
 	sum := sha256.Sum256(snapshot)
 	variant := "carried " + hex.EncodeToString(sum[:8])
-	saved, err := s.saveVersion(
+	saved, err := s.saveAndActivateVersion(
 		ctx,
 		versionEntry{src: received.Source(), supersedes: id, fillRecord: func(rec *store.CatalogVersion) { rec.Variant = variant }},
 	)

@@ -204,8 +204,8 @@ func CompareBaselines(before, after *Baseline, beforeName, afterName string) (*D
 	}
 	d := &Diff{
 		Format:  "service-check-diff/1",
-		Before:  sanitize(beforeName),
-		After:   sanitize(afterName),
+		Before:  replaceControlCharacters(beforeName),
+		After:   replaceControlCharacters(afterName),
 		Changes: compareGaps(before, after),
 	}
 	for _, c := range d.Changes {

@@ -60,11 +60,11 @@ func Evaluate(in Input) (*Result, error) {
 	}
 	j.computeFigures()
 	j.checkApprovals()
-	j.checkAnalysisExists()
+	j.checkRequiredAnalysesExist()
 	j.checkGaps()
 	j.checkRequiredFigures()
-	j.checkDocuments()
-	j.checkWaivers()
+	j.checkUnreadAndStaleDocuments()
+	j.checkExpiredAndUnusedWaivers()
 	j.warnOfInputsInEvidence()
 	j.sortIssuesAndDecideVerdict()
 	return j.result, nil
@@ -171,9 +171,9 @@ func (j *evaluation) checkApprovals() {
 	}
 }
 
-// checkAnalysisExists fails if the policy requires an analysis that does not exist. If an approval
+// checkRequiredAnalysesExist fails if the policy requires an analysis that does not exist. If an approval
 // is missing too, that is the reason, and it comes first.
-func (j *evaluation) checkAnalysisExists() {
+func (j *evaluation) checkRequiredAnalysesExist() {
 	var lacks []string
 	p := j.Policy
 	if !j.Facts.HasGapAnalysis && (p.FailOn != "" || p.FailOnNew != "" || p.Threshold != "") {
@@ -332,7 +332,7 @@ func (j *evaluation) checkRequiredFigures() {
 	}
 }
 
-func (j *evaluation) checkDocuments() {
+func (j *evaluation) checkUnreadAndStaleDocuments() {
 	stale, undated := 0, 0
 	for i := range j.Facts.Documents {
 		d := &j.Facts.Documents[i]
@@ -395,7 +395,7 @@ func daysBetween(from, to api.Date) (int, bool) {
 	return int(b.Sub(a).Hours() / 24), true
 }
 
-func (j *evaluation) checkWaivers() {
+func (j *evaluation) checkExpiredAndUnusedWaivers() {
 	if j.Policy.Waivers == "" {
 		return
 	}
@@ -412,7 +412,7 @@ func (j *evaluation) checkWaivers() {
 		if j.Facts.excludedControls[w.Control] {
 			continue // this control is outside the check
 		}
-		place := Place{Path: sanitize(w.file), Line: w.line, End: w.line}
+		place := Place{Path: replaceControlCharacters(w.file), Line: w.line, End: w.line}
 		switch {
 		case w.isExpired(j.Today):
 			expired++
@@ -453,7 +453,7 @@ func (j *evaluation) checkWaivers() {
 // warnOfInputsInEvidence warns of files that whoever delivers the evidence can change.
 func (j *evaluation) warnOfInputsInEvidence() {
 	for _, f := range j.Policy.InEvidence {
-		path := sanitize(filepath.ToSlash(f.Path))
+		path := replaceControlCharacters(filepath.ToSlash(f.Path))
 		j.addRuleResult(ruleInEvidence, path, Warned, "%s", f.Warning())
 		j.addIssue(ruleInEvidence, path, Warned, Place{Path: path}, "%s", f.Warning())
 	}

@@ -168,7 +168,7 @@ func NewFacts(r *Records) *Facts {
 	paths := map[string]string{}
 	for i := range r.Documents {
 		d := &r.Documents[i]
-		one := Document{Path: sanitize(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
+		one := Document{Path: replaceControlCharacters(cmp.Or(d.Path, d.Filename)), SHA256: d.SHA256}
 		if d.EffectiveDate != nil {
 			one.EffectiveDate = *d.EffectiveDate
 		}
@@ -219,7 +219,7 @@ func toFinding(f *api.Finding, paths map[string]string, seen map[string]int) Fin
 	if len(f.Evidence) > 0 {
 		e := &f.Evidence[0]
 		out.Place = Place{
-			Path:  cmp.Or(paths[e.DocumentID], sanitize(e.Filename)),
+			Path:  cmp.Or(paths[e.DocumentID], replaceControlCharacters(e.Filename)),
 			Line:  e.Locator.LineStart,
 			End:   max(e.Locator.LineStart, e.Locator.LineEnd),
 			Page:  e.Locator.Page,
@@ -338,7 +338,7 @@ func (s Subject) describe() string {
 func (f *Facts) ReplaceFolderPath(from, to string) {
 	move := func(p *string) {
 		if *p != "" {
-			*p = sanitize(path.Join(to, strings.TrimPrefix(*p, from+"/")))
+			*p = replaceControlCharacters(path.Join(to, strings.TrimPrefix(*p, from+"/")))
 		}
 	}
 	for i := range f.Documents {
@@ -347,12 +347,12 @@ func (f *Facts) ReplaceFolderPath(from, to string) {
 	for i := range f.Findings {
 		move(&f.Findings[i].Place.Path)
 	}
-	f.Subject = Subject{Kind: Folder, Name: sanitize(to)}
+	f.Subject = Subject{Kind: Folder, Name: replaceControlCharacters(to)}
 }
 
 // AddUnreadFile records a file that was not imported, and the reason.
 func (f *Facts) AddUnreadFile(name, reason string) {
-	f.Documents = append(f.Documents, Document{Path: sanitize(name), ReadError: sanitizeLine(reason)})
+	f.Documents = append(f.Documents, Document{Path: replaceControlCharacters(name), ReadError: sanitizeLine(reason)})
 	slices.SortStableFunc(f.Documents, func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
 }
 

@@ -222,7 +222,7 @@ func writeCSV(r *Result, _ Style) ([]byte, error) {
 			string(w.Expiry),
 			w.Reason,
 			one.Fingerprint,
-			sanitize(r.Policy.Name),
+			replaceControlCharacters(r.Policy.Name),
 			r.Policy.SHA256,
 		)
 	}

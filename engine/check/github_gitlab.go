@@ -112,9 +112,9 @@ func writeGitLab(r *Result, _ Style) ([]byte, error) {
 // issuePath returns the file that an issue is shown at, since readers drop issues without one: the
 // document, or else the policy, or else the checked folder.
 func (r *Result) issuePath(i *Issue) string {
-	p := firstNonEmpty(i.Place.Path, sanitize(r.Policy.Name))
+	p := firstNonEmpty(i.Place.Path, replaceControlCharacters(r.Policy.Name))
 	if p == "" && r.Subject.Kind == Folder {
-		p = sanitize(r.Subject.Name)
+		p = replaceControlCharacters(r.Subject.Name)
 	}
 	return strings.TrimPrefix(filepath.ToSlash(firstNonEmpty(p, ".service.yaml")), "./")
 }

@@ -23,7 +23,7 @@ func (f PolicyFile) Describe() string {
 	if f.Name == "" {
 		return "none"
 	}
-	return sanitize(f.Name) + ", SHA-256 " + f.SHA256
+	return replaceControlCharacters(f.Name) + ", SHA-256 " + f.SHA256
 }
 
 // InputInEvidence is a file of the check that lies in the evidence being checked, so that whoever
@@ -37,7 +37,7 @@ type InputInEvidence struct {
 
 // Warning returns what to know about the file.
 func (f InputInEvidence) Warning() string {
-	path := sanitize(filepath.ToSlash(f.Path))
+	path := replaceControlCharacters(filepath.ToSlash(f.Path))
 	if f.IsIgnored {
 		return path + " was not used, because it lies in the evidence"
 	}
@@ -115,7 +115,7 @@ var Settings = []Setting{
 		SingleValue,
 		true,
 		func(p *Policy, v []string) (err error) {
-			p.FailOn, err = parseSeverity(v[0])
+			p.FailOn, err = parseMinimumSeverity(v[0])
 			return err
 		},
 	},
@@ -131,7 +131,7 @@ var Settings = []Setting{
 			case "false":
 				p.FailOnNew = ""
 			default:
-				p.FailOnNew, err = parseSeverity(v[0])
+				p.FailOnNew, err = parseMinimumSeverity(v[0])
 			}
 			return err
 		},
@@ -240,9 +240,9 @@ func trimDistinctValues(v []string) []string {
 	return out
 }
 
-// parseSeverity parses a minimum severity. Informational is rejected: use --fail-on-new without a
+// parseMinimumSeverity parses a minimum severity. Informational is rejected: use --fail-on-new without a
 // value for every gap.
-func parseSeverity(word string) (api.Severity, error) {
+func parseMinimumSeverity(word string) (api.Severity, error) {
 	words := []string{"critical", "high", "medium", "low"}
 	if !slices.Contains(words, word) {
 		return "", fmt.Errorf(

@@ -62,8 +62,8 @@ func editDistance(a, b string) int {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// sanitize replaces control characters so that text is safe in a terminal, a log and XML.
-func sanitize(s string) string {
+// replaceControlCharacters replaces control characters so that text is safe in a terminal, a log and XML.
+func replaceControlCharacters(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
@@ -76,7 +76,9 @@ func sanitize(s string) string {
 }
 
 // sanitizeLine returns sanitized text on one line.
-func sanitizeLine(s string) string { return strings.Join(strings.Fields(sanitize(s)), " ") }
+func sanitizeLine(s string) string {
+	return strings.Join(strings.Fields(replaceControlCharacters(s)), " ")
+}
 
 // truncate returns the start of a long text.
 func truncate(s string, maxRunes int) string {

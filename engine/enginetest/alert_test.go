@@ -93,7 +93,7 @@ func TestNewCriticalGaps(t *testing.T) {
 			NewTicker: func(time.Duration) (<-chan time.Time, func()) { return nil, func() {} },
 		},
 	)
-	if _, err := e.Identity.EnsureFirstAdmin(t.Context(), "Acme", "a@acme.example", "four words make one"); err != nil {
+	if _, err := e.Identity.EnsureAdminWithEmail(t.Context(), "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
 	h := &gapFixture{t: t, e: e, db: db, c: c}

@@ -33,8 +33,8 @@ import (
 // NewID returns an ID of the kind the program uses.
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Logger returns a logger that writes warnings and errors to standard error.
-func Logger() *slog.Logger {
+// WarningLogger returns a logger that writes warnings and errors to standard error.
+func WarningLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
@@ -44,20 +44,30 @@ func New(t testing.TB, change ...func(*engine.Options)) *engine.Engine {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	dir := t.TempDir()
-	if err := prepare(dir); err != nil {
+	if err := writePreparedFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{
+			Dir:         dir,
+			Schema:      store.ServiceSchema,
+			CheckUpdate: updatelimit.Check,
+			Clock:       time.Now,
+			NewID:       NewID,
+			Logger:      WarningLogger(),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o := engine.Options{
 		DB:         db,
-		Logger:     Logger(),
+		Logger:     WarningLogger(),
 		Clock:      time.Now,
 		Version:    "test",
 		CacheDir:   CacheDir(t),
-		Build:      Build(t),
+		Build:      EmbedderSourceHash(t),
 		LocalName:  "Ada Auditor",
 		LocalEmail: "ada@local",
 		WeakHashes: true,
@@ -96,11 +106,21 @@ var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx := context.Background()
-	db, err := store.Open(ctx, store.Options{Dir: dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: NewID, Logger: Logger()})
+	db, err := store.Open(
+		ctx,
+		store.Options{
+			Dir:         dir,
+			Schema:      store.ServiceSchema,
+			CheckUpdate: updatelimit.Check,
+			Clock:       time.Now,
+			NewID:       NewID,
+			Logger:      WarningLogger(),
+		},
+	)
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: Logger(), Clock: time.Now, Version: "test"}) // imports it
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: WarningLogger(), Clock: time.Now, Version: "test"}) // imports it
 	if err == nil {
 		err = e.Close()
 	}
@@ -121,8 +141,8 @@ var prepared = sync.OnceValues(func() (files map[string][]byte, err error) {
 	return files, err
 })
 
-// prepare writes the prepared files into an empty data folder.
-func prepare(dir string) error {
+// writePreparedFiles writes the prepared files into an empty data folder.
+func writePreparedFiles(dir string) error {
 	files, err := prepared()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
@@ -148,9 +168,9 @@ func MailServer(t testing.TB) *mail.Server {
 	return server
 }
 
-// Build returns a hash of the source that trains the embedder. The embedder of the starter catalog
+// EmbedderSourceHash returns a hash of the source that trains the embedder. The embedder of the starter catalog
 // is therefore trained once per machine, and again only when that source changes.
-func Build(t testing.TB) string {
+func EmbedderSourceHash(t testing.TB) string {
 	t.Helper()
 	build, err := trainerHash()
 	if err != nil {
@@ -186,5 +206,5 @@ var trainerHash = sync.OnceValues(func() (string, error) {
 // tests.
 func CacheDir(t testing.TB) string {
 	t.Helper()
-	return testdir.Cache(t.TempDir())
+	return testdir.CacheFolder(t.TempDir())
 }

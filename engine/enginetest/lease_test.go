@@ -27,7 +27,7 @@ func newDaemons(t *testing.T) *daemons {
 	d := &daemons{clock: &clock{}}
 	d.at.Store(time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).Unix())
 	dir := t.TempDir()
-	driver, err := bolt.Open(t.Context(), filepath.Join(dir, "service.db"), bolt.Options{Logger: enginetest.Logger()})
+	driver, err := bolt.Open(t.Context(), filepath.Join(dir, "service.db"), bolt.Options{Logger: enginetest.WarningLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func newDaemons(t *testing.T) *daemons {
 			Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check,
 			Clock:  d.now,
 			NewID:  enginetest.NewID,
-			Logger: enginetest.Logger(),
+			Logger: enginetest.WarningLogger(),
 			Driver: driver,
 		},
 	)
@@ -59,7 +59,7 @@ func (d *daemons) engine(
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	e, err := engine.New(ctx, engine.Options{
-		DB: d.db, Logger: enginetest.Logger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t), Build: enginetest.Build(t),
+		DB: d.db, Logger: enginetest.WarningLogger(), Clock: now, Version: "test", CacheDir: enginetest.CacheDir(t), Build: enginetest.EmbedderSourceHash(t),
 		LocalName: "Ada Auditor", LocalEmail: "ada@local", NewTicker: every,
 	})
 	if err != nil {

@@ -32,16 +32,23 @@ func openEngine(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clo
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: c.now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{
+			Dir:         t.TempDir(),
+			Schema:      store.ServiceSchema,
+			CheckUpdate: updatelimit.Check,
+			Clock:       c.now,
+			NewID:       enginetest.NewID,
+			Logger:      enginetest.WarningLogger(),
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Logger == nil {
-		o.Logger = enginetest.Logger()
+		o.Logger = enginetest.WarningLogger()
 	}
 	if o.CacheDir == "" {
-		o.CacheDir, o.Build = enginetest.CacheDir(t), enginetest.Build(t)
+		o.CacheDir, o.Build = enginetest.CacheDir(t), enginetest.EmbedderSourceHash(t)
 	}
 	o.DB, o.Clock, o.Version = db, c.now, "test"
 	o.LocalName, o.LocalEmail = "Ada Auditor", "ada@local"
@@ -78,7 +85,7 @@ func TestSweeping(t *testing.T) {
 		t.Errorf("it sweeps every %s", d)
 	}
 	ctx := t.Context()
-	if _, err := e.Identity.EnsureFirstAdmin(ctx, "Acme", "a@acme.example", "four words make one"); err != nil {
+	if _, err := e.Identity.EnsureAdminWithEmail(ctx, "Acme", "a@acme.example", "four words make one"); err != nil {
 		t.Fatal(err)
 	}
 	signIn := func() {
@@ -218,13 +225,20 @@ func TestCloseWithoutStart(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{
+			Dir:         t.TempDir(),
+			Schema:      store.ServiceSchema,
+			CheckUpdate: updatelimit.Check,
+			Clock:       time.Now,
+			NewID:       enginetest.NewID,
+			Logger:      enginetest.WarningLogger(),
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.Logger(), Clock: time.Now, Version: "test"})
+	e, err := engine.New(ctx, engine.Options{DB: db, Logger: enginetest.WarningLogger(), Clock: time.Now, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,18 +36,25 @@ func newSyncEngine(t testing.TB) *syncEngine {
 	ctx := context.WithoutCancel(t.Context())
 	db, err := store.Open(
 		ctx,
-		store.Options{Dir: t.TempDir(), Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: time.Now, NewID: enginetest.NewID, Logger: enginetest.Logger()},
+		store.Options{
+			Dir:         t.TempDir(),
+			Schema:      store.ServiceSchema,
+			CheckUpdate: updatelimit.Check,
+			Clock:       time.Now,
+			NewID:       enginetest.NewID,
+			Logger:      enginetest.WarningLogger(),
+		},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, err := engine.New(ctx, engine.Options{
 		DB:         db,
-		Logger:     enginetest.Logger(),
+		Logger:     enginetest.WarningLogger(),
 		Clock:      time.Now,
 		Version:    "test",
 		CacheDir:   enginetest.CacheDir(t),
-		Build:      enginetest.Build(t),
+		Build:      enginetest.EmbedderSourceHash(t),
 		LocalName:  "Ada Auditor",
 		LocalEmail: "ada@local",
 		Box: secretboxtest.New(
@@ -364,7 +371,11 @@ func BenchmarkSyncBundle(b *testing.B) {
 		_, err = size.ReadFrom(f.Content)
 		mustSucceed(b, err)
 		n := size.Len()
-		_, err = away.Sync.ImportBundle(b.Context(), away.by, &api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}})
+		_, err = away.Sync.ImportBundle(
+			b.Context(),
+			away.by,
+			&api.ImportSyncBundleInput{File: api.UploadFile{Filename: "b", Content: &size}},
+		)
 		mustSucceed(b, err)
 		b.ReportMetric(float64(n), "bytes")
 	}

@@ -198,7 +198,7 @@ func (s *Service) Delete(ctx context.Context, by api.Caller, in *api.DocumentInp
 			return err
 		}
 		return errors.Join(s.DeleteDocument(tx, by, &doc, true),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "document.deleted", AssessmentID: doc.AssessmentID, Summary: "removed " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "sha256": doc.SHA256},
 			}))

@@ -20,9 +20,9 @@ type ImportedDocument struct {
 	passages preparedPassages
 }
 
-// PrepareImport embeds the passages of a document that was read elsewhere, with the embedder of the
+// EmbedForImport embeds the passages of a document that was read elsewhere, with the embedder of the
 // assessment's catalog version. Nothing is visible until SaveImport; the caller calls ReleaseImports in any case.
-func (s *Service) PrepareImport(
+func (s *Service) EmbedForImport(
 	ctx context.Context,
 	org, version string,
 	doc store.Document,
@@ -122,7 +122,7 @@ func (s *Service) ReparseForImport(
 	if err != nil {
 		return failedImport(doc, err), len(received), nil
 	}
-	applyMetadata(&doc, parsed, s.categorize)
+	copyParsedMetadata(&doc, parsed, s.categorize)
 	doc.Status, doc.Error, doc.ChunkCount = api.DocumentIngested, nil, len(chunks)
 	parsedTexts := map[string]bool{}
 	for i := range chunks {
@@ -145,7 +145,7 @@ func (s *Service) ReparseForImport(
 	}
 	limited, cancel := context.WithTimeout(ctx, parsed.TimeLimit-s.clock().Sub(began))
 	defer cancel()
-	a, err = s.PrepareImport(limited, org, version, doc, records)
+	a, err = s.EmbedForImport(limited, org, version, doc, records)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return failedImport(doc, document.TimeoutError(parsed.TimeLimit)), len(received), nil
 	}

@@ -43,7 +43,7 @@ func (s *Service) runWorker(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("document ingestion failed", "document_id", j.document, "error", err) // whoever waits for it gets the error
 		}
-		s.queue.finish(j, err)
+		s.queue.finishOrRepeat(j, err)
 	}
 }
 
@@ -199,7 +199,7 @@ func (s *Service) embedAndSave(
 	if err != nil {
 		return fmt.Errorf("embedding %s: %w", doc.Filename, err)
 	}
-	return s.savePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name())
+	return s.replacePassages(ctx, j, doc.SHA256, parsed, chunks, vectors, embedder.Name())
 }
 
 // failDocument records why a document can't be read.
@@ -291,7 +291,7 @@ func (s *Service) recordFailure(ctx context.Context, j job, sha256 string, cause
 		}
 		doc.Status, doc.Stage, doc.Error, doc.ChunkCount, doc.UpdatedAt = api.DocumentFailed, "done", &reason, 0, tx.Now()
 		return errors.Join(store.Documents.Put(tx, j.organization, &doc), endRead(tx, j.organization, j.document),
-			audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
+			audit.RecordAndPublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 				Type: "document.failed", AssessmentID: doc.AssessmentID, Summary: doc.Filename + " could not be read: " + reason,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "error": reason},
 			}))
@@ -307,9 +307,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// savePassages replaces the document's passages. Unchanged passages keep their ids, so that links to them
+// replacePassages replaces the document's passages. Unchanged passages keep their ids, so that links to them
 // survive. A document whose content was replaced meanwhile is left alone: it will be read again.
-func (s *Service) savePassages(
+func (s *Service) replacePassages(
 	ctx context.Context,
 	j job,
 	sha256 string,
@@ -351,7 +351,7 @@ func (s *Service) trySavePassages(
 		return true, ignoreMissing(err)
 	}
 	read := basis
-	applyMetadata(&read, parsed, s.categorize)
+	copyParsedMetadata(&read, parsed, s.categorize)
 	p, err := preparePassages(&read, toChunkRecords(j.organization, &basis, a.CreatedAt, before, chunks), vectors, embedder)
 	if err != nil {
 		return false, err
@@ -386,7 +386,7 @@ func (s *Service) trySavePassages(
 		); err != nil {
 			return err
 		}
-		return audit.PublishEvent(tx, ingestionCaller(j.organization), audit.Event{
+		return audit.RecordAndPublishEvent(tx, ingestionCaller(j.organization), audit.Event{
 			Type: "document.ingested", AssessmentID: doc.AssessmentID,
 			Summary: fmt.Sprintf("read %s: %d passages", doc.Filename, len(chunks)), ResourceType: "document", ResourceID: doc.ID,
 			Data: map[string]any{"filename": doc.Filename, "chunks": len(chunks)},
@@ -425,8 +425,8 @@ func allPassages(string) (bool, error) { return true, nil }
 // trimName trims trailing punctuation from the name of a person or role.
 func trimName(s string) string { return strings.TrimRight(s, " .;,") }
 
-// applyMetadata fills in the metadata found in the document.
-func applyMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
+// copyParsedMetadata fills in the metadata found in the document.
+func copyParsedMetadata(doc *store.Document, parsed *document.Document, categorize func(filename, title, text string) string) {
 	doc.MIMEType, doc.Language, doc.PageCount = parsed.MIME, parsed.Language, parsed.PageCount
 	doc.DocVersion, doc.Owner, doc.ApprovedBy, doc.Warnings = parsed.Version, trimName(
 		parsed.Owner,

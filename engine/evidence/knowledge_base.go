@@ -22,7 +22,7 @@ func (s *Service) loadIndex(ctx context.Context, org, assessment string, embedde
 		org,
 		assessment,
 		assessment,
-		search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll},
+		search.Options{Weight: embedder.StemImportance, Embed: embedder.EmbedAll},
 		store.Vectors,
 	)
 }
@@ -51,7 +51,7 @@ func (s *Service) loadIndexFrom(
 			documents[d.Passages().Key()] = d
 		}
 		if table == store.Vectors {
-			if err := loadPackedDocuments(ctx, tx, org, assessment, documents, ix); err != nil {
+			if err := loadAndRemovePackedDocuments(ctx, tx, org, assessment, documents, ix); err != nil {
 				return err
 			}
 		}

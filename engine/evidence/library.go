@@ -77,7 +77,7 @@ func (l *Library) addFile(
 	}
 	doc := store.Document{}
 	doc.ID, doc.Filename, doc.Title, doc.Status = name, name, name, api.DocumentIngested
-	applyMetadata(&doc, parsed, categorize)
+	copyParsedMetadata(&doc, parsed, categorize)
 	parts := chunk.Split(parsed, chunk.Options{})
 	texts := make([]string, len(parts))
 	for i, c := range parts {
@@ -117,7 +117,7 @@ func (l *Library) Documents() []api.Document { return l.documents }
 // none.
 func (l *Library) NewSession(excludedDocumentID string) (*Session, error) {
 	x := &Session{
-		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.Weight}),
+		embedder: l.embedder, background: l.embedder.Background(), index: search.New(search.Options{Weight: l.embedder.StemImportance}),
 		chunks: map[string]api.Chunk{}, Documents: map[string]api.Document{}, passages: map[string][]search.Passage{},
 	}
 	var kept []search.Passage

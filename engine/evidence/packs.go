@@ -10,10 +10,16 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// loadPackedDocuments fills an empty index with an assessment's fully packed documents and removes their
+// loadAndRemovePackedDocuments fills an empty index with an assessment's fully packed documents and removes their
 // entries from the map of documents by passage set. Entries that remain were read by a version with another format.
-func loadPackedDocuments(ctx context.Context, tx *store.Tx, org, assessment string, documents map[string]store.Document, ix *search.Index) error {
-	return ix.Load(func(yield func(search.Packed, error) bool) {
+func loadAndRemovePackedDocuments(
+	ctx context.Context,
+	tx *store.Tx,
+	org, assessment string,
+	documents map[string]store.Document,
+	ix *search.Index,
+) error {
+	return ix.FillFromPacks(func(yield func(search.Packed, error) bool) {
 		for packs, err := range packsBySet(ctx, tx, org, assessment) {
 			if err != nil {
 				yield(search.Packed{}, err)

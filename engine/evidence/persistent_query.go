@@ -45,7 +45,12 @@ func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*Persiste
 // NewScale computes the weights of words and similarities from texts that don't change.
 func NewScale(m *Model, texts []string) *Scale {
 	ground := m.Background()
-	return search.NewScale(texts, m.EmbedAll, search.Background{Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)}, m.Weight)
+	return search.NewScale(
+		texts,
+		m.EmbedAll,
+		search.Background{Mean: float64(ground.Mean), Deviation: float64(ground.Deviation)},
+		m.StemImportance,
+	)
 }
 
 // Documents returns the documents by id.
@@ -60,7 +65,7 @@ func (x *PersistentQuery) PassageAt(slot int) (api.Chunk, api.Document) {
 	return c, x.documents[c.DocumentID]
 }
 
-func (x *PersistentQuery) addDocument(d api.Document, chunks []api.Chunk, passages []search.Passage) error {
+func (x *PersistentQuery) addOrReplaceDocument(d api.Document, chunks []api.Chunk, passages []search.Passage) error {
 	slots, err := x.Put(d.ID, passages...)
 	if err != nil {
 		return err
@@ -157,7 +162,7 @@ func sendChangedDocuments(
 // addDocuments adds documents until there are no more or one fails.
 func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	for d := range from {
-		if err := x.addDocument(d.Document.Document, d.chunks, d.passages); err != nil {
+		if err := x.addOrReplaceDocument(d.Document.Document, d.chunks, d.passages); err != nil {
 			return err
 		}
 		x.records[d.ID] = d.Document
@@ -173,7 +178,7 @@ func (x *Session) FillQuery(query *PersistentQuery) error {
 		for i, p := range passages {
 			chunks[i] = x.chunks[p.ID]
 		}
-		if err := query.addDocument(x.Documents[id], chunks, passages); err != nil {
+		if err := query.addOrReplaceDocument(x.Documents[id], chunks, passages); err != nil {
 			return err
 		}
 	}

@@ -94,8 +94,8 @@ func (q *queue) next() (j job, ok bool) {
 	return j, false
 }
 
-// finish returns a job to the queue, with the error if it failed for reasons unrelated to the file.
-func (q *queue) finish(j job, err error) {
+// finishOrRepeat returns a job to the queue, with the error if it failed for reasons unrelated to the file.
+func (q *queue) finishOrRepeat(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.readingSuspect != nil && *q.readingSuspect == j {

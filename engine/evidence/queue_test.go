@@ -30,7 +30,7 @@ func TestSuspectsComeLast(t *testing.T) {
 		t.Errorf("%d wait, %d are read", w, running)
 	}
 	got := []string{next()}
-	q.finish(job{document: "suspect"}, nil)
+	q.finishOrRepeat(job{document: "suspect"}, nil)
 	if got = append(got, next()); fmt.Sprint(got) != "[newer another suspect]" {
 		t.Errorf("then it is %q", got)
 	}

@@ -22,8 +22,8 @@ type Reembedding struct {
 
 // PrepareReembedding embeds the passages of an assessment for another catalog version. If the embedder is the
 // same, there is nothing to store. The caller calls FinishReembedding in any case.
-func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, version string) (*Reembedding, error) {
-	embedder, err := s.loadOrTrainEmbedder(ctx, version)
+func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessment, catalogVersion string) (*Reembedding, error) {
+	embedder, err := s.loadOrTrainEmbedder(ctx, catalogVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 		embedder:   embedder,
 		passages:   map[string][]search.Passage{},
 		background: embedder.Background(),
-		index:      search.New(search.Options{Weight: embedder.Weight, Embed: embedder.EmbedAll}),
+		index:      search.New(search.Options{Weight: embedder.StemImportance, Embed: embedder.EmbedAll}),
 		chunks:     old.chunks,
 	}
 	for _, id := range slices.Sorted(maps.Keys(basis)) {

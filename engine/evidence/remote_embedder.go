@@ -66,7 +66,7 @@ func (o *remoteEmbedder) wakeWorker() {
 // runRemoteEmbedding embeds passages without a remote vector until ctx ends.
 func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := s.addMissingRemoteVectors(ctx)
+		err := s.refreshRemoteVectors(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -93,9 +93,9 @@ func (s *Service) runRemoteEmbedding(ctx context.Context) {
 	}
 }
 
-// addMissingRemoteVectors embeds the documents that lack vectors. A document the model rejects doesn't
+// refreshRemoteVectors embeds the documents that lack vectors. A document the model rejects doesn't
 // stop the others; the first error is returned.
-func (s *Service) addMissingRemoteVectors(ctx context.Context) error {
+func (s *Service) refreshRemoteVectors(ctx context.Context) error {
 	if err := s.deleteStaleRemoteVectors(ctx); err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (s *Service) prepareRemoteQuery(
 		org,
 		assessment,
 		remoteIndexKey(assessment),
-		search.Options{Weight: builtin.Weight},
+		search.Options{Weight: builtin.StemImportance},
 		store.ExternalVectors,
 	)
 	if errors.Is(err, search.ErrPassage) { // different vector lengths: the model behind this name has changed

@@ -38,7 +38,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 			return doc, nil
 		}
 		return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "document.renamed", AssessmentID: doc.AssessmentID, Summary: before.Filename + " is now " + doc.Filename,
 				ResourceType: "document", ResourceID: doc.ID, Data: map[string]any{"filename": doc.Filename, "before": before.Filename},
 			}))
@@ -57,7 +57,7 @@ func (s *Service) replaceDocument(tx *store.Tx, by api.Caller, id string, upload
 	doc.Status, doc.Stage, doc.Error = api.DocumentUploaded, "queued", nil
 	tx.AfterCommit(func() { s.queue.add(job{by.OrganizationID, doc.ID}) })
 	return doc, errors.Join(store.Documents.Put(tx, by.OrganizationID, &doc), endRead(tx, by.OrganizationID, doc.ID),
-		audit.PublishEvent(tx, by, audit.Event{
+		audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type:         "document.replaced",
 			AssessmentID: doc.AssessmentID,
 			Summary:      "a new version of " + doc.Filename,

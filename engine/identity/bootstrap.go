@@ -7,10 +7,10 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// EnsureFirstAdmin creates the first platform admin with their organization if there is none yet. Later
+// EnsureAdminWithEmail creates the first platform admin with their organization if there is none yet. Later
 // calls change nothing, so that changes made by users, such as a new password, outlive the
 // configuration.
-func (s *Service) EnsureFirstAdmin(ctx context.Context, organization, email, password string) (made bool, err error) {
+func (s *Service) EnsureAdminWithEmail(ctx context.Context, organization, email, password string) (made bool, err error) {
 	known := false
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		_, err := userByEmail(tx, normalizeEmail(email))

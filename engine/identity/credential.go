@@ -249,7 +249,7 @@ func resolveCaller(tx *store.Tx, p Principal, organizationID string) (api.Caller
 	}
 	by.OrganizationID, by.Role = org.ID, places[place].Role
 	if p.key == nil {
-		by.Delegate, err = isDelegate(tx, org.ID, user.ID)
+		by.Delegate, err = hasUnrevokedDelegation(tx, org.ID, user.ID)
 	}
 	return by, err
 }
@@ -269,7 +269,7 @@ func callerInDefaultOrganization(tx *store.Tx, by api.Caller, memberships []stor
 	}
 	var err error
 	if by.OrganizationID != "" {
-		by.Delegate, err = isDelegate(tx, by.OrganizationID, by.UserID)
+		by.Delegate, err = hasUnrevokedDelegation(tx, by.OrganizationID, by.UserID)
 	}
 	return by, err
 }

@@ -5,9 +5,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// isDelegate reports whether the user has an unrevoked delegation. Its gates and expiry are checked
+// hasUnrevokedDelegation reports whether the user has an unrevoked delegation. Its gates and expiry are checked
 // when they decide.
-func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
+func hasUnrevokedDelegation(tx *store.Tx, org, userID string) (bool, error) {
 	for d, err := range store.Delegations.By("delegate").Scan(tx, org, store.Prefix(userID)) {
 		if err != nil || d.Status == api.DelegationActive {
 			return err == nil, err
@@ -16,15 +16,15 @@ func isDelegate(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegations ends the delegations given by a user and, if leftOrganization is set, also those
+// endDelegationsGivenBy ends the delegations given by a user and, if leftOrganization is set, also those
 // given to them: otherwise they would be valid again if the user came back.
-func endDelegations(tx *store.Tx, by api.Caller, userID, reason string, leftOrganization bool) error {
+func endDelegationsGivenBy(tx *store.Tx, by api.Caller, userID, reason string, alsoReceived bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err
 		}
-		if d.Status == api.DelegationActive && (d.DelegatorID == userID || leftOrganization && d.DelegateID == userID) {
+		if d.Status == api.DelegationActive && (d.DelegatorID == userID || alsoReceived && d.DelegateID == userID) {
 			ended = append(ended, d)
 		}
 	}

@@ -159,7 +159,7 @@ func (s *Service) UpdateMember(ctx context.Context, by api.Caller, in *api.Updat
 			return err
 		}
 		if m.Status != statusActive || !m.Role.May(api.ApprovalDecide) {
-			if err := endDelegations(tx, by, m.UserID, displayName(u)+" can no longer decide", false); err != nil {
+			if err := endDelegationsGivenBy(tx, by, m.UserID, displayName(u)+" can no longer decide", false); err != nil {
 				return err
 			}
 		}
@@ -182,10 +182,10 @@ func (s *Service) RemoveMember(ctx context.Context, by api.Caller, in *api.Membe
 			return err
 		}
 		// Keys end with the membership: otherwise they would be valid again if the user came back.
-		if err := revokeUserKeys(tx, by, m.UserID); err != nil {
+		if err := revokeUserKeysInOrganization(tx, by, m.UserID); err != nil {
 			return err
 		}
-		if err := endDelegations(tx, by, m.UserID, displayName(u)+" left the organization", true); err != nil {
+		if err := endDelegationsGivenBy(tx, by, m.UserID, displayName(u)+" left the organization", true); err != nil {
 			return err
 		}
 		mine := func(l store.OneTimeLink) bool { return l.OrganizationID == by.OrganizationID }

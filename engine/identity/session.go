@@ -103,7 +103,7 @@ func (s *Service) startSession(tx *store.Tx, userID string, by api.Caller) (*api
 	if err := store.Users.Update(tx, &user); err != nil {
 		return nil, err
 	}
-	if err := s.pruneSessions(tx, user.ID); err != nil {
+	if err := s.deleteExpiredAndExcessSessions(tx, user.ID); err != nil {
 		return nil, err
 	}
 	token, hash := newSecret()
@@ -142,8 +142,8 @@ func toAPISession(have store.Session) api.Session {
 // maxSessions is the maximum number of sessions per user; the oldest ones are ended.
 const maxSessions = 50
 
-// pruneSessions deletes a user's expired sessions, and the oldest if there are too many.
-func (s *Service) pruneSessions(tx *store.Tx, userID string) error {
+// deleteExpiredAndExcessSessions deletes a user's expired sessions, and the oldest if there are too many.
+func (s *Service) deleteExpiredAndExcessSessions(tx *store.Tx, userID string) error {
 	var live, removed []store.Session
 	for session, err := range store.Sessions.By("user").Scan(tx, store.Prefix(userID)) {
 		if err != nil {

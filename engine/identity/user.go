@@ -52,10 +52,10 @@ func (s *Service) BanUser(ctx context.Context, by api.Caller, in *api.BanUserInp
 			return err
 		}
 		return forEachOrganization(tx, u.ID, by, func(here api.Caller) error {
-			if err := revokeUserKeys(tx, here, u.ID); err != nil {
+			if err := revokeUserKeysInOrganization(tx, here, u.ID); err != nil {
 				return err
 			}
-			if err := endDelegations(tx, here, u.ID, displayName(u)+" was banned", true); err != nil {
+			if err := endDelegationsGivenBy(tx, here, u.ID, displayName(u)+" was banned", true); err != nil {
 				return err
 			}
 			return appendAudit(tx, here, "user.banned", "user", u.ID, map[string]any{"reason": reason})
@@ -83,8 +83,8 @@ func forEachOrganization(tx *store.Tx, userID string, by api.Caller, visit func(
 	return nil
 }
 
-// revokeUserKeys revokes a user's keys in the caller's organization.
-func revokeUserKeys(tx *store.Tx, by api.Caller, userID string) error {
+// revokeUserKeysInOrganization revokes a user's keys in the caller's organization.
+func revokeUserKeysInOrganization(tx *store.Tx, by api.Caller, userID string) error {
 	for k, err := range store.APIKeys.Scan(tx, by.OrganizationID) {
 		if err != nil {
 			return err

@@ -31,7 +31,7 @@ type criteriaVectors struct {
 	rows []float32
 }
 
-func (m *Embedder) loadCriteriaVectors(ctx context.Context) (criteriaVectors, error) {
+func (m *Embedder) getOrEmbedCriteriaVectors(ctx context.Context) (criteriaVectors, error) {
 	m.competing.mu.Lock()
 	defer m.competing.mu.Unlock()
 	if m.competing.vectors.dims > 0 {
@@ -59,10 +59,10 @@ func (m *Embedder) loadCriteriaVectors(ctx context.Context) (criteriaVectors, er
 	return m.competing.vectors, nil
 }
 
-func checkVectorLengths(vectors [][]float32, n int) error {
+func checkVectorLengths(vectors [][]float32, dims int) error {
 	for _, v := range vectors {
-		if len(v) != n {
-			return fmt.Errorf("the embedder gives vectors of %d numbers and of %d", n, len(v))
+		if len(v) != dims {
+			return fmt.Errorf("the embedder gives vectors of %d numbers and of %d", dims, len(v))
 		}
 	}
 	return nil
@@ -74,9 +74,9 @@ const nearestRanks = 11
 // nearestCriteria holds the similarity of a sentence to its closest criteria, closest first.
 type nearestCriteria [nearestRanks]float32
 
-// nearestTo compares sentences with the reference criteria, in blocks of rows so that these stay in
+// nearestSimilarities compares sentences with the reference criteria, in blocks of rows so that these stay in
 // the CPU cache.
-func (y criteriaVectors) nearestTo(sentences [][]float32) []nearestCriteria {
+func (y criteriaVectors) nearestSimilarities(sentences [][]float32) []nearestCriteria {
 	const atOnce = 24
 	var room [atOnce]float32
 	counts := make([]similarityHistogram, len(sentences))
@@ -94,7 +94,7 @@ func (y criteriaVectors) nearestTo(sentences [][]float32) []nearestCriteria {
 	}
 	out := make([]nearestCriteria, len(sentences))
 	for i := range counts {
-		out[i] = counts[i].nearestCriteria()
+		out[i] = counts[i].nearestSimilarities()
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func (s *similarityHistogram) add(similarities []float32) {
 	}
 }
 
-func (s *similarityHistogram) nearestCriteria() (l nearestCriteria) {
+func (s *similarityHistogram) nearestSimilarities() (l nearestCriteria) {
 	const n = len(s.count)
 	l[0] = s.top
 	next, passed := 1, 0

@@ -16,7 +16,7 @@ func TestCompetitionRanksSimilarity(t *testing.T) {
 		c := float64(at((k * 603) % n)) // in no order
 		y.rows = append(y.rows, float32(c), float32(math.Sqrt(1-c*c)))
 	}
-	l := y.nearestTo([][]float32{{0, 1}, {1, 0}})[1]
+	l := y.nearestSimilarities([][]float32{{0, 1}, {1, 0}})[1]
 	for _, tc := range []struct {
 		closeness float32
 		least     float64

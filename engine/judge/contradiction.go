@@ -44,9 +44,9 @@ func contradictionFromReason(reason string) Contradiction {
 	return BetweenPassages
 }
 
-// ClassifyContradictions returns the common kind of a line's contradictions, or BetweenPassages if
+// CommonContradictionKind returns the common kind of a line's contradictions, or BetweenPassages if
 // they differ.
-func ClassifyContradictions(statements []api.Statement) Contradiction {
+func CommonContradictionKind(statements []api.Statement) Contradiction {
 	kind := NoContradiction
 	for _, st := range statements {
 		switch next := contradictionFromReason(st.Reason); {

@@ -136,19 +136,19 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 		switch {
 		case n[VerdictConflicting] > 0:
 			j.Reason = fmt.Sprintf(
-				contradictionTexts[ClassifyContradictions(j.Statements)].reason,
+				contradictionTexts[CommonContradictionKind(j.Statements)].reason,
 				formatStatementCount(n[VerdictConflicting], len(verdicts)),
 			)
 		case !clean:
-			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+			j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 		case n[VerdictMissing]+n[VerdictTemplate] > int(maxMissingShare*float64(len(verdicts))):
 			j.Reason = fmt.Sprintf("%s. “Implemented” allows at most a third without evidence.",
-				formatDegrees(n, strong, n[VerdictMissing]+n[VerdictTemplate], len(verdicts)))
+				formatFulfillmentDegrees(n, strong, n[VerdictMissing]+n[VerdictTemplate], len(verdicts)))
 		case j.Ratio < minImplementedRatio || strong < minCount(minNearlyFullShare, len(verdicts)) ||
 			n[VerdictCovered] < minCount(minFullShare, len(verdicts)):
 			j.Reason = fmt.Sprintf(
 				"%s, %.0f%% of the control. “Implemented” requires %.0f%%, with at least %d nearly or fully met and %d fully met.",
-				formatDegrees(n, strong, 0, len(verdicts)),
+				formatFulfillmentDegrees(n, strong, 0, len(verdicts)),
 				j.Ratio*100,
 				minImplementedRatio*100,
 				minCount(minNearlyFullShare, len(verdicts)),
@@ -183,7 +183,7 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	case n[VerdictCovered] > 0 && total > float64(n[VerdictDenied]) && n[VerdictDenied] > 0:
 		// The positive evidence outweighs the denials.
 		j.Implementation = api.PartiallyImplemented
-		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDenied(verdicts)
+		j.Reason = "Partly implemented: " + formatVerdictCounts(n, len(verdicts)) + "." + formatDeniedStatements(verdicts)
 	case n[VerdictDenied] > 0:
 		j.Implementation = api.NotImplemented
 		j.Reason = "The documents state that this is not done: " + formatVerdictCounts(n, len(verdicts)) + "."
@@ -210,8 +210,8 @@ func (s *Session) concludeControl(c api.Control, source api.StatementSource, ver
 	return j
 }
 
-// formatDenied names the denied statements, or returns "" if there are none.
-func formatDenied(all []statementVerdict) string {
+// formatDeniedStatements names the denied statements, or returns "" if there are none.
+func formatDeniedStatements(all []statementVerdict) string {
 	var names []string
 	for i := range all {
 		if all[i].verdict == VerdictDenied {
@@ -263,7 +263,7 @@ func (f *statementVerdict) setEvidenceFlags(s *Session) {
 		// "Access that has been granted is reviewed" reports no action: in a rule, only a dated
 		// sentence does.
 		record := r.passage.isRecord() || r.reportsPast && !cur.Mandatory && (!isPrescriptive(r.passage.category) || len(cur.Years) > 0)
-		if record && s.isRecent(r.passage, cur) {
+		if record && s.isRecentOrUndated(r.passage, cur) {
 			f.hasOperation = true
 		}
 		if !r.passage.isRecord() {
@@ -277,9 +277,9 @@ func (f *statementVerdict) setEvidenceFlags(s *Session) {
 	}
 }
 
-// lowercaseFirst lowercases the first letter so that a sentence can follow a colon. Acronyms, names
+// lowercaseFirstUnlessName lowercases the first letter so that a sentence can follow a colon. Acronyms, names
 // with inner capitals ("eIDAS", "NetBox"), quotes and figures are left unchanged.
-func lowercaseFirst(s string) string {
+func lowercaseFirstUnlessName(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if first == "" || first[0] < 'A' || first[0] > 'Z' ||
 		strings.IndexFunc(first[1:], func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) }) >= 0 {
@@ -298,13 +298,13 @@ func formatStatementCount(n, total int) string {
 	return fmt.Sprintf("%d of %d requirements", n, total)
 }
 
-// formatDegrees describes how many statements are met to which degree; strong counts those at least
+// formatFulfillmentDegrees describes how many statements are met to which degree; strong counts those at least
 // nearly met.
-func formatDegrees(n map[string]int, strong, without, total int) string {
+func formatFulfillmentDegrees(n map[string]int, strong, without, total int) string {
 	return fmt.Sprintf(
 		"Of %s: %s",
 		text.FormatCount(total, "requirement"),
-		joinAmounts(
+		joinPositiveAmounts(
 			[]amount{
 				{n[VerdictCovered], "fully met"},
 				{strong - n[VerdictCovered], "nearly met"},
@@ -316,7 +316,7 @@ func formatDegrees(n map[string]int, strong, without, total int) string {
 }
 
 func formatVerdictCounts(n map[string]int, total int) string {
-	return fmt.Sprintf("of %s, %s", text.FormatCount(total, "requirement"), joinAmounts([]amount{
+	return fmt.Sprintf("of %s, %s", text.FormatCount(total, "requirement"), joinPositiveAmounts([]amount{
 		{n[VerdictCovered], "fully met"},
 		{n[VerdictPartial], "partly met"},
 		{n[VerdictConflicting], "contradicted"},
@@ -332,8 +332,8 @@ type amount struct {
 	words string
 }
 
-// joinAmounts lists the amounts above zero.
-func joinAmounts(all []amount) string {
+// joinPositiveAmounts lists the amounts above zero.
+func joinPositiveAmounts(all []amount) string {
 	var parts []string
 	for _, a := range all {
 		if a.n > 0 {

@@ -78,7 +78,7 @@ func (s *Session) judgeDenial(
 		return decideAs(VerdictDenied, "The evidence states that it is not done at all"+reasonSuffix+".")
 	}
 	if m.isRelevant() && m.wordCoverage >= coverOnTopic && r.coverage >= coverDenied && !m.missesHead &&
-		m.ownWeight >= max(minOwnWeight, minOwnShare*d.requiredWeight()) {
+		m.ownWeight >= max(minOwnWeight, minOwnShare*d.fullCoverageWeight()) {
 		return decideAs(VerdictDenied, "The evidence states that this is not the case"+reasonSuffix+".")
 	}
 	return r, false

@@ -116,7 +116,7 @@ func TestSameOwners(t *testing.T) {
 		"f": "Head of IT, Rome",
 		"g": "Jonas Wexley, Infrastructure Lead",
 	}
-	NormalizeOwners(owners)
+	ShortenUnambiguousOwners(owners)
 	want := map[string]string{
 		"a": "Jonas Wexley",
 		"b": "Jonas Wexley",

@@ -171,9 +171,9 @@ var ongoingPattern = lazyregexp.NewPrefiltered(
 	`(?i)\b(?:was|were|has been|have been) (?:\w+ ){0,3}(?:appointed|designated|disabled|abolished|decommissioned|retired|(?:switched|turned) off)\b|\bsince\b[^.]{0,12}\b20\d\d|\b(?:iso|iec|nist|sp)\b[^.]{0,16}\b20\d\d`,
 )
 
-// isRecent reports whether a record is recent enough to show current operation. Undated records
+// isRecentOrUndated reports whether a record is recent enough to show current operation. Undated records
 // count.
-func (s *Session) isRecent(c *analyzedPassage, cur *text.Sentence) bool {
+func (s *Session) isRecentOrUndated(c *analyzedPassage, cur *text.Sentence) bool {
 	today, err := s.options.Today.Time()
 	if err != nil {
 		return true

@@ -81,7 +81,7 @@ func TestFormatContradiction(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, tc.want)
 		}
 		statements := []api.Statement{{Verdict: VerdictConflicting, Reason: got}, {Verdict: VerdictCovered}}
-		if kind := ClassifyContradictions(statements); kind != tc.kind {
+		if kind := CommonContradictionKind(statements); kind != tc.kind {
 			t.Errorf("%q is of kind %d", got, kind)
 		}
 	}

@@ -134,7 +134,7 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	d.done = false
 	all := make([]statementVerdict, len(b.statements))
 	for i := range b.statements {
-		changed, err := l.updateStatement(ctx, b.firstQuestion+i, b.statements[i])
+		changed, err := l.updateStatementVerdict(ctx, b.firstQuestion+i, b.statements[i])
 		if err != nil {
 			return Judgement{}, fmt.Errorf("judging %s: %w", code, err)
 		}
@@ -154,9 +154,9 @@ func (l *IncrementalEvaluator) Evaluate(ctx context.Context, code string) (Judge
 	return d.judgement, nil
 }
 
-// updateStatement updates the verdict on a statement with new passages; it returns false if nothing
+// updateStatementVerdict updates the verdict on a statement with new passages; it returns false if nothing
 // changed.
-func (l *IncrementalEvaluator) updateStatement(ctx context.Context, question int, d *preparedStatement) (bool, error) {
+func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
 	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)
 	if err != nil || n.version == version {

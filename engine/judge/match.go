@@ -31,9 +31,9 @@ type match struct {
 	mainClause     uint64   // the matched clause with the most weight; actions count 1 extra
 }
 
-// requiredWeight returns the weight required for full coverage: the total of a short statement, and for
+// fullCoverageWeight returns the weight required for full coverage: the total of a short statement, and for
 // a long one as much as a single sentence can be expected to contain.
-func (d *preparedStatement) requiredWeight() float64 {
+func (d *preparedStatement) fullCoverageWeight() float64 {
 	if d.totalWeight <= maxFullWeight {
 		return d.totalWeight
 	}
@@ -126,7 +126,7 @@ func (d *preparedStatement) matchWindow(window, near []*text.Sentence, around su
 			}
 		}
 	}
-	m.wordCoverage, m.ownShare = min(1, got/d.requiredWeight()), min(1, m.ownWeight/d.requiredWeight())
+	m.wordCoverage, m.ownShare = min(1, got/d.fullCoverageWeight()), min(1, m.ownWeight/d.fullCoverageWeight())
 	for c, w := range perClause[:last.ClauseCount] {
 		m.sentenceWeight += w
 		if last.Denied&(1<<c) != 0 {

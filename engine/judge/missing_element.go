@@ -13,7 +13,7 @@ func (f *statementVerdict) formatMissingElement() string {
 	case VerdictPartial:
 		why := strings.TrimRight(f.reason, ".")
 		if f.basis == nil || !strings.HasPrefix(why, f.basis.documentName()) {
-			why = lowercaseFirst(why)
+			why = lowercaseFirstUnlessName(why)
 		}
 		return ended + " (in part: " + why + ")"
 	case VerdictConflicting:

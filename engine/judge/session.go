@@ -148,15 +148,27 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 		c.category = GuessCategory(p.Filename, p.DocumentTitle, p.Text)
 	}
 	c.headingConcepts, c.planListName = headingConcepts(p, c.category), planListNameOf(p)
-	c.surroundings = surroundings{c.headingConcepts, c.Concepts(nil, (*text.Sentence).IsAffirmative)}
+	c.surroundings = surroundings{c.headingConcepts, c.Concepts(nil, (*text.Sentence).IsAffirmativeProse)}
 	c.passageConcepts = c.Concepts(c.headingConcepts, nil)
 	n := len(c.Sentences)
-	c.uninformative, c.windows, c.neighbors, c.continues = make([]bool, n), make([][]*text.Sentence, n), make([][]*text.Sentence, n), make([]bool, n)
+	c.uninformative, c.windows, c.neighbors, c.continues = make(
+		[]bool,
+		n,
+	), make(
+		[][]*text.Sentence,
+		n,
+	), make(
+		[][]*text.Sentence,
+		n,
+	), make(
+		[]bool,
+		n,
+	)
 	c.imprints = make([]bool, n)
 	for i := range c.Sentences {
 		cur := &c.Sentences[i]
 		c.continues[i] = c.Analysis.ContinuesPrevious(i)
-		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformativeSentence(i), []*text.Sentence{cur}, c.Neighbors(i); c.LeadInOrSelf(
+		if c.uninformative[i], c.windows[i], c.neighbors[i] = c.isUninformativeSentence(i), []*text.Sentence{cur}, c.HeadingAndNeighbors(i); c.LeadInOrSelf(
 			cur,
 		) != cur {
 			c.windows[i] = []*text.Sentence{c.LeadInOrSelf(cur), cur}
@@ -170,7 +182,7 @@ func (s *Session) analyzePassage(p Passage) *passageAnalysis {
 // headingConcepts returns the sorted concepts that headings, title and document kind add to every
 // sentence below them.
 func headingConcepts(p Passage, category string) []uint64 {
-	out := text.ConceptIDs(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
+	out := text.ConceptAndBroaderIDs(p.DocumentTitle + " . " + strings.Join(p.HeadingPath, " . "))
 	// A prescriptive document documents and defines its subject.
 	if isPrescriptive(category) {
 		out = append(out, text.ConceptID("document"), text.ConceptID("define"), text.ConceptID(category))

@@ -72,7 +72,7 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 		return fmt.Errorf("embedding the passage %s: %d vectors for %d sentences", p.ChunkID, len(v), len(texts))
 	}
 	if a.nearest == nil {
-		reference, err := s.options.Embedder.loadCriteriaVectors(ctx)
+		reference, err := s.options.Embedder.getOrEmbedCriteriaVectors(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 		for i := range under {
 			under[i] = v[2*i+1]
 		}
-		a.nearest = reference.nearestTo(under)
+		a.nearest = reference.nearestSimilarities(under)
 	}
 	a.vectors = v
 	return nil

@@ -211,10 +211,10 @@ func OwnerName(owner string) string {
 	return owner
 }
 
-// NormalizeOwners shortens an owner to the bare name if the same name also occurs alone in owners.
+// ShortenUnambiguousOwners shortens an owner to the bare name if the same name also occurs alone in owners.
 // Names followed by different details, such as "Head of IT, Paris" and "Head of IT, Rome", may be
 // two people and are left as they are.
-func NormalizeOwners(owners map[string]string) {
+func ShortenUnambiguousOwners(owners map[string]string) {
 	alone, behind := map[string]bool{}, map[string]string{}
 	for _, o := range owners {
 		name := OwnerName(o)

@@ -41,7 +41,7 @@ type controlStatements struct {
 // opening phrases.
 func newControlStatements(c api.Control) controlStatements {
 	w := controlStatements{topic: c.Title}
-	ours, known := ownCriteriaFor(c)
+	ours, known := matchingOwnCriteria(c)
 	if known {
 		w.topic, w.hasOwnCriteria = ours.Topic, true
 	}
@@ -49,7 +49,7 @@ func newControlStatements(c api.Control) controlStatements {
 		from  api.StatementSource
 		texts func() []string
 	}{
-		{api.FromObjectives, func() []string { return objectivesBeyondDescription(c) }},
+		{api.FromObjectives, func() []string { return objectivesUnlessInDescription(c) }},
 		{api.FromCriteria, func() []string { return ours.Sentences }},
 		{api.FromDescription, func() []string { return splitDescription(c.Description) }},
 		{api.FromQuestion, func() []string {
@@ -60,7 +60,7 @@ func newControlStatements(c api.Control) controlStatements {
 		}},
 		{api.FromTitle, func() []string { return []string{c.Title} }},
 	} {
-		if w.statements = normalizeStatements(option.texts()); len(w.statements) > 0 {
+		if w.statements = normalizeDistinctStatements(option.texts()); len(w.statements) > 0 {
 			w.source = option.from
 			break
 		}
@@ -77,8 +77,8 @@ func (w controlStatements) searchQueries() []string {
 	return out
 }
 
-// normalizeStatements returns the trimmed, distinct statements of texts.
-func normalizeStatements(texts []string) (out []string) {
+// normalizeDistinctStatements returns the trimmed, distinct statements of texts.
+func normalizeDistinctStatements(texts []string) (out []string) {
 	seen := make(map[string]bool)
 	for _, s := range texts {
 		s = normalizeStatement(s)
@@ -90,9 +90,9 @@ func normalizeStatements(texts []string) (out []string) {
 	return out
 }
 
-// objectivesBeyondDescription returns a control's objectives, or nil if they only repeat the description or
+// objectivesUnlessInDescription returns a control's objectives, or nil if they only repeat the description or
 // parts of it.
-func objectivesBeyondDescription(c api.Control) []string {
+func objectivesUnlessInDescription(c api.Control) []string {
 	whole := strings.ToLower(normalizeStatement(c.Description))
 	out := make([]string, len(c.AssessmentObjectives))
 	own := whole == ""
@@ -106,11 +106,11 @@ func objectivesBeyondDescription(c api.Control) []string {
 	return out
 }
 
-// ownCriteriaFor returns our criteria for a control described in framework style: those for its
+// matchingOwnCriteria returns our criteria for a control described in framework style: those for its
 // code, provided that its texts or question share a concept with the criteria's topic, its title
 // shares one with the criteria, or its description shares two. Catalog versions reassign codes, so
 // the code alone proves nothing; and a control described in plain words is taken literally.
-func ownCriteriaFor(c api.Control) (criteria.Entry, bool) {
+func matchingOwnCriteria(c api.Control) (criteria.Entry, bool) {
 	e, ok := criteria.Lookup(c.Code)
 	if !ok || !frameworkStylePattern.MatchString(c.Description) {
 		return criteria.Entry{}, false

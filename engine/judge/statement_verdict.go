@@ -87,7 +87,7 @@ func (s *Session) combineVerdicts(d *preparedStatement, hits []retrievedPassage,
 		r := &verdicts[i]
 		f.bestCoverage = max(f.bestCoverage, r.coverage)
 		f.hasStaleRecord = f.hasStaleRecord ||
-			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecent(r.passage, r.sentence())
+			r.coverage >= coverFull && r.passage.isRecord() && !s.isRecentOrUndated(r.passage, r.sentence())
 	}
 	s.downgradeOutlierRows(d, hits, verdicts)
 	s.decideVerdict(&f, verdicts)
@@ -153,9 +153,9 @@ func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
 }
 
-// slowerRecord returns the record of a longer time than the limit stated in rule, or nil if there is
+// recordExceedingLimit returns the record of a longer time than the limit stated in rule, or nil if there is
 // none.
-func slowerRecord(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
+func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
 	limit, ok := rule.sentence().TimeLimit()
 	if !ok {
 		return nil
@@ -264,8 +264,8 @@ func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) 
 				shortQuote(fell.quote),
 			),
 		)
-	case yes != nil && slowerRecord(verdicts, yes) != nil:
-		slow := slowerRecord(verdicts, yes)
+	case yes != nil && recordExceedingLimit(verdicts, yes) != nil:
+		slow := recordExceedingLimit(verdicts, yes)
 		slow.recordsFailure = true
 		set(
 			VerdictConflicting,

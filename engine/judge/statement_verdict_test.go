@@ -15,14 +15,14 @@ type memoryFinder []Passage
 
 func (s memoryFinder) Find(_ context.Context, query string, topK int) ([]Passage, error) {
 	want := make(map[string]bool)
-	for _, id := range text.ConceptIDs(query) {
+	for _, id := range text.ConceptAndBroaderIDs(query) {
 		want[string(rune(id%0x10000))] = true
 	}
 	var out []Passage
 	for _, p := range s {
 		has := 0
 		seen := make(map[string]bool)
-		for _, id := range text.ConceptIDs(p.Text + " " + p.DocumentTitle + " " + strings.Join(p.HeadingPath, " ")) {
+		for _, id := range text.ConceptAndBroaderIDs(p.Text + " " + p.DocumentTitle + " " + strings.Join(p.HeadingPath, " ")) {
 			if k := string(rune(id % 0x10000)); want[k] && !seen[k] {
 				seen[k] = true
 				has++

@@ -139,7 +139,7 @@ func (d *preparedStatement) isControlConcept(conceptID uint64) bool {
 func newWholeControlStatement(c api.Control, w controlStatements) *preparedStatement {
 	d := newPreparedStatement(w.topic+".", text.Concepts(w.topic))
 	for _, s := range append(slices.Clone(w.statements), c.Title, c.Description) {
-		d.controlConcepts = append(d.controlConcepts, text.ConceptIDs(s)...)
+		d.controlConcepts = append(d.controlConcepts, text.ConceptAndBroaderIDs(s)...)
 	}
 	slices.Sort(d.controlConcepts)
 	d.controlConcepts = slices.Compact(d.controlConcepts)

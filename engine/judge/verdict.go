@@ -109,7 +109,13 @@ func (s *Session) judgePassage(d *preparedStatement, retrieved retrievedPassage)
 			continue
 		}
 		if topic < 0 {
-			topic, off, unnamed = d.passageTopicShare(c), c.firstMissingAnchor(d.controlAnchors) != nil, c.firstMissingAnchor(d.statementAnchors)
+			topic, off, unnamed = d.passageTopicShare(
+				c,
+			), c.firstMissingAnchor(
+				d.controlAnchors,
+			) != nil, c.firstMissingAnchor(
+				d.statementAnchors,
+			)
 		}
 		m.topicShare, m.offTopic, m.missingAnchor = topic, off, unnamed
 		r, ok := s.judgeWindow(d, retrieved, from, i, m)
@@ -200,7 +206,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	}
 	if r.coverage < coverPartial || !relevant || m.ownWeight < minOwnWeight {
 		if plan != "" && relevant && !m.missesHead && r.coverage >= coverOnTopic && m.ownWeight >= minOwnWeight && !d.mentions("plan") &&
-			d.matchesPlanSettingNamesTopic(&r) {
+			d.recordPlanTopicAndMatch(&r) {
 			return decideAs(VerdictPlanned, s.formatPlanReason(plan, cur.Text))
 		}
 		return r, false
@@ -215,7 +221,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 		return decideAs(VerdictTemplate, fmt.Sprintf("The sentence still contains template text: %q.", t))
 	}
 	if plan != "" && !d.mentions("plan") {
-		if !d.matchesPlanSettingNamesTopic(&r) {
+		if !d.recordPlanTopicAndMatch(&r) {
 			return r, false
 		}
 		r.namesTopic = r.namesTopic && !m.offTopic
@@ -251,7 +257,7 @@ func (s *Session) judgeWindow(d *preparedStatement, h retrievedPassage, from, i 
 	if why := s.limitationReason(d, c, cur, m); why != "" {
 		return decideAs(VerdictPartial, why)
 	}
-	return decideAs(VerdictCovered, formatSupport(m))
+	return decideAs(VerdictCovered, formatSupportReason(m))
 }
 
 // isRelevant reports whether a window is on the control's topic, or specific enough without it.
@@ -282,9 +288,9 @@ func (s *Session) combinedCoverage(m match) float64 {
 	return min(1, max(0, 0.265+0.39*m.wordCoverage+0.08*m.ownShare+0.08*m.similarity-0.58*m.competition+0.5*m.wordingMatch.AverageShare()))
 }
 
-// matchesPlanSettingNamesTopic reports whether a plan covers the statement or names the control's topic; it records
+// recordPlanTopicAndMatch reports whether a plan covers the statement or names the control's topic; it records
 // the latter in r.
-func (d *preparedStatement) matchesPlanSettingNamesTopic(r *passageVerdict) bool {
+func (d *preparedStatement) recordPlanTopicAndMatch(r *passageVerdict) bool {
 	cur := r.sentence()
 	window := append([]*text.Sentence{cur.WithoutColumnNames(), r.passage.LeadInOrSelf(cur)}, r.passage.neighbors[r.sentenceIndex]...)
 	r.namesTopic = max(d.topicShareIn(window), d.topicShareBy(window, false, true)) >= minPlanTopicShare
@@ -294,7 +300,7 @@ func (d *preparedStatement) matchesPlanSettingNamesTopic(r *passageVerdict) bool
 // isStepOfUntickedChecklist reports whether a sentence is an unticked step of a checklist in which nothing is
 // ticked: an instruction rather than a form field.
 func (c *analyzedPassage) isStepOfUntickedChecklist(s *text.Sentence) bool {
-	return s.Item && text.IsUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
+	return s.Item && text.StartsWithUntickedBox(s.Placeholder) && strings.Count(s.Text, "[") <= 1 && c.category == "procedure" &&
 		!tickedBoxPattern.MatchString(c.Text)
 }
 
@@ -308,7 +314,7 @@ func (s *Session) formatPlanReason(plan, sentence string) string {
 	return reason + "."
 }
 
-func formatSupport(m match) string {
+func formatSupportReason(m match) string {
 	if len(m.missedConcepts) == 0 {
 		return "Supported by the passage."
 	}
@@ -324,7 +330,7 @@ func (s *Session) omissionReason(d *preparedStatement, cur *text.Sentence, m mat
 		return "Covers part of it, in general terms."
 	case m.wordingMatch.IsComplete():
 		// stated in other words
-	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.requiredWeight() || m.specificHits < min(2, d.specificConcepts)):
+	case m.similarity < paraphraseSimilarity && (m.ownWeight < minOwnShare*d.fullCoverageWeight() || m.specificHits < min(2, d.specificConcepts)):
 		return "The heading is relevant; the text itself says little."
 	case m.missesHead && m.similarity < paraphraseSimilarity || float64(m.missedHeavy) > float64(d.heavyConcepts)*(0.2+0.3*m.similarity):
 		return "Related, but doesn't mention: " + text.JoinAnd(m.missedConcepts) + "."

@@ -100,7 +100,7 @@ func child(dir string) int {
 	for lines.Scan() {
 		n := lines.Text()
 		err := db.Update(ctx, func(tx *store.Tx) error {
-			return audit.PublishEvent(
+			return audit.RecordAndPublishEvent(
 				tx,
 				killedBy,
 				audit.Event{
@@ -317,7 +317,7 @@ func BenchmarkWrite(b *testing.B) {
 							if err := store.Settings.Put(tx, &s); err != nil || with == 0 {
 								return err
 							}
-							return audit.PublishEvent(
+							return audit.RecordAndPublishEvent(
 								tx,
 								h.by,
 								audit.Event{

@@ -113,7 +113,7 @@ func (h *fixture) createWebhook(events ...string) *api.NewWebhook {
 func (h *fixture) writeEvent(event string, fail bool) {
 	h.t.Helper()
 	err := h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		if err := audit.PublishEvent(
+		if err := audit.RecordAndPublishEvent(
 			tx,
 			h.by,
 			audit.Event{Type: event, AssessmentID: "018f0000-0000-7000-8000-00000000000b", Summary: event, Data: map[string]any{"n": 1}},

@@ -17,7 +17,7 @@ const resealBatch = 200
 // GetSecretKey returns which keys encrypt the stored secrets and whether all secrets can be
 // decrypted.
 func (s *Service) GetSecretKey(ctx context.Context, _ api.Caller, _ *api.None) (*api.SecretKey, error) {
-	place, ids, err := s.Box.KeyInfo()
+	place, ids, err := s.Box.KeyLocationAndIDs()
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (s *Service) PutBranding(ctx context.Context, by api.Caller, in *api.PutBra
 	err := s.DB.Update(ctx, func(tx *store.Tx) error {
 		now := tx.Now()
 		out.UpdatedAt = &now
-		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.PublishEvent(tx, by, audit.Event{
+		return errors.Join(store.Brandings.Put(tx, by.OrganizationID, out), audit.RecordAndPublishEvent(tx, by, audit.Event{
 			Type: "branding.updated", Summary: "updated the report branding",
 			ResourceType: "organization", ResourceID: by.OrganizationID, Data: map[string]any{"branding_sha256": brand.SHA256()},
 		}))
@@ -68,7 +68,7 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 		}
 		return errors.Join(
 			store.Brandings.Delete(tx, by.OrganizationID, "branding"),
-			audit.PublishEvent(
+			audit.RecordAndPublishEvent(
 				tx,
 				by,
 				audit.Event{

@@ -200,11 +200,11 @@ func (s *Service) renderAndStoreReport(ctx context.Context, by api.Caller, asses
 				OrganizationID: by.OrganizationID,
 			},
 			AssessmentID: assessmentID, Title: title, Format: b.Format, Template: b.Template, Status: "ready",
-			Filename: safeFilename(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
+			Filename: hyphenatedBaseName(src.Assessment.Name, b.Template) + ending, SizeBytes: blob.Size, SHA256: blob.SHA256,
 			Sources: addCustomLookHashes(reportSources(src, template), b), Draft: content.IsDraft(src, template), CreatedBy: by.Actor.Name,
 		}
 		return errors.Join(store.Reports.Insert(tx, by.OrganizationID, &out), assessment.RecordReportArtifact(tx, by, &out),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "report.ready", AssessmentID: assessmentID, Summary: "wrote " + out.Filename, ResourceType: "report",
 				ResourceID: out.ID, Data: map[string]any{"format": b.Format, "template": b.Template, "sha256": blob.SHA256},
 			}))
@@ -243,8 +243,8 @@ func defaultTitle(src *content.Source, template string) string {
 	return src.Assessment.Name + ": " + strings.ReplaceAll(template, "_", " ")
 }
 
-// safeFilename returns a file name that is valid on any file system.
-func safeFilename(name, template string) string {
+// hyphenatedBaseName returns a file name that is valid on any file system.
+func hyphenatedBaseName(name, template string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

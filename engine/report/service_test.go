@@ -13,11 +13,11 @@ func TestSafeFilename(t *testing.T) {
 		"Prüfung 審査":             "prüfung-審査-soa",
 		"":                       "soa",
 	} {
-		if got := safeFilename(name, "soa"); got != want {
+		if got := hyphenatedBaseName(name, "soa"); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
-	if got := []rune(safeFilename(strings.Repeat("ä", 300), "soa")); len(got) != 100 {
+	if got := []rune(hyphenatedBaseName(strings.Repeat("ä", 300), "soa")); len(got) != 100 {
 		t.Errorf("%d characters", len(got))
 	}
 }

@@ -141,7 +141,7 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 		)
 		return out, nil
 	}
-	if err := s.resetSourceToReportTime(ctx, by, src, r); err != nil {
+	if err := s.setReportTimeAndAuditHead(ctx, by, src, r); err != nil {
 		return nil, err
 	}
 	sums, err := s.rerenderedHashes(ctx, src, r)
@@ -160,8 +160,8 @@ func (s *Service) Verify(ctx context.Context, by api.Caller, in *api.VerifyRepor
 	return out, nil
 }
 
-// resetSourceToReportTime sets src back to the time the report was written.
-func (s *Service) resetSourceToReportTime(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
+// setReportTimeAndAuditHead sets src back to the time the report was written.
+func (s *Service) setReportTimeAndAuditHead(ctx context.Context, by api.Caller, src *content.Source, r *api.Report) error {
 	at, err := time.Parse(time.RFC3339Nano, r.Sources[sourceAsOf])
 	if err != nil {
 		return nil //nolint:nilerr // a report of before this was noted is compared as things are

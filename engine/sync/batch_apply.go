@@ -59,12 +59,12 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, change
 		if err != nil {
 			return err
 		}
-		if string(key) != string(l.Key) || !t.belongsTo(l.Record, r.batch.AssessmentID) {
+		if string(key) != string(l.Key) || !t.belongsToAssessment(l.Record, r.batch.AssessmentID) {
 			return api.Invalid("file", "a record of %s belongs to another assessment or does not match its key", t.name)
 		}
 	}
 	if t.name != store.Assessments.Name() {
-		if err := r.requireOpen(tx); err != nil {
+		if err := r.requireOpenAssessment(tx); err != nil {
 			return err
 		}
 	}
@@ -94,8 +94,8 @@ func (r *batchApplier) applyRecord(tx *store.Tx, t *table, l *changeLine, change
 	return err
 }
 
-// requireOpen rejects changes to a closed assessment.
-func (r *batchApplier) requireOpen(tx *store.Tx) error {
+// requireOpenAssessment rejects changes to a closed assessment.
+func (r *batchApplier) requireOpenAssessment(tx *store.Tx) error {
 	a, err := store.Assessments.Get(tx, r.target.org, r.batch.AssessmentID)
 	if err != nil {
 		return store.ToNotFound(err, "assessment", r.batch.AssessmentID)
@@ -174,7 +174,7 @@ func (r *batchApplier) createAssessment(tx *store.Tx, t *table, l *changeLine) e
 	}
 	a.State, a.CreatedBy, a.UpdatedAt, a.ClosedAt, a.MigratedAt, a.Revision = api.StateDraft, r.by.Actor.Name, tx.Now(), nil, nil, 1
 	return errors.Join(store.Assessments.Insert(tx, r.target.org, &a), assessment.RecordSyncedCreation(tx, r.by, &a),
-		audit.PublishEvent(tx, r.by, audit.Event{
+		audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 			Type: "assessment.created", AssessmentID: a.ID, Summary: "added " + a.Name + ", created offline",
 			ResourceType: "assessment", ResourceID: a.ID,
 			Data: map[string]any{"name": a.Name, "frameworks": a.Frameworks, "offline": true},
@@ -305,7 +305,7 @@ func (r *batchApplier) saveDocument(tx *store.Tx, l *changeLine, verb string) er
 	if err := r.service.Evidence.SaveImport(tx, r.by, arrival, true); err != nil {
 		return err
 	}
-	return audit.PublishEvent(tx, r.by, event)
+	return audit.RecordAndPublishEvent(tx, r.by, event)
 }
 
 func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old *store.Document) error {
@@ -323,7 +323,7 @@ func (r *batchApplier) deleteDocument(tx *store.Tx, t *table, l *changeLine, old
 		return r.recordConflict(tx, c, false)
 	}
 	return errors.Join(r.service.Evidence.DeleteDocument(tx, r.by, old, true),
-		audit.PublishEvent(tx, r.by, audit.Event{
+		audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 			Type: "document.deleted", AssessmentID: r.batch.AssessmentID, Summary: "removed " + old.Filename,
 			ResourceType: "document", ResourceID: old.ID,
 			Data: map[string]any{"filename": old.Filename, "sha256": old.SHA256, "offline": true},
@@ -372,7 +372,7 @@ func (r *batchApplier) applyComment(tx *store.Tx, t *table, l *changeLine) error
 		return api.Invalid("text", "a comment needs a valid gate and a text of at most 4000 characters")
 	}
 	c.Author = r.by.Actor
-	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.PublishEvent(tx, r.by, audit.Event{
+	return errors.Join(store.Comments.Insert(tx, r.target.org, &c), audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 		Type: "comment.added", AssessmentID: c.AssessmentID, Summary: "commented offline on the " + c.Gate.Title(),
 		ResourceType: "comment", ResourceID: c.ID,
 		Data: map[string]any{"gate": c.Gate, "item": c.Item, "text_sha256": assessment.TextHash(c.Text), "offline": true},

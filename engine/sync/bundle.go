@@ -55,7 +55,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 		return nil, err
 	}
 	if in.Body.Publish {
-		if st, err = s.attachToPeer(ctx, by, peer, to, st); err != nil {
+		if st, err = s.linkAsCloneOfPeer(ctx, by, peer, to, st); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Service) WriteBundle(ctx context.Context, by api.Caller, in *api.WriteS
 	if st.Role == store.SyncRoleClone {
 		files, err = s.packBatch(ctx, by, p, st)
 	} else {
-		files, err = s.packChanges(ctx, by, p, peer, in)
+		files, err = s.packChangesAndRegisterClone(ctx, by, p, peer, in)
 	}
 	if err != nil {
 		return nil, err
@@ -149,9 +149,9 @@ func (s *Service) findBundleRecipient(ctx context.Context, by api.Caller, in *ap
 	return &p, k, err
 }
 
-// attachToPeer turns an assessment that was created here into a clone of the copy that the peer
+// linkAsCloneOfPeer turns an assessment that was created here into a clone of the copy that the peer
 // will receive.
-func (s *Service) attachToPeer(
+func (s *Service) linkAsCloneOfPeer(
 	ctx context.Context,
 	by api.Caller,
 	peer *api.SyncPeer,
@@ -194,8 +194,8 @@ func (s *Service) packBatch(ctx context.Context, by api.Caller, p *bundleWriter,
 	})
 }
 
-// packChanges adds what the peer's clone lacks, and registers a clone for a peer that has none.
-func (s *Service) packChanges(
+// packChangesAndRegisterClone adds what the peer's clone lacks, and registers a clone for a peer that has none.
+func (s *Service) packChangesAndRegisterClone(
 	ctx context.Context,
 	by api.Caller,
 	p *bundleWriter,

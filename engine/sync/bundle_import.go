@@ -70,7 +70,7 @@ func (s *Service) ImportBundle(ctx context.Context, by api.Caller, in *api.Impor
 		More:         u.manifest.More,
 		Notes:        []string{},
 	}
-	if err := s.DB.View(ctx, u.checkBundle); err != nil {
+	if err := s.DB.View(ctx, u.checkBundleFitsAssessment); err != nil {
 		return nil, err
 	}
 	if err := u.readBundle(ctx, r); err != nil {
@@ -103,9 +103,9 @@ func (u *bundleImporter) loadTrustedKey(ctx context.Context, fingerprint string)
 	return u.key, err
 }
 
-// checkBundle rejects a bundle that does not fit the assessment's current state here or is out of
+// checkBundleFitsAssessment rejects a bundle that does not fit the assessment's current state here or is out of
 // date.
-func (u *bundleImporter) checkBundle(tx *store.Tx) error {
+func (u *bundleImporter) checkBundleFitsAssessment(tx *store.Tx) error {
 	org, m := u.by.OrganizationID, u.manifest
 	u.out.AlreadyImported = false
 	if err := requireCurrent(tx, u.peer); err != nil {
@@ -246,7 +246,7 @@ func (u *bundleImporter) checkFromClone(tx *store.Tx, l *store.SyncLink) error {
 		return nil
 	}
 	if l.Role != store.SyncRoleRemote {
-		return api.Conflict("this copy is also a clone; import the bundle at the remote (%s)", remoteName(l))
+		return api.Conflict("this copy is also a clone; import the bundle at the remote (%s)", remoteAddressText(l))
 	}
 	rep, err := store.SyncReplicas.Get(tx, org, m.AssessmentID, m.ReplicaID)
 	switch {
@@ -565,7 +565,7 @@ func (u *bundleImporter) recordImported(ctx context.Context) error {
 			return nil
 		}
 		rep.Imported, rep.ImportedSum, rep.PeerID, rep.Since, rep.SeenAt = m.Serial, u.sha256Hex, u.peer.ID, m.Since, tx.Now()
-		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneLog(tx, org, m.AssessmentID), u.auditImported(tx))
+		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneReadDeletions(tx, org, m.AssessmentID), u.auditImported(tx))
 	})
 }
 

@@ -78,7 +78,7 @@ func (s *Service) readCustomContent(ctx context.Context, by api.Caller, assessme
 
 // UploadCatalog stores a transferred catalog version.
 func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
-	data, out, err := readUpload(in)
+	data, out, err := readUploadAndHash(in)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +93,15 @@ func (s *Service) UploadCatalog(ctx context.Context, by api.Caller, in *api.Uplo
 
 // UploadCustomFrameworks stores transferred custom frameworks and controls.
 func (s *Service) UploadCustomFrameworks(ctx context.Context, by api.Caller, in *api.UploadSyncCatalogInput) (*api.SyncFiles, error) {
-	data, out, err := readUpload(in)
+	data, out, err := readUploadAndHash(in)
 	if err != nil {
 		return nil, err
 	}
 	return out, s.Catalog.ReceiveCustom(ctx, by, data)
 }
 
-// readUpload returns an uploaded file and its hash.
-func readUpload(in *api.UploadSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
+// readUploadAndHash returns an uploaded file and its hash.
+func readUploadAndHash(in *api.UploadSyncCatalogInput) ([]byte, *api.SyncFiles, error) {
 	data, err := io.ReadAll(io.LimitReader(in.File.Content, maxBlobSize+1))
 	sum := sha256.Sum256(data)
 	return data, &api.SyncFiles{SHA256: []string{hex.EncodeToString(sum[:])}}, err

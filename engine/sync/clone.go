@@ -55,7 +55,7 @@ func (s *Service) linkAsClone(ctx context.Context, by api.Caller, in *api.Attach
 		case err == nil && old.Role == store.SyncRoleClone:
 			return api.Conflict(
 				"the assessment is already a clone of %s; run `service sync` to sync it or `service sync detach` to detach it",
-				remoteName(&old),
+				remoteAddressText(&old),
 			)
 		case err == nil:
 			return api.Conflict("the assessment has clones of its own, so it cannot become a clone")
@@ -351,7 +351,7 @@ func (s *Service) applyRemoteFile(
 		if err != nil {
 			return nil, err
 		}
-		if t.docs[doc.ID], err = s.Evidence.PrepareImport(ctx, org, p.catalogVersionID, doc, l.Chunks); err != nil {
+		if t.docs[doc.ID], err = s.Evidence.EmbedForImport(ctx, org, p.catalogVersionID, doc, l.Chunks); err != nil {
 			return nil, err
 		}
 		prepared = append(prepared, t.docs[doc.ID])
@@ -443,7 +443,7 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 		}
 		last = l.Sequence
 		tab := tableByName(l.Table)
-		err := t.checkHistory(tx, tab, l)
+		err := t.checkRepeatedRecord(tx, tab, l)
 		if err != nil {
 			return err
 		}
@@ -471,9 +471,9 @@ func (t *pullApplier) applyLines(tx *store.Tx, out *api.ImportedSync) error {
 	return nil
 }
 
-// checkHistory compares records that a bundle repeats with those read before. A record that has not
+// checkRepeatedRecord compares records that a bundle repeats with those read before. A record that has not
 // changed since must be identical, unless the remote's history has changed.
-func (t *pullApplier) checkHistory(tx *store.Tx, tab *table, l *changeLine) error {
+func (t *pullApplier) checkRepeatedRecord(tx *store.Tx, tab *table, l *changeLine) error {
 	if l.Op != opPut || l.Sequence > t.readSequence {
 		return nil
 	}
@@ -507,14 +507,14 @@ func (t *pullApplier) applyPut(tx *store.Tx, tab *table, l *changeLine) error {
 	if err != nil {
 		return err
 	}
-	if string(key) != string(l.Key) || !tab.belongsTo(l.Record, id) {
+	if string(key) != string(l.Key) || !tab.belongsToAssessment(l.Record, id) {
 		return damagedFileError("a record of %s belongs to another assessment or does not match its key", tab.name)
 	}
 	local, exists, err := tab.read(tx, org, l.Key)
 	if err != nil {
 		return err
 	}
-	if exists && !tab.belongsTo(local, id) {
+	if exists && !tab.belongsToAssessment(local, id) {
 		return api.Conflict("a local record of another assessment has the same ID as one of %s; it can't be cloned here", tab.name)
 	}
 	was, err := loadBase(tx, org, id, tab.name, l.Key)
@@ -722,7 +722,7 @@ func (t *pullApplier) applyDelete(tx *store.Tx, tab *table, l *changeLine) error
 	if err != nil {
 		return err
 	}
-	if exists && !tab.belongsTo(local, id) || exists && was == nil {
+	if exists && !tab.belongsToAssessment(local, id) || exists && was == nil {
 		return nil // the remote never had it
 	}
 	if exists && !equalFields(tab.withoutLocalFields(local), was) {

@@ -93,7 +93,7 @@ func (s *Service) ResolveConflict(ctx context.Context, by api.Caller, in *api.Re
 		now := tx.Now()
 		out.Status, out.Choice, out.ResolvedBy, out.ResolvedAt, out.UpdatedAt = "resolved", in.Body.Choice, &by.Actor.Name, &now, now
 		return errors.Join(store.SyncConflicts.Put(tx, by.OrganizationID, &out),
-			audit.PublishEvent(tx, by, audit.Event{
+			audit.RecordAndPublishEvent(tx, by, audit.Event{
 				Type: "sync.resolved", AssessmentID: out.AssessmentID,
 				Summary:      fmt.Sprintf("resolved a conflict: %s (%s)", out.Message, in.Body.Choice),
 				ResourceType: "sync_conflict", ResourceID: out.ID,
@@ -134,7 +134,7 @@ func (s *Service) loadHeldBatch(ctx context.Context, by api.Caller, c *api.SyncC
 	if r.target, err = s.loadImportTarget(ctx, by, f.AssessmentID, f.CatalogSHA256, f.CustomSHA256); err != nil {
 		return nil, err
 	}
-	return r, r.prepareDocuments(ctx)
+	return r, r.parseUploadedDocuments(ctx)
 }
 
 // heldBatchPeer returns the key whose bundle brought a held batch, as it is trusted now: a key that is

@@ -83,15 +83,15 @@ func (s *Service) newFileSaver() *fileSaver {
 // save stores a file or starts to; the error may be that of an earlier file.
 func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reader) error {
 	if size > smallFile {
-		return k.record(sha, k.s.saveFile(ctx, sha, r))
+		return k.recordResult(sha, k.s.saveFile(ctx, sha, r))
 	}
 	data, err := io.ReadAll(io.LimitReader(r, smallFile+1))
 	if err != nil {
-		return k.record(sha, saveError(sha, err))
+		return k.recordResult(sha, saveError(sha, err))
 	}
 	k.slots <- struct{}{}
 	k.workers.Go(func() {
-		_ = k.record(sha, k.s.saveFile(ctx, sha, bytes.NewReader(data)))
+		_ = k.recordResult(sha, k.s.saveFile(ctx, sha, bytes.NewReader(data)))
 		<-k.slots
 	})
 	k.mu.Lock()
@@ -99,7 +99,7 @@ func (k *fileSaver) save(ctx context.Context, sha string, size int64, r io.Reade
 	return k.err
 }
 
-func (k *fileSaver) record(sha string, err error) error {
+func (k *fileSaver) recordResult(sha string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err == nil {
@@ -181,9 +181,9 @@ func (s *Service) recordPendingFiles(ctx context.Context, by api.Caller, id stri
 }
 
 // filesOfHeldBatches returns the files of batches on hold, which do not expire.
-func (s *Service) filesOfHeldBatches(tx *store.Tx, org, assessmentID string, needed bool) (map[string]bool, error) {
+func (s *Service) filesOfHeldBatches(tx *store.Tx, org, assessmentID string, loadFiles bool) (map[string]bool, error) {
 	files := map[string]bool{}
-	if !needed {
+	if !loadFiles {
 		return files, nil
 	}
 	for c, err := range store.SyncConflicts.By("assessment").Scan(tx, org, store.Prefix(assessmentID)) {

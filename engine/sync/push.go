@@ -49,7 +49,7 @@ func (s *Service) Push(ctx context.Context, by api.Caller, in *api.PushSyncInput
 	}
 	defer func() { s.Evidence.ReleaseImports(ctx, r.prepared) }()
 	if !r.onHold {
-		if err := r.prepareDocuments(ctx); err != nil {
+		if err := r.parseUploadedDocuments(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -152,9 +152,9 @@ func (r *batchApplier) loadReplicaAndSetHold(tx *store.Tx) (store.SyncReplica, e
 	return rep, nil
 }
 
-// prepareDocuments parses the documents of the batch from their files: the sender is not trusted to
+// parseUploadedDocuments parses the documents of the batch from their files: the sender is not trusted to
 // say what they contain. A document whose file was not uploaded is skipped.
-func (r *batchApplier) prepareDocuments(ctx context.Context) error {
+func (r *batchApplier) parseUploadedDocuments(ctx context.Context) error {
 	r.docs, r.foreignPassages = map[string]*evidence.ImportedDocument{}, map[string]int{}
 	n := 0
 	for i := range r.batch.lines {
@@ -189,7 +189,7 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 				l.Chunks,
 			)
 		case r.dryRun: // files are not uploaded for a dry run
-			r.docs[doc.ID], err = r.service.Evidence.PrepareImport(ctx, r.by.OrganizationID, r.target.catalogVersionID, doc, l.Chunks)
+			r.docs[doc.ID], err = r.service.Evidence.EmbedForImport(ctx, r.by.OrganizationID, r.target.catalogVersionID, doc, l.Chunks)
 		}
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (r *batchApplier) prepareDocuments(ctx context.Context) error {
 // decodeDocument decodes and validates a document's record.
 func (p *importTarget) decodeDocument(f fields) (store.Document, error) {
 	t := tableByName(store.Documents.Name())
-	if !t.belongsTo(f, p.assessment) {
+	if !t.belongsToAssessment(f, p.assessment) {
 		return store.Document{}, api.Invalid("file", "a document belongs to another assessment")
 	}
 	var doc store.Document
@@ -351,7 +351,7 @@ func (r *batchApplier) recordConflict(tx *store.Tx, c *api.SyncConflict, keepBat
 		c.FileSHA256 = blob.SHA256
 	}
 	return errors.Join(store.SyncConflicts.Insert(tx, org, c),
-		audit.PublishEvent(tx, r.by, audit.Event{
+		audit.RecordAndPublishEvent(tx, r.by, audit.Event{
 			Type: "sync.conflict", AssessmentID: c.AssessmentID, Summary: "conflict: " + c.Message,
 			ResourceType: "sync_conflict", ResourceID: c.ID,
 			Data: map[string]any{"kind": c.Kind, "table": c.Table, "record_id": c.RecordID, "label": c.Label, "field": c.Field},

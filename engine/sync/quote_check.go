@@ -28,7 +28,7 @@ func quoteKey(e *api.Evidence) string { return e.ChunkID + "\n" + e.Quote }
 // collapseSpace normalizes white space as in quotes.
 func collapseSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-func (q *quoteChecker) isQuoteSupported(e *api.Evidence) (bool, error) {
+func (q *quoteChecker) isQuoteFoundOrExisting(e *api.Evidence) (bool, error) {
 	text, cached := q.texts[e.ChunkID]
 	if !cached {
 		c, err := evidence.ReadPassage(q.tx, q.org, e.ChunkID)
@@ -165,9 +165,9 @@ func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *change
 	q := r.quotes
 	look := func(raw json.RawMessage) (filteredEvidence, error) {
 		if name == "traits" {
-			return q.filterTraitEvidence(raw, q.isQuoteSupported)
+			return q.filterTraitEvidence(raw, q.isQuoteFoundOrExisting)
 		}
-		return q.filterEvidence(raw, q.isQuoteSupported)
+		return q.filterEvidence(raw, q.isQuoteFoundOrExisting)
 	}
 	received := l.Record[name]
 	if l.Op == opEdit {

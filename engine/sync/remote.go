@@ -62,7 +62,7 @@ func (s *Service) join(ctx context.Context, by api.Caller, in *api.JoinSyncInput
 		case err != nil:
 			return err
 		case l.Role != store.SyncRoleRemote:
-			return api.Conflict("this copy is itself a clone; clone the assessment from its remote (%s)", remoteName(&l))
+			return api.Conflict("this copy is itself a clone; clone the assessment from its remote (%s)", remoteAddressText(&l))
 		}
 		rep, err := store.SyncReplicas.Get(tx, org, b.AssessmentID, b.ReplicaID)
 		if b.ReplicaID == "" || errors.Is(err, store.ErrNotFound) {
@@ -172,12 +172,12 @@ func (s *Service) recordProgress(ctx context.Context, by api.Caller, in *api.Cha
 			return err
 		}
 		rep.Since, rep.SeenAt = int64(in.Since), tx.Now()
-		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneLog(tx, org, in.AssessmentID))
+		return errors.Join(store.SyncReplicas.Put(tx, org, &rep), pruneReadDeletions(tx, org, in.AssessmentID))
 	})
 }
 
-// pruneLog removes the log rows of deleted records that every clone has read.
-func pruneLog(tx *store.Tx, org, id string) error {
+// pruneReadDeletions removes the log rows of deleted records that every clone has read.
+func pruneReadDeletions(tx *store.Tx, org, id string) error {
 	least := int64(-1)
 	for r, err := range store.SyncReplicas.Scan(tx, org, store.Prefix(id)) {
 		if err != nil {
@@ -350,7 +350,7 @@ func newStateLine(tx *store.Tx, org string, t *table, row *store.SyncLogEntry) (
 }
 
 // documentPassages returns a document's passages; read is false while it is being processed.
-func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, read bool, err error) {
+func documentPassages(tx *store.Tx, org string, f fields) (out []api.Chunk, size int, processed bool, err error) {
 	if s := api.DocumentState(stringFromJSON(f["status"])); s == api.DocumentUploaded || s == api.DocumentProcessing {
 		return nil, 0, false, nil
 	}

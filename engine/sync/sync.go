@@ -52,7 +52,7 @@ type Documents interface {
 		doc store.Document,
 		received []api.Chunk,
 	) (a *evidence.ImportedDocument, foreign int, err error)
-	PrepareImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
+	EmbedForImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
 	// ReleaseImports ends the use of what the two prepared, saved or not.
 	ReleaseImports(ctx context.Context, docs []*evidence.ImportedDocument)
 	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
@@ -85,15 +85,15 @@ func linkWithRole(tx *store.Tx, org, assessment, role string) (store.SyncLink, e
 	l, err := syncLink(tx, org, assessment)
 	if err == nil && l.Role != role {
 		if role == store.SyncRoleRemote {
-			return l, api.Conflict("this copy is a clone; run this on its remote (%s)", remoteName(&l))
+			return l, api.Conflict("this copy is a clone; run this on its remote (%s)", remoteAddressText(&l))
 		}
 		return l, api.Conflict("this copy is the remote, not a clone; run this on a clone")
 	}
 	return l, err
 }
 
-// remoteName returns the address of the clone's remote, for messages.
-func remoteName(l *store.SyncLink) string {
+// remoteAddressText returns the address of the clone's remote, for messages.
+func remoteAddressText(l *store.SyncLink) string {
 	return cmp.Or(l.Server, "reachable by bundle only")
 }
 

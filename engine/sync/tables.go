@@ -355,12 +355,12 @@ func (t *table) decision(f fields) string {
 	return fmt.Sprintf("%s version %s %s by %s", cmp.Or(string(gate), "scope"), f["version_number"], verdict, cmp.Or(by, "somebody"))
 }
 
-// belongsTo reports whether a record belongs to the assessment.
-func (t *table) belongsTo(f fields, id string) bool {
+// belongsToAssessment reports whether a record belongs to the assessment.
+func (t *table) belongsToAssessment(f fields, assessmentID string) bool {
 	if t.name == store.Assessments.Name() {
-		return stringFromJSON(f["id"]) == id
+		return stringFromJSON(f["id"]) == assessmentID
 	}
-	return stringFromJSON(f["assessment_id"]) == id
+	return stringFromJSON(f["assessment_id"]) == assessmentID
 }
 
 // encodeFields returns the canonical encoding of a record.

@@ -26,7 +26,12 @@ import (
 // look at their content.
 type stubServices struct{}
 
-func (stubServices) PrepareImport(_ context.Context, org, _ string, doc store.Document, _ []api.Chunk) (*evidence.ImportedDocument, error) {
+func (stubServices) EmbedForImport(
+	_ context.Context,
+	org, _ string,
+	doc store.Document,
+	_ []api.Chunk,
+) (*evidence.ImportedDocument, error) {
 	doc.OrganizationID = org
 	return &evidence.ImportedDocument{Document: doc}, nil
 }
@@ -37,7 +42,7 @@ func (b stubServices) ReparseForImport(
 	doc store.Document,
 	came []api.Chunk,
 ) (*evidence.ImportedDocument, int, error) {
-	a, err := b.PrepareImport(ctx, org, version, doc, came)
+	a, err := b.EmbedForImport(ctx, org, version, doc, came)
 	return a, 0, err
 }
 
@@ -179,21 +184,24 @@ func (s *site) reopen() {
 		must(s.t, s.db.Close())
 	}
 	clock := func() time.Time { return s.world.now.Add(s.skew) }
-	db, err := store.Open(context.Background(), store.Options{Dir: s.dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: clock, NewID: func() string {
-		var b [16]byte
-		ms := uint64(clock().UnixMilli())
-		for i := range 6 {
-			b[i] = byte(ms >> (40 - 8*i))
-		}
-		s.world.ids.Lock() // files are kept several at once
-		for i := 6; i < 16; i++ {
-			b[i] = byte(s.world.rng.Uint32())
-		}
-		s.world.ids.Unlock()
-		b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
-		x := hex.EncodeToString(b[:])
-		return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
-	}})
+	db, err := store.Open(
+		context.Background(),
+		store.Options{Dir: s.dir, Schema: store.ServiceSchema, CheckUpdate: updatelimit.Check, Clock: clock, NewID: func() string {
+			var b [16]byte
+			ms := uint64(clock().UnixMilli())
+			for i := range 6 {
+				b[i] = byte(ms >> (40 - 8*i))
+			}
+			s.world.ids.Lock() // files are kept several at once
+			for i := 6; i < 16; i++ {
+				b[i] = byte(s.world.rng.Uint32())
+			}
+			s.world.ids.Unlock()
+			b[6], b[8] = b[6]&0x0f|0x70, b[8]&0x3f|0x80
+			x := hex.EncodeToString(b[:])
+			return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+		}},
+	)
 	must(s.t, err)
 	s.db = db
 	s.as = assessment.New(assessment.Options{DB: db, Clock: clock})
@@ -325,7 +333,11 @@ func (s *site) fetch() (*api.SyncBatch, error) {
 }
 
 func (s *site) applyPush(data []byte) (*api.ImportedSync, error) {
-	return s.sy.ApplyRemoteChanges(context.Background(), s.localCaller, &api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)})
+	return s.sy.ApplyRemoteChanges(
+		context.Background(),
+		s.localCaller,
+		&api.UploadSyncInput{AssessmentID: assessmentID, File: upload(data)},
+	)
 }
 
 // sync pushes and pulls until both sides have all changes.

@@ -92,7 +92,7 @@ func (s *Service) runNextStep(ctx context.Context, run *store.WorkflowRun) error
 			now := tx.Now()
 			r.Status, r.CompletedAt, r.LeaseHolder = api.RunCompleted, &now, ""
 			clearWait(r)
-			return recordEvent(tx, by, r, "completed", "completed")
+			return recordAndPublishEvent(tx, by, r, "completed", "completed")
 		})
 	}
 	err = s.updateIfLeased(ctx, run, func(tx *store.Tx, r *store.WorkflowRun) error {
@@ -108,7 +108,7 @@ func (s *Service) runNextStep(ctx context.Context, run *store.WorkflowRun) error
 		}
 		r.Status, r.CurrentStep = api.RunRunning, next.name
 		r.WaitingFor, r.ApprovalID, r.NotBefore, r.WaitSince = nil, nil, nil, time.Time{}
-		r.WaitSnapshot, err = assessment.StateFingerprint(tx, r.OrganizationID, r.AssessmentID)
+		r.WaitSnapshot, err = assessment.StateAndVersionsSummary(tx, r.OrganizationID, r.AssessmentID)
 		return err
 	})
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRu
 			if w.approvalID != "" {
 				r.ApprovalID = &w.approvalID
 			}
-			return recordEvent(tx, by, r, "waiting", "is waiting: "+w.message)
+			return recordAndPublishEvent(tx, by, r, "waiting", "is waiting: "+w.message)
 		}
 		apiErr := api.AsError(cause)
 		message := apiErr.Message
@@ -240,7 +240,7 @@ func (s *Service) recordWaitOrFailure(ctx context.Context, run *store.WorkflowRu
 		st.Status, r.Status, r.Error, r.CompletedAt = api.StepFailed, api.RunFailed, &message, &now
 		clearWait(r)
 		s.log.Error("a workflow run failed", "workflow_run_id", r.ID, "step", st.Name, "error", cause)
-		return recordEvent(tx, by, r, "failed", "failed: "+message)
+		return recordAndPublishEvent(tx, by, r, "failed", "failed: "+message)
 	})
 }
 

@@ -123,8 +123,8 @@ func (s *Service) canProceed(tx *store.Tx, run *store.WorkflowRun) (bool, error)
 		return false, nil
 	case run.HasSignal:
 		return true, nil
-	case run.Status.IsWaiting():
-		situation, err := assessment.StateFingerprint(tx, run.OrganizationID, run.AssessmentID)
+	case run.Status.IsWaitingForUser():
+		situation, err := assessment.StateAndVersionsSummary(tx, run.OrganizationID, run.AssessmentID)
 		if errors.Is(err, store.ErrNotFound) {
 			return false, nil
 		}
@@ -169,17 +169,17 @@ func (s *Service) acquireRun(ctx context.Context, org, id string) (run store.Wor
 		// A process killed from here on leaves a run that is pending, not one that waits for
 		// something that has already happened.
 		run.Status, run.WaitingFor, run.ApprovalID, run.NotBefore, run.WaitSince = api.RunPending, nil, nil, nil, time.Time{}
-		s.extendLease(&run, tx.Now())
-		return s.saveRun(tx, &run)
+		s.takeOrExtendLease(&run, tx.Now())
+		return s.saveRunWithProgress(tx, &run)
 	})
 	return run, err
 }
 
-func (s *Service) extendLease(run *store.WorkflowRun, now time.Time) {
+func (s *Service) takeOrExtendLease(run *store.WorkflowRun, now time.Time) {
 	run.LeaseHolder, run.LeasedSince, run.LeasedUntil = s.workerID, now, now.Add(leaseDuration)
 }
 
-func (s *Service) saveRun(tx *store.Tx, run *store.WorkflowRun) error {
+func (s *Service) saveRunWithProgress(tx *store.Tx, run *store.WorkflowRun) error {
 	run.Revision++
 	run.UpdatedAt = tx.Now()
 	done := 0
@@ -210,9 +210,9 @@ func (s *Service) updateIfLeased(ctx context.Context, run *store.WorkflowRun, ch
 			return err
 		}
 		if now.LeaseHolder != "" {
-			s.extendLease(&now, tx.Now())
+			s.takeOrExtendLease(&now, tx.Now())
 		}
-		if err := s.saveRun(tx, &now); err != nil {
+		if err := s.saveRunWithProgress(tx, &now); err != nil {
 			return err
 		}
 		*run = now
@@ -241,7 +241,7 @@ func (s *Service) renewLeaseUntilDone(ctx context.Context, cancel context.Cancel
 			if run.LeaseHolder != s.workerID || !run.Status.IsLive() {
 				return errLeaseLost
 			}
-			s.extendLease(&run, tx.Now())
+			s.takeOrExtendLease(&run, tx.Now())
 			return store.WorkflowRuns.Put(tx, org, &run)
 		})
 		if errors.Is(err, errLeaseLost) || errors.Is(err, store.ErrNotFound) {

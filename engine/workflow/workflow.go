@@ -131,7 +131,7 @@ func (s *Service) StartRun(ctx context.Context, by api.Caller, in *api.StartWork
 			run.WaitingFor = &words
 		}
 		run.CurrentStep = run.Steps[0].Name
-		return errors.Join(store.WorkflowRuns.Insert(tx, by.OrganizationID, &run), recordEvent(tx, by, &run, "started", "started"))
+		return errors.Join(store.WorkflowRuns.Insert(tx, by.OrganizationID, &run), recordAndPublishEvent(tx, by, &run, "started", "started"))
 	})
 	if err != nil {
 		return nil, err
@@ -164,13 +164,13 @@ func (s *Service) checkCanStart(tx *store.Tx, a *api.Assessment, kind string) er
 	return err
 }
 
-// recordEvent writes a run's event to the timeline, audit trail and outbox.
-func recordEvent(tx *store.Tx, by api.Caller, run *store.WorkflowRun, action, summary string) error {
+// recordAndPublishEvent writes a run's event to the timeline, audit trail and outbox.
+func recordAndPublishEvent(tx *store.Tx, by api.Caller, run *store.WorkflowRun, action, summary string) error {
 	data := map[string]any{"workflow_type": run.WorkflowType, "status": run.Status, "step": run.CurrentStep}
 	if run.Error != nil {
 		data["error"] = *run.Error
 	}
-	return audit.PublishEvent(tx, by, audit.Event{
+	return audit.RecordAndPublishEvent(tx, by, audit.Event{
 		Type: "workflow." + action, AssessmentID: run.AssessmentID, Summary: fmt.Sprintf("the %s workflow %s", run.WorkflowType, summary),
 		ResourceType: "workflow", ResourceID: run.ID, Data: data,
 	})
@@ -203,8 +203,8 @@ func (s *Service) readRun(ctx context.Context, by api.Caller, id string) (*api.W
 // pending even before a worker has picked it up.
 func toAPIRun(tx *store.Tx, run *store.WorkflowRun) (out api.WorkflowRun, err error) {
 	out = run.WorkflowRun
-	if run.Status.IsWaiting() {
-		now, err := assessment.StateFingerprint(tx, run.OrganizationID, run.AssessmentID)
+	if run.Status.IsWaitingForUser() {
+		now, err := assessment.StateAndVersionsSummary(tx, run.OrganizationID, run.AssessmentID)
 		if err != nil {
 			return out, err
 		}
@@ -297,7 +297,7 @@ func (s *Service) Cancel(ctx context.Context, by api.Caller, in *api.WorkflowInp
 		run.Status, run.CompletedAt, run.LeaseHolder = api.RunCancelled, &now, ""
 		clearWait(run)
 		tx.AfterCommit(func() { s.cancelIfActive(run.ID) })
-		return recordEvent(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
+		return recordAndPublishEvent(tx, by, run, "cancelled", "was cancelled by "+by.Actor.Name)
 	})
 }
 
@@ -336,7 +336,7 @@ func (s *Service) Resume(ctx context.Context, by api.Caller, in *api.WorkflowInp
 		if by.Actor.Type == api.ActorAPIKey {
 			run.Starter.KeyID = by.Actor.ID
 		}
-		return recordEvent(tx, by, run, "resumed", "was resumed by "+by.Actor.Name)
+		return recordAndPublishEvent(tx, by, run, "resumed", "was resumed by "+by.Actor.Name)
 	})
 }
 
@@ -348,6 +348,6 @@ func (s *Service) Signal(ctx context.Context, by api.Caller, in *api.SignalInput
 		}
 		run.LastSignal = &api.Signal{Name: in.Body.Name, Payload: in.Body.Payload, Actor: by.Actor, At: tx.Now()}
 		run.HasSignal = true
-		return recordEvent(tx, by, run, "signaled", fmt.Sprintf("received the signal %q from %s", in.Body.Name, by.Actor.Name))
+		return recordAndPublishEvent(tx, by, run, "signaled", fmt.Sprintf("received the signal %q from %s", in.Body.Name, by.Actor.Name))
 	})
 }

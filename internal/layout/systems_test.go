@@ -14,7 +14,7 @@ import (
 // cross and make release do it. The test reads the source of all dependencies; make check runs it
 // as make types.
 func TestOtherSystems(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipUnlessEnabled(t)
 	for _, of := range []struct{ system, machine string }{{"windows", "amd64"}, {"darwin", "arm64"}} {
 		t.Run(of.system, func(t *testing.T) {
 			all, err := packages.Load(&packages.Config{

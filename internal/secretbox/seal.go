@@ -19,8 +19,8 @@ import (
 
 // KeyStore stores the keys.
 type KeyStore interface {
-	// Load returns the keys, the current one first. It creates a key if there is none.
-	Load() ([]Key, error)
+	// LoadOrCreate returns the keys, the current one first. It creates a key if there is none.
+	LoadOrCreate() ([]Key, error)
 	// Save replaces the keys at a location, or at the current one if place is empty. It fails for keys
 	// in the environment, which the program can't change.
 	Save(keys []Key, place string) error
@@ -131,7 +131,7 @@ func (b *Box) loadKeys() error {
 	if b.keys == nil {
 		return errors.New("there is no key to encrypt secrets with")
 	}
-	keys, err := b.keys.Load()
+	keys, err := b.keys.LoadOrCreate()
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func (b *Box) Reseal(sealed []byte) ([]byte, bool, error) {
 	return out, err == nil, err
 }
 
-// KeyInfo returns the location of the keys and their IDs, the current one first.
-func (b *Box) KeyInfo() (place string, ids []string, err error) {
+// KeyLocationAndIDs returns the location of the keys and their IDs, the current one first.
+func (b *Box) KeyLocationAndIDs() (place string, ids []string, err error) {
 	if _, err := b.loadCiphers(); err != nil {
 		return "", nil, err
 	}

@@ -41,7 +41,7 @@ func TestRotation(t *testing.T) {
 			t.Errorf("%d bytes: %v", len(sealed), err)
 		}
 	}
-	if _, ids, err := box.KeyInfo(); err != nil || len(ids) != 1 {
+	if _, ids, err := box.KeyLocationAndIDs(); err != nil || len(ids) != 1 {
 		t.Errorf("keys %v, %v", ids, err)
 	}
 }

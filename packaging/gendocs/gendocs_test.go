@@ -110,10 +110,10 @@ func TestLicensesOfAllLinkedModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if without := missingLicenses(all, found); len(without) > 0 {
+	if without := modulesWithoutLicense(all, found); len(without) > 0 {
 		t.Errorf("no license was found for %v", without)
 	}
-	formatted, err := formatLicenses(t.Context(), found)
+	formatted, err := formatAllLicenses(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestLicensesOfAllLinkedModules(t *testing.T) {
 	if bytes.Contains(text, []byte("go-md2man")) || bytes.Contains(text, []byte("unidoc")) {
 		t.Error("it has licenses of modules that are not in the program")
 	}
-	if missing := missingLicenses(all, found[:len(found)/2]); len(missing) == 0 {
+	if missing := modulesWithoutLicense(all, found[:len(found)/2]); len(missing) == 0 {
 		t.Error("half of the texts are left out, and none is reported missing")
 	}
 }

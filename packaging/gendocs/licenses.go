@@ -172,10 +172,10 @@ func writeLicenses(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if without := missingLicenses(all, found); len(without) > 0 {
+	if without := modulesWithoutLicense(all, found); len(without) > 0 {
 		return fmt.Errorf("no license found for %s", strings.Join(without, ", "))
 	}
-	text, err := formatLicenses(ctx, found)
+	text, err := formatAllLicenses(ctx, found)
 	if err != nil {
 		return err
 	}
@@ -187,9 +187,9 @@ func writeLicenseFile(dir string, text []byte) error {
 	return writeFile(filepath.Join(dir, "licences", "THIRD-PARTY-LICENCES.txt"), text)
 }
 
-// formatLicenses returns the license file: the licenses of Go, of software bundled in modules, and
+// formatAllLicenses returns the license file: the licenses of Go, of software bundled in modules, and
 // of the modules.
-func formatLicenses(ctx context.Context, modules []licenseText) ([]byte, error) {
+func formatAllLicenses(ctx context.Context, modules []licenseText) ([]byte, error) {
 	own, err := goLicense(ctx)
 	if err != nil {
 		return nil, err
@@ -206,8 +206,8 @@ func formatLicenses(ctx context.Context, modules []licenseText) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
-// missingLicenses returns the modules without a license text.
-func missingLicenses(all []linkedPackage, found []licenseText) (out []string) {
+// modulesWithoutLicense returns the modules without a license text.
+func modulesWithoutLicense(all []linkedPackage, found []licenseText) (out []string) {
 	for _, p := range all {
 		if p.Standard || p.Module == nil || p.Module.Main {
 			continue

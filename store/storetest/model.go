@@ -36,8 +36,8 @@ func (m model) list(table string, r kv.Range) []string {
 	return got
 }
 
-// testModel applies the same random operations to the driver and to the model and compares them.
-func testModel(t *testing.T, d kv.Driver) {
+// testAgainstModel applies the same random operations to the driver and to the model and compares them.
+func testAgainstModel(t *testing.T, d kv.Driver) {
 	r := rand.New(rand.NewPCG(7, 8))
 	tables := []string{"a", "b", "c"}
 	table := func() string { return tables[r.IntN(len(tables))] }

@@ -39,9 +39,9 @@ func Run(t *testing.T, open func(t *testing.T) kv.Driver) {
 		{"Ended", testEnded},
 		{"Cancelled", testCancelled},
 		{"WaitingWriterLeaves", testWaitingWriter},
-		{"Counter", testCounter},
+		{"Counter", testNoLostUpdates},
 		{"ReadersAndWriter", testReadersAndWriter},
-		{"Model", testModel},
+		{"Model", testAgainstModel},
 		{"Backup", testBackup},
 		{"Close", testClose},
 	}

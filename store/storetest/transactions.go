@@ -145,7 +145,7 @@ func testWaitingWriter(t *testing.T, d kv.Driver) {
 }
 
 // Updates that read what they write lose nothing.
-func testCounter(t *testing.T, d kv.Driver) {
+func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	const workers, rounds = 4, 10
 	var wg sync.WaitGroup
 	for range workers {

@@ -19,8 +19,8 @@ func NewPage(w int) *Page { return &Page{w: max(w, 1)} }
 // Width returns the width of the page in cells.
 func (p *Page) Width() int { return p.w }
 
-// AddBlank adds an empty line, but never two in a row, nor one at the top.
-func (p *Page) AddBlank() {
+// EnsureBlankLine adds an empty line, but never two in a row, nor one at the top.
+func (p *Page) EnsureBlankLine() {
 	if n := len(p.Lines); n > 0 && len(p.Lines[n-1]) > 0 {
 		p.Lines = append(p.Lines, nil)
 	}
@@ -28,7 +28,7 @@ func (p *Page) AddBlank() {
 
 // AddTitle adds a heading with a blank line before it.
 func (p *Page) AddTitle(format string, args ...any) {
-	p.AddBlank()
+	p.EnsureBlankLine()
 	p.AddText(Bold, fmt.Sprintf(format, args...))
 }
 

@@ -140,11 +140,11 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 		out.ResidualRiskLevel = "low"
 	}
 	out.IsApprovedTechnically = out.ResidualRiskLevel != "high"
-	out.MitigatingControlsRequired = missingMeasures(missing, stop, out.ResidualRiskLevel, marks, controls)
+	out.MitigatingControlsRequired = measuresToRequest(missing, stop, out.ResidualRiskLevel, marks, controls)
 	out.Justification = fmt.Sprintf(
 		"Risk before measures %.1f (%s), reduced by %.1f to %.1f: %s residual risk.",
 		inherent,
-		joinRiskCriteria(sortedKeys(marks)),
+		formatRiskCriteria(sortedKeys(marks)),
 		min(reduction, 0.75*inherent),
 		residual,
 		out.ResidualRiskLevel,
@@ -152,7 +152,7 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	if len(stop) > 0 {
 		out.Justification += " It can't proceed as described: " + strings.Join(stop, ", ") + "."
 	}
-	if noteForeignLanguage(&out.Limitations, &signs, description) {
+	if noteNonEnglishText(&out.Limitations, &signs, description) {
 		out.IsApprovedTechnically = false
 		if out.ResidualRiskLevel == "low" {
 			out.ResidualRiskLevel = "medium"
@@ -163,17 +163,17 @@ func AssessDPIA(_ context.Context, description string, ropa map[string]any, cont
 	return out, signs
 }
 
-func joinRiskCriteria(names []string) string {
+func formatRiskCriteria(names []string) string {
 	if len(names) == 0 {
 		return "no high-risk criteria"
 	}
 	return strings.Join(names, ", ")
 }
 
-// missingMeasures returns the missing measures to request: all at high risk; at medium and low risk
+// measuresToRequest returns the missing measures to request: all at high risk; at medium and low risk
 // only the heavier ones. Human review and bias tests are skipped if no machine decides or scores,
 // and limits on monitoring if nobody is monitored.
-func missingMeasures(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
+func measuresToRequest(missing []measure, stopReasons []string, level string, marks map[string]bool, controls Controls) []string {
 	out := []string{}
 	for _, s := range stopReasons {
 		out = append(out, "Resolve the blocker: "+s)

@@ -109,7 +109,7 @@ func (l termCache) extractTermsCached(s string) []string {
 		for _, p := range parts {
 			k, known := l[p]
 			if !known {
-				k = vocabularyKey(p)
+				k = canonicalStem(p)
 				l[p] = k
 			}
 			if k != "" && !seen[k] {
@@ -121,7 +121,7 @@ func (l termCache) extractTermsCached(s string) []string {
 	return out
 }
 
-func vocabularyKey(part string) string {
+func canonicalStem(part string) string {
 	if part == "" || fillerPattern.MatchString(part) || numberPattern.MatchString(part) || isTimeUnit(part) ||
 		intervalPattern.MatchString(part) {
 		return ""
@@ -161,12 +161,12 @@ type clause struct {
 	isAnnounced, isPlaceholder, isDenied bool
 }
 
-func prepareText(t parsedText) *preparedText {
+func extractTextFeatures(t parsedText) *preparedText {
 	l := termCache{}
 	out := &preparedText{
 		body:         t.body,
 		terms:        toSet(l.extractTermsCached(t.body)),
-		timesPerYear: highestFrequency(t.body),
+		timesPerYear: highestTimesPerYear(t.body),
 		hasRatio:     ratioPattern.MatchString(t.body),
 	}
 	for i, c := range t.clauses {
@@ -255,9 +255,9 @@ func parseQuantity(s, surrounding string) *quantity {
 	return nil
 }
 
-// highestFrequency returns the highest frequency in a text, in times per year, or 0 if there is
+// highestTimesPerYear returns the highest frequency in a text, in times per year, or 0 if there is
 // none.
-func highestFrequency(s string) float64 {
+func highestTimesPerYear(s string) float64 {
 	best := 0.0
 	for _, m := range intervalPattern.FindAllString(s, -1) {
 		m = strings.ToLower(m)
@@ -276,7 +276,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	out := &api.EvidenceEvaluation{AnalysisMetadata: newAnalysisMetadata()}
 	required := splitElements(requirement)
 	t := parseText(description)
-	prepared := prepareText(t)
+	prepared := extractTextFeatures(t)
 	for _, o := range t.instructions {
 		signs.add("order", o, "ignored: an instruction to the reader, not evidence")
 	}
@@ -299,7 +299,7 @@ func EvaluateEvidence(_ context.Context, requirement, description string) (*api.
 	}
 	out.MissingElements = emptyIfNil(out.MissingElements)
 	out.IsCompliant = len(required) > 0 && met == len(required)
-	if noteForeignLanguage(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
+	if noteNonEnglishText(&out.Limitations, &signs, requirement, description) && out.IsCompliant {
 		out.IsCompliant, met = false, 0
 		for _, e := range required { // a denial would not have been recognized
 			out.MissingElements = append(out.MissingElements, e.text+" (the rules only read English)")
@@ -445,7 +445,7 @@ var harmlessNegation = compilePattern(
 // quantityMismatch compares the periods and frequencies of a requirement with those of the evidence
 // and returns the mismatch, if any.
 func quantityMismatch(e element, t *preparedText) string {
-	if required := highestFrequency(e.text); required > 0 {
+	if required := highestTimesPerYear(e.text); required > 0 {
 		if t.timesPerYear > 0 && t.timesPerYear < required && !t.hasRatio {
 			return "the interval in the evidence is longer than required"
 		}

@@ -139,7 +139,7 @@ type triage struct {
 	signs     Indicators
 }
 
-func (t *triage) raiseSeverity(severity int, vector string) {
+func (t *triage) recordAttack(severity int, vector string) {
 	if !t.hasAttack || severity > t.severity {
 		t.severity, t.vector = severity, vector
 	}
@@ -221,7 +221,7 @@ func (t *triage) scanLineForAttacks(raw string, authorized bool) {
 			how = "blocked"
 		}
 		t.signs.add(a.vector, m, how+": "+severityLevels[severity])
-		t.raiseSeverity(severity, a.vector)
+		t.recordAttack(severity, a.vector)
 	}
 }
 
@@ -244,7 +244,7 @@ func (t *triage) scanLoginsForIntruder(lines []string) (intruder string) {
 			}
 		case successfulLogin.MatchString(line) && failed[who] >= minFailedLogins:
 			t.signs.add("login_after_failures", line, fmt.Sprintf("%s logged in after %d failed attempts", who, failed[who]))
-			t.raiseSeverity(3, "brute_force")
+			t.recordAttack(3, "brute_force")
 			intruder = who
 		}
 	}
@@ -255,7 +255,7 @@ func (t *triage) scanLoginsForIntruder(lines []string) (intruder string) {
 				fmt.Sprintf("%d from %s on %d accounts", failed[who], who, len(users[who])),
 				"password guessing: medium",
 			)
-			t.raiseSeverity(1, "brute_force")
+			t.recordAttack(1, "brute_force")
 		}
 	}
 	return intruder
@@ -274,7 +274,7 @@ func (t *triage) scanCloudRootActivity(logs string) {
 		severity = 3
 	}
 	t.signs.add("root_account", "root", "the root account was used: "+severityLevels[severity])
-	t.raiseSeverity(severity, "account_compromise")
+	t.recordAttack(severity, "account_compromise")
 }
 
 // affectedAssets returns the assets named in the log: the module, hosts, accounts and internal
@@ -307,7 +307,7 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	if where == "" {
 		where = "the system"
 	}
-	sources := uniqueStrings(externalAddresses(t), 5)
+	sources := uniqueStrings(externalAddressesInSigns(t), 5)
 	switch t.vector {
 	case "brute_force", "account_compromise", "credential_theft", "phishing":
 		if t.severity >= 2 {
@@ -347,8 +347,8 @@ func containmentActions(t *triage, intruder string, out *api.IncidentTriage) []s
 	return do
 }
 
-// externalAddresses returns the external addresses from which logins failed.
-func externalAddresses(t *triage) []string {
+// externalAddressesInSigns returns the external addresses from which logins failed.
+func externalAddressesInSigns(t *triage) []string {
 	var out []string
 	for _, s := range t.signs {
 		for _, a := range ipAddressPattern.FindAllString(s.Found, -1) {

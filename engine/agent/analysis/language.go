@@ -26,10 +26,10 @@ var (
 
 func wordSet(s string) map[string]bool { return toSet(strings.Fields(s)) }
 
-// isForeignLanguage reports whether a text is prose in another language: in another script, or with
+// isNonEnglishProse reports whether a text is prose in another language: in another script, or with
 // the function words of another language and hardly any English ones. Word lists and logs have
 // neither.
-func isForeignLanguage(s string) bool {
+func isNonEnglishProse(s string) bool {
 	s = s[:min(len(s), 20000)]
 	latin, other := 0, 0
 	for _, r := range s {
@@ -56,11 +56,11 @@ func isForeignLanguage(s string) bool {
 	return theirs >= 3 && theirs > 2*ours
 }
 
-// noteForeignLanguage adds the limitation if any text is in an unsupported language, and reports
+// noteNonEnglishText adds the limitation if any text is in an unsupported language, and reports
 // whether one is.
-func noteForeignLanguage(limits *[]string, signs *Indicators, texts ...string) bool {
+func noteNonEnglishText(limits *[]string, signs *Indicators, texts ...string) bool {
 	for _, s := range texts {
-		if isForeignLanguage(s) {
+		if isNonEnglishProse(s) {
 			*limits = append(*limits, UnreadableNotice)
 			signs.add("language", truncate(s, 80), "not in English: the verdict is cautious")
 			return true

@@ -122,7 +122,7 @@ func TestOtherLanguages(t *testing.T) {
 		}
 		for i, c := range all {
 			for _, s := range []string{c.Requirement, c.Evidence, c.Logs, c.Text, c.Context, c.Arch} {
-				if isForeignLanguage(s) && kind != "vendor" {
+				if isNonEnglishProse(s) && kind != "vendor" {
 					t.Errorf("%s, case %d is taken for another language: %s", kind, i+1, s)
 				}
 			}

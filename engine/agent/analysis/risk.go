@@ -143,7 +143,7 @@ func TranslateRisk(_ context.Context, description, category, business string) (*
 		urgency = min(urgency, minCriticalUrgency-1)
 	}
 	answer := newAnalysisMetadata()
-	if noteForeignLanguage(&answer.Limitations, &signs, description, business) {
+	if noteNonEnglishText(&answer.Limitations, &signs, description, business) {
 		urgency = max(urgency, 34)
 	}
 	urgency = clamp(urgency, 3, 99)

@@ -174,7 +174,7 @@ func AnalyzeRoPA(_ context.Context, description string, controls Controls) (*api
 	default:
 		out.SuggestedRiskLevel = "low"
 	}
-	if noteForeignLanguage(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
+	if noteNonEnglishText(&out.Limitations, &signs, description) && out.SuggestedRiskLevel == "low" {
 		out.SuggestedRiskLevel = "medium"
 	}
 	out.IsDPIARequired = points >= 2 || marks[automatedDecisions.name] || marks[specialCategories.name] && !mentionsMembershipList(t)

@@ -106,7 +106,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 	var signs Indicators
 	t := parseText(contract)
 	out := &api.VendorScan{AnalysisMetadata: newAnalysisMetadata(), DataSubprocessorsListed: []string{}, RedFlagsForNegotiation: []string{}}
-	noteForeignLanguage(&out.Limitations, &signs, contract)
+	noteNonEnglishText(&out.Limitations, &signs, contract)
 	for _, o := range t.instructions {
 		signs.add("order", o, "ignored: an instruction to the reader, not a contract term")
 	}
@@ -150,7 +150,7 @@ func ScanVendorContract(_ context.Context, vendor, contract string) (*api.Vendor
 			signs.add("transfer", m, "no transfer mechanism")
 		}
 	}
-	if m := breachDeadline.FindStringSubmatch(t.body); m != nil && isLateNotice(m[1], m[2]) {
+	if m := breachDeadline.FindStringSubmatch(t.body); m != nil && isLaterThan72Hours(m[1], m[2]) {
 		flag("Breach notification is too late: within " + m[1] + " " + m[2] + ", while the controller has 72 hours.")
 	}
 	out.RedFlagsForNegotiation = uniqueStrings(out.RedFlagsForNegotiation, 30)
@@ -165,7 +165,7 @@ func isTermUndermined(termName string, t parsedText) bool {
 		_, vague := t.findMention(vagueDeadline)
 		_, notifies := t.findMention(compileIgnoringCase(`(?:notif|inform|report|tell|announc|meldung|breach notice)\w*`))
 		m := breachDeadline.FindStringSubmatch(t.body)
-		return vague || !notifies || m != nil && isLateNotice(m[1], m[2])
+		return vague || !notifies || m != nil && isLaterThan72Hours(m[1], m[2])
 	case "deletion":
 		_, kept := t.findMention(redFlags[3].pattern)
 		return kept
@@ -179,7 +179,7 @@ func isTermUndermined(termName string, t parsedText) bool {
 	return false
 }
 
-func isLateNotice(n, unit string) bool {
+func isLaterThan72Hours(n, unit string) bool {
 	hours := 0
 	if _, err := fmt.Sscan(n, &hours); err != nil {
 		return true

@@ -18,7 +18,11 @@ type Catalog struct {
 
 // MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. Refs
 // are the IDs of those found and not dropped.
-func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string) (frameworks []api.MigratedFramework, remainingIDs []string) {
+func MatchFrameworks(
+	from, to *scf.Snapshot,
+	a *api.Assessment,
+	dropped []string,
+) (frameworks []api.MigratedFramework, newFrameworkIDs []string) {
 	for n, code := range a.Frameworks {
 		f := api.MigratedFramework{Code: code, Status: "kept"}
 		old, err := from.Framework(a.FrameworkIDs[n])
@@ -34,11 +38,11 @@ func MatchFrameworks(from, to *scf.Snapshot, a *api.Assessment, dropped []string
 			if found.Code != code {
 				f.Status = "renamed"
 			}
-			remainingIDs = append(remainingIDs, found.ID)
+			newFrameworkIDs = append(newFrameworkIDs, found.ID)
 		}
 		frameworks = append(frameworks, f)
 	}
-	return frameworks, remainingIDs
+	return frameworks, newFrameworkIDs
 }
 
 // findFramework looks up a framework by code. A custom framework stays custom, even if a release

@@ -45,7 +45,7 @@ func ApplyChanges(
 		value := c.To
 		if !EqualJSON(current, c.From) {
 			var ok bool
-			if value, ok = mergeElements(c.From, current, c.To, elementKeys[name]); !ok {
+			if value, ok = mergeListsOrObjects(c.From, current, c.To, elementKeys[name]); !ok {
 				conflicts = append(conflicts, Conflict{Field: name, Base: c.From, Here: current, There: c.To})
 				continue
 			}
@@ -68,10 +68,10 @@ func isEmptyJSON(v json.RawMessage) bool {
 	return slices.Contains([]string{"", "null", `""`, "[]", "{}"}, string(v))
 }
 
-// mergeElements merges lists by element, identified by the field key or by content, and objects
+// mergeListsOrObjects merges lists by element, identified by the field key or by content, and objects
 // by field. It returns false if the values are neither, a list has an element twice, or both sides
 // changed an element differently.
-func mergeElements(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
+func mergeListsOrObjects(base, here, there json.RawMessage, key string) (json.RawMessage, bool) {
 	var baseList, ourList, theirList []json.RawMessage
 	if json.Unmarshal(base, &baseList) != nil || json.Unmarshal(here, &ourList) != nil || json.Unmarshal(there, &theirList) != nil {
 		return mergeObjects(base, here, there)
@@ -90,7 +90,7 @@ func mergeElements(base, here, there json.RawMessage, key string) (json.RawMessa
 	}
 	merged := []json.RawMessage{}
 	for _, id := range ids {
-		element, ok := mergeElement(baseByID[id], ourByID[id], theirByID[id])
+		element, ok := chooseChangedValue(baseByID[id], ourByID[id], theirByID[id])
 		if !ok {
 			return nil, false
 		}
@@ -131,7 +131,7 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	merged := map[string]json.RawMessage{}
 	for _, side := range []map[string]json.RawMessage{ours, theirs} {
 		for name := range side {
-			value, ok := mergeElement(baseFields[name], ours[name], theirs[name])
+			value, ok := chooseChangedValue(baseFields[name], ours[name], theirs[name])
 			if !ok {
 				return nil, false
 			}
@@ -144,9 +144,9 @@ func mergeObjects(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil
 }
 
-// mergeElement merges one element, nil if absent. It returns false if both sides changed it
+// chooseChangedValue merges one element, nil if absent. It returns false if both sides changed it
 // differently.
-func mergeElement(base, here, there json.RawMessage) (json.RawMessage, bool) {
+func chooseChangedValue(base, here, there json.RawMessage) (json.RawMessage, bool) {
 	switch {
 	case bytes.Equal(here, there), bytes.Equal(base, there):
 		return here, true

@@ -76,9 +76,9 @@ func roundTrip(t *testing.T, src *scf.Source) {
 func TestRoundTrip(t *testing.T) { roundTrip(t, load(t)) }
 
 func TestRoundTripOfficial(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipUnlessEnabled(t)
 	for _, name := range []string{"scf-2022.3.xlsx", "scf-2026.1.1-like.xlsx"} {
-		data, err := os.ReadFile(shareddata.Path(t, "scf", name))
+		data, err := os.ReadFile(shareddata.PathOrSkip(t, "scf", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func readCatalog(doc *catalogDocument, base *scf.Source) (*scf.Source, error) {
 		}
 	}
 	if ours == 0 {
-		return readFramework(doc, controls, base)
+		return mergeCatalogAsFramework(doc, controls, base)
 	}
 	r := &catalogReader{
 		src:      &scf.Source{Label: doc.Metadata.Version, IsStarter: propValue(doc.Metadata.Props, "starter") == "true"},
@@ -354,12 +354,12 @@ func (r *catalogReader) addMapping(control int, framework, requirement string, d
 	return nil
 }
 
-// readFramework reads a catalog of other controls as the requirements of a framework: of the
+// mergeCatalogAsFramework reads a catalog of other controls as the requirements of a framework: of the
 // existing one with its title, whose titles and texts it fills in, else of a new one without
 // mappings.
-func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.Source) (*scf.Source, error) {
+func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)
-	at, known := findFramework(src, doc.Metadata.Title)
+	at, known := findFrameworkByCodeOrName(src, doc.Metadata.Title)
 	if !known {
 		code := scf.FrameworkCode(doc.Metadata.Title)
 		if code == "" {
@@ -407,8 +407,8 @@ func readFramework(doc *catalogDocument, controls []locatedControl, base *scf.So
 	return src, nil
 }
 
-// findFramework returns the index of the framework with a code, alias, name or title.
-func findFramework(src *scf.Source, ref string) (int, bool) {
+// findFrameworkByCodeOrName returns the index of the framework with a code, alias, name or title.
+func findFrameworkByCodeOrName(src *scf.Source, ref string) (int, bool) {
 	ref = scf.CollapseSpaces(ref)
 	slug := scf.FrameworkCode(ref)
 	for i := range src.Frameworks {

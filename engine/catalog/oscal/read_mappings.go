@@ -156,7 +156,7 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 			}
 		}
 	}
-	at, known := findFramework(j.src, name)
+	at, known := findFrameworkByCodeOrName(j.src, name)
 	if !known {
 		code := scf.FrameworkCode(name)
 		if code == "" {
@@ -180,7 +180,7 @@ func (j *collectionMerger) findOrAddFramework(href, place string) (int, error) {
 	return at, nil
 }
 
-func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, flipped bool, place string) error {
+func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, controlsAreSources bool, place string) error {
 	relationship, known := catalogRelationships[strings.ToLower(p.Relationship)]
 	bare := p.NS == Namespace && p.Relationship == relationshipNotStated
 	if !known && !bare {
@@ -191,7 +191,7 @@ func (j *collectionMerger) mergeEntry(p *mapEntry, framework int, flipped bool, 
 		)
 	}
 	controls, codes, at := p.Targets, p.Sources, "targets"
-	if flipped {
+	if controlsAreSources {
 		controls, codes, at = p.Sources, p.Targets, "sources"
 		relationship = invertRelationship(relationship)
 	}

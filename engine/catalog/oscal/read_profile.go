@@ -41,7 +41,7 @@ func readProfile(doc *profile, base *scf.Source) (*scf.Source, error) {
 	if code == "" {
 		return nil, pathErrorf("profile.metadata.title", "no framework code can be derived from the title")
 	}
-	if at, taken := findFramework(src, name); taken {
+	if at, taken := findFrameworkByCodeOrName(src, name); taken {
 		return nil, pathErrorf(
 			"profile.metadata.title",
 			"the catalog has a framework %s of that name; give the profile another title",
@@ -153,7 +153,7 @@ func (s *profileSelector) applyImport(imp *profileImport, target, place string) 
 // importCandidates returns what an import selects from: the requirements of the framework that target
 // names, or the controls of the SCF.
 func (s *profileSelector) importCandidates(in *profileImport, target, place string) ([]candidate, error) {
-	if at, known := findFramework(s.src, target); known && at != s.framework {
+	if at, known := findFrameworkByCodeOrName(s.src, target); known && at != s.framework {
 		return s.frameworkCandidates(at), nil
 	}
 	isSCF := len(in.Include) > 0

@@ -143,7 +143,7 @@ func (s *Snapshot) findRequirement(ref string) (int32, error) {
 	}
 	found := s.requirementRefs().exact[ref]
 	if len(found) == 0 {
-		found = slices.Concat(s.requirementRefs().loose[NormalizeRequirementCode(ref)], s.findAnnexRequirements(ref))
+		found = slices.Concat(s.requirementRefs().loose[NormalizeRequirementCode(ref)], s.findISO27001AnnexRequirements(ref))
 	}
 	switch len(found) {
 	case 0:
@@ -174,7 +174,7 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 			continue
 		}
 		for _, found := range [][]int32{
-			s.findAnnexRequirementsOf(clauses, code), s.findAnnexRequirementsOf(clauses, "A."+code),
+			s.findISO27001AnnexRequirementsIn(clauses, code), s.findISO27001AnnexRequirementsIn(clauses, "A."+code),
 			s.filterRequirementsByFramework(f, s.requirementRefs().loose["a."+NormalizeRequirementCode(code)]), // the starter includes the annex
 		} {
 			if len(found) > 0 {
@@ -185,13 +185,13 @@ func (s *Snapshot) findRequirementIn(f int, code string) (int32, error) {
 	return 0, &NotFoundError{Kind: "requirement", Ref: fw.Code + ":" + code}
 }
 
-// findAnnexRequirements finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
+// findISO27001AnnexRequirements finds a control of ISO 27001's Annex A, "A.5.1", if it is in a column of ISO
 // 27002 as 5.1.
-func (s *Snapshot) findAnnexRequirements(ref string) []int32 {
-	return slices.Concat(s.findAnnexRequirementsOf(iso27001, ref), s.findAnnexRequirementsOf(iso27001Edition2013, ref))
+func (s *Snapshot) findISO27001AnnexRequirements(ref string) []int32 {
+	return slices.Concat(s.findISO27001AnnexRequirementsIn(iso27001, ref), s.findISO27001AnnexRequirementsIn(iso27001Edition2013, ref))
 }
 
-func (s *Snapshot) findAnnexRequirementsOf(framework, ref string) []int32 {
+func (s *Snapshot) findISO27001AnnexRequirementsIn(framework, ref string) []int32 {
 	f, ok := s.frameworks[annexFrameworks[framework]]
 	number, annex := strings.CutPrefix(strings.ToUpper(ref), "A.")
 	if !ok || !annex {

@@ -308,7 +308,7 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 		return nil
 	}
 	refs := s.requirementRefs()
-	found := slices.Concat(refs.loose[loose], s.findAnnexRequirements(text))
+	found := slices.Concat(refs.loose[loose], s.findISO27001AnnexRequirements(text))
 	if len(found) == 0 && isDigit(loose[0]) { // of ISO 27001, if Annex A is included
 		for clauses := range annexFrameworks {
 			if f, ok := s.frameworks[clauses]; ok {
@@ -323,7 +323,7 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 		if !strings.ContainsAny(code, "0123456789") {
 			break
 		}
-		for _, f := range s.frameworksByName(strings.Join(words[:i], " ")) {
+		for _, f := range s.frameworksByCodeOrPrefix(strings.Join(words[:i], " ")) {
 			if n, err := s.findRequirementIn(f, code); err == nil {
 				found = append(found, n)
 			}
@@ -333,8 +333,8 @@ func (s *Snapshot) requirementsByCode(text string) []int32 {
 	return slices.Compact(found)
 }
 
-// frameworksByName returns the frameworks that a name could mean.
-func (s *Snapshot) frameworksByName(name string) []int {
+// frameworksByCodeOrPrefix returns the frameworks that a name could mean.
+func (s *Snapshot) frameworksByCodeOrPrefix(name string) []int {
 	slug := FrameworkCode(name)
 	if i, ok := s.frameworks[slug]; ok {
 		return []int{i}

@@ -162,9 +162,9 @@ func (c *control) validate() error {
 	return nil
 }
 
-// resolveMappings completes the lists of requirements, converts pending mappings and counts the
+// resolveRequirementsAndMappings completes the lists of requirements, converts pending mappings and counts the
 // records.
-func (b *catalogBuilder) resolveMappings() error {
+func (b *catalogBuilder) resolveRequirementsAndMappings() error {
 	src := b.src
 	for f := range src.Frameworks {
 		fw := &src.Frameworks[f]

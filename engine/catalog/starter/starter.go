@@ -98,7 +98,7 @@ func loadFrom(files fs.FS) (*scf.Source, error) {
 			return nil, fmt.Errorf("starter catalog, %s: %w", name, err)
 		}
 	}
-	if err := b.resolveMappings(); err != nil {
+	if err := b.resolveRequirementsAndMappings(); err != nil {
 		return nil, fmt.Errorf("starter catalog: %w", err)
 	}
 	return b.src, nil

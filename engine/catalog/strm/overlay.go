@@ -10,10 +10,10 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// Apply merges a document into the framework with an index, in a copy of base. It returns the
+// MergeIntoFramework merges a document into the framework with an index, in a copy of base. It returns the
 // copy, the given record completed with counts, and warnings, among them every disagreement
 // between document and catalog.
-func Apply(
+func MergeIntoFramework(
 	base *scf.Source,
 	frameworkIndex int,
 	doc *Document,

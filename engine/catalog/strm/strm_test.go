@@ -134,7 +134,7 @@ func TestLay(t *testing.T) {
 		"Article 2|Water||Functional|Subset Of||IAC-06||10|mostly",
 		"Article 10|||Functional|No Relationship||GOV-02||0|",
 		"Article 11|||Functional|Equal||ZZZ-01||10|")
-	out, record, warnings := Apply(base, 1, doc, api.MappingDocument{Filename: "m.pdf"})
+	out, record, warnings := MergeIntoFramework(base, 1, doc, api.MappingDocument{Filename: "m.pdf"})
 	if !reflect.DeepEqual(base, source()) {
 		t.Error("the source was changed")
 	}
@@ -182,7 +182,7 @@ func TestLay(t *testing.T) {
 	} {
 		wantWarning(t, warnings, words)
 	}
-	again, record, _ := Apply(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})
+	again, record, _ := MergeIntoFramework(out, 1, doc, api.MappingDocument{Filename: "m.pdf"})
 	if record.MappingsAdded != 0 || record.RequirementsAdded != 0 || !reflect.DeepEqual(again, out) {
 		t.Errorf("the second time: %+v", record)
 	}
@@ -197,7 +197,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, _, _ := Apply(source(), 1, doc, api.MappingDocument{Filename: "m.pdf"})
+		out, _, _ := MergeIntoFramework(source(), 1, doc, api.MappingDocument{Filename: "m.pdf"})
 		if _, err := scf.NewSnapshot(out, scf.Version{ID: "01930000-0000-7000-8000-000000000001"}); err != nil {
 			t.Errorf("the catalog contradicts itself: %v", err)
 		}

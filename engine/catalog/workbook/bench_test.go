@@ -216,7 +216,7 @@ func BenchmarkDiff(b *testing.B) {
 }
 
 func file(t testing.TB, name string) []byte {
-	data, err := os.ReadFile(shareddata.Path(t, "scf", name))
+	data, err := os.ReadFile(shareddata.PathOrSkip(t, "scf", name))
 	must(t, err)
 	return data
 }

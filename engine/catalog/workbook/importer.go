@@ -168,7 +168,7 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 		}
 		heads[i] = head
 	}
-	which, err := im.findMainSheet(heads)
+	which, err := im.selectMainSheet(heads)
 	if err != nil {
 		return err
 	}
@@ -190,9 +190,9 @@ func (im *importer) importSheets(ctx context.Context, o Options) error {
 	return nil
 }
 
-// findMainSheet returns the index of the only sheet with controls, and sets its header row and columns.
+// selectMainSheet returns the index of the only sheet with controls, and sets its header row and columns.
 // The header is the first row in every release; users may have inserted rows above it.
-func (im *importer) findMainSheet(firstRows []*sheet) (int, error) {
+func (im *importer) selectMainSheet(firstRows []*sheet) (int, error) {
 	found := -1
 	var almost *sheet
 	for i, h := range firstRows {
@@ -207,7 +207,7 @@ func (im *importer) findMainSheet(firstRows []*sheet) (int, error) {
 		}
 	}
 	if found >= 0 {
-		return found, im.checkColumns(firstRows[found].name)
+		return found, im.resolveDuplicateColumns(firstRows[found].name)
 	}
 	if almost != nil {
 		if lacks := missingColumns(classifyHeaders(almost.rows[0])); len(lacks) > 0 {
@@ -245,8 +245,8 @@ func quoteColumns(columns []string) string {
 	return out
 }
 
-// checkColumns rejects duplicate mandatory columns, and reclassifies other duplicates as unknown.
-func (im *importer) checkColumns(name string) error {
+// resolveDuplicateColumns rejects duplicate mandatory columns, and reclassifies other duplicates as unknown.
+func (im *importer) resolveDuplicateColumns(name string) error {
 	first := map[string]mainColumn{}
 	for i := range im.columns {
 		c := &im.columns[i]

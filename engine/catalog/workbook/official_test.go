@@ -24,7 +24,7 @@ var read struct {
 // official reads an official workbook, once for all tests.
 func official(t testing.TB, name string) *scf.Source {
 	t.Helper()
-	path := shareddata.Path(t, "scf", name)
+	path := shareddata.PathOrSkip(t, "scf", name)
 	read.Lock()
 	defer read.Unlock()
 	if src, ok := read.sources[name]; ok {

@@ -204,7 +204,7 @@ func TestSplitHugeInput(t *testing.T) {
 }
 
 func TestSplitRealDocuments(t *testing.T) {
-	dir := shareddata.Path(t, "evidence")
+	dir := shareddata.PathOrSkip(t, "evidence")
 	r, err := parse.New(parse.Options{})
 	if err != nil {
 		t.Fatal(err)

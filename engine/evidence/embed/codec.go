@@ -52,7 +52,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 		b = append(append(b, byte(len(t))), t...)
 	}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.rows)/m.dims-len(m.terms)))
-	b = m.appendKnown(b)
+	b = m.appendKnownTexts(b)
 	for _, x := range m.rows {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 	}
@@ -60,7 +60,7 @@ func (m *Model) MarshalBinary() ([]byte, error) {
 	return append(b, sum[:]...), nil
 }
 
-func (m *Model) appendKnown(b []byte) []byte {
+func (m *Model) appendKnownTexts(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(m.knownTexts)))
 	for _, key := range slices.Sorted(maps.Keys(m.knownTexts)) {
 		k := m.knownTexts[key]
@@ -121,7 +121,7 @@ func decodeBody(body []byte) (*Model, error) {
 	if version >= 2 {
 		var own int
 		var err error
-		if known, own, rest, err = decodeKnown(rest, count); err != nil {
+		if known, own, rest, err = decodeKnownTexts(rest, count); err != nil {
 			return nil, err
 		}
 		count += own
@@ -140,8 +140,8 @@ func decodeBody(body []byte) (*Model, error) {
 	return newModel(dims, terms, rows, ground, known), nil
 }
 
-// decodeKnown reads the known texts, which follow the terms.
-func decodeKnown(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
+// decodeKnownTexts reads the known texts, which follow the terms.
+func decodeKnownTexts(rest []byte, terms int) (known map[uint64]knownText, own int, after []byte, err error) {
 	le := binary.LittleEndian
 	if len(rest) < 8 {
 		return nil, 0, nil, fmt.Errorf("%w: cut before the known texts", ErrModel)
@@ -182,6 +182,6 @@ func (m *Model) fingerprint() string {
 		}
 		h.Write(buf)
 	}
-	h.Write(m.appendKnown(nil))
+	h.Write(m.appendKnownTexts(nil))
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }

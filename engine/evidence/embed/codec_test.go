@@ -74,8 +74,8 @@ func TestUnmarshalReadsVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _ := m.Embed(context.Background(), []string{"b", "c"})
-	if want := [][]float32{{0.6, 0.8}, {1, 0}}; m.Len() != 2 || math.Abs(float64(dot(v[0], want[0]))-1) > 1e-6 || m.Prior("b") != 0 {
-		t.Errorf("%d terms, vectors %v, prior %v", m.Len(), v, m.Prior("b"))
+	if want := [][]float32{{0.6, 0.8}, {1, 0}}; m.Len() != 2 || math.Abs(float64(dot(v[0], want[0]))-1) > 1e-6 || m.KnownTextPrior("b") != 0 {
+		t.Errorf("%d terms, vectors %v, prior %v", m.Len(), v, m.KnownTextPrior("b"))
 	}
 }
 

@@ -54,7 +54,9 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// Prior returns by how many background deviations a text is ahead of others for any query: positive
+// KnownTextPrior returns by how many background deviations a text is ahead of others for any query: positive
 // for a document of the corpus with many codes, negative for one with few, 0 for any other text. It
 // is between -1 and 1.
-func (m *Model) Prior(text string) float64 { return float64(m.knownTexts[hashText(text)].prior) }
+func (m *Model) KnownTextPrior(text string) float64 {
+	return float64(m.knownTexts[hashText(text)].prior)
+}

@@ -12,7 +12,7 @@ func TestPriorIsOfDocumentsAlone(t *testing.T) {
 	}
 	c.Documents[4].Codes = nil
 	m := train(t, c, Options{Dimensions: 16})
-	of := func(i int) float64 { return m.Prior(c.Documents[i].Texts[0] + ". " + c.Documents[i].Texts[1]) }
+	of := func(i int) float64 { return m.KnownTextPrior(c.Documents[i].Texts[0] + ". " + c.Documents[i].Texts[1]) }
 	if !(of(3) > of(5) && of(5) > of(4)) {
 		t.Errorf("priors of 32, 2 and no codes: %.2f, %.2f, %.2f", of(3), of(5), of(4))
 	}
@@ -20,7 +20,7 @@ func TestPriorIsOfDocumentsAlone(t *testing.T) {
 		t.Errorf("priors %.2f and %.2f are out of range", of(3), of(4))
 	}
 	for _, other := range []string{"", c.Documents[3].Texts[1], "any passage of a policy"} {
-		if p := m.Prior(other); p != 0 {
+		if p := m.KnownTextPrior(other); p != 0 {
 			t.Errorf("%q has a prior of %.2f", other, p)
 		}
 	}

@@ -79,8 +79,8 @@ func (l *learner) trainBatch(queryIndexes []int, rate float64) {
 	for i, q := range queryIndexes {
 		queryTerms[i] = weighTerms(l.dropRandomTerms(l.set.queries[q].terms))
 	}
-	l.encode(docTerms, l.docs, docLength)
-	l.encode(queryTerms, l.queries, queryLength)
+	l.computeUnitVectors(docTerms, l.docs, docLength)
+	l.computeUnitVectors(queryTerms, l.queries, queryLength)
 
 	docs := blas32.General{Rows: n, Cols: d, Stride: d, Data: l.docs[:n*d]}
 	queries := blas32.General{Rows: b, Cols: d, Stride: d, Data: l.queries[:b*d]}
@@ -150,7 +150,7 @@ func (l *learner) dropRandomTerms(terms []int32) []int32 {
 	return out
 }
 
-func (l *learner) encode(terms [][]weighted, to, length []float32) {
+func (l *learner) computeUnitVectors(terms [][]weighted, to, length []float32) {
 	d := l.dims
 	parallelRanges(len(terms), func(from, end int) {
 		for i := from; i < end; i++ {

@@ -133,10 +133,10 @@ func sumRows(v, rows []float32, ids []int32) {
 	}
 }
 
-// Weight returns how meaningful a stem is, 0 to 1: 1 for one the model doesn't know, which may be a
+// StemImportance returns how meaningful a stem is, 0 to 1: 1 for one the model doesn't know, which may be a
 // name, and near 0 for the phrases of every requirement. Keyword search uses it, since a rare word
 // need not be meaningful.
-func (m *Model) Weight(stem string) float64 {
+func (m *Model) StemImportance(stem string) float64 {
 	id, ok := m.index[stem]
 	if !ok || m.heavyRowLength == 0 {
 		return 1

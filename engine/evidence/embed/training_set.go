@@ -94,7 +94,7 @@ func newTrainingSet(corpus Corpus) (*trainingSet, error) {
 	always := make(map[string]bool)
 	total, known := 0, 0
 	for i, t := range g.texts {
-		stems[i] = words.Stems(t)
+		stems[i] = words.ContentWordStems(t)
 		total += len(stems[i])
 		if i < fromCatalog {
 			known += len(stems[i])
@@ -140,7 +140,7 @@ func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, ste
 	}
 	terms := func(texts []string) (all []int32) {
 		for _, t := range texts {
-			all = append(all, s.vocab.termIDs(words.Stems(t))...)
+			all = append(all, s.vocab.termIDs(words.ContentWordStems(t))...)
 		}
 		return all
 	}
@@ -153,7 +153,7 @@ func (s *trainingSet) setDocumentTerms(docs []Document, concepts [][]string, ste
 	}
 	for _, c := range concepts {
 		s.documentTerms = append(s.documentTerms, terms(c))
-		s.cooccurrenceTexts = append(s.cooccurrenceTexts, s.vocab.stemIDs(words.Stems(strings.Join(c, " "))))
+		s.cooccurrenceTexts = append(s.cooccurrenceTexts, s.vocab.stemIDs(words.ContentWordStems(strings.Join(c, " "))))
 	}
 }
 

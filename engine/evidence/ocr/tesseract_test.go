@@ -16,7 +16,7 @@ import (
 
 func find(t testing.TB) *Tesseract {
 	t.Helper()
-	programtest.Find(t, "tesseract")
+	programtest.FindOrSkip(t, "tesseract")
 	x, err := FindTesseract("", os.Getenv)
 	if err != nil || x == nil {
 		t.Fatalf("%v, %v", x, err)

@@ -15,7 +15,7 @@ import (
 // readArchive reads the files in a zip archive, each as a part of one document. Names are only
 // displayed; nothing is unpacked to disk.
 func (r *Reader) readArchive(b *document.Builder, content io.ReaderAt, size int64) error {
-	z, err := zipfile.Open(content, size)
+	z, err := zipfile.OpenWithPartLimit(content, size)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 func TestArchive(t *testing.T) {
-	inner := documenttest.Pack(t, "deep.txt", "Deep text.")
-	doc := parsetest.Read(t, "evidence.zip", documenttest.Pack(t,
+	inner := documenttest.ZipInOrder(t, "deep.txt", "Deep text.")
+	doc := parsetest.Read(t, "evidence.zip", documenttest.ZipInOrder(t,
 		"policies/", "",
 		"policies/access.md", "# Access\n\nVersion: 3.1\n\nBy role.\n",
 		"../../etc/passwd", "root is locked",
@@ -68,7 +68,11 @@ func TestArchive(t *testing.T) {
 
 // An archive of one document speaks for it.
 func TestArchiveOfOne(t *testing.T) {
-	doc := parsetest.Read(t, "a.zip", documenttest.Pack(t, "p.md", "---\ntitle: Access policy\nversion: 3.1\n---\n\n# Rules\n\nText.\n"))
+	doc := parsetest.Read(
+		t,
+		"a.zip",
+		documenttest.ZipInOrder(t, "p.md", "---\ntitle: Access policy\nversion: 3.1\n---\n\n# Rules\n\nText.\n"),
+	)
 	if doc.Version != "3.1" || doc.Title != "Access policy" {
 		t.Errorf("version %q, title %q", doc.Version, doc.Title)
 	}
@@ -79,27 +83,27 @@ func TestArchiveRefuses(t *testing.T) {
 	for i := range document.MaxMembers + 1 {
 		many = append(many, fmt.Sprintf("%d.txt", i), "x")
 	}
-	nested := documenttest.Pack(t, "a.txt", "found me")
+	nested := documenttest.ZipInOrder(t, "a.txt", "found me")
 	for range document.MaxNesting + 1 {
-		nested = documenttest.Pack(t, "a.zip", string(nested))
+		nested = documenttest.ZipInOrder(t, "a.zip", string(nested))
 	}
 	for name, tt := range map[string]struct {
 		raw  []byte
 		want error
 	}{
-		"empty":        {documenttest.Pack(t), document.ErrEmpty},
-		"folders only": {documenttest.Pack(t, "a/", "", "b/", ""), document.ErrEmpty},
-		"nothing read": {documenttest.Pack(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), document.ErrUnsupported},
-		"too many":     {documenttest.Pack(t, many...), document.ErrTooLarge},
+		"empty":        {documenttest.ZipInOrder(t), document.ErrEmpty},
+		"folders only": {documenttest.ZipInOrder(t, "a/", "", "b/", ""), document.ErrEmpty},
+		"nothing read": {documenttest.ZipInOrder(t, "a.exe", "MZ\x90\x00\x03", "b.exe", "MZ\x90\x00\x03"), document.ErrUnsupported},
+		"too many":     {documenttest.ZipInOrder(t, many...), document.ErrTooLarge},
 		"nested":       {nested, document.ErrTooLarge},
 		"protected":    {encryptedZip(t), document.ErrEncrypted},
-		"bomb":         {documenttest.Pack(t, "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
-		"two bombs":    {documenttest.Pack(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
+		"bomb":         {documenttest.ZipInOrder(t, "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
+		"two bombs":    {documenttest.ZipInOrder(t, "b.md", "fine", "a.txt", strings.Repeat("a", 40<<20)), document.ErrTooLarge},
 		"too much text": {
-			documenttest.Pack(t, "a.txt", strings.Repeat("word and\n\n", 60_000), "b.txt", strings.Repeat("and word\n\n", 60_000)),
+			documenttest.ZipInOrder(t, "a.txt", strings.Repeat("word and\n\n", 60_000), "b.txt", strings.Repeat("and word\n\n", 60_000)),
 			document.ErrTooLarge,
 		},
-		"directory lies": {bytes.Replace(documenttest.Pack(t, "a.txt", "x"), []byte("PK\x01\x02"), []byte("PK\x01\x09"), 1), document.ErrDamaged},
+		"directory lies": {bytes.Replace(documenttest.ZipInOrder(t, "a.txt", "x"), []byte("PK\x01\x02"), []byte("PK\x01\x09"), 1), document.ErrDamaged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := parsetest.ReadError(t, parse.Options{MaxText: 1 << 20}, "a.zip", tt.raw); !errors.Is(err, tt.want) {
@@ -111,7 +115,7 @@ func TestArchiveRefuses(t *testing.T) {
 
 // encryptedZip has an entry that says of itself that it is protected.
 func encryptedZip(t testing.TB) []byte {
-	raw := documenttest.Pack(t, "secret.txt", "hidden words")
+	raw := documenttest.ZipInOrder(t, "secret.txt", "hidden words")
 	at := bytes.Index(raw, []byte("PK\x01\x02"))
 	raw[at+8] |= 0x1
 	raw[6] |= 0x1
@@ -120,16 +124,16 @@ func encryptedZip(t testing.TB) []byte {
 
 // One member that can't be read leaves the others, in whichever way it is bad.
 func TestArchiveGoesOn(t *testing.T) {
-	locked := documenttest.Pack(
+	locked := documenttest.ZipInOrder(
 		t,
 		"doc.md",
 		"# Fine",
 		"locked.zip",
 		string(encryptedZip(t)),
 		"ring.pdf",
-		string(documenttest.RingPDF()),
+		string(documenttest.CyclicPDF()),
 		"half.docx",
-		string(documenttest.Docx(t, documenttest.Para("", "x"), nil)[:300]),
+		string(documenttest.Docx(t, documenttest.DocxParagraph("", "x"), nil)[:300]),
 	)
 	doc := parsetest.Read(t, "a.zip", locked)
 	if len(doc.Blocks) != 2 || len(doc.Warnings) != 3 {
@@ -138,8 +142,8 @@ func TestArchiveGoesOn(t *testing.T) {
 }
 
 func FuzzArchive(f *testing.F) {
-	f.Add(documenttest.Pack(f, "a.md", "# A\n\nb", "c/d.csv", "x,y\n1,2\n"))
-	f.Add(documenttest.Pack(f, "a.zip", string(documenttest.Pack(f, "../b.txt", "c"))))
+	f.Add(documenttest.ZipInOrder(f, "a.md", "# A\n\nb", "c/d.csv", "x,y\n1,2\n"))
+	f.Add(documenttest.ZipInOrder(f, "a.zip", string(documenttest.ZipInOrder(f, "../b.txt", "c"))))
 	f.Add(encryptedZip(f))
-	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.Check(t, "a.zip", raw) })
+	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.CheckReadInvariants(t, "a.zip", raw) })
 }

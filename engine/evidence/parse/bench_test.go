@@ -34,7 +34,7 @@ func benchmark(b *testing.B, name string, raw []byte) {
 
 // 41 dense pages, mostly one table.
 func BenchmarkPDFTables(b *testing.B) {
-	raw, err := os.ReadFile(shareddata.Path(b, "strm", "scf-strm-apac-aus-ism-2024-june.pdf"))
+	raw, err := os.ReadFile(shareddata.PathOrSkip(b, "strm", "scf-strm-apac-aus-ism-2024-june.pdf"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func BenchmarkPDF300Pages(b *testing.B) {
 
 // 7 pages of prose.
 func BenchmarkPDFProse(b *testing.B) {
-	raw, err := os.ReadFile(shareddata.Path(b, "evidence", "mixed", "development.pdf"))
+	raw, err := os.ReadFile(shareddata.PathOrSkip(b, "evidence", "mixed", "development.pdf"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,7 +76,15 @@ func BenchmarkPDFProse(b *testing.B) {
 }
 
 func BenchmarkDocx(b *testing.B) {
-	benchmark(b, "a.docx", documenttest.Docx(b, strings.Repeat(documenttest.Para("b1", "Heading")+documenttest.Para("", documenttest.Lorem), 2000), nil))
+	benchmark(
+		b,
+		"a.docx",
+		documenttest.Docx(
+			b,
+			strings.Repeat(documenttest.DocxParagraph("b1", "Heading")+documenttest.DocxParagraph("", documenttest.Lorem), 2000),
+			nil,
+		),
+	)
 }
 
 func BenchmarkMarkdown(b *testing.B) {

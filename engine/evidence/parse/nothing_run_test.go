@@ -41,16 +41,16 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 		secret,
 	)
 	macro := "Sub AutoOpen()\nShell \"touch " + made + "\"\nEnd Sub"
-	word := documenttest.Docx(t, documenttest.Para("", "Words."), map[string]string{
+	word := documenttest.Docx(t, documenttest.DocxParagraph("", "Words."), map[string]string{
 		"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
-		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + documenttest.WordNS + `><w:body>` + documenttest.Para(
+		"word/document.xml": `<!DOCTYPE w [<!ENTITY e SYSTEM "` + disk + `"><!ENTITY f SYSTEM "` + web + `">]><w:document ` + documenttest.WordNS + `><w:body>` + documenttest.DocxParagraph(
 			"",
 			"Words. &e;&f;",
 		) + `</w:body></w:document>`,
 	})
 	reader := parsetest.New(t, parse.Options{})
 	for name, raw := range map[string][]byte{
-		"macro.docx": documenttest.Docx(t, documenttest.Para("", "Words."), map[string]string{
+		"macro.docx": documenttest.Docx(t, documenttest.DocxParagraph("", "Words."), map[string]string{
 			"word/_rels/document.xml.rels": rels, "word/vbaProject.bin": macro, "word/embeddings/o.bin": macro,
 			"[Content_Types].xml": strings.Replace(
 				documenttest.DocxTypes,

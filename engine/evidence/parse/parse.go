@@ -163,7 +163,7 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		err = office.ReadRTF(b, content, size)
 	default:
 		if format.isPicture {
-			err = readPicture(b, format, content, size)
+			err = recognizePictureText(b, format, content, size)
 		} else {
 			err = readText(b, format, content, size)
 		}

@@ -19,8 +19,8 @@ const (
 	maxPicture = 64 << 20  // bytes of a picture
 )
 
-// readPicture recognizes the text in an image. A TIFF may have several pages.
-func readPicture(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
+// recognizePictureText recognizes the text in an image. A TIFF may have several pages.
+func recognizePictureText(b *document.Builder, format *format, content io.ReaderAt, size int64) error {
 	if !b.HasOCR() {
 		return document.NewError(document.ErrNoTextLayer, "", "it is %s; %s", format.label, document.InstallOCRHint)
 	}
@@ -45,7 +45,7 @@ func readPicture(b *document.Builder, format *format, content io.ReaderAt, size 
 		if len(pages) > 1 {
 			at.Page = i + 1
 		}
-		blocks, err := text.ReadRecognized(b, page, at)
+		blocks, err := text.ParseRecognizedText(b, page, at)
 		if err != nil {
 			return err
 		}

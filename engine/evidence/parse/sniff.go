@@ -162,7 +162,7 @@ func sniff(name string, content io.ReaderAt, size int64) (*format, error) {
 
 // sniffZip looks for the main part of an Office document. Other zip files are archives.
 func sniffZip(content io.ReaderAt, size int64) (*format, error) {
-	z, err := zipfile.Open(content, size)
+	z, err := zipfile.OpenWithPartLimit(content, size)
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,16 @@ func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, er
 		return t, ctx.Err()
 	}
 	if r.filter == nil && !x.hasPriors && x.nearest != nil && len(x.slotByID) < x.options.FlatFrom {
-		if t, sure, err := r.searchNearest(ctx); sure || err != nil {
+		if t, sure, err := r.findNearestAndWordMatches(ctx); sure || err != nil {
 			return t, err
 		}
 	}
-	return r.scan(ctx)
+	return r.scanAllBlocks(ctx)
 }
 
-// searchNearest asks chromem. Shared words can move a passage far up; among passages without shared
+// findNearestAndWordMatches asks chromem. Shared words can move a passage far up; among passages without shared
 // words, only the nearest can win.
-func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, sure bool, err error) {
+func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topCandidates, sure bool, err error) {
 	ids, sure, err := r.nearestWithSurplus(ctx, r.limit)
 	if err != nil || !sure {
 		return nil, false, err
@@ -57,9 +57,9 @@ func (r *candidateSearch) searchNearest(ctx context.Context) (t topCandidates, s
 	return t, true, nil
 }
 
-// scan checks every passage that passes the filters. Each worker keeps its own best candidates; the
+// scanAllBlocks checks every passage that passes the filters. Each worker keeps its own best candidates; the
 // result doesn't depend on how passages are divided.
-func (r *candidateSearch) scan(ctx context.Context) (topCandidates, error) {
+func (r *candidateSearch) scanAllBlocks(ctx context.Context) (topCandidates, error) {
 	f := &r.index.vectors
 	look := r.scanBlock
 	if f.coarse != nil {
@@ -90,7 +90,7 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	f := &r.index.vectors
 	from := b * blockRows
 	for i := range min(blockRows, f.count-from) {
-		if r.isAllowed(from + i) {
+		if r.isLiveAndPassesFilter(from + i) {
 			r.offerPassage(t, from+i, dot(r.vector, f.blocks[b][i*f.dims:(i+1)*f.dims]))
 		}
 	}
@@ -102,7 +102,7 @@ func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantiz
 	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
 	for i := range min(blockRows, f.count-from) {
 		n := from + i
-		if !r.isAllowed(n) {
+		if !r.isLiveAndPassesFilter(n) {
 			continue
 		}
 		if rows.scale[i] == 0 {
@@ -116,13 +116,13 @@ func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantiz
 	}
 }
 
-func (r *candidateSearch) isAllowed(n int) bool {
+func (r *candidateSearch) isLiveAndPassesFilter(n int) bool {
 	return r.index.filterRows[n].live && (r.filter == nil || r.filter(n))
 }
 
 // offerPassage adds a passage to the candidates if it is good enough.
 func (r *candidateSearch) offerPassage(t *topCandidates, n int, cosine float32) {
-	if !r.isAllowed(n) {
+	if !r.isLiveAndPassesFilter(n) {
 		return
 	}
 	held := r.exactMatchCount(n)

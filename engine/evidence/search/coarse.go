@@ -30,9 +30,9 @@ const (
 )
 
 // grow allocates n blocks.
-func (c *quantizedVectors) grow(n, dims int) {
+func (c *quantizedVectors) grow(blockCount, dims int) {
 	c.dims, c.stride = dims, (dims+rowAlignment-1)/rowAlignment*rowAlignment
-	for len(c.blocks) < n {
+	for len(c.blocks) < blockCount {
 		c.blocks = append(c.blocks, &quantizedBlock{})
 	}
 }

@@ -64,7 +64,7 @@ func TestCoarseBound(t *testing.T) {
 	for _, dims := range []int{1, 7, 33, 256, 1000} {
 		f := flatVectors{coarse: &quantizedVectors{}}
 		for range 2000 {
-			f.add(shapes(rng, dims), dims)
+			f.addNormalized(shapes(rng, dims), dims)
 		}
 		for range 20 {
 			v := shapes(rng, dims)

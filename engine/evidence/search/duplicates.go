@@ -26,7 +26,7 @@ func areDuplicates(a, b map[string]bool) bool {
 // distinctStems returns the set of a text's words, without numbers.
 func distinctStems(text string) map[string]bool {
 	out := make(map[string]bool)
-	for _, s := range words.Stems(text) {
+	for _, s := range words.ContentWordStems(text) {
 		out[s] = true
 	}
 	return out

@@ -21,12 +21,12 @@ func (x *Index) getOrAddNameNumber(name string) int32 {
 func (x *Index) newFilterRow(p Passage) filterRow {
 	return filterRow{
 		live: true, prior: float32(p.Prior), assessment: x.getOrAddNameNumber(p.AssessmentID), document: x.getOrAddNameNumber(p.DocumentID),
-		category: x.getOrAddNameNumber(p.Category), day: parseDayNumber(p.Date),
+		category: x.getOrAddNameNumber(p.Category), day: dateNumberOrZero(p.Date),
 	}
 }
 
-// parseDayNumber returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
-func parseDayNumber(s string) int32 {
+// dateNumberOrZero returns a date as a number, or 0 if it isn't in the form YYYY-MM-DD.
+func dateNumberOrZero(s string) int32 {
 	if len(s) != len("2006-01-02") || s[4] != '-' || s[7] != '-' {
 		return 0
 	}
@@ -49,7 +49,11 @@ func (x *Index) slotFilter(q Query) func(n int) bool {
 	if q.AssessmentID == "" && q.Category == "" && len(q.DocumentIDs) == 0 && q.From == "" && q.To == "" {
 		return nil
 	}
-	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], parseDayNumber(q.From), parseDayNumber(q.To)
+	assessment, category, from, to := x.nameNumbers[q.AssessmentID], x.nameNumbers[q.Category], dateNumberOrZero(
+		q.From,
+	), dateNumberOrZero(
+		q.To,
+	)
 	documents := make(map[int32]bool, len(q.DocumentIDs))
 	var one int32
 	for _, id := range q.DocumentIDs {

@@ -39,9 +39,9 @@ func newFlatVectors() flatVectors {
 
 const blockRows = 1024
 
-// add appends a copy of v, scaled to length 1, and returns the copy, or nil if there is no vector.
+// addNormalized appends a copy of v, scaled to length 1, and returns the copy, or nil if there is no vector.
 // The first vector sets the dimensions.
-func (f *flatVectors) add(v []float32, dims int) []float32 {
+func (f *flatVectors) addNormalized(v []float32, dims int) []float32 {
 	n := f.count
 	f.count++
 	if dims == 0 {

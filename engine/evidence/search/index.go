@@ -173,7 +173,7 @@ func searchableText(p Passage) string {
 
 func (x *Index) addPassage(p Passage, units []words.Token, dims int) {
 	n := len(x.slots)
-	vector := x.vectors.add(p.Vector, dims)
+	vector := x.vectors.addNormalized(p.Vector, dims)
 	p.Vector = nil
 	s := slot{Passage: p, live: true}
 	s.unitCount = x.postings.add(n, units)
@@ -208,7 +208,7 @@ func (x *Index) removePassage(id string) {
 	delete(x.slotByID, id)
 	s := &x.slots[n]
 	s.live, x.filterRows[n] = false, filterRow{}
-	x.postings.remove(s.unitCount, s.splitUnits())
+	x.postings.subtractPassageCounts(s.unitCount, s.splitUnits())
 	if x.nearest != nil {
 		x.nearest.remove(id)
 	}

@@ -54,7 +54,7 @@ func BenchmarkP95(b *testing.B) {
 		p.AssessmentID, p.Category, p.Date = "a", fmt.Sprint("c", at/50%8), fmt.Sprintf("2026-%02d-01", at/50%12+1)
 		packs = append(packs, p)
 	}
-	if err := x.Load(inTurn(packs...)); err != nil {
+	if err := x.FillFromPacks(inTurn(packs...)); err != nil {
 		b.Fatal(err)
 	}
 	questions := make([]Query, 200)
@@ -78,7 +78,7 @@ func BenchmarkP95(b *testing.B) {
 	scan := func(b *testing.B) {
 		p95(b, questions, func(q Query) error {
 			r := candidateSearch{index: x, vector: q.Vector, coverage: make([]float32, n), limit: 10, background: x.background}
-			_, err := r.scan(ctx)
+			_, err := r.scanAllBlocks(ctx)
 			return err
 		})
 	}

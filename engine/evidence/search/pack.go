@@ -49,7 +49,7 @@ func Pack(passages []Passage) ([]byte, error) {
 	counted, lengths := newPostings(), make([]float32, len(passages))
 	for i, units := range splitPassages(passages) {
 		lengths[i] = counted.add(i, units)
-		vectors.add(passages[i].Vector, dims)
+		vectors.addNormalized(passages[i].Vector, dims)
 	}
 	b := binary.AppendUvarint([]byte{packVersion}, uint64(len(passages)))
 	b = binary.AppendUvarint(b, uint64(dims))
@@ -59,18 +59,18 @@ func Pack(passages []Passage) ([]byte, error) {
 		}
 	}
 	for n, p := range passages {
-		b = appendBytes(b, p.ID)
+		b = appendPrefixedBytes(b, p.ID)
 		b = binary.AppendUvarint(b, uint64(lengths[n]))
 		plain := binary.AppendUvarint(nil, uint64(len(p.HeadingPath)))
 		for _, h := range p.HeadingPath {
-			plain = appendBytes(plain, h)
+			plain = appendPrefixedBytes(plain, h)
 		}
-		b = appendBytes(b, s2.Encode(nil, append(plain, p.Text...)))
+		b = appendPrefixedBytes(b, s2.Encode(nil, append(plain, p.Text...)))
 	}
 	return counted.appendPacked(b), nil
 }
 
-func appendBytes[T string | []byte](b []byte, s T) []byte {
+func appendPrefixedBytes[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
@@ -131,9 +131,9 @@ func PackedLen(data []byte) (int, error) {
 	return n, nil
 }
 
-// Load fills an empty index with packed passages, like Put with the passages themselves. It retains
+// FillFromPacks fills an empty index with packed passages, like Put with the passages themselves. It retains
 // parts of the data. After an error the index is unusable.
-func (x *Index) Load(packs iter.Seq2[Packed, error]) error {
+func (x *Index) FillFromPacks(packs iter.Seq2[Packed, error]) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.slots) > 0 {

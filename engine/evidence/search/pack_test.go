@@ -62,7 +62,7 @@ func TestLoadIsAsPut(t *testing.T) {
 		for _, d := range order {
 			packs = append(packs, packed(t, d, by[d]...))
 		}
-		if err := got.Load(inTurn(packs...)); err != nil {
+		if err := got.FillFromPacks(inTurn(packs...)); err != nil {
 			t.Fatal(err)
 		}
 		same := func(when string) {
@@ -120,13 +120,13 @@ func TestLoadRefuses(t *testing.T) {
 		"nothing":              {{}},
 		"cut":                  {{Data: one.Data[:9]}},
 	} {
-		if err := New(Options{}).Load(inTurn(packs...)); !errors.Is(err, ErrPack) {
+		if err := New(Options{}).FillFromPacks(inTurn(packs...)); !errors.Is(err, ErrPack) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	x := New(Options{})
 	fill(t, x, Passage{ID: "a"})
-	if err := x.Load(inTurn(other)); !errors.Is(err, ErrPassage) {
+	if err := x.FillFromPacks(inTurn(other)); !errors.Is(err, ErrPassage) {
 		t.Errorf("into a full index: %v", err)
 	}
 	if _, err := Pack([]Passage{{Text: "without id"}}); !errors.Is(err, ErrPassage) {
@@ -141,7 +141,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte{packVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := New(Options{})
-		if err := x.Load(inTurn(Packed{DocumentID: "d", Data: data})); err != nil {
+		if err := x.FillFromPacks(inTurn(Packed{DocumentID: "d", Data: data})); err != nil {
 			if !errors.Is(err, ErrPack) {
 				t.Fatal(err)
 			}

@@ -40,7 +40,7 @@ func (p *postings) appendPacked(b []byte) []byte {
 	var lists []byte
 	for _, s := range stems {
 		held := p.terms[s].list
-		lists = binary.AppendUvarint(appendBytes(lists, s), uint64(len(held)))
+		lists = binary.AppendUvarint(appendPrefixedBytes(lists, s), uint64(len(held)))
 		last := int32(0)
 		for _, e := range held {
 			lists = binary.AppendUvarint(lists, uint64(e.slot-last))

@@ -172,8 +172,8 @@ func (s *PersistentQueries) TopAnswers(questionIndex int) []Answer {
 // Version returns a number that changes whenever the result of TopAnswers for the question changes.
 func (s *PersistentQueries) Version(questionIndex int) int { return s.questions[questionIndex].version }
 
-// Len returns the number of passages.
-func (s *PersistentQueries) Len() int { return len(s.passages) - s.removedCount }
+// PassageCount returns the number of passages.
+func (s *PersistentQueries) PassageCount() int { return len(s.passages) - s.removedCount }
 
 // RemovedCount returns the number of removed passages, whose slots are not reused.
 func (s *PersistentQueries) RemovedCount() int { return s.removedCount }
@@ -192,7 +192,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 	s.removeDocument(document)
 	first := len(s.passages)
 	held := make([]indexedPassage, len(passages))
-	parallelFor(len(passages), func(i int) { held[i] = s.indexPassage(passages[i]) })
+	parallelFor(len(passages), func(i int) { held[i] = s.toIndexedPassage(passages[i]) })
 	slots := make([]int, len(passages))
 	for i, p := range passages {
 		slots[i] = first + i
@@ -201,7 +201,7 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 		if s.dims == 0 {
 			v = nil
 		}
-		s.vectors.add(v, s.dims)
+		s.vectors.addNormalized(v, s.dims)
 	}
 	s.passages = append(s.passages, held...)
 	for from := first; from < len(s.passages); from += putBatch {
@@ -210,9 +210,9 @@ func (s *PersistentQueries) Put(document string, passages ...Passage) ([]int, er
 	return slots, nil
 }
 
-// indexPassage returns which of the questions' stems a passage contains.
-func (s *PersistentQueries) indexPassage(p Passage) indexedPassage {
-	counts, total := countUnits(words.Split(searchableText(p)))
+// toIndexedPassage returns which of the questions' stems a passage contains.
+func (s *PersistentQueries) toIndexedPassage(p Passage) indexedPassage {
+	counts, total := countNonStopStems(words.Split(searchableText(p)))
 	h := indexedPassage{id: p.ID, live: true}
 	for stem, times := range counts {
 		if n, asked := s.stemIDs[stem]; asked {

@@ -38,8 +38,8 @@ const (
 
 func newPostings() *postings { return &postings{terms: make(map[string]*termPostings)} }
 
-// countUnits counts the searchable units of a passage.
-func countUnits(units []words.Token) (map[string]int, int) {
+// countNonStopStems counts the searchable units of a passage.
+func countNonStopStems(units []words.Token) (map[string]int, int) {
 	counts := make(map[string]int, len(units))
 	total := 0
 	for _, u := range units {
@@ -53,7 +53,7 @@ func countUnits(units []words.Token) (map[string]int, int) {
 
 func (p *postings) add(slot int, units []words.Token) float32 {
 	p.unpackAll()
-	counts, total := countUnits(units)
+	counts, total := countNonStopStems(units)
 	for stem, n := range counts {
 		h := p.terms[stem]
 		if h == nil {
@@ -108,11 +108,11 @@ func (p *postings) findInPacks(stem string) []posting {
 	return append(list, later...)
 }
 
-// remove subtracts a passage from the counts; its postings stay, dead, until the index is
+// subtractPassageCounts subtracts a passage from the counts; its postings stay, dead, until the index is
 // compacted.
-func (p *postings) remove(length float32, units []words.Token) {
+func (p *postings) subtractPassageCounts(length float32, units []words.Token) {
 	p.unpackAll()
-	counts, _ := countUnits(units)
+	counts, _ := countNonStopStems(units)
 	for stem := range counts {
 		if h := p.terms[stem]; h != nil { // nil: a damaged pack
 			h.liveCount--

@@ -30,7 +30,7 @@ const (
 func NewScale(texts []string, embed func(texts []string) [][]float32, background Background, weight func(stem string) float64) *Scale {
 	s := &Scale{textsWithStem: map[string]int{}, textCount: len(texts), background: background, weight: weight}
 	held := make([]map[string]int, len(texts))
-	parallelFor(len(texts), func(i int) { held[i], _ = countUnits(words.Split(texts[i])) })
+	parallelFor(len(texts), func(i int) { held[i], _ = countNonStopStems(words.Split(texts[i])) })
 	for _, stems := range held {
 		for stem := range stems {
 			s.textsWithStem[stem]++

@@ -53,7 +53,7 @@ func (x *Index) completeAndCheckQuery(q *Query) error {
 		return fmt.Errorf("%w: top_k must be 1 to %d, not %d", ErrQuery, maxTopK, q.TopK)
 	case !(q.MinScore >= 0 && q.MinScore <= 1):
 		return fmt.Errorf("%w: min_score must be 0 to 1, not %v", ErrQuery, q.MinScore)
-	case q.From != "" && parseDayNumber(q.From) == 0 || q.To != "" && parseDayNumber(q.To) == 0:
+	case q.From != "" && dateNumberOrZero(q.From) == 0 || q.To != "" && dateNumberOrZero(q.To) == 0:
 		return fmt.Errorf("%w: dates must be in the form YYYY-MM-DD, not %q and %q", ErrQuery, q.From, q.To)
 	case len(q.Text) > maxQueryBytes:
 		return fmt.Errorf("%w: the query is longer than %d bytes", ErrQuery, maxQueryBytes)

@@ -30,7 +30,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("%d/scan alone", n), func(b *testing.B) {
 			r := candidateSearch{index: x, vector: vector, coverage: make([]float32, n), limit: 10, background: x.background}
 			for b.Loop() {
-				if _, err := r.scan(context.Background()); err != nil {
+				if _, err := r.scanAllBlocks(context.Background()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,7 +27,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 		default:
 			continue
 		}
-		c.Causes = changeCauses(f, was, causes)
+		c.Causes = causesOrUser(f, was, causes)
 		out = append(out, c)
 	}
 	for code, f := range old {
@@ -40,7 +40,7 @@ func CompareFindings(before, after []api.Finding, causes []string) []api.GapChan
 					Change:       api.GapClosed,
 					Before:       formatSeverityAndStatus(f),
 					Severity:     f.Severity,
-					Causes:       changeCauses(api.Finding{}, f, causes),
+					Causes:       causesOrUser(api.Finding{}, f, causes),
 				},
 			)
 		}
@@ -71,7 +71,7 @@ func resultRank(r api.Result) int {
 	return slices.Index([]api.Result{api.Met, api.ResultNotApplic, api.PartiallyMet, api.ResultNoEvid, api.NotMet}, r)
 }
 
-func changeCauses(now, was api.Finding, causes []string) []string {
+func causesOrUser(now, was api.Finding, causes []string) []string {
 	if now.Source == "manual" || was.Source == "manual" || !slices.Equal(now.EditedFields, was.EditedFields) && len(now.EditedFields) > 0 {
 		return []string{"user"}
 	}

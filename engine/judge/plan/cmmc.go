@@ -19,10 +19,10 @@ var requirementCounts = [...]int{22, 3, 9, 9, 11, 3, 6, 9, 2, 6, 3, 4, 16, 7}
 // ("3.1.1[a]") or of CMMC level 2 ("AC.L2-3.1.1").
 var requirementCodePattern = lazyregexp.New(`^(?:[A-Z]{2}\.?L2\.?-)?3\.(\d{1,2})\.(\d{1,2})(?:\[[a-z]+\])?$`)
 
-// parseCMMCRequirement returns the CMMC level 2 requirement that a framework's code refers to, or
+// parseCMMCLevel2Requirement returns the CMMC level 2 requirement that a framework's code refers to, or
 // "" for other frameworks: revision 3 is numbered differently, and level 1 allows no plan of
 // action.
-func parseCMMCRequirement(framework, code string) string {
+func parseCMMCLevel2Requirement(framework, code string) string {
 	level2 := strings.Contains(framework, "cmmc") && strings.Contains(framework, "level-2")
 	if !level2 && (!strings.HasPrefix(framework, "nist-800-171") || strings.HasSuffix(framework, "-r3")) {
 		return ""
@@ -97,7 +97,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 	for n := range items {
 		for framework, codes := range items[n].RequirementCodes {
 			for _, code := range codes {
-				if code := parseCMMCRequirement(framework, code); code != "" {
+				if code := parseCMMCLevel2Requirement(framework, code); code != "" {
 					if statuses[code] == nil {
 						statuses[code] = &requirementStatus{}
 					}
@@ -232,7 +232,7 @@ func unplannedReasons(requirement string, controls []string, plan []api.POAMItem
 
 func hasRequirement(codes api.RequirementCodes, requirements map[string]bool) bool {
 	for framework, list := range codes {
-		if slices.ContainsFunc(list, func(c string) bool { return requirements[parseCMMCRequirement(framework, c)] }) {
+		if slices.ContainsFunc(list, func(c string) bool { return requirements[parseCMMCLevel2Requirement(framework, c)] }) {
 			return true
 		}
 	}

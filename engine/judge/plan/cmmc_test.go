@@ -150,7 +150,7 @@ func TestCMMCRequirements(t *testing.T) {
 		{"cmmc-2.0-level-1", "AC.L1-3.1.1", ""},
 		{"iso-27001-2022", "3.1.1", ""},
 	} {
-		if got := parseCMMCRequirement(tc.framework, tc.code); got != tc.want {
+		if got := parseCMMCLevel2Requirement(tc.framework, tc.code); got != tc.want {
 			t.Errorf("%s %s is %q, want %q", tc.framework, tc.code, got, tc.want)
 		}
 	}

@@ -40,7 +40,7 @@ func DraftFinding(c api.Control, item api.SoAItem, implementationByCode map[stri
 	f.Condition = describeCondition(item)
 	f.Cause = describeCause(item)
 	f.Effect = describeEffect(c, item)
-	f.Recommendation = draftRecommendation(c, f, judge.ClassifyContradictions(item.Statements), implementationByCode)
+	f.Recommendation = draftRecommendation(c, f, judge.CommonContradictionKind(item.Statements), implementationByCode)
 	return f, true
 }
 
@@ -61,14 +61,14 @@ func rateFindingSeverity(f *api.Finding, item api.SoAItem) {
 	f.Severity, f.SeverityReason = severity, reason
 }
 
-// ApplyStatusOverride updates a finding whose status a user changed to differ from the SoA item: its
+// RewriteForStatusOverride updates a finding whose status a user changed to differ from the SoA item: its
 // condition, cause and severity reason then name the user instead of the automatic reason. Fields
 // that users have edited are kept.
-func ApplyStatusOverride(f *api.Finding, item api.SoAItem, who string) {
+func RewriteForStatusOverride(f *api.Finding, item api.SoAItem, userName string) {
 	f.MissingElements = append([]string{}, item.MissingElements...)
 	if f.Status != item.ImplementationStatus {
-		item.ImplementationStatus, item.Reason = f.Status, StatusSetByReason(who)
-		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &who
+		item.ImplementationStatus, item.Reason = f.Status, StatusSetByReason(userName)
+		item.EditedFields, item.EditedBy = []string{"implementation_status"}, &userName
 	}
 	if userWhoSetStatus(item) != "" {
 		f.MissingElements = stripNotes(f.MissingElements)
@@ -116,7 +116,7 @@ func StatusSetByReason(userName string) string { return setByPrefix + userName +
 
 // userWhoSetStatus returns the user who overrode the status, or "" if the status is automatic.
 func userWhoSetStatus(item api.SoAItem) string {
-	if !item.IsOverruled() {
+	if !item.IsStatusOverruled() {
 		return ""
 	}
 	if name, is := strings.CutPrefix(item.Reason, setByPrefix); is {
@@ -170,7 +170,7 @@ func classifyGap(c api.Control, item api.SoAItem) string {
 		return "evidence"
 	case item.ImplementationStatus == api.Implemented:
 		return "evidence"
-	case judge.ClassifyContradictions(item.Statements) == judge.RuleNotFollowed:
+	case judge.CommonContradictionKind(item.Statements) == judge.RuleNotFollowed:
 		return "effectiveness"
 	case n[judge.VerdictConflicting] > 0:
 		return "governance"
@@ -217,13 +217,13 @@ func describeCondition(item api.SoAItem) string {
 			continue
 		}
 		shown[key] = true
-		fmt.Fprintf(&b, " %s: “%s”.", formatCitation(e), text.Shorten(strings.TrimRight(e.Quote, "."), 240))
+		fmt.Fprintf(&b, " %s: “%s”.", citationWithVerb(e), text.Shorten(strings.TrimRight(e.Quote, "."), 240))
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// formatCitation returns the location of a piece of evidence followed by a verb.
-func formatCitation(e api.Evidence) string {
+// citationWithVerb returns the location of a piece of evidence followed by a verb.
+func citationWithVerb(e api.Evidence) string {
 	verb := map[string]string{
 		"supports":  "states",
 		"plans":     "plans",
@@ -283,7 +283,7 @@ func describeCause(item api.SoAItem) string {
 	case item.ImplementationStatus == api.NotEvidenced:
 		return "Cause unknown. The control may not be in place, or the documents provided may not cover it; ask the control's owner."
 	case n[judge.VerdictConflicting] > 0:
-		return contradictionAdvice[judge.ClassifyContradictions(item.Statements)].cause
+		return contradictionAdvice[judge.CommonContradictionKind(item.Statements)].cause
 	case item.ImplementationStatus == api.Planned:
 		return "The measure has been decided but not implemented."
 	case item.ImplementationStatus == api.NotImplemented:
@@ -354,14 +354,14 @@ func draftRecommendation(
 	case controlWeight(c) == 10:
 		b.WriteString(" A material control can't be replaced by a compensating control.")
 	case len(c.CompensatingControls) > 0:
-		b.WriteString(" Until then, possible compensating controls: " + text.JoinOr(compensatingControls(c, implementationByCode)) + ".")
+		b.WriteString(" Until then, possible compensating controls: " + text.JoinOr(describeCompensatingControls(c, implementationByCode)) + ".")
 	}
 	return b.String()
 }
 
-// compensatingControls lists the compensating controls with their status: those in the assessment,
+// describeCompensatingControls lists the compensating controls with their status: those in the assessment,
 // or those in the catalog if none is in the assessment.
-func compensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
+func describeCompensatingControls(c api.Control, implementationByCode map[string]api.Implementation) []string {
 	var inside, outside []string
 	for _, k := range c.CompensatingControls {
 		about := make([]string, 0, 2)

@@ -51,7 +51,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 	if !IsAssessed(&item) {
 		m.Assessed = false
 		m.Rationale = "Not rated: the control is not assessed."
-		SetLevelCriteria(&m, c)
+		SetCurrentAndNextCriteria(&m, c)
 		return m
 	}
 	switch item.ImplementationStatus {
@@ -99,7 +99,7 @@ func RateMaturity(c api.Control, item api.SoAItem, target int) api.MaturityScore
 			m.Confidence = judge.RoundToThousandths(m.Confidence * 0.9) // based on words, not on the metrics themselves
 		}
 	}
-	SetLevelCriteria(&m, c)
+	SetCurrentAndNextCriteria(&m, c)
 	return m
 }
 
@@ -137,8 +137,8 @@ func rateImplementedMaturity(item api.SoAItem) (int, string) {
 	return 3, "Level 3: " + holds + ". For level 4, no metrics reviewed by management were found."
 }
 
-// SetLevelCriteria sets the criteria for a score's level and the next one.
-func SetLevelCriteria(m *api.MaturityScore, c api.Control) {
+// SetCurrentAndNextCriteria sets the criteria for a score's level and the next one.
+func SetCurrentAndNextCriteria(m *api.MaturityScore, c api.Control) {
 	m.Criteria = levelCriteria(c, m.Level)
 	m.NextCriteria = levelCriteria(c, m.Level+1)
 }

@@ -59,7 +59,7 @@ func TestApplyStatusOverride(t *testing.T) {
 	f, _ := DraftFinding(c, item, nil)
 	drafted := f
 	f.Status = api.PartiallyImplemented
-	ApplyStatusOverride(&f, item, "Ann")
+	RewriteForStatusOverride(&f, item, "Ann")
 	if f.Condition != "Set by Ann." || ParseOverridingUser(f.Cause) != "Ann" || f.MissingElements[0] != "Users cannot disable it" {
 		t.Errorf("condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
 	}
@@ -67,7 +67,7 @@ func TestApplyStatusOverride(t *testing.T) {
 		t.Errorf("drafted with %v points, now %v: %s", drafted.SeverityPoints, f.SeverityPoints, f.SeverityReason)
 	}
 	f.Status = api.NotImplemented
-	ApplyStatusOverride(&f, item, "Ann")
+	RewriteForStatusOverride(&f, item, "Ann")
 	if f.Condition != drafted.Condition || f.Cause != drafted.Cause || f.MissingElements[0] != drafted.MissingElements[0] ||
 		ParseOverridingUser(f.Cause) != "" {
 		t.Errorf("set back: condition %q, cause %q, missing %q", f.Condition, f.Cause, f.MissingElements)
@@ -79,7 +79,7 @@ func TestApplyStatusOverride(t *testing.T) {
 		"condition",
 		"severity",
 	}
-	if ApplyStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." ||
+	if RewriteForStatusOverride(&f, item, "Ann"); f.Severity != api.SeverityLow || f.Condition != "As told on the phone." ||
 		ParseOverridingUser(f.Cause) != "Ann" {
 		t.Errorf("edited: condition %q, cause %q", f.Condition, f.Cause)
 	}

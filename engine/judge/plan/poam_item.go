@@ -29,7 +29,7 @@ var dueDays = map[api.Severity]int{
 }
 
 // DraftPOAMItem drafts the plan item for a finding, with dates counted from today; they stay
-// empty if today is unknown. OrderItems assigns codes and dependencies; the caller assigns
+// empty if today is unknown. OrderAndNumberItems assigns codes and dependencies; the caller assigns
 // IDs.
 func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.Date) api.POAMItem {
 	action := chooseActionType(fnd)
@@ -64,14 +64,14 @@ func DraftPOAMItem(c api.Control, fnd api.Finding, goal MaturityGoal, today api.
 	if days == 0 {
 		days = dueDays[api.SeverityLow]
 	}
-	item.DueDate = workdayAfter(now, days)
+	item.DueDate = lastWorkdayWithin(now, days)
 	if due := fnd.DueDate; due != nil && daysBetween(today, *due) > 0 { // set by a user
 		item.DueDate, days = *due, daysBetween(today, *due)
 	}
 	for _, m := range milestoneTemplates[action] {
 		item.Milestones = append(
 			item.Milestones,
-			api.Milestone{Title: m.title, DueDate: workdayAfter(now, max(1, days*m.percent/100)), Status: "open"},
+			api.Milestone{Title: m.title, DueDate: lastWorkdayWithin(now, max(1, days*m.percent/100)), Status: "open"},
 		)
 	}
 	return item
@@ -82,9 +82,9 @@ func HasManualRecommendation(f *api.Finding) bool {
 	return strings.TrimSpace(f.Recommendation) != "" && (f.IsManual("recommendation") || f.Source == "manual")
 }
 
-// workdayAfter returns the date the given number of days after t, moved back to Friday if it falls
+// lastWorkdayWithin returns the date the given number of days after t, moved back to Friday if it falls
 // on a weekend.
-func workdayAfter(t time.Time, days int) api.Date {
+func lastWorkdayWithin(t time.Time, days int) api.Date {
 	d := t.AddDate(0, 0, days)
 	switch {
 	case d.Weekday() == time.Saturday && days > 1:

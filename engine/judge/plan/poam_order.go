@@ -12,12 +12,12 @@ import (
 // maxDependencies is the maximum number of prerequisite items that an item lists.
 const maxDependencies = 5
 
-// OrderItems sorts items into working order and assigns priority, code (POAM-001 …) and
+// OrderAndNumberItems sorts items into working order and assigns priority, code (POAM-001 …) and
 // dependencies. Higher severity comes first, then foundational domains, then policies before
 // procedures before records. A prerequisite always precedes the items that depend on it, even at
 // lower severity, and is due no later; its due date and milestones are moved forward if necessary,
 // but not before today. The result is deterministic.
-func OrderItems(items []api.POAMItem, today api.Date) []api.POAMItem {
+func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sortItems(items, newUrgency, urgency.compare)
 	waits := findDependencies(out)
 	out, waits = sortByDependencies(out, waits)
@@ -206,7 +206,7 @@ func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	stones := slices.Clone(it.Milestones)
 	for i := range stones {
 		if err == nil && was > 0 {
-			stones[i].DueDate = workdayAfter(from, max(1, daysBetween(today, stones[i].DueDate)*days/was))
+			stones[i].DueDate = lastWorkdayWithin(from, max(1, daysBetween(today, stones[i].DueDate)*days/was))
 		}
 		stones[i].DueDate = min(stones[i].DueDate, due)
 	}

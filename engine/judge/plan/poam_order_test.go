@@ -26,7 +26,7 @@ func TestOrder(t *testing.T) {
 		item("GOV-01", api.SeverityHigh, "document", "2027-01-19"),
 		item("MON-02", api.SeverityCritical, "collect_evidence", "2026-12-18"),
 	}
-	out := OrderItems(items, today)
+	out := OrderAndNumberItems(items, today)
 	var codes []string
 	place := make(map[string]int)
 	for i, it := range out {
@@ -63,7 +63,7 @@ func TestOrder(t *testing.T) {
 	}
 	reversed := slices.Clone(items)
 	slices.Reverse(reversed)
-	if !reflect.DeepEqual(out, OrderItems(reversed, today)) {
+	if !reflect.DeepEqual(out, OrderAndNumberItems(reversed, today)) {
 		t.Error("the order of the input matters")
 	}
 }
@@ -78,7 +78,7 @@ func TestMilestonesAreRescheduled(t *testing.T) {
 			{Title: "draft", DueDate: "2027-02-01"}, {Title: "review", DueDate: "2027-03-26"}, {Title: "approved", DueDate: "2027-05-19"},
 		},
 	}
-	out := OrderItems(
+	out := OrderAndNumberItems(
 		[]api.POAMItem{first, {Item: api.Item{ControlCode: "IAC-02"}, Severity: api.SeverityHigh, DueDate: "2027-01-19"}},
 		"2026-11-20",
 	)

@@ -67,11 +67,11 @@ func Analyze(text string, currentYear int) *Analysis {
 		cleaned := blankEmptyCells(raw)
 		words := splitWords(cleaned)
 		s := Sentence{
-			span: sp, Stance: parseStance(cleaned, words, currentYear), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
+			span: sp, Stance: parseStanceAndClauses(cleaned, words, currentYear), Text: a.Text[sp.start:sp.end], LeadIndex: -1, headingIndex: heading,
 		}
 		s.IsTableRow = s.IsTableRow || isTableRow(raw)
 		s.Terms, s.stems = extractTerms(words, s.Stance), hashStems(words)
-		s.MissingThings = findMissingThings(cleaned, words, &s.Stance)
+		s.MissingThings = findMissingSafeguards(cleaned, words, &s.Stance)
 		s.affirmedStems = s.stems
 		s.termFilter = newBloomFilter(s.Terms)
 		if s.Denied != 0 {
@@ -80,7 +80,7 @@ func Analyze(text string, currentYear int) *Analysis {
 		if s.IsTableRow {
 			s.cellContent = rowWithoutColumnNames(cleaned, &s)
 		}
-		s.Quantities, s.Years = parseQuantities(cleaned, words)
+		s.Quantities, s.Years = parseQuantitiesAndYears(cleaned, words)
 		s.Concreteness = countConcreteDetails(cleaned, words, s)
 		if s.heading && !s.IsTableRow && !s.Mandatory && len(words) <= 10 && (!hasAuxiliaryOrModal(words) || questionWords[words[0].text]) {
 			s.Fragment = true
@@ -92,7 +92,8 @@ func Analyze(text string, currentYear int) *Analysis {
 				s.Denied, s.Prohibited = 0, 1<<s.ClauseCount-1
 			}
 		}
-		if s.Placeholder != "" && a.Placeholder == "" && strings.ContainsAny(s.Placeholder[:1], "[<{$_") && !IsUntickedBox(s.Placeholder) {
+		if s.Placeholder != "" && a.Placeholder == "" && strings.ContainsAny(s.Placeholder[:1], "[<{$_") &&
+			!StartsWithUntickedBox(s.Placeholder) {
 			a.Placeholder = s.Placeholder
 		}
 		a.Sentences = append(a.Sentences, s)
@@ -104,9 +105,9 @@ func Analyze(text string, currentYear int) *Analysis {
 		}
 		all = append(all, words...)
 	}
-	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglish(all)
+	a.paddedWords, a.IsEnglish = joinPadded(all), isEnglishOrUnknown(all)
 	applyAnswersToQuestions(a)
-	applyDecisionsToProposals(a)
+	applyRejectionsToProposals(a)
 	a.markFailureTables()
 	return a
 }
@@ -119,9 +120,9 @@ var decisionPattern = lazyregexp.NewPrefiltered(
 
 const maxProposalWords = 8 // maximum words of the proposal before a decision
 
-// applyDecisionsToProposals applies a decision such as "Rejected for now" to the verbless words
+// applyRejectionsToProposals applies a decision such as "Rejected for now" to the verbless words
 // before it: "Encryption of mail. Rejected for now."
-func applyDecisionsToProposals(a *Analysis) {
+func applyRejectionsToProposals(a *Analysis) {
 	for i := 1; i < len(a.Sentences); i++ {
 		subject, s := &a.Sentences[i-1], &a.Sentences[i]
 		if s.IsTableRow || s.Item || subject.IsTableRow || !decisionPattern.MatchString(s.Text) {
@@ -295,8 +296,8 @@ func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []ui
 	return slices.Compact(out)
 }
 
-// IsAffirmative reports whether a sentence denies, announces and asks nothing.
-func (s *Sentence) IsAffirmative() bool {
+// IsAffirmativeProse reports whether a sentence denies, announces and asks nothing.
+func (s *Sentence) IsAffirmativeProse() bool {
 	return s.Denied == 0 && s.PlanWords == "" && s.Placeholder == "" && !s.Question && !s.IsTableRow
 }
 

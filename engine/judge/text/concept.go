@@ -179,8 +179,8 @@ func sentenceFromWords(words []word) *Sentence {
 	return s
 }
 
-// ConceptIDs returns the sorted concepts of a text: phrases, words, and the broader concepts of both.
-func ConceptIDs(text string) []uint64 {
+// ConceptAndBroaderIDs returns the sorted concepts of a text: phrases, words, and the broader concepts of both.
+func ConceptAndBroaderIDs(text string) []uint64 {
 	terms := extractTerms(splitWords(text), Stance{})
 	out := make([]uint64, 0, len(terms))
 	for _, t := range terms {

@@ -1,8 +1,8 @@
 package text
 
-// Neighbors returns the sentences that give sentence i its subject: its heading in the passage
+// HeadingAndNeighbors returns the sentences that give sentence i its subject: its heading in the passage
 // and the adjacent sentences. Rows have no neighbors.
-func (a *Analysis) Neighbors(i int) []*Sentence {
+func (a *Analysis) HeadingAndNeighbors(i int) []*Sentence {
 	cur := &a.Sentences[i]
 	var out []*Sentence
 	if cur.headingIndex >= 0 {

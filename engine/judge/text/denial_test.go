@@ -46,11 +46,11 @@ func TestNegationThatIdentifiesIsNoDenial(t *testing.T) {
 		"Anything which nobody ordered is sent back.":                       false,
 		"We found that no rule is reviewed.":                                true,
 	} {
-		if s := parseStance(text, splitWords(text), 2026); (s.Denied != 0) != denies {
+		if s := parseStanceAndClauses(text, splitWords(text), 2026); (s.Denied != 0) != denies {
 			t.Errorf("%q denies: %v", text, s.Denied != 0)
 		}
 	}
-	if s := parseStance(
+	if s := parseStanceAndClauses(
 		"Owners ought to look over access rights.",
 		splitWords("Owners ought to look over access rights."),
 		2026,
@@ -78,7 +78,7 @@ func TestApparentDenials(t *testing.T) {
 		"Our search covers repositories of the company, and not private accounts of engineers.",
 		"Fields that hold absence notes are encrypted by the application.",
 	} {
-		if s := parseStance(text, splitWords(text), 2026); s.Denied != 0 {
+		if s := parseStanceAndClauses(text, splitWords(text), 2026); s.Denied != 0 {
 			t.Errorf("%q denies", text)
 		}
 	}
@@ -100,7 +100,7 @@ func TestRealDenials(t *testing.T) {
 		"Servers are not patched.",
 		"There is an absence of rules.",
 	} {
-		if s := parseStance(text, splitWords(text), 2026); s.Denied == 0 {
+		if s := parseStanceAndClauses(text, splitWords(text), 2026); s.Denied == 0 {
 			t.Errorf("%q denies nothing", text)
 		}
 	}
@@ -112,7 +112,7 @@ func TestUninvolvedPeopleAreNoDenial(t *testing.T) {
 		"Two servers, which have no firewall, run the platform.":                     true,
 	} {
 		words := splitWords(text)
-		if s := parseStance(text, words, 2026); (s.Denied != 0) != denies {
+		if s := parseStanceAndClauses(text, words, 2026); (s.Denied != 0) != denies {
 			t.Errorf("%q: denied %b", text, s.Denied)
 		}
 	}

@@ -16,9 +16,9 @@ var (
 		w z nie się jest oraz są dla`)
 )
 
-// isEnglish reports whether words are English, which is assumed unless foreign function words or a
+// isEnglishOrUnknown reports whether words are English, which is assumed unless foreign function words or a
 // non-Latin script indicate another language. Rows of terms and figures therefore count as English.
-func isEnglish(words []word) bool {
+func isEnglishOrUnknown(words []word) bool {
 	english, foreign, nonLatin, letters := 0, 0, 0, 0
 	for _, w := range words {
 		if englishWords[w.text] {

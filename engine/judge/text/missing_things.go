@@ -31,10 +31,10 @@ type MissingThing struct {
 
 const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
 
-// findMissingThings returns the words of what a sentence plainly states is missing or was not done:
+// findMissingSafeguards returns the words of what a sentence plainly states is missing or was not done:
 // "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was not
 // held". It returns nil if that is not a safeguard.
-func findMissingThings(text string, words []word, s *Stance) (things []MissingThing) {
+func findMissingSafeguards(text string, words []word, s *Stance) (things []MissingThing) {
 	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesWholeThing(text, words, s) {
 		return nil
 	}

@@ -236,7 +236,7 @@ func (s *Stance) readNegativeCells(text string, words []word) {
 			continue
 		}
 		switch {
-		case IsUntickedBox(strings.TrimSpace(value)):
+		case StartsWithUntickedBox(strings.TrimSpace(value)):
 			s.Placeholder = strings.TrimSpace(value)
 			return
 		case noFindingsPattern.MatchString(cell), s.PlanWords != "" && notStartedPattern.MatchString(value):
@@ -273,8 +273,8 @@ var (
 // noExemptionPattern matches a denied exemption, which limits nothing: "no user is exempt".
 var noExemptionPattern = lazyregexp.NewPrefiltered(`(?i)\b(?:no|nobody|none|never)\b[^.;]{0,60}\bexempt`)
 
-// IsUntickedBox reports whether a text begins with an unticked checkbox.
-func IsUntickedBox(text string) bool { return untickedBoxPattern.MatchString(text) }
+// StartsWithUntickedBox reports whether a text begins with an unticked checkbox.
+func StartsWithUntickedBox(text string) bool { return untickedBoxPattern.MatchString(text) }
 
 var untickedBoxPattern = lazyregexp.New(`^\W{0,2}?(?:\[ *\]|[☐□❏⬜])`)
 

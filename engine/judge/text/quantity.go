@@ -73,8 +73,8 @@ var (
 	yearPattern = lazyregexp.New(`\b(?:19|20)\d\d\b`)
 )
 
-// parseQuantities returns the times and counts in a sentence, and its years.
-func parseQuantities(text string, words []word) ([]Quantity, []int) {
+// parseQuantitiesAndYears returns the times and counts in a sentence, and its years.
+func parseQuantitiesAndYears(text string, words []word) ([]Quantity, []int) {
 	var out []Quantity
 	for i, w := range words {
 		if v, ok := frequencyAdverbs[w.text]; ok {

@@ -34,7 +34,7 @@ func splitSentences(text string) []span {
 		if n := bulletLength(text[s.start:s.end]); n > 0 {
 			s.start += n
 			s.Item = true
-			s.start += labelLength(text[s.start:s.end])
+			s.start += findingNumberLength(text[s.start:s.end])
 		} else if checkboxPattern.MatchString(text[s.start:s.end]) {
 			s.Item = true // the checkbox is kept because it may be ticked
 		}
@@ -151,24 +151,24 @@ func punctuationEndsSentence(text string, from, i int) bool {
 	}
 	before := strings.TrimSpace(text[from:k])
 	if before == "" { // "1." or "a." before a list item
-		return len(token) > 3 && !isLabelNumber(token)
+		return len(token) > 3 && !isFindingNumber(token)
 	}
-	return !isLabelNumber(token) || bulletLength(before+" ") <= len(before)
+	return !isFindingNumber(token) || bulletLength(before+" ") <= len(before)
 }
 
-// labelLength returns the length of the finding or risk number that begins an item, such as "NC-3. ",
+// findingNumberLength returns the length of the finding or risk number that begins an item, such as "NC-3. ",
 // or 0 if there is none.
-func labelLength(item string) int {
+func findingNumberLength(item string) int {
 	token, rest, ok := strings.Cut(item, ". ")
-	if !ok || !isLabelNumber(strings.ToLower(token)) {
+	if !ok || !isFindingNumber(strings.ToLower(token)) {
 		return 0
 	}
 	return len(item) - len(strings.TrimLeft(rest, " \t"))
 }
 
-// isLabelNumber reports whether a token, in lower case, is the number of a finding or risk, such as
+// isFindingNumber reports whether a token, in lower case, is the number of a finding or risk, such as
 // "nc-3" or "r12".
-func isLabelNumber(token string) bool {
+func isFindingNumber(token string) bool {
 	head := strings.TrimRight(token, "0123456789")
 	head = strings.TrimSuffix(head, "-")
 	return len(head) > 0 && len(head) <= 4 && len(token) > len(head) && strings.Trim(head, "abcdefghijklmnopqrstuvwxyz") == ""

@@ -26,7 +26,7 @@ func TestShortQuestionIsCondition(t *testing.T) {
 	} {
 		spans := splitSentences(tc.text)
 		words := splitWords(tc.text[spans[0].start:spans[0].end])
-		s := parseStance(tc.text[spans[0].start:spans[0].end], words, 2026)
+		s := parseStanceAndClauses(tc.text[spans[0].start:spans[0].end], words, 2026)
 		if len(spans) != tc.sentences || (s.Conditional&1 != 0) != tc.condition || tc.condition && s.Question {
 			t.Errorf("%q: %d sentences, conditional %b, question %v", tc.text, len(spans), s.Conditional, s.Question)
 		}

@@ -81,9 +81,9 @@ var retractionWords = []string{
 	"met", "operational", "working", "started", "begun",
 }
 
-// parseStance returns the stance of the sentence text and sets the clauses of its words. Deadlines
+// parseStanceAndClauses returns the stance of the sentence text and sets the clauses of its words. Deadlines
 // after currentYear are plans; it is 0 if unknown.
-func parseStance(text string, words []word, currentYear int) Stance {
+func parseStanceAndClauses(text string, words []word, currentYear int) Stance {
 	s := Stance{ClauseCount: assignClauses(text, words)}
 	if len(words) == 0 {
 		s.Fragment = true
@@ -108,7 +108,7 @@ func parseStance(text string, words []word, currentYear int) Stance {
 	}
 	readPatterns(&s, text, words, currentYear)
 	s.spreadDiscontinuation(words)
-	s.Fragment = s.Fragment || !labelDenied && !hasVerb(words) && !isClosedSentence(text, words) ||
+	s.Fragment = s.Fragment || !labelDenied && !hasVerb(words) && !endsLikeFullSentence(text, words) ||
 		!labelDenied && !s.IsTableRow && isKeywordList(text, words)
 	return s
 }
@@ -124,8 +124,8 @@ type Requirement struct {
 // ReadRequirement reads a sentence that requires something.
 func ReadRequirement(text string) Requirement {
 	words := splitWords(text)
-	r := Requirement{Concepts: findConcepts(text, words), Stance: parseStance(text, words, 0)}
-	r.Quantities, _ = parseQuantities(text, words)
+	r := Requirement{Concepts: findConcepts(text, words), Stance: parseStanceAndClauses(text, words, 0)}
+	r.Quantities, _ = parseQuantitiesAndYears(text, words)
 	for _, w := range words {
 		r.Words = append(r.Words, w.text)
 	}
@@ -134,10 +134,10 @@ func ReadRequirement(text string) Requirement {
 
 const minClosedWords = 4 // words
 
-// isClosedSentence reports whether text is long enough for a sentence and ends with a period or an
+// endsLikeFullSentence reports whether text is long enough for a sentence and ends with a period or an
 // exclamation mark, so that it counts as one even if its verb is unknown ("the CEO answers to the
 // board"). An ellipsis or dot leader does not end a sentence.
-func isClosedSentence(text string, words []word) bool {
+func endsLikeFullSentence(text string, words []word) bool {
 	text = strings.TrimRight(text, "*_\"'”) ")
 	return len(words) >= minClosedWords && (strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")) && !strings.HasSuffix(text, "..")
 }

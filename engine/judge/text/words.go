@@ -34,7 +34,7 @@ func splitWords(text string) []word {
 		start := i
 		for i < len(text) {
 			r, size = utf8.DecodeRuneInString(text[i:])
-			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && isJoinerInWord(text, i, size)) {
+			if !isWordRune(r) && !(isJoiner(r) && i+size < len(text) && isInsideWordOrNumber(text, i, size)) {
 				break
 			}
 			i += size
@@ -117,9 +117,9 @@ func isApostropheVariant(r rune) bool { return r == '`' || r >= utf8.RuneSelf &&
 // isJoiner reports whether r can be part of a word or number: an apostrophe, a dot or a comma.
 func isJoiner(r rune) bool { return strings.ContainsRune("'’‘´`ʼ′.,", r) }
 
-// isJoinerInWord reports whether the joiner at i is part of a word or number: an apostrophe between
+// isInsideWordOrNumber reports whether the joiner at i is part of a word or number: an apostrophe between
 // letters, or a dot or comma between digits. size is its length in bytes.
-func isJoinerInWord(text string, i, size int) bool {
+func isInsideWordOrNumber(text string, i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i+size:])
 	if text[i] == '.' || text[i] == ',' {
@@ -264,7 +264,7 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// stopWords are words that carry no topic; those of negation and modality are read by parseStance.
+// stopWords are words that carry no topic; those of negation and modality are read by parseStanceAndClauses.
 var stopWords = wordSet(`a about above after again against all also am an and any are aren't as at be because been
 before being below between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during each either etc
 for from further had has hasn't have haven't having he her here hers him his how however i if in into is isn't it its itself

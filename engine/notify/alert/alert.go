@@ -490,7 +490,7 @@ func (s *Service) notifyChannels(tx *store.Tx, r *store.AlertRule, selector metr
 		}
 	}
 	if slices.Contains(r.Channels, "webhook") {
-		err = audit.PublishEvent(tx, by, audit.Event{Type: action, ResourceType: "alert_rule", ResourceID: r.ID, Data: data})
+		err = audit.RecordAndPublishEvent(tx, by, audit.Event{Type: action, ResourceType: "alert_rule", ResourceID: r.ID, Data: data})
 	} else {
 		err = audit.Append(tx, by, audit.Entry{Action: action, ResourceType: "alert_rule", ResourceID: r.ID, Changes: data})
 	}

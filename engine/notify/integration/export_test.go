@@ -18,5 +18,5 @@ func (s *Service) Checked(kind string, config map[string]any, secrets map[string
 	if err != nil {
 		return nil, err
 	}
-	return kept, checkCombination(t, kept, set)
+	return kept, checkRequiredAndDependentFields(t, kept, set)
 }

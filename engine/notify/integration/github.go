@@ -100,8 +100,8 @@ func (g *githubTracker) checkAccess(ctx context.Context) (string, error) {
 	return g.redact(truncateLine("repository "+repo.Name+", with issues", 300)), nil
 }
 
-// listIssues calls each for our issues changed since the given time.
-func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each func(*githubIssue)) error {
+// forEachOwnIssue calls each for our issues changed since the given time.
+func (g *githubTracker) forEachOwnIssue(ctx context.Context, since time.Time, each func(*githubIssue)) error {
 	query := url.Values{
 		"labels":    {g.set.text("label")},
 		"state":     {"all"},
@@ -132,7 +132,7 @@ func (g *githubTracker) listIssues(ctx context.Context, since time.Time, each fu
 
 // findByMarker lists the issues, because GitHub's search index lags behind.
 func (g *githubTracker) findByMarker(ctx context.Context, marker string, since time.Time) (out *issue, err error) {
-	err = g.listIssues(ctx, since, func(i *githubIssue) {
+	err = g.forEachOwnIssue(ctx, since, func(i *githubIssue) {
 		if out == nil && strings.Contains(i.Body, marker) {
 			out = g.toIssue(i)
 		}
@@ -141,10 +141,10 @@ func (g *githubTracker) findByMarker(ctx context.Context, marker string, since t
 }
 
 func (g *githubTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
-	return g.listIssues(ctx, since, func(i *githubIssue) { each(g.toIssue(i)) })
+	return g.forEachOwnIssue(ctx, since, func(i *githubIssue) { each(g.toIssue(i)) })
 }
 
-func (g *githubTracker) getIssue(ctx context.Context, id string) (*issue, error) {
+func (g *githubTracker) findIssue(ctx context.Context, id string) (*issue, error) {
 	var i githubIssue
 	_, err := g.doJSON(ctx, http.MethodGet, g.repo+"/issues/"+id, nil, nil, &i)
 	if isNotFoundOrGone(err) {

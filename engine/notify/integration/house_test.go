@@ -246,7 +246,7 @@ func (h *fixture) made(kind string, config map[string]any, secrets map[string]st
 func (h *fixture) writeEvent(event, assessment string, data map[string]any) {
 	h.t.Helper()
 	h.must(h.db.Update(h.t.Context(), func(tx *store.Tx) error {
-		return audit.PublishEvent(
+		return audit.RecordAndPublishEvent(
 			tx,
 			h.by,
 			audit.Event{Type: event, AssessmentID: assessment, Summary: "approved <!channel> the plan", Data: data},

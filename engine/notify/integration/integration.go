@@ -205,7 +205,7 @@ func (s *Service) Create(ctx context.Context, by api.Caller, in *api.CreateInteg
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkEvents(t, events), checkCombination(t, config, set)); err != nil {
+	if err := errors.Join(checkEvents(t, events), checkRequiredAndDependentFields(t, config, set)); err != nil {
 		return nil, firstError(err)
 	}
 	r := store.Integration{
@@ -353,7 +353,7 @@ func (s *Service) applyChanges(r *store.Integration, in *api.UpdateIntegrationIn
 			return err
 		}
 	}
-	return firstError(errors.Join(checkEvents(t, r.Events), checkCombination(t, r.Config, r.SecretsSet)))
+	return firstError(errors.Join(checkEvents(t, r.Events), checkRequiredAndDependentFields(t, r.Config, r.SecretsSet)))
 }
 
 // Delete deletes an integration and its pending deliveries. Issues in the tool are kept.

@@ -113,9 +113,9 @@ func (j *jiraTracker) checkAccess(ctx context.Context) (string, error) {
 	return j.redact(truncateLine(fmt.Sprintf("signed in as %s, project %s", me.Name, project.Name), 300)), nil
 }
 
-// searchIssues calls each for the results of a JQL query. The two API versions paginate
+// forEachIssue calls each for the results of a JQL query. The two API versions paginate
 // differently.
-func (j *jiraTracker) searchIssues(ctx context.Context, jql string, each func(*jiraIssue)) error {
+func (j *jiraTracker) forEachIssue(ctx context.Context, jql string, each func(*jiraIssue)) error {
 	fields := []string{"status", "duedate"}
 	token, at := "", 0
 	for range maxPages {
@@ -148,7 +148,7 @@ func (j *jiraTracker) searchIssues(ctx context.Context, jql string, each func(*j
 func (j *jiraTracker) projectClause() string { return `project = "` + j.set.text("project") + `"` }
 
 func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
-	err = j.searchIssues(ctx, j.projectClause()+` AND labels = "`+marker+`" ORDER BY created ASC`, func(i *jiraIssue) {
+	err = j.forEachIssue(ctx, j.projectClause()+` AND labels = "`+marker+`" ORDER BY created ASC`, func(i *jiraIssue) {
 		if out == nil {
 			out = j.toIssue(i)
 		}
@@ -159,14 +159,14 @@ func (j *jiraTracker) findByMarker(ctx context.Context, marker string, _ time.Ti
 func (j *jiraTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
 	// Relative minutes, because a time of day would be read in the user's time zone.
 	ago := int(math.Ceil(j.clock().Sub(since).Minutes())) + 1
-	return j.searchIssues(
+	return j.forEachIssue(
 		ctx,
 		fmt.Sprintf(`%s AND labels = "%s" AND updated >= -%dm ORDER BY updated ASC`, j.projectClause(), jiraLabel, ago),
 		func(i *jiraIssue) { each(j.toIssue(i)) },
 	)
 }
 
-func (j *jiraTracker) getIssue(ctx context.Context, id string) (*issue, error) {
+func (j *jiraTracker) findIssue(ctx context.Context, id string) (*issue, error) {
 	var i jiraIssue
 	_, err := j.doJSON(ctx, http.MethodGet, j.root+"/issue/"+url.PathEscape(id), url.Values{"fields": {"status,duedate"}}, nil, &i)
 	if isNotFoundOrGone(err) {

@@ -58,9 +58,9 @@ func (i *planItem) toDraft(marker string) *issueDraft {
 	return d
 }
 
-// loadPlanItems returns the items of the plans that an integration follows: the latest version of
+// loadFollowedPlanItems returns the items of the plans that an integration follows: the latest version of
 // each assessment's plan if one was approved or drafts are followed as well.
-func (s *Service) loadPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
+func (s *Service) loadFollowedPlanItems(ctx context.Context, set *settings, org string) (out []planItem, err error) {
 	only := set.list("assessments")
 	err = s.DB.View(ctx, func(tx *store.Tx) error {
 		out = nil
@@ -71,7 +71,7 @@ func (s *Service) loadPlanItems(ctx context.Context, set *settings, org string) 
 			if len(only) > 0 && !slices.Contains(only, a.ID) {
 				continue
 			}
-			some, err := assessmentPlanItems(tx, &a, set.text("items") == "drafted")
+			some, err := followedPlanItems(tx, &a, set.text("items") == "drafted")
 			if err != nil {
 				return err
 			}
@@ -82,9 +82,9 @@ func (s *Service) loadPlanItems(ctx context.Context, set *settings, org string) 
 	return out, err
 }
 
-func assessmentPlanItems(tx *store.Tx, a *api.Assessment, drafts bool) (out []planItem, err error) {
+func followedPlanItems(tx *store.Tx, a *api.Assessment, includeDrafts bool) (out []planItem, err error) {
 	var newest *api.POAMVersion
-	follow := drafts
+	follow := includeDrafts
 	for v, err := range store.POAMVersions.By("assessment").Scan(tx, a.OrganizationID, store.Prefix(a.ID), store.Reverse) {
 		if err != nil {
 			return nil, err
@@ -164,7 +164,7 @@ func (s *Service) applyIssueChangeToPlan(
 	due *api.Date,
 ) (*planItem, error) {
 	// The plan may have a new version since the items were loaded.
-	items, err := s.loadPlanItems(ctx, set, r.OrganizationID)
+	items, err := s.loadFollowedPlanItems(ctx, set, r.OrganizationID)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (s *Service) Send(ctx context.Context, d *store.Delivery) (int, error) {
 	}
 	switch {
 	case set.Tracks:
-		return http.StatusOK, s.scheduleSyncNow(ctx, &r)
+		return http.StatusOK, s.scheduleSyncUnlessFailing(ctx, &r)
 	case r.Type == "generic":
 		return s.sendGenericEvent(ctx, set, d.EventID, d.Payload)
 	case r.Type == "s3":

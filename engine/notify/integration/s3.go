@@ -90,8 +90,8 @@ const (
 	metaEvent = "Event-Id"
 )
 
-// putFile uploads a file unless the key already has it from an attempt that was not recorded.
-func (b *s3Bucket) putFile(ctx context.Context, key, event string, f *api.File) (int, error) {
+// putFileUnlessStored uploads a file unless the key already has it from an attempt that was not recorded.
+func (b *s3Bucket) putFileUnlessStored(ctx context.Context, key, event string, f *api.File) (int, error) {
 	existing, err := b.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
 	if err == nil && existing.UserMetadata[metaEvent] == event && existing.UserMetadata[metaSHA] == f.SHA256 && existing.Size == f.Size {
 		return http.StatusOK, nil
@@ -118,7 +118,7 @@ func (s *Service) uploadExport(ctx context.Context, set *settings, r *store.Inte
 	defer f.Content.Close()
 	putting, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
-	return b.putFile(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
+	return b.putFileUnlessStored(putting, b.objectKey(payload.OrganizationID, payload.AssessmentID, name), payload.ID, f)
 }
 
 // openExport returns the file for an event and its key below the assessment's prefix.

@@ -95,8 +95,8 @@ func (s *serviceNowTracker) checkAccess(ctx context.Context) (string, error) {
 	return "the table " + s.table + " is readable", nil
 }
 
-// listRecords calls each for the results of a query.
-func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each func(*issue)) error {
+// forEachRecord calls each for the results of a query.
+func (s *serviceNowTracker) forEachRecord(ctx context.Context, query string, each func(*issue)) error {
 	for page := range maxPages {
 		var found struct {
 			Result []snRecord `json:"result"`
@@ -120,7 +120,7 @@ func (s *serviceNowTracker) listRecords(ctx context.Context, query string, each 
 }
 
 func (s *serviceNowTracker) findByMarker(ctx context.Context, marker string, _ time.Time) (out *issue, err error) {
-	err = s.listRecords(ctx, "correlation_id="+marker+"^ORDERBYsys_created_on", func(i *issue) {
+	err = s.forEachRecord(ctx, "correlation_id="+marker+"^ORDERBYsys_created_on", func(i *issue) {
 		if out == nil {
 			out = i
 		}
@@ -129,14 +129,14 @@ func (s *serviceNowTracker) findByMarker(ctx context.Context, marker string, _ t
 }
 
 func (s *serviceNowTracker) forEachOwnChanged(ctx context.Context, since time.Time, each func(*issue)) error {
-	return s.listRecords(
+	return s.forEachRecord(
 		ctx,
 		"correlation_idSTARTSWITH"+markerPrefix+"^sys_updated_on>="+since.UTC().Format(time.DateTime)+"^ORDERBYsys_updated_on",
 		each,
 	)
 }
 
-func (s *serviceNowTracker) getIssue(ctx context.Context, id string) (*issue, error) {
+func (s *serviceNowTracker) findIssue(ctx context.Context, id string) (*issue, error) {
 	var found struct {
 		Result snRecord `json:"result"`
 	}

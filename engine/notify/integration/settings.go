@@ -326,11 +326,11 @@ func checkHeaderName(at, name string) error {
 	return nil
 }
 
-// checkCombination validates fields that depend on each other. set lists the names of the secrets
+// checkRequiredAndDependentFields validates fields that depend on each other. set lists the names of the secrets
 // that are set.
-func checkCombination(t api.IntegrationType, values map[string]any, set []string) error {
+func checkRequiredAndDependentFields(t api.IntegrationType, values map[string]any, secretsSet []string) error {
 	s := settings{IntegrationType: t, values: values}
-	has := func(name string) bool { return slices.Contains(set, name) }
+	has := func(name string) bool { return slices.Contains(secretsSet, name) }
 	for _, f := range t.Secrets {
 		if f.Required && !has(f.Name) {
 			return invalidFieldError("secrets."+f.Name, "required for %s: %s", t.Type, f.Doc)

@@ -105,8 +105,8 @@ func (s *Service) lockSync(id string) (release func()) {
 	return one.Unlock
 }
 
-// scheduleSyncNow makes an integration due at once because its plan was decided on.
-func (s *Service) scheduleSyncNow(ctx context.Context, r *store.Integration) error {
+// scheduleSyncUnlessFailing makes an integration due at once because its plan was decided on.
+func (s *Service) scheduleSyncUnlessFailing(ctx context.Context, r *store.Integration) error {
 	return s.DB.Update(ctx, func(tx *store.Tx) error {
 		now, err := store.Integrations.Get(tx, r.OrganizationID, r.ID)
 		if err != nil {
@@ -217,7 +217,7 @@ func (c *syncRun) run(ctx context.Context) error {
 	if c.tracker, err = c.newTracker(c.set); err != nil {
 		return err
 	}
-	items, err := c.loadPlanItems(ctx, c.set, c.r.OrganizationID)
+	items, err := c.loadFollowedPlanItems(ctx, c.set, c.r.OrganizationID)
 	if err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func (c *syncRun) syncItem(ctx context.Context, l *store.IssueLink, i *planItem)
 	if l.LastSynced != nil && l.Issue != nil && isSameSide(l.Item, *l.LastSynced) && isSameSide(*l.Issue, *l.LastSynced) {
 		return c.saveLink(ctx, l, "linked", "")
 	}
-	now, err := c.tracker.getIssue(ctx, l.IssueID) // get the latest state before changing it
+	now, err := c.tracker.findIssue(ctx, l.IssueID) // get the latest state before changing it
 	if err != nil {
 		return err
 	}
@@ -540,7 +540,7 @@ func (c *syncRun) saveLink(ctx context.Context, l *store.IssueLink, status, mess
 		if err := store.IssueLinks.Update(tx, l.OrganizationID, l); err != nil || status != "conflict" || before.Status == "conflict" {
 			return err
 		}
-		return audit.PublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{
+		return audit.RecordAndPublishEvent(tx, api.Caller{OrganizationID: l.OrganizationID, Actor: integrationActor(c.r)}, audit.Event{
 			Type: "sync.conflict", AssessmentID: l.AssessmentID, Summary: fmt.Sprintf("%s and %s: %s", l.POAMCode, l.IssueKey, message),
 			ResourceType: "issue_link", ResourceID: l.ID,
 			Data: map[string]any{"poam_code": l.POAMCode, "control_code": l.ControlCode, "issue_key": l.IssueKey, "message": message},

@@ -19,9 +19,9 @@ const digestHour = 7 // of the day, UTC
 // maxDigestLines is the maximum number of lines in a digest; the rest is in the plan.
 const maxDigestLines = 50
 
-// queueDigests queues the daily digest of overdue plan items for the members of each organization
+// queueDigestsIfDue queues the daily digest of overdue plan items for the members of each organization
 // who may edit the plan and want it.
-func (s *Service) queueDigests(ctx context.Context) error {
+func (s *Service) queueDigestsIfDue(ctx context.Context) error {
 	now := s.Clock().UTC()
 	if s.OverdueLines == nil || now.Hour() < digestHour {
 		return nil
@@ -70,7 +70,7 @@ func (s *Service) queueOrgDigest(tx *store.Tx, org, day string) error {
 	if more := len(lines) - len(shown); more > 0 {
 		items += fmt.Sprintf("\nand %d more", more)
 	}
-	people, err := s.membersWithRole(tx, org, func(r api.Role) bool { return r.May("poam:write") })
+	people, err := s.activeMembersWithRole(tx, org, func(r api.Role) bool { return r.May("poam:write") })
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func (s *Service) notifyDeciders(tx *store.Tx, p *api.Approval, a *api.Assessmen
 	if p.Status != api.ApprovalPending {
 		return nil
 	}
-	people, err := s.membersWithRole(tx, p.OrganizationID, func(r api.Role) bool { return r.May(api.ApprovalDecide) })
+	people, err := s.activeMembersWithRole(tx, p.OrganizationID, func(r api.Role) bool { return r.May(api.ApprovalDecide) })
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (s *Service) queueIfWanted(tx *store.Tx, org string, u api.User, m Mail) er
 
 const statusActive = "active"
 
-// membersWithRole returns the organization's members whose roles match.
-func (s *Service) membersWithRole(tx *store.Tx, org string, matches func(api.Role) bool) (out []api.User, err error) {
+// activeMembersWithRole returns the organization's members whose roles match.
+func (s *Service) activeMembersWithRole(tx *store.Tx, org string, matches func(api.Role) bool) (out []api.User, err error) {
 	for m, err := range store.Memberships.By("organization").Scan(tx, store.Prefix(org)) {
 		if err != nil {
 			return nil, err
@@ -227,7 +227,7 @@ func (s *Service) QueueInvitation(tx *store.Tx, by api.Caller, email string, rol
 // owners and admins.
 func (s *Service) QueueAlert(tx *store.Tx, org string, to []string, title, detail string) error {
 	if len(to) == 0 {
-		people, err := s.membersWithRole(tx, org, func(r api.Role) bool { return r.May("alert:write") })
+		people, err := s.activeMembersWithRole(tx, org, func(r api.Role) bool { return r.May("alert:write") })
 		if err != nil {
 			return err
 		}

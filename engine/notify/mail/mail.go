@@ -141,7 +141,7 @@ func (s *Service) runOnce(ctx context.Context) error {
 			break
 		}
 	}
-	if err := s.queueDigests(ctx); err != nil {
+	if err := s.queueDigestsIfDue(ctx); err != nil {
 		return err
 	}
 	return s.sendDue(ctx)

@@ -305,8 +305,8 @@ func TestBounceAndRetry(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	h.round() // it is not due
-	if h.server.Connections() != 1 {
-		t.Errorf("%d connections", h.server.Connections())
+	if h.server.TotalConnections() != 1 {
+		t.Errorf("%d connections", h.server.TotalConnections())
 	}
 	for range 20 {
 		h.advance(9 * time.Hour)
@@ -545,7 +545,7 @@ func TestDecisions(t *testing.T) {
 			if err := store.Approvals.Put(tx, ours, p); err != nil {
 				return err
 			}
-			return audit.PublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "a-1", Data: map[string]any{"approval_id": "p-1"}})
+			return audit.RecordAndPublishEvent(tx, h.by, audit.Event{Type: event, AssessmentID: "a-1", Data: map[string]any{"approval_id": "p-1"}})
 		})
 	}
 	h.change(func(tx *store.Tx) error {

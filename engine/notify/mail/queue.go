@@ -364,12 +364,12 @@ func (s *Service) recordOutcomes(
 				r.Status = api.EmailFailed
 			}
 		}
-		return s.updateStatus(tx, &e)
+		return s.updateStatusAndRetryTime(tx, &e)
 	})
 }
 
-// updateStatus derives a mail's status from those of its recipients.
-func (s *Service) updateStatus(tx *store.Tx, e *store.Email) error {
+// updateStatusAndRetryTime derives a mail's status from those of its recipients.
+func (s *Service) updateStatusAndRetryTime(tx *store.Tx, e *store.Email) error {
 	count := map[string]int{}
 	e.Error = nil
 	for _, r := range e.Recipients {

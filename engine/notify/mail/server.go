@@ -157,7 +157,7 @@ func (s *Service) send(ctx context.Context, route *Route, messages []message) (o
 	defer raw.Close()
 	client, open, err := openSession(ctx, route, raw)
 	if err != nil {
-		return nil, to.safeError(ctx, err)
+		return nil, to.redactError(ctx, err)
 	}
 	for i, m := range messages {
 		msg, err := composeMessage(to, &m)
@@ -170,7 +170,7 @@ func (s *Service) send(ctx context.Context, route *Route, messages []message) (o
 			outcomes = append(outcomes, sendOutcome{})
 			continue
 		}
-		o := sendOutcome{err: to.safeError(ctx, err)}
+		o := sendOutcome{err: to.redactError(ctx, err)}
 		var refused *gomail.SendError
 		if errors.As(err, &refused) && refused.ErrorCode() >= 500 {
 			o.permanent, o.bounced = true, refused.Reason == gomail.ErrSMTPRcptTo
@@ -195,7 +195,7 @@ func dial(ctx context.Context, route *Route) (net.Conn, error) {
 	}
 	raw, err := connect(ctx, "tcp", net.JoinHostPort(to.Host, strconv.Itoa(to.Port)))
 	if err != nil {
-		return nil, to.safeError(ctx, err)
+		return nil, to.redactError(ctx, err)
 	}
 	return &limitedConn{Conn: raw, remaining: maxServerBytes}, nil
 }
@@ -262,9 +262,9 @@ func composeMessage(from *Server, m *message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// safeError returns a short error without misleading characters that a server may have injected and
+// redactError returns a short error without misleading characters that a server may have injected and
 // without our password, which it may echo.
-func (s *Server) safeError(ctx context.Context, err error) error {
+func (s *Server) redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, errTooMuchData) {
 		return errNoAnswer
 	}

@@ -162,7 +162,7 @@ func Prose(s string) Cell                 { return Cell{{Text: s, Prose: true}} 
 func NoBreak(s string) Cell               { return Cell{{Text: s, NoBreak: true}} }
 func Mono(s string) Cell                  { return Cell{{Text: s, Mono: true}} }
 func Badge(class, s string) Cell          { return Cell{{Text: s, Badge: class}} }
-func Number(n int) Cell                   { return Text(wording.Count(n)) }
+func Number(n int) Cell                   { return Text(wording.GroupThousands(n)) }
 func (c Cell) With(s ...Span) Cell        { return append(c, s...) }
 func NewPara(class, text string) Para     { return Para{Text: Text(text), Class: class} }
 func (f *Facts) Add(label string, c Cell) { f.Items = append(f.Items, Fact{Label: label, Value: c}) }
@@ -237,8 +237,8 @@ func (t Table) HasRow(id string) bool {
 	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.ID == id })
 }
 
-// Details reports whether any row has a detail.
-func (t Table) Details() bool {
+// HasDetails reports whether any row has a detail.
+func (t Table) HasDetails() bool {
 	for _, r := range t.Rows {
 		if len(r.Detail) > 0 {
 			return true

@@ -14,8 +14,16 @@ import (
 // basisSection describes what the report is based on and its limitations.
 func (v *Report) basisSection() []block.Block {
 	var f block.Facts
-	f.Add("Catalog", block.Text(fmt.Sprintf("%s: %s in %s", wording.Capitalize(v.CatalogName()),
-		wording.Plural(v.Catalog.Counts.Controls, "control", "controls"), wording.Plural(v.Catalog.Counts.Domains, "domain", "domains"))))
+	f.Add("Catalog", block.Text(fmt.Sprintf(
+		"%s: %s in %s",
+		wording.Capitalize(v.CatalogName()),
+		wording.CountWithNoun(
+			v.Catalog.Counts.Controls,
+			"control",
+			"controls",
+		),
+		wording.CountWithNoun(v.Catalog.Counts.Domains, "domain", "domains"),
+	)))
 	f.Add("Catalog SHA-256", v.catalogHashCell())
 	if file := wording.OrEmpty(v.Catalog.SourceFilename); file != "" {
 		f.Add("Catalog file", block.UserText(file))
@@ -101,10 +109,10 @@ func (v *Report) limitsList() block.List {
 			}
 		}
 		if len(unseen) > 0 {
-			add("Applicable but not assessed (%s): %s.", wording.Count(len(unseen)), strings.Join(unseen, ", "))
+			add("Applicable but not assessed (%s): %s.", wording.GroupThousands(len(unseen)), strings.Join(unseen, ", "))
 		}
 		if len(open) > 0 {
-			add("Applicability undecided (%s): %s.", wording.Count(len(open)), strings.Join(open, ", "))
+			add("Applicability undecided (%s): %s.", wording.GroupThousands(len(open)), strings.Join(open, ", "))
 		}
 		for _, w := range v.SoA.Reliance.Warnings() {
 			add("%s", w)
@@ -120,7 +128,7 @@ func (v *Report) limitsList() block.List {
 		if n > 0 {
 			add(
 				"%s no maturity level because there is no evidence to rate; averages exclude them.",
-				wording.Plural(n, "control has", "controls have"),
+				wording.CountWithNoun(n, "control has", "controls have"),
 			)
 		}
 	}
@@ -143,7 +151,16 @@ func (v *Report) inputsTable() block.Table {
 			if k == "document_keys" { // for the program; "documents" is the hash of their content
 				continue
 			}
-			t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{block.Text(wording.Capitalize(g.Title())), block.UserText(wording.Label(k)), block.Mono(d.Inputs[k])}})
+			t.Rows = append(
+				t.Rows,
+				block.Row{
+					Cells: []block.Cell{
+						block.Text(wording.Capitalize(g.Title())),
+						block.UserText(wording.Label(k)),
+						block.Mono(d.Inputs[k]),
+					},
+				},
+			)
 		}
 	}
 	return t

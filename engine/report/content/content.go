@@ -53,7 +53,7 @@ type Report struct {
 // New prepares a copy of the source for a template; an empty title means the template's.
 // Control characters are replaced with visible symbols unless texts are to be kept verbatim.
 func New(src *Source, template, title string, verbatim bool) *Report {
-	edit := wording.Sanitize
+	edit := wording.ReplaceControlCharacters
 	if verbatim {
 		edit = func(s string) string { return s }
 	}
@@ -89,7 +89,7 @@ func (v *Report) sortItems() {
 	slices.SortStableFunc(v.SoAItems, func(a, b api.SoAItem) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Scores, func(a, b api.MaturityScore) int { return byCode(&a.Item, &b.Item) })
 	slices.SortStableFunc(v.Findings, func(a, b api.Finding) int {
-		return cmp.Or(a.CompareSeverity(&b), byCode(&a.Item, &b.Item))
+		return cmp.Or(a.CompareWorstFirst(&b), byCode(&a.Item, &b.Item))
 	})
 	slices.SortStableFunc(v.POAMItems, func(a, b api.POAMItem) int {
 		return cmp.Or(

@@ -122,7 +122,7 @@ func newJSONDeliverable[V, I any](v *Report, g api.Gate, version *V, items []I) 
 	st := v.approvalStatus(g)
 	p := &jsonDeliverable[V, I]{Version: version, Approved: st.approved, ApprovalStatus: st.reason, Items: items}
 	if st.approved {
-		p.ApprovalStatus = approvalSentence(v.approverName(st), wording.Date(approvedAt(st)))
+		p.ApprovalStatus = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)))
 	}
 	return p
 }

@@ -12,20 +12,20 @@ import (
 
 // Document returns the report as a document whose sections follow the template's order.
 func (v *Report) Document() block.Document {
-	d := v.Cover()
+	d := v.DocumentWithoutSections()
 	v.assignAnchors()
-	v.indexPassages()
+	v.indexQuotedPassages()
 	for _, p := range v.Template.Sections {
 		d.Sections = append(d.Sections, v.Section(p))
 	}
 	return d
 }
 
-// Cover returns the report's document without its sections.
-func (v *Report) Cover() block.Document {
+// DocumentWithoutSections returns the report's document without its sections.
+func (v *Report) DocumentWithoutSections() block.Document {
 	d := block.Document{
 		Title: v.Title, Organization: v.Organization.Name, Assessment: v.Assessment.Name,
-		Draft: v.DraftReasons, AsOf: wording.Time(v.AsOf), Time: v.AsOf, Tool: v.Tool,
+		Draft: v.DraftReasons, AsOf: wording.TimeOrNotSpecified(v.AsOf), Time: v.AsOf, Tool: v.Tool,
 		Facts: v.aboutReportFacts(), Versions: v.versionsTable(), Theme: v.theme, Line: v.Brand.Line, Footer: v.Brand.Footer, Logo: v.Brand.Logo,
 	}
 	if v.Catalog.IsStarter {
@@ -37,9 +37,9 @@ func (v *Report) Cover() block.Document {
 	return d
 }
 
-// indexPassages records which passages each section quotes per control, so that later sections need
+// indexQuotedPassages records which passages each section quotes per control, so that later sections need
 // not repeat them.
-func (v *Report) indexPassages() {
+func (v *Report) indexQuotedPassages() {
 	v.passages = map[SectionID]map[string][]api.Evidence{SectionGap: {}, SectionSoA: {}}
 	if v.Template.hasSection(SectionGap) {
 		for i := range v.Findings {
@@ -90,7 +90,7 @@ func (v *Report) Section(p SectionID) block.Section {
 		case v.Scope.Status != api.VersionApproved:
 			s.Draft = fmt.Sprintf("The scope (version %d) is %s.", v.Scope.VersionNumber, describeStatus(v.Scope.Status))
 		default:
-			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.Date(v.Scope.ApprovedAt))
+			s.Approved = approvalSentence(v.optionalPersonName(v.Scope.ApprovedBy), wording.ISODateOrEmpty(v.Scope.ApprovedAt))
 		}
 		return s
 	case SectionCoverage:
@@ -128,7 +128,7 @@ func (v *Report) withApprovalNote(s block.Section, g api.Gate) block.Section {
 		s.Draft = st.reason
 		return s
 	}
-	s.Approved = approvalSentence(v.approverName(st), wording.Date(approvedAt(st)))
+	s.Approved = approvalSentence(v.approverName(st), wording.ISODateOrEmpty(approvedAt(st)))
 	return s
 }
 
@@ -163,7 +163,7 @@ func (v *Report) aboutReportFacts() block.Facts {
 	}
 	f.Add("Catalog", block.Text(wording.Capitalize(v.CatalogName())))
 	f.Add("Catalog SHA-256", v.catalogHashCell())
-	f.Add("As of", block.Text(wording.Time(v.AsOf)))
+	f.Add("As of", block.Text(wording.TimeOrNotSpecified(v.AsOf)))
 	f.Add("Written by", block.UserText(wording.OrDefault(v.Tool, "not specified")))
 	return f
 }
@@ -220,7 +220,7 @@ func (v *Report) versionsTable() block.Table {
 			name, block.Number(st.version.VersionNumber), status, block.Number(v.itemCount(g)), block.UserText(v.PersonName(st.version.CreatedBy)),
 			block.UserText(
 				wording.OrDefault(v.approverName(st), "–"),
-			), block.NoBreak(wording.OrDefault(wording.Date(approvedAt(st)), "–")), block.Mono(st.version.ContentSHA256),
+			), block.NoBreak(wording.OrDefault(wording.ISODateOrEmpty(approvedAt(st)), "–")), block.Mono(st.version.ContentSHA256),
 		}})
 	}
 	return t

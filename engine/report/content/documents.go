@@ -39,7 +39,10 @@ func (v *Report) documentsSection() []block.Block {
 			lost,
 			block.NewPara(
 				"",
-				fmt.Sprintf("This report cites %s since been removed.", wording.Plural(len(removed), "document that has", "documents that have")),
+				fmt.Sprintf(
+					"This report cites %s since been removed.",
+					wording.CountWithNoun(len(removed), "document that has", "documents that have"),
+				),
 			),
 		)
 	}
@@ -47,9 +50,13 @@ func (v *Report) documentsSection() []block.Block {
 		return lost
 	}
 	read, unread := v.partitionDocuments()
-	summary := wording.Plural(read, "document was read.", "documents were read.")
+	summary := wording.CountWithNoun(read, "document was read.", "documents were read.")
 	if len(unread) > 0 {
-		summary = fmt.Sprintf("%s of %s could be read.", wording.Count(read), wording.Plural(len(v.Documents), "document", "documents"))
+		summary = fmt.Sprintf(
+			"%s of %s could be read.",
+			wording.GroupThousands(read),
+			wording.CountWithNoun(len(v.Documents), "document", "documents"),
+		)
 	}
 	out := []block.Block{block.NewPara("", summary)}
 	out = append(out, lost...)
@@ -97,7 +104,7 @@ func (v *Report) documentsSection() []block.Block {
 		}
 		pages := "–"
 		if d.PageCount > 0 {
-			pages = wording.Count(d.PageCount)
+			pages = wording.GroupThousands(d.PageCount)
 		}
 		var f block.Facts
 		f.AddText("Owner", d.Owner)
@@ -113,7 +120,7 @@ func (v *Report) documentsSection() []block.Block {
 			block.UserText(wording.OrDefault(d.DocVersion, "–")),
 			block.NoBreak(wording.OrDefault(wording.OrEmpty(d.EffectiveDate), "–")),
 			block.Text(pages),
-			block.Text(wording.Size(d.SizeBytes)),
+			block.Text(wording.ByteSize(d.SizeBytes)),
 			block.Badge(class, wording.Label(string(d.Status))),
 			block.Mono(d.SHA256),
 		}, Detail: detail})
@@ -136,20 +143,22 @@ func (v *Report) approvalsSection() []block.Block {
 		if !v.Template.HasDeliverable(a.Gate) {
 			continue
 		}
-		class, by, on := "draft", "–", wording.Date(a.DecidedAt)
+		class, by, on := "draft", "–", wording.ISODateOrEmpty(a.DecidedAt)
 		if a.Status == api.ApprovalApproved {
 			class = "approved"
 		}
 		if a.DecidedBy != nil {
-			by = ActorName(*a.DecidedBy) + a.DeciderSuffix()
+			by = ActorNameWithType(*a.DecidedBy) + a.DeciderSuffix()
 		}
 		t.Rows = append(t.Rows, block.Row{Cells: []block.Cell{
-			block.Text(wording.Capitalize(a.Gate.Title())), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),
+			block.Text(
+				wording.Capitalize(a.Gate.Title()),
+			), block.Number(a.VersionNumber), block.Badge(class, wording.Label(a.DisplayStatus())),
 			block.UserText(
-				ActorName(a.RequestedBy),
+				ActorNameWithType(a.RequestedBy),
 			).With(
 				block.Span{Text: " "},
-				block.Span{Text: wording.Date(&a.RequestedAt), NoBreak: true},
+				block.Span{Text: wording.ISODateOrEmpty(&a.RequestedAt), NoBreak: true},
 			), block.UserText(by).With(block.Span{Text: " "}, block.Span{Text: on, NoBreak: true}),
 			block.Prose(wording.OrDefault(wording.OrEmpty(a.Reason), "–")), block.Mono(a.TargetSHA256),
 		}})
@@ -157,8 +166,8 @@ func (v *Report) approvalsSection() []block.Block {
 	return []block.Block{block.NewPara("", "An approval applies only to the content with the hash shown."), t}
 }
 
-// ActorName returns the name of who acted, noting if it was an API key.
-func ActorName(a api.Actor) string {
+// ActorNameWithType returns the name of who acted, noting if it was an API key.
+func ActorNameWithType(a api.Actor) string {
 	s := wording.OrDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {
 		s += " (" + strings.ReplaceAll(string(a.Type), "_", " ") + ")"

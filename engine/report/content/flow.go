@@ -111,14 +111,18 @@ func (v *Report) flowBlocks() []block.Block {
 			},
 		)
 	}
-	return []block.Block{block.Heading{ID: v.anchors.assign("coverage", "flow"), Text: "From frameworks to evidence"}, t, v.flowPicture(all)}
+	return []block.Block{
+		block.Heading{ID: v.anchors.assign("coverage", "flow"), Text: "From frameworks to evidence"},
+		t,
+		v.flowPicture(all),
+	}
 }
 
 // countsCell returns names with their counts, largest first.
 func countsCell(n map[string]int, separator string) block.Cell {
 	var out []string
 	for _, name := range keysByCount(n) {
-		out = append(out, fmt.Sprintf("%s: %s", name, wording.Count(n[name])))
+		out = append(out, fmt.Sprintf("%s: %s", name, wording.GroupThousands(n[name])))
 	}
 	if len(out) == 0 {
 		return block.Text("–")
@@ -210,7 +214,7 @@ func (v *Report) flowPicture(all []domainFlow) block.Picture {
 		}
 	}
 	first, second := left.addStreamsTo(&middle, asked), middle.addStreamsTo(&right, shown)
-	return block.Picture{Drawing: layOutFlow(&left, &middle, &right, first, second)}
+	return block.Picture{Drawing: drawFlow(&left, &middle, &right, first, second)}
 }
 
 // addStreamsTo returns the streams to another stage, ordered to minimize crossings, and sets the sizes
@@ -228,7 +232,7 @@ func (s *flowStage) addStreamsTo(to *flowStage, weights map[[2]string]float64) (
 	return out
 }
 
-func layOutFlow(left, middle, right *flowStage, first, second []flowStream) drawing.Drawing {
+func drawFlow(left, middle, right *flowStage, first, second []flowStream) drawing.Drawing {
 	const node, space, high, top = 12.0, 8.0, 400.0, 26.0
 	x := []float64{0, 270, 520}
 	stages := []*flowStage{left, middle, right}
@@ -288,9 +292,15 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 			if s.shownCounts != nil {
 				number = s.shownCounts[name]
 			}
-			n := " (" + wording.Count(number) + ")"
+			n := " (" + wording.GroupThousands(number) + ")"
 			l := drawing.FitLabel(
-				drawing.Label{X: x[i] + node + 6, Y: s.y[name] + max(h/2, 4) + 4, Size: drawing.SmallLabelSize, Text: name, Color: drawing.Ink},
+				drawing.Label{
+					X:     x[i] + node + 6,
+					Y:     s.y[name] + max(h/2, 4) + 4,
+					Size:  drawing.SmallLabelSize,
+					Text:  name,
+					Color: drawing.Ink,
+				},
 				room-drawing.TextWidth(n, drawing.SmallLabelSize, false)*1.1,
 			)
 			l.Text += n
@@ -306,7 +316,10 @@ func layOutFlow(left, middle, right *flowStage, first, second []flowStream) draw
 		}
 	}
 	for _, s := range append(slices.Clone(first), second...) {
-		descriptions = append(descriptions, fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), wording.Count(int(s.n+0.5))))
+		descriptions = append(
+			descriptions,
+			fmt.Sprintf("%s to %s: %s", shortenName(s.from), shortenName(s.to), wording.GroupThousands(int(s.n+0.5))),
+		)
 	}
 	d.Description = "The width of a stream is the number of controls. " + strings.Join(descriptions, "; ") + "."
 	return d

@@ -69,7 +69,7 @@ func (v *Report) ganttBlocks() []block.Block {
 		caption = fmt.Sprintf(
 			"Timeline of open items: the first %d due; %s",
 			len(rows),
-			wording.Plural(more, "more is listed below", "more are listed below"),
+			wording.CountWithNoun(more, "more is listed below", "more are listed below"),
 		)
 	}
 	t := block.Table{Caption: caption, Columns: []block.Column{
@@ -95,7 +95,7 @@ func (v *Report) ganttBlocks() []block.Block {
 				string(r.item.Severity),
 				wording.Label(string(r.item.Severity)),
 			),
-			block.NoBreak(wording.Date(&r.from)),
+			block.NoBreak(wording.ISODateOrEmpty(&r.from)),
 			block.NoBreak(string(r.item.CurrentDueDate())),
 			block.Prose(wording.OrDefault(strings.Join(stones, "\n"), "none")),
 		}})
@@ -170,7 +170,7 @@ func (v *Report) ganttChart(rows []ganttRow) block.Picture {
 		}
 		descriptions = append(
 			descriptions,
-			fmt.Sprintf("%s: %s to %s%s", shortenName(r.item.POAMCode), wording.Date(&r.from), wording.Date(&r.to), note),
+			fmt.Sprintf("%s: %s to %s%s", shortenName(r.item.POAMCode), wording.ISODateOrEmpty(&r.from), wording.ISODateOrEmpty(&r.to), note),
 		)
 	}
 	if !v.AsOf.IsZero() {
@@ -182,7 +182,7 @@ func (v *Report) ganttChart(rows []ganttRow) block.Picture {
 				X:      mid,
 				Y:      bottom + 16,
 				Size:   drawing.SmallLabelSize,
-				Text:   "as of " + wording.Date(&v.AsOf),
+				Text:   "as of " + wording.ISODateOrEmpty(&v.AsOf),
 				Anchor: drawing.Middle,
 				Color:  drawing.Bad,
 			},

@@ -36,8 +36,8 @@ func (v *Report) gapSection() []block.Block {
 				fmt.Sprintf(
 					"%s of the %s findings concern controls that count as implemented: they describe what would complete the evidence, "+
 						"and the plan contains no work for them.",
-					wording.Count(met),
-					wording.Count(len(v.Findings)),
+					wording.GroupThousands(met),
+					wording.GroupThousands(len(v.Findings)),
 				),
 			),
 		)
@@ -63,7 +63,7 @@ func (v *Report) gapSection() []block.Block {
 					"For %s there was too little evidence to judge, which does not mean they are not implemented. The next step is the same "+
 						"for each: ask the owner for evidence of the listed points, and implement what is missing. Locations of related passages "+
 						"are given; the Statement of Applicability report quotes the passages. The number next to a severity is its points.",
-					wording.Plural(n, "control", "controls"),
+					wording.CountWithNoun(n, "control", "controls"),
 				),
 			),
 			unseen,
@@ -185,7 +185,7 @@ func (v *Report) findingCard(i int) block.Card {
 	if f.Source == "manual" {
 		d.Add("Source", block.Text("added manually"))
 	} else {
-		d.Add("Confidence", block.Text(formatConfidence(f.Confidence, f.IsOverruled())))
+		d.Add("Confidence", block.Text(formatConfidence(f.Confidence, f.IsStatusOverruled())))
 	}
 	if !f.InCatalog {
 		d.Add("Catalog", block.Text("the catalog has no control with this code"))

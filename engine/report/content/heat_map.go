@@ -87,7 +87,7 @@ func (v *Report) heatMapPicture() block.Picture {
 						X:      left + cell*float64(i) + cell/2,
 						Y:      y + 14,
 						Size:   drawing.SmallLabelSize,
-						Text:   wording.Count(n),
+						Text:   wording.GroupThousands(n),
 						Anchor: drawing.Middle,
 						Color:  drawing.TextColorOn(shade),
 						Bold:   true,

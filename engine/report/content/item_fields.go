@@ -14,19 +14,19 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	case TemplateSoA:
 		for i := range v.SoAItems {
 			it := &v.SoAItems[i]
-			out = append(out, v.withItemContext(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
+			out = append(out, v.withDerivedItemFields(workbook.SoAFields(it), &it.Item, api.GateSoA, it.Evidence))
 		}
 		return out
 	case TemplateGapAnalysis:
 		for i := range v.Findings {
 			it := &v.Findings[i]
-			out = append(out, v.withItemContext(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
+			out = append(out, v.withDerivedItemFields(workbook.FindingFields(it), &it.Item, api.GateGapAnalysis, it.Evidence))
 		}
 		return out
 	case TemplateMaturity:
 		for i := range v.Scores {
 			it := &v.Scores[i]
-			out = append(out, v.withItemContext(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
+			out = append(out, v.withDerivedItemFields(workbook.ScoreFields(it), &it.Item, api.GateMaturity, it.Evidence))
 		}
 		return out
 	}
@@ -38,14 +38,14 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 		it := &v.POAMItems[i]
 		out = append(
 			out,
-			v.withPlanContext(v.withItemContext(workbook.POAMItemFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
+			v.withFindingDerivedFields(v.withDerivedItemFields(workbook.POAMItemFields(it), &it.Item, api.GatePOAM, nil), it, found[it.FindingID]),
 		)
 	}
 	return out
 }
 
-// withItemContext adds fields that are derived from other items.
-func (v *Report) withItemContext(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
+// withDerivedItemFields adds fields that are derived from other items.
+func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "domain":
@@ -70,19 +70,19 @@ func (v *Report) withItemContext(f workbook.Fields, it *api.Item, g api.Gate, ev
 	})
 }
 
-// withPlanContext adds fields that a plan item takes from its finding.
-func (v *Report) withPlanContext(f workbook.Fields, it *api.POAMItem, finding *api.Finding) workbook.Fields {
+// withFindingDerivedFields adds fields that a plan item takes from its finding.
+func (v *Report) withFindingDerivedFields(f workbook.Fields, it *api.POAMItem, finding *api.Finding) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
 		case "overdue":
 			return map[bool]string{true: "yes", false: "no"}[v.isOverdue(it)], true
 		case "status_date":
-			return wording.Date(&it.UpdatedAt), true
+			return wording.ISODateOrEmpty(&it.UpdatedAt), true
 		case "detected_on":
 			if finding != nil {
-				return wording.Date(&finding.CreatedAt), true
+				return wording.ISODateOrEmpty(&finding.CreatedAt), true
 			}
-			return wording.Date(&it.CreatedAt), true
+			return wording.ISODateOrEmpty(&it.CreatedAt), true
 		case "detector":
 			if finding != nil {
 				return finding.Source, true

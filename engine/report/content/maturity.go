@@ -70,7 +70,14 @@ func levelTable(scores []api.MaturityScore) block.Table {
 	}
 	t.Rows = append(
 		t.Rows,
-		block.Row{Cells: []block.Cell{block.Text("–"), block.Text("Not assessed: no evidence to rate"), block.Number(len(scores) - assessed), nil}},
+		block.Row{
+			Cells: []block.Cell{
+				block.Text("–"),
+				block.Text("Not assessed: no evidence to rate"),
+				block.Number(len(scores) - assessed),
+				nil,
+			},
+		},
 	)
 	return t
 }
@@ -124,11 +131,11 @@ func domainMaturityRow(d api.DomainMaturity, name string) block.Row {
 	}
 	weighted := "–"
 	if d.WeightedMean != nil {
-		weighted = wording.Mean(d.WeightedMean)
+		weighted = wording.MeanOrNotAssessed(d.WeightedMean)
 	}
 	return block.Row{Cells: []block.Cell{
-		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", wording.Count(d.Assessed), wording.Percent(d.Assessed, d.Controls))),
-		block.Text(wording.Mean(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
+		title, block.Number(d.Controls), block.Text(fmt.Sprintf("%s (%s)", wording.GroupThousands(d.Assessed), wording.Percent(d.Assessed, d.Controls))),
+		block.Text(wording.MeanOrNotAssessed(d.Mean)), block.Text(weighted), block.Text(lowest), block.Text(target),
 		{{Bar: b}},
 	}}
 }
@@ -150,8 +157,8 @@ func (v *Report) scoreTable(domain string, from, to int) block.Table {
 		lvl := block.Badge("not-assessed", "Not assessed")
 		confidence := "–"
 		if s.Assessed {
-			lvl = block.Badge("level", wording.Level(s.Level))
-			if !s.IsOverruled() {
+			lvl = block.Badge("level", wording.LevelWithName(s.Level))
+			if !s.IsLevelOverruled() {
 				confidence = formatConfidence(s.Confidence, false)
 			}
 		}

@@ -68,7 +68,7 @@ func (v *Report) burnDownBlocks() []block.Block {
 		return nil
 	}
 	t := block.Table{
-		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", wording.Plural(start, "open item", "open items")),
+		Caption: fmt.Sprintf("Burn-down of %s if each is completed by its due date", wording.CountWithNoun(start, "open item", "open items")),
 		Columns: []block.Column{
 			{Name: "Period", Width: 6}, {Name: "Due", Width: 3, Number: true}, {Name: "Remaining", Width: 4, Number: true},
 		},
@@ -96,7 +96,7 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 				X:      left - 6,
 				Y:      y(float64(n)) + 4,
 				Size:   drawing.SmallLabelSize,
-				Text:   wording.Count(n),
+				Text:   wording.GroupThousands(n),
 				Anchor: drawing.End,
 				Color:  drawing.Soft,
 			},
@@ -242,7 +242,7 @@ func impactEffortChart(counts [][]int) block.Picture {
 					X:      x,
 					Y:      y + 13.5,
 					Size:   drawing.SmallLabelSize,
-					Text:   wording.Count(n),
+					Text:   wording.GroupThousands(n),
 					Anchor: drawing.Middle,
 					Color:  drawing.OnAccent,
 					Bold:   true,

@@ -17,7 +17,11 @@ func (v *Report) poamSection() []block.Block {
 	if len(v.POAMItems) == 0 {
 		return []block.Block{block.NewPara("empty", "The plan of action and milestones has no items.")}
 	}
-	out := []block.Block{block.Heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"}, v.planStatusTable(), v.planAgeTable()}
+	out := []block.Block{
+		block.Heading{ID: v.anchors.assign("plan-part", "status"), Text: "By status and severity"},
+		v.planStatusTable(),
+		v.planAgeTable(),
+	}
 	out = append(out, v.impactEffortBlocks()...)
 	out = append(out, block.Heading{ID: v.anchors.assign("plan-part", "due"), Text: "Upcoming due dates"}, v.nextDueTable())
 	out = append(out, v.burnDownBlocks()...)
@@ -28,9 +32,12 @@ func (v *Report) poamSection() []block.Block {
 var planStatuses = []string{"open", "in_progress", "blocked", "completed", "risk_accepted", "cancelled"}
 
 func (v *Report) planStatusTable() block.Table {
-	t := block.Table{Caption: fmt.Sprintf("Items by status and severity; overdue as of %s", wording.Time(v.AsOf)), Columns: []block.Column{
-		{Name: "Status", Width: 4}, {Name: "All", Width: 2, Number: true}, {Name: "Overdue", Width: 3, Number: true},
-	}}
+	t := block.Table{
+		Caption: fmt.Sprintf("Items by status and severity; overdue as of %s", wording.TimeOrNotSpecified(v.AsOf)),
+		Columns: []block.Column{
+			{Name: "Status", Width: 4}, {Name: "All", Width: 2, Number: true}, {Name: "Overdue", Width: 3, Number: true},
+		},
+	}
 	for _, s := range api.Severities {
 		t.Columns = append(t.Columns, block.Column{Name: wording.Label(string(s)), Width: 4, Number: true})
 	}
@@ -63,7 +70,10 @@ func (v *Report) openItemsByDueDate() []*api.POAMItem {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *api.POAMItem) int {
-		return cmp.Compare(wording.OrDefault(string(a.CurrentDueDate()), "9999-99-99"), wording.OrDefault(string(b.CurrentDueDate()), "9999-99-99"))
+		return cmp.Compare(
+			wording.OrDefault(string(a.CurrentDueDate()), "9999-99-99"),
+			wording.OrDefault(string(b.CurrentDueDate()), "9999-99-99"),
+		)
 	})
 	return out
 }
@@ -165,7 +175,7 @@ func (v *Report) planDetail(it *api.POAMItem) []block.Block {
 	f.AddList("Acceptance criteria", it.AcceptanceCriteria)
 	f.AddList("Expected evidence", it.ExpectedEvidence)
 	if it.TargetLevel > 0 {
-		f.Add("Target level", block.Text(wording.Level(it.TargetLevel)))
+		f.Add("Target level", block.Text(wording.LevelWithName(it.TargetLevel)))
 	}
 	if it.RiskAcceptedUntil != nil {
 		f.Add("Risk accepted until", block.Text(wording.OrEmpty(it.RiskAcceptedUntil)))

@@ -320,7 +320,7 @@ func (v *Report) soaDetail(it *api.SoAItem) []block.Block {
 	if it.Applicability.IsApplicable() {
 		if finding.Ref == "" || it.ImplementationStatus != api.NotEvidenced {
 			f.AddText("Why this status", it.Reason)
-			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsOverruled())))
+			f.Add("Confidence", block.Text(formatConfidence(it.Confidence, it.IsStatusOverruled())))
 		}
 		f.AddText("Check", wording.Capitalize(it.RelianceNote()))
 		if finding.Ref == "" {

@@ -145,7 +145,7 @@ var sentenceEnd = lazyregexp.New(`(?:[^\s.]{3,}|\b(?:it|is|so|in|on|up|to|do|be|
 // firstSentence returns a text's first sentence, followed by "…" if there is more. It is used where
 // the full text appears elsewhere.
 func firstSentence(s string) string {
-	s = strings.TrimSpace(wording.Sanitize(s))
+	s = strings.TrimSpace(wording.ReplaceControlCharacters(s))
 	line, _, _ := strings.Cut(s, "\n")
 	if at := sentenceEnd.FindStringIndex(line); at != nil {
 		end := at[1]

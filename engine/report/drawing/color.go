@@ -272,8 +272,8 @@ var BadgeClasses = []string{
 	"informational",
 }
 
-// ReplaceColorNames replaces color names in braces, such as {accent}, with their values.
-func (t Theme) ReplaceColorNames(text string) string {
+// ReplaceColorPlaceholders replaces color names in braces, such as {accent}, with their values.
+func (t Theme) ReplaceColorPlaceholders(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {
 		pairs = append(pairs, "{"+string(x.name)+"}", t.Color(x.name).Hex())

@@ -64,8 +64,8 @@ func (c *canvas) fillPath(x0, y0, x1, y1 float64, with color.Color, path func(r 
 	r.Draw(c.img, box, image.NewUniform(with), image.Point{})
 }
 
-// polygon fills a polygon given in units.
-func (c *canvas) polygon(all []Point, with color.Color) {
+// fillPolygon fills a polygon given in units.
+func (c *canvas) fillPolygon(all []Point, with color.Color) {
 	if len(all) < 3 {
 		return
 	}
@@ -86,29 +86,29 @@ func (c *canvas) polygon(all []Point, with color.Color) {
 	})
 }
 
-func (c *canvas) rect(x, y, w, h float64, with color.Color) {
-	c.polygon([]Point{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, with)
+func (c *canvas) fillRect(x, y, w, h float64, with color.Color) {
+	c.fillPolygon([]Point{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}, with)
 }
 
-// stroke draws a straight line as a thin polygon.
-func (c *canvas) stroke(a, b Point, width float64, with color.Color) {
+// strokeLine draws a straight line as a thin polygon.
+func (c *canvas) strokeLine(a, b Point, width float64, with color.Color) {
 	dx, dy := b.X-a.X, b.Y-a.Y
 	l := math.Hypot(dx, dy)
 	if l == 0 {
 		return
 	}
 	nx, ny := -dy/l*width/2, dx/l*width/2
-	c.polygon([]Point{{a.X + nx, a.Y + ny}, {b.X + nx, b.Y + ny}, {b.X - nx, b.Y - ny}, {a.X - nx, a.Y - ny}}, with)
+	c.fillPolygon([]Point{{a.X + nx, a.Y + ny}, {b.X + nx, b.Y + ny}, {b.X - nx, b.Y - ny}, {a.X - nx, a.Y - ny}}, with)
 }
 
-func (c *canvas) disc(x, y, r float64, with color.Color) {
+func (c *canvas) fillDisc(x, y, r float64, with color.Color) {
 	const corners = 32
 	all := make([]Point, corners)
 	for i := range all {
 		a := 2 * math.Pi * float64(i) / corners
 		all[i] = Point{x + r*math.Cos(a), y + r*math.Sin(a)}
 	}
-	c.polygon(all, with)
+	c.fillPolygon(all, with)
 }
 
 func (s Box) paint(c *canvas) {
@@ -116,7 +116,7 @@ func (s Box) paint(c *canvas) {
 		return
 	}
 	if s.Fill != "" {
-		c.rect(s.X, s.Y, s.W, s.H, c.colorWithOpacity(s.Fill, 1))
+		c.fillRect(s.X, s.Y, s.W, s.H, c.colorWithOpacity(s.Fill, 1))
 		over := c.colorWithOpacity(Ink, 0.55)
 		DrawHatch(
 			s.X,
@@ -124,8 +124,8 @@ func (s Box) paint(c *canvas) {
 			s.W,
 			s.H,
 			HatchOf(s.Fill),
-			func(a, b Point) { c.stroke(a, b, 0.7, over) },
-			func(p Point, r float64) { c.disc(p.X, p.Y, r, over) },
+			func(a, b Point) { c.strokeLine(a, b, 0.7, over) },
+			func(p Point, r float64) { c.fillDisc(p.X, p.Y, r, over) },
 		)
 	}
 	if s.Edge != "" {
@@ -148,21 +148,21 @@ func (s Line) paint(c *canvas) {
 		}
 		a, b := s.Points[i], s.Points[(i+1)%n]
 		if !s.Dashed {
-			c.stroke(a, b, s.Width, with)
+			c.strokeLine(a, b, s.Width, with)
 			continue
 		}
 		const on, off = 6.0, 4.0
 		l := math.Hypot(b.X-a.X, b.Y-a.Y)
 		for at := 0.0; at < l; at += on + off {
 			end := math.Min(at+on, l)
-			c.stroke(Point{a.X + (b.X-a.X)*at/l, a.Y + (b.Y-a.Y)*at/l}, Point{a.X + (b.X-a.X)*end/l, a.Y + (b.Y-a.Y)*end/l}, s.Width, with)
+			c.strokeLine(Point{a.X + (b.X-a.X)*at/l, a.Y + (b.Y-a.Y)*at/l}, Point{a.X + (b.X-a.X)*end/l, a.Y + (b.Y-a.Y)*end/l}, s.Width, with)
 		}
 	}
 }
 
-func (s Area) paint(c *canvas) { c.polygon(s.Points, c.colorWithOpacity(s.Fill, s.Opacity)) }
+func (s Area) paint(c *canvas) { c.fillPolygon(s.Points, c.colorWithOpacity(s.Fill, s.Opacity)) }
 
-func (s Dot) paint(c *canvas) { c.disc(s.X, s.Y, s.R, c.colorWithOpacity(s.Fill, 1)) }
+func (s Dot) paint(c *canvas) { c.fillDisc(s.X, s.Y, s.R, c.colorWithOpacity(s.Fill, 1)) }
 
 func (s Label) paint(c *canvas) {
 	x, f := s.X, fontFor(s.Bold)

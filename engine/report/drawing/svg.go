@@ -17,13 +17,13 @@ func (d *Drawing) SVG() string {
 		b.WriteString(`<desc>` + html.EscapeString(d.Description) + `</desc>`)
 	}
 	for _, s := range d.Shapes {
-		s.(svgShape).svg(&b)
+		s.(svgShape).writeSVG(&b)
 	}
 	b.WriteString("</svg>")
 	return b.String()
 }
 
-type svgShape interface{ svg(b *strings.Builder) }
+type svgShape interface{ writeSVG(b *strings.Builder) }
 
 func formatNumber(f float64) string { return strconv.FormatFloat(RoundTo2(f), 'f', -1, 64) }
 
@@ -38,7 +38,7 @@ func formatPoints(all []Point) string {
 	return b.String()
 }
 
-func (s Box) svg(b *strings.Builder) {
+func (s Box) writeSVG(b *strings.Builder) {
 	class := "no-fill"
 	if s.Fill != "" {
 		class = "f-" + string(s.Fill)
@@ -57,7 +57,7 @@ func (s Box) svg(b *strings.Builder) {
 	)
 }
 
-func (s Line) svg(b *strings.Builder) {
+func (s Line) writeSVG(b *strings.Builder) {
 	name := "polyline"
 	if s.Closed {
 		name = "polygon"
@@ -77,7 +77,7 @@ func (s Line) svg(b *strings.Builder) {
 	)
 }
 
-func (s Area) svg(b *strings.Builder) {
+func (s Area) writeSVG(b *strings.Builder) {
 	opacity := ""
 	if s.Opacity > 0 && s.Opacity < 1 {
 		opacity = ` fill-opacity="` + formatNumber(s.Opacity) + `"`
@@ -85,11 +85,11 @@ func (s Area) svg(b *strings.Builder) {
 	fmt.Fprintf(b, `<polygon points="%s" class="f-%s"%s/>`, formatPoints(s.Points), s.Fill, opacity)
 }
 
-func (s Dot) svg(b *strings.Builder) {
+func (s Dot) writeSVG(b *strings.Builder) {
 	fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="%s" class="f-%s"/>`, formatNumber(s.X), formatNumber(s.Y), formatNumber(s.R), s.Fill)
 }
 
-func (s Label) svg(b *strings.Builder) {
+func (s Label) writeSVG(b *strings.Builder) {
 	anchor := [...]string{"", ` text-anchor="middle"`, ` text-anchor="end"`}[s.Anchor]
 	weight, title := "", ""
 	if s.Bold {

@@ -18,7 +18,7 @@ import (
 // TestBrandedReports checks that every format with a layout shows the branding, and that reports
 // with the same branding are equal.
 func TestBrandedReports(t *testing.T) {
-	s := reporttest.Sample(4)
+	s := reporttest.SampleSource(4)
 	logo, err := content.NormalizeLogo(reporttest.PNG(t, 120, 60))
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestBrandedReports(t *testing.T) {
 	if a, b := content.Provenance(s, content.TemplateFull)["branding_sha256"], s.Brand.SHA256(); a == "" || a != b {
 		t.Errorf("the sources name the brand as %q", a)
 	}
-	if content.Provenance(reporttest.Sample(1), content.TemplateFull)["branding_sha256"] != "" {
+	if content.Provenance(reporttest.SampleSource(1), content.TemplateFull)["branding_sha256"] != "" {
 		t.Error("the program's own look is among the sources")
 	}
 }
@@ -78,7 +78,7 @@ func FuzzBrand(f *testing.F) {
 	f.Add("#7A1F5C", "#00AA88", "Prepared by Nord", "confidential & <b>")
 	f.Add("#123456;}body{background:url(//x)", "", "{{.}}", "</style><script>alert(1)</script>")
 	f.Add("", "#12345g", "a\x00\x1b[31m\u202eb\ufffe", "\xff ]]> &amp; {color}")
-	s := reporttest.Sample(1)
+	s := reporttest.SampleSource(1)
 	elements := func(page []byte) int { return bytes.Count(page, []byte("<")) }
 	brand := func(t testing.TB, b content.Brand, format string) ([]byte, error) {
 		s.Brand = b

@@ -13,11 +13,11 @@ import (
 // print, and an order that keyboards and screen readers can follow.
 func TestHTMLInABrowser(t *testing.T) {
 	b := chromiumtest.Start(t)
-	s := reporttest.Sample(40)
+	s := reporttest.SampleSource(40)
 	s.Brand = content.Brand{Footer: "Acme", Logo: reporttest.PNG(t, 64, 32)}
 	for name, page := range map[string][]byte{
 		"many":    write(t, s, content.TemplateFull, FormatHTML),
-		"hostile": write(t, reporttest.Hostile(), content.TemplateFull, FormatHTML),
+		"hostile": write(t, reporttest.HostileSource(), content.TemplateFull, FormatHTML),
 	} {
 		b.OpenHTML(page)
 		for _, url := range b.RequestedURLs {

@@ -23,7 +23,7 @@ func ownReport(t testing.TB, s *content.Source, source, format string) (string, 
 // TestOwnTemplate checks that a template gets the JSON form, can compare numbers and texts, and
 // that its output is escaped.
 func TestOwnTemplate(t *testing.T) {
-	s := reporttest.Sample(4)
+	s := reporttest.SampleSource(4)
 	s.Organization.Name = `Ardent <b>Freight</b> & *Sons*`
 	for _, tc := range []struct{ format, source, want string }{
 		{
@@ -58,7 +58,7 @@ func TestOwnTemplate(t *testing.T) {
 // TestOwnTemplateIsBounded checks that templates that don't terminate, grow without bound or access
 // anything else are stopped or refused with the line.
 func TestOwnTemplateIsBounded(t *testing.T) {
-	s := reporttest.Sample(8)
+	s := reporttest.SampleSource(8)
 	for name, tc := range map[string]struct{ format, source, want string }{
 		"a loop": {FormatHTML, "\n{{range 2000000000}}{{end}}", "look for a loop that runs too long"},
 		"loops in loops": {
@@ -145,7 +145,7 @@ func FuzzOwnTemplate(f *testing.F) {
 		f.Add(s, true)
 		f.Add(s, false)
 	}
-	src := reporttest.Sample(1)
+	src := reporttest.SampleSource(1)
 	f.Fuzz(func(t *testing.T, source string, page bool) {
 		format := FormatMarkdown
 		if page {

@@ -78,7 +78,7 @@ func TestDOCXIsSound(t *testing.T) {
 }
 
 func TestDOCXMarksDrafts(t *testing.T) {
-	s := reporttest.Sample(5)
+	s := reporttest.SampleSource(5)
 	if parts := reporttest.UnzipParts(t, write(t, s, content.TemplateFull, FormatDOCX)); strings.Contains(parts["word/header1.xml"], "DRAFT") ||
 		!strings.Contains(parts["docProps/core.xml"], "<cp:contentStatus>Final<") {
 		t.Error("an approved report is marked as a draft")
@@ -106,7 +106,7 @@ func TestDOCXMarksDrafts(t *testing.T) {
 // TestDOCXDirections checks that right-to-left text is in paragraphs with that direction and
 // doesn't affect the next paragraph.
 func TestDOCXDirections(t *testing.T) {
-	body := reporttest.UnzipParts(t, write(t, reporttest.Hostile(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
+	body := reporttest.UnzipParts(t, write(t, reporttest.HostileSource(), content.TemplateGapAnalysis, FormatDOCX))["word/document.xml"]
 	if !strings.Contains(body, `<w:bidi/>`) || !strings.Contains(body, `<w:rtl/>`) {
 		t.Error("nothing is set from the right")
 	}
@@ -118,7 +118,7 @@ func TestDOCXDirections(t *testing.T) {
 // TestDOCXSaysWhatMarkdownSays checks that pandoc reads the same words in the DOCX as in the
 // Markdown, in the same order.
 func TestDOCXSaysWhatMarkdownSays(t *testing.T) {
-	pandoc := programtest.Find(t, "pandoc")
+	pandoc := programtest.FindOrSkip(t, "pandoc")
 	read := func(format string, data []byte) []string {
 		cmd := exec.Command(pandoc, "-f", format, "-t", "json")
 		cmd.Stdin = bytes.NewReader(data)
@@ -211,7 +211,7 @@ func pandocText(b *strings.Builder, tree any) {
 }
 
 func BenchmarkDOCX(b *testing.B) {
-	s := reporttest.Sample(1468)
+	s := reporttest.SampleSource(1468)
 	for b.Loop() {
 		b.SetBytes(int64(len(write(b, s, content.TemplateFull, FormatDOCX))))
 	}

@@ -103,7 +103,7 @@ func uuids(tree any, named map[string]int, used map[string]bool) {
 }
 
 func TestOSCALResultsTellTheAssessment(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	r := writtenOSCAL(t, s, content.TemplateFull).AssessmentResults
 	result := r.Results[0]
 	in, met := 0, 0
@@ -168,7 +168,7 @@ func TestOSCALResultsTellTheAssessment(t *testing.T) {
 }
 
 func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	plan := writtenOSCAL(t, s, content.TemplatePOAM).PlanOfActionAndMilestones
 	if len(plan.PoamItems) != len(s.POAMItems) || len(*plan.Risks) != len(s.POAMItems) || len(*plan.Findings) == 0 {
 		t.Errorf("%d items, %d risks", len(plan.PoamItems), len(*plan.Risks))
@@ -196,7 +196,7 @@ func TestOSCALPlanAndComponentTellEveryItem(t *testing.T) {
 // TestOSCALKeepsHostileText checks that multi-line text is kept in full, and that control
 // characters are removed.
 func TestOSCALKeepsHostileText(t *testing.T) {
-	text := write(t, reporttest.Hostile(), content.TemplateFull, FormatOSCAL)
+	text := write(t, reporttest.HostileSource(), content.TemplateFull, FormatOSCAL)
 	for _, want := range []string{strings.Repeat("x", 10000), `<script>alert(1)</script>`, "نص عربي"} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("%.40q is missing", want)
@@ -208,7 +208,7 @@ func TestOSCALKeepsHostileText(t *testing.T) {
 }
 
 func TestOSCALDraftsSaySo(t *testing.T) {
-	s := reporttest.Sample(5)
+	s := reporttest.SampleSource(5)
 	s.Gap.Status = api.VersionUnderReview
 	m := writtenOSCAL(t, s, content.TemplateGapAnalysis).AssessmentResults.Metadata
 	if !strings.HasPrefix(m.Title, "DRAFT: ") || !strings.Contains(m.Remarks, "under review") {
@@ -231,7 +231,7 @@ func TestOSCALRefusals(t *testing.T) {
 }
 
 func BenchmarkOSCAL(b *testing.B) {
-	s := reporttest.Sample(1468)
+	s := reporttest.SampleSource(1468)
 	for _, template := range []string{content.TemplateFull, content.TemplatePOAM, content.TemplateSoA} {
 		b.Run(template, func(b *testing.B) {
 			for b.Loop() {

@@ -15,12 +15,12 @@ import (
 // TestReportsAreNoEvidence checks that reports are recognized in every format when they are added as evidence: they
 // would confirm their own conclusions.
 func TestReportsAreNoEvidence(t *testing.T) {
-	r, err := docparse.New(docparse.Options{CacheDir: testdir.Cache(t.TempDir())})
+	r, err := docparse.New(docparse.Options{CacheDir: testdir.CacheFolder(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	s := reporttest.Sample(1)
+	s := reporttest.SampleSource(1)
 	s.Tool = "service 1.2.3-rc.1"
 	eachFormat(func(template, format string) {
 		if template != content.TemplateExecutiveSummary && template != content.TemplateSoA {

@@ -20,7 +20,7 @@ import (
 // poppler runs one of Poppler's programs on a PDF, or skips the test if it is not installed.
 func poppler(t *testing.T, pdf []byte, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), programtest.Find(t, program), args...)
+	cmd := exec.CommandContext(t.Context(), programtest.FindOrSkip(t, program), args...)
 	cmd.Stdin = bytes.NewReader(pdf)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
@@ -95,7 +95,7 @@ func TestPDFDraft(t *testing.T) {
 // TestPDFFonts checks that characters missing from all fonts are reported, and that a given font is
 // used for them.
 func TestPDFFonts(t *testing.T) {
-	s := reporttest.Sample(1)
+	s := reporttest.SampleSource(1)
 	s.Assessment.Name = "監査 Ω Ж"
 	text := poppler(t, write(t, s, content.TemplateExecutiveSummary, FormatPDF), "pdftotext", "-", "-")
 	if !strings.Contains(text, "U+67FB, U+76E3") || !strings.Contains(text, "Ω Ж") {

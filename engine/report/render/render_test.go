@@ -68,7 +68,7 @@ func TestSupported(t *testing.T) {
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s as %s: %v; want a validation error with %q", tc.template, tc.format, err, tc.want)
 		}
-		if got := Write(context.Background(), io.Discard, reporttest.Sample(1), Request{Template: tc.template, Format: tc.format}); !api.IsCode(
+		if got := Write(context.Background(), io.Discard, reporttest.SampleSource(1), Request{Template: tc.template, Format: tc.format}); !api.IsCode(
 			got,
 			api.CodeValidation,
 		) {
@@ -158,7 +158,7 @@ func TestDraft(t *testing.T) {
 			},
 		},
 	} {
-		s := reporttest.Sample(5)
+		s := reporttest.SampleSource(5)
 		tc.change(s)
 		for _, k := range content.Templates {
 			want := slices.Contains(tc.draft, k.Name)
@@ -183,7 +183,7 @@ func TestDraft(t *testing.T) {
 // TestSectionsAreMarkedByTheirOwnSource checks that a section's draft mark depends on its own
 // deliverable, not on the others.
 func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
-	s := reporttest.Sample(5)
+	s := reporttest.SampleSource(5)
 	s.Gap.Status = api.VersionRejected
 	page := parse(t, write(t, s, content.TemplateFull, FormatHTML))
 	for id, draft := range map[string]bool{
@@ -201,7 +201,7 @@ func TestSectionsAreMarkedByTheirOwnSource(t *testing.T) {
 }
 
 func TestSources(t *testing.T) {
-	s := reporttest.Sample(3)
+	s := reporttest.SampleSource(3)
 	full := content.Provenance(s, content.TemplateFull)
 	for _, g := range api.Gates {
 		if full[string(g)+"_content_sha256"] != s.Deliverable(g).ContentSHA256 || full[string(g)+"_version_id"] != s.Deliverable(g).ID {
@@ -226,7 +226,7 @@ func TestSources(t *testing.T) {
 }
 
 func TestExecutiveText(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	text := content.ExecutiveText(s)
 	golden(t, "executive.txt", []byte(text))
 	for _, want := range []string{
@@ -263,7 +263,7 @@ func TestEmptyPartsAreSaidInWords(t *testing.T) {
 }
 
 func TestSoAListsAllOfAnnexA(t *testing.T) {
-	page := write(t, reporttest.Sample(60), content.TemplateSoA, FormatHTML)
+	page := write(t, reporttest.SampleSource(60), content.TemplateSoA, FormatHTML)
 	codes := map[string]bool{}
 	for _, m := range regexp.MustCompile(`<strong><bdi>(A\.[5-8]\.[0-9]+)</bdi></strong>`).FindAllSubmatch(page, -1) {
 		codes[string(m[1])] = true
@@ -274,7 +274,7 @@ func TestSoAListsAllOfAnnexA(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	s.SoAItems[0].Evidence[0].Quote = "kept to the byte: <b>\u0007</b> & \u202e"
 	raw := write(t, s, content.TemplateFull, FormatJSON)
 	var r content.Data
@@ -303,7 +303,7 @@ func TestJSON(t *testing.T) {
 
 // TestJSONListsAreNeverNull checks that nil lists are written as empty lists.
 func TestJSONListsAreNeverNull(t *testing.T) {
-	s := reporttest.Sample(2)
+	s := reporttest.SampleSource(2)
 	s.SoAItems[0].Evidence, s.SoAItems[0].InclusionReasons, s.Documents[0].Warnings, s.Frameworks[0].Includes = nil, nil, nil, nil
 	raw := string(write(t, s, content.TemplateFull, FormatJSON))
 	for _, field := range []string{
@@ -332,7 +332,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestWriteFails(t *testing.T) {
-	s := reporttest.Sample(12)
+	s := reporttest.SampleSource(12)
 	eachFormat(func(template, format string) {
 		if err := Write(context.Background(), &fullDisk{1000}, s, Request{Template: template, Format: format}); !errors.Is(err, errDisk) {
 			t.Errorf("%s as %s on a full disk: %v", template, format, err)
@@ -369,7 +369,7 @@ func golden(t *testing.T, name string, got []byte) {
 // BenchmarkWrite writes the full report of 1,468 controls. It also reports CPU time, since elapsed
 // time depends on the machine's load.
 func BenchmarkWrite(b *testing.B) {
-	s := reporttest.Sample(1468)
+	s := reporttest.SampleSource(1468)
 	for _, format := range []string{FormatHTML, FormatPDF, FormatDOCX, FormatXLSX, FormatOSCAL, FormatJSON, FormatMarkdown} {
 		b.Run(format, func(b *testing.B) {
 			var n countingWriter

@@ -21,7 +21,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 			RequirementCodes: api.RequirementCodes{"iso-27001-2022": {"A.5.9"}},
 		}
 	}
-	s := reporttest.Sample(3)
+	s := reporttest.SampleSource(3)
 	s.SoAItems, s.Findings, s.Scores, s.POAMItems = nil, nil, nil, nil
 	for i, code := range []string{"AST-01", "AST-02", "AST-03", "AST-04"} {
 		said := []api.Evidence{
@@ -114,7 +114,7 @@ func TestFullReportSaysEachThingOnce(t *testing.T) {
 // TestFindingsNameTheirPlan checks that a finding shows the planned action, owner and date, also if
 // one item closes several findings.
 func TestFindingsNameTheirPlan(t *testing.T) {
-	s := reporttest.Sample(3)
+	s := reporttest.SampleSource(3)
 	s.Findings, s.POAMItems = nil, []api.POAMItem{
 		{
 			Item:       api.Item{ControlCode: "AST-01"},

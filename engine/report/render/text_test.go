@@ -82,7 +82,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 // TestMarkdownTablesHoldTogether checks that each row of the source is one row of a table, whatever
 // its texts.
 func TestMarkdownTablesHoldTogether(t *testing.T) {
-	s := reporttest.Hostile()
+	s := reporttest.HostileSource()
 	raw := write(t, s, content.TemplatePOAM, FormatMarkdown)
 	rows := 0
 	for line := range strings.Lines(string(raw)) {
@@ -107,7 +107,7 @@ func FuzzMarkdownText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		s = wording.Sanitize(s)
+		s = wording.ReplaceControlCharacters(s)
 		line := markdown.Escape(s)
 		if strings.ContainsAny(line, "\n\r") {
 			t.Fatalf("%q became more than a line: %q", s, line)
@@ -121,7 +121,7 @@ func FuzzMarkdownText(f *testing.F) {
 }
 
 func TestCSV(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	counts := map[string]int{
 		content.TemplateSoA:         len(s.SoAItems),
 		content.TemplateGapAnalysis: len(s.Findings),
@@ -149,7 +149,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVHoldsNoFormula(t *testing.T) {
-	s := reporttest.Hostile()
+	s := reporttest.HostileSource()
 	for _, template := range []string{content.TemplateSoA, content.TemplateGapAnalysis, content.TemplateMaturity, content.TemplatePOAM} {
 		rows, err := csv.NewReader(bytes.NewReader(write(t, s, template, FormatCSV))).ReadAll()
 		if err != nil {

@@ -112,7 +112,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 }
 
 func TestWorkbookSaysWhatItRestsOn(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateFull))
 	want := []string{
 		"Cover",
@@ -174,7 +174,7 @@ func cells(t testing.TB, f *excelize.File, name string) string {
 // TestWorkbookCanBeWorkedIn checks that the header is frozen and has filters, and that editable
 // cells have their list of choices.
 func TestWorkbookCanBeWorkedIn(t *testing.T) {
-	f := openWorkbook(t, renderWorkbook(t, reporttest.Sample(30), content.TemplateSoA))
+	f := openWorkbook(t, renderWorkbook(t, reporttest.SampleSource(30), content.TemplateSoA))
 	const name = "Statement of Applicability"
 	panes, err := f.GetPanes(name)
 	if err != nil || !panes.Freeze || panes.YSplit != 1 || panes.XSplit != 2 {
@@ -215,7 +215,7 @@ var fedrampColumns = []string{
 }
 
 func TestFedRAMPWorkbook(t *testing.T) {
-	s := reporttest.Sample(66)
+	s := reporttest.SampleSource(66)
 	s.POAMItems[0].RequirementCodes = map[string][]string{"nist-800-53-r5": {"AC-2", "AC-3"}}
 	s.POAMItems[0].VendorDependency = reporttest.Ptr("ERP 7")
 	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateFedRAMPPOAM))
@@ -261,7 +261,7 @@ func TestFedRAMPWorkbook(t *testing.T) {
 
 // TestLongTextsGoOn checks that a text too long for a cell continues elsewhere.
 func TestLongTextsGoOn(t *testing.T) {
-	s := reporttest.Sample(3)
+	s := reporttest.SampleSource(3)
 	long := strings.Repeat("Ωμέγα 𝔸 ", 9000)
 	s.SoAItems[0].Reason = long
 	f := openWorkbook(t, renderWorkbook(t, s, content.TemplateSoA))
@@ -284,7 +284,7 @@ func TestLongTextsGoOn(t *testing.T) {
 
 // BenchmarkWorkbook writes the full workbook of the largest catalog.
 func BenchmarkWorkbook(b *testing.B) {
-	s := reporttest.Sample(1468)
+	s := reporttest.SampleSource(1468)
 	b.ReportAllocs()
 	for b.Loop() {
 		renderWorkbook(b, s, content.TemplateFull)

@@ -16,14 +16,20 @@ import (
 // Sources returns new sources by name: from an empty one to one of hostile
 // texts, larger ones if large.
 func Sources(large bool) map[string]*content.Source {
-	one := Sample(1)
+	one := SampleSource(1)
 	size, reviewed := 24, 12
 	if large {
 		size, reviewed = 66, 40
 	}
-	review := Sample(reviewed)
+	review := SampleSource(reviewed)
 	review.Gap.Status, review.Catalog.IsStarter, review.Catalog.SourceSHA256 = api.VersionUnderReview, true, nil
-	return map[string]*content.Source{"nothing": {}, "one control": one, "many": Sample(size), "under review": review, "hostile": Hostile()}
+	return map[string]*content.Source{
+		"nothing":      {},
+		"one control":  one,
+		"many":         SampleSource(size),
+		"under review": review,
+		"hostile":      HostileSource(),
+	}
 }
 
 // PNG returns a picture of a size in pixels.

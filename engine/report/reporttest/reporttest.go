@@ -51,8 +51,8 @@ func fakeID(kind string, n int) string {
 // AsOf is when the data of a source was read.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// Sample is a full source with this many controls, all four deliverables approved.
-func Sample(controls int) *content.Source {
+// SampleSource is a full source with this many controls, all four deliverables approved.
+func SampleSource(controls int) *content.Source {
 	s := &content.Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
 		Assessment: api.Assessment{
@@ -102,7 +102,7 @@ func Sample(controls int) *content.Source {
 	addDocuments(s)
 	addScope(s)
 	for i := range controls {
-		addControl(s, i, controls)
+		addControlItems(s, i, controls)
 	}
 	addApprovedVersions(s)
 	return s
@@ -138,7 +138,7 @@ func addDocuments(s *content.Source) {
 	)
 }
 
-func evidence(s *content.Source, i int) []api.Evidence {
+func sampleEvidence(s *content.Source, i int) []api.Evidence {
 	texts := []string{
 		"Access to every system is granted by role and reviewed each quarter by the owner of the system.",
 		"All laptops are encrypted; keys are kept in the vault and rotated yearly.",
@@ -208,18 +208,18 @@ func addScope(s *content.Source) {
 				Value:    "true",
 				Source:   "evidence",
 				Reason:   "Two passages name a cloud provider.",
-				Evidence: evidence(s, 1),
+				Evidence: sampleEvidence(s, 1),
 			},
 			"has_ot":            {Value: "unknown", Source: "default", Reason: "Nothing was found either way."},
 			"handles_cards":     {Value: "false", Source: "user", Reason: "Customers pay by invoice only."},
-			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: evidence(s, 4)},
+			"develops_software": {Value: "false", Source: "evidence", Reason: "All software is bought.", Evidence: sampleEvidence(s, 4)},
 		},
 	}
 	s.Scope.ID = fakeID("scop", 1)
 }
 
-// addControl is one control's item in all four deliverables.
-func addControl(s *content.Source, i, n int) {
+// addControlItems is one control's item in all four deliverables.
+func addControlItems(s *content.Source, i, n int) {
 	d := Domains[i%len(Domains)]
 	number := i/len(Domains) + 1
 	item := api.Item{
@@ -268,7 +268,7 @@ func addControl(s *content.Source, i, n int) {
 		soa.Applicability, soa.NeedsReview, soa.ImplementationStatus = api.Undecided, true, api.NotAssessed
 	}
 	if soa.ImplementationStatus != api.NotEvidenced && soa.ImplementationStatus != api.NotAssessed {
-		soa.Evidence = evidence(s, i)
+		soa.Evidence = sampleEvidence(s, i)
 	}
 	if i%17 == 0 {
 		soa.EditedBy, soa.EditedFields = Ptr("u-2"), []string{"rationale", "owner"}
@@ -426,9 +426,9 @@ func addApprovedVersions(s *content.Source) {
 	s.MaturitySummary = &sum
 }
 
-// Hostile is a small source in which every text of other people's tries something.
-func Hostile() *content.Source {
-	s := Sample(3)
+// HostileSource is a small source in which every text of other people's tries something.
+func HostileSource() *content.Source {
+	s := SampleSource(3)
 	bad := []string{
 		"<script>alert(1)</script> & \"quotes\" 'and' `ticks`",
 		"=HYPERLINK(\"http://evil.example\",\"x\")",

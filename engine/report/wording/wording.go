@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Sanitize returns text that is safe to display: control characters become visible symbols, line
+// ReplaceControlCharacters returns text that is safe to display: control characters become visible symbols, line
 // ends become \n, and invalid characters become the replacement character.
-func Sanitize(s string) string {
+func ReplaceControlCharacters(s string) string {
 	ok := utf8.ValidString(s)
 	for i := 0; ok && i < len(s); i++ {
 		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' || c == 0x7f || c == 0xc2 && i+1 < len(s) && s[i+1] < 0xa0 ||
@@ -88,8 +88,8 @@ func Capitalize(s string) string {
 // Label returns the capitalized display text of an API value.
 func Label(value string) string { return Capitalize(Humanize(value)) }
 
-// Count formats a number with thousands separators.
-func Count(n int) string {
+// GroupThousands formats a number with thousands separators.
+func GroupThousands(n int) string {
 	s := strconv.Itoa(n)
 	sign := ""
 	if n < 0 {
@@ -101,12 +101,12 @@ func Count(n int) string {
 	return sign + s
 }
 
-// Plural returns a number with the matching form of its noun.
-func Plural(n int, one, many string) string {
+// CountWithNoun returns a number with the matching form of its noun.
+func CountWithNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Count(n) + " " + many
+	return GroupThousands(n) + " " + many
 }
 
 func Percent(part, whole int) string {
@@ -116,14 +116,14 @@ func Percent(part, whole int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(whole))
 }
 
-func Mean(f *float64) string {
+func MeanOrNotAssessed(f *float64) string {
 	if f == nil {
 		return "not assessed"
 	}
 	return fmt.Sprintf("%.2f", *f)
 }
 
-func Level(n int) string {
+func LevelWithName(n int) string {
 	if n < 0 || n >= len(api.LevelNames) {
 		return fmt.Sprintf("%d, unknown level", n)
 	}
@@ -141,14 +141,14 @@ func JoinWithAnd(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-func Date(t *time.Time) string {
+func ISODateOrEmpty(t *time.Time) string {
 	if t == nil || t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.DateOnly)
 }
 
-func Time(t time.Time) string {
+func TimeOrNotSpecified(t time.Time) string {
 	if t.IsZero() {
 		return "not specified"
 	}
@@ -202,15 +202,15 @@ func Locator(l api.Locator) string {
 	return strings.Join(p, ", ")
 }
 
-// Size formats a number of bytes.
-func Size(n int64) string {
+// ByteSize formats a number of bytes.
+func ByteSize(n int64) string {
 	switch {
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	case n >= 1<<10:
 		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	}
-	return Plural(int(n), "byte", "bytes")
+	return CountWithNoun(int(n), "byte", "bytes")
 }
 
 // Requirements returns the codes by framework on one line, sorted by framework.

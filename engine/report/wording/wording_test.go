@@ -8,7 +8,7 @@ func TestSanitize(t *testing.T) {
 		"a\u0085b": "a\ufffdb", "bad \xff end": "bad \ufffd end",
 		"Łódź ελ 漢字": "Łódź ελ 漢字",
 	} {
-		if got := Sanitize(in); got != want {
+		if got := ReplaceControlCharacters(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}

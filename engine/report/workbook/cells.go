@@ -27,12 +27,12 @@ func utf16Length(s string) int {
 }
 
 // splitText splits a text into parts of at most maxUnits without splitting characters.
-func splitText(s string, maxUnits int) (parts []string) {
+func splitText(s string, maxUTF16Units int) (parts []string) {
 	for s != "" {
 		n, end := 0, 0
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
-			if n += max(1, utf16.RuneLen(r)); n > maxUnits {
+			if n += max(1, utf16.RuneLen(r)); n > maxUTF16Units {
 				break
 			}
 			end += size
@@ -42,21 +42,21 @@ func splitText(s string, maxUnits int) (parts []string) {
 	return parts
 }
 
-// normalizeText returns a value as read back from a spreadsheet, ignoring differences in line ends
+// trimAndUnifyLineEnds returns a value as read back from a spreadsheet, ignoring differences in line ends
 // and surrounding spaces.
-func normalizeText(s string) string {
+func trimAndUnifyLineEnds(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
 // fingerprint returns a short hash of a cell's text.
 func fingerprint(s string) string {
-	sum := sha256.Sum256([]byte(normalizeText(s)))
+	sum := sha256.Sum256([]byte(trimAndUnifyLineEnds(s)))
 	return hex.EncodeToString(sum[:6])
 }
 
-// parseDateSerial returns the spreadsheet serial number of a date; ok is false if there is none.
-func parseDateSerial(s string) (float64, bool) {
-	t, err := time.Parse(time.DateOnly, s)
+// dateToSerial returns the spreadsheet serial number of a date; ok is false if there is none.
+func dateToSerial(isoDate string) (float64, bool) {
+	t, err := time.Parse(time.DateOnly, isoDate)
 	if err != nil || t.Year() < 1901 || t.Year() > 9999 {
 		return 0, false
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestDatesThereAndBack(t *testing.T) {
 	for _, s := range []string{"1901-01-01", "1999-12-31", "2000-02-29", "2026-11-22", "2027-03-31", "9999-12-31"} {
-		n, ok := parseDateSerial(s)
+		n, ok := dateToSerial(s)
 		back, fine := dateFromSerial(n, false)
 		if !ok || !fine || back != s {
 			t.Errorf("%s is %v, and back %q", s, n, back)
@@ -21,11 +21,11 @@ func TestDatesThereAndBack(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "2027-02-30", "31.3.2027", "0001-01-01", "1900-02-29"} {
-		if n, ok := parseDateSerial(s); ok {
+		if n, ok := dateToSerial(s); ok {
 			t.Errorf("%q is %v", s, n)
 		}
 	}
-	if d, _ := parseDateSerial("2027-03-31"); d != 46477 {
+	if d, _ := dateToSerial("2027-03-31"); d != 46477 {
 		t.Errorf("2027-03-31 is day %v", d)
 	}
 }
@@ -50,7 +50,7 @@ func TestClean(t *testing.T) {
 		"\u0085": "\ufffd", "\uffff\ufffe": "\ufffd\ufffd", "a\tb\n": "a\tb\n", "\xff": "\ufffd",
 		"=x\ufffd": "=x\ufffd",
 	} {
-		if got := wording.Sanitize(in); got != want {
+		if got := wording.ReplaceControlCharacters(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}

@@ -80,7 +80,7 @@ func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 		case len(f.Rows) == 0:
 		case f.Type == ChartShades:
 			high = 20 * (len(f.Rows) + 2)
-			if err := b.addShading(name, f, top); err != nil {
+			if err := b.addColorScale(name, f, top); err != nil {
 				return fmt.Errorf("the shades of %q: %w", f.Title, err)
 			}
 		default:
@@ -112,7 +112,7 @@ func (b *Writer) AddChartsSheet(name string, all []Chart) error {
 			lines = append(lines, Line{})
 		}
 	}
-	return b.writePage(name, widths, lines)
+	return b.writeLines(name, widths, lines)
 }
 
 // addChart adds a chart of the rows below the header.
@@ -181,8 +181,8 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 	return b.file.AddChart(sheet, cellName(column, top), c)
 }
 
-// addShading colors the numbers below the header by size.
-func (b *Writer) addShading(sheet string, f Chart, top int) error {
+// addColorScale colors the numbers below the header by size.
+func (b *Writer) addColorScale(sheet string, f Chart, top int) error {
 	cells := cellName(2, top+2) + ":" + cellName(len(f.Series)+1, top+1+len(f.Rows))
 	t := b.properties.Theme
 	return b.file.SetConditionalFormat(sheet, cells, []excelize.ConditionalFormatOptions{{

@@ -36,13 +36,13 @@ func commonFieldValue(it *api.Item, field string) string {
 	case "revision":
 		return strconv.Itoa(it.Revision)
 	case "nist_controls":
-		return nistControls(it)
+		return nistControlsOrOwnCode(it)
 	}
 	return ""
 }
 
-// nistControls returns the NIST SP 800-53 codes mapped to the control, or else its own code.
-func nistControls(it *api.Item) string {
+// nistControlsOrOwnCode returns the NIST SP 800-53 codes mapped to the control, or else its own code.
+func nistControlsOrOwnCode(it *api.Item) string {
 	for _, code := range []string{"nist-800-53-r5", "fedramp-r5", "nist-800-53-r4", "fedramp-r4", "fedramp"} {
 		if c := it.RequirementCodes[code]; len(c) > 0 {
 			return strings.Join(c, "\n")

@@ -92,7 +92,7 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 				x.origins[t(1)] = map[string]exportedItem{}
 				x.Layouts = append(x.Layouts, t(1))
 			}
-			x.origins[t(1)][normalizeKey(t(3))] = exportedItem{
+			x.origins[t(1)][lookupKey(t(3))] = exportedItem{
 				sheet:    t(2),
 				item:     t(4),
 				control:  t(5),
@@ -108,8 +108,8 @@ func (w *Workbook) ReadExportInfo() (*ExportInfo, error) {
 	return x, nil
 }
 
-// normalizeKey returns a key in the form used for lookups.
-func normalizeKey(s string) string { return normalizeText(wording.Sanitize(s)) }
+// lookupKey returns a key in the form used for lookups.
+func lookupKey(s string) string { return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(s)) }
 
 // FindEdits returns the rows of a layout that differ from the export, in workbook order. notes
 // describe what is ignored.
@@ -241,10 +241,10 @@ func (f *editFinder) findItemEdits(g *grid, rows []gridRow, columnIndex map[int]
 	}
 	slices.Sort(columns)
 	for _, r := range rows {
-		key := normalizeKey(r.cells[keyAt].text)
+		key := lookupKey(r.cells[keyAt].text)
 		place := cellAddress(g.name, keyAt, r.number)
 		if key == "" {
-			if slices.ContainsFunc(columns, func(c int) bool { return normalizeText(r.cells[c].text) != "" }) {
+			if slices.ContainsFunc(columns, func(c int) bool { return trimAndUnifyLineEnds(r.cells[c].text) != "" }) {
 				f.addProblem(place, "the row has no item key; rows can't be added here")
 			}
 			continue
@@ -298,11 +298,11 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 		}
 		switch {
 		case c.ReflectsColumn != "":
-			f.checkReflectingCell(g, r, columns, columnIndex, c, found, place)
+			f.checkYesNoAgreement(g, r, columns, columnIndex, c, found, place)
 		case !c.HasField():
-			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, formatReasonSuffix(c.ReadOnlyReason))
+			f.addProblem(place, "%s is not held by this program; empty the cell%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
 		case !c.Editable:
-			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, formatReasonSuffix(c.ReadOnlyReason))
+			f.addProblem(place, "%s is not taken back; set the cell to what it was%s", c.Header, parenthesizedSuffix(c.ReadOnlyReason))
 		default:
 			edit := Edit{Cell: place, Field: c.Field, column: c}
 			var wrong string
@@ -315,7 +315,7 @@ func (f *editFinder) findCellEdits(g *grid, r gridRow, columns []int, columnInde
 	}
 }
 
-func formatReasonSuffix(why string) string {
+func parenthesizedSuffix(why string) string {
 	if why == "" {
 		return ""
 	}
@@ -329,11 +329,11 @@ func (f *editFinder) normalizeCellValue(c Column, found readCell) string {
 			return s
 		}
 	}
-	return normalizeText(wording.Sanitize(found.text))
+	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(found.text))
 }
 
-// checkReflectingCell checks that a yes/no cell agrees with the cell it reflects.
-func (f *editFinder) checkReflectingCell(
+// checkYesNoAgreement checks that a yes/no cell agrees with the cell it reflects.
+func (f *editFinder) checkYesNoAgreement(
 	g *grid,
 	r gridRow,
 	columns []int,
@@ -342,19 +342,19 @@ func (f *editFinder) checkReflectingCell(
 	found readCell,
 	place string,
 ) {
-	answer, ok := c.parseChoice(normalizeText(found.text))
+	answer, ok := c.parseChoice(trimAndUnifyLineEnds(found.text))
 	if !ok {
 		f.addProblem(place, "%s: write %s", c.Header, strings.Join(c.choiceLabels(), " or "))
 		return
 	}
 	for _, column := range columns {
 		if isSameHeader(f.layout.Columns[columnIndex[column]].Header, c.ReflectsColumn) &&
-			(answer == "yes") != (normalizeText(r.cells[column].text) != "") {
+			(answer == "yes") != (trimAndUnifyLineEnds(r.cells[column].text) != "") {
 			f.addProblem(
 				place,
 				"%s says %s, and %s at %s says otherwise; make them agree",
 				c.Header,
-				normalizeText(found.text),
+				trimAndUnifyLineEnds(found.text),
 				c.ReflectsColumn,
 				cellAddress(g.name, column, r.number),
 			)
@@ -411,12 +411,12 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 	case KindChoices:
 		all := []string{}
 		for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == ',' || r == ';' }) {
-			if normalizeText(part) == "" {
+			if trimAndUnifyLineEnds(part) == "" {
 				continue
 			}
 			v, ok := c.parseChoice(part)
 			if !ok {
-				return "", nil, fmt.Sprintf("there is no %q%s", truncateForMessage(normalizeText(part)), c.expectedInputHint())
+				return "", nil, fmt.Sprintf("there is no %q%s", truncateForMessage(trimAndUnifyLineEnds(part)), c.expectedInputHint())
 			}
 			if !slices.Contains(all, v) {
 				all = append(all, v)
@@ -430,7 +430,7 @@ func (c Column) parseValue(s string) (parsed string, jsonValue any, problem stri
 		}
 		return formatNumber(n), int(n), ""
 	case KindDate:
-		if _, ok := parseDateSerial(s); !ok {
+		if _, ok := dateToSerial(s); !ok {
 			return "", nil, fmt.Sprintf("%q is not a date%s", truncateForMessage(s), c.expectedInputHint())
 		}
 		return s, s, ""
@@ -466,7 +466,7 @@ func (c Column) expectedInputHint() string {
 // that is, whether nobody else has changed it.
 func (r *ChangedRow) IsUnchangedElsewhere(current Fields) bool {
 	for i, c := range r.layout.Columns {
-		if !c.Editable || fingerprint(wording.Sanitize(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
+		if !c.Editable || fingerprint(wording.ReplaceControlCharacters(c.formatValue(current(c.Field)))) == r.exported.cells[i] {
 			continue
 		}
 		if !slices.ContainsFunc(r.Edits, func(e Edit) bool { return e.Field == c.Field && !e.WouldChange(current) }) {
@@ -483,5 +483,5 @@ func (r *ChangedRow) IsApplied(current Fields) bool {
 
 // WouldChange reports whether an edit would change the current item.
 func (e Edit) WouldChange(current Fields) bool {
-	return normalizeText(wording.Sanitize(current(e.Field))) != e.NewValue
+	return trimAndUnifyLineEnds(wording.ReplaceControlCharacters(current(e.Field))) != e.NewValue
 }

@@ -11,7 +11,7 @@ import (
 
 // AddItemSheets writes a layout's sheets with its items in the given order. words supplies the values
 // for the preface.
-func (b *Writer) AddItemSheets(l Layout, items []Fields, words map[string]string) error {
+func (b *Writer) AddItemSheets(l Layout, items []Fields, prefaceValues map[string]string) error {
 	b.hasItems = true
 	for n, p := range l.Pages {
 		var mine []Fields
@@ -20,14 +20,14 @@ func (b *Writer) AddItemSheets(l Layout, items []Fields, words map[string]string
 				mine = append(mine, f)
 			}
 		}
-		if err := b.writeItems(l, p, mine, words); err != nil {
+		if err := b.writeItems(l, p, mine, prefaceValues); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]string) error {
+func (b *Writer) writeItems(l Layout, p Page, items []Fields, prefaceValues map[string]string) error {
 	name, err := b.addSheet(p.Name)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 	for i, c := range l.Columns {
 		widths[i] = max(c.Width, 8)
 	}
-	if err := b.addSheetRules(l, name, head, last); err != nil {
+	if err := b.addFilterAndValidation(l, name, head, last); err != nil {
 		return err
 	}
 	return b.streamRows(
@@ -54,7 +54,7 @@ func (b *Writer) writeItems(l Layout, p Page, items []Fields, words map[string]s
 				cells := make([]any, len(row))
 				for j, s := range row {
 					if word, isKey := strings.CutPrefix(s, "$"); isKey {
-						s = words[word]
+						s = prefaceValues[word]
 					}
 					cells[j] = b.newCell(style, b.fitTextOrOverflow(s, name, cellName(j+1, i+1)))
 				}
@@ -128,7 +128,7 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 		style = b.styles.mono
 	}
 	text := c.formatValue(f(c.Field))
-	if normalizeText(f(c.Field)) == "" {
+	if trimAndUnifyLineEnds(f(c.Field)) == "" {
 		text = ""
 	}
 	switch c.Kind {
@@ -137,7 +137,7 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 			return b.newCell(b.styles.number, n), text
 		}
 	case KindDate:
-		if n, ok := parseDateSerial(text); ok {
+		if n, ok := dateToSerial(text); ok {
 			return b.newCell(b.styles.date, n), text
 		}
 	}
@@ -145,8 +145,8 @@ func (b *Writer) itemCell(c Column, f Fields, sheet, at string) (excelize.Cell, 
 	return b.newCell(style, text), text
 }
 
-// addSheetRules adds a sheet's filter, input validation and status fills.
-func (b *Writer) addSheetRules(l Layout, name string, head, last int) error {
+// addFilterAndValidation adds a sheet's filter, input validation and status fills.
+func (b *Writer) addFilterAndValidation(l Layout, name string, head, last int) error {
 	end := cellName(len(l.Columns), last)
 	titles := fmt.Sprintf("'%s'!$%d:$%d", strings.ReplaceAll(name, "'", "''"), head, head)
 	if err := b.file.SetDefinedName(&excelize.DefinedName{Name: "_xlnm.Print_Titles", RefersTo: titles, Scope: name}); err != nil {

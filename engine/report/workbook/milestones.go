@@ -95,7 +95,12 @@ func joinLines[T fmt.Stringer](all []T) string {
 func toMilestoneLines(all []api.Milestone) []milestoneLine {
 	out := make([]milestoneLine, len(all))
 	for i, m := range all {
-		out[i] = milestoneLine{number: i + 1, due: string(m.DueDate), status: m.Status, title: normalizeText(wording.Sanitize(m.Title))}
+		out[i] = milestoneLine{
+			number: i + 1,
+			due:    string(m.DueDate),
+			status: m.Status,
+			title:  trimAndUnifyLineEnds(wording.ReplaceControlCharacters(m.Title)),
+		}
 	}
 	return out
 }
@@ -113,9 +118,9 @@ func newChangeLine(number int, c api.MilestoneChange) changeLine {
 	return changeLine{
 		number:    number,
 		changedOn: c.At,
-		changedBy: strings.Join(strings.Fields(wording.Sanitize(c.By)), " "),
+		changedBy: strings.Join(strings.Fields(wording.ReplaceControlCharacters(c.By)), " "),
 		due:       string(c.DueDate),
-		reason:    normalizeText(wording.Sanitize(c.Reason)),
+		reason:    trimAndUnifyLineEnds(wording.ReplaceControlCharacters(c.Reason)),
 	}
 }
 
@@ -130,7 +135,7 @@ var (
 
 // parseNumberedLines returns a cell's numbered texts with their first lines.
 func parseNumberedLines(s string) (out []numberedText, problem string) {
-	for n, line := range strings.Split(normalizeText(s), "\n") {
+	for n, line := range strings.Split(trimAndUnifyLineEnds(s), "\n") {
 		rest, indented := strings.CutPrefix(line, indent)
 		m := numberedLinePattern.FindStringSubmatch(line)
 		switch {
@@ -148,7 +153,7 @@ func parseNumberedLines(s string) (out []numberedText, problem string) {
 		}
 	}
 	for i := range out {
-		out[i].text = normalizeText(out[i].text)
+		out[i].text = trimAndUnifyLineEnds(out[i].text)
 	}
 	return out, ""
 }
@@ -178,7 +183,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 			return nil, fmt.Sprintf("line %d: a date is expected after the number%s", e.line, milestoneHint)
 		}
 		p := milestoneLine{number: e.number, due: m[1], status: "open", title: m[2]}
-		if _, ok := parseDateSerial(p.due); !ok {
+		if _, ok := dateToSerial(p.due); !ok {
 			return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, p.due, milestoneHint)
 		}
 		if at := statusSuffix.FindStringSubmatchIndex(p.title); at != nil {
@@ -188,7 +193,7 @@ func parseMilestones(s string) (out []milestoneLine, problem string) {
 			}
 			p.title = p.title[:at[0]]
 		}
-		p.title = normalizeText(p.title)
+		p.title = trimAndUnifyLineEnds(p.title)
 		switch {
 		case p.title == "":
 			return nil, fmt.Sprintf("line %d: the description is missing%s", e.line, milestoneHint)
@@ -212,7 +217,11 @@ func parseMilestoneStatus(word string) (status, problem string) {
 	if s, ok := c.parseChoice(word); ok {
 		return s, ""
 	}
-	return "", fmt.Sprintf("unknown status [%s]; end the line with one of [%s]", truncateForMessage(word), strings.Join(c.choiceLabels(), "], ["))
+	return "", fmt.Sprintf(
+		"unknown status [%s]; end the line with one of [%s]",
+		truncateForMessage(word),
+		strings.Join(c.choiceLabels(), "], ["),
+	)
 }
 
 // parseMilestoneChanges parses a cell of milestone changes.
@@ -234,13 +243,13 @@ func parseMilestoneChanges(s string) (out []changeLine, problem string) {
 			changedOn: m[1],
 			changedBy: strings.Join(strings.Fields(m[2]), " "),
 			due:       m[3],
-			reason:    normalizeText(m[4]),
+			reason:    trimAndUnifyLineEnds(m[4]),
 		}
 		if strings.Contains(strings.ToLower(c.changedBy), "moved to") {
 			return nil, fmt.Sprintf("line %d has two new dates%s", e.line, changeHint)
 		}
 		for _, d := range []string{c.changedOn, c.due} {
-			if _, ok := parseDateSerial(d); d != "" && !ok {
+			if _, ok := dateToSerial(d); d != "" && !ok {
 				return nil, fmt.Sprintf("line %d: %s is not a date%s", e.line, d, changeHint)
 			}
 		}

@@ -168,7 +168,7 @@ func FuzzMilestones(f *testing.F) {
 	f.Add("1. 2027-01-31 x [open] [open]\n\n    [done]\n(2) moved to 2027-01-31")
 	f.Add("(1) by by : moved to 2027-01-31:moved to 2027-01-31")
 	f.Fuzz(func(t *testing.T, s string) {
-		s = normalizeText(wording.Sanitize(s))
+		s = trimAndUnifyLineEnds(wording.ReplaceControlCharacters(s))
 		if all, wrong := parseMilestones(s); wrong == "" {
 			again, wrong := parseMilestones(joinLines(all))
 			if wrong != "" || !reflect.DeepEqual(all, again) {

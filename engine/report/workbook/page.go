@@ -55,7 +55,7 @@ func (b *Writer) AddLinesSheet(name string, widths []float64, lines []Line) erro
 	if err != nil {
 		return err
 	}
-	return b.writePage(name, widths, lines)
+	return b.writeLines(name, widths, lines)
 }
 
 // AddCoverSheet writes a page with the logo at the top.
@@ -70,7 +70,7 @@ func (b *Writer) AddCoverSheet(name string, widths []float64, lines []Line) erro
 		}
 		lines = append(make([]Line, int(math.Ceil(b.properties.LogoHeight/rowPixels))+1), lines...)
 	}
-	return b.writePage(name, widths, lines)
+	return b.writeLines(name, widths, lines)
 }
 
 // rowPixels is the height of a single-line row.
@@ -96,7 +96,7 @@ func (b *Writer) addLogo(sheet string) error {
 	)
 }
 
-func (b *Writer) writePage(name string, widths []float64, lines []Line) error {
+func (b *Writer) writeLines(name string, widths []float64, lines []Line) error {
 	for i := range widths {
 		widths[i] = max(widths[i], 14)
 	}

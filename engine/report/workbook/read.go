@@ -91,8 +91,8 @@ type workbookReader struct {
 	sharedStrings []string
 }
 
-// readPart returns a part's bytes, or nil if there is no such part.
-func (b *workbookReader) readPart(name string) ([]byte, error) {
+// readPartOrNil returns a part's bytes, or nil if there is no such part.
+func (b *workbookReader) readPartOrNil(name string) ([]byte, error) {
 	f := b.parts[strings.ToLower(name)]
 	if f == nil {
 		return nil, nil
@@ -126,7 +126,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 			main = r.target
 		}
 	}
-	data, err := b.readPart(main)
+	data, err := b.readPartOrNil(main)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 		if !strings.HasSuffix(kind, "/worksheet") {
 			continue // a chart sheet, or a missing part
 		}
-		data, err := b.readPart(target)
+		data, err := b.readPartOrNil(target)
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +188,7 @@ func (b *workbookReader) readWorkbook() (*Workbook, error) {
 type relation struct{ target, kind string }
 
 func (b *workbookReader) readRelations(name, folder string) (map[string]relation, error) {
-	data, err := b.readPart(name)
+	data, err := b.readPartOrNil(name)
 	if err != nil || data == nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (b *workbookReader) walkXMLTokens(name string, data []byte, each func(t xml
 
 // readSharedStrings reads the strings that cells refer to.
 func (b *workbookReader) readSharedStrings(name string) error {
-	data, err := b.readPart(name)
+	data, err := b.readPartOrNil(name)
 	if err != nil {
 		return err
 	}

@@ -56,8 +56,10 @@ func NewWriter(props Properties) (*Writer, error) {
 	}
 	stamp := when.UTC().Format("2006-01-02T15:04:05Z")
 	err := b.file.SetDocProps(&excelize.DocProperties{
-		Title: wording.Sanitize(props.Title), Subject: wording.Sanitize(props.Subject), Creator: wording.Sanitize(props.Creator),
-		LastModifiedBy: wording.Sanitize(props.Creator), Created: stamp, Modified: stamp,
+		Title: wording.ReplaceControlCharacters(
+			props.Title,
+		), Subject: wording.ReplaceControlCharacters(props.Subject), Creator: wording.ReplaceControlCharacters(props.Creator),
+		LastModifiedBy: wording.ReplaceControlCharacters(props.Creator), Created: stamp, Modified: stamp,
 	})
 	if err == nil {
 		b.styles, err = newStyles(b.file, props.Theme)
@@ -103,7 +105,7 @@ func uniqueSheetName(name string, used []string) string {
 
 // fitTextOrOverflow returns the text for a cell; text that exceeds a cell continues on a separate sheet.
 func (b *Writer) fitTextOrOverflow(s, sheet, cell string) string {
-	s = wording.Sanitize(s)
+	s = wording.ReplaceControlCharacters(s)
 	if utf16Length(s) <= maxCellUnits {
 		return s
 	}

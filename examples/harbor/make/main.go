@@ -21,7 +21,7 @@ func main() {
 	source := flag.String("source", "source", "folder of the texts")
 	target := flag.String("target", "evidence", "folder that the documents are written to")
 	flag.Parse()
-	if err := convertAll(os.DirFS(*source), *target); err != nil {
+	if err := convertMarkdownFiles(os.DirFS(*source), *target); err != nil {
 		fmt.Fprintln(os.Stderr, "make:", err)
 		os.Exit(1)
 	}
@@ -34,8 +34,8 @@ var writersByExtension = map[string]func(*document) ([]byte, error){
 	".xlsx": writeXLSX,
 }
 
-// convertAll writes one document to target for each text in source.
-func convertAll(source fs.FS, target string) error {
+// convertMarkdownFiles writes one document to target for each text in source.
+func convertMarkdownFiles(source fs.FS, target string) error {
 	names, err := fs.Glob(source, "*.md")
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 // What is committed is what the maker makes, to the byte.
 func TestCommittedDocumentsAreCurrent(t *testing.T) {
 	made := t.TempDir()
-	if err := convertAll(os.DirFS("../source"), made); err != nil {
+	if err := convertMarkdownFiles(os.DirFS("../source"), made); err != nil {
 		t.Fatal(err)
 	}
 	committed := filepath.Join("..", "evidence")
@@ -90,7 +90,7 @@ func TestMakeAllRefuses(t *testing.T) {
 		{"list in a sheet", "a.xlsx.md", front + "# S\n- a\n", `sheet "S": only headings`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := convertAll(fstest.MapFS{c.file: {Data: []byte(c.text)}}, t.TempDir())
+			err := convertMarkdownFiles(fstest.MapFS{c.file: {Data: []byte(c.text)}}, t.TempDir())
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	out := &Report{Rules: judge.RulesVersion, Embedder: r.model.Name(), Today: o.Today}
 	for i := range sets {
-		report, err := r.measure(ctx, &sets[i])
+		report, err := r.measureSet(ctx, &sets[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", sets[i].Name, err)
 		}
@@ -118,7 +118,7 @@ func (r *runner) trainAndPrepareControls(ctx context.Context) (err error) {
 	if r.model, err = evidence.TrainEmbedder(ctx, r.source); err != nil {
 		return err
 	}
-	r.prepared, err = assessment.PrepareControls(ctx, r.model, r.controlList, r.controlList)
+	r.prepared, err = assessment.PrepareControlsForEvaluation(ctx, r.model, r.controlList, r.controlList)
 	return err
 }
 
@@ -136,17 +136,17 @@ func controlsOf(src *scf.Source) (all []api.Control, byCode map[string]api.Contr
 	return all, byCode, err
 }
 
-// measure judges the controls of a set with all documents and, with Ablate, once without each.
-func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
+// measureSet judges the controls of a set with all documents and, with Ablate, once without each.
+func (r *runner) measureSet(ctx context.Context, set *Set) (*SetReport, error) {
 	r.Progress("read "+set.Name, 0, 1)
 	library, err := evidence.ReadLibrary(ctx, set.Evidence, r.model, judge.GuessCategory)
 	if err != nil {
 		return nil, err
 	}
-	if err := set.checkDocuments(library.Documents()); err != nil {
+	if err := set.checkDocumentsExist(library.Documents()); err != nil {
 		return nil, err
 	}
-	complete, err := r.judge(ctx, set, library, "")
+	complete, err := r.judgeLabeledControls(ctx, set, library, "")
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	if r.Ablate {
 		for n, d := range library.Documents() {
 			r.Progress("judge "+set.Name+" without a document", n, len(library.Documents()))
-			without, err := r.judge(ctx, set, library, d.ID)
+			without, err := r.judgeLabeledControls(ctx, set, library, d.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -170,10 +170,15 @@ func (r *runner) measure(ctx context.Context, set *Set) (*SetReport, error) {
 	return out, nil
 }
 
-// judge judges the labeled controls of a set, in the order of the labels, without the document of the
+// judgeLabeledControls judges the labeled controls of a set, in the order of the labels, without the document of the
 // given ID; if it is empty, with all documents.
-func (r *runner) judge(ctx context.Context, set *Set, library *evidence.Library, without string) ([]judge.Judgement, error) {
-	session, err := library.NewSession(without)
+func (r *runner) judgeLabeledControls(
+	ctx context.Context,
+	set *Set,
+	library *evidence.Library,
+	withoutDocumentID string,
+) ([]judge.Judgement, error) {
+	session, err := library.NewSession(withoutDocumentID)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +198,7 @@ func (r *runner) measurePassages(ctx context.Context, passages []Passage) (*Pass
 	out := &PassageReport{ByKind: map[string]PassageCount{}, Wrong: []string{}}
 	for n, p := range passages {
 		r.Progress("judge passages", n, len(passages))
-		library, err := evidence.ReadLibrary(ctx, p.folder(), r.model, judge.GuessCategory)
+		library, err := evidence.ReadLibrary(ctx, p.singleDocumentFolder(), r.model, judge.GuessCategory)
 		if err != nil {
 			return nil, fmt.Errorf("passage %d: %w", n+1, err)
 		}

@@ -199,7 +199,7 @@ func BenchmarkJudgedCompanies(b *testing.B) {
 // TestWorkbookFloors checks that controls described by one abstract sentence are judged by our own
 // criteria.
 func TestWorkbookFloors(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipUnlessEnabled(t)
 	for name, floor := range map[string]float64{"scf-2026.1.1-like.xlsx": 0.70, "scf-2022.3.xlsx": 0.66} {
 		t.Run(name, func(t *testing.T) {
 			r, err := judgement.Run(

@@ -113,8 +113,8 @@ func readSet(folder fs.FS, name string, controls map[string]api.Control) (Set, e
 	return s, err
 }
 
-// checkDocuments returns an error if a label names a document that does not exist.
-func (s *Set) checkDocuments(documents []api.Document) error {
+// checkDocumentsExist returns an error if a label names a document that does not exist.
+func (s *Set) checkDocumentsExist(documents []api.Document) error {
 	for _, l := range s.Labels {
 		for _, name := range l.Documents {
 			if !slices.ContainsFunc(documents, func(d api.Document) bool { return d.Filename == name }) {
@@ -131,8 +131,8 @@ type Passage struct {
 	Kind, Control, Text string
 }
 
-// folder returns a folder with the passage as its only document.
-func (p Passage) folder() fs.FS {
+// singleDocumentFolder returns a folder with the passage as its only document.
+func (p Passage) singleDocumentFolder() fs.FS {
 	return fstest.MapFS{"passage.md": &fstest.MapFile{Data: []byte(p.Text + "\n")}}
 }
 

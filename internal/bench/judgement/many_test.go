@@ -55,7 +55,7 @@ func TestFiveThousandDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, err := assessment.PrepareControls(t.Context(), model, controls, controls)
+	asked, err := assessment.PrepareControlsForEvaluation(t.Context(), model, controls, controls)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ type labeledPair struct {
 // that supports at least part of a statement scores above one that doesn't, among sentences once
 // taken for evidence.
 func TestLabeledPairs(t *testing.T) {
-	longtest.Skip(t) // judges two companies and two collections by all controls of a workbook
+	longtest.SkipUnlessEnabled(t) // judges two companies and two collections by all controls of a workbook
 	labels := labeledPairs(t)
-	shared := shareddata.Path(t, "evidence")
+	shared := shareddata.PathOrSkip(t, "evidence")
 	folders := map[string]fs.FS{
 		"mixed":     os.DirFS(filepath.Join(shared, "mixed")),
 		"tailscale": os.DirFS(filepath.Join(shared, "tailscale")),

@@ -70,7 +70,7 @@ func (f *DetectionCounts) addOutcome(want, got bool) {
 }
 
 func (f *DetectionCounts) computeShares() {
-	f.Precision, f.Recall = ratio(f.Correct, f.Correct+f.Extra), ratio(f.Correct, f.Correct+f.Missed)
+	f.Precision, f.Recall = roundedRatio(f.Correct, f.Correct+f.Extra), roundedRatio(f.Correct, f.Correct+f.Missed)
 }
 
 // Ablation counts the effects of removing one document at a time.
@@ -125,13 +125,13 @@ func (a *Ablation) addControl(l Label, document string, with, without judge.Judg
 
 // computeShares sets the shares from the counts.
 func (a *Ablation) computeShares() {
-	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = ratio(
+	a.DowngradedShare, a.UnevidencedShare, a.ChangedShare = roundedRatio(
 		a.Downgraded,
 		a.Dependent,
-	), ratio(
+	), roundedRatio(
 		a.Unevidenced,
 		a.Dependent,
-	), ratio(
+	), roundedRatio(
 		a.Changed,
 		a.Independent,
 	)
@@ -215,15 +215,15 @@ func Kappa(confusion [5][5]int) (agreement, kappa float64) {
 	for i := range rows {
 		chance += float64(rows[i]) * float64(columns[i]) / float64(total*total)
 	}
-	agreement = ratio(same, total)
+	agreement = roundedRatio(same, total)
 	if chance == 1 {
 		return agreement, 1
 	}
 	return agreement, math.Round((float64(same)/float64(total)-chance)/(1-chance)*1000) / 1000
 }
 
-// ratio returns n/total rounded to three decimal places, or 0 if total is 0.
-func ratio(n, total int) float64 {
+// roundedRatio returns n/total rounded to three decimal places, or 0 if total is 0.
+func roundedRatio(n, total int) float64 {
 	if total == 0 {
 		return 0
 	}
@@ -257,5 +257,5 @@ func (r *PassageReport) addPassage(p Passage, j judge.Judgement) {
 		r.Wrong = append(r.Wrong, p.Kind+" "+p.Control+": "+p.Text)
 	}
 	r.ByKind[p.Kind] = n
-	r.Share = ratio(r.Counted, r.Passages)
+	r.Share = roundedRatio(r.Counted, r.Passages)
 }

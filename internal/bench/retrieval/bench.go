@@ -123,12 +123,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 
 // measureMethods ranks the task's passages with each method.
 func (t *task) measureMethods(ctx context.Context, model *embed.Model, other embed.Embedder) (*Task, error) {
-	passages, queryVectors, err := t.embedPassages(ctx, model)
+	passages, queryVectors, err := t.embedPassagesAndQueries(ctx, model)
 	if err != nil {
 		return nil, err
 	}
 	for i := range passages {
-		passages[i].Prior = model.Prior(passages[i].Text)
+		passages[i].Prior = model.KnownTextPrior(passages[i].Text)
 	}
 	out := &Task{Name: t.name, About: t.about, Passages: len(t.passages)}
 	for _, it := range t.queries {
@@ -148,7 +148,7 @@ func (t *task) measureMethods(ctx context.Context, model *embed.Model, other emb
 	if other == nil {
 		return out, nil
 	}
-	if passages, queryVectors, err = t.embedPassages(ctx, other); err != nil {
+	if passages, queryVectors, err = t.embedPassagesAndQueries(ctx, other); err != nil {
 		return nil, err
 	}
 	for _, method := range []string{ByVector, Hybrid} {
@@ -161,8 +161,8 @@ func (t *task) measureMethods(ctx context.Context, model *embed.Model, other emb
 	return out, nil
 }
 
-// embedPassages returns the passages with their vectors, and the vectors of the queries.
-func (t *task) embedPassages(ctx context.Context, embedder embed.Embedder) ([]search.Passage, [][]float32, error) {
+// embedPassagesAndQueries returns the passages with their vectors, and the vectors of the queries.
+func (t *task) embedPassagesAndQueries(ctx context.Context, embedder embed.Embedder) ([]search.Passage, [][]float32, error) {
 	passages := make([]search.Passage, len(t.passages))
 	vectors, err := embedAll(ctx, embedder, t.passages)
 	if err != nil {
@@ -177,7 +177,7 @@ func (t *task) embedPassages(ctx context.Context, embedder embed.Embedder) ([]se
 }
 
 // stemWeigher returns the weight of a word in the index.
-type stemWeigher interface{ Weight(stem string) float64 }
+type stemWeigher interface{ StemImportance(stem string) float64 }
 
 // weightsOnly hides the model's embedding method, so that passages of another embedder are not
 // embedded again piece by piece.
@@ -195,7 +195,7 @@ func (t *task) rank(
 ) ([]Ranked, error) {
 	o := search.Options{}
 	if method != ByWords { // BM25 weights words by rarity alone
-		o.Weight = weights.Weight
+		o.Weight = weights.StemImportance
 	}
 	if model, ok := weights.(*embed.Model); ok && method == Hybrid {
 		o.Embed = model.EmbedAll

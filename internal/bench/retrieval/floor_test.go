@@ -15,7 +15,7 @@ import (
 // reached (docs/quality.md), since rounding differs between processors. The hybrid must beat
 // keyword search in every task.
 func TestRetrievalFloor(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipUnlessEnabled(t)
 	checkFloors(t, retrieval.TrainOnWorkbook, map[string]retrieval.Metrics{
 		"A":                    {NDCG: 0.41, Recall: 0.57},
 		"B":                    {NDCG: 0.79, Recall: 0.81},
@@ -43,7 +43,7 @@ func TestRetrievalSeeds(t *testing.T) {
 	if os.Getenv("SERVICE_BENCH") != "seeds" {
 		t.Skip("set SERVICE_BENCH=seeds to train three times in each way")
 	}
-	folder := os.DirFS(shareddata.Path(t, "retrieval"))
+	folder := os.DirFS(shareddata.PathOrSkip(t, "retrieval"))
 	for _, training := range []retrieval.Training{retrieval.TrainOnWorkbook, retrieval.TrainOnOpenTexts} {
 		const seeds = 3
 		mean := map[string]retrieval.Metrics{}
@@ -85,7 +85,7 @@ func TestRetrievalSeeds(t *testing.T) {
 }
 
 func checkFloors(t *testing.T, training retrieval.Training, floors map[string]retrieval.Metrics) {
-	folder := os.DirFS(shareddata.Path(t, "retrieval"))
+	folder := os.DirFS(shareddata.PathOrSkip(t, "retrieval"))
 	r, err := retrieval.Run(t.Context(), retrieval.Options{Folder: folder, Train: training})
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +120,8 @@ func checkFloors(t *testing.T, training retrieval.Training, floors map[string]re
 }
 
 func BenchmarkTrainWorkbook(b *testing.B) {
-	longtest.Skip(b)
-	c, err := retrieval.ReadCorpus(os.DirFS(shareddata.Path(b, "retrieval")), retrieval.TrainOnWorkbook)
+	longtest.SkipUnlessEnabled(b)
+	c, err := retrieval.ReadCorpus(os.DirFS(shareddata.PathOrSkip(b, "retrieval")), retrieval.TrainOnWorkbook)
 	if err != nil {
 		b.Fatal(err)
 	}

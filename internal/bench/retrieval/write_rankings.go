@@ -25,8 +25,8 @@ func (r *Report) WriteRankings(dir string) ([]string, error) {
 	return out, nil
 }
 
-func (t Task) writeRanking(name string) error {
-	f, err := os.Create(name)
+func (t Task) writeRanking(fileName string) error {
+	f, err := os.Create(fileName)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func BuildFile(streams map[string]string) []byte {
 		at := root
 		parts := strings.Split(p, "/")
 		for i, part := range parts {
-			at = at.child(part, i+1 < len(parts))
+			at = at.findOrAddChild(part, i+1 < len(parts))
 		}
 		at.content = []byte(streams[p])
 	}
@@ -89,9 +89,9 @@ func BuildFile(streams map[string]string) []byte {
 	root.start, root.content = put(small), small
 	var dir []byte
 	for _, n := range all {
-		dir = append(dir, n.entry()...)
+		dir = append(dir, n.directoryEntry()...)
 	}
-	dirStart, miniStart := put(dir), put(toBytes(miniFat))
+	dirStart, miniStart := put(dir), put(littleEndianBytes(miniFat))
 	// The table of sectors has to name its own.
 	n := (len(fat) + 127) / 128
 	for (len(fat)+n+127)/128 > n {
@@ -101,7 +101,7 @@ func BuildFile(streams map[string]string) []byte {
 	for range n {
 		fat = append(fat, 0xFFFFFFFD)
 	}
-	table := toBytes(fat)
+	table := littleEndianBytes(fat)
 	for len(table)%sector != 0 {
 		table = append(table, 0xFF)
 	}
@@ -130,7 +130,7 @@ func BuildFile(streams map[string]string) []byte {
 	return append(head, body...)
 }
 
-func (n *node) child(name string, storage bool) *node {
+func (n *node) findOrAddChild(name string, storage bool) *node {
 	for _, c := range n.children {
 		if c.name == name {
 			return c
@@ -141,7 +141,7 @@ func (n *node) child(name string, storage bool) *node {
 	return c
 }
 
-func (n *node) entry() []byte {
+func (n *node) directoryEntry() []byte {
 	e := make([]byte, 128)
 	le := binary.LittleEndian
 	name := utf16.Encode([]rune(n.name))
@@ -169,7 +169,7 @@ func (n *node) entry() []byte {
 	return e
 }
 
-func toBytes(list []uint32) []byte {
+func littleEndianBytes(list []uint32) []byte {
 	var out []byte
 	for _, v := range list {
 		out = binary.LittleEndian.AppendUint32(out, v)

@@ -34,7 +34,7 @@ func Start(t testing.TB) *Browser {
 	if testing.Short() {
 		t.Skip("a browser takes long")
 	}
-	path := programtest.Find(t, "chromium")
+	path := programtest.FindOrSkip(t, "chromium")
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func Start(t testing.TB) *Browser {
 	// none writes to the profile anymore when it is removed.
 	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
-		programtest.Missing(t, fmt.Sprintf("chromium does not start: %v", err))
+		programtest.SkipOrFail(t, fmt.Sprintf("chromium does not start: %v", err))
 	}
 	inRead.Close()
 	outWrite.Close()
@@ -249,7 +249,7 @@ func (b *Browser) evaluate(expression string, handle func(any)) {
 }
 
 // Emulate sets the medium (screen or print), the width and the color scheme of pages.
-func (b *Browser) Emulate(media string, width int, dark string) {
+func (b *Browser) Emulate(media string, width int, colorScheme string) {
 	b.t.Helper()
 	b.Call(
 		"Emulation.setDeviceMetricsOverride",
@@ -258,7 +258,7 @@ func (b *Browser) Emulate(media string, width int, dark string) {
 	)
 	b.Call(
 		"Emulation.setEmulatedMedia",
-		map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": dark}}},
+		map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": colorScheme}}},
 		nil,
 	)
 }

@@ -60,7 +60,7 @@ func Zip(t testing.TB, parts map[string]string) []byte {
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		entries = append(entries, name, parts[name])
 	}
-	return Pack(t, entries...)
+	return ZipInOrder(t, entries...)
 }
 
 // Files returns the files in dir that match a pattern; at least one has to.
@@ -73,17 +73,17 @@ func Files(t testing.TB, dir, pattern string) []string {
 	return list
 }
 
-// Pack makes an archive of entries in their order: name, content, name, content …
-func Pack(t testing.TB, entries ...string) []byte {
+// ZipInOrder makes an archive of entries in their order: name, content, name, content …
+func ZipInOrder(t testing.TB, namesAndContents ...string) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
-	for i := 0; i < len(entries); i += 2 {
-		p, err := w.Create(entries[i])
+	for i := 0; i < len(namesAndContents); i += 2 {
+		p, err := w.Create(namesAndContents[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(p, entries[i+1]); err != nil {
+		if _, err := io.WriteString(p, namesAndContents[i+1]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,8 +145,8 @@ func Docx(t testing.TB, body string, parts map[string]string) []byte {
 	return Zip(t, all)
 }
 
-// Para returns a paragraph of a Word document, with an optional style.
-func Para(style, text string) string {
+// DocxParagraph returns a paragraph of a Word document, with an optional style.
+func DocxParagraph(style, text string) string {
 	if style != "" {
 		style = `<w:pPr><w:pStyle w:val="` + style + `"/></w:pPr>`
 	}
@@ -205,8 +205,8 @@ func PDF(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 const Lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer " +
 	"needed. The review is recorded with its date and its result, and kept for two years. "
 
-// RingPDF has a page tree that points to itself and bookmarks that do.
-func RingPDF() []byte {
+// CyclicPDF has a page tree that points to itself and bookmarks that do.
+func CyclicPDF() []byte {
 	return []byte(`%PDF-1.4
 1 0 obj <</Type/Catalog/Pages 2 0 R/Outlines 3 0 R>> endobj
 2 0 obj <</Type/Pages/Kids[2 0 R]/Count 1>> endobj
@@ -221,8 +221,8 @@ func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(document.CleanLine(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 }
 
-// F1 compares two texts as bags of words.
-func F1(a, b string) float64 {
+// WordF1 compares two texts as bags of words.
+func WordF1(a, b string) float64 {
 	count := map[string]int{}
 	as, bs := words(a), words(b)
 	for _, w := range as {
@@ -244,7 +244,7 @@ func F1(a, b string) float64 {
 // RunTool returns what an installed program prints.
 func RunTool(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(programtest.Find(t, name), args...).Output()
+	out, err := exec.Command(programtest.FindOrSkip(t, name), args...).Output()
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

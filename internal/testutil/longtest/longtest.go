@@ -13,9 +13,9 @@ const Variable = "SERVICE_LONG_TESTS"
 // Enabled reports whether long tests are to run.
 func Enabled() bool { return os.Getenv(Variable) == "1" }
 
-// Skip skips a long test unless long tests are enabled. docs/testing.md says
+// SkipUnlessEnabled skips a long test unless long tests are enabled. docs/testing.md says
 // what each test that calls it would catch.
-func Skip(t testing.TB) {
+func SkipUnlessEnabled(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
 		t.Skipf("this test takes long: set %s=1 to run it (see docs/testing.md)", Variable)

@@ -31,22 +31,22 @@ const (
 func (g *gguf) putValues(v ...any) {
 	for _, x := range v {
 		if s, ok := x.(string); ok {
-			write(&g.facts, uint64(len(s)))
+			writeLittleEndian(&g.facts, uint64(len(s)))
 			g.facts.WriteString(s)
 			continue
 		}
-		write(&g.facts, x)
+		writeLittleEndian(&g.facts, x)
 	}
 }
 
-// write appends v to b in little-endian order. It panics if v has no fixed size.
-func write(b *bytes.Buffer, v any) {
+// writeLittleEndian appends v to b in little-endian order. It panics if v has no fixed size.
+func writeLittleEndian(b *bytes.Buffer, v any) {
 	if err := binary.Write(b, binary.LittleEndian, v); err != nil {
 		panic(err)
 	}
 }
 
-func (g *gguf) addFact(key string, value any) {
+func (g *gguf) addMetadata(key string, value any) {
 	g.count++
 	g.putValues(key)
 	switch v := value.(type) {
@@ -87,26 +87,26 @@ func (g *gguf) bytes() []byte {
 	const boundary = 32
 	var out bytes.Buffer
 	out.WriteString("GGUF")
-	write(&out, uint32(3))
-	write(&out, uint64(len(g.tensors)))
-	write(&out, g.count)
+	writeLittleEndian(&out, uint32(3))
+	writeLittleEndian(&out, uint64(len(g.tensors)))
+	writeLittleEndian(&out, g.count)
 	out.Write(g.facts.Bytes())
 	at := 0
 	for _, t := range g.tensors {
-		write(&out, uint64(len(t.name)))
+		writeLittleEndian(&out, uint64(len(t.name)))
 		out.WriteString(t.name)
-		write(&out, uint32(len(t.dims)))
+		writeLittleEndian(&out, uint32(len(t.dims)))
 		for _, d := range t.dims {
-			write(&out, uint64(d))
+			writeLittleEndian(&out, uint64(d))
 		}
-		write(&out, uint32(0)) // float32
-		write(&out, uint64(at))
+		writeLittleEndian(&out, uint32(0)) // float32
+		writeLittleEndian(&out, uint64(at))
 		at += (len(t.data)*4 + boundary - 1) / boundary * boundary
 	}
 	pad := func() { out.Write(make([]byte, (boundary-out.Len()%boundary)%boundary)) }
 	pad()
 	for _, t := range g.tensors {
-		write(&out, t.data)
+		writeLittleEndian(&out, t.data)
 		pad()
 	}
 	return out.Bytes()

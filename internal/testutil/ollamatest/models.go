@@ -20,31 +20,31 @@ func TalkerModel(endless bool) []byte {
 		inner = 32
 	)
 	g := &gguf{}
-	g.addFact("general.architecture", "llama")
-	g.addFact("general.name", "talker")
-	g.addFact("general.file_type", 0)
-	g.addFact("llama.vocab_size", tokens)
-	g.addFact("llama.context_length", 32768)
-	g.addFact("llama.embedding_length", width)
-	g.addFact("llama.block_count", 1)
-	g.addFact("llama.feed_forward_length", inner)
-	g.addFact("llama.attention.head_count", heads)
-	g.addFact("llama.attention.head_count_kv", heads)
-	g.addFact("llama.rope.dimension_count", width/heads)
-	g.addFact("llama.rope.freq_base", 10000.0)
-	g.addFact("llama.attention.layer_norm_rms_epsilon", 1e-5)
-	g.addFact("tokenizer.ggml.model", "gpt2")
-	g.addFact("tokenizer.ggml.pre", "gpt-2")
-	g.addFact("tokenizer.ggml.tokens", append(byteNames(), "<s>", "</s>"))
+	g.addMetadata("general.architecture", "llama")
+	g.addMetadata("general.name", "talker")
+	g.addMetadata("general.file_type", 0)
+	g.addMetadata("llama.vocab_size", tokens)
+	g.addMetadata("llama.context_length", 32768)
+	g.addMetadata("llama.embedding_length", width)
+	g.addMetadata("llama.block_count", 1)
+	g.addMetadata("llama.feed_forward_length", inner)
+	g.addMetadata("llama.attention.head_count", heads)
+	g.addMetadata("llama.attention.head_count_kv", heads)
+	g.addMetadata("llama.rope.dimension_count", width/heads)
+	g.addMetadata("llama.rope.freq_base", 10000.0)
+	g.addMetadata("llama.attention.layer_norm_rms_epsilon", 1e-5)
+	g.addMetadata("tokenizer.ggml.model", "gpt2")
+	g.addMetadata("tokenizer.ggml.pre", "gpt-2")
+	g.addMetadata("tokenizer.ggml.tokens", append(gpt2ByteNames(), "<s>", "</s>"))
 	kinds := make([]int32, tokens)
 	for i := range kinds {
 		kinds[i] = 1 // ordinary
 	}
 	kinds[begin], kinds[end] = 3, 3 // control
-	g.addFact("tokenizer.ggml.token_type", kinds)
-	g.addFact("tokenizer.ggml.merges", []string{})
-	g.addFact("tokenizer.ggml.bos_token_id", begin)
-	g.addFact("tokenizer.ggml.eos_token_id", end)
+	g.addMetadata("tokenizer.ggml.token_type", kinds)
+	g.addMetadata("tokenizer.ggml.merges", []string{})
+	g.addMetadata("tokenizer.ggml.bos_token_id", begin)
+	g.addMetadata("tokenizer.ggml.eos_token_id", end)
 
 	g.addTensor("token_embd.weight", func(i int) float32 {
 		if i/width == i%width {
@@ -103,9 +103,9 @@ func tokenScore(last, next int, endless bool) float32 {
 	return 0
 }
 
-// byteNames returns GPT-2's names of the 256 bytes: printable ones name themselves, the others have
+// gpt2ByteNames returns GPT-2's names of the 256 bytes: printable ones name themselves, the others have
 // characters from U+0100 on.
-func byteNames() []string {
+func gpt2ByteNames() []string {
 	out := make([]string, 256)
 	moved := 0
 	for b := range 256 {
@@ -145,31 +145,31 @@ func EmbedderModel() []byte {
 		}
 	}
 	g := &gguf{}
-	g.addFact("general.architecture", "bert")
-	g.addFact("general.name", "embedder")
-	g.addFact("general.file_type", 0)
-	g.addFact("bert.block_count", 1)
-	g.addFact("bert.context_length", length)
-	g.addFact("bert.embedding_length", Dimensions)
-	g.addFact("bert.feed_forward_length", inner)
-	g.addFact("bert.attention.head_count", heads)
-	g.addFact("bert.attention.head_count_kv", heads)
-	g.addFact("bert.attention.layer_norm_epsilon", eps)
-	g.addFact("bert.attention.causal", false)
-	g.addFact("bert.pooling_type", 1) // the mean
-	g.addFact("tokenizer.ggml.model", "bert")
-	g.addFact("tokenizer.ggml.pre", "jina-v2-en")
-	g.addFact("tokenizer.ggml.tokens", vocabulary)
-	g.addFact("tokenizer.ggml.scores", scores)
-	g.addFact("tokenizer.ggml.token_type", kinds)
-	g.addFact("tokenizer.ggml.token_type_count", 2)
-	g.addFact("tokenizer.ggml.padding_token_id", 0)
-	g.addFact("tokenizer.ggml.unknown_token_id", 1)
-	g.addFact("tokenizer.ggml.cls_token_id", 2)
-	g.addFact("tokenizer.ggml.bos_token_id", 2)
-	g.addFact("tokenizer.ggml.seperator_token_id", 3) // so spelled there
-	g.addFact("tokenizer.ggml.eos_token_id", 3)
-	g.addFact("tokenizer.ggml.mask_token_id", 4)
+	g.addMetadata("general.architecture", "bert")
+	g.addMetadata("general.name", "embedder")
+	g.addMetadata("general.file_type", 0)
+	g.addMetadata("bert.block_count", 1)
+	g.addMetadata("bert.context_length", length)
+	g.addMetadata("bert.embedding_length", Dimensions)
+	g.addMetadata("bert.feed_forward_length", inner)
+	g.addMetadata("bert.attention.head_count", heads)
+	g.addMetadata("bert.attention.head_count_kv", heads)
+	g.addMetadata("bert.attention.layer_norm_epsilon", eps)
+	g.addMetadata("bert.attention.causal", false)
+	g.addMetadata("bert.pooling_type", 1) // the mean
+	g.addMetadata("tokenizer.ggml.model", "bert")
+	g.addMetadata("tokenizer.ggml.pre", "jina-v2-en")
+	g.addMetadata("tokenizer.ggml.tokens", vocabulary)
+	g.addMetadata("tokenizer.ggml.scores", scores)
+	g.addMetadata("tokenizer.ggml.token_type", kinds)
+	g.addMetadata("tokenizer.ggml.token_type_count", 2)
+	g.addMetadata("tokenizer.ggml.padding_token_id", 0)
+	g.addMetadata("tokenizer.ggml.unknown_token_id", 1)
+	g.addMetadata("tokenizer.ggml.cls_token_id", 2)
+	g.addMetadata("tokenizer.ggml.bos_token_id", 2)
+	g.addMetadata("tokenizer.ggml.seperator_token_id", 3) // so spelled there
+	g.addMetadata("tokenizer.ggml.eos_token_id", 3)
+	g.addMetadata("tokenizer.ggml.mask_token_id", 4)
 
 	any := newNoise(88172645463325252)
 	norm := func(name string) {

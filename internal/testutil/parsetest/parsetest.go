@@ -20,7 +20,7 @@ import (
 // New returns a Reader, which is closed with the test.
 func New(t testing.TB, opt parse.Options) *parse.Reader {
 	t.Helper()
-	opt.CacheDir = testdir.Cache(os.TempDir())
+	opt.CacheDir = testdir.CacheFolder(os.TempDir())
 	r, err := parse.New(opt)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func New(t testing.TB, opt parse.Options) *parse.Reader {
 }
 
 var shared = sync.OnceValue(func() *parse.Reader {
-	r, err := parse.New(parse.Options{CacheDir: testdir.Cache(os.TempDir())})
+	r, err := parse.New(parse.Options{CacheDir: testdir.CacheFolder(os.TempDir())})
 	if err != nil {
 		panic(err)
 	}
@@ -58,8 +58,8 @@ func ReadError(t testing.TB, opt parse.Options, name string, raw []byte) error {
 	return err
 }
 
-// Check reads anything and checks what holds for every format.
-func Check(t *testing.T, name string, raw []byte) {
+// CheckReadInvariants reads anything and checks what holds for every format.
+func CheckReadInvariants(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
@@ -91,5 +91,5 @@ func Fuzz(f *testing.F, name string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) { Check(t, name, raw) })
+	f.Fuzz(func(t *testing.T, raw []byte) { CheckReadInvariants(t, name, raw) })
 }

@@ -11,19 +11,19 @@ import (
 // Variable is the environment variable that makes a missing program a failure when it is "1".
 const Variable = "SERVICE_REQUIRE_PROGRAMS"
 
-// Find returns the path of a program. Where the program is not installed, it skips the test,
+// FindOrSkip returns the path of a program. Where the program is not installed, it skips the test,
 // or fails it if programs are required.
-func Find(t testing.TB, name string) string {
+func FindOrSkip(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		Missing(t, name+" is not installed")
+		SkipOrFail(t, name+" is not installed")
 	}
 	return path
 }
 
-// Missing skips a test that cannot run for the given reason, or fails it if programs are required.
-func Missing(t testing.TB, reason string) {
+// SkipOrFail skips a test that cannot run for the given reason, or fails it if programs are required.
+func SkipOrFail(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(Variable) == "1" {
 		t.Fatalf("%s, and %s=1 requires it: run tools/setup", reason, Variable)

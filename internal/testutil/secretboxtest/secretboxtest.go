@@ -8,6 +8,6 @@ func New(keys ...secretbox.Key) *secretbox.Box { return secretbox.New(&memory{ke
 
 type memory struct{ keys []secretbox.Key }
 
-func (m *memory) Load() ([]secretbox.Key, error)         { return m.keys, nil }
+func (m *memory) LoadOrCreate() ([]secretbox.Key, error) { return m.keys, nil }
 func (m *memory) Save(k []secretbox.Key, _ string) error { m.keys = k; return nil }
 func (m *memory) Location() string                       { return "memory" }

@@ -10,9 +10,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// Path returns the absolute path of a file or folder below shared/data,
+// PathOrSkip returns the absolute path of a file or folder below shared/data,
 // and skips the test if it does not exist.
-func Path(t testing.TB, elem ...string) string {
+func PathOrSkip(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir, err := testdir.ModuleRoot()
 	if err != nil {

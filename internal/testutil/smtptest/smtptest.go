@@ -139,8 +139,8 @@ func (s *Server) Wait(ctx context.Context, n int) bool {
 	}
 }
 
-// Connections returns the number of connections so far.
-func (s *Server) Connections() int {
+// TotalConnections returns the number of connections so far.
+func (s *Server) TotalConnections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.connections

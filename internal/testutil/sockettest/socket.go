@@ -22,5 +22,5 @@ func (s transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	return client.ConnTransport(conn).RoundTrip(req)
+	return client.OneRequestTransport(conn).RoundTrip(req)
 }

@@ -25,9 +25,9 @@ func ModuleRoot() (string, error) {
 	}
 }
 
-// Cache returns the folder where tests keep what is made once per machine, such as the compiled
+// CacheFolder returns the folder where tests keep what is made once per machine, such as the compiled
 // PDF reader and the trained embedder, or fallback if the user has no cache folder.
-func Cache(fallback string) string {
+func CacheFolder(fallback string) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return fallback

@@ -28,10 +28,10 @@ func Lookup(code, title string) (controltext.Entry, bool) {
 		return controltext.Entry{}, false
 	}
 	topic := make(map[string]bool)
-	for _, s := range words.Stems(e.Topic) {
+	for _, s := range words.ContentWordStems(e.Topic) {
 		topic[s] = true
 	}
-	for _, s := range words.Stems(title) {
+	for _, s := range words.ContentWordStems(title) {
 		if topic[s] && !words.IsStopWord(s) {
 			return e, true
 		}

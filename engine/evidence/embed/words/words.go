@@ -65,8 +65,8 @@ func Split(text string) []Token {
 	return tokens
 }
 
-// Stems returns the stems that carry meaning: neither stop words nor codes nor numbers.
-func Stems(text string) []string {
+// ContentWordStems returns the stems that carry meaning: neither stop words nor codes nor numbers.
+func ContentWordStems(text string) []string {
 	tokens := Split(text)
 	out := make([]string, 0, len(tokens))
 	for _, t := range tokens {

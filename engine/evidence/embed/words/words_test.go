@@ -63,7 +63,7 @@ func TestSpellingsShareStems(t *testing.T) {
 		{"encrypting", "encrypted"},
 		{"POLICIES", "policy"},
 	} {
-		a, b := Stems(c[0]), Stems(c[1])
+		a, b := ContentWordStems(c[0]), ContentWordStems(c[1])
 		if len(a) != 1 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s is %q, %s is %q; want one stem", c[0], a, c[1], b)
 		}

@@ -278,8 +278,8 @@ func (b *Builder) AddRow(header, cells []string, table int, locator api.Locator)
 	b.AddBlock(Block{Kind: TableRow, Text: RenderRow(header, cells), Header: header, Cells: cells, Table: table, Locator: locator})
 }
 
-// AddFurniture stores text that is not part of the flow.
-func (b *Builder) AddFurniture(blk Block) {
+// AddPageFurniture stores text that is not part of the flow.
+func (b *Builder) AddPageFurniture(blk Block) {
 	blk.Text = CleanLine(blk.Text)
 	if blk.Text != "" && b.consumeBudget(&blk) {
 		b.Doc.Furniture = append(b.Doc.Furniture, blk)

@@ -15,9 +15,9 @@ func ParsePositiveOrOne(s string, limit int) int {
 	return min(n, limit)
 }
 
-// FormatNumber formats the number of a list item in one of Word's formats ("decimal", "lowerLetter", …);
+// FormatListNumber formats the number of a list item in one of Word's formats ("decimal", "lowerLetter", …);
 // "" for a bullet.
-func FormatNumber(v int, format string) string {
+func FormatListNumber(v int, format string) string {
 	switch format {
 	case "lowerLetter", "upperLetter":
 		if v < 1 || v > 26*20 {

@@ -104,7 +104,7 @@ func (t *TableWriter) resolveHeader() {
 	for i, r := range t.pending {
 		switch {
 		case i < at:
-			t.b.AddLeadRow(t.number, r)
+			t.b.AddRowAboveHeader(t.number, r)
 		case i == at:
 			t.header, t.headerAt = r.Cells, r.Locator
 		default:
@@ -119,8 +119,8 @@ func (t *TableWriter) writeRow(r Row) {
 	t.b.AddRow(t.header, r.Cells, t.number, r.Locator)
 }
 
-// AddLeadRow writes a row above a table's header: a title, or a key with its value.
-func (b *Builder) AddLeadRow(table int, r Row) {
+// AddRowAboveHeader writes a row above a table's header: a title, or a key with its value.
+func (b *Builder) AddRowAboveHeader(table int, r Row) {
 	if CountFilled(r.Cells) > 1 {
 		b.AddRow(nil, NonEmptyCells(r.Cells), table, r.Locator)
 		return

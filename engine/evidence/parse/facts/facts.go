@@ -34,7 +34,7 @@ func readFacts(d *document.Document, metadata []document.Fact) {
 	}
 	head := d.Blocks[:min(len(d.Blocks), factBlocks)]
 	f.scanBlocks(head)
-	f.scanMastheads(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
+	f.scanOpeningSentences(d.Blocks[:min(len(d.Blocks), mastheadBlocks)])
 	f.scanBlocks(d.Furniture[:min(len(d.Furniture), factBlocks)])
 	if rest := d.Blocks[len(head):]; len(rest) > 0 {
 		f.scanBlocks(rest[max(0, len(rest)-factTailBlocks):])
@@ -100,7 +100,7 @@ func (f *factCollector) scanRow(b document.Block) {
 		}
 	}
 	if known == 2 && looksLikeVersion(version) {
-		if isNotBefore(date, f.historyDate) {
+		if isDateNotBefore(date, f.historyDate) {
 			f.historyVersion, f.historyDate = version, date
 		}
 		return
@@ -118,8 +118,8 @@ func (f *factCollector) scanRow(b document.Block) {
 	}
 }
 
-// isNotBefore reports whether date a is not before b. Histories may be in either order.
-func isNotBefore(a, b string) bool {
+// isDateNotBefore reports whether date a is not before b. Histories may be in either order.
+func isDateNotBefore(a, b string) bool {
 	tb, ok, _ := document.FindDate(b)
 	if !ok {
 		return true
@@ -257,8 +257,8 @@ var (
 	approvalDateSuffix = lazyregexp.New(`(?i)[,(]? *(?:\bon\b|\bam\b)? *\(?\d.*$`)
 )
 
-// scanMastheads reads metadata in sentences from the first lines.
-func (f *factCollector) scanMastheads(blocks []document.Block) {
+// scanOpeningSentences reads metadata in sentences from the first lines.
+func (f *factCollector) scanOpeningSentences(blocks []document.Block) {
 	for _, b := range blocks {
 		if b.Kind == document.TableRow || b.Kind == document.Line {
 			continue

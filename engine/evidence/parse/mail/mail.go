@@ -97,7 +97,7 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 			if c := p.BreadthMatchFirst(func(c *enmime.Part) bool {
 				return strings.EqualFold(c.ContentType, want) && c.Disposition != "attachment" && len(bytes.TrimSpace(c.Content)) > 0
 			}); c != nil {
-				l.addText(string(c.Content), want == "text/html")
+				l.addBodyOrAttachment(string(c.Content), want == "text/html")
 				break
 			}
 		}
@@ -112,15 +112,15 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 			l.collectParts(c)
 		}
 	case (kind == "text/plain" || kind == "text/html" || kind == "") && p.Disposition != "attachment" && p.FileName == "":
-		l.addText(string(p.Content), kind == "text/html")
+		l.addBodyOrAttachment(string(p.Content), kind == "text/html")
 	case strings.HasPrefix(kind, "multipart/"):
 	default:
 		l.addAttachment(p)
 	}
 }
 
-// addText adds to the body; parts of a type other than the first are attachments.
-func (l *mailMessage) addText(s string, html bool) {
+// addBodyOrAttachment adds to the body; parts of a type other than the first are attachments.
+func (l *mailMessage) addBodyOrAttachment(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":
 	case l.body == "":

@@ -17,7 +17,9 @@ func crlf(s string) []byte { return []byte(strings.ReplaceAll(s, "\n", "\r\n")) 
 
 func mailWith(t testing.TB) []byte {
 	sheet := base64.StdEncoding.EncodeToString([]byte("system,reviewed\nmail,yes\nbilling,no\n"))
-	word := base64.StdEncoding.EncodeToString(documenttest.Docx(t, documenttest.Para("b1", "Leavers")+documenttest.Para("", "Access ends the same day."), nil))
+	word := base64.StdEncoding.EncodeToString(
+		documenttest.Docx(t, documenttest.DocxParagraph("b1", "Leavers")+documenttest.DocxParagraph("", "Access ends the same day."), nil),
+	)
 	return crlf(`Received: by mail.example
 From: =?utf-8?Q?J=C3=B6rg_K.?= <jk@example.com>
 To: auditor@example.org

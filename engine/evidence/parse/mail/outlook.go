@@ -102,8 +102,8 @@ func decodeCodePage(raw []byte, page uint32) string {
 
 // readMessage reads the message in a storage whose table of fixed properties begins after head
 // bytes.
-func (m *msgReader) readMessage(in *cfb.Entry, head, depth int) (*mailMessage, error) {
-	fixed, err := m.readFixedProperties(in, head)
+func (m *msgReader) readMessage(in *cfb.Entry, headBytes, depth int) (*mailMessage, error) {
+	fixed, err := m.readFixedProperties(in, headBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (l *mailMessage) formatRFC5322() []byte {
 }
 
 // readFixedProperties reads the properties of fixed length, by number.
-func (m *msgReader) readFixedProperties(in *cfb.Entry, head int) (map[uint16]uint64, error) {
+func (m *msgReader) readFixedProperties(in *cfb.Entry, headBytes int) (map[uint16]uint64, error) {
 	out := map[uint16]uint64{}
 	e := in.Child("__properties_version1.0")
 	if e == nil {
@@ -212,7 +212,7 @@ func (m *msgReader) readFixedProperties(in *cfb.Entry, head int) (map[uint16]uin
 	if err != nil {
 		return nil, document.DamagedError(e.Name, err)
 	}
-	for i := head; i+16 <= len(raw); i += 16 {
+	for i := headBytes; i+16 <= len(raw); i += 16 {
 		switch kind := binary.LittleEndian.Uint16(raw[i:]); kind {
 		case 0x0003:
 			out[binary.LittleEndian.Uint16(raw[i+2:])] = uint64(binary.LittleEndian.Uint32(raw[i+8:]))

@@ -40,8 +40,10 @@ func outlook(t testing.TB) []byte {
 		att + "0/" + s + "3707001F": wide("..\\..\\list.csv"),
 		att + "0/" + s + "37010102": "name,left\nann,1 Oct\nbob,2 Oct\n",
 		att + "1/" + s + "3707001F": wide("rules.docx"),
-		att + "1/" + s + "37010102": string(documenttest.Docx(t, strings.Repeat(documenttest.Para("", "Access ends the same day."), 200), nil)),
-		att + "2/" + s + "3001001F": wide("Forwarded"),
+		att + "1/" + s + "37010102": string(
+			documenttest.Docx(t, strings.Repeat(documenttest.DocxParagraph("", "Access ends the same day."), 200), nil),
+		),
+		att + "2/" + s + "3001001F":                            wide("Forwarded"),
 		att + "2/" + s + "3701000D/__properties_version1.0":    fixed(24),
 		att + "2/" + s + "3701000D/" + s + "0037001F":          wide("The order"),
 		att + "2/" + s + "3701000D/" + s + "0C1A001F":          wide("Boss"),
@@ -80,5 +82,5 @@ func TestOutlookMessage(t *testing.T) {
 
 func FuzzOutlookMessage(f *testing.F) {
 	f.Add(outlook(f))
-	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.Check(t, "m.msg", raw) })
+	f.Fuzz(func(t *testing.T, raw []byte) { parsetest.CheckReadInvariants(t, "m.msg", raw) })
 }

@@ -219,18 +219,20 @@ func (d *docxReader) readNotes(name, kind string) error {
 // readHeaderFooter reads running headers and footers, which often state version and owner.
 func (d *docxReader) readHeaderFooter(name string) error {
 	w := &wordWalker{d: d, name: name}
-	w.onParagraph = func(p *wordPara) { d.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: p.text.String()}) }
+	w.onParagraph = func(p *wordPara) {
+		d.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: p.text.String()})
+	}
 	return w.walk()
 }
 
 func (d *docxReader) readBody(name string) error {
 	w := &wordWalker{d: d, name: name}
-	w.onParagraph = d.handleParagraph
+	w.onParagraph = d.writeParagraphBlock
 	w.onRow = func(t *document.TableWriter, cells []string) { t.AddRow(cells, api.Locator{Page: d.page}) }
 	return w.walk()
 }
 
-func (d *docxReader) handleParagraph(p *wordPara) {
+func (d *docxReader) writeParagraphBlock(p *wordPara) {
 	text := p.text.String()
 	st := d.resolveStyle(p.style)
 	if p.outline > 0 {
@@ -243,7 +245,7 @@ func (d *docxReader) handleParagraph(p *wordPara) {
 	mark := d.nextListNumber(p, st)
 	switch {
 	case st.toc || p.toc:
-		d.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
+		d.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: here})
 	case st.title:
 		if d.b.Doc.Title == "" {
 			d.b.Doc.Title = document.CleanLine(text)

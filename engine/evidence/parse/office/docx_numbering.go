@@ -138,7 +138,7 @@ func (n *numbering) nextNumber(numID string, level int) string {
 	for i := range level + 1 {
 		// A skipped level has its start value.
 		v := max(c[i], list.levels[i].start)
-		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), document.FormatNumber(v, list.levels[i].format))
+		out = strings.ReplaceAll(out, "%"+strconv.Itoa(i+1), document.FormatListNumber(v, list.levels[i].format))
 	}
 	if len(out) > 40 {
 		return ""

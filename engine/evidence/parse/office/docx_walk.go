@@ -50,7 +50,7 @@ type wordWalker struct {
 
 func (w *wordWalker) walk() error { return walkXML(w.d.b, w.d.z, w.name, w) }
 
-func (w *wordWalker) handleText(text []byte) error {
+func (w *wordWalker) appendCharData(text []byte) error {
 	if !w.inText || w.hidden || len(w.paras) == 0 {
 		return nil
 	}

@@ -135,7 +135,7 @@ type odfTable struct {
 	rows      [][]string // of a slide, held back until its title is known
 }
 
-func (w *odfWalker) handleText(text []byte) error {
+func (w *odfWalker) appendCharData(text []byte) error {
 	if w.skipDepth > 0 || len(w.texts) == 0 {
 		return nil
 	}
@@ -289,7 +289,7 @@ func (w *odfWalker) endElement(e xml.EndElement, _ int) {
 		if n := len(w.texts); n > 0 {
 			t := w.texts[n-1]
 			w.texts = w.texts[:n-1]
-			w.handleParagraph(document.CleanLine(t.text.String()), t.style, t.level)
+			w.storeParagraph(document.CleanLine(t.text.String()), t.style, t.level)
 		}
 	case "note":
 		w.footnoteDepth = max(0, w.footnoteDepth-1)
@@ -330,14 +330,14 @@ func (w *odfWalker) locator() api.Locator {
 	return api.Locator{}
 }
 
-// handleParagraph writes a finished paragraph.
-func (w *odfWalker) handleParagraph(text, style string, level int) {
+// storeParagraph writes a finished paragraph.
+func (w *odfWalker) storeParagraph(text, style string, level int) {
 	if text == "" {
 		return
 	}
 	if w.asideOnly || w.asideDepth > 0 {
 		if w.asideDepth > 0 {
-			w.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()})
+			w.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: w.locator()})
 		}
 		return
 	}

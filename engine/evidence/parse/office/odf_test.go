@@ -159,6 +159,6 @@ func FuzzODF(f *testing.F) {
 		)
 	}
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		parsetest.Check(t, "a.odt", documenttest.ODF(t, kind, body, nil))
+		parsetest.CheckReadInvariants(t, "a.odt", documenttest.ODF(t, kind, body, nil))
 	})
 }

@@ -108,7 +108,7 @@ func (p *pptxReader) readSlide(name string, number int) error {
 	p.b.AddHeading(1, s.title, at)
 	addSlideBlocks(p.b, s.blocks, at)
 	for _, text := range s.aside {
-		p.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
+		p.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text, Locator: at})
 	}
 	relations := readRelations(p.z, name)
 	for _, kind := range []string{relDiagram, relNotes} {
@@ -183,7 +183,7 @@ type slideWalker struct {
 
 func (s *slideWalker) walk() error { return walkXML(s.p.b, s.p.z, s.name, s) }
 
-func (s *slideWalker) handleText(text []byte) error {
+func (s *slideWalker) appendCharData(text []byte) error {
 	if !s.inText {
 		return nil
 	}
@@ -245,7 +245,7 @@ func (s *slideWalker) endElement(e xml.EndElement, _ int) {
 	case "t":
 		s.inText = false
 	case "p":
-		s.handleParagraph(document.CleanLine(s.para.String()))
+		s.storeParagraph(document.CleanLine(s.para.String()))
 		s.para.Reset()
 	case "tc":
 		if rows := s.tableRows(); len(rows) > 0 && len(rows[len(rows)-1]) < document.MaxColumns {
@@ -264,7 +264,7 @@ func (s *slideWalker) endElement(e xml.EndElement, _ int) {
 	}
 }
 
-func (s *slideWalker) handleParagraph(text string) {
+func (s *slideWalker) storeParagraph(text string) {
 	if text == "" {
 		return
 	}

@@ -193,7 +193,7 @@ func FuzzPptx(f *testing.F) {
 	f.Add(`<a:tbl><a:tr><a:tc><a:p><a:r><a:t>x</a:t></a:r></a:p></a:tc></a:tr></a:tbl>`, ``)
 	f.Add(`<a:tc/></a:tr><a:tr/>`, `<p:sp/>`)
 	f.Fuzz(func(t *testing.T, tree, notes string) {
-		parsetest.Check(t, "a.pptx", pptx(t, []string{tree}, map[string]string{
+		parsetest.CheckReadInvariants(t, "a.pptx", pptx(t, []string{tree}, map[string]string{
 			"ppt/slides/_rels/slide1.xml.rels": `<Relationships><Relationship Id="x" Type="http://s/notesSlide" Target="n.xml"/></Relationships>`,
 			"ppt/slides/n.xml":                 notes,
 		}))

@@ -112,7 +112,7 @@ func (r *rtfReader) read() error {
 		case '}':
 			r.closeGroup()
 		case '\\':
-			r.readControl()
+			r.readAndExecuteControl()
 		case '\r', '\n':
 		default:
 			r.putByte(c)
@@ -146,7 +146,7 @@ func (r *rtfReader) closeGroup() {
 			r.b.Doc.Title = text
 		}
 	case rtfAside:
-		r.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text})
+		r.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text})
 	case rtfNote:
 		if text != "" {
 			r.notes = append(r.notes, text)
@@ -157,14 +157,14 @@ func (r *rtfReader) closeGroup() {
 	r.sideText.Reset()
 }
 
-// readControl reads a control word or symbol after a backslash.
-func (r *rtfReader) readControl() {
+// readAndExecuteControl reads a control word or symbol after a backslash.
+func (r *rtfReader) readAndExecuteControl() {
 	if r.at >= len(r.raw) {
 		return
 	}
 	c := r.raw[r.at]
 	if c < 'a' || c > 'z' {
-		r.handleControlSymbol(c)
+		r.executeControlSymbol(c)
 		return
 	}
 	start := r.at
@@ -189,10 +189,10 @@ func (r *rtfReader) readControl() {
 		r.at = min(len(r.raw), r.at+value)
 		return
 	}
-	r.handleControlWord(word, value, given)
+	r.executeControlWord(word, value, given)
 }
 
-func (r *rtfReader) handleControlSymbol(c byte) {
+func (r *rtfReader) executeControlSymbol(c byte) {
 	r.at++
 	switch c {
 	case '\'':
@@ -334,7 +334,7 @@ var rtfCharsets = map[int]int{
 	255: 850,
 }
 
-func (r *rtfReader) handleControlWord(word string, v int, given bool) {
+func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	g := r.currentGroup()
 	on := !given || v != 0
 	if into, ok := destinationFor(word); ok {
@@ -517,7 +517,7 @@ func (r *rtfReader) writeParagraph(content, mark string, bold bool) {
 	}
 	switch {
 	case st.toc:
-		r.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: content})
+		r.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: content})
 	case st.title:
 		if r.b.Doc.Title == "" {
 			r.b.Doc.Title = content

@@ -19,7 +19,7 @@ type xmlWalker interface {
 	isSkipped(e xml.StartElement) bool
 	startElement(e xml.StartElement, depth int)
 	endElement(e xml.EndElement, depth int)
-	handleText(text []byte) error
+	appendCharData(text []byte) error
 }
 
 // walkXML reads a part of an Office document token by token, with limits on depth and time. A
@@ -65,7 +65,7 @@ func walkXML(b *document.Builder, z *zip.Reader, name string, w xmlWalker) error
 			w.endElement(e, depth)
 			depth--
 		case xml.CharData:
-			if err := w.handleText(e); err != nil {
+			if err := w.appendCharData(e); err != nil {
 				return err
 			}
 		}

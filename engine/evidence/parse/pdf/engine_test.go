@@ -35,7 +35,7 @@ const pdfiumName = "pdfium"
 var pdfiumTest = testEngine{name: pdfiumName, start: startPDFium}
 
 // testOptions lets PDFium be compiled once for all tests: it takes a second of both cores.
-var testOptions = Options{MaxPages: 5000, CacheDir: testdir.Cache(os.TempDir())}
+var testOptions = Options{MaxPages: 5000, CacheDir: testdir.CacheFolder(os.TempDir())}
 
 // shared is the reader of most tests. What isn't about engines is tested with PDFium.
 var shared = sync.OnceValue(func() *Reader { return pdfiumTest.newReader(testOptions) })

@@ -48,8 +48,10 @@ var (
 	digitsPattern = lazyregexp.New(`\d+`)
 )
 
-// repeatKey returns the same key for lines that differ only in page numbers.
-func repeatKey(s string) string { return digitsPattern.ReplaceAllString(comparableText(s), "#") }
+// textKeyIgnoringNumbers returns the same key for lines that differ only in page numbers.
+func textKeyIgnoringNumbers(s string) string {
+	return digitsPattern.ReplaceAllString(comparableText(s), "#")
+}
 
 func (f *flowWriter) writeBlocks() {
 	f.measure()
@@ -71,7 +73,7 @@ func (f *flowWriter) measure() {
 	for _, p := range f.pages {
 		seen := map[string]bool{}
 		for i, it := range p.items {
-			if key, ok := p.edgeKey(i); ok && !seen[key] {
+			if key, ok := p.pageEdgeKey(i); ok && !seen[key] {
 				seen[key] = true
 				f.repeatCounts[key]++
 			}
@@ -91,7 +93,7 @@ func (f *flowWriter) measure() {
 	for _, p := range f.pages {
 		for i, it := range p.items {
 			l := it.line
-			if l == nil || f.isFurniture(p, i) {
+			if l == nil || f.isRunningHeaderOrFooter(p, i) {
 				continue
 			}
 			if l.size > f.bodySize*1.1 && len(l.text) < 200 && strings.ContainsFunc(l.text, unicode.IsLetter) {
@@ -119,9 +121,9 @@ func (f *flowWriter) measure() {
 
 func roundSize(size float64) float64 { return math.Round(size*4) / 4 }
 
-// edgeKey returns the repeat key of an item at the top or bottom of the page, where running headers
+// pageEdgeKey returns the repeat key of an item at the top or bottom of the page, where running headers
 // and footers are.
-func (p *pageLayout) edgeKey(i int) (string, bool) {
+func (p *pageLayout) pageEdgeKey(i int) (string, bool) {
 	b := p.items[i].box()
 	if b.y0 > 0.15*p.h && b.y1 < 0.86*p.h {
 		return "", false
@@ -133,15 +135,15 @@ func (p *pageLayout) edgeKey(i int) (string, bool) {
 		}
 		key = g.comparableKey()
 	} else {
-		key = repeatKey(p.items[i].line.text)
+		key = textKeyIgnoringNumbers(p.items[i].line.text)
 	}
 	return key, key != ""
 }
 
-// isFurniture reports whether an item is a running header or footer: the same at the edge of many
+// isRunningHeaderOrFooter reports whether an item is a running header or footer: the same at the edge of many
 // pages, or a page number.
-func (f *flowWriter) isFurniture(p *pageLayout, i int) bool {
-	key, edge := p.edgeKey(i)
+func (f *flowWriter) isRunningHeaderOrFooter(p *pageLayout, i int) bool {
+	key, edge := p.pageEdgeKey(i)
 	if !edge || len(f.pages) < 2 {
 		return false
 	}
@@ -159,8 +161,8 @@ func (f *flowWriter) writePage(p *pageLayout) {
 			return
 		}
 		switch {
-		case f.isFurniture(p, i):
-			f.addFurniture(it, at)
+		case f.isRunningHeaderOrFooter(p, i):
+			f.addPageFurniture(it, at)
 		case it.grid != nil:
 			f.flush()
 			f.writeTable(it.grid, at)
@@ -171,13 +173,13 @@ func (f *flowWriter) writePage(p *pageLayout) {
 	f.last = nil // the next item is on another page: distances are meaningless
 }
 
-func (f *flowWriter) addFurniture(it layoutItem, at api.Locator) {
+func (f *flowWriter) addPageFurniture(it layoutItem, at api.Locator) {
 	if it.line != nil {
-		f.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: it.line.text, Locator: at})
+		f.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: it.line.text, Locator: at})
 		return
 	}
 	for _, r := range it.grid.rows {
-		f.addFurnitureRow(r, at)
+		f.addPageFurnitureRow(r, at)
 	}
 }
 
@@ -193,7 +195,7 @@ func (f *flowWriter) writeTable(g *grid, at api.Locator) {
 	}
 	for _, r := range g.rows {
 		if continues && slices.Equal(r.effective, f.header) {
-			f.addFurnitureRow(r, at)
+			f.addPageFurnitureRow(r, at)
 			continue
 		}
 		f.b.AddBlock(document.Block{
@@ -215,15 +217,15 @@ func (f *flowWriter) openTable(g *grid, at api.Locator) {
 		return
 	}
 	for _, r := range g.rows[:head] {
-		f.b.AddLeadRow(f.table, document.Row{Cells: r.cells, Locator: at})
+		f.b.AddRowAboveHeader(f.table, document.Row{Cells: r.cells, Locator: at})
 	}
 	f.header = g.rows[head].effective
-	f.addFurnitureRow(g.rows[head], at)
+	f.addPageFurnitureRow(g.rows[head], at)
 	g.rows = g.rows[head+1:]
 }
 
-func (f *flowWriter) addFurnitureRow(r gridRow, at api.Locator) {
-	f.b.AddFurniture(document.Block{Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Cells: r.cells, Locator: at})
+func (f *flowWriter) addPageFurnitureRow(r gridRow, at api.Locator) {
+	f.b.AddPageFurniture(document.Block{Kind: document.TableRow, Text: document.RenderRow(nil, r.cells), Cells: r.cells, Locator: at})
 }
 
 func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
@@ -232,7 +234,7 @@ func (f *flowWriter) endTable() { f.table, f.columns = 0, nil }
 func (f *flowWriter) addLine(l *textLine, page int) {
 	if leaderPattern.MatchString(l.text) {
 		f.flush()
-		f.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
+		f.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: l.text, Locator: api.Locator{Page: page}})
 		return
 	}
 	level := f.headingLevel(l)
@@ -251,7 +253,7 @@ func (f *flowWriter) addLine(l *textLine, page int) {
 	case item:
 		f.flush()
 		f.endTable()
-		f.kind, f.level, f.mark = document.ListItem, f.indentLevel(l.x0), mark
+		f.kind, f.level, f.mark = document.ListItem, f.updateIndentLevel(l.x0), mark
 		f.openBlock(l, page, rest)
 		return
 	case f.continuesBlock(l, page):
@@ -282,8 +284,8 @@ func parseListItem(l *textLine) (ok bool, mark, rest string) {
 	return true, text.NumberedMarkOrEmpty(mark), strings.TrimSpace(strings.TrimPrefix(l.text, mark))
 }
 
-// indentLevel returns the level of an indent among those of the open list.
-func (f *flowWriter) indentLevel(x float64) int {
+// updateIndentLevel returns the level of an indent among those of the open list.
+func (f *flowWriter) updateIndentLevel(x float64) int {
 	const same = 4
 	for len(f.indents) > 0 && x < f.indents[len(f.indents)-1]-same {
 		f.indents = f.indents[:len(f.indents)-1]

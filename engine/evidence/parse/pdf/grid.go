@@ -32,7 +32,7 @@ type gridRow struct {
 
 // findGrids builds tables from crossing rules. Frames and single boxes are not tables.
 func findGrids(rules []rule) []*grid {
-	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedRules(rules)...), false)
+	hs, vs := mergeRules(rules, true), mergeRules(append(rules, impliedColumnRules(rules)...), false)
 	if len(hs) < 2 || len(vs) < 2 || len(hs)*len(vs) > maxCrossings {
 		return nil
 	}
@@ -79,9 +79,9 @@ func findGrids(rules []rule) []*grid {
 	return out
 }
 
-// impliedRules returns the vertical rules of tables that have only horizontal ones, drawn cell by
+// impliedColumnRules returns the vertical rules of tables that have only horizontal ones, drawn cell by
 // cell: a column begins where pieces end and the next begin, at several heights.
-func impliedRules(rules []rule) []rule {
+func impliedColumnRules(rules []rule) []rule {
 	type joint struct{ x, y float64 }
 	var joints []joint
 	var level []rule
@@ -256,14 +256,14 @@ func (g *grid) fillWords(words []word) {
 			}
 		}
 	}
-	g.splitRows(words)
+	g.splitTallRows(words)
 	g.rows = slices.DeleteFunc(g.rows, func(r gridRow) bool { return document.CountFilled(r.cells) == 0 })
 	g.dropEmptyColumns()
 }
 
-// splitRows splits the rows of a table that has rules only around its head or between its columns:
+// splitTallRows splits the rows of a table that has rules only around its head or between its columns:
 // fields too tall for one row, whose lines are aligned.
-func (g *grid) splitRows(words []word) {
+func (g *grid) splitTallRows(words []word) {
 	if len(g.rows) > 3 {
 		return
 	}
@@ -390,5 +390,5 @@ func (g *grid) comparableKey() string {
 		sb.WriteString(strings.Join(r.cells, " "))
 		sb.WriteByte(' ')
 	}
-	return repeatKey(sb.String())
+	return textKeyIgnoringNumbers(sb.String())
 }

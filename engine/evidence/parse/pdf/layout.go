@@ -174,8 +174,8 @@ func (l *textLine) freeGap(g gap) gap {
 	return best
 }
 
-// spansGap reports whether the line has words on both sides of g.
-func (l *textLine) spansGap(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
+// hasWordsOnBothSides reports whether the line has words on both sides of g.
+func (l *textLine) hasWordsOnBothSides(g gap) bool { return l.x0 < g.from+1 && l.x1 > g.to-1 }
 
 // orderLines finds bands of lines with a common gap and reads them as columns or rows.
 func orderLines(lines []*textLine) []layoutItem {
@@ -220,7 +220,7 @@ func findBand(lines []*textLine) (int, []gap) {
 		for _, g := range gaps {
 			if f := l.freeGap(g); f.to-f.from >= minGap {
 				next = append(next, f)
-				hit = hit || l.spansGap(f)
+				hit = hit || l.hasWordsOnBothSides(f)
 			}
 		}
 		if len(next) == 0 {
@@ -238,7 +238,7 @@ func findBand(lines []*textLine) (int, []gap) {
 	kept = slices.DeleteFunc(kept, func(g gap) bool {
 		n := 0
 		for _, l := range lines[:end] {
-			if l.spansGap(g) {
+			if l.hasWordsOnBothSides(g) {
 				n++
 			}
 		}

@@ -207,7 +207,10 @@ func testPDFPictures(t *testing.T, e testEngine) {
 		p.RegisterImageOptionsReader("x", fpdf.ImageOptions{ImageType: "png"}, bytes.NewReader(img.Bytes()))
 		p.ImageOptions("x", 10, 10, 100, 0, false, fpdf.ImageOptions{ImageType: "png"}, 0, "")
 	}
-	if _, err := read(t.Context(), e.reader(t), document.Options{}, documenttest.PDF(t, picture)); !errors.Is(err, document.ErrNoTextLayer) {
+	if _, err := read(t.Context(), e.reader(t), document.Options{}, documenttest.PDF(t, picture)); !errors.Is(
+		err,
+		document.ErrNoTextLayer,
+	) {
 		t.Errorf("got %v", err)
 	}
 	doc := e.read(t, documenttest.PDF(t, func(p *fpdf.Fpdf) {
@@ -240,7 +243,7 @@ func testPDFRefuses(t *testing.T, e testEngine) {
 		"head only": {[]byte("%PDF-1.7\n%%EOF"), document.ErrDamaged},
 		"a quarter": {plain[:len(plain)/4], document.ErrDamaged},
 		"blank":     {many, document.ErrEmpty},
-		"ring":      {documenttest.RingPDF(), nil},
+		"ring":      {documenttest.CyclicPDF(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(t.Context(), e.reader(t), document.Options{}, tt.raw)
@@ -322,8 +325,10 @@ func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 	if testing.Short() {
 		t.Skip("reads every PDF of the shared data")
 	}
-	programtest.Find(t, "pdftotext")
-	pdfs := append(documenttest.Files(t, shareddata.Path(t, "strm"), "*.pdf"), documenttest.Files(t, shareddata.Path(t, "evidence"), "mixed/*.pdf")...)
+	programtest.FindOrSkip(t, "pdftotext")
+	pdfs := append(
+		documenttest.Files(t, shareddata.PathOrSkip(t, "strm"), "*.pdf"),
+		documenttest.Files(t, shareddata.PathOrSkip(t, "evidence"), "mixed/*.pdf")...)
 	for _, f := range pdfs {
 		raw, err := os.ReadFile(f)
 		if err != nil {
@@ -336,10 +341,10 @@ func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 		}
 		all := documenttest.RunTool(t, "pdftotext", f, "-")
 		theirs := strings.Split(all, "\f")
-		whole := documenttest.F1(strings.Join(ours, ""), all)
+		whole := documenttest.WordF1(strings.Join(ours, ""), all)
 		sum, worst, at := 0.0, 1.0, 0
 		for n := 1; n <= doc.PageCount; n++ {
-			score := documenttest.F1(ours[n], theirs[n-1])
+			score := documenttest.WordF1(ours[n], theirs[n-1])
 			if sum += score; score < worst {
 				worst, at = score, n
 			}
@@ -369,7 +374,7 @@ func testPDFRows(t *testing.T, e testEngine) {
 		t.Skip("reads every mapping of the shared data")
 	}
 	control := regexp.MustCompile(`^([A-Z]{3}-\d\d(\.\d+)?|N/A)$`)
-	all := documenttest.Files(t, shareddata.Path(t, "strm"), "*.pdf")
+	all := documenttest.Files(t, shareddata.PathOrSkip(t, "strm"), "*.pdf")
 	if !longtest.Enabled() {
 		all = all[max(0, len(all)-1):]
 	}
@@ -426,7 +431,7 @@ func FuzzPDF(f *testing.F) {
 		p.AddPage()
 		p.MultiCell(0, 5, "Some text to read.", "1", "L", false)
 	}))
-	f.Add(documenttest.RingPDF())
+	f.Add(documenttest.CyclicPDF())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		doc, err := read(t.Context(), shared(), document.Options{}, raw)
 		if err != nil {

@@ -173,11 +173,11 @@ func (m *pdfiumDocument) call(name string, args ...uint64) uint64 {
 	if f == nil {
 		return 0
 	}
-	return m.callFn(f, args...)
+	return m.callFunction(f, args...)
 }
 
-// callFn is like call, for functions that are called for every character.
-func (m *pdfiumDocument) callFn(f api.Function, args ...uint64) uint64 {
+// callFunction is like call, for functions that are called for every character.
+func (m *pdfiumDocument) callFunction(f api.Function, args ...uint64) uint64 {
 	if m.err != nil {
 		return 0
 	}

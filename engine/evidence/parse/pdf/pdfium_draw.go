@@ -17,7 +17,7 @@ const (
 func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	page := m.call("FPDF_LoadPage", m.doc, uint64(n-1))
 	if page == 0 {
-		return nil, m.pageError(n, "it can't be rendered")
+		return nil, m.pageRenderError(n, "it can't be rendered")
 	}
 	defer m.call("FPDF_ClosePage", page)
 	side := func(function string) int {
@@ -26,28 +26,28 @@ func (m *pdfiumDocument) renderPage(n int) ([]byte, error) {
 	w, h := side("FPDF_GetPageWidthF"), side("FPDF_GetPageHeightF")
 	bitmap := m.call("FPDFBitmap_CreateEx", uint64(w), uint64(h), bitmapGray, 0, 0)
 	if bitmap == 0 {
-		return nil, m.pageError(n, "there is not enough memory to render it")
+		return nil, m.pageRenderError(n, "there is not enough memory to render it")
 	}
 	defer m.call("FPDFBitmap_Destroy", bitmap)
 	m.call("FPDFBitmap_FillRect", bitmap, 0, 0, uint64(w), uint64(h), 0xFFFFFFFF)
 	m.call("FPDF_RenderPageBitmap", bitmap, page, 0, 0, uint64(w), uint64(h), 0, renderFlags)
 	at, stride := uint32(m.call("FPDFBitmap_GetBuffer", bitmap)), uint32(m.call("FPDFBitmap_GetStride", bitmap))
 	if m.err != nil || stride < uint32(w) {
-		return nil, m.pageError(n, "it can't be rendered")
+		return nil, m.pageRenderError(n, "it can't be rendered")
 	}
 	out := fmt.Appendf(make([]byte, 0, w*h+32), "P5\n%d %d\n255\n", w, h)
 	for y := range h {
 		row, ok := m.mem.Read(at+uint32(y)*stride, uint32(w))
 		if !ok {
-			return nil, m.pageError(n, "it can't be rendered")
+			return nil, m.pageRenderError(n, "it can't be rendered")
 		}
 		out = append(out, row...)
 	}
 	return out, nil
 }
 
-// pageError returns the error that stopped the module, or else that the page is damaged.
-func (m *pdfiumDocument) pageError(n int, detail string) error {
+// pageRenderError returns the error that stopped the module, or else that the page is damaged.
+func (m *pdfiumDocument) pageRenderError(n int, detail string) error {
 	if m.isStopped() {
 		return m.documentError(formatPage(n))
 	}

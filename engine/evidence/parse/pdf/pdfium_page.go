@@ -27,7 +27,7 @@ func (m *pdfiumDocument) readPage(n int) (*pageContent, error) {
 	if err := r.readWords(); err != nil {
 		return nil, err
 	}
-	r.readObjects()
+	r.readRulesAndPictures()
 	m.call("FPDF_ClosePage", page)
 	if m.isStopped() {
 		return nil, m.documentError(formatPage(n))
@@ -57,7 +57,7 @@ func (r *pageReader) readWords() error {
 		if chars != nil {
 			c = rune(chars[i])
 		} else {
-			c = rune(uint32(m.callFn(unicodeOf, text, uint64(i))))
+			c = rune(uint32(m.callFunction(unicodeOf, text, uint64(i))))
 		}
 		if m.err != nil {
 			return m.documentError(formatPage(r.out.number))
@@ -66,7 +66,7 @@ func (r *pageReader) readWords() error {
 			b.endWord()
 			continue
 		}
-		if m.callFn(boxOf, text, uint64(i), uint64(m.scratch)) == 0 {
+		if m.callFunction(boxOf, text, uint64(i), uint64(m.scratch)) == 0 {
 			continue
 		}
 		// FS_RECTF: left, top, right, bottom.
@@ -158,16 +158,16 @@ func (r *pageReader) isBold(text uint64, i int) bool {
 	return isBoldFont(string(raw))
 }
 
-// readObjects reads ruling lines and images.
-func (r *pageReader) readObjects() {
+// readRulesAndPictures reads ruling lines and images.
+func (r *pageReader) readRulesAndPictures() {
 	count := int(int32(r.m.call("FPDFPage_CountObjects", r.page)))
 	left := maxPageObjects
 	for i := 0; i < count && left > 0 && r.m.err == nil; i++ {
-		r.readObject(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
+		r.readObjectRulesAndPictures(r.m.call("FPDFPage_GetObject", r.page, uint64(i)), matrix{a: 1, d: 1}, 0, &left)
 	}
 }
 
-func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) {
+func (r *pageReader) readObjectRulesAndPictures(obj uint64, outer matrix, depth int, left *int) {
 	const path, image, form = 2, 3, 5
 	m := r.m
 	if *left--; obj == 0 || *left < 0 || len(r.out.rules) > maxPageRules {
@@ -192,7 +192,7 @@ func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) 
 	}
 	switch kind {
 	case path:
-		r.readPath(obj, t)
+		r.readPathRules(obj, t)
 		return
 	case image:
 		r.out.addPictureShare(t)
@@ -203,13 +203,13 @@ func (r *pageReader) readObject(obj uint64, outer matrix, depth int, left *int) 
 	}
 	count := int(int32(m.call("FPDFFormObj_CountObjects", obj)))
 	for i := 0; i < count && *left > 0 && m.err == nil; i++ {
-		r.readObject(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
+		r.readObjectRulesAndPictures(m.call("FPDFFormObj_GetObject", obj, uint64(i)), t, depth+1, left)
 	}
 }
 
-// readPath reads the straight horizontal and vertical lines of a path: strokes, thin filled
+// readPathRules reads the straight horizontal and vertical lines of a path: strokes, thin filled
 // rectangles, edges of cells.
-func (r *pageReader) readPath(obj uint64, t matrix) {
+func (r *pageReader) readPathRules(obj uint64, t matrix) {
 	const line, bezier, move = 0, 1, 2
 	m := r.m
 	count := int(int32(m.call("FPDFPath_CountSegments", obj)))

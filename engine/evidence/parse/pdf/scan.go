@@ -70,7 +70,7 @@ func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage
 			s.recognized = true // there is no more to it
 			continue
 		}
-		blocks, err := text.ReadRecognized(b, recognized, api.Locator{Page: s.number})
+		blocks, err := text.ParseRecognizedText(b, recognized, api.Locator{Page: s.number})
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func recognizeScans(b *document.Builder, doc engineDocument, scans []scannedPage
 }
 
 // warnUnreadScans adds warnings about scans that were not read, and returns those without any text.
-func warnUnreadScans(b *document.Builder, scans []scannedPage) (silent []int) {
+func warnUnreadScans(b *document.Builder, scans []scannedPage) (pagesWithoutText []int) {
 	var stamped []int
 	for _, s := range scans {
 		switch {
@@ -94,20 +94,20 @@ func warnUnreadScans(b *document.Builder, scans []scannedPage) (silent []int) {
 		case s.words > 0:
 			stamped = append(stamped, s.number)
 		default:
-			silent = append(silent, s.number)
+			pagesWithoutText = append(pagesWithoutText, s.number)
 		}
 	}
-	if len(silent) > 0 && !b.HasOCR() {
-		b.Warn("%s: no text layer, needs OCR: %s.", formatPages(silent), document.InstallOCRHint)
-	} else if len(silent) > 0 {
-		b.Warn("%s: no text layer, and no text was recognized.", formatPages(silent))
+	if len(pagesWithoutText) > 0 && !b.HasOCR() {
+		b.Warn("%s: no text layer, needs OCR: %s.", formatPages(pagesWithoutText), document.InstallOCRHint)
+	} else if len(pagesWithoutText) > 0 {
+		b.Warn("%s: no text layer, and no text was recognized.", formatPages(pagesWithoutText))
 	}
 	if len(stamped) > 0 && !b.HasOCR() {
 		b.Warn("%s: an image with a few words of text; only these were read: %s.", formatPages(stamped), document.InstallOCRHint)
 	} else if len(stamped) > 0 {
 		b.Warn("%s: an image with a few words of text; only these were read.", formatPages(stamped))
 	}
-	return silent
+	return pagesWithoutText
 }
 
 func pageLabel(n int) string { return fmt.Sprintf("Page %d", n) }

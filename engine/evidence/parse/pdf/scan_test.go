@@ -182,7 +182,7 @@ func TestStampedScan(t *testing.T) {
 
 // With the real program, a scanned page reads as the page it was made from.
 func TestTesseract(t *testing.T) {
-	programtest.Find(t, "tesseract")
+	programtest.FindOrSkip(t, "tesseract")
 	tess, err := ocr.FindTesseract("eng", os.Getenv)
 	if err != nil || tess == nil {
 		t.Fatalf("%v, %v", tess, err)
@@ -199,7 +199,7 @@ func TestTesseract(t *testing.T) {
 			got.WriteString(b.Text + " ")
 		}
 	}
-	if score := documenttest.F1(got.String(), text); score < 0.95 {
+	if score := documenttest.WordF1(got.String(), text); score < 0.95 {
 		t.Errorf("F1 %.3f: %q", score, got.String())
 	}
 }

@@ -147,7 +147,7 @@ func (r *unipdfPage) readContents(stream string, resources *model.PdfPageResourc
 					r.readXObject(op.Params[0], from, t, depth)
 				}
 			default:
-				pen.handleOperation(op, t)
+				pen.executePathOperator(op, t)
 			}
 			return nil
 		},
@@ -203,7 +203,7 @@ type pen struct {
 
 const maxPathLines = 4000
 
-func (p *pen) handleOperation(op *contentstream.ContentStreamOperation, t matrix) {
+func (p *pen) executePathOperator(op *contentstream.ContentStreamOperation, t matrix) {
 	var v [6]float64
 	for i := range min(len(op.Params), len(v)) {
 		v[i] = numberOf(op.Params[i])

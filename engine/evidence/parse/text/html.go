@@ -63,7 +63,7 @@ func removeFormatting(text string) string {
 			continue
 		}
 		stack, tag := open[t.DataAtom], "<s>"
-		hidden := isHidden(&html.Node{DataAtom: t.DataAtom, Attr: t.Attr})
+		hidden := isHiddenOrStruckThrough(&html.Node{DataAtom: t.DataAtom, Attr: t.Attr})
 		if kind != html.EndTagToken {
 			open[t.DataAtom] = append(stack, hidden)
 		} else if n := len(stack) - 1; n >= 0 {
@@ -132,7 +132,7 @@ func (h *htmlReader) flush() {
 		h.mark = ""
 	}
 	if h.asideDepth > 0 {
-		h.b.AddFurniture(blk)
+		h.b.AddPageFurniture(blk)
 		return
 	}
 	h.b.AddBlock(blk)
@@ -170,7 +170,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		h.flush()
 		return
 	}
-	if isHidden(n) {
+	if isHiddenOrStruckThrough(n) {
 		return
 	}
 	switch n.DataAtom {
@@ -178,7 +178,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		h.flush()
 		text := nodeText(n)
 		if h.asideDepth > 0 {
-			h.b.AddFurniture(document.Block{Kind: document.Paragraph, Text: text})
+			h.b.AddPageFurniture(document.Block{Kind: document.Paragraph, Text: text})
 			return
 		}
 		if hasClass(n, "title") && h.b.Doc.Title != "" && document.CleanLine(text) == document.CleanLine(h.b.Doc.Title) {
@@ -238,7 +238,7 @@ func (h *htmlReader) visitElement(n *html.Node, depth, lists int) {
 		atom.Center,
 		atom.Caption,
 		atom.Hgroup:
-		if isTableOfContents(n) {
+		if isContentsOrNavigation(n) {
 			h.flush()
 			h.asideDepth++
 			defer func() { h.flush(); h.asideDepth-- }()
@@ -265,7 +265,7 @@ func orderedItemNumber(n *html.Node) string {
 		}
 	}
 	format := map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[attr(list, "type")]
-	return document.FormatNumber(v, format) + "."
+	return document.FormatListNumber(v, format) + "."
 }
 
 func (h *htmlReader) visitBlock(n *html.Node, depth, lists int) {
@@ -329,7 +329,7 @@ func (h *htmlReader) readTable(n *html.Node) {
 			}
 		}
 		for c := tr.FirstChild; c != nil; c = c.NextSibling {
-			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || isHidden(c) {
+			if c.DataAtom != atom.Td && c.DataAtom != atom.Th || isHiddenOrStruckThrough(c) {
 				continue
 			}
 			fill()
@@ -373,7 +373,7 @@ func nodeText(n *html.Node) string {
 					sb.WriteByte('\n')
 					continue
 				}
-				if isHidden(c) {
+				if isHiddenOrStruckThrough(c) {
 					continue
 				}
 				apart := c.DataAtom == atom.P || c.DataAtom == atom.Div || c.DataAtom == atom.Li || c.DataAtom == atom.Td ||
@@ -406,9 +406,9 @@ func hasClass(n *html.Node, name string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), name)
 }
 
-// isHidden reports whether a browser would hide an element or strike it through; such text was not
+// isHiddenOrStruckThrough reports whether a browser would hide an element or strike it through; such text was not
 // approved by anyone.
-func isHidden(n *html.Node) bool {
+func isHiddenOrStruckThrough(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Del, atom.S, atom.Strike: // struck through
 		return true
@@ -426,8 +426,8 @@ func isHidden(n *html.Node) bool {
 	return false
 }
 
-// isTableOfContents reports whether an element is a table of contents.
-func isTableOfContents(n *html.Node) bool {
+// isContentsOrNavigation reports whether an element is a table of contents.
+func isContentsOrNavigation(n *html.Node) bool {
 	id := strings.ToLower(attr(n, "id"))
 	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || hasClass(n, "toc")
 }

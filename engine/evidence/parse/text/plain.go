@@ -60,8 +60,8 @@ func ReadPlain(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-// ReadRecognized converts the recognized text of one image to blocks.
-func ReadRecognized(b *document.Builder, text string, locator api.Locator) ([]document.Block, error) {
+// ParseRecognizedText converts the recognized text of one image to blocks.
+func ParseRecognizedText(b *document.Builder, text string, locator api.Locator) ([]document.Block, error) {
 	part := b.NewPart()
 	if err := ReadPlain(part, strings.ReplaceAll(text, "\f", "\n")); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (p *plainReader) readNext() {
 		if m := underlinePattern.FindStringSubmatch(p.lines[p.pos+1]); m != nil &&
 			utf8.RuneCountInString(strings.TrimSpace(p.lines[p.pos+1]))*2 >= utf8.RuneCountInString(strings.TrimSpace(line)) &&
 			!underlinePattern.MatchString(line) {
-			p.b.AddHeading(p.underlineLevel(m[1][0]), line, lineRange(start+1, start+2))
+			p.b.AddHeading(p.findOrAddUnderlineLevel(m[1][0]), line, lineRange(start+1, start+2))
 			p.pos += 2
 			return
 		}
@@ -132,20 +132,20 @@ func (p *plainReader) readNext() {
 		p.pos++
 		return
 	}
-	if level := p.headingLevel(start); level > 0 {
+	if level := p.standaloneHeadingLevel(start); level > 0 {
 		p.b.AddHeading(level, line, lineRange(start+1, start+1))
 		p.pos++
 		return
 	}
 	if checkboxPattern.MatchString(line) && len(line) < 4*document.MaxBlockBytes {
-		for p.pos++; p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > indentWidth(line) && strings.TrimSpace(p.lines[p.pos]) != "" &&
+		for p.pos++; p.pos < len(p.lines) && indentBytes(p.lines[p.pos]) > indentBytes(line) && strings.TrimSpace(p.lines[p.pos]) != "" &&
 			!startsListItem(p.lines[p.pos]); {
 			p.pos++
 		}
 		p.b.AddBlock(
 			document.Block{
 				Kind:    document.ListItem,
-				Level:   1 + indentWidth(line)/2,
+				Level:   1 + indentBytes(line)/2,
 				Text:    JoinLines(p.lines[start:p.pos]),
 				Locator: lineRange(start+1, p.pos),
 			},
@@ -157,7 +157,7 @@ func (p *plainReader) readNext() {
 			p.pos++
 			text := []string{m[3]}
 			// Lines indented deeper than the marker belong to the item.
-			for p.pos < len(p.lines) && indentWidth(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" &&
+			for p.pos < len(p.lines) && indentBytes(p.lines[p.pos]) > len(m[1]) && strings.TrimSpace(p.lines[p.pos]) != "" &&
 				!listMarkPattern.MatchString(p.lines[p.pos]) {
 				text = append(text, p.lines[p.pos])
 				p.pos++
@@ -190,7 +190,7 @@ func NumberedMarkOrEmpty(mark string) string {
 	return ""
 }
 
-func (p *plainReader) underlineLevel(c byte) int {
+func (p *plainReader) findOrAddUnderlineLevel(c byte) int {
 	if i := slices.Index(p.underlineChars, c); i >= 0 {
 		return i + 1
 	}
@@ -198,9 +198,9 @@ func (p *plainReader) underlineLevel(c byte) int {
 	return len(p.underlineChars)
 }
 
-// headingLevel returns the level of the line at i if it stands alone and looks like a heading, else
+// standaloneHeadingLevel returns the level of the line at i if it stands alone and looks like a heading, else
 // 0.
-func (p *plainReader) headingLevel(i int) int {
+func (p *plainReader) standaloneHeadingLevel(i int) int {
 	line := strings.TrimSpace(p.lines[i])
 	alone := (i == 0 || strings.TrimSpace(p.lines[i-1]) == "") && (i+1 == len(p.lines) || strings.TrimSpace(p.lines[i+1]) == "")
 	if !alone || i+1 == len(p.lines) {
@@ -338,6 +338,6 @@ func startsListItem(line string) bool {
 	return listMarkPattern.MatchString(line) || checkboxPattern.MatchString(line)
 }
 
-func indentWidth(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+func indentBytes(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
 func lineRange(from, to int) api.Locator { return api.Locator{LineStart: from, LineEnd: to} }

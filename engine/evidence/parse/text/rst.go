@@ -68,7 +68,7 @@ func parseRuleLine(line string) (byte, int) {
 	return line[0], len(line)
 }
 
-func (r *rstReader) lineAt(i int) string {
+func (r *rstReader) lineAtOrEmpty(i int) string {
 	if i < 0 || i >= len(r.lines) || len(r.lines[i]) > 4*document.MaxBlockBytes {
 		return ""
 	}
@@ -76,7 +76,7 @@ func (r *rstReader) lineAt(i int) string {
 }
 
 func (r *rstReader) readNext() {
-	line := r.lineAt(r.pos)
+	line := r.lineAtOrEmpty(r.pos)
 	trimmed := strings.TrimSpace(line)
 	switch {
 	case trimmed == "" && len(r.lines[r.pos]) > 4*document.MaxBlockBytes:
@@ -102,7 +102,7 @@ func (r *rstReader) readNext() {
 			r.pos++
 			return
 		}
-		r.readParagraph()
+		r.readParagraphOrListItem()
 	}
 }
 
@@ -110,20 +110,20 @@ func (r *rstReader) readNext() {
 func (r *rstReader) tryReadTitle() bool {
 	from := r.pos
 	kind := ""
-	over, overLen := parseRuleLine(r.lineAt(from))
+	over, overLen := parseRuleLine(r.lineAtOrEmpty(from))
 	if over != 0 {
-		if strings.TrimSpace(r.lineAt(from+1)) == "" {
+		if strings.TrimSpace(r.lineAtOrEmpty(from+1)) == "" {
 			return false
 		}
-		if c, n := parseRuleLine(r.lineAt(from + 2)); c != over || n != overLen {
+		if c, n := parseRuleLine(r.lineAtOrEmpty(from + 2)); c != over || n != overLen {
 			return false
 		}
 		from, kind = from+1, "over"
 	}
-	text := strings.TrimSpace(r.lineAt(from))
-	c, n := parseRuleLine(r.lineAt(from + 1))
+	text := strings.TrimSpace(r.lineAtOrEmpty(from))
+	c, n := parseRuleLine(r.lineAtOrEmpty(from + 1))
 	if c == 0 || text == "" || n+1 < utf8.RuneCountInString(text) || len(text) > document.MaxHeadingBytes ||
-		rstSimpleBorder.MatchString(r.lineAt(from+1)) ||
+		rstSimpleBorder.MatchString(r.lineAtOrEmpty(from+1)) ||
 		strings.HasPrefix(text, ".. ") {
 		return false
 	}
@@ -142,12 +142,12 @@ func (r *rstReader) tryReadTitle() bool {
 func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	end = from
 	for i := from; i < len(r.lines); i++ {
-		l := r.lineAt(i)
+		l := r.lineAtOrEmpty(i)
 		if strings.TrimSpace(l) == "" {
 			lines = append(lines, "")
 			continue
 		}
-		if indentWidth(l) <= column {
+		if indentBytes(l) <= column {
 			break
 		}
 		lines, end = append(lines, l), i+1
@@ -158,11 +158,11 @@ func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 // readDirective reads what begins with two dots: a directive, or a comment, which is ignored.
 func (r *rstReader) readDirective() {
 	start := r.pos
-	m := rstDirective.FindStringSubmatch(r.lineAt(start))
+	m := rstDirective.FindStringSubmatch(r.lineAtOrEmpty(start))
 	lines, end := r.indentedBlock(start+1, 0)
 	r.pos = max(end, start+1)
-	if note := rstNote.FindStringSubmatch(r.lineAt(start)); note != nil {
-		r.readNested(append([]string{note[1]}, lines...), start)
+	if note := rstNote.FindStringSubmatch(r.lineAtOrEmpty(start)); note != nil {
+		r.readDirectiveBody(append([]string{note[1]}, lines...), start)
 		return
 	}
 	if m == nil || rstIgnored[strings.ToLower(m[1])] {
@@ -194,12 +194,12 @@ func (r *rstReader) readDirective() {
 		}
 		t.Finish()
 	default:
-		r.readNested(body, start)
+		r.readDirectiveBody(body, start)
 	}
 }
 
-// readNested reads the content of a directive as text of its own, at its place.
-func (r *rstReader) readNested(body []string, start int) {
+// readDirectiveBody reads the content of a directive as text of its own, at its place.
+func (r *rstReader) readDirectiveBody(body []string, start int) {
 	var para []string
 	flush := func() {
 		if len(para) == 0 {
@@ -225,15 +225,15 @@ func (r *rstReader) readNested(body []string, start int) {
 	flush()
 }
 
-// readParagraph reads a paragraph or list item, and the literal block that it may announce.
-func (r *rstReader) readParagraph() {
+// readParagraphOrListItem reads a paragraph or list item, and the literal block that it may announce.
+func (r *rstReader) readParagraphOrListItem() {
 	start := r.pos
-	column := indentWidth(r.lineAt(start))
-	if m := listMarkPattern.FindStringSubmatch(r.lineAt(start)); m != nil {
+	column := indentBytes(r.lineAtOrEmpty(start))
+	if m := listMarkPattern.FindStringSubmatch(r.lineAtOrEmpty(start)); m != nil {
 		text := []string{m[3]}
-		for r.pos++; r.pos < len(r.lines) && indentWidth(r.lineAt(r.pos)) > column && strings.TrimSpace(r.lineAt(r.pos)) != "" &&
-			!listMarkPattern.MatchString(r.lineAt(r.pos)); r.pos++ {
-			text = append(text, r.lineAt(r.pos))
+		for r.pos++; r.pos < len(r.lines) && indentBytes(r.lineAtOrEmpty(r.pos)) > column && strings.TrimSpace(r.lineAtOrEmpty(r.pos)) != "" &&
+			!listMarkPattern.MatchString(r.lineAtOrEmpty(r.pos)); r.pos++ {
+			text = append(text, r.lineAtOrEmpty(r.pos))
 		}
 		r.b.AddBlock(
 			document.Block{
@@ -246,9 +246,9 @@ func (r *rstReader) readParagraph() {
 		)
 		return
 	}
-	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAt(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAt(r.pos)) &&
-		!strings.HasPrefix(r.lineAt(r.pos), ".. "); r.pos++ {
-		if c, _ := parseRuleLine(r.lineAt(r.pos)); c != 0 {
+	for r.pos++; r.pos < len(r.lines) && strings.TrimSpace(r.lineAtOrEmpty(r.pos)) != "" && !listMarkPattern.MatchString(r.lineAtOrEmpty(r.pos)) &&
+		!strings.HasPrefix(r.lineAtOrEmpty(r.pos), ".. "); r.pos++ {
+		if c, _ := parseRuleLine(r.lineAtOrEmpty(r.pos)); c != 0 {
 			break
 		}
 	}
@@ -271,7 +271,7 @@ func (r *rstReader) readParagraph() {
 
 // readSimpleTable reads a table whose columns are under runs of equals signs.
 func (r *rstReader) readSimpleTable() {
-	border := r.lineAt(r.pos)
+	border := r.lineAtOrEmpty(r.pos)
 	var starts []int
 	for i := range len(border) {
 		if border[i] == '=' && (i == 0 || border[i-1] != '=') {
@@ -296,9 +296,9 @@ func (r *rstReader) readSimpleTable() {
 	header := 0
 	first := r.pos
 	for r.pos++; r.pos < len(r.lines); r.pos++ {
-		l := r.lineAt(r.pos)
+		l := r.lineAtOrEmpty(r.pos)
 		if rstSimpleBorder.MatchString(l) {
-			if borders++; borders == 2 && strings.TrimSpace(r.lineAt(r.pos+1)) != "" {
+			if borders++; borders == 2 && strings.TrimSpace(r.lineAtOrEmpty(r.pos+1)) != "" {
 				header = len(rows)
 				continue
 			}
@@ -335,7 +335,7 @@ func (r *rstReader) readGridTable() {
 		open = nil
 	}
 	for ; r.pos < len(r.lines); r.pos++ {
-		l := strings.TrimSpace(r.lineAt(r.pos))
+		l := strings.TrimSpace(r.lineAtOrEmpty(r.pos))
 		if rstGridBorder.MatchString(l) {
 			if flush(); strings.Contains(l, "=") {
 				header = len(rows)
@@ -358,9 +358,9 @@ func (r *rstReader) readGridTable() {
 	r.writeRows(rows, header)
 }
 
-func (r *rstReader) writeRows(rows []document.Row, header int) {
+func (r *rstReader) writeRows(rows []document.Row, headerRowCount int) {
 	t := r.b.NewTableWriter()
-	if header == 1 && len(rows) > 1 && !document.IsKeyValueTable(rows) {
+	if headerRowCount == 1 && len(rows) > 1 && !document.IsKeyValueTable(rows) {
 		t.SetHeader(rows[0].Cells, rows[0].Locator)
 		rows = rows[1:]
 	}

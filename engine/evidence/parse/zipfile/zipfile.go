@@ -21,8 +21,8 @@ const (
 	ratioFrom   = 16 << 20
 )
 
-// Open opens an archive with a limited number of parts.
-func Open(content io.ReaderAt, size int64) (*zip.Reader, error) {
+// OpenWithPartLimit opens an archive with a limited number of parts.
+func OpenWithPartLimit(content io.ReaderAt, size int64) (*zip.Reader, error) {
 	z, err := zip.NewReader(content, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, document.DamagedError("the zip directory", err)
@@ -36,7 +36,7 @@ func Open(content io.ReaderAt, size int64) (*zip.Reader, error) {
 // OpenOfficeDocument opens an Office document and rejects one whose directory exceeds the size limits.
 // The actual size of parts is limited when they are read.
 func OpenOfficeDocument(b *document.Builder, content io.ReaderAt, size int64) (*zip.Reader, error) {
-	z, err := Open(content, size)
+	z, err := OpenWithPartLimit(content, size)
 	if err != nil {
 		return nil, err
 	}

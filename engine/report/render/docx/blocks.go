@@ -194,7 +194,7 @@ func (x *docxWriter) writeFacts(f block.Facts) {
 	for _, one := range f.Items {
 		name := block.Span{Text: one.Label + ":", Strong: true}
 		if one.List == nil && len(one.Value) > 0 && !isRightToLeft(one.Value[0].Text) {
-			x.writeParagraph("Fact", append(block.Cell{name, {Text: "\t"}}, inlineCell(one.Value)...))
+			x.writeParagraph("Fact", append(block.Cell{name, {Text: "\t"}}, inlineFirstSpan(one.Value)...))
 			continue
 		}
 		x.writeParagraph("Fact", block.Cell{name})
@@ -207,8 +207,8 @@ func (x *docxWriter) writeFacts(f block.Facts) {
 	}
 }
 
-// inlineCell returns a cell whose first text continues the line before it.
-func inlineCell(c block.Cell) block.Cell {
+// inlineFirstSpan returns a cell whose first text continues the line before it.
+func inlineFirstSpan(c block.Cell) block.Cell {
 	out := append(block.Cell{}, c...)
 	out[0].Prose = false
 	return out

@@ -82,13 +82,13 @@ func Write(w io.Writer, d block.Document, style []byte) error {
 		}
 	}
 	parts := []part{
-		{"[Content_Types].xml", staticPart(types)},
-		{"_rels/.rels", staticPart(docxRootRelations)},
+		{"[Content_Types].xml", xmlPartWriter(types)},
+		{"_rels/.rels", xmlPartWriter(docxRootRelations)},
 		{"docProps/core.xml", func(b *bufio.Writer) { writeCoreProperties(b, &d) }},
-		{"docProps/app.xml", staticPart(docxApp)},
+		{"docProps/app.xml", xmlPartWriter(docxApp)},
 		{"word/styles.xml", func(b *bufio.Writer) { _, _ = b.WriteString(styles) }},
-		{"word/numbering.xml", staticPart(docxNumbering)},
-		{"word/settings.xml", staticPart(docxSettings)},
+		{"word/numbering.xml", xmlPartWriter(docxNumbering)},
+		{"word/settings.xml", xmlPartWriter(docxSettings)},
 		{"word/header1.xml", func(b *bufio.Writer) { writeDOCXHeader(b, &d) }},
 		{"word/footer1.xml", func(b *bufio.Writer) { writeDOCXFooter(b, &d) }},
 		{"word/document.xml", func(b *bufio.Writer) {
@@ -131,7 +131,7 @@ func Write(w io.Writer, d block.Document, style []byte) error {
 	return errors.Join(x.err, z.Close())
 }
 
-func staticPart(text string) func(*bufio.Writer) {
+func xmlPartWriter(text string) func(*bufio.Writer) {
 	return func(b *bufio.Writer) { _, _ = b.WriteString(xmlHead + text) }
 }
 

@@ -89,8 +89,8 @@ func writeTabbedLine(b *bufio.Writer, style string, left, right func(x *docxWrit
 	x.writeRawXML(`</w:p>`)
 }
 
-// shortenLine shortens text for a header or footer.
-func shortenLine(s string) string {
+// collapseSpacesAndTruncate shortens text for a header or footer.
+func collapseSpacesAndTruncate(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:59]) + "…"
@@ -100,13 +100,18 @@ func shortenLine(s string) string {
 
 func writeDOCXHeader(b *bufio.Writer, d *block.Document) {
 	_, _ = b.WriteString(xmlHead + `<w:hdr xmlns:w="` + nsWord + `">`)
-	writeTabbedLine(b, "Header", func(x *docxWriter) { x.writeRun(block.Span{Text: shortenLine(d.Title)}) }, func(x *docxWriter) {
-		if len(d.Draft) > 0 {
-			x.writeRun(block.Span{Text: "DRAFT", Badge: "draft", Strong: true})
-			return
-		}
-		x.writeRun(block.Span{Text: shortenLine(d.Organization)})
-	})
+	writeTabbedLine(
+		b,
+		"Header",
+		func(x *docxWriter) { x.writeRun(block.Span{Text: collapseSpacesAndTruncate(d.Title)}) },
+		func(x *docxWriter) {
+			if len(d.Draft) > 0 {
+				x.writeRun(block.Span{Text: "DRAFT", Badge: "draft", Strong: true})
+				return
+			}
+			x.writeRun(block.Span{Text: collapseSpacesAndTruncate(d.Organization)})
+		},
+	)
 	_, _ = b.WriteString(`</w:hdr>`)
 }
 
@@ -115,7 +120,9 @@ func writeDOCXFooter(b *bufio.Writer, d *block.Document) {
 	writeTabbedLine(
 		b,
 		"Footer",
-		func(x *docxWriter) { x.writeRun(block.Span{Text: shortenLine(d.Assessment + ", as of " + d.AsOf)}) },
+		func(x *docxWriter) {
+			x.writeRun(block.Span{Text: collapseSpacesAndTruncate(d.Assessment + ", as of " + d.AsOf)})
+		},
 		func(x *docxWriter) {
 			x.writeRun(block.Span{Text: "Page "})
 			x.writeRawXML(`<w:fldSimple w:instr=" PAGE "><w:r><w:t>1</w:t></w:r></w:fldSimple>`)
@@ -359,5 +366,5 @@ func docxStylesXML(t drawing.Theme) string {
 		)
 	}
 	b.WriteString(docxOtherStyles + `</w:styles>`)
-	return t.ReplaceColorNames(b.String())
+	return t.ReplaceColorPlaceholders(b.String())
 }

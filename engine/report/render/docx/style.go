@@ -43,8 +43,8 @@ func mergeStyles(file []byte, builtin string) (*customStyles, error) {
 	if len(file) > api.MaxStyleBytes {
 		return nil, refuse(
 			"the style document is too large (%s; the maximum is %s)",
-			wording.Size(int64(len(file))),
-			wording.Size(api.MaxStyleBytes),
+			wording.ByteSize(int64(len(file))),
+			wording.ByteSize(api.MaxStyleBytes),
 		)
 	}
 	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))

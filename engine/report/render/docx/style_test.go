@@ -50,7 +50,7 @@ func TestOwnStyles(t *testing.T) {
 		},
 	)
 	var b bytes.Buffer
-	if err := Write(&b, content.New(reporttest.Sample(2), content.TemplateFull, "", false).Document(), file); err != nil {
+	if err := Write(&b, content.New(reporttest.SampleSource(2), content.TemplateFull, "", false).Document(), file); err != nil {
 		t.Fatal(err)
 	}
 	parts := reporttest.UnzipParts(t, b.Bytes())
@@ -99,7 +99,7 @@ func TestOwnStyles(t *testing.T) {
 		"a bomb":    {styleFile(t, map[string]string{"word/styles.xml": strings.Repeat(" ", maxStylePart+1)}), "too large"},
 		"too large": {make([]byte, api.MaxStyleBytes+1), "the maximum is"},
 	} {
-		err := Write(&bytes.Buffer{}, content.New(reporttest.Sample(1), content.TemplateSoA, "", false).Document(), tc.file)
+		err := Write(&bytes.Buffer{}, content.New(reporttest.SampleSource(1), content.TemplateSoA, "", false).Document(), tc.file)
 		if !api.IsCode(err, api.CodeValidation) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}

@@ -63,7 +63,7 @@ func Write(out io.Writer, v *content.Report) error {
 		doc.AssessmentPlan, err = w.buildAssessmentPlan()
 	default:
 		model = "assessment-results"
-		doc.AssessmentResults, err = w.buildResults()
+		doc.AssessmentResults, err = w.buildAssessmentResults()
 	}
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (p *properties) addStandard(name, value string) {
 	*p = append(*p, models.Property{Name: name, Value: value})
 }
 
-// addItem adds the properties common to all items.
-func (p *properties) addItem(it *api.Item) {
+// addItemProperties adds the properties common to all items.
+func (p *properties) addItemProperties(it *api.Item) {
 	p.add("control-code", it.ControlCode)
 	p.add("domain", it.DomainCode)
 	for _, f := range slices.Sorted(maps.Keys(it.RequirementCodes)) {
@@ -199,9 +199,9 @@ func parseOptionalDate(d api.Date) *time.Time {
 	return &t
 }
 
-// metadata returns a document's metadata. It must be called last, because it includes all parties
+// metadataWithParties returns a document's metadata. It must be called last, because it includes all parties
 // added before.
-func (w *oscalWriter) metadata(title string) models.Metadata {
+func (w *oscalWriter) metadataWithParties(title string) models.Metadata {
 	version := strconv.Itoa(w.Assessment.Revision)
 	if len(w.Template.Gates) == 1 {
 		if v := w.Deliverable(w.Template.Gates[0]); v != nil {
@@ -272,8 +272,8 @@ func (w *oscalWriter) toolOrigins() *[]models.Origin {
 	return &[]models.Origin{{Actors: []models.OriginActor{{Type: "tool", ActorUuid: w.uuidFor("tool")}}}}
 }
 
-// backMatter returns the documents that were read, with their hashes, and the catalog.
-func (w *oscalWriter) backMatter(more ...models.Resource) *models.BackMatter {
+// backMatterWithEvidence returns the documents that were read, with their hashes, and the catalog.
+func (w *oscalWriter) backMatterWithEvidence(more ...models.Resource) *models.BackMatter {
 	out := append([]models.Resource{w.catalogResource()}, more...)
 	for i := range w.Documents {
 		d := &w.Documents[i]

@@ -13,7 +13,7 @@ import (
 
 // TestOSCALErrorsNameTheRow checks that schema errors name the row they come from.
 func TestOSCALErrorsNameTheRow(t *testing.T) {
-	v := content.New(reporttest.Sample(66), content.TemplatePOAM, "", false)
+	v := content.New(reporttest.SampleSource(66), content.TemplatePOAM, "", false)
 	w := &oscalWriter{Report: v, rowNames: map[string][]string{}, emitted: map[string]bool{}}
 	plan, err := w.buildPOAM()
 	if err != nil {

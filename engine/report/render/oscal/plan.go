@@ -57,8 +57,8 @@ func (w *oscalWriter) buildPOAM() (*models.PlanOfActionAndMilestones, error) {
 		risks = append(risks, w.planItemRisk(it))
 	}
 	doc.PoamItems, doc.Risks, doc.Findings, doc.Observations = items, nilIfEmptyList(risks), nilIfEmptyList(found), nilIfEmptyList(observed)
-	doc.BackMatter = w.backMatter()
-	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.Title)
+	doc.BackMatter = w.backMatterWithEvidence()
+	doc.Metadata = w.metadataWithParties(w.Assessment.Name + ": " + w.Title)
 	return doc, nil
 }
 
@@ -67,7 +67,7 @@ func (w *oscalWriter) planRiskUUID(it *api.POAMItem) string { return w.uuidFor("
 func (w *oscalWriter) toPOAMItem(it *api.POAMItem) models.PoamItem {
 	var p properties
 	p.addStandard("poam-id", oneLine(it.POAMCode, "none"))
-	p.addItem(&it.Item)
+	p.addItemProperties(&it.Item)
 	p.add("priority", strconv.Itoa(it.Priority))
 	p.add("severity", string(it.Severity))
 	p.add("effort", it.Effort)
@@ -197,8 +197,8 @@ func (w *oscalWriter) buildComponentDefinition() (*models.ComponentDefinition, e
 			Description: w.Title, ImplementedRequirements: all,
 		}},
 	}}}
-	doc.BackMatter = w.backMatter()
-	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.Title)
+	doc.BackMatter = w.backMatterWithEvidence()
+	doc.Metadata = w.metadataWithParties(w.Assessment.Name + ": " + w.Title)
 	return doc, nil
 }
 
@@ -209,7 +209,7 @@ func (w *oscalWriter) toImplementedRequirement(it *api.SoAItem) models.Implement
 	} else if it.Applicability == api.NotApplicable || it.Applicability == api.OutOfScope {
 		p.addStandard("implementation-status", "not-applicable")
 	}
-	p.addItem(&it.Item)
+	p.addItemProperties(&it.Item)
 	p.add("applicability", string(it.Applicability))
 	p.add("status", string(it.ImplementationStatus))
 	p.addAll("inclusion-reason", it.InclusionReasons)

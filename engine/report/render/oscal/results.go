@@ -15,10 +15,10 @@ import (
 	"github.com/scf-service/service/engine/report/wording"
 )
 
-// buildResults returns the assessment results: an observation with passages for each assessed
+// buildAssessmentResults returns the assessment results: an observation with passages for each assessed
 // control, a finding for each gap and each met control, and a risk for each gap, in the full report
 // with the planned response.
-func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
+func (w *oscalWriter) buildAssessmentResults() (*models.AssessmentResults, error) {
 	version := w.Deliverable(api.GateGapAnalysis)
 	if w.Template.Name == content.TemplateFull && version == nil {
 		version = w.Deliverable(api.GateSoA)
@@ -82,7 +82,13 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 			w.addMaturity(&found[i], levels[findControlCode(found[i].Props)])
 		}
 	}
-	r.Observations, r.Findings, r.Risks, r.Attestations = nilIfEmptyList(observed), nilIfEmptyList(found), nilIfEmptyList(risks), w.attestations()
+	r.Observations, r.Findings, r.Risks, r.Attestations = nilIfEmptyList(
+		observed,
+	), nilIfEmptyList(
+		found,
+	), nilIfEmptyList(
+		risks,
+	), w.approvalAttestations()
 	plan, err := w.embedPlan(controls)
 	if err != nil {
 		return nil, err
@@ -92,8 +98,8 @@ func (w *oscalWriter) buildResults() (*models.AssessmentResults, error) {
 		ImportAp: models.ImportAp{Href: "#" + plan.UUID},
 		Results:  []models.Result{r},
 	}
-	doc.BackMatter = w.backMatter(plan)
-	doc.Metadata = w.metadata(w.Assessment.Name + ": " + w.Title)
+	doc.BackMatter = w.backMatterWithEvidence(plan)
+	doc.Metadata = w.metadataWithParties(w.Assessment.Name + ": " + w.Title)
 	return doc, nil
 }
 
@@ -141,7 +147,9 @@ func (ids controlIDs) toReviewedControls() models.ReviewedControls {
 // buildAssessmentPlan returns the assessment plan as a document of its own.
 func (w *oscalWriter) buildAssessmentPlan() (*models.AssessmentPlan, error) {
 	if w.SoA == nil {
-		return nil, emptyDocumentError("the Statement of Applicability has not been drafted, so the controls to assess have not been determined")
+		return nil, emptyDocumentError(
+			"the Statement of Applicability has not been drafted, so the controls to assess have not been determined",
+		)
 	}
 	controls := w.reviewedControlIDs()
 	if len(controls) == 0 {
@@ -184,7 +192,7 @@ func (w *oscalWriter) newAssessmentPlan(controls controlIDs) *models.AssessmentP
 			{Type: "component", IncludeAll: &models.IncludeAll{}, Description: "The documents provided as evidence."},
 		},
 		BackMatter: &models.BackMatter{Resources: &[]models.Resource{w.catalogResource(), system}},
-		Metadata:   w.metadata(w.Assessment.Name + ": assessment plan"),
+		Metadata:   w.metadataWithParties(w.Assessment.Name + ": assessment plan"),
 	}
 }
 
@@ -216,7 +224,7 @@ func (w *oscalWriter) toObservation(it *api.Item, kind, description string, evid
 		Methods: []string{"EXAMINE"}, Types: &[]string{kind}, Origins: w.toolOrigins(), Collected: w.timeOrReportDate(it.CreatedAt),
 	}
 	var p properties
-	p.addItem(it)
+	p.addItemProperties(it)
 	o.Props = nilIfEmptyList(p)
 	var quoted []models.RelevantEvidence
 	for i := range evidence {
@@ -255,7 +263,7 @@ func toImplementationStatus(s api.Implementation) *models.ImplementationStatus {
 
 func (w *oscalWriter) toFinding(f *api.Finding) models.Finding {
 	var p properties
-	p.addItem(&f.Item)
+	p.addItemProperties(&f.Item)
 	p.add("severity", string(f.Severity))
 	p.add("severity-reason", f.SeverityReason)
 	p.add("result", string(f.Result))
@@ -297,7 +305,7 @@ func (w *oscalWriter) riskUUID(id string) string    { return w.uuidFor("risk", i
 // metControlFinding returns the finding that a control is implemented.
 func (w *oscalWriter) metControlFinding(it *api.SoAItem) models.Finding {
 	var p properties
-	p.addItem(&it.Item)
+	p.addItemProperties(&it.Item)
 	p.add("status", string(it.ImplementationStatus))
 	p.add("owner", wording.OrEmpty(it.Owner))
 	return models.Finding{
@@ -384,8 +392,8 @@ func (w *oscalWriter) findingRisk(f *api.Finding) models.Risk {
 	return r
 }
 
-// attestations returns the approvals, each with the hash it applies to.
-func (w *oscalWriter) attestations() *[]models.AttestationStatements {
+// approvalAttestations returns the approvals, each with the hash it applies to.
+func (w *oscalWriter) approvalAttestations() *[]models.AttestationStatements {
 	var out []models.AttestationStatements
 	for i := range w.Approvals {
 		a := &w.Approvals[i]
@@ -396,7 +404,7 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 		p.add("gate", string(a.Gate))
 		p.add("version", strconv.Itoa(a.VersionNumber))
 		p.add("content-sha256", a.TargetSHA256)
-		p.add("decided-on", wording.Date(a.DecidedAt))
+		p.add("decided-on", wording.ISODateOrEmpty(a.DecidedAt))
 		p.add("reason", wording.OrEmpty(a.Reason))
 		out = append(out, models.AttestationStatements{
 			Parts: []models.AssessmentPart{{
@@ -406,7 +414,7 @@ func (w *oscalWriter) attestations() *[]models.AttestationStatements {
 				), Name: "approval", Ns: oscal.Namespace, Title: oneLine("Approval of the "+a.Gate.Title(), "Approval"), Props: nilIfEmptyList(p),
 				Prose: fmt.Sprintf(
 					"%s approved the %s, version %d, with the content SHA-256 %s.",
-					content.ActorName(*a.DecidedBy)+a.DeciderSuffix(),
+					content.ActorNameWithType(*a.DecidedBy)+a.DeciderSuffix(),
 					a.Gate.Title(),
 					a.VersionNumber,
 					a.TargetSHA256,

@@ -39,7 +39,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 	body := textStyle{face: p.fonts.regular, size: p.bodyTextSize(), color: drawing.Ink}
 	switch b := b.(type) {
 	case block.Heading:
-		p.addSpace(12)
+		p.addSpaceUnlessAtTop(12)
 		p.ensureSpace(60)
 		p.setAnchor(b.ID)
 		if !b.Minor {
@@ -58,7 +58,7 @@ func (p *pdfWriter) drawBlock(b block.Block) {
 		for _, c := range b.Items {
 			p.drawBullet(c, body)
 		}
-		p.addSpace(4)
+		p.addSpaceUnlessAtTop(4)
 	case block.Facts:
 		if b.Tiles {
 			p.drawTiles(b)
@@ -94,7 +94,7 @@ func (p *pdfWriter) drawParagraph(c block.Cell, st textStyle, below float64) {
 		h := st.size * lineSpacing
 		p.drawLine(l, p.left, p.reserveHeight(h), h)
 	}
-	p.addSpace(below)
+	p.addSpaceUnlessAtTop(below)
 }
 
 func (p *pdfWriter) drawBullet(c block.Cell, st textStyle) {
@@ -167,7 +167,7 @@ func (p *pdfWriter) drawFacts(b block.Facts) {
 		y := p.reserveHeight(3)
 		p.drawRule(p.left, y+2, p.right, y+2, 0.4, drawing.Rule)
 	}
-	p.addSpace(6)
+	p.addSpaceUnlessAtTop(6)
 }
 
 // drawTiles draws large figures, five per row.
@@ -201,13 +201,13 @@ func (p *pdfWriter) drawTiles(b block.Facts) {
 				p.drawLine(l, x+7, y+6+21*float64(large)+10*float64(k), 10)
 			}
 		}
-		p.addSpace(8)
+		p.addSpaceUnlessAtTop(8)
 	}
-	p.addSpace(4)
+	p.addSpaceUnlessAtTop(4)
 }
 
 func (p *pdfWriter) drawQuote(q block.Quote) {
-	p.addSpace(3)
+	p.addSpaceUnlessAtTop(3)
 	p.ensureSpace(50)
 	p.withInset(0, 0, []strip{{p.left, p.right, drawing.Panel}, {p.left, p.left + 2.6, drawing.Accent}}, func() {
 		p.withInset(11, 9, nil, func() {
@@ -217,11 +217,11 @@ func (p *pdfWriter) drawQuote(q block.Quote) {
 			p.reserveHeight(4)
 		})
 	})
-	p.addSpace(3)
+	p.addSpaceUnlessAtTop(3)
 }
 
 func (p *pdfWriter) drawCard(b block.Card) {
-	p.addSpace(8)
+	p.addSpaceUnlessAtTop(8)
 	p.ensureSpace(80)
 	p.setAnchor(b.ID)
 	p.withInset(0, 0, []strip{{left: p.left, right: p.left, fill: drawing.Accent}}, func() {
@@ -230,7 +230,7 @@ func (p *pdfWriter) drawCard(b block.Card) {
 			p.drawBlocks(b.Blocks)
 		})
 	})
-	p.addSpace(6)
+	p.addSpaceUnlessAtTop(6)
 }
 
 func (p *pdfWriter) drawLinkList(b block.LinkList) {

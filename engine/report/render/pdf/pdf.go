@@ -132,7 +132,7 @@ func layOutDocument(d block.Document, fallbackFont []byte) (*pdfWriter, error) {
 	f.SetAuthor(p.replaceMissingGlyphs(d.Organization), true)
 	f.SetCreator(p.replaceMissingGlyphs(d.Tool), true)
 	p.drawFrontPage()
-	p.drawAbout()
+	p.drawAboutChapter()
 	for i := range d.Sections {
 		p.drawChapter(&d.Sections[i])
 		d.Sections[i].Blocks = nil // free memory: the blocks of a long report are most of it
@@ -189,8 +189,8 @@ func (p *pdfWriter) reserveHeight(h float64) float64 {
 	return y
 }
 
-// addSpace adds vertical space, except at the top of a page.
-func (p *pdfWriter) addSpace(h float64) {
+// addSpaceUnlessAtTop adds vertical space, except at the top of a page.
+func (p *pdfWriter) addSpaceUnlessAtTop(h float64) {
 	if p.cursorY+h > pdfBottom {
 		p.cursorY = pdfBottom // the next content starts a page
 		return
@@ -300,7 +300,7 @@ func (p *pdfWriter) drawLogo() float64 {
 }
 
 func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorName) {
-	p.addSpace(4)
+	p.addSpaceUnlessAtTop(4)
 	p.withInset(0, 0, []strip{{p.left, p.right, bg}, {p.left, p.left + 4, c}}, func() {
 		p.withInset(14, 10, nil, func() {
 			p.reserveHeight(6)
@@ -311,11 +311,11 @@ func (p *pdfWriter) drawNotice(text string, items []string, c, bg drawing.ColorN
 			p.reserveHeight(6)
 		})
 	})
-	p.addSpace(4)
+	p.addSpaceUnlessAtTop(4)
 }
 
 func (p *pdfWriter) drawTableOfContents() {
-	p.addSpace(10)
+	p.addSpaceUnlessAtTop(10)
 	p.setAnchor("contents")
 	p.drawParagraph(block.Text("Contents"), textStyle{face: p.fonts.bold, size: 13, color: drawing.Ink}, 4)
 	p.drawContentsLine("About this report", "about", 0)
@@ -354,7 +354,7 @@ func (p *pdfWriter) drawContentsLine(title, ref string, level int) {
 	p.links = append(p.links, linkArea{pagePosition: pagePosition{p.file.PageNo(), y}, x: x, w: p.right - x, h: height, ref: ref})
 }
 
-func (p *pdfWriter) drawAbout() {
+func (p *pdfWriter) drawAboutChapter() {
 	p.newPage()
 	p.drawChapterTitle("about", "About this report", false)
 	p.drawBlock(p.doc.Facts)

@@ -38,7 +38,7 @@ func TestPDFLinks(t *testing.T) {
 
 // TestPDFStaysOnThePage checks that nothing is drawn outside the margins, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
-	p, err := layOutDocument(block.Document{Time: reporttest.Hostile().AsOf}, nil)
+	p, err := layOutDocument(block.Document{Time: reporttest.HostileSource().AsOf}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/engine/report/drawing"
 )
 
-// drawBox draws a rectangle with the pattern of its fill.
-func (p *pdfWriter) drawBox(x, y, w, h float64, fill drawing.ColorName) {
+// drawHatchedBox draws a rectangle with the pattern of its fill.
+func (p *pdfWriter) drawHatchedBox(x, y, w, h float64, fill drawing.ColorName) {
 	if w <= 0 || h <= 0 {
 		return
 	}
@@ -46,7 +46,7 @@ func (p *pdfWriter) drawBar(b *block.Bar, x, y, w, h float64) {
 	p.file.SetLineWidth(0.4)
 	p.file.Rect(x, y, w, h, "DF")
 	for _, s := range b.Segments() {
-		p.drawBox(x+w*s.X/100, y, w*s.Width/100, h, s.Fill)
+		p.drawHatchedBox(x+w*s.X/100, y, w*s.Width/100, h, s.Fill)
 	}
 	if at := b.MarkAt(); at >= 0 {
 		p.drawRule(x+w*at/100, y-0.6, x+w*at/100, y+h+0.6, 1.4, drawing.Ink)
@@ -67,13 +67,13 @@ func (p *pdfWriter) drawPicture(b block.Picture) {
 	scale := p.pictureScale(b)
 	height := b.Height * scale
 	p.ensureSpace(height + pictureTitleHeight)
-	p.addSpace(4)
+	p.addSpaceUnlessAtTop(4)
 	p.drawParagraph(block.Text(b.Title), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 2)
 	d := pictureCanvas{pdfWriter: p, x: p.left, y: p.reserveHeight(height), scale: scale}
 	for _, s := range b.Shapes {
 		d.drawShape(s)
 	}
-	p.addSpace(8)
+	p.addSpaceUnlessAtTop(8)
 }
 
 // pictureCanvas draws shapes at a position on the page.
@@ -99,7 +99,7 @@ func (o pictureCanvas) drawShape(s drawing.Shape) {
 	case drawing.Box:
 		x, y := o.toPagePoint(drawing.Point{X: s.X, Y: s.Y})
 		if s.Fill != "" {
-			o.drawBox(x, y, s.W*o.scale, s.H*o.scale, s.Fill)
+			o.drawHatchedBox(x, y, s.W*o.scale, s.H*o.scale, s.Fill)
 		}
 		if s.Edge != "" {
 			o.setDrawColor(s.Edge)

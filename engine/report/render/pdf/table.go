@@ -38,7 +38,7 @@ func (p *pdfWriter) drawTable(t block.Table) {
 }
 
 func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
-	p.addSpace(6)
+	p.addSpaceUnlessAtTop(6)
 	p.ensureSpace(p.headAndFirstRowHeight(t, widths))
 	p.drawParagraph(block.Text(t.Caption), textStyle{face: p.fonts.bold, size: 9, color: drawing.Ink}, 1)
 	left, right, n := p.left, p.right, len(p.strips)
@@ -62,7 +62,7 @@ func (p *pdfWriter) drawTableWithWidths(t block.Table, widths []float64) {
 		p.drawRow(t, widths, r)
 	}
 	p.openTableHeads = p.openTableHeads[:len(p.openTableHeads)-1]
-	p.addSpace(8)
+	p.addSpaceUnlessAtTop(8)
 }
 
 // minBarWidth is the minimum width at which a bar's segments can be distinguished.
@@ -159,7 +159,7 @@ func (p *pdfWriter) drawTableHead(t block.Table, widths []float64) {
 		from := x + cellPad
 		top := y + h - 3 - step*float64(len(lines[i]))
 		if c.Swatch != "" {
-			p.drawBox(from, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
+			p.drawHatchedBox(from, y+h-3-8, 8, 8, drawing.FillOrDefault(c.Swatch))
 			from += 11
 		}
 		for k, l := range lines[i] {
@@ -236,7 +236,7 @@ func (p *pdfWriter) drawRow(t block.Table, widths []float64, r block.Row) {
 				p.drawBlocks(r.Detail)
 			})
 		})
-		p.addSpace(3)
+		p.addSpaceUnlessAtTop(3)
 	}
 	if p.cursorY < pdfBottom {
 		p.drawRule(p.left, p.cursorY, p.right, p.cursorY, 0.4, drawing.Rule)

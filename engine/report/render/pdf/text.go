@@ -73,8 +73,8 @@ func (s fontSet) register(f *fpdf.Fpdf) {
 	}
 }
 
-// runeWidth returns a character's width in ems, or a negative value if the font lacks it.
-func (f *face) runeWidth(r rune) float64 {
+// runeWidthOrNegative returns a character's width in ems, or a negative value if the font lacks it.
+func (f *face) runeWidthOrNegative(r rune) float64 {
 	if w, ok := f.widths[r]; ok {
 		return w
 	}
@@ -92,7 +92,7 @@ func (f *face) runeWidth(r rune) float64 {
 func (f *face) textWidth(s string, size float64) float64 {
 	w := 0.0
 	for _, r := range s {
-		w += max(f.runeWidth(r), 0)
+		w += max(f.runeWidthOrNegative(r), 0)
 	}
 	return w * size
 }
@@ -102,13 +102,13 @@ const missingGlyph = '□'
 
 // resolveGlyph returns the font and the character to write for r.
 func (p *pdfWriter) resolveGlyph(preferred *face, r rune) (*face, rune) {
-	if preferred.runeWidth(r) >= 0 {
+	if preferred.runeWidthOrNegative(r) >= 0 {
 		return preferred, r
 	}
-	if p.fonts.regular.runeWidth(r) >= 0 {
+	if p.fonts.regular.runeWidthOrNegative(r) >= 0 {
 		return p.fonts.regular, r
 	}
-	if o := p.fonts.fallback; o != nil && o.runeWidth(r) >= 0 {
+	if o := p.fonts.fallback; o != nil && o.runeWidthOrNegative(r) >= 0 {
 		return o, r
 	}
 	if unicode.In(r, unicode.Mn, unicode.Cf, unicode.Variation_Selector) {
@@ -244,7 +244,7 @@ func (p *pdfWriter) appendRune(w *word, look textStyle, source string, r rune, r
 		w.runs = append(w.runs, textRun{textStyle: look, ref: ref, badge: badge, source: source})
 		n++
 	}
-	a := max(f.runeWidth(r), 0) * look.size
+	a := max(f.runeWidthOrNegative(r), 0) * look.size
 	last := &w.runs[n-1]
 	// As long as the run equals its source, it is a slice of it and not a copy.
 	if rest := last.source[min(len(last.text), len(last.source)):]; strings.HasPrefix(rest, string(r)) {
@@ -353,7 +353,7 @@ func splitWord(w word, width float64) (first, rest word) {
 		head := r
 		head.text, head.width = "", 0
 		for i, c := range r.text {
-			a := max(r.face.runeWidth(c), 0) * r.size
+			a := max(r.face.runeWidthOrNegative(c), 0) * r.size
 			if first.width+head.width+a > width && first.width+head.width > 0 {
 				tail := r
 				tail.text, tail.width = r.text[i:], r.width-head.width
@@ -384,7 +384,7 @@ func (p *pdfWriter) fitText(s string, f *face, size float64, c drawing.ColorName
 		r := &last.runs[n-1]
 		for dots := f.textWidth("…", size); last.width+dots > width && r.text != ""; {
 			cut := []rune(r.text)
-			a := max(r.face.runeWidth(cut[len(cut)-1]), 0) * r.size
+			a := max(r.face.runeWidthOrNegative(cut[len(cut)-1]), 0) * r.size
 			r.text, r.width, last.width = string(cut[:len(cut)-1]), r.width-a, last.width-a
 		}
 		last.runs = append(
@@ -432,7 +432,7 @@ func (p *pdfWriter) drawMissingGlyphNote() {
 	if len(codes) > 40 {
 		codes, more = codes[:40], fmt.Sprintf(" and %d more", len(codes)-40)
 	}
-	p.addSpace(10)
+	p.addSpaceUnlessAtTop(10)
 	p.drawNotice(
 		"This file's fonts lack some characters, which are shown as "+string(missingGlyph)+": "+strings.Join(codes, ", ")+more+
 			". The HTML report shows them all; an operator can configure a TrueType font with these characters (SERVICE_REPORT_FONT).",

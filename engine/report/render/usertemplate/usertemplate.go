@@ -73,7 +73,7 @@ func (b *templateBudget) spendSteps(n int) error {
 func (b *templateBudget) functions() map[string]any {
 	bounded := func(s string, err error) (string, error) {
 		if err == nil && len(s) > maxTemplateText {
-			err = fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
+			err = fmt.Errorf("text longer than %s", wording.ByteSize(maxTemplateText))
 		}
 		return s, errors.Join(err, b.spendSteps(len(s)/16))
 	}
@@ -89,7 +89,7 @@ func (b *templateBudget) functions() map[string]any {
 			}
 		}
 		if n > maxTemplateText {
-			return fmt.Errorf("text longer than %s", wording.Size(maxTemplateText))
+			return fmt.Errorf("text longer than %s", wording.ByteSize(maxTemplateText))
 		}
 		return b.spendSteps(n / 16)
 	}
@@ -170,8 +170,8 @@ const (
 	mdName    = "markdownText"
 )
 
-// newCounterNode returns a node without output that calls a function of the budget.
-func newCounterNode(call string) (syntax.Node, error) {
+// newCallNode returns a node without output that calls a function of the budget.
+func newCallNode(call string) (syntax.Node, error) {
 	t, err := template.New("n").Funcs((&templateBudget{}).functions()).Parse("{{if " + call + "}}{{end}}")
 	if err != nil {
 		return nil, err
@@ -188,11 +188,11 @@ func instrumentTemplate(root *syntax.ListNode, escapeMarkdown bool) error {
 	if err := instrumentList(root, escapeMarkdown); err != nil {
 		return err
 	}
-	enter, err := newCounterNode(fmt.Sprintf("%s %d", enterName, estimateSteps(root)))
+	enter, err := newCallNode(fmt.Sprintf("%s %d", enterName, estimateSteps(root)))
 	if err != nil {
 		return err
 	}
-	leave, err := newCounterNode(leaveName)
+	leave, err := newCallNode(leaveName)
 	root.Nodes = append(append([]syntax.Node{enter}, root.Nodes...), leave)
 	return err
 }
@@ -217,7 +217,7 @@ func instrumentList(l *syntax.ListNode, escapeMarkdown bool) error {
 			err = errors.Join(err, instrumentList(n.List, escapeMarkdown), instrumentList(n.ElseList, escapeMarkdown))
 		case *syntax.RangeNode:
 			err = errors.Join(err, instrumentList(n.List, escapeMarkdown), instrumentList(n.ElseList, escapeMarkdown))
-			tick, e := newCounterNode(fmt.Sprintf("%s %d", tickName, estimateSteps(n.List)))
+			tick, e := newCallNode(fmt.Sprintf("%s %d", tickName, estimateSteps(n.List)))
 			if err = errors.Join(err, e); e == nil {
 				n.List.Nodes = append([]syntax.Node{tick}, n.List.Nodes...)
 			}
@@ -256,8 +256,8 @@ func parseTemplate(b *templateBudget, source, format string) (customTemplate, er
 		return nil, api.Invalid(
 			"layout",
 			"the template has %s; it must be UTF-8 text of at most %s",
-			wording.Size(int64(len(source))),
-			wording.Size(MaxTemplateBytes),
+			wording.ByteSize(int64(len(source))),
+			wording.ByteSize(MaxTemplateBytes),
 		)
 	}
 	for _, name := range []string{tickName, enterName, leaveName, mdName} {
@@ -309,7 +309,7 @@ func Write(ctx context.Context, w io.Writer, report any, source, format string) 
 	if err != nil {
 		return err
 	}
-	data, err := decodeTemplateData(raw)
+	data, err := decodeJSONWithInts(raw)
 	if err != nil {
 		return err
 	}
@@ -331,9 +331,9 @@ func Write(ctx context.Context, w io.Writer, report any, source, format string) 
 	)
 }
 
-// decodeTemplateData decodes the JSON form for templates, turning whole numbers into ints so that
+// decodeJSONWithInts decodes the JSON form for templates, turning whole numbers into ints so that
 // templates can compare them.
-func decodeTemplateData(raw []byte) (any, error) {
+func decodeJSONWithInts(raw []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	var data any
 	if err := d.Decode(&data); err != nil {
@@ -369,7 +369,7 @@ type limitedWriter struct {
 
 func (l *limitedWriter) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
-		return 0, templateLimitError("it prints more than " + wording.Size(maxTemplateOutput))
+		return 0, templateLimitError("it prints more than " + wording.ByteSize(maxTemplateOutput))
 	}
 	n, err := l.w.Write(p)
 	if err != nil {

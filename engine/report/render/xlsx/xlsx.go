@@ -15,7 +15,7 @@ import (
 // Write writes a workbook: a cover, a sheet for each section, and the figures with charts.
 // Edits to it can be imported again; see package workbook.
 func Write(w io.Writer, v *content.Report) error {
-	d, mark := v.Cover(), ""
+	d, mark := v.DocumentWithoutSections(), ""
 	if len(d.Draft) > 0 {
 		mark = "DRAFT"
 	}
@@ -56,7 +56,7 @@ type xlsxWriter struct {
 // own sheets.
 func (x *xlsxWriter) writeSheets() error {
 	if l, ok := x.report.Template.PrescribedLayout(); ok {
-		if err := x.writeItems(l); err != nil {
+		if err := x.writeItemSheets(l); err != nil {
 			return err
 		}
 		return x.writeCover()
@@ -71,7 +71,7 @@ func (x *xlsxWriter) writeSheets() error {
 	}
 	for _, p := range x.report.Template.Sections {
 		if l, ok := p.Layout(); ok {
-			if err := x.writeItems(l); err != nil {
+			if err := x.writeItemSheets(l); err != nil {
 				return err
 			}
 			continue
@@ -91,9 +91,9 @@ func (x *xlsxWriter) writeSheets() error {
 	return nil
 }
 
-func (x *xlsxWriter) writeItems(l workbook.Layout) error {
+func (x *xlsxWriter) writeItemSheets(l workbook.Layout) error {
 	return x.AddItemSheets(l, x.report.ItemFields(l.Name), map[string]string{
-		"organization": x.cover.Organization, "assessment": x.cover.Assessment, "as_of": wording.Date(&x.cover.Time),
+		"organization": x.cover.Organization, "assessment": x.cover.Assessment, "as_of": wording.ISODateOrEmpty(&x.cover.Time),
 	})
 }
 
