@@ -35,7 +35,7 @@ type Approval struct {
 	DecidedAt         *time.Time `json:"decided_at"`
 	Reason            *string    `json:"reason"`
 	Void              bool       `json:"void" doc:"True if it was rejected automatically because its subject changed; nobody decided. reason gives the details."`
-	Warnings          []string   `json:"warnings" doc:"What the decider should know: that the version, or a source of it, is outdated or not approved. After the decision, what was known at that time."`
+	Warnings          []string   `json:"warnings" doc:"What the decider should know: that the version or one of its sources is outdated or not approved, and how many verdicts depend on a single document. After the decision, what was known at that time."`
 	// Delegation is set if the decision was made on someone's behalf; Delegates lists who may
 	// decide while it is pending.
 	Delegation *DecidedFor `json:"delegation" doc:"The delegation used for the decision; null if the decider's own role sufficed."`

@@ -135,7 +135,11 @@ func (a *app) watchDaemonActivity(ctx context.Context, started time.Time, now *d
 	defer ticks.Stop()
 	for {
 		fmt.Fprint(a.Stdout, "\x1b[H\x1b[2J")
-		if err := a.out.PrintPage(func(p *print.Page) { renderDaemonActivity(p, now, maxTopRows) }); err != nil {
+		err := a.out.PrintPage(func(p *print.Page) { renderDaemonActivity(p, now, maxTopRows) })
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		select {

@@ -38,6 +38,8 @@ type deliverableType[V, I any] struct {
 	// says of its items. Both are nil if there is nothing.
 	recount   func(*I)
 	summarize func(*V, []I)
+	// clearApproved clears the marks of an item that somebody has approved; nil if there are none.
+	clearApproved func(*I)
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
 	// validateItem returns an error for an item that no edit may produce.
@@ -60,6 +62,7 @@ var (
 		},
 		recount:          recountDocuments,
 		summarize:        func(v *api.SoAVersion, items []api.SoAItem) { v.Reliance = plan.CountReliance(items) },
+		clearApproved:    func(i *api.SoAItem) { i.ChangedByDocument, i.ChangedFrom = "", "" },
 		draftedState:     api.StateSoADrafted,
 		validateItem:     validateSoAItem,
 		checkSubmittable: checkSoASubmittable,
@@ -332,7 +335,7 @@ type draft[I any] struct {
 	editedControls []string
 	// isCopy: the items are copies from the previous version, including edits.
 	isCopy bool
-	// keepReviewedIfUnchanged keeps the newest version if content and inputs are equal.
+	// skipIfUnchanged keeps the newest version if content and inputs are equal.
 	skipIfUnchanged bool
 	// encoded holds the items encoded in advance, or nil.
 	encoded []store.PreparedRecord[I]
@@ -617,6 +620,11 @@ func (k deliverableType[V, I]) copyToNextVersion(
 	items, err := k.readItems(tx, org, head.ID)
 	if err != nil {
 		return v, copied, err
+	}
+	if head.Status == api.VersionApproved && k.clearApproved != nil {
+		for n := range items {
+			k.clearApproved(&items[n])
+		}
 	}
 	at := slices.IndexFunc(items, func(i I) bool { return k.item(&i).ID == k.item(&item).ID })
 	if v, err = k.insertNextVersion(

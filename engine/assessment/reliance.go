@@ -155,7 +155,7 @@ func newDocuments(documents map[string]api.Document, inputs map[string]string) f
 // nil; quotes are the independent ones that decide the automatic verdict.
 func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousApproved bool, isNew func(document string) bool) {
 	clearReliance(i)
-	if !i.Applicability.IsApplicable() || len(quotes) == 0 {
+	if !i.Applicability.IsApplicable() {
 		return
 	}
 	if i.RestsOnDocuments = len(documentsOf(quotes)); i.RestsOnDocuments == 1 {
@@ -213,8 +213,8 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// recountDocuments corrects the documents that an item from elsewhere claims to rest on. It recognizes
-// only copies that are quoted.
+// recountDocuments corrects the documents that an item from elsewhere claims to rest on. It recognizes only copies
+// that are quoted. Which document changed the verdict can't be checked without drafting again: it is what the clone says.
 func recountDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {

@@ -99,6 +99,7 @@ func TestChangedByDocument(t *testing.T) {
 		"another verdict by another":   {line(api.Implemented, "x.md", fresh), line(api.Planned, "", fresh, other), "y", false, "y.md"},
 		"drafted again, without it":    {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", old), "", false, "x.md"},
 		"drafted again, once approved": {line(api.Implemented, "x.md", fresh), line(api.Implemented, "", fresh), "", true, ""},
+		"nothing left for now":         {line(api.PartiallyImplemented, "x.md", fresh), line(api.Planned, ""), "", false, "x.md"},
 		"set by hand":                  {line(api.NotEvidenced, "", old), byHand(line(api.Implemented, "", fresh)), "x", false, ""},
 		"no longer set by hand":        {byHand(line(api.NotEvidenced, "", old)), line(api.Implemented, "", fresh), "x", false, ""},
 		"back in scope":                {line(api.NotAssessed, ""), line(api.Implemented, "", fresh), "x", false, ""},

@@ -214,6 +214,9 @@ func (k deliverableType[V, I]) ApplyChanges(
 		err = k.withdrawFromReview(tx, by, &a, &v, "changed while under review, by "+by.Actor.Name)
 	case api.VersionApproved, api.VersionRejected:
 		var copied I
+		if head.Status == api.VersionApproved && k.clearApproved != nil {
+			k.clearApproved(&tried)
+		}
 		if v, copied, err = k.copyToNextVersion(tx, by, &a, v, target); err == nil {
 			to := k.item(&tried)
 			as := *k.item(&copied)

@@ -43,7 +43,8 @@ func newFile(ctx context.Context, f *os.File, limit int64) *File {
 
 // OpenFile is os.OpenFile for regular files.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil { // opening some devices has effects
+	isNew := flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL // nothing that exists is opened
+	if info, err := os.Stat(path); err == nil && !isNew {          // opening some devices has effects
 		if err := CheckMode(path, info.Mode()); err != nil {
 			return nil, err
 		}
@@ -74,7 +75,7 @@ func Read(path string, limit int64) ([]byte, error) {
 
 // ReadAll reads r to the end, which is an error if it has more than limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	data, err := io.ReadAll(io.LimitReader(r, min(limit, NoLimit-1)+1))
 	if err == nil && int64(len(data)) > limit {
 		err = tooLarge(limit)
 	}

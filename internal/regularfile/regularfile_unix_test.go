@@ -3,6 +3,8 @@
 package regularfile
 
 import (
+	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -42,6 +44,9 @@ func TestSpecialFiles(t *testing.T) {
 			if _, err := OpenFile(path, flag, 0o600); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("writing %s: %v", path, err)
 			}
+		}
+		if _, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("creating %s: %v", path, err)
 		}
 		if filepath.IsLocal(path) {
 			if _, err := tree.Open(path); err == nil {

@@ -39,6 +39,12 @@ func CountReliance(items []api.SoAItem) api.Reliance {
 	slices.SortFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int {
 		return cmp.Or(b.LinesChanged-a.LinesChanged, b.LinesAlone-a.LinesAlone, strings.Compare(a.Filename, b.Filename))
 	})
-	out.DecisiveDocuments = out.DecisiveDocuments[:min(maxDecisiveDocuments, len(out.DecisiveDocuments))]
+	if len(out.DecisiveDocuments) > maxDecisiveDocuments { // warnings name the one that alone carries most
+		most := slices.MaxFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
+		out.DecisiveDocuments = out.DecisiveDocuments[:maxDecisiveDocuments]
+		if !slices.Contains(out.DecisiveDocuments, most) {
+			out.DecisiveDocuments[maxDecisiveDocuments-1] = most
+		}
+	}
 	return out
 }

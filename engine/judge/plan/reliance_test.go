@@ -26,8 +26,19 @@ func TestCountReliance(t *testing.T) {
 	if got != "[{b.md 2 0} {c.md 1 0} {a.md 0 3}] 3 3" {
 		t.Errorf("%s", got)
 	}
-	if got := fmt.Sprint(v.Warnings()); got != "[3 verdicts were changed by a single document and not approved since (2 by b.md). "+
+	if got := fmt.Sprint(v.Warnings()); got != "[3 verdicts were changed by a single document since an earlier draft (2 by b.md). "+
 		"3 lines rest on a single document (3 on a.md).]" {
 		t.Errorf("%s", got)
+	}
+
+	// The document that alone carries most is among the ten that are named.
+	for n := range 12 {
+		items = append(items, api.SoAItem{
+			Applicability: api.Applicable, ImplementationStatus: api.Implemented, ChangedByDocument: fmt.Sprintf("d%d.md", n),
+		})
+	}
+	v = CountReliance(items)
+	if got := v.Warnings()[1]; len(v.DecisiveDocuments) != 10 || got != "3 lines rest on a single document (3 on a.md)." {
+		t.Errorf("%d documents, %s", len(v.DecisiveDocuments), got)
 	}
 }
