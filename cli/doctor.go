@@ -63,7 +63,8 @@ func worstState(all []Diagnostic) DiagnosticState {
 	return diagnosticStates[w]
 }
 
-// examineTimeout is the time limit for all checks together.
+// examineTimeout is the time limit for all checks together, except those of the data folder: opening it may add
+// checksums, and reading all records and files takes as long as the folder is large.
 const examineTimeout = 45 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -157,7 +158,7 @@ func (a *app) runDiagnostics(ctx context.Context, cmd *cobra.Command) []Diagnost
 		out = append(out, a.Examine(ctx, ExamineOptions{Data: a.flags.Data, Remote: remote})...)
 	}
 	if !remote && a.targetErr == nil {
-		out = append(out, a.examineStore(ctx)...)
+		out = append(out, a.examineStore(cmd.Context())...)
 	}
 	return out
 }
@@ -279,7 +280,7 @@ var remedies = map[string]string{
 	"model":   "run `service model status`",
 	"disk":    "free up disk space for the data folder",
 	"records": "stop the daemon and restore a backup of the data folder",
-	"files":   "restore a backup of the data folder, or delete the document or report and create it again",
+	"files":   "restore a backup of the data folder, or delete the document or report and create it again; delete a file that belongs to neither",
 	"mail":    "check the mail settings",
 }
 

@@ -39,6 +39,9 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 		}
 		if err != nil {
 			c.Detail = err.Error()
+			if errors.Is(err, store.ErrCorrupt) && !by.Local { // perhaps of another organization
+				c.Detail = "data is damaged; run `service doctor` on the machine with the data folder"
+			}
 			out.OK = false
 		}
 		out.Checks = append(out.Checks, c)
@@ -87,7 +90,10 @@ func (e *Engine) HealthDetail(ctx context.Context, by api.Caller, in *api.Health
 
 // damageFound returns the result of a check, as an error if anything is damaged.
 func damageFound(c store.DamageCheck, err error) (string, error) {
-	if err == nil && c.Damaged > 0 {
+	switch {
+	case c.Damaged > 0 && err != nil:
+		err = fmt.Errorf("%s; %w", c, err)
+	case c.Damaged > 0:
 		err = errors.New(c.String())
 	}
 	return c.String(), err

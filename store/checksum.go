@@ -231,7 +231,7 @@ func (c *totalChecker) Pair(table string, key, stored []byte) {
 
 // Err returns an error if records are missing or old, or if a stored checksum is damaged. Values are not
 // compared with their checksums: that is done when they are read. Only a database that is empty or of an
-// older format has no total; migrate refuses any other.
+// older format has no total; loadMeta refuses any other.
 func (c *totalChecker) Err() error {
 	if c.stored == nil {
 		return nil

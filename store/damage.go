@@ -14,7 +14,7 @@ import (
 
 // DamagedRecordError is an ErrCorrupt with the record concerned.
 type DamagedRecordError struct {
-	Table string // or its index: "documents.content"
+	Table string // or an index of it: "documents.content"
 	Key   Key
 }
 
@@ -35,7 +35,7 @@ func (e *DamagedRecordError) Record() string {
 		return name
 	case strings.Contains(e.Table, "."): // an index
 		parts = parts[len(parts)-1:]
-	case len(parts) > 1:
+	case len(parts) > 1 && e.Table != Memberships.Name(): // the others begin with the organization
 		parts = parts[1:]
 	}
 	return name + " " + K(parts...).String()
@@ -79,7 +79,7 @@ func recordName(table string) string {
 // DamageCheck is the result of reading all records or files.
 type DamageCheck struct {
 	Checked, Damaged int
-	// Kinds has the first kinds of damaged ones, at most maxDamageKinds.
+	// Kinds lists the damage by kind, at most the first maxDamageKinds.
 	Kinds []DamageKind
 }
 
@@ -103,7 +103,7 @@ func (c *DamageCheck) add(table, name string) {
 	}
 }
 
-// String returns a summary: 3 of 90 damaged: report "a.pdf"; document "b.txt" and 1 more.
+// String returns a summary: 4 of 90 damaged: passage "a" and 2 more of this kind; finding "b".
 func (c DamageCheck) String() string {
 	if c.Damaged == 0 {
 		return fmt.Sprintf("%d read, none damaged", c.Checked)
@@ -113,12 +113,15 @@ func (c DamageCheck) String() string {
 	for _, k := range c.Kinds {
 		name := k.First
 		if k.Count > 1 {
-			name += fmt.Sprintf(" and %d more of the kind", k.Count-1)
+			name += fmt.Sprintf(" and %d more of this kind", k.Count-1)
 		}
 		named = append(named, name)
 		others -= k.Count
 	}
-	if others > 0 {
+	switch {
+	case others == 1:
+		named = append(named, "1 other")
+	case others > 1:
 		named = append(named, fmt.Sprintf("%d others", others))
 	}
 	return fmt.Sprintf("%d of %d damaged: %s", c.Damaged, c.Checked, strings.Join(named, "; "))
@@ -150,22 +153,34 @@ func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
 	return found.DamageCheck, err
 }
 
-// CheckFiles reads all blobs that records refer to.
+// CheckFiles reads all blobs, also those that no record refers to: a backup contains them too.
 func (db *DB) CheckFiles(ctx context.Context) (c DamageCheck, err error) {
 	var named map[string]string
-	err = db.View(ctx, func(tx *Tx) error {
+	unnamed := db.View(ctx, func(tx *Tx) (err error) {
 		named, err = ReferencedBlobs(tx)
 		return err
 	})
-	for _, sha := range slices.Sorted(maps.Keys(named)) {
+	check := func(sha string) error {
 		err := db.blobs.Verify(ctx, sha)
+		if errors.Is(err, ErrNotFound) && named[sha] == "" {
+			return nil // deleted meanwhile
+		}
 		c.Checked++
-		switch {
-		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotFound):
-			c.add("", fmt.Sprintf("%s (blob %s)", named[sha], sha))
-		case err != nil:
-			return c, err
+		if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
+			c.add("", fmt.Sprintf("%s (blob %s)", cmp.Or(named[sha], "file"), sha))
+			return nil
+		}
+		return err
+	}
+	err = db.blobs.ForEach(ctx, func(b Blob) error {
+		err := check(b.SHA256)
+		delete(named, b.SHA256)
+		return err
+	})
+	for _, sha := range slices.Sorted(maps.Keys(named)) { // missing
+		if err == nil {
+			err = check(sha)
 		}
 	}
-	return c, err
+	return c, errors.Join(err, unnamed)
 }

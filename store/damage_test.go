@@ -44,7 +44,7 @@ func TestDamageSummary(t *testing.T) {
 	}
 	c.add("", "report r")
 	c.add("", "report s")
-	if want := "5 of 90 damaged: passage a and 2 more of the kind; report r; report s"; c.String() != want {
+	if want := "5 of 90 damaged: passage a and 2 more of this kind; report r; report s"; c.String() != want {
 		t.Errorf("got %s, want %s", c, want)
 	}
 	for range maxDamageKinds {

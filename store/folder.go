@@ -55,8 +55,8 @@ func traceOfDatabase(dir string) (name string) {
 }
 
 func missingDatabaseError(dir, trace string) error {
-	return fmt.Errorf("%w: %s is missing or empty, but %s shows that this folder had a database; restore a backup of the whole folder, "+
-		"or, to start again without the old data, move everything in the folder elsewhere",
+	return fmt.Errorf("%w: %s is missing or empty, but %s shows that this folder had a database, or that a restore was interrupted; "+
+		"restore a backup of the whole folder, or, to start again without the old data, move everything in the folder elsewhere",
 		ErrCorrupt, filepath.Join(dir, fileDatabase), trace)
 }
 
@@ -109,7 +109,7 @@ func (db *DB) checkID() error {
 	case id == db.meta.ID:
 		return nil
 	case id != "":
-		return fmt.Errorf("%w: %s is the database of another data folder: its ID is %s, and %s contains %.80q; put back this folder's own "+
+		return fmt.Errorf("%w: %s is the database of another data folder, or an older one of this folder: its ID is %q, and %s contains %.80q; put back this folder's own "+
 			"database or restore a backup of the whole folder; if you exchanged the database on purpose, delete %[4]s",
 			ErrCorrupt, filepath.Join(db.dir, fileDatabase), db.meta.ID, path, id)
 	}

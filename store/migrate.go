@@ -35,7 +35,10 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		if trace := traceOfDatabase(db.dir); trace != "" {
 			return missingDatabaseError(db.dir, trace)
 		}
-		return db.createDatabase(ctx, want)
+		if err := db.createDatabase(ctx, want); err != nil {
+			return err
+		}
+		return db.checkID()
 	}
 	switch {
 	case db.meta.Format > formatVersion:
@@ -44,6 +47,11 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		return fmt.Errorf("%w (its format is %d, this program knows %d)", ErrOldFormat, db.meta.Format, formatVersion)
 	case db.meta.Schema > want:
 		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
+	}
+	if err := db.checkID(); err != nil { // before anything is changed
+		return err
+	}
+	switch {
 	case db.meta.Format == formatWithoutChecksums:
 		if err := db.addChecksums(ctx); err != nil {
 			return err
@@ -54,7 +62,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	case db.meta.Schema == want:
 		return db.applyMigration(ctx, Migration{Version: want}, true)
 	}
-	if err := db.backUpBefore(ctx, fmt.Sprintf("schema-%d", want)); err != nil {
+	if _, err := db.backUpBefore(ctx, fmt.Sprintf("schema-%d", want)); err != nil {
 		return err
 	}
 	for _, m := range db.schema.Migrations {
@@ -69,29 +77,36 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	return nil
 }
 
-// backUpBefore backs up the database, without blobs, before a migration.
-func (db *DB) backUpBefore(ctx context.Context, migration string) error {
-	path := newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
+// backUpBefore backs up the database, without blobs, before a migration, and returns the backup's path.
+func (db *DB) backUpBefore(ctx context.Context, migration string) (path string, err error) {
+	path = newBackupPath(db.dir, db.clock(), "before-"+migration, BackupSuffix)
 	if err := db.backup(ctx, path, false); err != nil {
-		return fmt.Errorf("no backup, so no migration: %w", err)
+		return "", fmt.Errorf("no backup, so no migration: %w", err)
 	}
 	db.log.InfoContext(ctx, "backup before migration", "path", path, "schema", db.meta.Schema)
-	return nil
+	return path, nil
 }
 
 // addChecksums brings a database to formatVersion from the format before it.
 func (db *DB) addChecksums(ctx context.Context) error {
-	if err := db.backUpBefore(ctx, fmt.Sprintf("format-%d", formatVersion)); err != nil {
+	backup, err := db.backUpBefore(ctx, fmt.Sprintf("format-%d", formatVersion))
+	if err != nil {
 		return err
 	}
 	next := db.meta
-	next.Format, next.ID = formatVersion, db.newID()
-	err := db.Update(ctx, func(tx *Tx) error {
+	next.Format = formatVersion
+	if next.ID == "" {
+		next.ID = db.newID()
+	}
+	err = db.Update(ctx, func(tx *Tx) error {
 		if err := tx.kv.addChecksums(ctx); err != nil {
 			return err
 		}
 		return tx.putMeta(metaKey, next)
 	})
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrDiskFull) {
+		err = errors.Join(err, os.Remove(backup)) // nothing was changed, and the next start makes another
+	}
 	if err != nil {
 		return fmt.Errorf("adding checksums failed, the database is unchanged: %w", err)
 	}
@@ -123,7 +138,7 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 			return nil
 		}
 		if _, found, err := tx.kv.total(); err != nil || !found {
-			return cmp.Or(err, errWrongTotal)
+			return cmp.Or(err, fmt.Errorf("%s: %w; restore a backup", filepath.Join(db.dir, fileDatabase), errWrongTotal))
 		}
 		if db.meta.Format == formatVersion && db.meta.Schema == db.schema.Version() {
 			current, err = db.tables.areIndexesCurrent(tx)

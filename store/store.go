@@ -125,9 +125,6 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := db.createOrMigrate(ctx); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}
-	if err := db.checkID(); err != nil {
-		return nil, errors.Join(err, driver.Close())
-	}
 	if err := db.View(ctx, db.loadLastID); err != nil {
 		return nil, errors.Join(err, driver.Close())
 	}

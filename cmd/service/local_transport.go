@@ -107,7 +107,8 @@ func explainOpenError(dir string, err error) error {
 	switch {
 	case errors.Is(err, store.ErrLocked):
 		return fmt.Errorf(
-			"another process has the data folder %s open but doesn't respond; stop it, or choose another folder with --data: %w",
+			"another process has the data folder %s open but doesn't respond; if a new version was just started, it may be "+
+				"upgrading the database: wait some minutes; otherwise stop it, or choose another folder with --data: %w",
 			dir,
 			err,
 		)
