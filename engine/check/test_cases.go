@@ -111,6 +111,7 @@ type junitSuite struct {
 	// Properties has to precede the test cases.
 	Properties *junitProperties `xml:"properties"`
 	Cases      []junitCase      `xml:"testcase"`
+	Output     string           `xml:"system-out,omitempty"`
 }
 
 type junitProperties struct {
@@ -143,6 +144,7 @@ func writeJUnit(r *Result, _ Style) ([]byte, error) {
 			all.Suites = append(all.Suites, junitSuite{Name: c.suite, Time: "0"})
 			if n == 0 {
 				all.Suites[0].Properties = &junitProperties{[]junitProperty{{"policy", r.describePolicy()}}}
+				all.Suites[0].Output = "Written by " + firstNonEmpty(r.Tool, "service") + "."
 			}
 		}
 		s := &all.Suites[len(all.Suites)-1]

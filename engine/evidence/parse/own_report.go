@@ -3,17 +3,21 @@ package parse
 import (
 	"archive/zip"
 	"slices"
-	"strings"
 
 	"github.com/scf-service/service/engine/evidence/parse/document"
 	"github.com/scf-service/service/internal/lazyregexp"
 )
 
 var (
-	// originPattern matches what the reports and results of this program say of their origin.
-	originPattern = lazyregexp.New(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+`)
-	// exportColumns are the first columns of its CSV files, which say nothing of their origin.
-	exportColumns = []string{"id", "version", "version_status", "control_code"}
+	// originPattern matches what reports of this program, and results of `service check` in its formats, say of their
+	// origin.
+	originPattern = lazyregexp.New(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
+		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
+		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
+		`|The policy takes the place of an assessment plan\.` +
+		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
+	// exportColumns are columns of its CSV files and JSON lists, which say nothing of their origin.
+	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
 )
 
 var errOwnReport = document.NewError(document.ErrOwnReport, "", "keep reports outside the evidence folder")
@@ -35,8 +39,10 @@ func isOwnReport(d *document.Document) bool {
 }
 
 func hasOrigin(b document.Block) bool {
-	if n := len(exportColumns); len(b.Header) > n && slices.Equal(b.Header[:n], exportColumns) {
-		return true
+	for _, columns := range exportColumns {
+		if slices.Contains(b.Header, columns[0]) && slices.Contains(b.Header, columns[1]) {
+			return true
+		}
 	}
-	return strings.Contains(b.Text, "service ") && originPattern.MatchString(b.Text)
+	return originPattern.MatchString(b.Text)
 }
