@@ -57,6 +57,9 @@ func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	if err == nil {
 		err = CheckMode(path, info.Mode())
 	}
+	if err == nil {
+		err = checkFileSystem(f)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

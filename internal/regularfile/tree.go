@@ -45,6 +45,9 @@ func (t *tree) Open(name string) (fs.File, error) {
 	case err == nil:
 		err = CheckMode(name, info.Mode())
 	}
+	if err == nil {
+		err = checkFileSystem(f)
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -1,0 +1,27 @@
+package regularfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+const procfsMagic = 0x9fa0 // statfs(2)
+
+// checkFileSystem refuses files of /proc: they look regular, but some wait, or never end.
+func checkFileSystem(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var info syscall.Statfs_t
+	var statErr error
+	err = conn.Control(func(fd uintptr) { statErr = syscall.Fstatfs(int(fd), &info) })
+	if err := errors.Join(err, statErr); err != nil {
+		return err
+	}
+	if int64(info.Type) == procfsMagic {
+		return &os.PathError{Op: "open", Path: f.Name(), Err: errors.New("it is made by the system while it is read; save its content in a file")}
+	}
+	return nil
+}

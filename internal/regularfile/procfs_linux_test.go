@@ -1,0 +1,22 @@
+package regularfile
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestProcFilesAreRefused checks that files of /proc are refused, which claim to be regular.
+func TestProcFilesAreRefused(t *testing.T) {
+	for _, path := range []string{"/proc/self/status", "/proc/self/pagemap"} {
+		if _, err := Read(path, 10); err == nil || !strings.Contains(err.Error(), path+": it is made by the system") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	tree, err := OpenTree(t.Context(), "/proc/self", NoLimit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Open("status"); err == nil || !strings.Contains(err.Error(), "it is made by the system") {
+		t.Errorf("in its folder: %v", err)
+	}
+}

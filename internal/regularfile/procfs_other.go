@@ -1,0 +1,7 @@
+//go:build !linux
+
+package regularfile
+
+import "os"
+
+func checkFileSystem(*os.File) error { return nil }
