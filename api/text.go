@@ -85,15 +85,19 @@ func isHidden(preceding []rune, r rune, following []rune) bool {
 		return !unicode.Is(unicode.So, before)
 	case '\u180b', '\u180c', '\u180d', '\u180e', '\u180f': // they select the form of a letter
 		return !(unicode.Is(unicode.Mongolian, before) && unicode.IsLetter(before))
-	case '\u2800': // the pattern without dots is as wide as a letter
+	case '\u2800', '\U0001d159': // the pattern without dots and the note without a head are as wide as a letter
 		return true
 	}
-	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.In(r, unicode.Prepended_Concatenation_Mark, unicode.Egyptian_Hieroglyphs)
+	if unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.Is(unicode.Cf, r) { // it arranges hieroglyphs
+		return !unicode.Is(unicode.Egyptian_Hieroglyphs, before)
+	}
+	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// invisible holds formatting characters, fillers, variation selectors, and separators of lines.
+// invisible holds formatting characters, fillers, variation selectors, separators of lines, and what is no character.
 var invisible = []*unicode.RangeTable{
 	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp,
+	unicode.Noncharacter_Code_Point,
 }
 
 // isVirama reports whether r suppresses the vowel of an Indic letter; a joiner after it selects the form

@@ -39,6 +39,7 @@ func TestCheckName(t *testing.T) {
 		"Acme\U000e0061\U000e007f", "🏴\U000e0067\U000e007f", // tags
 		"Acme\u3164", "\u115fAcme", "Acme\u1160", "Acme\uffa0", // Hangul fillers
 		"Acme\u17b4", "Acme\u180b", "Acme\u180e", "Ac\u2800me", "Acme\ufff9", "Acme\U0001d173",
+		"Acme\U0001d159", "Acme\U00013430", "Acme\ufdd0", "Acme\U0010ffff",
 		"کار\u200cخانه",  // a non-joiner after a letter that doesn't join
 		"سل\u200dام",     // a joiner between letters that join anyway
 		"می\u200c",       // at the end
