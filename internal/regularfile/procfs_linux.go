@@ -20,7 +20,7 @@ func checkFileSystem(f *os.File) error {
 	if err := errors.Join(err, statErr); err != nil {
 		return err
 	}
-	if int64(info.Type) == procfsMagic {
+	if info.Type == procfsMagic {
 		return &os.PathError{Op: "open", Path: f.Name(), Err: errors.New("it is made by the system while it is read; save its content in a file")}
 	}
 	return nil
