@@ -17,7 +17,9 @@ func TestResultsAreNoEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	extensions := map[string]string{"junit": "xml", "markdown": "md", "csv": "csv", "json": "json", "sarif": "sarif", "gitlab": "json", "oscal": "json"}
+	extensions := map[string]string{
+		"junit": "xml", "markdown": "md", "csv": "csv", "json": "json", "sarif": "sarif", "gitlab": "json", "oscal": "json",
+	}
 	for name, result := range sampleResults(t) {
 		for _, f := range AllFormats {
 			if f.Name == "gitlab" && (name == "nothing" || name == "clean") {

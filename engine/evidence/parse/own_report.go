@@ -19,8 +19,8 @@ var (
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
 	// originHints are texts of which originPattern needs one; looking for them is much faster.
 	originHints = []string{
-		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place", "policy_sha256",
-		",control_code",
+		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place",
+		"policy_sha256", ",control_code",
 	}
 	// exportColumns are columns of its CSV files and JSON lists, which say nothing of their origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
