@@ -45,7 +45,8 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// A key has its scopes and never more than its person has now.
+// TestKeyIsBoundedTwice checks that a key has neither permissions outside its scopes nor ones that its user now
+// lacks.
 func TestKeyIsBoundedTwice(t *testing.T) {
 	key := api.Caller{Role: api.RoleMember, Scopes: []api.Permission{"soa:write", "approval:decide"}}
 	if !key.May("soa:write") || key.May("soa:read") || key.May("approval:decide") {

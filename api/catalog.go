@@ -96,13 +96,13 @@ type Control struct {
 	// Question is the assessor's question; null in releases before 2019.6.
 	Question   *string `json:"question"`
 	DomainCode string  `json:"domain_code"`
-	// Weight is 1 to 10, or 0 for a control kept only as deprecated; null if the source gives none.
+	// Weight is 1 to 10, or 0 for a control that is listed only as deprecated; null if the source gives none.
 	Weight *int `json:"weight"`
 	// Applicability holds people, process, technology, data, facility.
 	Applicability []string `json:"applicability"`
 	CSFFunction   *string  `json:"csf_function" doc:"govern, identify, protect, detect, respond or recover"`
 	Cadence       *string  `json:"cadence" doc:"annual, semi_annual or quarterly"`
-	// EvidenceRequests joins both directions that a workbook states.
+	// EvidenceRequests combines the requests that the control names with those that name the control.
 	EvidenceRequests []EvidenceRequest `json:"evidence_requests"`
 	// Solutions are given by company size: micro_small, small, medium, large, enterprise, or any if
 	// the source does not distinguish sizes.

@@ -13,7 +13,7 @@ type GapVersion struct {
 // Result is the result of assessing a control.
 type Result string
 
-// The results.
+// The results of assessing a control.
 const (
 	Met             Result = "met"
 	PartiallyMet    Result = "partially_met"
@@ -170,7 +170,7 @@ type DecideGapInput struct {
 	Body *VersionDecision
 }
 
-// GapSummary counts a version.
+// GapSummary holds the totals of a version.
 type GapSummary struct {
 	GapVersionID      string           `json:"gap_version_id"`
 	Controls          int              `json:"controls" doc:"Controls that apply and were assessed."`

@@ -1,6 +1,6 @@
 package api
 
-// Health is the basic health answer.
+// Health is the response of the basic health check.
 type Health struct {
 	OK      bool   `json:"ok"`
 	Service string `json:"service"`

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// Lists and maps are never null, however deep; optional values may be.
+// TestNeverNull checks that lists and maps are never null, at any depth, while optional values may be.
 func TestNeverNull(t *testing.T) {
 	v := &api.List[api.SoAItem]{Data: []api.SoAItem{{Evidence: []api.Evidence{{}}}}}
 	api.ReplaceNilCollections(v)
@@ -23,7 +23,7 @@ func TestNeverNull(t *testing.T) {
 	}
 }
 
-// So are those in the values of a map.
+// TestNeverNullInMaps checks the same for the values of a map.
 func TestNeverNullInMaps(t *testing.T) {
 	v := &api.Scope{Traits: map[string]api.Trait{"uses_cloud": {Value: "true"}}}
 	api.ReplaceNilCollections(v)
@@ -32,7 +32,7 @@ func TestNeverNullInMaps(t *testing.T) {
 	}
 }
 
-// A PATCH tells an absent field from a null one.
+// TestOpt checks that a PATCH distinguishes an absent field from a null one.
 func TestOpt(t *testing.T) {
 	var in struct {
 		A, B, C api.Opt[string]

@@ -27,8 +27,8 @@ func TestLifecycleTable(t *testing.T) {
 	}
 }
 
-// Of all 22 × 22 pairs, the 21 between neighbours are moves and the rest are refused
-// with the states that are allowed.
+// TestEveryPairOfStates checks that of all 22 × 22 pairs, the 21 pairs of adjacent states are moves, and that
+// the others are refused with the states that are allowed.
 func TestEveryPairOfStates(t *testing.T) {
 	states := api.States()
 	allowed := 0
@@ -64,7 +64,7 @@ func TestEveryPairOfStates(t *testing.T) {
 	}
 }
 
-// A rejected review goes back to the drafted state of its own step.
+// TestReviewsGoBack checks that a rejected review returns to the drafted state of its own step.
 func TestReviewsGoBack(t *testing.T) {
 	want := map[api.State]api.State{
 		api.StateSoAUnderReview: api.StateSoADrafted, api.StateGapAnalysisUnderReview: api.StateGapAnalysisDrafted,

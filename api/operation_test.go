@@ -13,7 +13,8 @@ import (
 
 var parameter = regexp.MustCompile(`\{[^}]+\}`)
 
-// Every route of the interface is in the table, under the same method and path.
+// TestTableHoldsTheInterface checks that every route of the interface is in the table, with its method and
+// path.
 func TestTableHoldsTheInterface(t *testing.T) {
 	b, err := os.ReadFile("testdata/routes.txt")
 	if err != nil {
@@ -34,7 +35,8 @@ func TestTableHoldsTheInterface(t *testing.T) {
 	}
 }
 
-// Each operation says all that is derived from it, once.
+// TestOperationsAreComplete checks that each operation declares everything that is derived from it, and that
+// IDs and routes are unique.
 func TestOperationsAreComplete(t *testing.T) {
 	ids, routes := map[string]bool{}, map[string]string{}
 	known := api.AllPermissions()
@@ -60,7 +62,7 @@ func TestOperationsAreComplete(t *testing.T) {
 	}
 }
 
-// The path's parameters are the input's path fields, no more and no fewer.
+// checkInput checks that the path's parameters are exactly the input's path fields.
 func checkInput(t *testing.T, op *api.Operation) {
 	t.Helper()
 	var fields []string

@@ -198,7 +198,7 @@ type BanUserInput struct {
 	}
 }
 
-// UserInput identifies a person.
+// UserInput identifies a user.
 type UserInput struct {
 	UserID string `path:"userId"`
 }

@@ -99,8 +99,8 @@ func (s *TraitSettings) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TraitSetting is a user's setting of a trait; nil means unknown. It is written as true, false or
-// null, and read from these, from their words, and from a trait object of a scope.
+// TraitSetting is a user's setting of a trait; nil means unknown. It is written as true, false or null, and
+// read from these values, from the words for them, or from a trait object of a scope.
 type TraitSetting struct {
 	Value *bool
 	// Source is the source of a trait sent back as it was read; empty for a plain value.

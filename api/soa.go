@@ -11,7 +11,7 @@ type SoAVersion struct {
 	Reliance
 }
 
-// Reliance says how many verdicts depend on a single document, and on which most.
+// Reliance describes how many verdicts depend on a single document, and which documents matter most.
 type Reliance struct {
 	LinesOnOneDocument     int                `json:"lines_on_one_document" doc:"Items whose automatic verdict rests on a single document."`
 	LinesChangedByDocument int                `json:"lines_changed_by_document" doc:"Items whose verdict a single document has changed since a previous draft, without an approval in between."`
@@ -25,7 +25,8 @@ type DecisiveDocument struct {
 	LinesAlone   int    `json:"lines_alone" doc:"Items whose verdict rests on it alone."`
 }
 
-// Warnings returns a sentence on the verdicts that a single document changed, and one on those that rest on one.
+// Warnings returns a sentence on the verdicts that a single document changed, and one on those that rest on a
+// single document.
 func (r *Reliance) Warnings() (out []string) {
 	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })

@@ -48,7 +48,7 @@ type CreateSyncKeyInput struct {
 	}
 }
 
-// What a trusted key may bring.
+// What the bundles of a trusted key may contain.
 const (
 	PeerMayChanges = "changes" // everything but decisions
 	PeerMayApprove = "approve" // decisions too
@@ -68,11 +68,11 @@ type SyncPeer struct {
 	UserName  string `json:"user_name" doc:"The account under which its changes are applied if this side is the remote."`
 	TrustedBy string `json:"trusted_by"`
 	May       string `json:"may" enum:"changes,approve" doc:"What its bundles may bring: changes only, or also approvals and rejections."`
-	// ExpiresAt is when its bundles are no longer accepted, unless it is trusted again.
+	// ExpiresAt is when its bundles stop being accepted, unless the key is trusted again.
 	ExpiresAt time.Time `json:"expires_at" doc:"When its bundles are no longer accepted; trusting the key again renews it."`
 }
 
-// TrustCommand returns the command that trusts the key again. It names the key by its fingerprint: the
+// TrustCommand returns the command that trusts the key again. It names the key by its fingerprint, because the
 // other side may have chosen its name.
 func (p *SyncPeer) TrustCommand(may string) string {
 	return "service sync trust " + p.Fingerprint + " --may " + may

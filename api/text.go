@@ -25,7 +25,7 @@ func RemoveHidden(text string) string {
 	if _, found := hiddenRune(text); !found {
 		return text
 	}
-	// What is removed can't justify a character behind it, so the runes that are kept come before.
+	// A removed rune can't justify the one after it, so only the runes that were kept count as preceding.
 	runes := []rune(text)
 	kept := make([]rune, 0, len(runes))
 	for i, r := range runes {
@@ -66,8 +66,8 @@ const (
 	emojiPresentation  = '\ufe0f'
 )
 
-// isHidden reports whether r, between the runes of a text, is a control character, or invisible without
-// changing a letter or picture beside it.
+// isHidden reports whether r, between the preceding and the following runes, is a control character, or
+// invisible without affecting a letter or picture beside it.
 func isHidden(preceding []rune, r rune, following []rune) bool {
 	before, after := rune(0), rune(0)
 	if len(preceding) > 0 {
@@ -85,7 +85,7 @@ func isHidden(preceding []rune, r rune, following []rune) bool {
 		return !unicode.Is(unicode.So, before)
 	case '\u180b', '\u180c', '\u180d', '\u180e', '\u180f': // they select the form of a letter
 		return !(unicode.Is(unicode.Mongolian, before) && unicode.IsLetter(before))
-	case '\u2800', '\U0001d159': // the pattern without dots and the note without a head are as wide as a letter
+	case '\u2800', '\U0001d159': // the blank Braille pattern and the null notehead are as wide as a letter
 		return true
 	}
 	if unicode.Is(unicode.Egyptian_Hieroglyphs, r) && unicode.Is(unicode.Cf, r) { // it arranges hieroglyphs
@@ -94,7 +94,7 @@ func isHidden(preceding []rune, r rune, following []rune) bool {
 	return IsUnsafeRune(r) || unicode.In(r, invisible...) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// invisible holds formatting characters, fillers, variation selectors, separators of lines, and what is no character.
+// invisible holds formatting characters, fillers, variation selectors, line separators and noncharacters.
 var invisible = []*unicode.RangeTable{
 	unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Zl, unicode.Zp,
 	unicode.Noncharacter_Code_Point,
@@ -106,15 +106,15 @@ func isVirama(r rune) bool {
 	return strings.ContainsRune("\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca\u1039\u103a\u17d2", r)
 }
 
-// isPicture reports whether r ends a picture that a joiner can combine with the next one: a symbol, a skin
-// tone or the selector of the colored form.
+// isPicture reports whether r ends a picture that a joiner can combine with the next one: a symbol, a skin tone
+// or the selector of emoji presentation.
 func isPicture(r rune) bool {
 	return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == emojiPresentation
 }
 
 func isArabic(r rune) bool { return unicode.Is(unicode.Arabic, r) && unicode.IsLetter(r) }
 
-// lastLetter returns the last rune that is no mark, such as a vowel sign.
+// lastLetter returns the last rune that is not a mark, such as a vowel sign.
 func lastLetter(runes []rune) rune {
 	for i := len(runes) - 1; i >= 0; i-- {
 		if !unicode.IsMark(runes[i]) {

@@ -54,7 +54,7 @@ func TestCheckName(t *testing.T) {
 			t.Errorf("%+q becomes %+q", name, cleaned)
 		}
 	}
-	// No character that Unicode tells programs not to show is allowed between two letters.
+	// No character that is ignorable by default in Unicode is allowed between two letters.
 	for r := rune(1); r <= unicode.MaxRune; r++ {
 		if unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Cc) &&
 			api.CheckName("name", "a"+string(r)+"b") == nil {
@@ -63,7 +63,7 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// FuzzRemoveHidden checks that nothing is left that names can't contain, and nothing is added.
+// FuzzRemoveHidden checks that the result contains nothing that names can't contain, and that nothing is added.
 func FuzzRemoveHidden(f *testing.F) {
 	for _, s := range []string{"Acme", "می\u200cخواهم", "a\u200d\u200d💻\ufe0f", "\u094d\u200d\u200c", "\xff\u200b", "a\ufe0f\u200d💻"} {
 		f.Add(s)

@@ -52,7 +52,7 @@ func (Result) Values() []Result {
 	return []Result{Met, PartiallyMet, NotMet, ResultNoEvid, ResultNotApplic}
 }
 
-// Values returns the roles, from most to least.
+// Values returns the roles, from most to least privileged.
 func (Role) Values() []Role { return []Role{RoleOwner, RoleAdmin, RoleMember, RoleViewer} }
 
 // Values returns the kinds of actor.

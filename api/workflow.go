@@ -126,7 +126,7 @@ type SignalInput struct {
 
 const tagWorkflow = "Workflows"
 
-// Operations of section 4.15 of the API specification, with the list and the events.
+// Operations of section 4.15 of the API specification, and those that list runs and stream their events.
 var (
 	StartLifecycle = Post[AssessmentInput, WorkflowRun](
 		"start-lifecycle-workflow", "/assessments/{assessmentId}/workflows/lifecycle/start", "workflow:write", tagWorkflow,

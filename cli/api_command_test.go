@@ -79,7 +79,8 @@ func TestRawCallByPath(t *testing.T) {
 	w.want(w.run("api", "POST", "/assessments", "-d", `{"name": "Two"}`), 0, `"name": "Two"`)
 	w.stdin = `{"name": "Three"}`
 	w.want(w.run("api", "POST", "/assessments", "-d", "-"), 0, `"name": "Three"`)
-	// An error is printed as the server wrote it, and as a sentence; the exit code is by the table.
+	// An error is printed as the server sent it and as a message on stderr; the exit code depends on the error
+	// code.
 	w.want(w.run("api", "GET", "/nope"), 3, `"code": "NOT_FOUND"`, "service: there is no route")
 	w.fake.on["GET /file"] = func(rw http.ResponseWriter, _ *http.Request) bool {
 		rw.Header().Set("Content-Type", "application/pdf")

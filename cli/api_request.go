@@ -16,7 +16,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputFields holds the field names of an operation's input, by where they are sent.
+// inputFields holds the names of an operation's input fields, grouped by the part of the request that carries
+// them.
 type inputFields struct {
 	path, query, form []string
 	hasBody           bool

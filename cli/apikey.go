@@ -137,7 +137,7 @@ func parseExpiry(s string, now time.Time) (time.Time, error) {
 	return now.UTC().Add(d).Truncate(time.Second), nil
 }
 
-// findKey returns the key with an id, or the active key with a name.
+// findKey returns the key with the given id, or the active key with the given name.
 func (a *app) findKey(ctx context.Context, ref string) (*api.APIKey, error) {
 	all, err := a.listKeys(ctx)
 	if err != nil {

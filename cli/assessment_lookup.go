@@ -53,7 +53,7 @@ func (e *assessmentNotFoundError) Error() string {
 	return fmt.Sprintf("there is no assessment with the id or name %q", e.ref)
 }
 
-// findAssessment returns the assessment with an id or a unique name.
+// findAssessment returns the assessment whose id or unique name is ref.
 func (a *app) findAssessment(ctx context.Context, ref string) (*api.Assessment, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetAssessment, &api.AssessmentInput{AssessmentID: ref})

@@ -40,9 +40,9 @@ func (a *app) loadPolicy(cmd *cobra.Command, args []string, named string) (*chec
 	return p, nil
 }
 
-// readPolicy reads the policy file that was named or, if none was, the one in the working
-// directory. Whoever delivers evidence must not decide what it is checked against, so a policy that
-// nobody named does not count if it lies in a folder that is checked.
+// readPolicy reads the named policy file or, if none is named, the one in the working directory. Whoever
+// delivers evidence must not decide what it is checked against, so a policy in a checked folder is ignored
+// unless it was named.
 func (a *app) readPolicy(args []string, named string) (*check.Policy, error) {
 	if named != "" {
 		p, err := readPolicyFile(named)
@@ -96,8 +96,8 @@ func readPolicyFile(path string) (*check.Policy, error) {
 	return p, nil
 }
 
-// checkedFolders returns the folders of evidence that are checked: the arguments or, without any,
-// what the policy names. Names of assessments among them are harmless.
+// checkedFolders returns the evidence folders to check: the arguments or, if there are none, the folder that
+// the policy names. Assessment names among them are harmless.
 func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	if len(args) == 0 && a.flags.assessment == "" && p.Evidence != "" {
 		return []string{p.Evidence}
@@ -105,8 +105,8 @@ func (a *app) checkedFolders(args []string, p *check.Policy) []string {
 	return args
 }
 
-// findIgnoredPolicies returns the policies in the working directory and in folders that don't count
-// because nobody named them.
+// findIgnoredPolicies returns the policy files in the working directory and in folders, which are ignored
+// because they were not named explicitly.
 func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	var found []string
 	for _, dir := range append([]string{""}, folders...) {
@@ -119,8 +119,8 @@ func findIgnoredPolicies(folders []string) (out []check.InputInEvidence) {
 	return out
 }
 
-// checkInputsInEvidence records which files of the check lie in the evidence. It is an error if the
-// policy names such a file but lies elsewhere: its author did not mean to let the evidence decide.
+// checkInputsInEvidence records which files of the check lie in the evidence. It returns an error if a policy
+// outside the evidence names such a file, because its author did not mean to let the evidence decide.
 func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.Policy) error {
 	folders := a.checkedFolders(args, p)
 	isPolicyInEvidence := len(p.InEvidence) > 0
@@ -142,8 +142,8 @@ func (a *app) checkInputsInEvidence(cmd *cobra.Command, args []string, p *check.
 	return nil
 }
 
-// isWithin reports whether a path is in one of the folders, by the way it is written or with links
-// resolved. Folders are compared by identity, because names differ in case and through mounts.
+// isWithin reports whether a path is in one of the folders, either as written or with links resolved. Folders
+// are compared by identity, because one folder can have several names (case, mounts).
 func isWithin(path string, folders ...string) bool {
 	starts := []string{path, resolvePath(path)}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -157,7 +157,7 @@ func isWithin(path string, folders ...string) bool {
 		for _, start := range starts {
 			abs, err := filepath.Abs(start)
 			if err != nil {
-				return true // where it lies is unknown
+				return true // the location is unknown, so assume the worst
 			}
 			for at := abs; ; at = filepath.Dir(at) {
 				if info, err := os.Stat(at); err == nil && os.SameFile(info, folder) {

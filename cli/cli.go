@@ -192,7 +192,7 @@ func call[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I) (*O, er
 	return client.Do(ctx, c, op, in)
 }
 
-// callAndPrint runs an operation and prints its result, for people with render.
+// callAndPrint runs an operation and prints its result; render formats it for people.
 func callAndPrint[I, O any](ctx context.Context, a *app, op api.Op[I, O], in *I, render func(*print.Page, *O)) error {
 	out, err := call(ctx, a, op, in)
 	if err != nil {

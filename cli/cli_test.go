@@ -91,7 +91,7 @@ func TestInterrupted(t *testing.T) {
 	)
 }
 
-// hostileName would act on a terminal if it were printed as it is.
+// hostileName contains sequences that would take effect on a terminal if they were printed unchanged.
 const hostileName = "Acme\x1b]0;owned\x07\x1b[2J\u009b31m\u202e2026"
 
 func TestHostileTextNeverReachesTheTerminal(t *testing.T) {
@@ -192,11 +192,11 @@ func TestWhichAssessmentIsMeant(t *testing.T) {
 	w.want(w.run("assess", "list"), 0, "*  One")
 	w.want(w.run("assess", "show", "-a", "Two"), 0, "Two")
 	w.want(w.run("assess", "show", "Three"), 3, `no assessment with the id or name "Three"`)
-	// Another data folder has its own.
+	// Each data folder has its own current assessment.
 	w.want(w.run("assess", "show", "--data", t.TempDir()), 2, "there are 2 assessments")
 	w.fake.assessment("one", api.StateDraft)
 	w.want(w.run("assess", "use", "ONE"), 2, "2 assessments have the name", "specify it by its id")
-	// What was used last may be gone.
+	// The assessment used last may have been deleted.
 	w.fake.assessments = w.fake.assessments[1:2]
 	w.want(w.run("assess", "show"), 0, "Two")
 	put(t, filepath.Join(w.state, "memory.json"), "{broken")
@@ -219,7 +219,7 @@ func TestDeletionIsAskedFor(t *testing.T) {
 	}
 }
 
-// Every command teaches: what it does, and how it is written.
+// TestEveryCommandTeaches checks that every command has help texts and valid examples.
 func TestEveryCommandTeaches(t *testing.T) {
 	root := (&app{Options: Options{Env: func(string) string { return "" }}}).rootCommand()
 	var visit func(*cobra.Command)
@@ -242,7 +242,7 @@ func TestEveryCommandTeaches(t *testing.T) {
 	visit(root)
 }
 
-// checkExample sees that an example names a command and flags that there are.
+// checkExample checks that an example uses only existing commands and flags.
 func checkExample(t *testing.T, root, c *cobra.Command, line string) {
 	words := strings.Fields(line)
 	if len(words) == 0 || words[0] != "service" {

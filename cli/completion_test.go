@@ -55,19 +55,20 @@ func TestTabProposesIDs(t *testing.T) {
 			t.Errorf("%s proposes %q", c.words, got.out)
 		}
 	}
-	// Without a server, the Tab key proposes nothing, and says nothing.
+	// Without a server, completion offers nothing and prints no error.
 	w.connect = errRefused
 	if got := w.run("__complete", "doc", "show", ""); got.code != 0 || !strings.HasPrefix(got.out, ":") {
 		t.Errorf("%d %q", got.code, got.out)
 	}
 }
 
-// Each script must be one that its shell takes; those that are not installed are left out.
+// TestScriptsOfCompletionAreRead checks that each shell accepts its completion script. Shells that are not
+// installed are skipped.
 func TestScriptsOfCompletionAreRead(t *testing.T) {
 	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}, "powershell": nil} {
 		t.Run(shell, func(t *testing.T) {
 			w := newWorld(t)
-			w.connect = errRefused // it works without any engine
+			w.connect = errRefused // completion scripts need no engine
 			got := w.run("completion", shell)
 			w.want(got, 0, "__complete")
 			if len(got.out) < 1000 || len(w.fake.said) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/scf-service/service/cli/contexts"
 )
 
-// settingsShown are the settings that `config show` prints, by key.
+// settingsShown returns the settings that `config show` prints, by key.
 func settingsShown(w *world, args ...string) map[string]effectiveSetting {
 	w.t.Helper()
 	got := w.run(append([]string{"config", "show", "-o", "json"}, args...)...)
@@ -61,7 +61,7 @@ func TestConfigShowsWhereEachSettingIsFrom(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", key, got[key], want)
 		}
 	}
-	// Every setting there is, and a variable only where it is set.
+	// Every setting is shown, but a variable only if it is set.
 	for _, s := range settings {
 		if _, ok := got[s.key]; !ok {
 			t.Errorf("%s is not shown", s.key)
@@ -135,7 +135,7 @@ func (r silentRing) Set(string, string) error   { return r.err }
 func (r silentRing) Get(string) (string, error) { return "", r.err }
 func (r silentRing) Delete(string) error        { return r.err }
 
-// found are what `doctor` finds, by part.
+// found runs `doctor` and returns its diagnostics by component.
 func found(w *world, code int, args ...string) map[string]Diagnostic {
 	w.t.Helper()
 	got := w.run(append([]string{"doctor", "-o", "json"}, args...)...)
@@ -196,7 +196,7 @@ func TestDoctorOnTheDataFolder(t *testing.T) {
 	}
 	unused = true
 
-	// A warning is no failure, unless --strict.
+	// A warning is not a failure, except with --strict.
 	machine = []Diagnostic{{"free disk", DiagnosticWarning, "little", "free some"}}
 	found(w, 0)
 	found(w, 1, "--strict")

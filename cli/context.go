@@ -243,7 +243,7 @@ func formatCurrentMark(current bool) string {
 	return ""
 }
 
-// describeSignIn tells whether a context's credential can still be good.
+// describeSignIn describes a context's credential: its kind, or when it expires or has expired.
 func (a *app) describeSignIn(c *contexts.Context) string {
 	switch {
 	case !c.HasSecret():

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// daemonActivity is a sample of a daemon's metrics. Quantiles and totals are since its start.
+// daemonActivity is a sample of a daemon's metrics. Quantiles and totals cover the time since its start.
 type daemonActivity struct {
 	At            time.Time      `json:"at"`
 	UptimeSeconds int64          `json:"uptime_seconds"`
@@ -158,7 +158,8 @@ func (a *app) watchDaemonActivity(ctx context.Context, started time.Time, now *d
 	}
 }
 
-// sampleDaemonActivity reads the metrics. Rates are since the previous sample, or since the start if it is nil.
+// sampleDaemonActivity reads the metrics. Rates cover the time since the previous sample, or since the start if
+// previous is nil.
 func (a *app) sampleDaemonActivity(ctx context.Context, started time.Time, previous *daemonActivity) (*daemonActivity, error) {
 	ctx, cancel := context.WithTimeout(ctx, daemonTimeout)
 	defer cancel()

@@ -19,13 +19,13 @@ func formatDelegates(p *api.Approval) (out []string) {
 	return out
 }
 
-// isMemberID reports whether ref is the ID of a membership or of its user, who has none until the
+// isMemberID reports whether ref is the ID of a membership or of its user. An invited user has no ID until the
 // invitation is accepted.
 func isMemberID(m *api.Member, ref string) bool {
 	return m.ID == ref || m.UserID != "" && m.UserID == ref
 }
 
-// findPerson returns the member with an email address, a unique name or an id.
+// findPerson returns the member whose email address, unique name or id is ref.
 func (a *app) findPerson(ctx context.Context, ref string) (*api.Member, error) {
 	in := api.OrgMembersInput{Q: ref}
 	if uuidPattern.MatchString(ref) {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// deliverable holds what the commands of a deliverable need; V is its version type.
+// deliverable describes one of the deliverables for its commands; V is the type of its versions.
 type deliverable[V any] struct {
 	gate    api.Gate
 	listOp  api.Op[api.AssessmentListInput, api.List[V]]
@@ -19,7 +19,7 @@ type deliverable[V any] struct {
 	// submit and regenerate work on a version's id.
 	submit, regenerate func(ctx context.Context, a *app, version string) (*V, error)
 	header             func(*V) *api.DeliverableVersion
-	// details prints what a draft has to say besides its header; nil if nothing.
+	// details prints what a draft contains besides its header; it may be nil.
 	details func(*print.Page, *V)
 }
 
@@ -232,7 +232,7 @@ func (d deliverable[V]) approvedVersionNumber(ctx context.Context, a *app, asses
 	return 0
 }
 
-// actionSubmitted is the action of printAction for a submitted version.
+// actionSubmitted is the action passed to printAction for a submitted version.
 const actionSubmitted = "submitted for review"
 
 // printAction prints what was done with a version. A positive approvedNumber is the version that
@@ -336,8 +336,8 @@ func renderMissing(p *print.Page, elements []string) {
 	}
 }
 
-// findItem returns the item with an id or a unique control code. If several items have the code, the
-// error lists them with their descriptions.
+// findItem returns the item whose id or unique control code is ref. If several items have the code, the error
+// lists them with their descriptions.
 func findItem[T any](ref, noun string, all []T, itemOf func(*T) *api.Item, describe func(*T) string) (*T, error) {
 	var found []*T
 	for n := range all {

@@ -7,7 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// A code that several lines have names none of them; an id does.
+// TestWhichLineIsMeant checks that a code shared by several items is rejected with their ids, and that an id
+// selects one.
 func TestWhichLineIsMeant(t *testing.T) {
 	w := newWorld(t)
 	w.fake.assessment("Acme", api.StateGapAnalysisDrafted)

@@ -52,7 +52,7 @@ func (a *app) runDemo(ctx context.Context, dir string) error {
 	}
 	files, skipped := walkTree(a.DemoEvidence, "")
 	for i := range files {
-		files[i].Path = "" // not from a folder of the user
+		files[i].Path = "" // not from one of the user's folders
 	}
 	name, err := a.findUnusedAssessmentName(ctx, demoName)
 	if err != nil {

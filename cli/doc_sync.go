@@ -48,8 +48,8 @@ type fileMatcher struct {
 	byPath     map[string]int
 	bySHA      map[string]int
 	filePaths  map[string]bool // paths of the files
-	nameCounts map[string]int  // how many files have a name
-	matchedIDs map[string]bool // ids of documents that a file was found for
+	nameCounts map[string]int  // number of files by name
+	matchedIDs map[string]bool // ids of documents with a matching file
 }
 
 func newFileMatcher(docs []api.Document, files []sourceFile) *fileMatcher {
@@ -115,8 +115,8 @@ func (m *fileMatcher) classify(f sourceFile, sha256Sum string) (fileStatus, *api
 	return fileChanged, &m.docs[found]
 }
 
-// syncDocumentsWithFolders uploads new and changed files from folders and follows renames.
-// Documents whose files are missing are reported, and deleted only if remove is set.
+// syncDocumentsWithFolders uploads new and changed files from folders and follows renames. Documents whose
+// files are missing are reported, and deleted only if removeMissing is set.
 func (a *app) syncDocumentsWithFolders(
 	ctx context.Context,
 	assessment string,
@@ -261,7 +261,7 @@ func (a *app) printMissingNotices(s *docSyncResult) {
 	}
 }
 
-// evidenceChangesSince returns the timeline's summaries of items whose evidence changed since then.
+// evidenceChangesSince returns the timeline's summaries of changes to evidence since a time.
 func (a *app) evidenceChangesSince(ctx context.Context, assessment string, since time.Time) ([]string, error) {
 	l, err := fetchAll(
 		ctx,

@@ -25,7 +25,7 @@ passages with their locations. Specify a document by id or file name.`,
 
 var documentStates = []api.DocumentState{api.DocumentUploaded, api.DocumentProcessing, api.DocumentIngested, api.DocumentFailed}
 
-// findDocument returns the document with an id or a unique file name.
+// findDocument returns the document whose id or unique file name is ref.
 func (a *app) findDocument(ctx context.Context, ref string) (*api.Document, error) {
 	if uuidPattern.MatchString(ref) {
 		return call(ctx, a, api.GetDocument, &api.DocumentInput{DocumentID: ref})

@@ -8,7 +8,7 @@ import (
 	"github.com/scf-service/service/cli/print"
 )
 
-// AnalysisScore is the number of labels of an analysis's cases that the built-in rules meet.
+// AnalysisScore counts how many labels of an analysis's test cases the built-in rules meet.
 type AnalysisScore struct {
 	Analysis   string   `json:"analysis"`
 	Cases      int      `json:"cases"`

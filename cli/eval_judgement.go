@@ -46,7 +46,7 @@ type JudgedSet struct {
 	Evidenced PrecisionRecall `json:"evidenced"`
 	Missing   PrecisionRecall `json:"missing_elements"`
 	Ablation  *AblationResult `json:"ablation,omitempty"`
-	Confusion [][]int         `json:"confusion"` // by the label, then by the rules
+	Confusion [][]int         `json:"confusion"` // indexed by the label, then by the rules' verdict
 	Wrong     []string        `json:"wrong"`
 	// Different lists the controls whose verdict differs from the label.
 	Different []JudgedDifference `json:"differences"`

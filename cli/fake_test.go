@@ -21,8 +21,8 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// fake answers like a server, from what a test puts into it: an engine so small that
-// a test can see all of it. Rules of the real one are not repeated here, only its shapes.
+// fake is a minimal server that answers from the data a test puts into it. It has the data types of the real
+// server, but not its rules.
 type fake struct {
 	t  *testing.T
 	mu sync.Mutex
@@ -32,11 +32,11 @@ type fake struct {
 	findings    []api.Finding
 	approvals   []api.Approval
 	uploads     []string
-	// said is every request, as "METHOD path".
+	// said lists the requests received, as "METHOD path".
 	said []string
-	// on answers a request instead, where it is set for "METHOD path" and returns true.
+	// on maps "METHOD path" to a handler; if it returns false, the default answer is sent instead.
 	on map[string]func(http.ResponseWriter, *http.Request) bool
-	// beforeMove runs before each transition, as another process would.
+	// beforeMove runs before each transition, to simulate another process.
 	beforeMove func(*api.Assessment)
 }
 
@@ -297,7 +297,7 @@ func (f *fake) decide(parts []string) (int, any) {
 	return 0, api.NotFound("approval", parts[1])
 }
 
-// world is a command line with a fake behind it.
+// world is a command line connected to a fake server.
 type world struct {
 	t       *testing.T
 	fake    *fake
@@ -309,7 +309,7 @@ type world struct {
 	stdin   string
 	target  Target
 	version string
-	// options changes what the command line is made of.
+	// options changes the Options that the command line is created with.
 	options func(*Options)
 }
 
@@ -369,7 +369,7 @@ func (l *locked) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// want checks a result's exit code and that both streams hold the words given.
+// want checks a result's exit code and that stdout or stderr contains each of the words.
 func (w *world) want(got result, code int, words ...string) {
 	w.t.Helper()
 	if got.code != code {

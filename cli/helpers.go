@@ -23,7 +23,7 @@ func isSameCode(a, b string) bool {
 	return strings.EqualFold(a, b) || normalizeCode(a) == normalizeCode(b)
 }
 
-// normalizeCode returns a code in upper case without separators and leading zeros of numbers.
+// normalizeCode returns a code in upper case, without separators or leading zeros of numbers.
 func normalizeCode(code string) string {
 	var b strings.Builder
 	var last rune
@@ -34,7 +34,7 @@ func normalizeCode(code string) string {
 		before := last
 		last = r
 		if r == '0' && (before < '0' || before > '9') && n+1 < len(code) {
-			last = before // of the number that follows
+			last = before // so that a zero after it counts as leading too
 			continue
 		}
 		b.WriteRune(r)

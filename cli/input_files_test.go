@@ -43,7 +43,7 @@ func TestNamedPipes(t *testing.T) {
 	if len(lines) < 80 || refused < 30 {
 		t.Errorf("%d commands were tried, %d refused the pipe", len(lines), refused)
 	}
-	for _, line := range []string{ // that need more than the file
+	for _, line := range []string{ // commands that need more than the file
 		"version --config PIPE",
 		"check . --policy PIPE", "check . --waivers PIPE", "check . --baseline PIPE", "check . --threshold PIPE",
 		"check diff PIPE .",
@@ -84,8 +84,8 @@ func collectFileLines(cmd *cobra.Command, path string, lines *[][]string) {
 	})
 }
 
-// TestInterruptedWritingToPipe interrupts a check whose result nobody reads from the pipe that a flag
-// names. Opening the pipe waits for a reader.
+// TestInterruptedWritingToPipe interrupts a check whose output flag names a pipe that nobody reads. Opening the
+// pipe waits for a reader.
 func TestInterruptedWritingToPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {

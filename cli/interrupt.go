@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// endTimeout is how long a command may take to end once it is interrupted. It then ends without
-// waiting for what can't be interrupted, for example a network drive that does not answer.
+// endTimeout is how long an interrupted command may take to end. After that, the program exits without waiting
+// for operations that can't be interrupted, for example on a network drive that does not respond.
 const endTimeout = 5 * time.Second
 
 // execute runs the command and disconnects. If ctx ends, it returns soon, whatever the command is doing.

@@ -14,18 +14,18 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// readerFunc is a reader that calls itself.
+// readerFunc is a function that implements io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// writerFunc is a writer that calls itself.
+// writerFunc is a function that implements io.Writer.
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestInterruptedWaitingForInput interrupts commands that wait for a user, or for a program in front
-// of a pipe, who never answers.
+// TestInterruptedWaitingForInput interrupts commands that wait for input from a user, or from a program in
+// front of a pipe, that never arrives.
 func TestInterruptedWaitingForInput(t *testing.T) {
 	for _, line := range []string{
 		"scope set --file -",
@@ -76,8 +76,8 @@ func TestInterruptedWriting(t *testing.T) {
 	}
 }
 
-// TestStuckCommand checks that an interrupted command ends although something can't be interrupted,
-// and that the daemon has the time it needs.
+// TestStuckCommand checks that an interrupted command ends even if an operation can't be interrupted, and that
+// the daemon gets the time it needs.
 func TestStuckCommand(t *testing.T) {
 	for _, name := range []string{"stuck", "daemon"} {
 		synctest.Test(t, func(t *testing.T) {

@@ -226,8 +226,8 @@ func (a *app) buildLoginContext(args []string, o loginOptions) (c contexts.Conte
 	return c, linkToken, a.mergeExistingContext(&c)
 }
 
-// mergeExistingContext takes over the details of an existing context with the same name. It returns
-// an error if that context is for another server.
+// mergeExistingContext copies the details of an existing context with the same name into c. It returns an error
+// if that context is for another server.
 func (a *app) mergeExistingContext(c *contexts.Context) error {
 	b, err := a.readContexts()
 	if err != nil {

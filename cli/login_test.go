@@ -28,10 +28,11 @@ const (
 	boPassword  = "staple correct horse"
 )
 
-// site is a real server over loopback, with Acme and its owner Ada, who is the platform's admin.
+// site is a real server on a loopback address, with the organization Acme and its owner Ada, who is a platform
+// admin.
 type site struct {
 	url string
-	// seen are the headers of the requests.
+	// mu protects seen, the headers of the requests received.
 	mu   sync.Mutex
 	seen []http.Header
 }
@@ -64,7 +65,7 @@ func newSiteWith(t *testing.T, limits map[api.RateCategory]int) *site {
 
 func (s *site) host() string { return strings.TrimPrefix(s.url, "http://") }
 
-// desk is a person at a machine of their own.
+// desk is a user's machine, with its own home folder and environment.
 type desk struct {
 	*testing.T
 	home  string
@@ -79,7 +80,8 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) dir() string { return filepath.Join(d.home, ".config", "service") }
 
-// runs runs the program with words on stdin, and checks its exit code and what it says.
+// runs runs the program with the given stdin, and checks its exit code and that its output contains each of
+// says.
 func (d *desk) runs(code int, stdin string, args []string, says ...string) result {
 	d.Helper()
 	var out, errOut bytes.Buffer
@@ -121,7 +123,7 @@ func (d *desk) runs(code int, stdin string, args []string, says ...string) resul
 	return result{got, out.String(), errOut.String()}
 }
 
-// answer types what was prepared; nil where nothing was.
+// answer returns a password prompt that is answered from typed, or nil if typed is nil.
 func (d *desk) answer() func(context.Context, string) (string, error) {
 	if d.typed == nil {
 		return nil
@@ -149,7 +151,7 @@ func (d *desk) signIn(s *site, more ...string) result {
 	)
 }
 
-// files are all that is kept at a desk, by path.
+// files returns the contents of all files at the desk, by path.
 func (d *desk) files() map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(d.home, func(path string, e os.DirEntry, err error) error {
@@ -166,7 +168,7 @@ func (d *desk) files() map[string]string {
 	return out
 }
 
-// secret is the one secret kept at the desk.
+// secret returns the only secret stored at the desk.
 func (d *desk) secret() string {
 	d.Helper()
 	all, err := filepath.Glob(filepath.Join(d.dir(), "secrets", "*"))
@@ -192,7 +194,7 @@ func TestLogin(t *testing.T) {
 	if len(d.files()) != 0 {
 		t.Errorf("a failed sign-in left %v", d.files())
 	}
-	// Asked for: the address on stdin, the password unseen.
+	// The address is read from stdin, the password from the terminal.
 	d.typed = []string{adaPassword}
 	got := d.runs(
 		0,
@@ -219,10 +221,10 @@ func TestLogin(t *testing.T) {
 	}
 	d.runs(0, "", words("whoami"), adaEmail, s.url, "Acme, as owner", "platform admin", "until", "assessment:delete")
 	d.runs(0, "", words("context list"), "*  "+s.host(), "Acme", "until ")
-	d.runs(0, "", words("assess create Trial"), "Trial") // a change, with the cookie
+	d.runs(0, "", words("assess create Trial"), "Trial") // a change, authenticated by the session cookie
 	d.runs(0, "", words("assess list --jq .data[].name"), "Trial")
 
-	// Signing in again at the same server ends the session of before.
+	// Signing in again at the same server ends the previous session.
 	d.typed = []string{adaPassword}
 	d.runs(0, "\n", words("login"), "["+adaEmail+"]")
 	if d.secret() == secret {
@@ -233,7 +235,7 @@ func TestLogin(t *testing.T) {
 	put(t, filepath.Join(other.dir(), "secrets", filepath.Base(onlyFile(t, filepath.Join(other.dir(), "secrets")))), secret+"\n")
 	other.runs(5, "", words("whoami"), "the session has ended", "sign in again with `service login --context")
 
-	// Out: the secret is gone, and the server takes it no more.
+	// Signing out deletes the secret, and the server no longer accepts it.
 	secret = d.secret()
 	d.runs(0, "", words("logout"), "Signed out")
 	for path, text := range d.files() {
@@ -257,7 +259,8 @@ func onlyFile(t *testing.T, dir string) string {
 	return all[0].Name()
 }
 
-// Flags and variables stand before the context, and the context before the file.
+// TestWhatCommandsUse checks that flags and variables take precedence over the context, and the context over
+// the file.
 func TestWhatCommandsUse(t *testing.T) {
 	s, d := newSite(t), newDesk(t)
 	put(t, filepath.Join(d.dir(), "config.yaml"), "server: http://127.0.0.1:1\ndata: /from/file\n")
@@ -288,7 +291,7 @@ func TestWhatCommandsUse(t *testing.T) {
 	d.signIn(s, "--name", "second")
 	d.runs(2, "", words("context rename second ACME"), "a context named acme already exists")
 	d.runs(2, "x\n", words("login http://127.0.0.1:9 --name acme --email a@b.example --password-stdin"), "is for "+s.url)
-	// A broken file says where, and can be told apart from a broken server.
+	// The error for a broken file names the line, and differs from the error for an unreachable server.
 	put(t, filepath.Join(d.dir(), "contexts.yaml"), "currnt: acme\n")
 	d.runs(2, "", words("assess list"), `line 1, has a key "currnt" that means nothing; did you mean "current"?`)
 	d.runs(0, "", words("version"))
@@ -313,7 +316,7 @@ func TestOrganizations(t *testing.T) {
 	d.runs(0, "", []string{"org", "update", "--name", "Beta SE"}, "Beta SE")
 	d.runs(0, "", words("org use acme"), "Commands now act in Acme")
 	d.runs(0, "", words("context show"), "Acme")
-	// Signing in again stays where one was.
+	// Signing in again keeps the current organization.
 	d.runs(0, "", words("use --org beta-europe"))
 	d.signIn(s)
 	d.runs(0, "", words("whoami"), "Beta SE, as owner")
@@ -331,7 +334,7 @@ func TestPeople(t *testing.T) {
 		boPassword+"\n",
 		[]string{"login", "--link", s.url + link, "--password-stdin"},
 		"invalid link",
-	) // replaced by the second
+	) // the second invitation replaced this link
 	_, link, _ = strings.Cut(page.out, s.url+"/link#")
 	link = s.url + "/link#" + strings.TrimSpace(link)
 	bo.runs(2, "short\n", []string{"login", "--link", link, "--password-stdin"}, "12")
@@ -356,14 +359,14 @@ func TestPeople(t *testing.T) {
 	ada.runs(2, "", words("member list --role boss"), "use one of owner, admin, member, viewer")
 	ada.runs(3, "", words("member remove cy@acme.example --yes"), "no member with the email address")
 
-	// The password: own, and by link.
+	// Change the password, then reset it by link.
 	bo.runs(0, boPassword+"\nanother good password\n", words("password --password-stdin"), "has been changed")
 	bo.runs(2, boPassword+"\nanother good password\n", words("password --password-stdin"), "wrong current password")
 	page = ada.runs(0, "", words("user password-link bo@acme.example"), "It is single-use, expires")
 	_, link, _ = strings.Cut(page.out, "/link#")
 	bo.runs(0, boPassword+"\n", []string{"login", s.url, "--link", strings.TrimSpace(link), "--password-stdin"}, "Signed in")
 
-	// Lock out.
+	// Ban and unban the user.
 	ada.runs(2, "", words("user ban bo@acme.example"), "needs a reason")
 	ada.runs(3, "n\n", words("user ban bo@acme.example --reason left"), "nothing was changed")
 	ada.runs(0, "", words("user ban bo@acme.example --reason left --yes"), "is banned")
@@ -459,7 +462,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	d.runs(2, "", words("login"), "no server given")
 	d.runs(2, "", words("password"), "local data folder")
 
-	// A server that sends on elsewhere gets no second request, and neither does elsewhere.
+	// A redirect to another server is not followed.
 	s := newSite(t)
 	away := httptest.NewServer(http.RedirectHandler(s.url+"/api/auth/sign-in/email", http.StatusTemporaryRedirect))
 	defer away.Close()
@@ -469,7 +472,7 @@ func TestCredentialsStayAtHome(t *testing.T) {
 	}
 }
 
-// The whole job works on a server as it does offline.
+// TestTheJobOnAServer checks that a whole assessment works on a server as it does offline.
 func TestTheJobOnAServer(t *testing.T) {
 	longtest.SkipUnlessEnabled(t)
 	s, d := newSiteWith(t, map[api.RateCategory]int{api.RateDocuments: 0}), newDesk(t)

@@ -169,11 +169,10 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// helpWidth is the number of columns that flag descriptions are wrapped to.
+// helpWidth is the width of flag descriptions in columns.
 const helpWidth = "100"
 
-// configureHelp wraps the flag descriptions on help pages and makes an unknown subcommand after a
-// group an error there too.
+// configureHelp wraps the flag descriptions on help pages, and makes --help fail for an unknown subcommand.
 func (a *app) configureHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped "+helpWidth+" "))
 	page := root.HelpFunc()

@@ -63,8 +63,8 @@ func TestRunStopsAtEachGateAndGoesOn(t *testing.T) {
 	w.want(w.run("assess", "status"), 0, "▶ report_generated", "service assess close")
 }
 
-// Whoever stops the upload is told to name the folder again: else the rest of it would be
-// left out of the assessment without a word.
+// TestInterruptedWhileFilesAreTaken checks that whoever interrupts an upload is told to name the folder again.
+// Without it, the remaining files would silently be left out of the assessment.
 func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	w := newWorld(t)
 	dir := filepath.Join(t.TempDir(), "my docs")
@@ -84,7 +84,8 @@ func TestInterruptedWhileFilesAreTaken(t *testing.T) {
 	)
 }
 
-// What comes after the draft is in no draft, and the run says so.
+// TestRunTellsOfDocumentsThatCameLate checks that a run reports documents added after the draft, which the
+// draft doesn't include.
 func TestRunTellsOfDocumentsThatCameLate(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)
@@ -114,7 +115,7 @@ func TestRunAgainAddsOnlyWhatIsNew(t *testing.T) {
 	if len(w.fake.documents) != before+1 || len(w.fake.assessments) != 1 {
 		t.Errorf("%d documents, %d assessments", len(w.fake.documents), len(w.fake.assessments))
 	}
-	// A closed assessment of that name is not gone on with.
+	// A closed assessment of that folder is not continued.
 	w.fake.assessments[0].State = api.StateClosed
 	w.run("assess", "run", dir)
 	if len(w.fake.assessments) != 2 {
@@ -224,7 +225,7 @@ func TestRunAsJSON(t *testing.T) {
 	}
 }
 
-// demoWorld is a fake that can write reports, and an example to assess.
+// demoWorld returns a world whose server can write reports, with an example to assess.
 func demoWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.example = fstest.MapFS{"policy.md": {Data: []byte("# Policy")}, "broken.txt": {Data: nil}}
@@ -250,7 +251,7 @@ func demoWorld(t *testing.T) *world {
 			Filename:     "../../etc/report.html",
 		}
 		w.fake.on["GET /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
-			write(rw, 200, list([]api.Report{one})) // the JSON one is not there, and has to be written
+			write(rw, 200, list([]api.Report{one})) // there is no JSON report, so one has to be created
 			return true
 		}
 		w.fake.on["POST /assessments/"+id+"/reports"] = func(rw http.ResponseWriter, _ *http.Request) bool {
@@ -291,7 +292,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: %v %q", name, err, b)
 		}
 	}
-	// Its own reports are overwritten, those of others are not.
+	// The program's own reports are overwritten, other files are not.
 	put(t, filepath.Join(dir, "report.json"), "mine")
 	w.want(w.run("demo", "--out", dir), 0, "report-2.json", "Harborquill Cargo demo 2")
 	if b, _ := os.ReadFile(filepath.Join(dir, "report.json")); string(b) != "mine" {
@@ -322,7 +323,7 @@ func TestReportFiles(t *testing.T) {
 	if got := w.run("report", "create", "--format", "html", "--out", "-"); got.out != "<p>a report" {
 		t.Errorf("stdout got %q", got.out)
 	}
-	// A server's file name can't lead out of this folder.
+	// A file name sent by the server can't lead out of this folder.
 	t.Chdir(dir)
 	w.fake.on["GET /reports/"+someID+"/download"] = func(rw http.ResponseWriter, _ *http.Request) bool {
 		rw.Header().Set("Content-Disposition", `attachment; filename="../../evil.html"`)
@@ -332,8 +333,8 @@ func TestReportFiles(t *testing.T) {
 	w.want(w.run("report", "download", someID), 0, "wrote evil.html")
 }
 
-// Where a server takes few files a minute, it is waited for as long as it says, and whoever
-// adds many is told once how long that takes and what helps.
+// TestManyFilesToAServerThatTakesFew checks that the upload waits as long as a rate-limited server asks, and
+// tells the user once how long many files will take and what helps.
 func TestManyFilesToAServerThatTakesFew(t *testing.T) {
 	w := newWorld(t)
 	dir := evidenceDir(t)

@@ -180,9 +180,8 @@ func (a *app) isUnmodifiedOutput(path string) bool {
 // maxHashRecords is the maximum number of written files whose hash is remembered.
 const maxHashRecords = 5000
 
-// hashRecord returns the file that holds the hash of path as the program wrote it. Each path has its
-// own, so that commands that run at the same time don't lose one another's. It returns "" if there
-// is no state folder.
+// hashRecord returns the file that holds the hash of path as the program wrote it, or "" if there is no state
+// folder. Each path has its own record, so that concurrent commands don't overwrite each other's.
 func (a *app) hashRecord(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil || a.StateDir == "" {
@@ -199,8 +198,8 @@ func (a *app) rememberWritten(path string) {
 	}
 }
 
-// saveInLimitedFolder writes a private file and removes the oldest ones of its folder beyond a
-// number. Errors are ignored, for example on a read-only file system.
+// saveInLimitedFolder writes a private file, and removes the oldest files of its folder if there are more than
+// maxFiles. Errors are ignored, for example on a read-only file system.
 func saveInLimitedFolder(file string, data []byte, maxFiles int) {
 	if file == "" || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return

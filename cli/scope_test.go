@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// readScopeText is the body that a scope file comes to.
+// readScopeText reads text as a scope file.
 func readScopeText(text string) (body api.ScopeBody, err error) {
 	a := &app{Options: Options{Stdin: strings.NewReader(text)}}
 	_, err = a.readScopeFile("-", &body)

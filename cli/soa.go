@@ -24,7 +24,7 @@ var soaVersions = deliverable[api.SoAVersion]{
 	details: func(p *print.Page, v *api.SoAVersion) { renderDecisiveDocuments(p, v.DecisiveDocuments) },
 }
 
-// renderDecisiveDocuments lists the documents that changed most verdicts or alone carry most.
+// renderDecisiveDocuments lists the documents that changed the most verdicts, or on which alone the most rest.
 func renderDecisiveDocuments(p *print.Page, documents []api.DecisiveDocument) {
 	if len(documents) == 0 {
 		return

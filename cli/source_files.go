@@ -34,9 +34,8 @@ type skippedFile struct {
 	path   string // like sourceFile.Path
 }
 
-// collectFiles returns the files given and those in the folders given, sorted by path, and the ones
-// it skipped. Only a path given by the caller is an error if it is unreadable, or neither a file nor a
-// folder.
+// collectFiles returns the given files and those in the given folders, sorted by path, and the files it
+// skipped. It fails only if one of paths itself is unreadable, or neither a file nor a folder.
 func collectFiles(ctx context.Context, paths []string) (files []sourceFile, skippedFiles []skippedFile, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)

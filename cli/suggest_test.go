@@ -43,7 +43,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// Who forgets the group is told in which the command is.
+// TestCommandsElsewhere checks that a command given without its group is suggested with it.
 func TestCommandsElsewhere(t *testing.T) {
 	root := CommandTree("1")
 	for word, want := range map[string][]string{

@@ -90,10 +90,10 @@ name and account, but not --may approve.`,
 	return cmd
 }
 
-// peerMay describes what a key's bundles may bring.
+// peerMay describes, by a key's permission, what its bundles may contain.
 var peerMay = map[string]string{api.PeerMayChanges: "changes (no decisions)", api.PeerMayApprove: "changes and decisions"}
 
-// readPeerKey returns a key given as argument, in a file, or by naming a key that was trusted before.
+// readPeerKey returns the key that arg contains, the one in the file named arg, or the trusted key named arg.
 func (a *app) readPeerKey(ctx context.Context, arg string) (string, error) {
 	if api.SyncKeyFingerprint(arg) != "" {
 		return arg, nil
@@ -173,7 +173,7 @@ func (a *app) matchingPeers(ctx context.Context, ref string) (found []api.SyncPe
 	return found, nil
 }
 
-// onlyPeer returns the one key that was found for ref.
+// onlyPeer returns the only key in found, or an error about ref.
 func onlyPeer(found []api.SyncPeer, ref string) (*api.SyncPeer, error) {
 	switch len(found) {
 	case 1:

@@ -635,7 +635,7 @@ func (a *app) syncResolveConflict() *cobra.Command {
 	return cmd
 }
 
-// resolveSyncConflict resolves a conflict where the command works, or on the remote if that is a clone.
+// resolveSyncConflict resolves a conflict on the current target or, if that is a clone, on its remote.
 func (a *app) resolveSyncConflict(ctx context.Context, in *api.ResolveSyncInput) (*api.SyncConflict, error) {
 	if a.flags.Server != "" || a.targetErr != nil {
 		return call(ctx, a, api.ResolveSyncConflict, in)

@@ -19,7 +19,7 @@ func fixedNumber(title string) print.Column {
 	return print.Column{Title: title, AlignRight: true, NoShrink: true}
 }
 
-// optional makes a column one that is left out if the terminal is too narrow.
+// optional returns c as a column that is dropped if the terminal is too narrow.
 func optional(c print.Column) print.Column {
 	c.Optional = true
 	return c

@@ -93,7 +93,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	}
 	if origins["org"] < originEnvironment {
 		t.Organization = a.context.OrganizationID
-		if ownToken { // a key has an organization of its own
+		if ownToken { // a key belongs to one organization
 			t.Organization = ""
 		}
 	}
@@ -104,7 +104,7 @@ func (a *app) chooseTarget(contextName string, origins map[string]origin) error 
 	return nil
 }
 
-// targetWithCredential is where the command works, with its credential.
+// targetWithCredential returns the command's target with its credential.
 func (a *app) targetWithCredential() (Target, error) {
 	if a.targetErr != nil {
 		return Target{}, a.targetErr
@@ -115,7 +115,7 @@ func (a *app) targetWithCredential() (Target, error) {
 	return a.withCredential(a.flags.Target, a.context)
 }
 
-// withCredential puts a context's credential on a target.
+// withCredential adds a context's credential to a target.
 func (a *app) withCredential(t Target, c *contexts.Context) (Target, error) {
 	secret, err := a.contextStore().Secret(c)
 	switch {
@@ -133,8 +133,8 @@ func (a *app) withCredential(t Target, c *contexts.Context) (Target, error) {
 	return t, nil
 }
 
-// saveRenewedSession notes that a session lasts longer now. Where that fails the next command
-// asks the server again: it is no reason for this one to fail.
+// saveRenewedSession saves a session's new expiry and secret. Errors are ignored, because the next command asks
+// the server again.
 func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	if token == "" {
 		return
@@ -156,7 +156,7 @@ func (a *app) saveRenewedSession(name, secret, token string, ends time.Time) {
 	})
 }
 
-// targetFromContext is the server of a context without a credential.
+// targetFromContext returns a context's server as a target, without a credential.
 func targetFromContext(c *contexts.Context) Target {
 	return Target{Server: c.Server, Organization: c.OrganizationID, CA: c.CA, InsecureHTTP: c.InsecureHTTP}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestVersionsCompare(t *testing.T) {
-	// From semver.org's own example of precedence, and around it.
+	// These include the example of precedence on semver.org.
 	inOrder := []string{
 		"0.9.0",
 		"1.0.0-alpha",
@@ -51,7 +51,7 @@ func TestVersionsCompare(t *testing.T) {
 	}
 }
 
-// published answers like a releases address.
+// published makes w look up releases in answers, by URL, and returns the URLs asked for.
 func published(w *world, answers map[string]string) *[]string {
 	var asked []string
 	w.options = func(o *Options) {

@@ -71,7 +71,7 @@ func (a *app) uploadNewFiles(ctx context.Context, assessment string, files []sou
 // limit's window.
 var retryDelays = []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second}
 
-// uploadFile uploads a file; left is the number of files that remain, including this one.
+// uploadFile uploads a file. remaining is the number of files left to upload, including this one.
 func (a *app) uploadFile(
 	ctx context.Context,
 	assessment string,

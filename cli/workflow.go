@@ -285,8 +285,8 @@ func isRunIdle(run *api.WorkflowRun) bool {
 	return !run.Status.IsLive() || run.Status.IsWaitingForUser()
 }
 
-// streamRunEvents reads a stream of a run's events until see returns true. It returns the run's
-// last state, or nil if no event arrived.
+// streamRunEvents reads a stream of a run's events until visit returns true. It returns the run's last state,
+// or nil if no event arrived.
 func (a *app) streamRunEvents(
 	ctx context.Context,
 	id, lastEventID string,

@@ -19,7 +19,7 @@ const Local = "local"
 // Credential is the kind of secret a context has.
 type Credential string
 
-// Credentials.
+// Kinds of credential.
 const (
 	Session Credential = "session"
 	APIKey  Credential = "key"

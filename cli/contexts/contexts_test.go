@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fakeRing is a keyring in memory; broken, it does not answer.
+// fakeRing is an in-memory keyring. If broken is set, it does not respond.
 type fakeRing struct {
 	mu      sync.Mutex
 	secrets map[string]string
@@ -75,7 +75,7 @@ func work() Context {
 	}
 }
 
-// secret must be found nowhere but where it is kept.
+// secret must appear nowhere except where secrets are stored.
 const secret = "SECRET-4711"
 
 func keep(t *testing.T, s *Store, c Context) *Context {
@@ -154,7 +154,7 @@ func TestSecretFilesOthersCanRead(t *testing.T) {
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 || len(*said) != 1 || strings.Contains((*said)[0], secret) {
 		t.Errorf("mode %v, said %q", info.Mode(), *said)
 	}
-	// A link could lead anywhere.
+	// A symbolic link is rejected, because it could lead anywhere.
 	if err := errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestBookIsReadStrictly(t *testing.T) {
 	}
 }
 
-// Many at once: nothing is lost.
+// TestChangesAtOnce checks that no concurrent change is lost.
 func TestChangesAtOnce(t *testing.T) {
 	s, _ := newStore(t, nil)
 	var all sync.WaitGroup

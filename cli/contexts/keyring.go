@@ -33,8 +33,8 @@ const (
 	storeTimeout, unlockTimeout = 5 * time.Second, time.Minute
 )
 
-// SystemKeyring returns the operating system's keyring, or nil if SERVICE_KEYRING is off or there
-// can't be one: trying could start a D-Bus daemon and leave it running.
+// SystemKeyring returns the operating system's keyring. It returns nil if SERVICE_KEYRING is off or there is no
+// session bus, because trying could start a D-Bus daemon and leave it running.
 func SystemKeyring(env func(string) string) Keyring {
 	if strings.EqualFold(env("SERVICE_KEYRING"), "off") {
 		return nil

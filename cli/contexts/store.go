@@ -22,8 +22,8 @@ type Store struct {
 	warn    func(format string, args ...any)
 }
 
-// New returns a store for a folder, which need not exist. ring is nil if there is no keyring. warn
-// is called about problems that were repaired.
+// New returns a store for a folder, which need not exist. kr is nil if there is no keyring. warn is called
+// about problems that were repaired.
 func New(dir string, kr Keyring, warn func(format string, args ...any)) *Store {
 	return &Store{dir: dir, keyring: kr, warn: warn}
 }

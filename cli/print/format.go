@@ -17,8 +17,8 @@ func Humanize[S ~string](s S) string {
 
 var acronyms = strings.NewReplacer("soa ", "SoA ", "poam ", "POA&M ", "scf ", "SCF ")
 
-// FormatConfidence formats the confidence of the automatic verdict, marked if it is overruled. It
-// returns "" if there was nothing to judge.
+// FormatConfidence formats the confidence of the automatic verdict and notes if the verdict was overruled. It
+// returns "" if an overruled verdict has no confidence.
 func FormatConfidence(c float64, overruled bool) string {
 	switch {
 	case overruled && c > 0:

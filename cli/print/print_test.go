@@ -14,7 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// hostile is text that would act on a terminal: colours, a title, bells, C1, turned order, a broken rune.
+// hostile is text that would take effect on a terminal: colors, a title, bells, C1 controls, a changed reading
+// order, invalid UTF-8.
 const hostile = "a\x1b[31mred\x1b]0;title\x07\u009b2J\u202egpj.exe\x00\xff\r\nb\u2028c\tЖ日本\U000e0041"
 
 func acts(r rune) bool {
@@ -62,7 +63,7 @@ func FuzzWidths(f *testing.F) {
 			t.Fatalf("Cut(%q, %d) is %d wide", s, width, w)
 		}
 		for _, l := range Wrap(s, width) {
-			// A single sign may be wider than any column; else nothing may.
+			// Only a single character may be wider than the limit.
 			if w := Width(l); w > width && uniseg.GraphemeClusterCount(l) > 1 {
 				t.Fatalf("Wrap(%q, %d) has the line %q, %d wide", s, width, l, w)
 			}
@@ -70,8 +71,8 @@ func FuzzWidths(f *testing.F) {
 	})
 }
 
-// Terminals disagree on the width of joined pictures, of skins, flags and variants: these are
-// shown so that all agree, and what is left is counted as the widest of them shows it.
+// TestWidthsThatTerminalsDisagreeOn tests joined emoji, skin tones, flags and variation selectors. SafeLine
+// changes them so that terminals agree; anything left counts as wide as the widest terminal shows it.
 func TestWidthsThatTerminalsDisagreeOn(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
@@ -173,7 +174,7 @@ func TestTableFitsTheWidth(t *testing.T) {
 	}
 }
 
-// Titles are cut before an id is.
+// TestTitlesGiveWay checks that titles are truncated before ids.
 func TestTitlesGiveWay(t *testing.T) {
 	id := strings.Repeat("0", 36)
 	p := &Page{width: 58}
@@ -210,7 +211,7 @@ func TestSpareColumnsGoWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-// A narrow column is not left out for the sake of a wide one that goes as well.
+// TestNarrowColumnsStay checks that a narrow column is kept if dropping a wide one makes enough room.
 func TestNarrowColumnsStay(t *testing.T) {
 	p := &Page{width: 30}
 	p.Table([]Column{{Title: "created", NoShrink: true, Optional: true}, {Title: "format", Optional: true}, {Title: "id", NoShrink: true}},
@@ -284,7 +285,7 @@ func printed(t *testing.T, format, query string, v any) string {
 	return b.String()
 }
 
-// What is printed must read back as what was given, in each format that can.
+// TestRecordsReadBack checks that the output of each machine-readable format can be read back.
 func TestRecordsReadBack(t *testing.T) {
 	want, err := json.Marshal(sample())
 	if err != nil {
@@ -350,7 +351,7 @@ func TestQueryThatGoesOnForEverIsStopped(t *testing.T) {
 	}
 }
 
-// One that gives no result at all ends when the person does.
+// TestQueryEndsWithItsContext checks that a filter that never yields a result ends with its context.
 func TestQueryEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	code, err := CompileQuery("[.] | until(false; .)")
@@ -373,7 +374,7 @@ func TestProgressOffATerminalIsSparse(t *testing.T) {
 	var b bytes.Buffer
 	c := &fakeClock{time.Unix(0, 0)}
 	p := &Progress{W: &b, Clock: c.time}
-	p.mu.Lock() // the ticker would look at the clock while it is set
+	p.mu.Lock() // without Start, whose ticker would read the clock while the test sets it
 	p.text, p.started, p.last = "read", c.now, c.now
 	p.mu.Unlock()
 	for range 25 {

@@ -120,7 +120,7 @@ func (p *Progress) Done(format string, args ...any) {
 	fmt.Fprintf(p.W, "%s %s\n", applyStyle(p.Color, Green, "✓"), words)
 }
 
-// Notice prints a permanent line, even when quiet: notices and errors.
+// Notice prints a permanent line, for notices and errors. Quiet does not suppress it.
 func (p *Progress) Notice(format string, args ...any) {
 	if p == nil {
 		return

@@ -1,10 +1,9 @@
 package print
 
-// Style is the style of a word if colors are on. It never carries meaning alone: the word itself
-// says the same.
+// Style is the style of a word, used if colors are on. It never carries meaning that the word itself lacks.
 type Style string
 
-// The styles.
+// Styles, as the parameters of ANSI escape sequences.
 const (
 	Plain  Style = ""
 	Bold   Style = "1"

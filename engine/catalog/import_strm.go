@@ -232,7 +232,7 @@ func (s *Service) saveMappingRevision(
 	return err
 }
 
-// attachDiff adds to the run what a source changes compared with the version it revises.
+// attachDiff adds to the run the differences between a source and the version it revises.
 func attachDiff(snap *scf.Snapshot, src *scf.Source, at time.Time, run *api.ImportRun) error {
 	candidate, err := scf.NewSnapshot(src, scf.Version{ID: snap.Version().ID, ImportedAt: at})
 	if err != nil {

@@ -197,7 +197,7 @@ func (r *catalogReader) toControl(c *control, place string) (scf.Control, error)
 		out.Evidence = append(out.Evidence, e)
 	}
 	for level, text := range c.Maturity {
-		n, _ := strconv.Atoi(level) // the schema lets only 0 to 5 through
+		n, _ := strconv.Atoi(level) // the schema allows only 0 to 5
 		out.Maturity[n] = text
 	}
 	return out, nil

@@ -354,8 +354,8 @@ func (r *catalogReader) addMapping(control int, framework, requirement string, d
 	return nil
 }
 
-// mergeCatalogAsFramework reads a catalog of other controls as the requirements of a framework: of the
-// existing one with its title, whose titles and texts it fills in, else of a new one without
+// mergeCatalogAsFramework reads a catalog of other controls as the requirements of a framework. If there is a
+// framework with its title, it fills in that framework's titles and texts; otherwise it adds one without
 // mappings.
 func mergeCatalogAsFramework(doc *catalogDocument, controls []locatedControl, base *scf.Source) (*scf.Source, error) {
 	src := copyForOverlay(base)

@@ -17,7 +17,7 @@ func mappingList(src *scf.Source) map[string]scf.MappingDetail {
 		d := scf.MappingDetail{Strength: -2}
 		if m.Detail != nil {
 			d = *m.Detail
-			d.Official = false // whoever reads it doesn't take the file's word for that
+			d.Official = false // a reader does not trust the file on this
 		}
 		f := &src.Frameworks[m.Framework]
 		out[src.Controls[m.Control].Code+" "+f.Code+" "+f.Requirements[m.Requirement].Code] = d

@@ -35,16 +35,16 @@ var (
 	customFrameworkCode = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`)
 )
 
-// IsCustomControlCode reports whether an organization may use this code for a control: of the same
-// form as SCF codes, but never one that a release could use.
+// IsCustomControlCode reports whether an organization may use a code for a control of its own: it must have the
+// right form, and must not be one that an SCF release could use.
 func IsCustomControlCode(code string) bool {
 	return customControlCode.MatchString(code) && !IsControlCode(code)
 }
 
-// WithCustom returns the catalog with an organization's additions, under the same version id. If
-// the catalog meanwhile has a framework with the same code, "-custom" is appended to the
-// organization's. Mappings to controls and requirements missing in this version are left out; they
-// are returned by the code of the framework or control that contains them.
+// WithCustom returns the catalog with an organization's additions, under the same version id. If the catalog
+// meanwhile has a framework with the same code, "-custom" is appended to the organization's. Mappings to
+// controls and requirements missing in this version are left out and returned, keyed by the code of the
+// framework or control that contains them.
 func (s *Snapshot) WithCustom(c *Custom) (*Snapshot, map[string][]string, error) {
 	m := newCustomMerge(s, c)
 	for i := range c.Controls {
