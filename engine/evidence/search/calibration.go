@@ -10,7 +10,7 @@ type Background struct{ Mean, Deviation float64 }
 // background deviations a passage is closer than unrelated text, and what share of the query's word
 // weight it covers. At 0.5 a reader is as likely to accept the passage as to reject it.
 const (
-	fullCoverageDeviations = 5.0 // deviations that covering all words adds
+	fullCoverageDeviations = 5.0 // deviations added by covering all words
 
 	medianAnswer        = 3.6 // the median of relevant passages, on four dissimilar corpora
 	steepness           = 1.1

@@ -38,8 +38,9 @@ func (r *candidateSearch) findCandidates(ctx context.Context) (topCandidates, er
 	return r.scanAllBlocks(ctx)
 }
 
-// findNearestAndWordMatches asks chromem. Shared words can move a passage far up; among passages without shared
-// words, only the nearest can win.
+// findNearestAndWordMatches finds the best candidates among the nearest passages, which chromem returns, and
+// those that share a word with the query: shared words can move a passage far up. sure is as in
+// nearestWithSurplus.
 func (r *candidateSearch) findNearestAndWordMatches(ctx context.Context) (t topCandidates, sure bool, err error) {
 	ids, sure, err := r.nearestWithSurplus(ctx, r.limit)
 	if err != nil || !sure {
@@ -96,7 +97,7 @@ func (r *candidateSearch) scanBlock(t *topCandidates, b int) {
 	}
 }
 
-// scanQuantizedBlock does the same, but scores only those passages that can still make the list.
+// scanQuantizedBlock is like scanBlock, but scores only those passages that can still make the list.
 func (r *candidateSearch) scanQuantizedBlock(t *topCandidates, b int, q *quantizedQuery) {
 	f := &r.index.vectors
 	rows, from := f.coarse.blockFor(b, f.usedRows(b)), b*blockRows
@@ -158,8 +159,8 @@ func (r *candidateSearch) ranksBehind(c *candidate, n int, fused float64) bool {
 	return held < c.exactMatches || held == c.exactMatches && fused < c.fusedScore
 }
 
-// nearestWithSurplus asks chromem for more than k ids. The result is not sure if the surplus is as close as
-// the last of the k: which of several equals chromem keeps is arbitrary.
+// nearestWithSurplus asks chromem for more than k ids. sure is false if the surplus is as close as the last of
+// the k, since chromem keeps an arbitrary choice of equally close ones.
 func (r *candidateSearch) nearestWithSurplus(ctx context.Context, k int) (ids []string, sure bool, err error) {
 	n := 2*k + 20
 	ids, last, complete, err := r.index.nearest.nearestTo(ctx, r.vector, n)

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// quantizedVectors holds the vectors of flatVectors again with one byte per number, which needs a
-// quarter of the memory bandwidth. The maximum error is known for each row, so exact cosines are
-// computed only for rows that could make the list. Built by the first scan.
+// quantizedVectors holds a copy of the vectors of flatVectors with one byte per number, which needs a quarter
+// of the memory bandwidth. The maximum error is known for each row, so exact cosines are computed only for rows
+// that could make the list. The first scan builds it.
 type quantizedVectors struct {
 	dims, stride int // bytes of a row, a multiple of rowAlignment; padded with 0
 	blocks       []*quantizedBlock

@@ -24,9 +24,8 @@ const (
 	maxSnippet    = 300 // bytes
 )
 
-// findHighlights picks the sentences of text that cover most of the query's weight, in text order.
-// If no word is shared, it picks the sentence closest in meaning, if closest is available, else the
-// first.
+// findHighlights picks the sentences of text that cover most of the query's weight, in text order. If no word
+// is shared, it picks the sentence closest in meaning, if closestText is not nil, else the first.
 func findHighlights(
 	text string,
 	query []words.Token,

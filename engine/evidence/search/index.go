@@ -26,8 +26,8 @@ type Passage struct {
 	Text         string
 	HeadingPath  []string  // outermost first; searched like the text
 	Vector       []float32 // of the embedder in use; nil or zeros: found by words only
-	// Prior is by how many deviations the passage is ahead of others for any query, as returned by
-	// embed.Model.Prior for control texts: -3 to 3, usually 0.
+	// Prior is the passage's head start over others for any query, in deviations, as returned by
+	// embed.Model.KnownTextPrior for control texts: -3 to 3, usually 0.
 	Prior float64
 }
 
@@ -39,8 +39,8 @@ type Options struct {
 	// Background is the similarity of unrelated texts. If zero, it is measured on the passages of
 	// the index.
 	Background Background
-	// Weight returns the weight of a stem, 0 to 1, like embed.Model.Weight. If nil, a word is
-	// weighted by its rarity in the index only.
+	// Weight returns the weight of a stem, 0 to 1, like embed.Model.StemImportance. If nil, a word is weighted
+	// by its rarity in the index only.
 	Weight func(stem string) float64
 	// Embed embeds texts with the passages' embedder, quickly: it is used to rerank the best
 	// candidates sentence by sentence. If nil, there is no reranking.

@@ -30,7 +30,7 @@ type Packed struct {
 	Data                                     []byte
 }
 
-// Pack does once, as bytes to be stored, what Put does with each passage:
+// Pack does the work of Put in advance and returns the result as bytes to be stored:
 //
 //	version, count, dims | vectors | count × (id, units, text) | words, see packedPostings
 //
