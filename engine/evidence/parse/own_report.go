@@ -10,25 +10,28 @@ import (
 )
 
 var (
-	// originPattern matches what reports of this program, and results of `service check` in its formats, say of their
-	// origin.
+	// originPattern matches the marks of origin in reports of this program and in the results of `service
+	// check`, in all its formats.
 	originPattern = lazyregexp.New(`\b(?:[Ww]ritten by:?|tool:|name: written-by; ns: \S+; value:) service v?\d+\.\d+\.\d+` +
 		`|\bservice check: (?:PASS|FAIL)\b|\bservice/check/|\bOUTCOME +RULE +CONTROL +SEVERITY\b` +
 		`|\bcheck_name: gap/[A-Z]|\bok \d+ - policy: |\bchecked +the (?:folder|assessment) .* against .*, catalog ` +
 		`|The policy takes the place of an assessment plan\.` +
 		`|\bfingerprint,policy,policy_sha256\b|\bid,version,version_status,control_code\b|\bversion_id,revision,control_id,control_code\b`)
-	// originHints are texts of which originPattern needs one; looking for them is much faster.
+	// originHints lists texts, of which every match of originPattern contains at least one; looking for them is
+	// much faster.
 	originHints = []string{
 		" service ", "service check: ", "service/check/", "OUTCOME", "check_name: ", " - policy: ", ", catalog ", "takes the place",
 		"policy_sha256", ",control_code",
 	}
-	// exportColumns are columns of its CSV files and JSON lists, which say nothing of their origin.
+	// exportColumns lists columns that identify this program's CSV files and JSON lists, which have no mark of
+	// origin.
 	exportColumns = [][]string{{"control_code", "version_status"}, {"control_code", "version_id"}, {"policy_sha256", "fingerprint"}}
 )
 
 var errOwnReport = document.NewError(document.ErrOwnReport, "", "keep reports outside the evidence folder")
 
-// isOwnArchive reports whether an archive is one of an assessment, such as an audit package.
+// isOwnArchive reports whether an archive is an assessment archive written by this program, such as an audit
+// package.
 func isOwnArchive(z *zip.Reader) bool {
 	for _, name := range []string{"manifest.json", "manifest.sig", "assessment.json"} {
 		if !slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == name }) {
@@ -38,8 +41,8 @@ func isOwnArchive(z *zip.Reader) bool {
 	return true
 }
 
-// isOwnReport reports whether a document was written by this program. It repeats conclusions, which would confirm
-// themselves as evidence.
+// isOwnReport reports whether a document was written by this program. As evidence, its conclusions would
+// confirm themselves.
 func isOwnReport(d *document.Document) bool {
 	return slices.ContainsFunc(d.Furniture, hasOrigin) || slices.ContainsFunc(d.Blocks, hasOrigin)
 }

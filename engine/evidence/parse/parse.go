@@ -20,16 +20,17 @@ import (
 
 // Options limits the cost of one document. Zero fields take their defaults.
 type Options struct {
-	MaxBytes int64         // size of the file; 100 MiB
-	MaxText  int64         // bytes of text extracted; 24 MiB, some 8,000 pages
-	MaxPages int           // pages of a PDF; 5,000
-	Timeout  time.Duration // for one Read; 2 minutes
-	// OCRTimeout replaces Timeout for a document that needs OCR; 10 minutes.
+	MaxBytes int64         // size of the file; default 100 MiB
+	MaxText  int64         // bytes of text extracted; default 24 MiB, some 8,000 pages
+	MaxPages int           // pages of a PDF; default 5,000
+	Timeout  time.Duration // for one Read; default 2 minutes
+	// OCRTimeout replaces Timeout for a document that needs OCR; default 10 minutes.
 	OCRTimeout time.Duration
 	// OCR recognizes text in images; if nil, images can't be read.
 	OCR      document.OCR
-	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
-	// Clock measures how long a document waited for memory, for its TimeLimit; if nil, that isn't added.
+	CacheDir string // cache for compiled PDFium; if empty, it is compiled at each start, which takes 1 s
+	// Clock measures how long a document waited for memory, which extends its TimeLimit; if nil, TimeLimit
+	// isn't extended.
 	Clock func() time.Time
 }
 
@@ -56,7 +57,7 @@ func (o Options) withDefaults() Options {
 type Reader struct {
 	opt   Options
 	pdfs  *pdf.Reader
-	heavy chan struct{} // has room for the one document that may use much memory
+	heavy chan struct{} // a slot for the one document that may use much memory
 }
 
 // New returns a Reader. Nothing is started until a PDF is read.
@@ -134,7 +135,7 @@ func (r *Reader) readInto(b *document.Builder, name string, content io.ReaderAt,
 		return err
 	}
 	b.Doc.MIME = format.mime
-	if format != formatPDF { // whose reader knows how much memory it uses
+	if format != formatPDF { // the PDF reader knows how much memory it uses
 		if err := b.ReserveMemory(size); err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func readText(b *document.Builder, format *format, content io.ReaderAt, size int
 	if strings.TrimSpace(decoded) == "" {
 		return document.NewError(document.ErrEmpty, "", "it contains no text")
 	}
-	// Readers keep each line as a string of 16 bytes and its text.
+	// Readers hold each line as a string: a header of 16 bytes and the text.
 	if err := b.ReserveMemory(size + 16*int64(strings.Count(decoded, "\n"))); err != nil {
 		return err
 	}

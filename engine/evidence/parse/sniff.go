@@ -23,9 +23,9 @@ import (
 type format struct {
 	mime       string
 	label      string   // in a sentence: "a PDF"
-	extensions []string // names that suit it
+	extensions []string // its file name extensions
 	read       func(*document.Builder, string) error
-	isPicture  bool // its text has to be recognised
+	isPicture  bool // its text must be recognized
 }
 
 // The supported formats. A format with a read function is a text format.
@@ -115,7 +115,7 @@ func sniffPicture(head []byte) *format {
 	for _, p := range pictureFormats {
 		switch {
 		case !bytes.HasPrefix(head, []byte(p.magic)):
-		case p.magic == "BM" && !looksBinary(head): // words begin so too
+		case p.magic == "BM" && !looksBinary(head): // text may begin so too
 		case p.magic == "RIFF" && !bytes.HasPrefix(head[min(len(head), 8):], []byte("WEBP")):
 		default:
 			return p.format

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// timeLimit ends a context when the time allowed to a document is over.
+// timeLimit ends a context when the time allowed for a document is up.
 type timeLimit struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	allowed time.Duration
-	before  time.Duration // used before the limit started anew
+	before  time.Duration // time used before the last restart
 	timer   *time.Timer
 	clock   func() time.Time
 	began   time.Time
@@ -27,16 +27,16 @@ func newTimeLimit(ctx context.Context, allowed time.Duration, clock func() time.
 	return l
 }
 
-// total returns how long the document may take in all.
+// total returns how long the document may take overall.
 func (l *timeLimit) total() time.Duration { return l.before + l.allowed }
 
-// restart starts the stopped limit anew.
+// restart starts the stopped timer again.
 func (l *timeLimit) restart() {
 	l.before = l.clock().Sub(l.began)
 	l.timer.Reset(l.allowed)
 }
 
-// extend starts a longer limit.
+// extend restarts the timer if the new limit is longer.
 func (l *timeLimit) extend(allowed time.Duration) {
 	if allowed > l.allowed && l.timer.Stop() {
 		l.allowed = allowed
@@ -44,7 +44,7 @@ func (l *timeLimit) extend(allowed time.Duration) {
 	}
 }
 
-// waitFor takes the slot, waiting while another document has it; if it had to wait, the time limit restarts.
+// waitFor takes the slot, waiting while another document has it. If it had to wait, the time limit restarts.
 func (l *timeLimit) waitFor(slot chan<- struct{}) error {
 	select {
 	case slot <- struct{}{}:

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	MaxBlockBytes   = 16 << 10 // of one block; longer text is cut at a space
+	MaxBlockBytes   = 16 << 10 // bytes of one block; longer text is cut at a space
 	MaxHeadingBytes = 400      // bytes; a longer "heading" is a paragraph
 
-	// LightMemory is how many bytes a document may use while others are read.
+	// LightMemory is the number of bytes that a document may use while others are read.
 	LightMemory = 128 << 20
-	// lightContent is how many bytes of content can be read with LightMemory in any format.
+	// lightContent is the number of content bytes that can be read within LightMemory in any format.
 	lightContent = 16 << 20
 
-	// maxBlocks is the maximum number of paragraphs, rows and other blocks of a document and the documents in it:
-	// tiny ones take far more memory than their text. A row counts once more for each cellsInBlock cells.
+	// maxBlocks is the maximum number of paragraphs, rows and other blocks of a document, including the
+	// documents in it: tiny blocks take far more memory than their text. A row counts once more for each
+	// cellsInBlock cells.
 	maxBlocks    = 500_000
-	lightBlocks  = 100_000 // of them, which LightMemory has room for
+	lightBlocks  = 100_000 // blocks that fit into LightMemory
 	cellsInBlock = 32
 )
 
@@ -30,7 +31,7 @@ const (
 type Options struct {
 	MaxText        int64  // bytes of text
 	MaxBytes       int64  // size of a document inside the document
-	OCR            OCR    // nil: images can't be read
+	OCR            OCR    // if nil, images can't be read
 	ExtendDeadline func() // extends the time limit of the whole document for OCR; may be nil
 	// BeginHeavy waits until no other document uses much memory; it is called before this one does. It may be nil.
 	BeginHeavy func() error
@@ -41,19 +42,19 @@ type Options struct {
 // Fact is a statement of a document about itself: a label as it appears there, and its value.
 type Fact struct{ Key, Value string }
 
-// budget is what a document and all documents in it may still use.
+// budget holds the amounts that a document and all documents in it may still use.
 type budget struct {
 	text     int64 // bytes of text
 	blocks   int   // paragraphs, rows …
 	unpacked int64 // bytes of documents inside it
 }
 
-// Builder collects the blocks of one document, keeps the open headings, and stops the reader when
-// the text grows too large or the context ends: readers check Err after adding.
+// Builder collects the blocks of one document, tracks the open headings, and fails when the text grows too
+// large or the context ends; readers check Err after adding blocks.
 type Builder struct {
 	Doc   *Document
 	Facts []Fact // from metadata: front matter, properties
-	// IsCollection reports that it contains several documents, so that none of them gives it a title or facts.
+	// IsCollection is set if it contains several documents, so that none of them determines its title or facts.
 	IsCollection bool
 	MemberTitle  string // title of the only document in it
 
@@ -116,7 +117,7 @@ func (b *Builder) Warn(format string, args ...any) {
 	b.Doc.AddWarning(fmt.Sprintf(format, args...))
 }
 
-// consumeBudget counts a block and reports whether reading may go on.
+// consumeBudget counts a block and reports whether reading may continue.
 func (b *Builder) consumeBudget(blk *Block) bool {
 	if b.err != nil {
 		return false

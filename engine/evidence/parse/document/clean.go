@@ -20,7 +20,7 @@ func CleanLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cleanLines does the same for text that keeps its lines and indentation.
+// cleanLines is like CleanLine, but keeps lines and indentation.
 func cleanLines(s string) string {
 	lines := strings.Split(stripInvisible(strings.ReplaceAll(s, "\r\n", "\n")), "\n")
 	for i, l := range lines {
@@ -29,7 +29,7 @@ func cleanLines(s string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// isClean reports, without allocating, whether Clean would return s unchanged: the usual case.
+// isClean reports, without allocating, whether CleanLine would return s unchanged: the usual case.
 func isClean(s string) bool {
 	space := true
 	for i := 0; i < len(s); i++ {

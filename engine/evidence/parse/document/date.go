@@ -16,7 +16,7 @@ var (
 	dateMDY   = lazyregexp.New(`\b(\p{L}{3,10})\.?[\s-]+(\d{1,2})(?:st|nd|rd|th)?,?[\s-]+(\d{4})\b`)
 )
 
-// months maps the first letters of month names in the detected languages; the longest match wins.
+// months maps month names and abbreviations in English, German, French, Spanish, Portuguese, Italian and Dutch.
 var months = map[string]time.Month{
 	"january": 1, "january.": 1, "januar": 1, "jänner": 1, "janvier": 1, "enero": 1, "janeiro": 1, "gennaio": 1, "januari": 1, "jan": 1,
 	"february": 2, "februar": 2, "février": 2, "febrero": 2, "fevereiro": 2, "febbraio": 2, "februari": 2,

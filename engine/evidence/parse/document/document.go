@@ -1,5 +1,5 @@
-// Package document holds what a parsed document is made of, and the Builder with which the readers of
-// all formats write it.
+// Package document defines the parts of a parsed document, and the Builder with which the readers of all
+// formats write it.
 package document
 
 import (
@@ -45,7 +45,7 @@ type Document struct {
 	Warnings []string
 }
 
-// TimeoutError returns the error for a document that took longer than it may.
+// TimeoutError returns the error for a document that took longer than allowed.
 func TimeoutError(limit time.Duration) error {
 	return NewError(ErrTimeout, "", "stopped after %s", limit.Round(time.Second))
 }

@@ -46,7 +46,7 @@ type TableWriter struct {
 	b           *Builder
 	number      int
 	pending     []Row
-	header      []string // nil: there is none
+	header      []string // nil if there is none
 	headerAt    api.Locator
 	headerKnown bool
 	hasRows     bool // below the header

@@ -12,7 +12,7 @@ import (
 const (
 	factBlocks     = 80  // number of blocks at the top searched for facts
 	mastheadBlocks = 6   // of these, searched for facts in sentences
-	factTailBlocks = 12  // number of blocks at the end: some policies close with them
+	factTailBlocks = 12  // number of blocks at the end searched for facts: some policies end with them
 	maxFactValue   = 160 // bytes; longer text is prose
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// stopWords lists frequent short words that are rare in the other languages.
+// stopWords lists, for each language, frequent short words that are rare in the others.
 var stopWords = map[string][]string{
 	"en": {
 		"the",

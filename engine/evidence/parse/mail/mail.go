@@ -119,7 +119,8 @@ func (l *mailMessage) collectParts(p *enmime.Part) {
 	}
 }
 
-// addBodyOrAttachment adds to the body; parts of a type other than the first are attachments.
+// addBodyOrAttachment adds text to the body, or as an attachment if the body is of the other type (HTML or
+// plain).
 func (l *mailMessage) addBodyOrAttachment(s string, html bool) {
 	switch {
 	case strings.TrimSpace(s) == "":

@@ -33,7 +33,7 @@ type docxReader struct {
 	b         *document.Builder
 	z         *zip.Reader
 	styles    map[string]docxStyle
-	notes     map[string]string // "footnote 3" to its text
+	notes     map[string]string // by reference, such as "footnote 3"
 	numbering numbering
 
 	hasPageBreaks bool // the document records where pages began when it was last saved

@@ -84,7 +84,7 @@ func (d *docxReader) readNumbering(name string) error {
 			if o.Def.Format.Val != "" {
 				list.levels[i] = o.Def.toNumberLevel()
 			}
-			if o.Start != nil { // restarts: counters of its own
+			if o.Start != nil { // a restarted list has counters of its own
 				list.abstract = "num " + n.ID
 				if v, err := strconv.Atoi(o.Start.Val); err == nil {
 					list.levels[i].start = v

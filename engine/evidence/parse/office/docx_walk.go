@@ -18,7 +18,7 @@ type wordPara struct {
 	list    int // list level from 0; -1 if none
 	numID   string
 	notes   []string
-	bold    bool // all its runs so far
+	bold    bool // all its runs so far are bold
 	toc     bool
 }
 
@@ -36,7 +36,7 @@ type wordWalker struct {
 	d           *docxReader
 	name        string
 	onParagraph func(*wordPara)
-	onRow       func(*document.TableWriter, []string) // nil: tables are read as paragraphs
+	onRow       func(*document.TableWriter, []string) // if nil, tables are read as paragraphs
 	onStart     func(xml.StartElement)
 	onEnd       func(xml.EndElement)
 

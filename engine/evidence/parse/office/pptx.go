@@ -143,7 +143,7 @@ type slideBlock struct {
 	rows [][]string
 }
 
-// addSlideBlocks writes what a slide holds.
+// addSlideBlocks writes the content of a slide.
 func addSlideBlocks(b *document.Builder, blocks []slideBlock, locator api.Locator) {
 	for _, blk := range blocks {
 		if blk.rows == nil {
@@ -174,7 +174,7 @@ type slideWalker struct {
 	inShape int
 	para    strings.Builder
 	level   int
-	bullet  int // of the open paragraph: -1 it has none, 1 it has one, 0 it does not say
+	bullet  int // of the open paragraph: 1 if it has one, -1 if not, 0 if unspecified
 	table   *slideBlock
 	cell    []string
 	inCell  bool

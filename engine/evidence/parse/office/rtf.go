@@ -52,14 +52,14 @@ type rtfGroup struct {
 	hidden    bool
 	bold      bool
 	font      int
-	style     int // in the style sheet: the one being defined
+	style     int // in the style sheet: number of the style being defined
 	skipBytes int // number of fallback characters after a \u
 	starred   bool
 }
 
 // rtfPara is the paragraph state, reset by \pard.
 type rtfPara struct {
-	style, outline, list int // outline from 1, list the number of the list; 0 is none
+	style, outline, list int // outline level from 1, number of the list; 0 if none
 	level                int
 	hangs                bool // the first line begins left of the others, like a list marker
 	left                 int  // indent in twentieths of a point
@@ -434,7 +434,7 @@ func (r *rtfReader) executeControlWord(word string, v int, given bool) {
 	}
 }
 
-// breakOrSpace ends what is open in the text; elsewhere a break is a space.
+// breakOrSpace calls end in the body; elsewhere, a break becomes a space.
 func (r *rtfReader) breakOrSpace(g *rtfGroup, end func()) {
 	if g.dest == rtfBody {
 		end()

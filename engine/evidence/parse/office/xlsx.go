@@ -16,7 +16,7 @@ import (
 
 const (
 	maxSheets   = 500
-	maxEmptyRun = 20_000 // empty rows in a row after which a sheet is taken to have ended
+	maxEmptyRun = 20_000 // consecutive empty rows after which a sheet is assumed to have ended
 )
 
 // ReadXlsx reads the cells of every sheet as displayed, row by row. Formulas are not computed: the

@@ -22,8 +22,8 @@ type xmlWalker interface {
 	appendCharData(text []byte) error
 }
 
-// walkXML reads a part of an Office document token by token, with limits on depth and time. A
-// missing part is empty.
+// walkXML reads a part of an Office document token by token, with limits on depth and time. A missing part is
+// treated as empty.
 func walkXML(b *document.Builder, z *zip.Reader, name string, w xmlWalker) error {
 	r, err := zipfile.OpenPart(z, name, zipfile.MaxPart)
 	if errors.Is(err, zipfile.ErrNoPart) {
@@ -147,7 +147,7 @@ func readRelations(z *zip.Reader, part string) []relation {
 	return slices.Clip(list.Relationship)
 }
 
-// readCoreProperties reads the title; who last saved the file and when is irrelevant to the policy.
+// readCoreProperties reads the title and version; who last saved the file and when is irrelevant to the policy.
 func readCoreProperties(b *document.Builder, z *zip.Reader) {
 	raw, err := zipfile.ReadPart(z, "docProps/core.xml", maxSidePart)
 	if err != nil {

@@ -39,8 +39,8 @@ type engineDocument interface {
 // Options configures a Reader.
 type Options struct {
 	MaxPages int    // of a document
-	CacheDir string // cache of PDFium's compiled form; if empty, it is compiled at each start, 1 s
-	// MaxMemory is how many bytes PDFium may use for a document; 0 means 512 MiB.
+	CacheDir string // cache for compiled PDFium; if empty, it is compiled at each start, which takes 1 s
+	// MaxMemory is the number of bytes that PDFium may use for a document; 0 means 512 MiB.
 	MaxMemory int
 }
 

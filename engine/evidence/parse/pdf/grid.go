@@ -222,7 +222,7 @@ func (g *grid) cellRoot(i int) int {
 	return i
 }
 
-// mergeCells keeps the upper left field as the cell's own.
+// mergeCells joins two cells. The upper left field represents the result.
 func (g *grid) mergeCells(a, b int) {
 	a, b = g.cellRoot(a), g.cellRoot(b)
 	g.cellOf[max(a, b)] = min(a, b)
@@ -312,7 +312,7 @@ func groupRows(words []word, bounds []float64) []gridRow {
 		return nil
 	}
 	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.y0, b.y0) })
-	var groups [][]piece // parted by any space at all
+	var groups [][]piece // separated by any space at all
 	var spaces []float64
 	bottom := math.Inf(-1)
 	wide := 0

@@ -77,7 +77,7 @@ func layoutPage(p *pageContent) *pageLayout {
 	out.items = append(out.items, orderLines(lines)...)
 	for _, it := range out.items {
 		if it.line != nil {
-			it.line.words = nil // kept for all pages, they would be most of the memory
+			it.line.words = nil // if they were kept for all pages, they would be most of the memory
 		}
 	}
 	return out
@@ -102,7 +102,8 @@ func groupLines(words []word) []*textLine {
 	return out
 }
 
-// isOnLine compares with the tallest word of the line, so that a line can't drift downward.
+// isOnLine reports whether a word belongs to a line. It compares with the tallest word, so that a line can't
+// drift downward.
 func isOnLine(line []word, w word) bool {
 	tall := line[0]
 	for _, l := range line {
@@ -141,7 +142,7 @@ func newLine(words []word) *textLine {
 // gap is an empty range of x in a line.
 type gap struct{ from, to float64 }
 
-const minGap = 7.0 // points, that part columns whatever the size of type
+const minGap = 7.0 // points that separate columns, whatever the font size
 
 // gaps returns the wide spaces between the words of a line, except the space after a list marker.
 func (l *textLine) gaps() []gap {
@@ -202,7 +203,7 @@ func orderLines(lines []*textLine) []layoutItem {
 	return out
 }
 
-// findBand returns how many lines from the first share gaps, and the gaps; 0 if there is no band.
+// findBand returns how many lines, from the first, share gaps, and these gaps; 0 if there is no band.
 func findBand(lines []*textLine) (int, []gap) {
 	gaps := lines[0].gaps()
 	if len(gaps) == 0 {

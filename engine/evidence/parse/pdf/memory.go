@@ -46,6 +46,6 @@ func (l *linearMemory) Reallocate(size uint64) []byte {
 	return l.mapped[:size]
 }
 
-// Free implements experimental.LinearMemory. It does nothing, because wazero calls it as soon as the document's
-// time is over, when the memory is still read: release frees it.
+// Free implements experimental.LinearMemory. It does nothing: wazero calls it as soon as the document's time is
+// up, while the memory is still being read. release frees it.
 func (*linearMemory) Free() {}

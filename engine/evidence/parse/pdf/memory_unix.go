@@ -4,7 +4,7 @@ package pdf
 
 import "syscall"
 
-// mapMemory reserves memory, which is used as it is written to.
+// mapMemory reserves memory whose pages are allocated when they are first written.
 func mapMemory(size int) ([]byte, error) {
 	return syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 }

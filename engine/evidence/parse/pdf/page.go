@@ -32,7 +32,7 @@ type word struct {
 // rule is a ruling line of a table, or the edge of a filled cell.
 type rule struct {
 	horizontal   bool
-	at, from, to float64 // y and x's of a horizontal rule; x and y's of a vertical one
+	at, from, to float64 // y and x range of a horizontal rule; x and y range of a vertical one
 }
 
 // pageContent is the content of a page, before layout.
@@ -100,8 +100,8 @@ func visibleRune(c rune) rune {
 
 // typeface is the formatting shared by the characters of a word.
 type typeface struct {
-	size       float64 // of type, as shown
-	base       float64 // y of the base line
+	size       float64 // font size as displayed
+	base       float64 // y of the baseline
 	isVertical bool    // written upward or downward
 	isTilted   bool    // a watermark across the page
 	bold       bool
@@ -114,7 +114,7 @@ func (f *typeface) setTilt(angle float64) {
 	f.isTilted = !f.isVertical && turned > 0.1 && turned < math.Pi-0.1
 }
 
-// wordBuilder joins characters to words in the order they are added.
+// wordBuilder joins characters into words in the order they are added.
 type wordBuilder struct {
 	page *pageContent
 	s    strings.Builder
@@ -124,7 +124,7 @@ type wordBuilder struct {
 	typeface
 }
 
-// addRune adds a character with its position; look is called for the typeface of a new word.
+// addRune adds a character with its position; typefaceOf is called for the typeface of a new word.
 func (b *wordBuilder) addRune(c rune, g box, typefaceOf func() typeface) {
 	if g.height() <= 0.01 || math.IsNaN(g.x0+g.x1+g.y0+g.y1) || math.IsInf(g.x0+g.x1+g.y0+g.y1, 0) {
 		return
@@ -149,7 +149,7 @@ func (b *wordBuilder) continuesWord(g box) bool {
 		return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && g.x0-a.x1 < 0.25*b.size && a.x0-g.x1 < 0.25*b.size
 	}
 	gap := g.x0 - a.x1
-	// The letters of a ligature share its box: a step back of one letter is none.
+	// The letters of a ligature share its box, so a step back by one letter doesn't count.
 	return min(g.y1, a.y1)-max(g.y0, a.y0) > 0.3*min(g.height(), a.height()) && gap < 0.22*b.size && gap > -1.5*b.size
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/text"
 )
 
-const pdfScratch = 4096 // bytes that results are passed through
+const pdfScratch = 4096 // size of the buffer for results in bytes
 
 // pdfiumEngine holds PDFium, compiled once. Every document gets a fresh instance without files,
 // network or environment, so that it can't affect other documents.
@@ -82,7 +82,7 @@ func (e *pdfiumEngine) open(
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// A document that waits for memory leaves its slot: the one that has the memory may contain a PDF.
+	// A document that waits for memory releases its slot: the document that has the memory may contain a PDF.
 	memory, err := newLinearMemory(e.memory, sync.OnceValue(func() error {
 		<-e.slots
 		err := beginHeavy()
@@ -190,8 +190,8 @@ func (m *pdfiumDocument) callFunction(f api.Function, args ...uint64) uint64 {
 	return m.stack[0]
 }
 
-// isStopped reports whether no later page can be read. PDFium goes on without what did not fit into its
-// memory, as if the page were blank; so a document that needed too much is stopped.
+// isStopped reports whether no later page can be read. If something doesn't fit into its memory, PDFium
+// continues without it, as if the page were blank; so a document that needed too much is stopped.
 func (m *pdfiumDocument) isStopped() bool {
 	return m.err != nil || m.memory.exhausted || m.ctx.Err() != nil
 }

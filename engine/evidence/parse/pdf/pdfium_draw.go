@@ -10,7 +10,7 @@ import (
 
 const (
 	bitmapGray  = 1
-	renderFlags = 0x01 | 0x08 | 0x800 // annotations, grey, as printed
+	renderFlags = 0x01 | 0x08 | 0x800 // annotations, gray, as printed
 )
 
 // renderPage renders a page in gray, as a PNM file.

@@ -1,5 +1,5 @@
-// Package pdf reads PDFs: the text layer with its columns and tables, and scanned pages by OCR. PDFium, in a
-// WebAssembly sandbox, reads the pages; unipdf does in a build with that tag.
+// Package pdf reads PDFs: the text layer with its columns and tables, and scanned pages by OCR. Pages are read
+// by PDFium in a WebAssembly sandbox, or by unipdf in a build with that tag.
 package pdf
 
 import (
@@ -119,7 +119,7 @@ func formatPages(pages []int) string {
 	return "Pages " + strings.Join(parts, ", ")
 }
 
-// cleanPDFTitle removes what printer drivers put in place of a title.
+// cleanPDFTitle returns a title, or "" for a placeholder or file name that printer drivers write instead.
 func cleanPDFTitle(s string) string {
 	s = document.CleanLine(s)
 	lower := strings.ToLower(s)

@@ -13,7 +13,7 @@ import (
 const (
 	maxOCRPages = 200 // maximum number of scanned pages per document
 	scanDPI     = 300
-	maxScanSide = 5000 // pixels of a side of a page, as drawn for recognising
+	maxScanSide = 5000 // pixels of a side of a page when rendered for recognition
 	minScanSide = 16
 	// A page with recognized text must have this many words more than twice its text layer.
 	minRecognizedGain = 10
@@ -39,7 +39,7 @@ type scannedPage struct {
 	number     int
 	words      int // of its text layer
 	layout     *pageLayout
-	recognized bool // its text was recognised
+	recognized bool // its text was recognized
 }
 
 // recognizeScans recognizes the text of scans. If a page has a stamp, the recognized text is used if it

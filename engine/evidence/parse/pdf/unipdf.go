@@ -79,7 +79,7 @@ func (e *unipdfEngine) open(
 type unipdfDocument struct {
 	ctx     context.Context
 	reader  *model.PdfReader
-	running chan struct{} // closed when a call that was given up has ended
+	running chan struct{} // closed when an abandoned call has ended
 }
 
 // runCancelable runs code that can't be stopped in a goroutine, so that the document's time limit can be
@@ -126,7 +126,7 @@ func (d *unipdfDocument) releaseSlotWhenIdle(slots <-chan struct{}) {
 func (d *unipdfDocument) isStopped() bool { return d.running != nil || d.ctx.Err() != nil }
 
 func (d *unipdfDocument) load(content io.ReaderAt, size int64) error {
-	raw, err := document.ReadAll(content, size) // a call that was given up must not read a file that is closed
+	raw, err := document.ReadAll(content, size) // an abandoned call must not read a closed file
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (d *unipdfDocument) pageCount() (n int, err error) {
 }
 
 func (d *unipdfDocument) title() (title string) {
-	_ = d.runCancelable("", func() error { // a document without a title is none the worse
+	_ = d.runCancelable("", func() error { // the title is optional
 		info, err := d.reader.GetPdfInfo()
 		if err == nil && info.Title != nil {
 			title = info.Title.Decoded()
@@ -178,7 +178,7 @@ func (d *unipdfDocument) outlineLevels() (map[string]int, error) {
 	}
 	levels := map[string]int{}
 	if err != nil || top == nil {
-		return levels, nil // bookmarks only help
+		return levels, nil // bookmarks are optional
 	}
 	left := maxBookmarks
 	var visit func(items []*model.OutlineItem, level int)

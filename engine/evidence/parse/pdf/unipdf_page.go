@@ -19,7 +19,7 @@ type unipdfPage struct {
 	page *model.PdfPage
 	out  *pageContent
 	x, y float64 // of the page's lower left corner, in its own space
-	left int     // objects to look at
+	left int     // objects still to examine
 }
 
 func newUnipdfPage(page *model.PdfPage, n int) (*unipdfPage, error) {
@@ -111,7 +111,7 @@ func isDiagonal(marks []extractor.TextMark) bool {
 	return math.Abs(first) > 0.1 && math.Abs(first) < math.Pi/2-0.1 && math.Abs(first-second) < 0.1
 }
 
-// readObjects reads ruling lines and images. Unreadable content has none.
+// readObjects reads ruling lines and images. Unreadable content is ignored.
 func (r *unipdfPage) readObjects() {
 	contents, err := r.page.GetAllContentStreams()
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *unipdfPage) readContents(stream string, resources *model.PdfPageResourc
 			return nil
 		},
 	)
-	_ = p.Process(resources) // what was found until an error counts
+	_ = p.Process(resources) // whatever was found before an error is used
 }
 
 var errEnough = fmt.Errorf("more than %d objects", maxPageObjects)

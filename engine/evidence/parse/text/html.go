@@ -37,13 +37,13 @@ func ReadHTML(b *document.Builder, text string) error {
 	return b.Err()
 }
 
-// removeFormatting removes the tags of formatting elements whose text is shown, and makes the others <s>. The parser
-// opens unclosed formatting elements again in each later paragraph: 400 of them and 20,000 paragraphs, 200 KB, took
-// 1.4 GB. Of equal ones, like <s>, it opens three at most.
+// removeFormatting removes the tags of visible formatting elements and turns those of hidden ones into <s>. The
+// parser reopens unclosed formatting elements in each later paragraph: 400 of them and 20,000 paragraphs, 200
+// KB, took 1.4 GB. Of identical elements, such as <s>, it reopens at most three.
 func removeFormatting(text string) string {
 	z := html.NewTokenizer(strings.NewReader(text))
 	var sb strings.Builder
-	open := map[atom.Atom][]bool{} // by element: whether those that are open are hidden
+	open := map[atom.Atom][]bool{} // by element: whether each open one is hidden
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -114,7 +114,7 @@ type htmlReader struct {
 	b          *document.Builder
 	text       strings.Builder
 	kind       document.Kind // of the open block; empty means paragraph
-	listDepth  int           // list depth of it
+	listDepth  int           // its list depth
 	mark       string        // number of the open list item
 	asideDepth int           // open elements that are not part of the flow
 }
@@ -426,7 +426,7 @@ func isHiddenOrStruckThrough(n *html.Node) bool {
 	return false
 }
 
-// isContentsOrNavigation reports whether an element is a table of contents.
+// isContentsOrNavigation reports whether an element is a table of contents or navigation.
 func isContentsOrNavigation(n *html.Node) bool {
 	id := strings.ToLower(attr(n, "id"))
 	return id == "toc" || id == "table-of-contents" || attr(n, "role") == "doc-toc" || attr(n, "role") == "navigation" || hasClass(n, "toc")

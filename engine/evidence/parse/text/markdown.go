@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// Limits of the Markdown parser: above them its time could grow faster than the text, and the text
-// is read as plain text.
+// Limits of the Markdown parser. Beyond them, its time could grow faster than the text, so the text is read as
+// plain text.
 const (
 	maxMarkdown     = 8 << 20
 	maxMarkdownLine = 256 << 10
@@ -111,7 +111,7 @@ type mdReader struct {
 	mark      string // number of the list item about to begin
 }
 
-// locatorFor returns the lines of a block. List items and similar have none of their own, so those of
+// locatorFor returns the lines of a block. List items and similar blocks have none of their own, so those of
 // their children are used.
 func (m *mdReader) locatorFor(n ast.Node) api.Locator {
 	from, to := -1, -1
@@ -129,7 +129,7 @@ func (m *mdReader) locatorFor(n ast.Node) api.Locator {
 		for c := n.FirstChild(); c != nil && n.Type() != ast.TypeInline; c = c.NextSibling() {
 			visit(c)
 		}
-		if t, ok := n.(*ast.Text); ok { // table cells keep their place in their text
+		if t, ok := n.(*ast.Text); ok { // the lines of a table cell are those of its text
 			if from < 0 || t.Segment.Start < from {
 				from = t.Segment.Start
 			}
@@ -180,7 +180,7 @@ func (m *mdReader) readBlock(n ast.Node, depth int) {
 	case *extast.Table:
 		m.readTable(n)
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
-	default: // quotes and what extensions bring
+	default: // quotes and the blocks of extensions
 		m.readBlocks(n, depth)
 	}
 }
@@ -243,8 +243,8 @@ func (m *mdReader) inlineText(n ast.Node) string {
 	return unescapeMarkdown(sb.String())
 }
 
-// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the
-// company>": it is not the name of an HTML element.
+// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the company>"and not an
+// HTML element.
 func isPlaceholderTag(tag string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
 	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {

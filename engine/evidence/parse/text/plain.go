@@ -45,8 +45,8 @@ func SplitHeadingNumber(line string) (number, rest string, ok bool) {
 	return m[1], m[2], true
 }
 
-// ReadPlain reads text without markup: paragraphs between empty lines, lists by their bullets,
-// headings by an underline, a number or capitals; a log line by line.
+// ReadPlain reads text without markup. Empty lines separate paragraphs; list items are found by their markers,
+// and headings by an underline, a number or capitals. Logs are read as blocks of lines.
 func ReadPlain(b *document.Builder, text string) error {
 	lines := strings.Split(text, "\n")
 	if isLog(lines) {
@@ -91,7 +91,7 @@ func isLog(lines []string) bool {
 	return seen >= 2 && hits*10 >= seen*6
 }
 
-// readLog reads lines, several to a block, so that a passage shows the lines around it.
+// readLog combines several lines into each block, so that a passage shows the lines around it.
 func readLog(b *document.Builder, lines []string) {
 	for i := 0; i < len(lines) && b.Err() == nil; {
 		end, size := i, 0

@@ -42,8 +42,7 @@ var rstIgnored = map[string]bool{
 	"literalinclude": true,
 }
 
-// ReadRST reads reStructuredText: titles by their lines, lists, tables and directives. Nothing is
-// included or executed.
+// ReadRST reads reStructuredText: titles, lists, tables and directives. Nothing is included or executed.
 func ReadRST(b *document.Builder, text string) error {
 	r := &rstReader{plainReader: plainReader{b: b, lines: strings.Split(text, "\n")}}
 	for r.pos < len(r.lines) && b.Err() == nil {
@@ -58,8 +57,8 @@ type rstReader struct {
 	titleStyles []string // line characters of the titles, in order of level
 }
 
-// parseRuleLine returns the character a line consists of and its length, or 0 if it contains
-// several.
+// parseRuleLine returns the character that a rule consists of and its length, or zeros if the line is not a
+// rule.
 func parseRuleLine(line string) (byte, int) {
 	line = strings.TrimRight(line, " \t")
 	if len(line) < 2 || !rstRule.MatchString(line) || strings.Trim(line, line[:1]) != "" {
@@ -155,7 +154,7 @@ func (r *rstReader) indentedBlock(from, column int) (lines []string, end int) {
 	return lines[:min(len(lines), end-from)], end
 }
 
-// readDirective reads what begins with two dots: a directive, or a comment, which is ignored.
+// readDirective reads a block that begins with two dots: a directive, or a comment, which is ignored.
 func (r *rstReader) readDirective() {
 	start := r.pos
 	m := rstDirective.FindStringSubmatch(r.lineAtOrEmpty(start))
@@ -198,7 +197,7 @@ func (r *rstReader) readDirective() {
 	}
 }
 
-// readDirectiveBody reads the content of a directive as text of its own, at its place.
+// readDirectiveBody reads the content of a directive as ordinary text in its place.
 func (r *rstReader) readDirectiveBody(body []string, start int) {
 	var para []string
 	flush := func() {
@@ -309,7 +308,7 @@ func (r *rstReader) readSimpleTable() {
 			break
 		}
 		c := cells(l)
-		if n := len(rows); n > header && c[0] == "" && document.CountFilled(c) > 0 { // goes on with the row above
+		if n := len(rows); n > header && c[0] == "" && document.CountFilled(c) > 0 { // continues the row above
 			for i := range c {
 				rows[n-1].Cells[i] = strings.TrimSpace(rows[n-1].Cells[i] + " " + c[i])
 			}

@@ -14,10 +14,11 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// maxYAML is the maximum input of the parser, which keeps a node for every value.
+// maxYAML is the maximum input of the parser in bytes, since it keeps a node for every value.
 const maxYAML = 8 << 20
 
-// lightYAML is how much of it can be parsed with document.LightMemory: nodes take some 100 times their text.
+// lightYAML is the input in bytes that can be parsed within document.LightMemory: nodes take some 100 times
+// their text.
 const lightYAML = 1 << 20
 
 // ReadYAML writes each mapping's scalar values as one row under the path of keys that leads to it,

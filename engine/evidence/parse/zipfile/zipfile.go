@@ -1,5 +1,5 @@
-// Package zipfile opens zip archives and reads their parts, with limits on number, size and compression
-// ratio: they may be built to fill the memory.
+// Package zipfile opens zip archives and reads their parts, with limits on number, size and compression ratio:
+// they may be crafted to exhaust memory.
 package zipfile
 
 import (
