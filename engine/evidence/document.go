@@ -234,8 +234,8 @@ func (s *Service) Purge(tx *store.Tx, by api.Caller, assessment string) error {
 	return nil
 }
 
-// DeletePurged deletes what deleted assessments left: passages, and other records that can't be seen any more. If it
-// fails, the next start does so.
+// DeletePurged deletes the passages and other hidden records that deleted assessments left behind. If it fails,
+// the next start retries.
 func (s *Service) DeletePurged(ctx context.Context) {
 	s.cleanUp(ctx)
 	if err := s.db.DeleteDiscarded(context.WithoutCancel(ctx)); err != nil {

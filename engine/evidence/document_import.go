@@ -101,7 +101,8 @@ func (s *Service) ReparseForImport(
 	doc.SizeBytes = size
 	var parsed *document.Document
 	var chunks []chunk.Chunk
-	// Training the embedder before the attempt is neither limited nor counted.
+	// Train the embedder first: training has no time limit and doesn't count as an attempt to read the
+	// document.
 	if _, err := s.loadOrTrainEmbedder(ctx, version); err != nil {
 		return nil, 0, err
 	}
@@ -162,8 +163,8 @@ func failedImport(doc store.Document, cause error) *ImportedDocument {
 // maxPassageID is the maximum length of the id of an imported passage.
 const maxPassageID = 64
 
-// parseAndChunk parses a file and splits it into chunks; a file without any is ErrEmpty. A panic of the
-// parser is returned as an error.
+// parseAndChunk parses a file and splits it into chunks. It returns ErrEmpty if there are none, and an error if
+// the parser panics.
 func (s *Service) parseAndChunk(
 	ctx context.Context,
 	name string,
@@ -185,8 +186,8 @@ func (s *Service) parseAndChunk(
 	return parsed, chunks, nil
 }
 
-// SaveImport replaces the stored document and its passages. If notify is set, those who depend on
-// changed passages are notified.
+// SaveImport replaces the stored document and its passages. If notify is set, changed passages are reported to
+// OnPassagesChanged.
 func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, notify bool) error {
 	doc := a.Document
 	if err := a.checkPassageIDs(tx); err != nil { // before anything is written: a refused document leaves no trace
@@ -215,7 +216,8 @@ func (s *Service) SaveImport(tx *store.Tx, by api.Caller, a *ImportedDocument, n
 	return errors.Join(store.Documents.Put(tx, doc.OrganizationID, &doc), endRead(tx, doc.OrganizationID, doc.ID))
 }
 
-// changesPassage returns whether a passage of the former version of the document has another text, or is gone.
+// changesPassage returns a function that reports whether a passage of the document's former version has changed
+// or is gone.
 func (a *ImportedDocument) changesPassage(tx *store.Tx, old *store.Document) func(passage string) (bool, error) {
 	now := map[string]string{}
 	for _, c := range a.passages.chunks {
@@ -247,8 +249,7 @@ func (a *ImportedDocument) checkPassageIDs(tx *store.Tx) error {
 	return nil
 }
 
-// DeleteDocument removes a document and its passages and, if notify is set, notifies those who
-// depend on them.
+// DeleteDocument removes a document and its passages. If notify is set, it reports them to OnPassagesChanged.
 func (s *Service) DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, notify bool) error {
 	if err := s.discardPassages(tx, doc); err != nil {
 		return err

@@ -23,7 +23,7 @@ const maxModelSize = 256 << 20
 type embedders struct {
 	mu        sync.Mutex
 	byVersion map[string]*embedderSlot
-	// requested is the version to train next in the background: the one requested last.
+	// requested holds the version to train next in the background: the one requested last.
 	requested chan string
 	// progress holds the progress of running trainings by catalog version.
 	progress map[string]api.EmbedderTraining

@@ -45,8 +45,8 @@ type Options struct {
 	RemoteRetry time.Duration
 	// Categorize guesses the category of a document from its name, title and text.
 	Categorize func(filename, title, text string) string
-	// OnPassagesChanged is called when passages of a document are changed or deleted, in the transaction that does
-	// so; changed reports whether a passage of the document is. It may be nil.
+	// OnPassagesChanged is called when passages of a document are changed or deleted, in the transaction that
+	// does so; changed reports whether a given passage is affected. It may be nil.
 	OnPassagesChanged func(tx *store.Tx, by api.Caller, doc *api.Document, changed func(passage string) (bool, error)) error
 }
 
@@ -71,7 +71,7 @@ type Service struct {
 	queue     queue
 	// rereadSlots limits how many documents are read concurrently outside the queue.
 	rereadSlots chan struct{}
-	// staging are the sets of passages that are being written.
+	// staging holds the sets of passages that are being written.
 	staging stagedSets
 }
 

@@ -111,8 +111,8 @@ func (s *Service) pendingDocuments(ctx context.Context, by api.Caller, assessmen
 	return docs, err
 }
 
-// ingest processes one document: parse, chunk, embed, index. Problems with the file are written to
-// its record; the error is for anything else.
+// ingest parses, chunks and embeds one document and stores its passages. Problems with the file are recorded
+// with the document; it returns an error for anything else.
 func (s *Service) ingest(ctx context.Context, j job) (err error) {
 	doc, err := s.setStage(ctx, j, "parse", beginRead)
 	if errors.Is(err, errTooManyAttempts) {
@@ -228,7 +228,8 @@ func (s *Service) markDuplicatesIfIdle(ctx context.Context, org, assessment stri
 	return s.markDuplicates(ctx, org, assessment)
 }
 
-// updateDuplicates is markDuplicatesIfIdle after a change that is made all the same if it fails.
+// updateDuplicates is like markDuplicatesIfIdle, but only logs errors: the change that made it necessary
+// stands.
 func (s *Service) updateDuplicates(ctx context.Context, org, assessment string) {
 	if err := s.markDuplicatesIfIdle(ctx, org, assessment); err != nil {
 		s.log.Warn("marking duplicate passages failed; the next document retries", "assessment_id", assessment, "error", err)
@@ -324,7 +325,8 @@ func (s *Service) replacePassages(
 	return err
 }
 
-// trySavePassages implements savePassages; done is false if the document's record was changed meanwhile.
+// trySavePassages makes one attempt for replacePassages; done is false if the document's record was changed
+// meanwhile.
 func (s *Service) trySavePassages(
 	ctx context.Context,
 	j job,
@@ -396,7 +398,7 @@ func (s *Service) trySavePassages(
 	return done, err
 }
 
-// changedPassages returns which of a document's passages have another text, or are gone, in its new version.
+// changedPassages returns the IDs of the passages that are changed or missing in a document's new version.
 func changedPassages(before, after []api.Chunk) map[string]bool {
 	now := map[string]string{}
 	for _, c := range after {
@@ -419,7 +421,7 @@ func (s *Service) notifyChanged(tx *store.Tx, by api.Caller, doc *store.Document
 	return s.onPassagesChanged(tx, by, &doc.Document, changed)
 }
 
-// allPassages is for notifyChanged.
+// allPassages makes notifyChanged report every passage of a document.
 func allPassages(string) (bool, error) { return true, nil }
 
 // trimName trims trailing punctuation from the name of a person or role.

@@ -264,7 +264,7 @@ func (s *Service) ListChunks(ctx context.Context, by api.Caller, in *api.ChunksI
 	return s.listPassages(ctx, by, in.Paging, in.DocumentID, q)
 }
 
-// listPassages returns a page of passages, of one document if it is given.
+// listPassages returns a page of passages, only those of one document if it is given.
 func (s *Service) listPassages(
 	ctx context.Context,
 	by api.Caller,
@@ -297,7 +297,7 @@ func (s *Service) listPassages(
 	}), nil
 }
 
-// hideUnusedSets leaves out the passages of sets that no document uses.
+// hideUnusedSets adds a filter to q that omits the passages of sets no document uses.
 func hideUnusedSets(tx *store.Tx, org string, q *store.PageQuery[store.Chunk]) error {
 	hidden := map[store.PassageSet]bool{}
 	for set, err := range store.DiscardedPassages.Scan(tx, org) {
@@ -357,8 +357,8 @@ func (s *Service) Stats(ctx context.Context, by api.Caller, _ *api.None) (*api.K
 	return out, err
 }
 
-// countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they are
-// not of the named embedder. A table holds vectors of one embedder at a time.
+// countVectors returns the dimensions and number of the documents' vectors in a table, or zeros if they were
+// made by an embedder other than the named one. A table holds vectors of one embedder at a time.
 func countVectors(
 	tx *store.Tx,
 	documents []store.Document,

@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// A document's passages are in a set that its record names, so that a set of any size is written and deleted
-// in short transactions, and no reader sees half of it:
+// A document's passages form a set, which its record names. Thus a set of any size is written and deleted in
+// short transactions, and no reader sees half of it:
 //
 //	stage: in batches ─▶ activate: the record names the new set and discards the old one ─▶ deleteDiscarded: in batches
 //
@@ -27,13 +27,13 @@ const deleteBatch = passageBatch / 2
 // passageSetSequence numbers the sets.
 const passageSetSequence = "passage sets"
 
-// preparedPassages are the passages of a document as they will be stored. They are made outside of transactions.
+// preparedPassages holds a document's passages as they will be stored. It is prepared outside transactions.
 type preparedPassages struct {
 	chunks   []api.Chunk
 	vectors  [][]float32
 	packs    [][]byte
 	embedder string
-	// set is the set in which they are stored, or 0 if they are not.
+	// set is the set that the passages are stored in, or 0 if they are not stored.
 	set int64
 }
 
@@ -73,12 +73,13 @@ func (p *preparedPassages) writeBatch(tx *store.Tx, doc *store.Document, set int
 	})
 }
 
-// stage writes the passages to a new set that nothing refers to yet. Unless activate is called, release has to be.
+// stage writes the passages to a new set that nothing refers to yet. If activate is not called, release must
+// be.
 func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPassages) error {
 	for part := range p.packs {
 		set := p.set
 		err := s.db.Update(ctx, func(tx *store.Tx) error {
-			return tx.WithoutSyncLog(func() (err error) { // becoming current is what is logged
+			return tx.WithoutSyncLog(func() (err error) { // the sync log records only that a set becomes current
 				if part == 0 {
 					if set, err = s.newSet(tx, doc, p); err != nil {
 						return err
@@ -96,7 +97,7 @@ func (s *Service) stage(ctx context.Context, doc *store.Document, p *preparedPas
 	return nil
 }
 
-// newSet lists a new set as discarded and returns its number. It is not deleted before it is released.
+// newSet lists a new set as discarded and returns its number. The set is not deleted before it is released.
 func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages) (int64, error) {
 	set, err := tx.NextSequence(passageSetSequence)
 	if err != nil {
@@ -108,8 +109,8 @@ func (s *Service) newSet(tx *store.Tx, doc *store.Document, p *preparedPassages)
 	return set, store.DiscardedPassages.Insert(tx, doc.OrganizationID, &row)
 }
 
-// activate makes the prepared passages those of the document, whose record the caller writes. Passages that
-// were not staged, at most one batch, are written here.
+// activate makes the prepared passages the document's passages; the caller writes the document's record.
+// Passages that were not staged, at most one batch, are written here.
 func (s *Service) activate(tx *store.Tx, doc *store.Document, p *preparedPassages) error {
 	if p.set == 0 {
 		n, err := store.Chunks.By("document").Count(tx, doc.OrganizationID, doc.Passages().Key())
@@ -145,15 +146,14 @@ func (s *Service) discardPassages(tx *store.Tx, doc *store.Document) error {
 	return err
 }
 
-// release ends the use of prepared passages: they are deleted if they were not activated, and so are those
-// that they replaced.
+// release ends the use of prepared passages. It deletes them if they were not activated, and otherwise those
+// they replaced.
 func (s *Service) release(ctx context.Context, p *preparedPassages) {
 	s.staging.remove(p)
 	s.cleanUp(ctx)
 }
 
-// cleanUp deletes the sets that no document uses. If it fails, what was done before it is done all the same, and
-// the next document or start deletes them.
+// cleanUp deletes the sets that no document uses. A failure is only logged: the next document or start retries.
 func (s *Service) cleanUp(ctx context.Context) {
 	if err := s.deleteDiscarded(context.WithoutCancel(ctx)); err != nil {
 		s.log.Warn("deleting passages that are no longer used failed; it is retried later", "error", err)
@@ -220,8 +220,8 @@ func (s *Service) deleteDiscardedBatch(tx *store.Tx) error {
 	return nil
 }
 
-// deleteSomePassages deletes up to limit passages of a set with their vectors, and a pack. It returns 0 once there
-// are none.
+// deleteSomePassages deletes up to limit passages of a set with their vectors, and a pack. It returns 0 once
+// nothing is left.
 func deleteSomePassages(tx *store.Tx, set store.PassageSet, limit int) (n int, err error) {
 	org, key := set.OrganizationID, set.Key()
 	var some []string
@@ -287,8 +287,8 @@ func CountPassages(tx *store.Tx, org, assessment string) (n int, err error) {
 	return n, nil
 }
 
-// stagedSets are the sets that are being written, each with the passages it is for: the number of a transaction
-// that was rolled back is issued again. It is safe for concurrent use.
+// stagedSets holds the sets that are being written, each with its passages: a set's number alone is not unique,
+// since the number of a transaction that was rolled back is issued again. It is safe for concurrent use.
 type stagedSets struct {
 	mu     sync.Mutex
 	owners map[int64]*preparedPassages

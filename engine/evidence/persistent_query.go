@@ -42,7 +42,7 @@ func NewPersistentQuery(scale *Scale, questions []Question, topK int) (*Persiste
 	}, err
 }
 
-// NewScale computes the weights of words and similarities from texts that don't change.
+// NewScale computes a scale from texts that don't change.
 func NewScale(m *Model, texts []string) *Scale {
 	ground := m.Background()
 	return search.NewScale(
@@ -124,8 +124,8 @@ func (s *Service) RefreshQuery(ctx context.Context, by api.Caller, assessment st
 	})
 }
 
-// sendChangedDocuments sends the documents of an assessment that are not yet known, until stopped,
-// and returns the ids of all documents.
+// sendChangedDocuments sends the documents of an assessment that are new or changed, until stopped, and returns
+// the ids of all documents.
 func sendChangedDocuments(
 	ctx context.Context,
 	tx *store.Tx,
@@ -170,7 +170,8 @@ func (x *PersistentQuery) addDocuments(from <-chan storedDocument) error {
 	return nil
 }
 
-// FillQuery adds the documents of the session that differ from those stored with an assessment.
+// FillQuery adds all documents of the session to the query. It is for sessions that hold passages other than
+// the stored ones: those of a Library or a Reembedding.
 func (x *Session) FillQuery(query *PersistentQuery) error {
 	for _, id := range slices.Sorted(maps.Keys(x.Documents)) {
 		passages := x.passages[id]

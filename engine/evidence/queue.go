@@ -8,10 +8,9 @@ import (
 // job is a document waiting to be read.
 type job struct{ organization, document string }
 
-// queue holds the jobs in the order they were added, each document once. The store is
-// authoritative; the queue wakes workers and prevents two of them from reading the same document.
-// Suspects, whose reading stopped the program before, wait until there is nothing else to read, and are read one
-// at a time.
+// queue holds the jobs in the order they were added, each document once. The store is authoritative; the queue
+// wakes workers and prevents two of them from reading the same document. Suspects are documents whose reading
+// crashed the program before: they wait until there is nothing else to read, and are read one at a time.
 //
 //	add ──▶ waiting ──next──▶ running ──finish──▶ gone
 //	                             │ add meanwhile
@@ -20,7 +19,7 @@ type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	jobs    []job
-	// suspects are the waiting jobs that stopped the program before; readingSuspect is the one being read.
+	// suspects holds the waiting jobs that crashed the program before; readingSuspect is the one being read.
 	suspects       []job
 	readingSuspect *job
 	// active holds the waiting and running jobs; true if a running job was added again.
@@ -42,7 +41,7 @@ func (q *queue) init() {
 // add adds a job at the end.
 func (q *queue) add(j job) { q.addTo(&q.jobs, j) }
 
-// addSuspect adds a job that is done after all others.
+// addSuspect adds a job that runs after all others.
 func (q *queue) addSuspect(j job) { q.addTo(&q.suspects, j) }
 
 func (q *queue) addTo(list *[]job, j job) {
@@ -94,7 +93,8 @@ func (q *queue) next() (j job, ok bool) {
 	return j, false
 }
 
-// finishOrRepeat returns a job to the queue, with the error if it failed for reasons unrelated to the file.
+// finishOrRepeat removes a finished job, or queues it again if it was added while running. err is the reason if
+// it failed for reasons unrelated to the file.
 func (q *queue) finishOrRepeat(j job, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// maxReadAttempts is how often reading a document may stop the program before it is left alone.
+// maxReadAttempts is the number of times that reading a document may crash the program before it is no longer
+// tried.
 const maxReadAttempts = 2
 
 var errTooManyAttempts = errors.New("reading it stopped the program twice, so it won't be retried automatically; " +
@@ -25,18 +26,19 @@ func beginRead(tx *store.Tx, org, document string) error {
 	return store.UnfinishedReads.Put(tx, org, &store.ReadAttempts{OrganizationID: org, DocumentID: document, Count: n + 1})
 }
 
-// unfinishedReads returns how many attempts to read a document did not end.
+// unfinishedReads returns the number of unfinished attempts to read a document.
 func unfinishedReads(tx *store.Tx, org, document string) (int, error) {
 	r, err := store.UnfinishedReads.Get(tx, org, document)
 	return r.Count, ignoreMissing(err)
 }
 
-// endRead forgets the attempts to read a document: it was read, or there is a reason why it can't be.
+// endRead deletes the count of attempts to read a document: it was read, or the reason why it can't be is
+// known.
 func endRead(tx *store.Tx, org, document string) error {
 	return ignoreMissing(store.UnfinishedReads.Delete(tx, org, document))
 }
 
-// undoBeginRead forgets the last attempt, which was neither finished nor did it stop the program.
+// undoBeginRead uncounts the last attempt, which neither finished nor crashed the program.
 func undoBeginRead(tx *store.Tx, org, document string) error {
 	n, err := unfinishedReads(tx, org, document)
 	if err != nil || n <= 1 {

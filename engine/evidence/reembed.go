@@ -12,7 +12,7 @@ import (
 )
 
 // Reembedding holds the passages of an assessment embedded for another catalog version: a session to search
-// them, and what is stored for them but not used yet.
+// them, and the stored passages that are not in use yet.
 type Reembedding struct {
 	*Session
 	assessmentID, embedderName string
@@ -27,7 +27,7 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	if err != nil {
 		return nil, err
 	}
-	// What changes after this is noticed when the result is saved.
+	// Later changes are detected when the result is saved.
 	basis, chunks := map[string]store.Document{}, map[string][]api.Chunk{}
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		for d, err := range store.Documents.By("assessment").Scan(tx, by.OrganizationID, store.Prefix(assessment)) {
@@ -93,7 +93,8 @@ func (s *Service) PrepareReembedding(ctx context.Context, by api.Caller, assessm
 	return out, nil
 }
 
-// FinishReembedding deletes the passages that are not used: the new ones, or after SaveReembedding the old ones.
+// FinishReembedding deletes the passages that are not in use: the new ones, or after SaveReembedding the old
+// ones.
 func (s *Service) FinishReembedding(ctx context.Context, by api.Caller, r *Reembedding) {
 	s.indexes.remove(r.assessmentID)
 	if len(r.prepared) == 0 { // the embedder is the same: no passage was copied

@@ -33,7 +33,7 @@ type remoteEmbedder struct {
 const (
 	defaultRemoteRetry = time.Minute
 	remoteBatchSize    = 64
-	remoteQueryTimeout = 5 * time.Second // for a search; then the built-in embedder answers
+	remoteQueryTimeout = 5 * time.Second // for a search; after that, the built-in embedder answers
 )
 
 func newRemoteEmbedder(e embed.Embedder, retry time.Duration) *remoteEmbedder {

@@ -17,7 +17,8 @@ type Session struct {
 	background embed.Background
 	index      *search.Index
 	chunks     map[string]api.Chunk
-	// passages holds passages by document if they differ from those stored; see FillQuery.
+	// passages holds the passages by document if the session has passages other than the stored ones; see
+	// FillQuery.
 	passages map[string][]search.Passage
 }
 
@@ -75,7 +76,7 @@ func (x *Session) Find(ctx context.Context, query string, topK int) ([]Hit, erro
 	return hits, nil
 }
 
-// Embed returns vectors of texts, by the session's embedder.
+// Embed returns the vectors of texts, made by the session's embedder.
 func (x *Session) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return x.embedder.Embed(ctx, texts)
 }

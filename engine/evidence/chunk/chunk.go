@@ -17,8 +17,8 @@ type Options struct {
 	Min    int // tokens below which a chunk absorbs what follows it; default 150
 	Target int // tokens at which a chunk is closed at the next suitable place; default 280
 	Max    int // maximum tokens of a chunk, except for a single table row; default 400
-	// MaxChunks is the maximum number of chunks of a document; default 20,000, more than the permitted text
-	// makes unless it consists of tiny sections.
+	// MaxChunks is the maximum number of chunks of a document; default 20,000, enough for the permitted text
+	// unless it consists of tiny sections.
 	MaxChunks int
 }
 

@@ -94,8 +94,8 @@ func NewIndex(texts []string) *Index {
 	return x
 }
 
-// bucketsOf returns the buckets of a text. One that is too short to have several is in one with the texts of the
-// same words.
+// bucketsOf returns the buckets of a text. A text of fewer than minWords words is in a single bucket, with the
+// texts that have the same words.
 func bucketsOf(text string) (out []uint64) {
 	set := shingles(text)
 	if set == nil {
@@ -107,8 +107,8 @@ func bucketsOf(text string) (out []uint64) {
 	return out
 }
 
-// Contains reports whether the index has a near-duplicate of text n of another one, or if that is short a text of
-// the same words. It compares at most maxCompare texts.
+// Contains reports whether the index has a near-duplicate of text n of another index, or, if that text is
+// short, a text with the same words. It compares at most maxCompare texts.
 func (x *Index) Contains(of *Index, n int) bool {
 	var set map[uint64]struct{}
 	seen := map[int32]bool{}

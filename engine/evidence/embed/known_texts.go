@@ -11,11 +11,11 @@ import (
 // knownText is the title and description of a document of the corpus.
 type knownText struct {
 	row   int32   // row learned for the document beyond its words; negative if none
-	prior float32 // see Model.Prior
+	prior float32 // see Model.KnownTextPrior
 }
 
 const (
-	priorPerLogCode = 0.17 // deviations for e times as many codes
+	priorPerLogCode = 0.17 // deviations for an e-fold number of codes
 	maxPrior        = 1.0
 )
 
@@ -54,9 +54,9 @@ func hashStems(tokens []words.Token) uint64 {
 	return h.Sum64()
 }
 
-// KnownTextPrior returns by how many background deviations a text is ahead of others for any query: positive
-// for a document of the corpus with many codes, negative for one with few, 0 for any other text. It
-// is between -1 and 1.
+// KnownTextPrior returns the text's head start over others for any query, in background deviations: positive
+// for a document of the corpus with many codes, negative for one with few, 0 for any other text. It is between
+// -1 and 1.
 func (m *Model) KnownTextPrior(text string) float64 {
 	return float64(m.knownTexts[hashText(text)].prior)
 }

@@ -6,8 +6,8 @@ import "github.com/scf-service/service/engine/evidence/embed/phrasebook"
 // unmatched phrase book sentences, training would take much longer.
 const smallCatalog = 400
 
-// addPhrasebook makes the sentences of the phrase book refer to their documents, and returns as
-// concepts those that match no document of a large catalog.
+// addPhrasebook assigns the sentences of the phrase book to their documents. In a large catalog, the entries
+// that match no document are returned as concepts.
 func (g *textCollector) addPhrasebook(docs []Document) [][]string {
 	about := make(map[string]int, len(docs))
 	for i, d := range docs {

@@ -145,7 +145,7 @@ func (s *trainingSet) measureBackground(rows []float32, dims int, rng *rand.Rand
 	return Background{float32(mean), float32(math.Sqrt(max(squares/n-mean*mean, 1e-4)))}
 }
 
-// initialSteps is the duration of the counting, in steps of the learned part.
+// initialSteps is the assumed duration of the counting, in steps of the learned part.
 const initialSteps = 20
 
 type progress struct {

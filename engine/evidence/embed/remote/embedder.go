@@ -168,7 +168,7 @@ func truncate(t string) string {
 	return t[:n]
 }
 
-// embedWithRetry retries as long as it may help.
+// embedWithRetry embeds a batch and retries after temporary failures.
 func (e *Embedder) embedWithRetry(ctx context.Context, texts []string) ([][]float32, error) {
 	pause := e.retryPause
 	for try := 1; ; try++ {
