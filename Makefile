@@ -34,7 +34,7 @@ export GOGC        ?= 300
 # One package more than there are processors at a time, because tests also wait for disks and programs.
 test:
 	@tools/section "tests" "Run the failing test alone: go test -run NAME ./its/package" \
-		go test -vet=off -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
+		env SERVICE_TEST_PROGRAMS=skip go test -vet=off -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(PACKAGES)
 
 # Quick checks first, so that they fail early.
 check: tree-before fmt mod setup programs pages vet types lint bench race clean-tree
@@ -54,9 +54,9 @@ mod:
 setup:
 	@tools/section "programs that tests need" "Install the programs named above, then run make check again." tools/setup
 
-# make test skips these tests where a program is missing; here a missing program is a failure.
+# make test skips these tests; here a missing program is a failure.
 programs:
-	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_REQUIRE_PROGRAMS=1 go test -run NAME ./its/package" \
+	@tools/section "tests that need other programs" "Run the failing test alone: SERVICE_TEST_PROGRAMS=require go test -run NAME ./its/package" \
 		tools/program-tests $(PACKAGES)
 
 # make test runs the commands of the README only.

@@ -1,11 +1,15 @@
 package daemon_test
 
 import (
+	"bytes"
+	"mime/multipart"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/scf-service/service/api"
@@ -72,4 +76,64 @@ func TestNoDeadlineDuringWork(t *testing.T) {
 		File:            api.UploadFile{Filename: "policy.md", Content: strings.NewReader("# Policy\n\nAll accounts are personal.\n")},
 	})
 	do(t, c, api.ListAssessments, &api.AssessmentsInput{})
+}
+
+// deadlineRecorder records the read deadlines that a handler sets.
+type deadlineRecorder struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (r *deadlineRecorder) SetReadDeadline(t time.Time) error {
+	r.deadlines = append(r.deadlines, t)
+	return nil
+}
+
+// TestUploadProgressExtendsDeadline checks that an upload that arrives byte by byte extends the deadline for each
+// part of 32 KiB, not for each byte, and that no deadline is left at the end.
+func TestUploadProgressExtendsDeadline(t *testing.T) {
+	h := newServer(t).LocalHandler()
+	web := httptest.NewServer(h)
+	defer web.Close()
+	c, err := client.New(client.Options{BaseURL: web.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := &api.CreateAssessmentInput{}
+	create.Body.Name, create.Body.FrameworkID = "Harbor", "iso-27001-2022"
+	a := do(t, c, api.CreateAssessment, create)
+
+	const part, parts = 32 << 10, 3
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	file, err := form.CreateFormFile("file", "policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = file.Write(bytes.Repeat([]byte("All accounts are personal.\n"), parts*part/27))
+	if err := form.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "POST", web.URL+"/api/v1/assessments/"+a.ID+"/documents",
+		iotest.OneByteReader(&body))
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	r.Header.Set(api.TenantHeader, a.OrganizationID)
+	w := &deadlineRecorder{ResponseRecorder: httptest.NewRecorder()}
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusCreated {
+		t.Fatal(w.Code, w.Body)
+	}
+	// One for the body of any request, and one for each part and perhaps its rest.
+	extended := 0
+	for _, d := range w.deadlines {
+		if !d.IsZero() {
+			extended++
+		}
+	}
+	if extended < 1+parts || extended > 2+parts {
+		t.Errorf("%d parts set the deadline %d times: %v", parts, extended, w.deadlines)
+	}
+	if last := w.deadlines[len(w.deadlines)-1]; !last.IsZero() {
+		t.Errorf("the deadline stays at %v", last)
+	}
 }

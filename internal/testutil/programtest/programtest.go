@@ -8,13 +8,17 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that makes a missing program a failure when it is "1".
-const Variable = "SERVICE_REQUIRE_PROGRAMS"
+// Variable is the environment variable that decides about tests that need other programs: "require" makes a missing
+// program a failure, and "skip" skips these tests even where the program is installed.
+const Variable = "SERVICE_TEST_PROGRAMS"
 
 // FindOrSkip returns the path of a program. Where the program is not installed, it skips the test,
 // or fails it if programs are required.
 func FindOrSkip(t testing.TB, name string) string {
 	t.Helper()
+	if os.Getenv(Variable) == "skip" {
+		t.Skipf("%s=skip: this test needs %s", Variable, name)
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		SkipOrFail(t, name+" is not installed")
@@ -25,8 +29,8 @@ func FindOrSkip(t testing.TB, name string) string {
 // SkipOrFail skips a test that cannot run for the given reason, or fails it if programs are required.
 func SkipOrFail(t testing.TB, reason string) {
 	t.Helper()
-	if os.Getenv(Variable) == "1" {
-		t.Fatalf("%s, and %s=1 requires it: run tools/setup", reason, Variable)
+	if os.Getenv(Variable) == "require" {
+		t.Fatalf("%s, and %s=require demands it: run tools/setup", reason, Variable)
 	}
 	t.Skip(reason)
 }
