@@ -31,16 +31,16 @@ func (r *Reliance) Warnings() (out []string) {
 	if n := r.LinesChangedByDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesChanged - b.LinesChanged })
 		out = append(out, fmt.Sprintf("%s changed by a single document since an earlier draft (%d by %s).",
-			countLines(n, "verdict was", "verdicts were"), d.LinesChanged, d.Filename))
+			formatCount(n, "verdict was", "verdicts were"), d.LinesChanged, d.Filename))
 	}
 	if n := r.LinesOnOneDocument; n > 0 && len(r.DecisiveDocuments) > 0 {
 		d := slices.MaxFunc(r.DecisiveDocuments, func(a, b DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
-		out = append(out, fmt.Sprintf("%s on a single document (%d on %s).", countLines(n, "line rests", "lines rest"), d.LinesAlone, d.Filename))
+		out = append(out, fmt.Sprintf("%s on a single document (%d on %s).", formatCount(n, "line rests", "lines rest"), d.LinesAlone, d.Filename))
 	}
 	return out
 }
 
-func countLines(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

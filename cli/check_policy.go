@@ -73,7 +73,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		return nil, runtimeError("the policy %s can't be read: %w", path, errorWithoutPath(err))
 	}
 	p, err := check.ParsePolicy(data, path)
-	if err != nil || len(p.Paths()) == 0 {
+	if err != nil || len(p.FilePaths()) == 0 {
 		return p, err
 	}
 	root, err := os.OpenRoot(filepath.Dir(path))
@@ -81,7 +81,7 @@ func readPolicyFile(path string) (*check.Policy, error) {
 		return nil, runtimeError("the folder of the policy %s can't be read: %w", path, errorWithoutPath(err))
 	}
 	defer root.Close()
-	for _, one := range p.Paths() {
+	for _, one := range p.FilePaths() {
 		rel, err := filepath.Rel(root.Name(), one)
 		if err == nil {
 			_, err = root.Stat(rel)

@@ -160,8 +160,8 @@ func renderInitResult(p *print.Page, i *initResult) {
 	}
 	p.Title("Organization %s", i.Organization.Name)
 	p.Fields(field("id", i.Organization.ID), field("slug", i.Organization.Slug),
-		field("owner", i.Owner.Email), field("password", formatSecretOrUnchanged(i.OwnerPassword)),
-		field("API key", formatSecretOrUnchanged(i.APIKey)))
+		field("owner", i.Owner.Email), field("password", secretOrUnchanged(i.OwnerPassword)),
+		field("API key", secretOrUnchanged(i.APIKey)))
 	p.Blank()
 	p.Text("Save the password and the key now; they won't be shown again.")
 	where := i.SignIn
@@ -175,7 +175,7 @@ func renderInitResult(p *print.Page, i *initResult) {
 	p.Command("service login " + where)
 }
 
-func formatSecretOrUnchanged(s *string) string {
+func secretOrUnchanged(s *string) string {
 	if s == nil {
 		return "unchanged"
 	}

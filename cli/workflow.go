@@ -272,7 +272,7 @@ func (a *app) watchWorkflowRun(ctx context.Context, id string) error {
 		}
 		if run != nil && isRunIdle(run) {
 			a.progress.Done("")
-			return a.printRunEnd(run)
+			return a.printRunAndExitError(run)
 		}
 		if run != nil {
 			last = fmt.Sprint(run.Revision)
@@ -353,9 +353,9 @@ func currentStepTitle(run *api.WorkflowRun) string {
 	return run.Steps[at].Title
 }
 
-// printRunEnd prints a run that is waiting or has ended, and returns the matching exit code as an
+// printRunAndExitError prints a run that is waiting or has ended, and returns the matching exit code as an
 // error.
-func (a *app) printRunEnd(run *api.WorkflowRun) error {
+func (a *app) printRunAndExitError(run *api.WorkflowRun) error {
 	if err := a.out.Print(run, func(p *print.Page) { a.renderWorkflowRun(p, run) }); err != nil {
 		return err
 	}

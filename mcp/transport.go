@@ -85,7 +85,7 @@ func (l *connection) readLoop(in *bufio.Reader) {
 			m, problem = parseMessage(line)
 		}
 		if problem != nil {
-			if failed := l.writeError(problem); failed != nil {
+			if failed := l.writeErrorWithoutID(problem); failed != nil {
 				l.err = failed
 				return
 			}
@@ -144,8 +144,8 @@ func nestingDepth(b []byte) int {
 	return most
 }
 
-// writeError answers a line without a reliable id.
-func (l *connection) writeError(e *jsonrpc.Error) error {
+// writeErrorWithoutID answers a line without a reliable id.
+func (l *connection) writeErrorWithoutID(e *jsonrpc.Error) error {
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": e})
 	if err != nil {
 		return err

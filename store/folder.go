@@ -98,9 +98,9 @@ func openDatabase(ctx context.Context, o Options) (*bolt.DB, error) {
 
 const maxIDSize = 1 << 10 // bytes of fileID
 
-// checkID returns an error if the database is not that of the folder. A folder without an ID gets
+// checkOrWriteFolderID returns an error if the database is not that of the folder. A folder without an ID gets
 // the database's, as after a restore.
-func (db *DB) checkID() error {
+func (db *DB) checkOrWriteFolderID() error {
 	path := filepath.Join(db.dir, fileID)
 	b, err := regularfile.Read(path, maxIDSize)
 	switch id := strings.TrimSpace(string(b)); {

@@ -38,7 +38,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 		if err := db.createDatabase(ctx, want); err != nil {
 			return err
 		}
-		return db.checkID()
+		return db.checkOrWriteFolderID()
 	}
 	switch {
 	case db.meta.Format > formatVersion:
@@ -48,7 +48,7 @@ func (db *DB) createOrMigrate(ctx context.Context) error {
 	case db.meta.Schema > want:
 		return &NewerSchemaError{Database: db.meta.Schema, Program: want}
 	}
-	if err := db.checkID(); err != nil { // before anything is changed
+	if err := db.checkOrWriteFolderID(); err != nil { // before anything is changed
 		return err
 	}
 	switch {

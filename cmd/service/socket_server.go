@@ -86,7 +86,7 @@ const maxRequestWait = 10 * time.Minute
 // close stops accepting connections and waits, until ctx ends, for all accepted requests to be
 // answered.
 func (d *socketServer) close(ctx context.Context) error {
-	d.stopAcceptingConnections()
+	d.stopAcceptingAndAwaitRequests()
 	err := d.server.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, d.server.Close())
@@ -95,11 +95,11 @@ func (d *socketServer) close(ctx context.Context) error {
 	return err
 }
 
-// stopAcceptingConnections removes the socket, so that no new connections are made, and waits until the requests of
+// stopAcceptingAndAwaitRequests removes the socket, so that no new connections are made, and waits until the requests of
 // existing connections are being handled: a server that is shutting down drops the others.
 // Connections are accepted in order, so once a final connection of our own is answered, none is
 // left before it.
-func (d *socketServer) stopAcceptingConnections() {
+func (d *socketServer) stopAcceptingAndAwaitRequests() {
 	movedPath := d.path + "~"
 	if err := os.Rename(d.path, movedPath); err != nil {
 		return

@@ -138,7 +138,7 @@ func (s *Service) evaluateStoredEvidence(
 		return err
 	}
 	if j.query.PassageCount() <= maxCachedPassages {
-		j.TrimCaches()
+		j.ReleaseVectors()
 		m.key, m.evaluation = strings.Clone(key), j
 	}
 	return nil

@@ -127,8 +127,8 @@ func documentKey(d *api.Document) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// documentKeys returns the sorted keys of the documents that have been read.
-func documentKeys(docs []api.Document) string {
+// ingestedDocumentKeys returns the sorted keys of the documents that have been read.
+func ingestedDocumentKeys(docs []api.Document) string {
 	keys := []string{}
 	for n := range docs {
 		if docs[n].Status == api.DocumentIngested {

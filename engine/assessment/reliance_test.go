@@ -124,7 +124,7 @@ func TestNewDocuments(t *testing.T) {
 	old := []api.Document{read("same", "1"), read("edited", "2"), read("deleted", "3")}
 	now := map[string]api.Document{"same": read("same", "1"), "edited": read("edited", "4"), "again": read("again", "3")}
 	for id := range now {
-		if got := newDocuments(now, map[string]string{documentKeysInput: documentKeys(old)})(id); got != (id != "same") {
+		if got := newDocuments(now, map[string]string{documentKeysInput: ingestedDocumentKeys(old)})(id); got != (id != "same") {
 			t.Errorf("%s: new %v", id, got)
 		}
 		if newDocuments(now, map[string]string{"documents": "x"})(id) {

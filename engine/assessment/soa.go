@@ -196,7 +196,7 @@ func soaInputsFrom(a *api.Assessment, snap *scf.Snapshot, docs []api.Document, s
 		"catalog_version_id": v.ID,
 		"frameworks":         strings.Join(a.Frameworks, ", "),
 		"documents":          documents,
-		documentKeysInput:    documentKeys(docs),
+		documentKeysInput:    ingestedDocumentKeys(docs),
 	}
 	if v.SourceSHA256 != nil {
 		out["catalog_sha256"] = *v.SourceSHA256

@@ -49,7 +49,7 @@ output: [text, sarif=out/check.sarif, json=-]
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v\nwant\n%+v", p, want)
 	}
-	if got, want := p.Paths(), []string{"ci/docs/evidence", "ci/known.json", "ci/w.yaml", "ci/out/check.sarif"}; !slices.Equal(got, want) {
+	if got, want := p.FilePaths(), []string{"ci/docs/evidence", "ci/known.json", "ci/w.yaml", "ci/out/check.sarif"}; !slices.Equal(got, want) {
 		t.Errorf("paths %q, want %q", got, want)
 	}
 	const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -209,7 +209,7 @@ func FuzzPolicy(f *testing.F) {
 			}
 			return
 		}
-		for _, path := range p.Paths() {
+		for _, path := range p.FilePaths() {
 			if rel, err := filepath.Rel("ci", path); err != nil || !filepath.IsLocal(rel) {
 				t.Fatalf("%q leaves the policy's folder", path)
 			}

@@ -281,8 +281,8 @@ func settingKeys() (out []string) {
 	return out
 }
 
-// Paths returns the paths of files and folders that the policy names.
-func (p *Policy) Paths() (out []string) {
+// FilePaths returns the paths of files and folders that the policy names.
+func (p *Policy) FilePaths() (out []string) {
 	for _, path := range []string{p.Evidence, p.Baseline, p.Waivers, p.Threshold} {
 		if path != "" {
 			out = append(out, path)

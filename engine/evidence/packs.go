@@ -20,7 +20,7 @@ func loadAndRemovePackedDocuments(
 	ix *search.Index,
 ) error {
 	return ix.FillFromPacks(func(yield func(search.Packed, error) bool) {
-		for packs, err := range packsBySet(ctx, tx, org, assessment) {
+		for packs, err := range packsByDocument(ctx, tx, org, assessment) {
 			if err != nil {
 				yield(search.Packed{}, err)
 				return
@@ -49,8 +49,8 @@ func loadAndRemovePackedDocuments(
 	})
 }
 
-// packsBySet iterates over the packs, set by set.
-func packsBySet(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
+// packsByDocument iterates over the packs, set by set.
+func packsByDocument(ctx context.Context, tx *store.Tx, org, assessment string) iter.Seq2[[]store.PassagePack, error] {
 	return func(yield func([]store.PassagePack, error) bool) {
 		var packs []store.PassagePack
 		for p, err := range store.PassagePacks.Scan(tx, org, store.Prefix(assessment)) {

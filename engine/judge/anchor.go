@@ -64,7 +64,7 @@ func (w controlStatements) prepareStatements(c api.Control) []*preparedStatement
 func (c *analyzedPassage) firstMissingAnchor(anchors []anchorGroup) anchorGroup {
 	for _, a := range anchors {
 		if !slices.ContainsFunc(a, func(n anchorTerm) bool {
-			return n.literal && c.ContainsWords(n.text) ||
+			return n.literal && c.ContainsPhrase(n.text) ||
 				!n.literal && n.isContainedIn(c.passageConcepts) && c.hasTermInOneSentence(n)
 		}) {
 			return a

@@ -264,8 +264,8 @@ func (l *IncrementalEvaluator) ensureVectors(ctx context.Context, c *analyzedPas
 	return l.embedSentences(ctx, c.Passage, c.passageAnalysis)
 }
 
-// TrimCaches releases memory that can be recomputed. It must not be called during an evaluation.
-func (l *IncrementalEvaluator) TrimCaches() {
+// ReleaseVectors releases memory that can be recomputed. It must not be called during an evaluation.
+func (l *IncrementalEvaluator) ReleaseVectors() {
 	for _, c := range l.analyzed {
 		c.vectors = nil
 	}

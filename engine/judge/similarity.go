@@ -22,8 +22,8 @@ func (m *Embedder) similarityFromCosine(cosine float32) float64 {
 	return min(1, max(0, (z-minSimilarityDeviations)/(fullSimilarityDeviations-minSimilarityDeviations)))
 }
 
-// cosine returns the cosine of the angle between two unit vectors.
-func cosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
+// unitVectorCosine returns the cosine of the angle between two unit vectors.
+func unitVectorCosine(a, b []float32) float32 { return vecmath.Dot(a, b) }
 
 // embedStatement computes a statement's vectors: one of its text alone and one of titledText, the text
 // with its control's title, because a statement may not name what its control is about. Without an
@@ -98,10 +98,10 @@ func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int
 		return 0, 0
 	}
 	own, under := c.vectors[2*i], c.vectors[2*i+1]
-	closest := cosine(d.titledVector, under)
+	closest := unitVectorCosine(d.titledVector, under)
 	similarity = (m.similarityFromCosine(max(
-		cosine(d.vector, own),
-		cosine(d.vector, under),
-	)) + m.similarityFromCosine(max(cosine(d.titledVector, own), closest))) / 2
+		unitVectorCosine(d.vector, own),
+		unitVectorCosine(d.vector, under),
+	)) + m.similarityFromCosine(max(unitVectorCosine(d.titledVector, own), closest))) / 2
 	return similarity, c.nearest[i].logarithmicRankOf(closest)
 }

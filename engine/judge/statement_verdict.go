@@ -168,7 +168,7 @@ func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *pass
 			continue
 		}
 		cur := r.sentence()
-		if took, ok := cur.TimeTaken(); ok && took > 1.05*limit &&
+		if took, ok := cur.ReportedDuration(); ok && took > 1.05*limit &&
 			(cur.ReportsPast || cur.IsTableRow) &&
 			!cur.Mandatory {
 			out = strongerOf(out, r)
@@ -183,7 +183,7 @@ func (r *passageVerdict) isWithinLimitOf(rule *passageVerdict) bool {
 	if !ok || !r.passage.isRecord() {
 		return false
 	}
-	took, ok := r.sentence().TimeTaken()
+	took, ok := r.sentence().ReportedDuration()
 	return ok && took <= 1.05*limit
 }
 

@@ -451,9 +451,9 @@ func recordIDFromKey(key []byte) string {
 	return id
 }
 
-// rehashVersions recomputes the hashes of versions whose items are complete, records them as artifacts,
+// rehashVersionsAndRecordArtifacts recomputes the hashes of versions whose items are complete, records them as artifacts,
 // and empties changedVersions.
-func (r *batchApplier) rehashVersions(tx *store.Tx, changedVersions map[string]api.Gate) error {
+func (r *batchApplier) rehashVersionsAndRecordArtifacts(tx *store.Tx, changedVersions map[string]api.Gate) error {
 	for _, id := range slices.Sorted(maps.Keys(changedVersions)) {
 		if err := assessment.Synced(changedVersions[id]).RehashDraft(tx, r.target.org, id); err != nil {
 			return err

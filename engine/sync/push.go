@@ -283,7 +283,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 			}
 		}
 		if l.Op == opSubmit || l.Op == opDecide || l.Op == opTransition {
-			if err := r.rehashVersions(tx, sealed); err != nil {
+			if err := r.rehashVersionsAndRecordArtifacts(tx, sealed); err != nil {
 				return err
 			}
 		}
@@ -296,7 +296,7 @@ func (r *batchApplier) applyLines(tx *store.Tx) error {
 			return fmt.Errorf("change %d of batch %d: %w", i+1, r.batch.Counter, err)
 		}
 	}
-	return r.rehashVersions(tx, sealed)
+	return r.rehashVersionsAndRecordArtifacts(tx, sealed)
 }
 
 func checkLineKey(l *changeLine) error {

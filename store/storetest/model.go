@@ -23,7 +23,7 @@ func (m model) clone() model {
 	return c
 }
 
-func (m model) list(table string, r kv.Range) []string {
+func (m model) listEntries(table string, r kv.Range) []string {
 	got := []string{}
 	for _, k := range slices.Sorted(maps.Keys(m[table])) {
 		if k >= string(r.Start) && (r.End == nil || k < string(r.End)) {
@@ -85,7 +85,7 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 					delete(m, name)
 				case n == 15: // delete a stretch from inside a scan
 					rg := kv.Range{Start: bound(), End: bound(), Reverse: r.IntN(2) == 0}
-					expected, got := m.list(name, rg), []string{}
+					expected, got := m.listEntries(name, rg), []string{}
 					for p, err := range k.Scan(name, rg) {
 						if err != nil {
 							return err
@@ -107,7 +107,7 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 					want(t, fmt.Sprintf("round %d: %s %q", round, name, key), get(t, k, name, string(key)), expected)
 				default:
 					rg := kv.Range{Start: bound(), End: bound(), Reverse: r.IntN(2) == 0}
-					want(t, fmt.Sprintf("round %d: scan", round), list(t, k, name, rg), m.list(name, rg))
+					want(t, fmt.Sprintf("round %d: scan", round), listEntries(t, k, name, rg), m.listEntries(name, rg))
 				}
 			}
 			if rollback {
@@ -124,7 +124,7 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 		}
 		view(t, d, func(k kv.KV) {
 			for _, name := range tables {
-				want(t, fmt.Sprintf("round %d: all of %s", round, name), list(t, k, name, kv.Range{}), committed.list(name, kv.Range{}))
+				want(t, fmt.Sprintf("round %d: all of %s", round, name), listEntries(t, k, name, kv.Range{}), committed.listEntries(name, kv.Range{}))
 			}
 		})
 	}

@@ -99,8 +99,8 @@ func get(t testing.TB, k kv.KV, table, key string) string {
 	return string(v)
 }
 
-// list returns the pairs of a scan as "key=value".
-func list(t testing.TB, k kv.KV, table string, r kv.Range) []string {
+// listEntries returns the pairs of a scan as "key=value".
+func listEntries(t testing.TB, k kv.KV, table string, r kv.Range) []string {
 	t.Helper()
 	got := []string{}
 	for p, err := range k.Scan(table, r) {
@@ -138,7 +138,7 @@ func testValues(t *testing.T, d kv.Driver) {
 		want(t, "missing key", get(t, k, "t", "zz"), "<none>")
 		want(t, "prefix of a key", get(t, k, "t", "emp"), "<none>")
 		want(t, "other table", get(t, k, "u", "a"), "<none>")
-		want(t, "all", list(t, k, "t", kv.Range{}), []string{"\x00\xff\x00=\xff\x00\n", "a=1", "empty="})
+		want(t, "all", listEntries(t, k, "t", kv.Range{}), []string{"\x00\xff\x00=\xff\x00\n", "a=1", "empty="})
 	}
 	update(t, d, func(k kv.KV) {
 		put(t, k, "t", "a", "0")
@@ -199,12 +199,12 @@ func testTables(t *testing.T, d kv.Driver) {
 			t.Fatal(err)
 		}
 		want(t, "dropped", get(t, k, "a", "k"), "<none>")
-		want(t, "dropped", list(t, k, "a", kv.Range{}), []string{})
+		want(t, "dropped", listEntries(t, k, "a", kv.Range{}), []string{})
 		want(t, "the neighbour", get(t, k, "a.x", "k"), "3")
 		want(t, "left", tables(k), []string{"a.x", "b"})
 		put(t, k, "a", "new", "4")
 	})
-	view(t, d, func(k kv.KV) { want(t, "again", list(t, k, "a", kv.Range{}), []string{"new=4"}) })
+	view(t, d, func(k kv.KV) { want(t, "again", listEntries(t, k, "a", kv.Range{}), []string{"new=4"}) })
 }
 
 func testOrder(t *testing.T, d kv.Driver) {
@@ -242,16 +242,16 @@ func testOrder(t *testing.T, d kv.Driver) {
 						expected = append(expected, key+"=")
 					}
 				}
-				want(t, fmt.Sprintf("%q to %q", start, end), list(t, k, "t", r), expected)
+				want(t, fmt.Sprintf("%q to %q", start, end), listEntries(t, k, "t", r), expected)
 				slices.Reverse(expected)
 				r.Reverse = true
-				want(t, fmt.Sprintf("%q to %q backwards", start, end), list(t, k, "t", r), expected)
+				want(t, fmt.Sprintf("%q to %q backwards", start, end), listEntries(t, k, "t", r), expected)
 			}
 		}
-		want(t, "open end", len(list(t, k, "t", kv.Range{Start: []byte("b")})), 6)
-		want(t, "open start", list(t, k, "t", kv.Range{End: []byte("\x00\x00"), Reverse: true}), []string{"\x00="})
-		want(t, "all backwards", list(t, k, "t", kv.Range{Reverse: true})[0], "\xff\xff=")
-		want(t, "no such table", list(t, k, "none", kv.Range{Reverse: true}), []string{})
+		want(t, "open end", len(listEntries(t, k, "t", kv.Range{Start: []byte("b")})), 6)
+		want(t, "open start", listEntries(t, k, "t", kv.Range{End: []byte("\x00\x00"), Reverse: true}), []string{"\x00="})
+		want(t, "all backwards", listEntries(t, k, "t", kv.Range{Reverse: true})[0], "\xff\xff=")
+		want(t, "no such table", listEntries(t, k, "none", kv.Range{Reverse: true}), []string{})
 	})
 }
 
@@ -303,7 +303,7 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 				del(t, k, "t", string(p.Key))
 			}
 			want(t, "deleted in the loop", n, 400)
-			want(t, "nothing left", len(list(t, k, "t", kv.Range{})), 0)
+			want(t, "nothing left", len(listEntries(t, k, "t", kv.Range{})), 0)
 
 			fill(k)
 			var met []string
@@ -342,19 +342,19 @@ func testScanOverDeleted(t *testing.T, d kv.Driver) {
 		for i := 10; i < n-10; i++ {
 			del(t, k, "t", fmt.Sprintf("%04d", i))
 		}
-		up := list(t, k, "t", kv.Range{})
+		up := listEntries(t, k, "t", kv.Range{})
 		want(t, "upwards", len(up), 20)
-		down := list(t, k, "t", kv.Range{Reverse: true})
+		down := listEntries(t, k, "t", kv.Range{Reverse: true})
 		slices.Reverse(down)
 		want(t, "downwards", down, up)
-		want(t, "downwards from the hole", len(list(t, k, "t", kv.Range{End: []byte("1500"), Reverse: true})), 10)
-		want(t, "upwards from the hole", len(list(t, k, "t", kv.Range{Start: []byte("1500")})), 10)
+		want(t, "downwards from the hole", len(listEntries(t, k, "t", kv.Range{End: []byte("1500"), Reverse: true})), 10)
+		want(t, "upwards from the hole", len(listEntries(t, k, "t", kv.Range{Start: []byte("1500")})), 10)
 		for i := range 10 {
 			del(t, k, "t", fmt.Sprintf("%04d", i))
 			del(t, k, "t", fmt.Sprintf("%04d", n-1-i))
 		}
-		want(t, "empty upwards", list(t, k, "t", kv.Range{}), []string{})
-		want(t, "empty downwards", list(t, k, "t", kv.Range{Reverse: true}), []string{})
+		want(t, "empty upwards", listEntries(t, k, "t", kv.Range{}), []string{})
+		want(t, "empty downwards", listEntries(t, k, "t", kv.Range{Reverse: true}), []string{})
 	})
 }
 

@@ -23,7 +23,7 @@ func testRollback(t *testing.T, d kv.Driver) {
 	unchanged := func(after string) {
 		t.Helper()
 		view(t, d, func(k kv.KV) {
-			want(t, after, list(t, k, "t", kv.Range{}), []string{"a=1", "b=1"})
+			want(t, after, listEntries(t, k, "t", kv.Range{}), []string{"a=1", "b=1"})
 			names, err := k.Tables()
 			want(t, after, names, []string{"t"})
 			wantErr(t, after, err, nil)
@@ -59,9 +59,9 @@ func testIsolation(t *testing.T, d kv.Driver) {
 			})
 		}()
 		<-done
-		want(t, "the view stays at its moment", list(t, before, "t", kv.Range{}), []string{"a=1"})
+		want(t, "the view stays at its moment", listEntries(t, before, "t", kv.Range{}), []string{"a=1"})
 		view(t, d, func(k kv.KV) {
-			want(t, "a later view", list(t, k, "t", kv.Range{}), []string{"a=2", "b=2"})
+			want(t, "a later view", listEntries(t, k, "t", kv.Range{}), []string{"a=2", "b=2"})
 		})
 	})
 }

@@ -411,7 +411,7 @@ func PlanRemediation(
 		PriorityLevel:           "low",
 		EstimatedEffort:         "none",
 	}
-	missing := missingElements(evidence)
+	missing := reportedGaps(evidence)
 	arch := parseText(architecture)
 	var have []string
 	for _, p := range platforms {
@@ -494,8 +494,8 @@ func formatEffort(days int) string {
 	return fmt.Sprintf("more than one sprint, about %d person-days", days)
 }
 
-// missingElements returns the gaps named in an evaluation: an evaluator's answer or a finding.
-func missingElements(evidence map[string]any) []string {
+// reportedGaps returns the gaps named in an evaluation: an evaluator's answer or a finding.
+func reportedGaps(evidence map[string]any) []string {
 	var out []string
 	for _, key := range []string{"missing_elements", "missingElements", "gaps"} {
 		switch v := evidence[key].(type) {

@@ -61,11 +61,11 @@ func (im *importer) classifyColumnsByContent() {
 		im.warn(im.main.name, cellName(im.headerRow+1, c.index+1), "unknown column %q; kept as extra", c.header)
 		im.src.Statistics.UnknownColumns++
 	}
-	im.addHeaderlessColumns()
+	im.addHeaderlessColumnsAsUnknown()
 }
 
-// addHeaderlessColumns adds the non-empty columns without a header as unknown columns.
-func (im *importer) addHeaderlessColumns() {
+// addHeaderlessColumnsAsUnknown adds the non-empty columns without a header as unknown columns.
+func (im *importer) addHeaderlessColumnsAsUnknown() {
 	named := map[int]bool{}
 	for _, c := range im.columns {
 		named[c.index] = true

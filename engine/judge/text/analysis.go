@@ -146,8 +146,8 @@ func blankStrikethrough(text string) string {
 	return strikethroughPattern.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 }
 
-// ContainsWords reports whether the text contains words, which must be lower case, in this order.
-func (a *Analysis) ContainsWords(words string) bool {
+// ContainsPhrase reports whether the text contains words, which must be lower case, in this order.
+func (a *Analysis) ContainsPhrase(words string) bool {
 	return strings.Contains(a.paddedWords, " "+words+" ")
 }
 

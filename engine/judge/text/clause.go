@@ -137,7 +137,7 @@ func clauseHasAuxiliaryOrModal(words []word, clause uint8) bool {
 
 // clauseHasParticiple reports whether a clause has a past participle other than "been".
 func clauseHasParticiple(words []word, clause uint8) bool {
-	return clauseMatches(words, clause, func(w string) bool { return isParticiple(w) && w != "been" })
+	return clauseMatches(words, clause, func(w string) bool { return isPastParticiple(w) && w != "been" })
 }
 
 // clauseHasOtherVerb reports whether the clause of word i has another auxiliary, or a verb after i.

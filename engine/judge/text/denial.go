@@ -154,7 +154,7 @@ func isContrast(words []word, i int) bool {
 	prev := wordAt(words, i-1)
 	if (prev == "and" || prev == "but") && i > 1 {
 		for k := i + 1; k < len(words) && words[k].clause == words[i].clause; k++ {
-			if w := words[k]; auxiliaryVerbs[w.text] || modalVerbs[w.text] || isParticiple(w.text) || verbs[w.text] || isInflectedVerb(w) {
+			if w := words[k]; auxiliaryVerbs[w.text] || modalVerbs[w.text] || isPastParticiple(w.text) || verbs[w.text] || isInflectedVerb(w) {
 				return false
 			}
 		}
@@ -164,7 +164,7 @@ func isContrast(words []word, i int) bool {
 		return false
 	}
 	verb := wordAt(words, i+1)
-	if verb == "" || genericDenialObjects[verb] || isParticiple(verb) {
+	if verb == "" || genericDenialObjects[verb] || isPastParticiple(verb) {
 		return false
 	}
 	return slices.ContainsFunc(words[:i-2], func(w word) bool { return w.stem == stemOf(verb) })
@@ -276,7 +276,7 @@ func (s *Stance) markLateAsLimited(words []word) {
 			clauseHas(words, w.clause, "no", "not", "none", "never", "nobody") {
 			continue
 		}
-		if prev := wordAt(words, i-1); isParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
+		if prev := wordAt(words, i-1); isPastParticiple(prev) && prev != "been" || prev == "too" || w.text == "belatedly" {
 			s.Limit = cmp.Or(s.Limit, "late")
 			return
 		}

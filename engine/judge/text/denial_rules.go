@@ -103,7 +103,7 @@ func describesEvent(words []word) bool {
 func hasPassiveDenial(words []word, clause uint8) bool {
 	for i, w := range words {
 		if prev := wordAt(words, i-1); w.clause == clause && w.text == "not" && (prev == "is" || prev == "are") &&
-			isParticiple(wordAt(words, i+1)) {
+			isPastParticiple(wordAt(words, i+1)) {
 			return true
 		}
 	}

@@ -151,8 +151,10 @@ var (
 // TimeLimit returns the time within which something must be done, if a sentence states one.
 func (s *Sentence) TimeLimit() (hours float64, ok bool) { return s.soleDuration(timeLimitPattern) }
 
-// TimeTaken returns how long something took, if a sentence reports it.
-func (s *Sentence) TimeTaken() (hours float64, ok bool) { return s.soleDuration(durationReportPattern) }
+// ReportedDuration returns how long something took, if a sentence reports it.
+func (s *Sentence) ReportedDuration() (hours float64, ok bool) {
+	return s.soleDuration(durationReportPattern)
+}
 
 // soleDuration returns the only time in a sentence that matches pattern.
 func (s *Sentence) soleDuration(pattern *lazyregexp.Prefiltered) (hours float64, ok bool) {

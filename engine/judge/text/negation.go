@@ -29,7 +29,7 @@ func (s *Stance) readNegatedClauses(words []word) {
 	s.prohibitDeniedPurposes(words)
 	s.limitOtherDenials(words)
 	s.markLateAsLimited(words)
-	s.markBackReferences(words)
+	s.markDenialOfPreviousSentence(words)
 	// A condition denies nothing: "where MFA is not possible, …".
 	s.Denied &^= s.Conditional | s.Hypothetical
 	s.prohibitUntilCondition(words)
@@ -124,15 +124,15 @@ func (s *Stance) readNot(words []word, i int) {
 		s.Exempt |= bit // "need not be tested"
 	case isInIdentifyingClause(words, i), isInQualifyingRelativeClause(words, i):
 		// "Data that is not public is …", "accounts which have not been used are …"
-	case dataHandlingParticiples[next] && hasDataAsSubject(words, i):
+	case dataHandlingParticiples[next] && negatesStatementAboutData(words, i):
 		s.Prohibited |= bit // "production data is never used for testing"
 	case auxiliaryVerbs[prev] || auxiliaryVerbs[wordAt(words, i-2)]:
 		s.Denied |= bit
 	case next == "applicable":
 		s.Limit = "not applicable"
-	case w.text == "never" && !auxiliaryVerbs[prev] && !isParticiple(next) && (!pronouns[prev] && prev != "we" || neverRuleVerbs[next]):
+	case w.text == "never" && !auxiliaryVerbs[prev] && !isPastParticiple(next) && (!pronouns[prev] && prev != "we" || neverRuleVerbs[next]):
 		s.Prohibited |= bit
-	case w.text == "not" && (isParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
+	case w.text == "not" && (isPastParticiple(next) || next == "being") && !pronouns[prev] && !auxiliaryVerbs[prev] &&
 		clauseHasOtherVerb(words, i):
 		// "Services not exposed to the internet are …" identifies the services.
 	case w.text == "not" && isParentheticalNot(words, i):
@@ -271,9 +271,9 @@ func (s *Stance) readLackWord(words []word, i int) {
 	}
 }
 
-// markBackReferences marks a sentence as one that denies the previous sentence: "this is not yet
+// markDenialOfPreviousSentence marks a sentence as one that denies the previous sentence: "this is not yet
 // enforced".
-func (s *Stance) markBackReferences(words []word) {
+func (s *Stance) markDenialOfPreviousSentence(words []word) {
 	for i, w := range words {
 		bit := uint64(1) << w.clause
 		if (i == 0 || words[i-1].clause != w.clause) && (s.Denied|s.Prohibited)&bit != 0 && s.Denied&bit != 0 {

@@ -229,9 +229,9 @@ var (
 	dataNouns = wordSet("data information documents files copies credentials passwords secrets")
 )
 
-// hasDataAsSubject reports whether the "not" at i follows "is" or "are" and its subject is data, or a
+// negatesStatementAboutData reports whether the "not" at i follows "is" or "are" and its subject is data, or a
 // pronoun that may stand for data.
-func hasDataAsSubject(words []word, i int) bool {
+func negatesStatementAboutData(words []word, i int) bool {
 	if prev := wordAt(words, i-1); prev != "is" && prev != "are" {
 		return false
 	}
@@ -286,7 +286,7 @@ func isParentheticalNot(words []word, i int) bool {
 			length++
 		}
 	}
-	return length <= 4 && !isParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
+	return length <= 4 && !isPastParticiple(wordAt(words, i+1)) && !clauseHas(words, c, "yet", "currently")
 }
 
 // isNobodyInRelativeClause reports whether the "nobody" at i begins a relative clause whose noun
@@ -318,8 +318,8 @@ func spreadDenialToRelativeClauses(s *Stance, words []word) {
 	}
 }
 
-// isParticiple reports whether a word is a past participle, as in "never tested".
-func isParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irregularParticiples[w] }
+// isPastParticiple reports whether a word is a past participle, as in "never tested".
+func isPastParticiple(w string) bool { return strings.HasSuffix(w, "ed") || irregularParticiples[w] }
 
 var irregularParticiples = wordSet("done held made run been taken kept written set sent given shown seen paid met")
 

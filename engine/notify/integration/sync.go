@@ -226,7 +226,7 @@ func (c *syncRun) run(ctx context.Context) error {
 		return err
 	}
 	of, without := matchLinks(links, items)
-	fresh, err := c.createLinks(ctx, without, len(links))
+	fresh, err := c.storeNewLinks(ctx, without, len(links))
 	if err != nil {
 		return err
 	}
@@ -286,9 +286,9 @@ type newLink struct {
 	item *planItem
 }
 
-// createLinks stores links for items that have none. The link precedes the issue, so that an issue
+// storeNewLinks stores links for items that have none. The link precedes the issue, so that an issue
 // created right before a crash can be found by its marker.
-func (c *syncRun) createLinks(ctx context.Context, items []*planItem, have int) (out []newLink, err error) {
+func (c *syncRun) storeNewLinks(ctx context.Context, items []*planItem, have int) (out []newLink, err error) {
 	err = c.DB.Update(ctx, func(tx *store.Tx) error {
 		out = nil
 		if _, err := getIntegration(tx, c.r.OrganizationID, c.r.ID); err != nil {

@@ -28,7 +28,7 @@ func (s *Service) Send(ctx context.Context, by api.Caller, in *api.SendEmailInpu
 		if l.Subject != "" || l.Text != "" || l.HTML != "" {
 			return nil, api.Invalid("template_id", "use either a template with variables or a subject and text, not both")
 		}
-	} else if err := validateContentWithoutTemplate(l, in.Body.Variables); err != nil {
+	} else if err := validateAndCleanUntemplatedContent(l, in.Body.Variables); err != nil {
 		return nil, err
 	}
 	var e *store.Email
@@ -73,8 +73,8 @@ func parseAddresses(given []string) (out []string, err error) {
 	return out, nil
 }
 
-// validateContentWithoutTemplate validates an email that is sent without a template.
-func validateContentWithoutTemplate(l *mailContent, variables map[string]any) error {
+// validateAndCleanUntemplatedContent validates an email that is sent without a template.
+func validateAndCleanUntemplatedContent(l *mailContent, variables map[string]any) error {
 	switch {
 	case strings.TrimSpace(l.Subject) == "":
 		return api.Invalid("subject", "an email without a template needs a subject")

@@ -40,8 +40,8 @@ func (b *Bar) Segments() []BarSegment {
 	return out
 }
 
-// MarkAt returns the marker's position in percent, or a negative value if there is none.
-func (b *Bar) MarkAt() float64 {
+// MarkPercent returns the marker's position in percent, or a negative value if there is none.
+func (b *Bar) MarkPercent() float64 {
 	if b.Mark < 0 {
 		return -1
 	}
@@ -132,7 +132,7 @@ func (t Table) barChart(title string, rows []Row, column int) drawing.Drawing {
 				d.Add(drawing.Box{X: left + (right-left)*s.X/100, Y: y, W: w, H: high, Edge: drawing.Soft})
 			}
 		}
-		if m := b.MarkAt(); m >= 0 {
+		if m := b.MarkPercent(); m >= 0 {
 			x := left + (right-left)*m/100
 			d.Add(drawing.Line{Points: []drawing.Point{{X: x, Y: y - 2}, {X: x, Y: y + high + 2}}, Color: drawing.Ink, Width: 2.5})
 		}

@@ -10,11 +10,11 @@ import (
 // Color is an opaque color.
 type Color struct{ R, G, B uint8 }
 
-// Hex returns the color as six hexadecimal digits, as used in office formats.
-func (c Color) Hex() string { return fmt.Sprintf("%02X%02X%02X", c.R, c.G, c.B) }
+// HexDigits returns the color as six hexadecimal digits, as used in office formats.
+func (c Color) HexDigits() string { return fmt.Sprintf("%02X%02X%02X", c.R, c.G, c.B) }
 
 // CSS returns the color as used in style sheets.
-func (c Color) CSS() string { return "#" + strings.ToLower(c.Hex()) }
+func (c Color) CSS() string { return "#" + strings.ToLower(c.HexDigits()) }
 
 // ParseColor parses six hexadecimal digits with or without a leading #.
 func ParseColor(s string) (Color, error) {
@@ -276,7 +276,7 @@ var BadgeClasses = []string{
 func (t Theme) ReplaceColorPlaceholders(text string) string {
 	pairs := make([]string, 0, 2*len(tones))
 	for _, x := range tones {
-		pairs = append(pairs, "{"+string(x.name)+"}", t.Color(x.name).Hex())
+		pairs = append(pairs, "{"+string(x.name)+"}", t.Color(x.name).HexDigits())
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

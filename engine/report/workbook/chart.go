@@ -170,7 +170,7 @@ func (b *Writer) addChart(sheet string, f Chart, top, column, height int) error 
 			Fill: excelize.Fill{
 				Type:    "pattern",
 				Pattern: 1,
-				Color:   []string{b.properties.Theme.Color(s.Color).Hex()},
+				Color:   []string{b.properties.Theme.Color(s.Color).HexDigits()},
 			}, Line: excelize.LineOptions{Width: 2},
 		}
 		if f.Type == ChartSpan && i == 0 {
@@ -187,6 +187,6 @@ func (b *Writer) addColorScale(sheet string, f Chart, top int) error {
 	t := b.properties.Theme
 	return b.file.SetConditionalFormat(sheet, cells, []excelize.ConditionalFormatOptions{{
 		Type: "2_color_scale", Criteria: "=", MinType: "num", MinValue: "0", MaxType: "max",
-		MinColor: "#" + t.Color(drawing.Paper).Hex(), MaxColor: "#" + t.Color(drawing.HeatShade(3)).Hex(),
+		MinColor: "#" + t.Color(drawing.Paper).HexDigits(), MaxColor: "#" + t.Color(drawing.HeatShade(3)).HexDigits(),
 	}})
 }

@@ -55,7 +55,7 @@ var fillColors = []struct {
 }
 
 func newStyles(f *excelize.File, theme drawing.Theme) (styleIDs, error) {
-	c := func(n drawing.ColorName) string { return theme.Color(n).Hex() }
+	c := func(n drawing.ColorName) string { return theme.Color(n).HexDigits() }
 	s := styleIDs{fills: map[string]int{}}
 	top := func(wrap bool) *excelize.Alignment { return &excelize.Alignment{Vertical: "top", WrapText: wrap} }
 	line := []excelize.Border{{Type: "bottom", Color: c(drawing.Rule), Style: 1}}

@@ -144,8 +144,8 @@ type gap struct{ from, to float64 }
 
 const minGap = 7.0 // points that separate columns, whatever the font size
 
-// gaps returns the wide spaces between the words of a line, except the space after a list marker.
-func (l *textLine) gaps() []gap {
+// wideGaps returns the wide spaces between the words of a line, except the space after a list marker.
+func (l *textLine) wideGaps() []gap {
 	var out []gap
 	for i := 1; i < len(l.words); i++ {
 		a, b := l.words[i-1], l.words[i]
@@ -205,7 +205,7 @@ func orderLines(lines []*textLine) []layoutItem {
 
 // findBand returns how many lines, from the first, share gaps, and these gaps; 0 if there is no band.
 func findBand(lines []*textLine) (int, []gap) {
-	gaps := lines[0].gaps()
+	gaps := lines[0].wideGaps()
 	if len(gaps) == 0 {
 		return 0, nil
 	}

@@ -71,7 +71,7 @@ func (r *pageReader) readWords() error {
 		}
 		// FS_RECTF: left, top, right, bottom.
 		g := r.out.toDisplayBox(m.readFloat(0), m.readFloat(12), m.readFloat(8), m.readFloat(4))
-		b.addRune(c, g, func() typeface { return fonts.typefaceAt(i, g) })
+		b.addRune(c, g, func() typeface { return fonts.typefaceOfChar(i, g) })
 	}
 	b.endWord()
 	m.call("FPDFText_ClosePage", text)
@@ -117,7 +117,7 @@ type typefaces struct {
 	last   typeface
 }
 
-func (f *typefaces) typefaceAt(i int, g box) typeface {
+func (f *typefaces) typefaceOfChar(i int, g box) typeface {
 	m, at := f.r.m, uint64(i)
 	object := m.call("FPDFText_GetTextObject", f.text, at)
 	if object != 0 && object == f.object {

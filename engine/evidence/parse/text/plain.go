@@ -55,7 +55,7 @@ func ReadPlain(b *document.Builder, text string) error {
 	}
 	p := plainReader{b: b, lines: lines}
 	for p.pos < len(lines) && b.Err() == nil {
-		p.readNext()
+		p.readNextBlock()
 	}
 	return b.Err()
 }
@@ -111,8 +111,8 @@ type plainReader struct {
 	underlineChars []byte // underline characters found, in order of level
 }
 
-// readNext reads one paragraph, list item or heading.
-func (p *plainReader) readNext() {
+// readNextBlock reads one paragraph, list item or heading.
+func (p *plainReader) readNextBlock() {
 	line := p.lines[p.pos]
 	if strings.TrimSpace(line) == "" {
 		p.pos++

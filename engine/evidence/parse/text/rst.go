@@ -46,7 +46,7 @@ var rstIgnored = map[string]bool{
 func ReadRST(b *document.Builder, text string) error {
 	r := &rstReader{plainReader: plainReader{b: b, lines: strings.Split(text, "\n")}}
 	for r.pos < len(r.lines) && b.Err() == nil {
-		r.readNext()
+		r.readNextBlock()
 	}
 	return b.Err()
 }
@@ -74,7 +74,7 @@ func (r *rstReader) lineAtOrEmpty(i int) string {
 	return r.lines[i]
 }
 
-func (r *rstReader) readNext() {
+func (r *rstReader) readNextBlock() {
 	line := r.lineAtOrEmpty(r.pos)
 	trimmed := strings.TrimSpace(line)
 	switch {

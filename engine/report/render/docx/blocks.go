@@ -123,9 +123,9 @@ func (x *docxWriter) writeRun(s block.Span) {
 		ink, ground := drawing.BadgeColors(s.Badge)
 		x.writeRawXML(
 			`<w:color w:val="`,
-			x.theme.Color(ink).Hex(),
+			x.theme.Color(ink).HexDigits(),
 			`"/><w:shd w:val="clear" w:color="auto" w:fill="`,
-			x.theme.Color(ground).Hex(),
+			x.theme.Color(ground).HexDigits(),
 			`"/>`,
 		)
 	}
@@ -232,7 +232,7 @@ func (x *docxWriter) writeTiles(all []block.Fact) {
 			x.writeRawXMLf(
 				`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/></w:tcPr>`,
 				x.textWidth/tilesPerRow,
-				x.theme.Color(drawing.Panel).Hex(),
+				x.theme.Color(drawing.Panel).HexDigits(),
 			)
 			x.writeParagraph("TileName", block.Text(f.Label))
 			value := f.Value
@@ -279,7 +279,7 @@ func (x *docxWriter) writeTable(t block.Table) {
 		x.writeRawXMLf(
 			`<w:tc><w:tcPr><w:tcW w:w="%d" w:type="dxa"/><w:shd w:val="clear" w:color="auto" w:fill="%s"/><w:vAlign w:val="bottom"/></w:tcPr>`,
 			widths[i],
-			x.theme.Color(drawing.Panel).Hex(),
+			x.theme.Color(drawing.Panel).HexDigits(),
 		)
 		x.writeParagraphs("TableHead", columnAlignment(c), block.Text(c.Name))
 		x.writeRawXML(`</w:tc>`)

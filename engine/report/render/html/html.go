@@ -92,7 +92,7 @@ func writeBarHTML(b *strings.Builder, r *block.Bar) {
 	for _, s := range r.Segments() {
 		fmt.Fprintf(b, `<rect x="%v%%" width="%v%%" height="16" class="f-%s"/>`, s.X, s.Width, s.Fill)
 	}
-	if at := r.MarkAt(); at >= 0 {
+	if at := r.MarkPercent(); at >= 0 {
 		fmt.Fprintf(b, `<line x1="%v%%" x2="%v%%" y1="0" y2="16" class="mark"/>`, at, at)
 	}
 	b.WriteString("</svg>")

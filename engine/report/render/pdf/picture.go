@@ -48,7 +48,7 @@ func (p *pdfWriter) drawBar(b *block.Bar, x, y, w, h float64) {
 	for _, s := range b.Segments() {
 		p.drawHatchedBox(x+w*s.X/100, y, w*s.Width/100, h, s.Fill)
 	}
-	if at := b.MarkAt(); at >= 0 {
+	if at := b.MarkPercent(); at >= 0 {
 		p.drawRule(x+w*at/100, y-0.6, x+w*at/100, y+h+0.6, 1.4, drawing.Ink)
 	}
 }
