@@ -23,9 +23,9 @@ func traitPhrase(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// DetermineApplicability returns whether a control applies to an organization with these traits,
-// and why. Only a "false" set by a user excludes a control; unknown traits, and those detected in
-// documents, keep it included, and the reason states that.
+// DetermineApplicability returns whether a control applies to an organization with these traits, and why.
+// Deprecated controls don't apply. Otherwise, only a "false" set by a user excludes a control or its part on
+// premises; unknown traits, and those detected in documents, keep it included, and the reason states that.
 func DetermineApplicability(c api.Control, traits map[string]api.Trait) (api.Applicability, string) {
 	if c.IsDeprecated {
 		return api.NotApplicable, "The catalog marks this control as deprecated."

@@ -82,7 +82,7 @@ func TestImplementation(t *testing.T) {
 	}
 }
 
-// check holds what is true of every judgement.
+// check checks what must be true of every judgement.
 func check(t *testing.T, j Judgement, ps []Passage) {
 	t.Helper()
 	for _, e := range j.Evidence {
@@ -288,7 +288,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// A reason names only the degrees that there are.
+// A reason names only the degrees that occur.
 func TestReasonsSayHowFar(t *testing.T) {
 	for want, got := range map[string]string{
 		"Of 5 requirements: 2 fully met, 1 nearly met and 1 partly met": formatFulfillmentDegrees(

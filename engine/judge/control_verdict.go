@@ -54,7 +54,7 @@ const (
 	offTopicCredit     = 0.6 // factor for a statement supported only by passages on another topic
 	minOnTopicShare    = 0.34
 	minOnTopicCoverage = 0.68
-	minWordingCoverage = 0.75 // for a passage with a word from each group of the statement's wording, whatever it names
+	minWordingCoverage = 0.75 // for a passage with a word from each group of the statement's wording, whatever topic it names
 	minEvidenceRatio   = 0.32 // below this, with fewer than two statements nearly met, a hit is not evidence of the control
 )
 

@@ -32,8 +32,8 @@ func (d *preparedStatement) mentionsAny(words ...string) bool {
 	return slices.ContainsFunc(words, d.mentions)
 }
 
-// judgeDenial judges a window that denies, insofar as it denies what is required; reasonSuffix is
-// appended to the reason.
+// judgeDenial returns the verdict on a window that denies something; it returns false if the denial doesn't
+// concern the statement. reasonSuffix is appended to the reason.
 func (s *Session) judgeDenial(
 	d *preparedStatement,
 	h retrievedPassage,
@@ -48,7 +48,7 @@ func (s *Session) judgeDenial(
 		return r, true
 	}
 	if cur.IsHarmlessDenial() && !cur.RefersBack {
-		return r, false // there is nothing to which it applies
+		return r, false // there is nothing that it applies to
 	}
 	if d.isOrderReversedIn(cur.Text) || d.asksBefore && sincePattern.MatchString(cur.Text) && !beforePattern.MatchString(cur.Text) {
 		return r, false // "not looked at again after signing" doesn't deny what comes before it
@@ -84,7 +84,7 @@ func (s *Session) judgeDenial(
 	return r, false
 }
 
-// withoutWording returns a match without that of the wording: denials of many things use its words.
+// withoutWording returns a match without its wording match, because denials of other things use the same words.
 func withoutWording(m match) match {
 	m.wordingMatch = text.WordingMatch{}
 	return m

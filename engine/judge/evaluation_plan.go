@@ -16,7 +16,7 @@ type EvaluationPlan struct {
 	questions []Question
 }
 
-// Question is a search query.
+// Question is a search query for one statement, or for a control as a whole.
 type Question struct {
 	Text   string
 	Vector []float32 // nil without an embedder

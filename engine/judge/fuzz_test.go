@@ -39,7 +39,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// fixed finds the same passages whatever is asked for.
+// fixed returns the same passages for every query.
 type fixed []Passage
 
 func (f fixed) Find(_ context.Context, _ string, topK int) ([]Passage, error) {
@@ -148,7 +148,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// window finds other passages at each call, so that all are analysed.
+// window returns different passages at each call, so that all are analyzed.
 type window struct {
 	pool []Passage
 	at   atomic.Int64

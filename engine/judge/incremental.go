@@ -17,7 +17,7 @@ type PassageSource interface {
 	BestPassages(question int) []RankedPassage
 	Version(question int) int
 	Passage(number int) Passage
-	// Documents returns the IDs of all documents, DocumentPassages the passages of one.
+	// Documents returns the IDs of all documents, DocumentPassages the numbers of the passages of one.
 	Documents() []string
 	DocumentPassages(document string) []int
 }
@@ -183,7 +183,7 @@ func (l *IncrementalEvaluator) updateStatementVerdict(ctx context.Context, quest
 	return true, nil
 }
 
-// updateWholeControlVerdict does the same for a control as a whole.
+// updateWholeControlVerdict is like updateStatementVerdict, for a control as a whole.
 func (l *IncrementalEvaluator) updateWholeControlVerdict(ctx context.Context, question int, d *preparedStatement) (bool, error) {
 	n := &l.cache[question]
 	hits, numbers, version, err := l.retrievePassagesIfChanged(ctx, question, n.version)

@@ -101,16 +101,16 @@ type Judgement struct {
 	Evidence       []api.Evidence
 	Implementation api.Implementation
 	Coverage       api.EvidenceCoverage
-	// Ratio is the sum of the statements' credits divided by their number: covered counts 1,
-	// partial ¾ if nearly complete, partial and conflicting ½, all others 0.
+	// Ratio is the mean of the statements' credits: 1 if covered, ¾ if partial and nearly complete, ½ if
+	// otherwise partial or conflicting, else 0. A statement supported only off topic gets 60% of its credit.
 	Ratio float64
 	// Missing describes the statements that the evidence doesn't support.
 	Missing    []string
 	Confidence float64 // 0 to 1
 	Reason     string
-	// Exception: one row of a record denies what others show; needs manual review.
+	// Exception is set if one row of a record denies what others show; this needs manual review.
 	Exception bool
-	// Operation: supported by records or logs, not only by policies.
+	// Operation is set if records or logs support the control, not only policies.
 	Operation bool
 }
 

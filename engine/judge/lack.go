@@ -34,7 +34,7 @@ func (d *preparedStatement) isMissingThingVague(s *text.Sentence) bool {
 
 const (
 	minLackTitleShare = 0.6 // share of the control's title required nearby if the absence itself is vague
-	minLackCoverage   = 0.5 // and share of the statement
+	minLackCoverage   = 0.5 // share of the statement required as well
 )
 
 // confirmsAbsence reports whether a sentence about an absence or failure names what the statement

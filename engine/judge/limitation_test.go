@@ -45,7 +45,7 @@ func TestManyBlanksMakeATemplate(t *testing.T) {
 		"Recovery takes [set the time].": VerdictCovered,
 		"Template B-3: call of the crisis team\n" +
 			"Recovery takes [set the time]. It is led by [job title]. Call [name of " +
-			"supplier].": VerdictCovered, // to be copied, below a whole handbook
+			"supplier].": VerdictCovered, // a form to be copied, which doesn't make the document a template
 		"See [1], [x], [the list](list.md), [a](b) and " +
 			"[c] for more.": VerdictCovered,
 	} {

@@ -70,7 +70,7 @@ func TestBareNoDependsOnColumn(t *testing.T) {
 	holds(t, control("Tests of restoring", "Restore tests are held every quarter."), map[string]string{
 		"Restore test: Q1 2026; System: ERP; Held on: not held": VerdictDenied,
 	})
-	// What failed tells nothing of what is done then; that it is not done does.
+	// A failure shows nothing about how failures are handled; a row stating that they are not handled does.
 	holds(t, control("Reporting of performance", "Missed targets lead to corrective measures."), map[string]string{
 		"Test: failover; Targets: corrective measures; Result: Target missed":              VerdictMissing,
 		"Control: Missed targets lead to corrective measures; Implemented: No; Owner: Ada": VerdictDenied,

@@ -89,9 +89,8 @@ func (s *Session) embedSentences(ctx context.Context, p Passage, a *passageAnaly
 	return nil
 }
 
-// compareMeaning returns the similarity of sentence i to a statement, with or without its heading, and
-// how many other criteria are closer to it (see nearestCriteria.competition). Both are 0 without
-// vectors.
+// compareMeaning returns the similarity of sentence i to a statement, with or without its heading, and how many
+// other criteria are closer to it (see nearestCriteria.logarithmicRankOf). Both are 0 without vectors.
 func (s *Session) compareMeaning(d *preparedStatement, c *analyzedPassage, i int) (similarity, competition float64) {
 	m := s.options.Embedder
 	if len(c.vectors) == 0 || len(c.vectors[2*i]) != len(d.vector) || len(d.vector) == 0 {

@@ -168,7 +168,7 @@ func normalizeStatement(s string) string {
 type preparedStatement struct {
 	text             string
 	concepts         []text.Concept
-	inTopic          []bool         // for each of these, whether it is part of the control's topic
+	inTopic          []bool         // for each concept, whether it is part of the control's topic
 	totalWeight      float64        // total weight of all concepts
 	topic            []text.Concept // the control's title
 	stance           text.Stance
@@ -179,7 +179,7 @@ type preparedStatement struct {
 	vector           []float32 // embedding; nil without an embedder
 	titledVector     []float32 // embedding with the control's title
 	controlConcepts  []uint64  // for a control as a whole: all concepts of its texts
-	// asksExceptions: requires handling of exceptions to a rule.
+	// asksExceptions is set if the statement requires that exceptions to a rule are handled.
 	asksExceptions bool
 	asksBefore     bool // requires something before something else
 	aboutLimits    bool // the statement itself is about exceptions or limits

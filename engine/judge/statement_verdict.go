@@ -153,8 +153,8 @@ func (r *passageVerdict) isLimitedToShare() bool {
 	return r.verdict == VerdictPartial && r.coverage >= coverFull && r.reportsPast && r.sentence().LimitIsShare
 }
 
-// recordExceedingLimit returns the record of a longer time than the limit stated in rule, or nil if there is
-// none.
+// recordExceedingLimit returns the record that exceeds the time limit stated in rule, with 5% tolerance, or nil
+// if there is none.
 func recordExceedingLimit(verdicts []passageVerdict, rule *passageVerdict) *passageVerdict {
 	limit, ok := rule.sentence().TimeLimit()
 	if !ok {
@@ -206,15 +206,18 @@ const maxQuotesPerVerdict = 3 // per statement and verdict
 
 // decideVerdict combines all passage verdicts on a statement.
 //
-//	affirmed       and a part or something related denied in the same document → partial
-//	affirmed       and denied elsewhere → conflicting
+//	affirmed       and only a part or something related is denied → partial
+//	affirmed       and denied → conflicting
+//	affirmed       and another document states other figures → conflicting
+//	affirmed       and a row denies what its neighbors affirm → partial
 //	affirmed       and a record shows that it failed → conflicting
 //	affirmed       and a record shows that it took longer → conflicting
 //	affirmed       and a record shows it for a share only → partial
 //	affirmed       and only planned elsewhere → partial
-//	affirmed                            → covered
-//	partly         and denied elsewhere → conflicting
-//	denied, planned, partly, template, missing, in this order
+//	affirmed                  → covered
+//	mostly stated  and denied → conflicting, or partial as above
+//	denied         and planned → planned
+//	denied, planned (unless partly stated with more coverage), partly, template, missing, in this order
 func (s *Session) decideVerdict(f *statementVerdict, verdicts []passageVerdict) {
 	yes, part := strongestWithVerdict(verdicts, VerdictCovered), strongestWithVerdict(verdicts, VerdictPartial)
 	no, plan, blank := strongestWithVerdict(

@@ -68,7 +68,7 @@ func judge(t *testing.T, c api.Control, ps ...Passage) Judgement {
 	return j
 }
 
-// holds judges each text, as the only policy, for a control with one statement.
+// holds checks the verdict on a control with one statement, with each text as the only policy.
 func holds(t *testing.T, c api.Control, want map[string]string) {
 	t.Helper()
 	for text, want := range want {

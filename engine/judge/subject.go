@@ -135,7 +135,7 @@ func (d *preparedStatement) isControlConcept(conceptID uint64) bool {
 	return slices.ContainsFunc(d.topic, func(a text.Concept) bool { return a.ID == conceptID || slices.Contains(a.Parts, conceptID) })
 }
 
-// newWholeControlStatement returns a statement that stands for a control as a whole.
+// newWholeControlStatement returns a statement that represents a control as a whole.
 func newWholeControlStatement(c api.Control, w controlStatements) *preparedStatement {
 	d := newPreparedStatement(w.topic+".", text.Concepts(w.topic))
 	for _, s := range append(slices.Clone(w.statements), c.Title, c.Description) {

@@ -25,14 +25,14 @@ const (
 
 // Thresholds for matching a sentence with a statement.
 const (
-	coverFull            = 0.62 // coverage from which a sentence states it
-	coverMost            = 0.59 // nearly all of it
+	coverFull            = 0.62 // coverage from which a sentence states the requirement
+	coverMost            = 0.59 // coverage from which it states nearly all of it
 	coverPartial         = 0.39
 	coverOnTopic         = 0.38 // coverage from which a denial or plan is on topic
 	coverDenied          = 0.58 // coverage from which a denial counts
 	coverFailing         = 0.5  // coverage from which a row of a failure table counts
-	minOwnShare          = 0.3  // share of the statement that the sentence itself must hold
-	minOwnWeight         = 0.7  // weight that the sentence itself must hold, so that headings alone never suffice
+	minOwnShare          = 0.3  // share of the statement that the sentence itself must contain
+	minOwnWeight         = 0.7  // weight that the sentence itself must contain, so that headings alone never suffice
 	coverPlan            = 0.62 // coverage from which a plan covers the statement, whatever its control
 	minPlanTopicShare    = 0.5  // share of the control's title that a plan must name
 	minTopicShare        = 0.2  // share of the control's title required unless the statement is self-contained
@@ -53,13 +53,13 @@ type passageVerdict struct {
 	passage        *analyzedPassage
 	sentenceIndex  int
 	match          match
-	nearlyFull     bool // of a partial one: nearly complete, and nothing limits it
+	nearlyFull     bool // for a partial verdict: nearly complete, and nothing limits it
 	reportsPast    bool
 	concreteness   int
-	namesTopic     bool // of a planned one: names the control's topic
-	outlierRow     bool // a row that denies what its neighbors affirm
-	recordsFailure bool // a record that describes a failure
-	inFailureTable bool // such a record that is a row of a failure table, which proves nothing by itself
+	namesTopic     bool // for a planned verdict: names the control's topic
+	outlierRow     bool // a row denies what its neighbors affirm
+	recordsFailure bool // a record describes a failure
+	inFailureTable bool // the record is a row of a failure table, which proves nothing by itself
 }
 
 // judgePassage returns the best-matching window of a passage for each verdict, in verdictOrder. Recorded

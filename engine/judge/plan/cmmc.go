@@ -54,8 +54,8 @@ var (
 
 const (
 	cmmcRequirementCount     = 110
-	minCMMCScore             = 0.8 // of all points
-	cmmcCloseDays            = 180 // to close the plan of action
+	minCMMCScore             = 0.8 // share of all points
+	cmmcCloseDays            = 180 // days in which to close the plan of action
 	securityPlanRequirement  = "3.12.4"
 	cuiEncryptionRequirement = "3.13.11"
 )
@@ -196,7 +196,7 @@ func CheckCMMCEligibility(items []api.SoAItem, plan []api.POAMItem, today api.Da
 // requirementStatus aggregates the controls for a requirement.
 type requirementStatus struct {
 	applies       bool     // at least one control applies
-	excluded      bool     // at least one excluded control isn't marked not applicable, so it may be needed
+	excluded      bool     // at least one excluded control may still be needed: it isn't marked not applicable
 	partlyMet     bool     // an applicable control is at least partly implemented
 	unmetControls []string // applicable controls that aren't implemented
 }

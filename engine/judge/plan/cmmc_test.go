@@ -122,7 +122,7 @@ func allMet() (out []api.SoAItem) {
 	return out
 }
 
-// some bears so many requirements of one point that may wait.
+// some returns items for n one-point requirements that may be deferred.
 func some(n int, status api.Implementation) (out []api.SoAItem) {
 	for _, it := range allMet() {
 		code := it.RequirementCodes["nist-800-171-r2"][0]

@@ -128,8 +128,8 @@ func userWhoSetStatus(item api.SoAItem) string {
 	return "a person"
 }
 
-// missingShareByStatus returns the missing share for a status set by a user: everything if the user says
-// that it isn't in place, whatever the evidence.
+// missingShareByStatus returns the missing share for a status set by a user: 1 if the user states that it isn't
+// in place, whatever the evidence.
 func missingShareByStatus(item api.SoAItem) float64 {
 	switch item.ImplementationStatus {
 	case api.NotImplemented, api.NotEvidenced, api.Planned:

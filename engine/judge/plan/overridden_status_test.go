@@ -48,7 +48,8 @@ func TestFindingOfOverriddenStatus(t *testing.T) {
 	}
 }
 
-// A finding whose status a user set against the line names the user; one that agrees with the line keeps the line's reasons.
+// A finding whose status a user set to differ from its line names the user; one that agrees with the line keeps
+// its reasons.
 func TestApplyStatusOverride(t *testing.T) {
 	weight := 8
 	c := api.Control{Code: "END-04", Title: "Malware", DomainCode: "END", Weight: &weight}

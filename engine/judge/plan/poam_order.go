@@ -12,11 +12,11 @@ import (
 // maxDependencies is the maximum number of prerequisite items that an item lists.
 const maxDependencies = 5
 
-// OrderAndNumberItems sorts items into working order and assigns priority, code (POAM-001 …) and
-// dependencies. Higher severity comes first, then foundational domains, then policies before
-// procedures before records. A prerequisite always precedes the items that depend on it, even at
-// lower severity, and is due no later; its due date and milestones are moved forward if necessary,
-// but not before today. The result is deterministic.
+// OrderAndNumberItems sorts items into working order and assigns priority, code (POAM-001 …) and dependencies.
+// Higher severity comes first, then foundational domains, then policies before procedures before records. A
+// prerequisite always precedes the items that depend on it, even at lower severity, and is due no later; its
+// due date and milestones are moved to earlier dates if necessary, but not before today. The result is
+// deterministic.
 func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 	out := sortItems(items, newUrgency, urgency.compare)
 	waits := findDependencies(out)
@@ -26,7 +26,7 @@ func OrderAndNumberItems(items []api.POAMItem, today api.Date) []api.POAMItem {
 		out[i].Priority = i + 1
 		out[i].POAMCode = fmt.Sprintf("POAM-%0*d", digits, i+1)
 	}
-	// Iterate backwards so that a whole chain of dependencies is moved forward.
+	// Iterate backwards so that a whole chain of dependencies gets earlier dates.
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i].Dependencies = []string{}
 		for _, w := range waits[i] {
@@ -194,7 +194,7 @@ func sortByDependencies(items []api.POAMItem, dependencies [][]int) ([]api.POAMI
 	return out, moved
 }
 
-// advanceDueDate moves an item's due date forward to due and spreads its milestones over the
+// advanceDueDate moves an item's due date to due if that is earlier, and spreads its milestones over the
 // remaining time.
 func advanceDueDate(it *api.POAMItem, today, due api.Date) {
 	if due == "" || it.DueDate <= due {

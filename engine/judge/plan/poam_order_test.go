@@ -68,7 +68,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The milestones of an item that is moved forward are rescheduled in order.
+// The milestones of an item that is moved to an earlier date are rescheduled in order.
 func TestMilestonesAreRescheduled(t *testing.T) {
 	first := api.POAMItem{
 		Item:     api.Item{ControlCode: "IAC-01"},

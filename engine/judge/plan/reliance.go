@@ -39,7 +39,7 @@ func CountReliance(items []api.SoAItem) api.Reliance {
 	slices.SortFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int {
 		return cmp.Or(b.LinesChanged-a.LinesChanged, b.LinesAlone-a.LinesAlone, strings.Compare(a.Filename, b.Filename))
 	})
-	if len(out.DecisiveDocuments) > maxDecisiveDocuments { // warnings name the one that alone carries most
+	if len(out.DecisiveDocuments) > maxDecisiveDocuments { // warnings name the document that most items rest on alone
 		most := slices.MaxFunc(out.DecisiveDocuments, func(a, b api.DecisiveDocument) int { return a.LinesAlone - b.LinesAlone })
 		out.DecisiveDocuments = out.DecisiveDocuments[:maxDecisiveDocuments]
 		if !slices.Contains(out.DecisiveDocuments, most) {

@@ -31,7 +31,7 @@ func TestCountReliance(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 
-	// The document that alone carries most is among the ten that are named.
+	// The document that most items rest on alone is among the ten that are listed.
 	for n := range 12 {
 		items = append(items, api.SoAItem{
 			Applicability: api.Applicable, ImplementationStatus: api.Implemented, ChangedByDocument: fmt.Sprintf("d%d.md", n),

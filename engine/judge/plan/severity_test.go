@@ -36,7 +36,7 @@ func TestSeverity(t *testing.T) {
 	) {
 		t.Errorf("formula %q", why)
 	}
-	// More weight, more missing or more requirements is never milder.
+	// More weight, more missing or more requirements never lowers the severity.
 	for w := range 10 {
 		for m := range 10 {
 			for status := range statusFactors {

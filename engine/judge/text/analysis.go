@@ -26,21 +26,21 @@ type Sentence struct {
 	termFilter     bloomFilter // contains the IDs of Terms
 	stems          Stems
 	affirmedStems  Stems     // stems outside of negated clauses
-	cellContent    *Sentence // of a row: its cells without column names
+	cellContent    *Sentence // for a row: its cells without column names
 	LeadIndex      int       // index of the sentence that introduces this item ("the following must be encrypted:"), or -1
 	headingIndex   int       // index of its heading in the same passage, or -1
 	Quantities     []Quantity
 	Years          []int
 	Concreteness   int            // how many of who, when, how much and with what it names
 	MissingThings  []MissingThing // what it plainly states is missing
-	InFailureTable bool           // of a row: reports a failure, as most of its table do
+	InFailureTable bool           // for a row: reports a failure, as most rows of its table do
 	failedColumns  *Stems         // the columns that report it; nil if the whole row does
 }
 
 // Term is a concept occurring in a sentence.
 type Term struct {
 	ID     uint64
-	Credit float64 // 1 if named itself, less if related to what is named
+	Credit float64 // 1 if the sentence names it, less if it names something related
 	Clause uint8   // index of the clause that names it
 }
 
@@ -296,7 +296,7 @@ func (a *Analysis) Concepts(initial []uint64, include func(*Sentence) bool) []ui
 	return slices.Compact(out)
 }
 
-// IsAffirmativeProse reports whether a sentence denies, announces and asks nothing.
+// IsAffirmativeProse reports whether a sentence is prose without a denial, plan, blank or question.
 func (s *Sentence) IsAffirmativeProse() bool {
 	return s.Denied == 0 && s.PlanWords == "" && s.Placeholder == "" && !s.Question && !s.IsTableRow
 }

@@ -269,7 +269,7 @@ func (s *Stance) limitOtherDenials(words []word) {
 	}
 }
 
-// markLateAsLimited marks what was done late as limited.
+// markLateAsLimited marks a sentence as limited if it states that something was done late.
 func (s *Stance) markLateAsLimited(words []word) {
 	for i, w := range words {
 		if w.text != "late" && w.text != "belatedly" || !clauseHas(words, w.clause, "was", "were", "been", "had") ||

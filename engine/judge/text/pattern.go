@@ -13,7 +13,7 @@ const monthNames = `january|february|march|april|may|june|july|august|september|
 // negativeStates are alternatives of a regular expression for what follows "not" in a status or cell.
 const negativeStates = `yet|done|met|tested|in place|compliant|enabled|enforced|effective|started|performed|available|active|configured|present|established|held|reviewed|passed|completed|carried out`
 
-// planVerbs are alternatives of a regular expression for beginnings of verbs of introducing something.
+// planVerbs are alternatives of a regular expression for the beginnings of verbs that introduce something.
 const planVerbs = `(?:implement|deploy|introduc|roll(?:ed|ing)? out|rolled|establish|adopt|develop|procur|purchas|enabl|migrat|put in place|launch|complet|finali[sz]|creat|install|acquir|set up|start|begin|build|address|remediat|in place|available|extend)`
 
 var (

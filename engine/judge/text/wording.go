@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Wording is the wording of a criterion: groups of alternative words and phrases. A text that states
-// the criterion has one of each group. Unlike concepts, they are compared by stem alone, because the
-// groups list their synonyms themselves.
+// Wording is the wording of a criterion: groups of alternative words and phrases. A text that states the
+// criterion contains one of each group. Unlike concepts, they are compared by stem alone, because the groups
+// list their synonyms themselves.
 type Wording []wordGroup
 
 // wordGroup is a group of alternative words and phrases.
