@@ -22,7 +22,7 @@ func bindOperation[I, O any](s *Server, op api.Op[I, O], handle operationMethod[
 	s.bind(op.Operation, func(ctx context.Context, in any) (any, error) { return handle(ctx, callerFrom(ctx), in.(*I)) })
 }
 
-// bind is not inlined: it would be compiled once for each pair of types.
+// bind is separate from bindOperation, which is compiled once for each pair of types.
 //
 //go:noinline
 func (s *Server) bind(op *api.Operation, handle operationFunc) {

@@ -85,8 +85,8 @@ func (s *Server) isOwnOrigin(r *http.Request, origin string) bool {
 		(u.Scheme == "https" || !s.isHTTPS(r)) // an http page may have been forged on the network
 }
 
-// checkCSRF refuses a change made with a session's cookie from a foreign page. As the browser sends the
-// cookie unasked, the page must be known.
+// checkCSRF refuses a change made with a session's cookie from a foreign page. The page's origin must be known,
+// because browsers send the cookie unasked.
 func (s *Server) checkCSRF(r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 		r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") != "same-origin" {
@@ -97,7 +97,7 @@ func (s *Server) checkCSRF(r *http.Request) error {
 	return s.checkOrigin(r)
 }
 
-// rejectForeignPages refuses changes from foreign pages to what is not an operation.
+// rejectForeignPages refuses changes from foreign pages on routes that are not operations.
 func (s *Server) rejectForeignPages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.checkOrigin(r); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine"
 )
 
-// TestDamagedRecord changes a stored record while the daemon runs. Reading it is an error that names it
-// and says what to do; other records stay readable.
+// TestDamagedRecord changes a stored record while the daemon runs. Reading it must return an error that names
+// it and says what to do; other records must stay readable.
 func TestDamagedRecord(t *testing.T) {
 	var dir string
 	w := newTestServer(t, daemon.Options{}, func(o *engine.Options) { dir = o.DB.Dir() })
@@ -40,7 +40,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// changeStored replaces a text in a file that is in use by one of the same length.
+// changeStored replaces a text in a file in use by another of the same length.
 func changeStored(t *testing.T, path, from, to string) {
 	t.Helper()
 	whole, err := os.ReadFile(path)

@@ -98,7 +98,7 @@ var gateBodies = []any{
 	map[string]any{"owner": "Zoë"},
 }
 
-// excludedOperations would remove what the test depends on.
+// excludedOperations lists the operations that would remove what the test depends on.
 var excludedOperations = map[string]bool{
 	api.DeleteAssessment.ID: true,
 	api.RevokeAPIKey.ID:     true,

@@ -76,7 +76,7 @@ func TestServedHosts(t *testing.T) {
 				t.Errorf("host %q: %s answers %d %.200s", c.host, path, rec.Code, rec.Body)
 			}
 		}
-		// No operation is available under another host, with whatever method.
+		// No operation is available under another host, whatever its method.
 		if rec := call(c.host, api.GetMe.Path, c.local); (rec.Code == 421) != (c.want == 421) {
 			t.Errorf("host %q: get-me answers %d", c.host, rec.Code)
 		}

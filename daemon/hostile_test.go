@@ -245,8 +245,8 @@ func TestDuplicateHeaders(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKeysArePersonal checks that users' idempotency keys do not collide, on paths
-// without an organization either.
+// TestIdempotencyKeysArePersonal checks that users' idempotency keys do not collide, not even on paths without
+// an organization.
 func TestIdempotencyKeysArePersonal(t *testing.T) {
 	w := newTestServer(t, daemon.Options{})
 	ada, _ := w.createOrganization("Acme", "ada@acme.example")

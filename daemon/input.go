@@ -21,9 +21,9 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// inputReader reads an operation's input from a request according to its struct tags. huma creates
-// the schemas and validates against them; the code that huma would compile for each pair of types
-// is done once here, with reflection.
+// inputReader reads an operation's input from a request according to its struct tags. huma creates the schemas
+// and validates against them; what huma would compile for each pair of types is done once here, with
+// reflection.
 type inputReader struct {
 	schemas     huma.Registry
 	params      []parameter
@@ -59,7 +59,7 @@ type defaultValue struct {
 // nameKeys are the fields that hold a name, besides those that end with _name or _email.
 var nameKeys = []string{"name", "email", "title", "label", "machine", "account"}
 
-// checkNames reports the names below v that contain what can't be seen.
+// checkNames reports the names in v that contain control characters or invisible ones.
 func checkNames(v reflect.Value, path []string, report func(path []string, name string, err error)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -400,8 +400,8 @@ func (p *parameter) textFrom(r *http.Request, query url.Values) string {
 	}
 }
 
-// isGivenEmpty reports whether an ID or a condition is in the request without a value: read as absent, it
-// would select everything, or lift the condition.
+// isGivenEmpty reports whether the request has an ID or a condition without a value. If that were treated as
+// absent, it would select everything, or lift the condition.
 func (p *parameter) isGivenEmpty(r *http.Request, query url.Values) bool {
 	switch p.in {
 	case "query":

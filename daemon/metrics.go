@@ -22,12 +22,12 @@ import (
 // reveal nothing about tenants.
 type metrics struct {
 	registry     *prometheus.Registry
-	requests     *prometheus.CounterVec   // operation, status: 2xx
-	duration     *prometheus.HistogramVec // operation
+	requests     *prometheus.CounterVec   // labels: operation, status such as 2xx
+	duration     *prometheus.HistogramVec // label: operation
 	transactions prometheus.Histogram
 	inFlight     prometheus.Gauge
 	uploads      prometheus.Counter
-	rateLimited  *prometheus.CounterVec // category
+	rateLimited  *prometheus.CounterVec // label: category
 	authFailures prometheus.Counter
 }
 

@@ -90,7 +90,7 @@ func New(o Options) (*Server, error) {
 	s.mux.Get("/health", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, api.GetHealth.Path, http.StatusTemporaryRedirect)
 	})
-	// Users also open the address that the daemon prints in browsers.
+	// Users also open the address printed by the daemon in a browser.
 	s.mux.Get("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, web.DocsPath, http.StatusTemporaryRedirect)
 	})

@@ -102,8 +102,8 @@ func TestEveryOperationRefusesUnknownFields(t *testing.T) {
 	}
 }
 
-// TestEmptyValuesAreNotAbsent checks that the hash or ID of an optional field can't be empty: it would be
-// read as absent, and then everything, or whatever is current, would be meant.
+// TestEmptyValuesAreNotAbsent checks that the hash or ID in an optional field can't be empty. Treated as
+// absent, it would select everything, or whatever is current.
 func TestEmptyValuesAreNotAbsent(t *testing.T) {
 	s := newServer(t)
 	h, doc := s.LocalHandler(), parse(t, openAPI(t, s))

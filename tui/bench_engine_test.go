@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// wide imports a catalog with as many controls as the SCF, in our own words.
+// wide imports a catalog of n controls, in our own words.
 func wide(b *testing.B, c Caller, n int) {
 	b.Helper()
 	type object map[string]any

@@ -16,8 +16,8 @@ import (
 	"github.com/scf-service/service/tui/list"
 )
 
-// decision shows what is to be approved at a gate and takes the decision. The decision is bound to
-// the content shown, so that later changes are never decided on unseen.
+// decision shows what is to be approved at a gate and lets the user decide. The decision is bound to the
+// content shown, so that later changes are never decided on unseen.
 type decision struct {
 	app        *App
 	assessment api.Assessment

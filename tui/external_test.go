@@ -127,7 +127,7 @@ type running struct {
 
 func program(t *testing.T, f *fake, editor string) *running {
 	t.Helper()
-	in, keys, err := os.Pipe() // a file, as a terminal is one: an editor reads from it
+	in, keys, err := os.Pipe() // a file, because an editor reads from the terminal, which is one
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestMouse(t *testing.T) {
 	s.click(5, 3)
 	s.sees("Assessments")
 	s.app.Mouse = true
-	s.click(5, 3) // a row that is chosen already is opened by a click
+	s.click(5, 3) // clicking the selected row opens it
 	s.sees("SoA drafted")
 	s.click(5, 3)
 	s.sees("›2  Gap analysis")

@@ -16,7 +16,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// fake is a small in-memory engine filled by a test. Of the real engine's rules it implements item
+// fake is a small in-memory engine filled by a test. Of the real engine's rules, it implements only item
 // revisions.
 type fake struct {
 	one      api.Assessment

@@ -63,7 +63,7 @@ func (v *review) title() string {
 	return t
 }
 
-// The review is the source of its list.
+// These methods implement list.Source.
 
 func (v *review) Len() int                           { return len(v.rows) }
 func (v *review) ID(i int) string                    { return v.kind.keyOf(v.rows[i].item) }

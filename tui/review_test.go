@@ -20,7 +20,7 @@ func TestReviewOfItems(t *testing.T) {
 	s.review("1")
 	s.sees("Statement of Applicability v1, draft", "IAC-00", "20 to review", "Half of it is said.", "A.5.1", "Access rights are reviewed")
 
-	s.press("y") // accepts the first, goes to the next that waits
+	s.press("y") // accepts the first item and moves to the next open one
 	if f.items[0].NeedsReview || f.items[0].EditedFields[0] != "needs_review" {
 		t.Errorf("%+v", f.items[0].Item)
 	}
@@ -148,7 +148,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	s.press("s", "2", "down", "s", "1")
 	s.sees("2 changes are kept, retrying in", "no answer from acme.example", "…")
-	s.press("q") // going away loses nothing
+	s.press("q") // leaving the screen loses nothing
 	s.press("1")
 	s.press("ctrl+c")
 	s.sees("2 changes are not saved yet. Quit and discard them?")
@@ -203,7 +203,7 @@ func TestRefusedChange(t *testing.T) {
 	s.press("enter")
 	s.sees("nobody is called so", "✗")
 	f.on = nil
-	s.press("o") // what was typed is offered again
+	s.press("o") // the rejected input is offered again
 	s.sees("Zed")
 	s.press("enter")
 	if *f.items[0].Owner != "Zed" {
@@ -302,7 +302,7 @@ func TestDecisionBindsWhatWasShown(t *testing.T) {
 		"3 to review",
 		"Look at IAC-03",
 	)
-	f.soa.ContentSHA256 = "c2" // somebody changes it now
+	f.soa.ContentSHA256 = "c2" // someone changes it now
 	s.press("a", "enter")
 	s.sees("the content is another by now")
 	f.soa.ContentSHA256 = "c1"
@@ -344,7 +344,7 @@ func TestSearchDropsStaleAnswers(t *testing.T) {
 	s.write("x")
 	f.hits = nil
 	s.app.Update(late)
-	s.sees("backup.md") // still the one before: the late one is not shown, the last not asked yet
+	s.sees("backup.md") // still the previous result: the late response was dropped, and the last query is not sent yet
 	s.fire()
 	s.sees("No matching passages.")
 }

@@ -157,7 +157,7 @@ func TestPastedBinary(t *testing.T) {
 	checkFits(t, s.app)
 	s.sees("␛[31mred")
 	s.press("esc")
-	_, cmd = s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}) // a paste is no command
+	_, cmd = s.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("y"), Paste: true}) // pasted text is not a command
 	s.run(cmd)
 	if s.fake.items[0].Revision != 1 {
 		t.Error("a pasted y accepted an item")

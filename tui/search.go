@@ -39,7 +39,7 @@ func (s *search) name() string  { return "Search" }
 func (s *search) title() string { return s.assessment.Name + " › Search" }
 
 func (s *search) load() tea.Cmd {
-	if s.pending { // what was asked when the connection was lost
+	if s.pending { // repeat the query that was pending when the connection was lost
 		return s.runQuery(s.requestSeq)
 	}
 	return nil

@@ -422,7 +422,7 @@ func (c *conflicts) promptValue(one *api.SyncConflict) tea.Cmd {
 		case at != nil:
 			return set(at.encodeJSON(text))
 		case isText:
-			b, _ := json.Marshal(text) // a text always can be
+			b, _ := json.Marshal(text) // a string can always be encoded
 			return set(b)
 		}
 		return set(json.RawMessage(text))
@@ -454,11 +454,11 @@ func (a *attr) encodeJSON(value string) json.RawMessage {
 	case a.nullable && strings.TrimSpace(value) == "":
 		v = nil
 	case a.form == formNumber:
-		v, _ = strconv.Atoi(value) // looked at when it was typed
+		v, _ = strconv.Atoi(value) // validated on input
 	case a.form == formBool:
 		v = value == "true"
 	}
-	b, _ := json.Marshal(v) // texts, numbers and truth values always can be
+	b, _ := json.Marshal(v) // strings, numbers and booleans can always be encoded
 	return b
 }
 

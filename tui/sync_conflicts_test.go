@@ -76,7 +76,7 @@ func TestConflictsAreChosenFrom(t *testing.T) {
 	s.press("h")
 	s.sees("it is already resolved")
 
-	// The item's line, where the value can be changed again.
+	// This opens the item, where the value can be changed again.
 	s.press("down", "down", "enter")
 	s.sees("Statement of Applicability v1", "3 of 5", "IAC-02")
 	if v, ok := s.app.topScreen().(*review); !ok || v.ID(v.list.CursorPosition()-1) != "IAC-02" {

@@ -292,7 +292,7 @@ func (t *table) click(x, y int) tea.Cmd {
 		y--
 	}
 	if before := t.list.CursorPosition(); t.list.MoveToLine(y) && t.list.CursorPosition() == before {
-		if open := action.FindByKey(t.actions(), "enter"); open != nil && open.DisabledReason == "" { // once more on the same
+		if open := action.FindByKey(t.actions(), "enter"); open != nil && open.DisabledReason == "" { // a click on the selected row
 			return open.Do()
 		}
 	}

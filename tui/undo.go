@@ -16,7 +16,7 @@ type undoGroup struct{ rows []undoRow }
 
 type undoRow struct {
 	key string
-	// values are those of the kind's fields, in their order.
+	// values holds the values of the kind's fields, in order.
 	values []string
 	// edited lists the fields that had manual values.
 	edited []string
@@ -71,7 +71,7 @@ func (v *review) undo() tea.Cmd {
 		if len(set) == 0 {
 			continue
 		}
-		// What leaves a control out wants its reason in the same change.
+		// Excluding a control requires the reason in the same change.
 		for name, value := range maps.Clone(set) {
 			if at := v.kind.findAttr(name); at.relatedField != nil {
 				if also, _ := at.relatedField(value); also != "" {

@@ -21,7 +21,8 @@ func TestKilledRunResumes(t *testing.T) {
 	}
 	run := func(u *testUser) *running {
 		dir := u.writeEvidence()
-		// Starting the PDF reader takes so long that two kills may hit it: then the document is failed, as it should be.
+		// Starting the PDF reader takes so long that two kills may hit it; the document would then fail, as it
+		// should.
 		if err := os.Remove(filepath.Join(dir, "HQ-POL-04-acceptable-use-policy.pdf")); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// idleInterval is the time between two checks; an interval with less than quiet bytes allocated
-	// counts as idle.
+	// idleInterval is the time between two checks; an interval with less than idleBytes allocated counts as
+	// idle.
 	idleInterval = 15 * time.Second
 	idleBytes    = 4 << 20
 	// minReleaseBytes is the minimum amount allocated since the last release.

@@ -20,7 +20,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Web pages in development run at these addresses; they may call a daemon that only this machine
+// developmentOrigins lists where web pages in development run. They may call a daemon that only this machine
 // can reach.
 var developmentOrigins = []string{"http://localhost:3000", "http://127.0.0.1:3000"}
 

@@ -225,7 +225,8 @@ func (p *pane) waitUntilSaved() {
 	})
 }
 
-// Without a terminal, `service` alone shows its help, and `service tui` says why it can't.
+// TestNoTerminal checks that without a terminal, `service` alone shows its help and `service tui` gives the
+// reason.
 func TestNoTerminal(t *testing.T) {
 	u := newTestUser(t)
 	if out := string(u.do()); !strings.Contains(out, "Usage:") {

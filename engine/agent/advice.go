@@ -13,10 +13,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// If a model is in use, a pipeline agent asks it to review what the rules produced: for a
-// plain-language summary and for advice on single lines. The advice is added to the run's
-// proposals, marked with the model's name. The draft itself is produced by the rules alone; users
-// who agree with an advice edit the line.
+// If a model is in use, a pipeline agent asks it to review what the rules produced: for a plain-language
+// summary and for advice on single lines. The advice is added to the run's proposals, marked with the model's
+// name. The draft itself is produced by the rules alone; users who agree with the advice edit the line.
 
 // modelInput is the part of a run that a model is shown.
 type modelInput struct {

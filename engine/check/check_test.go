@@ -106,7 +106,7 @@ func TestBaselineIdentifiesNewGaps(t *testing.T) {
 	if n := r.CountIssues(Failed); n != 2 || r.Verdict != Fail {
 		t.Errorf("%d fail, %s", n, r.Verdict)
 	}
-	in.Policy.FailOnNew = api.SeverityHigh // the low new one may be
+	in.Policy.FailOnNew = api.SeverityHigh // the new gap is low, so it is allowed
 	if n := must[*Result](t)(Evaluate(in)).CountIssues(Failed); n != 1 {
 		t.Errorf("%d high ones fail, want the one that is worse", n)
 	}

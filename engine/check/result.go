@@ -17,7 +17,7 @@ const (
 // Outcome is the outcome of a single rule or issue.
 type Outcome string
 
-// Outcomes.
+// Outcomes of a rule or issue.
 const (
 	Passed Outcome = "pass"
 	Failed Outcome = "fail"

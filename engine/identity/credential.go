@@ -44,7 +44,7 @@ type cachedKey struct {
 const (
 	// sessionLifetime is how long a session lasts without use.
 	sessionLifetime = 12 * time.Hour
-	// A use is recorded at most this often.
+	// sessionUseInterval and keyUseInterval are the minimum times between two records of last use.
 	sessionUseInterval, keyUseInterval = 5 * time.Minute, time.Minute
 	// maxRecordedUses is the maximum number of last uses held in memory.
 	maxRecordedUses = 50_000

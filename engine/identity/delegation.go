@@ -16,8 +16,8 @@ func hasUnrevokedDelegation(tx *store.Tx, org, userID string) (bool, error) {
 	return false, nil
 }
 
-// endDelegationsGivenBy ends the delegations given by a user and, if leftOrganization is set, also those
-// given to them: otherwise they would be valid again if the user came back.
+// endDelegationsGivenBy ends the delegations given by a user and, if alsoReceived is set, those given to them:
+// otherwise they would be valid again if the user came back.
 func endDelegationsGivenBy(tx *store.Tx, by api.Caller, userID, reason string, alsoReceived bool) error {
 	var ended []api.Delegation
 	for d, err := range store.Delegations.Scan(tx, by.OrganizationID) {

@@ -61,7 +61,7 @@ func TestConcurrentGuessesAreThrottled(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if compared > 7 { // five are free, and two may be at work
+	if compared > 7 { // five guesses are free, and two may be in progress
 		t.Errorf("%d passwords were tried at once", compared)
 	}
 }

@@ -111,7 +111,8 @@ func (s *Service) AcceptLink(ctx context.Context, by api.Caller, in *api.AcceptL
 		}
 		return nil, err
 	}
-	// The rules for new passwords come first: what doesn't fulfill them shows nothing about an account.
+	// The rules for new passwords are checked first: a password that breaks them reveals nothing about an
+	// account.
 	if err := validatePassword("password", in.Body.Password); err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ type guessLimit struct {
 	maxWait time.Duration
 }
 
-// guesser is who guesses the secret of an account. device identifies a signed-in browser, or one that has
-// signed in to this account before; it is empty for others.
+// guesser identifies who tries to guess an account's secret. device identifies a signed-in browser, or one that
+// has signed in to this account before; it is empty for others.
 type guesser struct{ account, address, device string }
 
 // limits returns the limits of an attempt. A known device has its own, whatever others do.
@@ -54,7 +54,7 @@ func (g guesser) limits() []guessLimit {
 // IPv4, a /56 of IPv6.
 func guessNetwork(address string) string { return networkOf(address, 24, 56) }
 
-// NetworkKey returns the part of an address that one customer of a provider has, for counting: an
+// NetworkKey returns the network to count requests by, which belongs to one customer of a provider: an IPv4
 // address, or a /64 of IPv6.
 func NetworkKey(address string) string { return networkOf(address, 32, 64) }
 
@@ -132,7 +132,7 @@ func (t *throttle) evict(now time.Time) {
 	}
 }
 
-// clearFailures forgets the failures of a guesser who was right. Those of the network remain: others
+// clearFailures forgets the failures of a guesser who was right. Those of the network remain, because others
 // share it.
 func (t *throttle) clearFailures(g guesser) {
 	t.mu.Lock()

@@ -47,7 +47,7 @@ func TestStrangersCannotLockOut(t *testing.T) {
 	if _, err := h.trySignInFrom(t, owner, password, "192.0.2.7", ""); err != nil {
 		t.Errorf("the owner, from another network: %v", err)
 	}
-	// Another address of the network is no other network.
+	// Another address of a network counts as the same network.
 	for _, pair := range [][2]string{
 		{"203.0.113.7", "203.0.113.250"},
 		{"2001:db8:0:100::1", "2001:db8:0:1ff::2"},
@@ -60,7 +60,7 @@ func TestStrangersCannotLockOut(t *testing.T) {
 			t.Errorf("%d more guesses from %s after those from %s", n, pair[1], pair[0])
 		}
 	}
-	// Nor is another spelling of the account another account.
+	// Another spelling of an account counts as the same account.
 	if n := h.guess(t, " OWNER@acme.example", "203.0.113.8", ""); n != 0 {
 		t.Errorf("%d more guesses with another spelling", n)
 	}
@@ -159,7 +159,7 @@ func TestKnownDeviceIsCountedApart(t *testing.T) {
 		}
 		raw[at] ^= 1
 	}
-	// What the same key encrypts for another purpose is no token, whatever it says.
+	// Text encrypted by the same key for another purpose is not a token, whatever it contains.
 	foreign := secretboxtest.New(h.key)
 	for _, text := range []string{"", "known-device", by.UserID, "known-device  x 99999999999", "other " + by.UserID + " x 99999999999"} {
 		sealed, err := foreign.Seal([]byte(text))

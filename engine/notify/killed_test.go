@@ -146,7 +146,7 @@ func (k *flakyEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if k.good {
 		at = 1
 	}
-	if at >= 0.02 && told.ID == r.Header.Get("webhook-id") { // 1 in 100 is taken, and not answered
+	if at >= 0.02 && told.ID == r.Header.Get("webhook-id") { // 1 in 100 is accepted, but not answered
 		if k.ids[told.Data.N] == nil {
 			k.ids[told.Data.N] = map[string]int{}
 		}
@@ -161,7 +161,7 @@ func (k *flakyEndpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case at < 0.026:
 		panic(http.ErrAbortHandler)
-	case at < 0.027: // hangs, until who waits gives up
+	case at < 0.027: // hangs until the client gives up
 		select {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):

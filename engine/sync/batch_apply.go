@@ -554,8 +554,7 @@ func (r *batchApplier) recordRefusal(tx *store.Tx, l *changeLine, reason *api.Er
 	return r.recordConflict(tx, c, whole)
 }
 
-// maxInlineValue is the maximum size of a value in a conflict; a larger one is stored as the whole
-// batch.
+// maxInlineValue is the maximum size of a value in a conflict; for a larger one, the whole batch is stored.
 const maxInlineValue = 64 << 10
 
 func stringToJSON(s string) json.RawMessage {

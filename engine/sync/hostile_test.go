@@ -316,7 +316,7 @@ func TestDryRun(t *testing.T) {
 	s.setNote("offline")
 	must(t, s.addDocument("a document of the clone"))
 	h.setNote("at the home")
-	w.now = w.now.Add(48 * time.Hour) // the home would note that the clone was seen
+	w.now = w.now.Add(48 * time.Hour) // so late that a real sync would update when the clone was last seen
 	all := func(x *site) string {
 		var b strings.Builder
 		must(t, x.db.View(context.Background(), func(tx *store.Tx) error {
@@ -480,7 +480,7 @@ func TestRevokedMember(t *testing.T) {
 				if want := map[string]string{"clone": "offline", "remote": ""}[choice]; h.note() != want {
 					t.Errorf("decided for the %s, the home has %q", choice, h.note())
 				}
-				if way == "bundle" { // nothing is written for who is no member
+				if way == "bundle" { // no bundle is written for a former member
 					if _, err := h.writeBundle(nil); !api.IsCode(err, api.CodeInvalidState) {
 						t.Errorf("a bundle for them: %v", err)
 					}
@@ -540,7 +540,7 @@ func TestConcurrentSyncs(t *testing.T) {
 	if h.note() != "offline" || len(w.conflicts()) != 0 {
 		t.Errorf("the home has %q, with %v", h.note(), w.conflicts())
 	}
-	// Two concurrent imports of the same response.
+	// Two concurrent imports of the same response have the effect of one.
 	s.setNote("again")
 	data, err = s.writeBundle(nil)
 	must(t, err)
@@ -567,7 +567,7 @@ func TestConcurrentSyncs(t *testing.T) {
 	}
 }
 
-// FuzzDecodeFile: whatever comes as a file of the protocol.
+// FuzzDecodeFile decodes any bytes as a file of the protocol.
 func FuzzDecodeFile(f *testing.F) {
 	w := newWorld(f, 6, 1)
 	s := w.sites[0]

@@ -82,7 +82,7 @@ type batchApplier struct {
 	// onHold is set if the batch's author is no longer allowed to push: another user has to decide.
 	onHold bool
 	docs   map[string]*evidence.ImportedDocument // by document
-	// prepared are all that were prepared, including those that others replaced in docs.
+	// prepared holds all prepared documents, including those that were replaced in docs.
 	prepared []*evidence.ImportedDocument
 	// foreignPassages counts, by document, the received passages that the document's file does not
 	// contain.

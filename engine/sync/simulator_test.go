@@ -102,7 +102,7 @@ func simulate(t *testing.T, seed uint64) map[string]int {
 				r.syncWithFaults(s)
 			}
 		case w.rng.IntN(25) == 0:
-			s.reopen() // it ended, and was begun again
+			s.reopen() // the process ends and is started again
 		case w.rng.IntN(25) == 0:
 			s.skew += time.Duration(w.rng.IntN(120)-60) * time.Hour
 		default:
@@ -156,7 +156,7 @@ func (r *run) syncWithFaults(s *site) {
 	h := r.remote
 	if len(r.batches) > 0 && r.rng.IntN(3) == 0 {
 		old := r.batches[r.rng.IntN(len(r.batches))]
-		_, _ = old.site.push(old.data) // taken before, or refused: it changes nothing
+		_, _ = old.site.push(old.data) // applied before, or refused: it changes nothing
 	}
 	for range 3 {
 		p, err := s.prepare()
@@ -181,11 +181,11 @@ func (r *run) syncWithFaults(s *site) {
 		must(r.t, err)
 		r.batches = append(r.batches, parcel{s, p.Data})
 		r.did["pushed"]++
-		if interrupted() { // the answer is lost
+		if interrupted() { // the response is lost
 			return
 		}
 		if r.rng.IntN(3) == 0 {
-			r.performAction(s) // while it is on its way
+			r.performAction(s) // while the batch is in transit
 		}
 		if interrupted() {
 			h.reopen()
@@ -213,7 +213,7 @@ func (r *run) syncWithFaults(s *site) {
 		}
 		r.pages = append(r.pages, parcel{s, p.Data})
 		out, err := s.applyPush(p.Data)
-		if err != nil { // an edit in between made a batch
+		if err != nil { // an edit in between created a batch
 			return
 		}
 		if !out.More {

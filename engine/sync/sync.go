@@ -42,9 +42,8 @@ type Catalogs interface {
 	ReceiveCustom(ctx context.Context, by api.Caller, content []byte) error
 }
 
-// Documents stores documents that were parsed by another installation. ReparseForImport parses the
-// file again and counts the received passages it does not contain; PrepareImport accepts the
-// received passages.
+// Documents stores documents that were parsed by another installation. ReparseForImport parses the file again
+// and counts the received passages it does not contain; EmbedForImport accepts the received passages.
 type Documents interface {
 	ReparseForImport(
 		ctx context.Context,
@@ -53,7 +52,7 @@ type Documents interface {
 		received []api.Chunk,
 	) (a *evidence.ImportedDocument, foreign int, err error)
 	EmbedForImport(ctx context.Context, org, version string, doc store.Document, chunks []api.Chunk) (*evidence.ImportedDocument, error)
-	// ReleaseImports ends the use of what the two prepared, saved or not.
+	// ReleaseImports releases documents prepared by the two methods above, whether saved or not.
 	ReleaseImports(ctx context.Context, docs []*evidence.ImportedDocument)
 	SaveImport(tx *store.Tx, by api.Caller, a *evidence.ImportedDocument, publish bool) error
 	DeleteDocument(tx *store.Tx, by api.Caller, doc *store.Document, publish bool) error

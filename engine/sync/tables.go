@@ -55,7 +55,7 @@ type table struct {
 
 func newTable[R any](t *store.TenantTable[R], def table, all func(tx *store.Tx, org, assessment string) iter.Seq2[R, error]) *table {
 	def.name = t.Name()
-	def.readOnlyFields = append(slices.Clip(def.readOnlyFields), def.localFields...) // a clone's mean nothing here
+	def.readOnlyFields = append(slices.Clip(def.readOnlyFields), def.localFields...) // a clone's values mean nothing here
 	def.localFields = append(slices.Clip(def.localFields), "organization_id")
 	def.read = func(tx *store.Tx, org string, key []byte) (fields, bool, error) {
 		r, err := t.Get(tx, org, store.KeyFromBytes(key))

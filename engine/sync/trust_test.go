@@ -76,7 +76,7 @@ func TestKeyDecidesOnlyIfPermitted(t *testing.T) {
 	for _, may := range []string{"", api.PeerMayApprove} {
 		t.Run("may "+may, func(t *testing.T) {
 			w := newWorld(t, 21, 2)
-			s, h := w.sites[1], w.remote // an admin's
+			s, h := w.sites[1], w.remote // the clone of an admin
 			s.sync()
 			s.trustKey(s.localCaller, h.key(), "home")
 			peer, err := h.trustFor(h.localCaller, s.key(), "on-site", may)
@@ -250,7 +250,7 @@ func TestKeyExpires(t *testing.T) {
 	if h.note() != "later" {
 		t.Errorf("the note is %q", h.note())
 	}
-	// A key trusted by a version without expiry dates.
+	// A key that was trusted by a version without expiry dates is refused.
 	must(t, h.db.Update(context.Background(), func(tx *store.Tx) error {
 		p, err := store.SyncPeers.Get(tx, h.org, peer.ID)
 		p.May, p.ExpiresAt = "", time.Time{}
@@ -258,7 +258,7 @@ func TestKeyExpires(t *testing.T) {
 	}))
 	_, err = h.importBundle(made)
 	wantRefusal(t, err, "without an expiry date", "--may changes")
-	// A key that was revoked is a stranger's.
+	// A key that is no longer trusted is treated as unknown.
 	_, err = h.sy.DistrustPeer(context.Background(), s.remoteCaller, &api.SyncPeerInput{PeerID: peer.ID})
 	must(t, err)
 	_, err = h.importBundle(made)

@@ -192,7 +192,7 @@ func (s *site) reopen() {
 			for i := range 6 {
 				b[i] = byte(ms >> (40 - 8*i))
 			}
-			s.world.ids.Lock() // files are kept several at once
+			s.world.ids.Lock() // several files are stored at once
 			for i := 6; i < 16; i++ {
 				b[i] = byte(s.world.rng.Uint32())
 			}

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// picture is the arrows, top to bottom: a room may import what stands behind its
-// arrow, and the rest of itself. A room is a folder with everything below it; where
-// rooms are drawn below it, it is that one folder. What is not drawn is not allowed.
+// picture draws the allowed imports, top to bottom: a room may import the rooms listed
+// behind its arrow, and all of itself. A room is a folder with everything below it; if
+// rooms below it are drawn too, it is only that one folder. Imports not drawn are forbidden.
 //
-// "lower" is every room further down, for the places that wire others. A test may
+// "lower" means every room further down, for the packages that wire others. A test may
 // also import any lower room, the folders above its own, and internal/testutil.
 //
-// The linter's copy in .golangci.yml is made from it, see depguard_test.go.
+// The linter's copy in .golangci.yml is generated from it, see depguard_test.go.
 const picture = `
 cmd/service       → lower
 

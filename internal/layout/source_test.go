@@ -134,8 +134,7 @@ func read(file, rel string) (source, error) {
 	return s, nil
 }
 
-// compiles returns where a declaration compiles regular expressions, except in its function
-// literals.
+// compiles returns the places where a declaration compiles regular expressions, outside its function literals.
 func compiles(in ast.Node) []token.Pos {
 	var out []token.Pos
 	ast.Inspect(in, func(n ast.Node) bool {

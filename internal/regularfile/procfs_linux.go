@@ -8,7 +8,8 @@ import (
 
 const procfsMagic = 0x9fa0 // statfs(2)
 
-// checkFileSystem refuses files of /proc: they look regular, but some wait, or never end.
+// checkFileSystem refuses files of /proc: they claim to be regular, but reading some of them blocks or never
+// ends.
 func checkFileSystem(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package regularfile opens files that a user, a setting or a folder names.
 //
-// Opening a named pipe waits for a writer, and a device may never end. Therefore only regular files
-// are opened, without waiting, and the open file is what is checked, not its path. Reading stops at
+// Opening a named pipe waits for a writer, and reading a device may never end. Therefore only regular files
+// are opened, without waiting, and the check is made on the open file, not on its path. Reading stops at
 // a limit, whatever size the file claims to have, and when a context ends.
 package regularfile
 
@@ -43,7 +43,7 @@ func newFile(ctx context.Context, f *os.File, limit int64) *File {
 
 // OpenFile is os.OpenFile for regular files.
 func OpenFile(path string, flag int, mode fs.FileMode) (*os.File, error) {
-	isNew := flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL // nothing that exists is opened
+	isNew := flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL // no existing file is opened
 	if info, err := os.Stat(path); err == nil && !isNew {          // opening some devices has effects
 		if err := CheckMode(path, info.Mode()); err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// ReadAll reads r to the end, which is an error if it has more than limit bytes.
+// ReadAll reads r to the end. It returns an error if r has more than limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, min(limit, NoLimit-1)+1))
 	if err == nil && int64(len(data)) > limit {
@@ -85,7 +85,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// CheckMode returns an error that says what a path is if it is not a regular file.
+// CheckMode returns an error that describes what path is, unless it is a regular file.
 func CheckMode(path string, mode fs.FileMode) error {
 	reason := ""
 	switch {
@@ -120,7 +120,7 @@ func (f *File) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	if int64(len(p)) > f.left {
-		p = p[:f.left+1] // one more, to see whether the file ends
+		p = p[:f.left+1] // one more byte than allowed, to see whether the file ends
 	}
 	n, err := f.file.Read(p)
 	if f.left -= int64(n); f.left < 0 {
@@ -130,7 +130,7 @@ func (f *File) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadAt is io.ReaderAt.
+// ReadAt implements io.ReaderAt.
 func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err

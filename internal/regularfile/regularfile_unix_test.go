@@ -13,9 +13,10 @@ import (
 	"testing"
 )
 
-// TestSpecialFiles would wait forever, or read without end, if it failed.
+// TestSpecialFiles checks that special files are refused. If it failed, it would wait forever or read without
+// end.
 func TestSpecialFiles(t *testing.T) {
-	t.Chdir(t.TempDir()) // a socket's path may only be short
+	t.Chdir(t.TempDir()) // a socket's path must be short
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +60,8 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// TestFileReplacedByPipe checks what was opened rather than the path: the file is replaced between
-// the look at it and the opening.
+// TestFileReplacedByPipe checks that the opened file is inspected rather than the path: the file is replaced
+// after the first check.
 func TestFileReplacedByPipe(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "f"), "text")

@@ -20,7 +20,7 @@ func OpenTree(ctx context.Context, dir string, limit int64) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() { // os.OpenRoot would wait for the writer of a named pipe; one put in its place just now isn't noticed
+	if !info.IsDir() { // os.OpenRoot would block on a named pipe; one that replaces the folder after this check is not noticed
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is not a folder")}
 	}
 	root, err := os.OpenRoot(dir)

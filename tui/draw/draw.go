@@ -162,7 +162,7 @@ func Render(lines []Line, w, h int, color bool) string {
 }
 
 func renderLine(b *strings.Builder, l Line, w int, color bool) {
-	// Signs of neighbouring spans can join to one that is wider than both.
+	// Characters of adjacent spans can join into one that is wider than both.
 	if text := l.Text(); len(l) > 1 && print.Width(text) > w {
 		l = Line{{print.Truncate(text, w), Plain}}
 	}

@@ -46,7 +46,7 @@ func (p *Page) AddIndented(columns int, style Style, text string) {
 // AddLine adds a line unchanged.
 func (p *Page) AddLine(l Line) { p.Lines = append(p.Lines, l) }
 
-// minHintHeight is the height from which a line is spent on telling of those below.
+// minHintHeight is the minimum height at which a line shows how many lines follow.
 const minHintHeight = 4
 
 // ScrollLines returns h lines starting at an offset, which is clamped to the content; the last line

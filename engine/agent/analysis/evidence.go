@@ -156,7 +156,8 @@ type preparedText struct {
 
 type clause struct {
 	text string
-	// terms are its terms, wide those of the one before it too: a subject is named once.
+	// terms are the clause's own terms; contextTerms include those of the clause before it, because a subject
+	// is often named only once.
 	terms, contextTerms                  map[string]bool
 	isAnnounced, isPlaceholder, isDenied bool
 }

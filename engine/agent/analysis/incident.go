@@ -19,8 +19,8 @@ var severityLevels = []string{"low", "medium", "high", "critical"}
 type attack struct {
 	vector                           string
 	pattern                          *pattern
-	attemptSeverity, successSeverity int      // places in severities
-	successPattern                   *pattern // in the same line: it succeeded; nil if the sign itself is proof
+	attemptSeverity, successSeverity int      // indexes of severityLevels
+	successPattern                   *pattern // shows in the same line that it succeeded; nil if the sign itself is proof
 }
 
 var successResponse = compileIgnoringCase(`HTTP/\d(?:\.\d)?"? 2\d\d\b|" 2\d\d \d|responseStatus=2\d\d|\b(?:succeeded|success)\b`)
@@ -146,8 +146,8 @@ func (t *triage) recordAttack(severity int, vector string) {
 	t.hasAttack = true
 }
 
-// TriageIncident distinguishes a real incident from noise by the lines of a log: what was
-// attempted, and above all whether it succeeded.
+// TriageIncident uses log lines to tell a real incident from noise: what was attempted and, above all, whether
+// it succeeded.
 func TriageIncident(_ context.Context, module, logs string) (*api.IncidentTriage, Indicators) {
 	logs = sanitizeAndTruncate(logs)
 	lines := strings.Split(logs, "\n")

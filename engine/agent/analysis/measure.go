@@ -137,7 +137,7 @@ type Answerer interface {
 	AssessDPIA(context.Context, *api.AssessDPIAInput) (*api.DPIAAssessment, error)
 }
 
-// checkLabels asks by for an answer and returns, for each label, whether it matched.
+// checkLabels gets an answer from by and returns, for each label, whether it matched.
 func (c labeledCase) checkLabels(ctx context.Context, kind string, by Answerer) (map[string]bool, error) {
 	switch kind {
 	case "evidence":

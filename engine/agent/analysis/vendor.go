@@ -246,7 +246,7 @@ var (
 	)
 )
 
-// findSubprocessors returns the companies named after the word.
+// findSubprocessors returns the companies named after words such as "sub-processors".
 func findSubprocessors(s string) []string {
 	var out []string
 	for _, at := range subprocessorIntro.FindAllStringIndex(s, -1) {

@@ -248,8 +248,8 @@ func (s *Snapshot) Search(text string, limit int) []api.CatalogHit {
 	return out
 }
 
-// RankControls lists the controls that match the filter's query, best first: by their own words and
-// through the requirements they map to. The other fields filter.
+// RankControls lists the controls that match the filter, best first. They are ranked by how well the query
+// matches their own words and the requirements they map to; the other fields only filter.
 func (s *Snapshot) RankControls(f ControlFilter) ([]int32, error) {
 	query := f.Query
 	f.Query = ""

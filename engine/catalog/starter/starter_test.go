@@ -129,7 +129,7 @@ func TestControlsAreWhole(t *testing.T) {
 			material++
 		}
 	}
-	// One in eight of all, and some slack while domains are missing.
+	// At most one control in eight is material, with some slack while domains are missing.
 	if limit := len(src.Controls)/8 + 4; material > limit {
 		t.Errorf("%d of %d controls are material, more than %d", material, len(src.Controls), limit)
 	}

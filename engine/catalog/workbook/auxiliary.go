@@ -21,7 +21,7 @@ type auxiliaryTable struct {
 // findColumn returns the first column whose header begins with a prefix, or -1.
 func (t *auxiliaryTable) findColumn(prefix string) int { return t.findColumnFrom(0, prefix) }
 
-// findColumnFrom is like column, but searches from a column on.
+// findColumnFrom is like findColumn, but starts at a given column.
 func (t *auxiliaryTable) findColumnFrom(from int, prefix string) int {
 	for i := from; i < len(t.columnNames); i++ {
 		if strings.HasPrefix(t.columnNames[i], prefix) {
@@ -31,7 +31,7 @@ func (t *auxiliaryTable) findColumnFrom(from int, prefix string) int {
 	return -1
 }
 
-// readPhase says when an auxiliary sheet is read.
+// readPhase determines when an auxiliary sheet is read.
 type readPhase int
 
 const (

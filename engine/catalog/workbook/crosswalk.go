@@ -33,7 +33,7 @@ func (im *importer) classifyColumnsByContent() {
 			c.role = roleCrosswalk
 		}
 	}
-	// Join runs of columns with codes that are next to a framework on either side.
+	// Mark runs of columns with codes that adjoin a framework on either side.
 	joined := make([]bool, len(im.columns))
 	touch := func(i, beside int) {
 		if im.columns[i].role == roleUnknown && content[i] == contentCodes &&

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/engine/catalog/scf"
 )
 
-// FuzzSheet replaces the main sheet by any XML: it is read completely or refused.
+// FuzzSheet replaces the main sheet by any XML, which must be read completely or refused.
 func FuzzSheet(f *testing.F) {
 	good := build(f, mainGrid("SCF 2022.3",
 		[]any{"NIST\nCSF\nv1.1", "a\nb", formula("1+1"), 5.1}, []any{"PPTDF\nPeople", "x", "", ""}, []any{"Ours", "y", "", ""}))
@@ -57,7 +57,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzCells checks any text of a crosswalk cell.
+// FuzzCells checks that any text of a crosswalk cell can be read.
 func FuzzCells(f *testing.F) {
 	for _, c := range []string{
 		"5.1 \n5.10\n5.1",

@@ -29,7 +29,7 @@ func bomb(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// edited changes the XML of the first sheet.
+// editSheet changes the XML of the first sheet.
 func editSheet(t testing.TB, data []byte, change func(xml string) string) []byte {
 	return rezip(t, data, func(name string, body []byte) []byte {
 		if strings.HasSuffix(name, "sheet1.xml") {
@@ -154,7 +154,7 @@ func TestFileTooLarge(t *testing.T) {
 	if _, err := readBytes(data, Options{Limits: Limits{Parts: 3}}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
-	// A part that contains more than it declares.
+	// A part may contain more than it declares.
 	lie := bytes.Clone(data)
 	for at := 0; ; {
 		next := bytes.Index(lie[at:], []byte("PK\x01\x02"))
@@ -185,7 +185,7 @@ func TestMacrosAndLinksAreTold(t *testing.T) {
 		must(t, err)
 	}
 	must(t, w.Close())
-	// As Excel saves an .xlsm.
+	// This is how Excel saves an .xlsm file.
 	macros := rezip(t, out.Bytes(), func(name string, body []byte) []byte {
 		if name == "[Content_Types].xml" {
 			return bytes.Replace(

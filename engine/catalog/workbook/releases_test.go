@@ -15,7 +15,7 @@ type release struct {
 	name, sheet string
 	headers     []string
 	frameworks  string // codes, in order
-	rest        int    // columns that are no framework
+	rest        int    // columns that are not frameworks
 	unknown     int
 }
 
@@ -278,7 +278,7 @@ var releases = []release{
 		),
 		"nist-800-53-r5.2", 15, 0,
 	},
-	// Unknown headers.
+	// A release with unknown headers.
 	{
 		"2031.1",
 		"SCF 2031.1",

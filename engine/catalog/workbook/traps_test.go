@@ -162,7 +162,7 @@ func TestCellsWithoutValues(t *testing.T) {
 	src, err := readBytes(data, Options{Label: "1"})
 	must(t, err)
 	wantWarning(t, src, "F2", "without a stored value")
-	// The same cell as an error, and as inline text.
+	// The same cell as an error value, and as inline text.
 	for kind, cell := range map[string]string{
 		"error":  `<c r="F2" t="e"><v>#N/A</v></c>`,
 		"inline": `<c r="F2" t="inlineStr"><is><r><t>Art </t></r><r><t xml:space="preserve">7&#13;&#10;Art 8</t></r></is></c>`,
@@ -184,7 +184,7 @@ func TestCellsWithoutValues(t *testing.T) {
 			wantWarning(t, src, "F2", "an error value")
 			continue
 		}
-		if !slices.Equal(codes, []string{"Art 1", "Art 7", "Art 8"}) || len(src.Warnings) != 1 { // 1: the label
+		if !slices.Equal(codes, []string{"Art 1", "Art 7", "Art 8"}) || len(src.Warnings) != 1 { // one warning, for the label
 			t.Errorf("%s: %q, %v", kind, codes, src.Warnings)
 		}
 	}

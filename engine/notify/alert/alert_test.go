@@ -169,7 +169,7 @@ func TestWindow(t *testing.T) {
 		{30 * time.Second, 2, "ok"},
 		{30 * time.Second, 0, "ok"},
 		{30 * time.Second, 1, "ok"},
-		{30 * time.Second, 1, "ok"}, // to and fro
+		{30 * time.Second, 1, "ok"}, // back and forth
 		{30 * time.Second, 3, "firing"},
 		{30 * time.Second, 0, "firing"},
 		{30 * time.Second, 1, "firing"},
@@ -312,7 +312,7 @@ func TestNews(t *testing.T) {
 		gaps float64
 		told int
 	}{{1, 0}, {1, 1}, {1, 1}, {3, 1}, {1, 1}, {3, 1}, {2, 2}, {3, 2}, {3, 3}, {3, 3}, {1, 3}, {0, 3}, {0, 4}, {2, 4}, {2, 5}} {
-		if i == 6 || i == 8 || i == 12 { // started anew, in the middle of a wait
+		if i == 6 || i == 8 || i == 12 { // restarted in the middle of the window
 			h.Service = alert.New(h.Options)
 		}
 		h.advance(time.Minute, step.gaps)

@@ -90,7 +90,7 @@ func (d *fakeTracker) add(w http.ResponseWriter, status int, tk *ticket, body fu
 	d.tickets = append(d.tickets, tk)
 	if d.lose {
 		d.lose = false
-		panic(http.ErrAbortHandler) // made, and the connection breaks
+		panic(http.ErrAbortHandler) // the issue is created, but the connection breaks
 	}
 	d.say(w, status, body(tk))
 }

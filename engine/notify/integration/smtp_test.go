@@ -126,7 +126,7 @@ func TestMailServer(t *testing.T) {
 		tls      string
 		password string
 		untrust  bool
-		want     string // "" goes well
+		want     string // "" for success
 	}{
 		"starttls":            {tls: "starttls", password: "sesame"},
 		"tls":                 {tls: "tls", password: "sesame"},

@@ -191,7 +191,7 @@ func (s *Service) syncIntegration(ctx context.Context, org, id string) (*api.Int
 		return store.Integrations.Update(tx, org, &now)
 	})
 	if limited {
-		err = nil // the rest comes later
+		err = nil // the rest follows later
 	}
 	return c.out, errors.Join(err, noted)
 }

@@ -120,7 +120,7 @@ func TestSyncConflicts(t *testing.T) {
 			h.edit(n, func(i *api.POAMItem) { i.DueDate = "2027-02-01" })
 			d.person(n, func(tk *ticket) { tk.due = "2027-03-01" })
 		}
-		d.person(2, func(tk *ticket) { tk.due = "2020-01-01" }) // a day that has passed
+		d.person(2, func(tk *ticket) { tk.due = "2020-01-01" }) // a date in the past
 		h.wantSync("both sides", h.sync(id), 0, 0, 0, 2, 1)
 		h.wantSync("again", h.sync(id), 0, 0, 0, 2, 1)
 		if h.items()[0].DueDate != "2027-02-01" || d.ticket(0).due != "2027-03-01" || d.ticket(2).due != "2020-01-01" {
@@ -177,7 +177,7 @@ func TestSyncFindsWhatItMade(t *testing.T) {
 		h.wantSync("an answer is lost", h.sync(id), 2, 0, 0, 0, 1)
 		h.wantSync("too early to look", h.sync(id), 0, 0, 0, 0, 0)
 		h.advance(3 * time.Minute)
-		h.start() // by a later start of the program
+		h.start() // as after a restart
 		h.wantSync("it is found", h.sync(id), 0, 0, 0, 0, 0)
 		if d.count() != 3 {
 			t.Fatalf("%d issues of 3 items", d.count())
@@ -254,7 +254,7 @@ func TestSyncLimits(t *testing.T) {
 				return false
 			}
 			w.Header().Set("Retry-After", "90")
-			if strings.HasPrefix(r.URL.Path, "/repos") { // GitHub's second limit
+			if strings.HasPrefix(r.URL.Path, "/repos") { // GitHub's secondary rate limit
 				d.say(w, 403, jsonObject{"message": "You have exceeded a secondary rate limit"})
 				return true
 			}

@@ -35,7 +35,7 @@ type fixture struct {
 	time   time.Time
 	by     api.Caller
 	server *smtptest.Server
-	late   []string // what is overdue
+	late   []string // overdue items
 	log    bytes.Buffer
 }
 
@@ -304,7 +304,7 @@ func TestBounceAndRetry(t *testing.T) {
 		got.NextAttemptAt == nil {
 		t.Fatalf("%+v", got)
 	}
-	h.round() // it is not due
+	h.round() // not due yet
 	if h.server.TotalConnections() != 1 {
 		t.Errorf("%d connections", h.server.TotalConnections())
 	}

@@ -53,7 +53,7 @@ func trusting(keys ...*bundle.Key) func(string) (*bundle.Key, error) {
 	}
 }
 
-// read is what a bundle holds.
+// read returns the parts of a bundle.
 func read(data []byte, mine *bundle.SecretKey, trusted func(string) (*bundle.Key, error)) (parts []string, err error) {
 	r, err := bundle.Open(bytes.NewReader(data), mine, trusted)
 	if err != nil {
@@ -85,7 +85,7 @@ func refused(t *testing.T, err error, words string) {
 func TestBundle(t *testing.T) {
 	office, site, stranger := secret(t, "office"), secret(t, "site"), secret(t, "stranger")
 	long := strings.Repeat("a file of more than one chunk. ", 10_000)
-	const first = "the first part" // so long that no cipher text holds it by chance
+	const first = "the first part" // too long to occur in ciphertext by chance
 	data := write(t, office, &site.Key, first, "", long)
 	got, err := read(data, site, trusting(&office.Key))
 	if err != nil || len(got) != 3 || got[0] != first || got[1] != "" || got[2] != long {
@@ -104,7 +104,7 @@ func TestBundle(t *testing.T) {
 	refused(t, err, "not a bundle")
 }
 
-// No byte can be changed, and none can be missing, without a refusal.
+// TestDamaged checks that a bundle is refused if any byte is changed or missing.
 func TestDamaged(t *testing.T) {
 	office, site := secret(t, "office"), secret(t, "site")
 	data := write(t, office, &site.Key, "one", strings.Repeat("two ", 100))
@@ -123,10 +123,10 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// sealed is whatever plain content for a recipient, as anybody can make it who knows the public key.
+// sealed encrypts any content for a recipient, as anyone who knows the public key can.
 func sealed(t testing.TB, to *bundle.Key, plain []byte) []byte {
 	t.Helper()
-	// The recipient stands in the key as text.
+	// The key contains the recipient as text.
 	body, err := base64.RawURLEncoding.DecodeString(strings.Split(to.Text(), ".")[1])
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func sealed(t testing.TB, to *bundle.Key, plain []byte) []byte {
 	return b.Bytes()
 }
 
-// signer is the private key of a secret, as its keeper could take it out.
+// signer extracts the private signing key from a secret key, as its owner could.
 func signer(t testing.TB, s *bundle.SecretKey) ed25519.PrivateKey {
 	t.Helper()
 	var key ed25519.PrivateKey
@@ -169,7 +169,7 @@ func plain(manifest []byte, key ed25519.PrivateKey, rest []byte) []byte {
 	return append(out, rest...)
 }
 
-// What a trusted sender's program could have signed, and nobody should take.
+// TestHostileManifests checks that hostile manifests are refused even if a trusted sender signed them.
 func TestHostileManifests(t *testing.T) {
 	office, site, other := secret(t, "office"), secret(t, "site"), secret(t, "other")
 	good := func() *bundle.Manifest {
@@ -291,7 +291,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// FuzzOpen: what anybody who knows a public key can send, signed or not.
+// FuzzOpen opens any content that someone who knows a public key can send, signed or not.
 func FuzzOpen(f *testing.F) {
 	office, site := secret(f, "office"), secret(f, "site")
 	key := signer(f, office)
@@ -308,7 +308,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(bytes.ReplaceAll(good, []byte(site.Fingerprint()), []byte("RECIPIENT")), []byte("one"))
 	f.Add([]byte(`{"parts":[{}]}`), []byte{})
 	f.Fuzz(func(t *testing.T, manifest, rest []byte) {
-		// The names of the keys differ from run to run.
+		// The keys' fingerprints differ from run to run.
 		manifest = bytes.ReplaceAll(manifest, []byte("SENDER"), []byte(office.Fingerprint()))
 		manifest = bytes.ReplaceAll(manifest, []byte("RECIPIENT"), []byte(site.Fingerprint()))
 		parts, err := read(sealed(t, &site.Key, plain(manifest, key, rest)), site, trusting(&office.Key))
@@ -321,7 +321,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// FuzzBytes: any file.
+// FuzzBytes opens any bytes as a bundle.
 func FuzzBytes(f *testing.F) {
 	office, site := secret(f, "office"), secret(f, "site")
 	f.Add(write(f, office, &site.Key, "one"))
@@ -334,7 +334,7 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// FuzzKey: a key that is taken is written the same again.
+// FuzzKey checks that an accepted key is written back unchanged.
 func FuzzKey(f *testing.F) {
 	f.Add(secret(f, "office").Text())
 	f.Add("service-key-1.eyJ9.00000000")

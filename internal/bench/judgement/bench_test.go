@@ -12,10 +12,9 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// floors are slightly below the values reached by the rules (docs/quality.md). They were lowered
-// twice: for rules that are right on published policies (TestPublishedPolicies) about three times
-// in five instead of less than half the time, and (unevidenced) for rules that also recognize
-// paraphrases.
+// floors are slightly below the values that the rules reach (docs/quality.md). They were lowered twice: for
+// rules that are right on published policies (TestPublishedPolicies) about three times in five instead of less
+// than half the time, and (unevidenced) for rules that also recognize paraphrases.
 var floors = struct{ kappa, precision, recall, downgraded, unevidenced float64 }{
 	kappa:       0.74,
 	precision:   0.95,

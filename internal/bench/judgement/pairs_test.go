@@ -23,8 +23,8 @@ type pair struct{ statement, quote string }
 
 type labeledPair struct {
 	pair
-	drafted string // by builtin/10: said, partly, or next: the best that wasn't taken
-	says    string // 0 no part of the statement, 1 a part, 2 all of it
+	drafted string // verdict of builtin/10: said, partly, or next (the best sentence not taken)
+	says    string // 0: supports no part of the statement, 1: a part, 2: all of it
 }
 
 // TestLabeledPairs measures, on individually labeled pairs (docs/quality.md), how often a sentence

@@ -142,7 +142,7 @@ func (t *task) measureMethods(ctx context.Context, model *embed.Model, other emb
 			return nil, err
 		}
 		out.Methods = append(out.Methods, MethodResult{method, t.computeMetrics(ranking)})
-		out.Ranking = ranking // the last is the hybrid's
+		out.Ranking = ranking // the hybrid's, because it comes last
 	}
 	out.AnswerScore = t.medianRelevantScore(out.Ranking)
 	if other == nil {

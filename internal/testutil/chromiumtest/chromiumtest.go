@@ -59,8 +59,8 @@ func Start(t testing.TB) *Browser {
 		"about:blank",
 	)
 	cmd.ExtraFiles = []*os.File{inRead, outWrite}
-	// All its processes share the other end of this pipe, so waiting for its end waits for all of them:
-	// none writes to the profile anymore when it is removed.
+	// All of the browser's processes share the other end of this pipe, so waiting for its end waits for all of
+	// them: none still writes to the profile when it is removed.
 	cmd.Stderr, cmd.WaitDelay = struct{ io.Writer }{io.Discard}, 20*time.Second
 	if err := cmd.Start(); err != nil {
 		programtest.SkipOrFail(t, fmt.Sprintf("chromium does not start: %v", err))

@@ -1,4 +1,4 @@
-// Package documenttest makes documents for the tests of those who read them, and shows what was read.
+// Package documenttest creates documents for tests of document readers, and prints what was read.
 package documenttest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// Outline writes blocks so that a test can show them: kind, level, path, text.
+// Outline formats blocks for comparison in tests: kind, level, path and text.
 func Outline(blocks []document.Block) string {
 	var sb strings.Builder
 	for _, b := range blocks {
@@ -99,7 +99,7 @@ const (
 	WordNS    = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
 )
 
-// Docx makes a Word document of the content of its body and further parts.
+// Docx makes a Word document from the content of its body and further parts.
 func Docx(t testing.TB, body string, parts map[string]string) []byte {
 	rel := func(id int, kind, target string) string {
 		return fmt.Sprintf(
@@ -167,7 +167,7 @@ func Workbook(t testing.TB, fill func(*excelize.File)) []byte {
 // ODFNS declares the namespaces of an OpenDocument part.
 const ODFNS = `xmlns:office="o" xmlns:text="t" xmlns:table="ta" xmlns:draw="d" xmlns:presentation="p" xmlns:style="s" xmlns:meta="m" xmlns:dc="dc"`
 
-// ODF makes an OpenDocument file of a kind ("text", "spreadsheet", "presentation") of its body.
+// ODF makes an OpenDocument file of a kind ("text", "spreadsheet" or "presentation") from its body.
 func ODF(t testing.TB, kind, body string, parts map[string]string) []byte {
 	all := map[string]string{
 		"mimetype": "application/vnd.oasis.opendocument." + kind,
@@ -205,7 +205,7 @@ func PDF(t testing.TB, fill func(*fpdf.Fpdf)) []byte {
 const Lorem = "The owner of a system reviews the rights of its users every quarter and removes what is no longer " +
 	"needed. The review is recorded with its date and its result, and kept for two years. "
 
-// CyclicPDF has a page tree that points to itself and bookmarks that do.
+// CyclicPDF returns a PDF whose page tree and bookmarks refer to themselves.
 func CyclicPDF() []byte {
 	return []byte(`%PDF-1.4
 1 0 obj <</Type/Catalog/Pages 2 0 R/Outlines 3 0 R>> endobj
@@ -241,7 +241,7 @@ func WordF1(a, b string) float64 {
 	return 2 * float64(both) / float64(len(as)+len(bs))
 }
 
-// RunTool returns what an installed program prints.
+// RunTool runs an installed program and returns its output.
 func RunTool(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(programtest.FindOrSkip(t, name), args...).Output()

@@ -14,7 +14,7 @@ type gguf struct {
 
 type tensor struct {
 	name string
-	dims []int // the one that runs fastest first
+	dims []int // the fastest-varying dimension first
 	data []float32
 }
 

@@ -167,7 +167,7 @@ func EmbedderModel() []byte {
 	g.addMetadata("tokenizer.ggml.unknown_token_id", 1)
 	g.addMetadata("tokenizer.ggml.cls_token_id", 2)
 	g.addMetadata("tokenizer.ggml.bos_token_id", 2)
-	g.addMetadata("tokenizer.ggml.seperator_token_id", 3) // so spelled there
+	g.addMetadata("tokenizer.ggml.seperator_token_id", 3) // this is how the key is spelled
 	g.addMetadata("tokenizer.ggml.eos_token_id", 3)
 	g.addMetadata("tokenizer.ggml.mask_token_id", 4)
 

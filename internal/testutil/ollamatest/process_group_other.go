@@ -6,4 +6,4 @@ import "os/exec"
 
 func setProcessGroup(*exec.Cmd) {}
 
-func killProcessGroup(c *exec.Cmd) { _ = c.Process.Kill() } // it may be gone already
+func killProcessGroup(c *exec.Cmd) { _ = c.Process.Kill() } // it may have exited already

@@ -57,7 +57,7 @@ func Start(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = s.process.Wait() // killed, as a rule
+		_ = s.process.Wait() // usually because it was killed
 		close(s.ended)
 	}()
 	t.Cleanup(func() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The files are the same each time, begin as the format says, and end on a boundary.
+// TestModelsAreMadeTheSame checks that the model files are reproducible, begin with the format's header and are
+// aligned.
 func TestModelsAreMadeTheSame(t *testing.T) {
 	for name, made := range map[string]func() []byte{
 		"talker": func() []byte { return TalkerModel(false) }, "endless": func() []byte { return TalkerModel(true) }, "embedder": EmbedderModel,

@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// New returns a Reader, which is closed with the test.
+// New returns a Reader, which is closed when the test ends.
 func New(t testing.TB, opt parse.Options) *parse.Reader {
 	t.Helper()
 	opt.CacheDir = testdir.CacheFolder(os.TempDir())
@@ -41,7 +41,7 @@ var shared = sync.OnceValue(func() *parse.Reader {
 	return r
 })
 
-// Read returns a document that can be read.
+// Read reads a document; it fails the test if that is not possible.
 func Read(t testing.TB, name string, raw []byte) *document.Document {
 	t.Helper()
 	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
@@ -51,14 +51,14 @@ func Read(t testing.TB, name string, raw []byte) *document.Document {
 	return doc
 }
 
-// ReadError returns the error of reading a document.
+// ReadError returns the error from reading a document.
 func ReadError(t testing.TB, opt parse.Options, name string, raw []byte) error {
 	t.Helper()
 	_, err := New(t, opt).Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
 	return err
 }
 
-// CheckReadInvariants reads anything and checks what holds for every format.
+// CheckReadInvariants reads any bytes and checks the invariants of all formats.
 func CheckReadInvariants(t *testing.T, name string, raw []byte) {
 	t.Helper()
 	doc, err := shared().Read(context.Background(), name, bytes.NewReader(raw), int64(len(raw)))
@@ -86,7 +86,7 @@ func CheckReadInvariants(t *testing.T, name string, raw []byte) {
 	}
 }
 
-// Fuzz checks the reading of texts under one name.
+// Fuzz fuzzes the reading of text under a file name.
 func Fuzz(f *testing.F, name string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

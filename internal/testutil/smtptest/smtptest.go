@@ -60,7 +60,7 @@ type Server struct {
 	listener    net.Listener
 	mu          sync.Mutex
 	mails       []Mail
-	changed     chan struct{} // closed when a mail was taken
+	changed     chan struct{} // closed when a mail is received
 	connections int
 	open        map[net.Conn]bool
 	working     sync.WaitGroup
@@ -179,7 +179,7 @@ func (s *Server) serve(conn net.Conn) {
 	case "hang up":
 		return
 	case "silence":
-		_, _ = in.ReadString('\n') // until the other side has had enough
+		_, _ = in.ReadString('\n') // until the other side closes the connection
 		return
 	case "":
 		say("220 test ready")

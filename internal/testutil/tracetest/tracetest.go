@@ -26,7 +26,7 @@ import (
 // Span is a received span.
 type Span struct {
 	Name, TraceID, ID, ParentID, Kind string
-	// Links are the traces and spans that it comes of: TRACE-SPAN.
+	// Links are the spans that caused it, as TRACE-SPAN.
 	Links []string
 	// Attrs are its attributes as text.
 	Attrs    map[string]string
@@ -85,7 +85,7 @@ func (c *Collector) receive(w http.ResponseWriter, r *http.Request) {
 		body = z
 	}
 	b, err := io.ReadAll(body)
-	var in tracepb.TracesData // the same on the wire as what is asked of a collector
+	var in tracepb.TracesData // same wire format as an export request
 	if err == nil {
 		err = proto.Unmarshal(b, &in)
 	}
