@@ -10,8 +10,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Indexes of many assessments do not fill the memory: those not used longest go, and a search
-// in one of them loads it anew.
+// The indexes in memory are bounded: the least recently used are evicted, and a search in one of them reloads
+// it.
 func TestIndexesAreBounded(t *testing.T) {
 	x := indexCache{byKey: map[string]*assessmentIndex{}}
 	there := func() (out []string) {
@@ -27,7 +27,7 @@ func TestIndexesAreBounded(t *testing.T) {
 	if got, want := there(), []string{"assessment 1", "assessment 2", "assessment 3", "assessment 4"}; !slices.Equal(got, want) {
 		t.Fatalf("after five of a quarter each there are %q, want %q", got, want)
 	}
-	x.getOrAddEntry("assessment 1") // asked for again
+	x.getOrAddEntry("assessment 1") // used again
 	x.recordSizeAndEvict(x.getOrAddEntry("assessment 5"), maxIndexedPassages/4)
 	if got, want := there(), []string{"assessment 1", "assessment 3", "assessment 4", "assessment 5"}; !slices.Equal(got, want) {
 		t.Fatalf("the one not used longest did not go: there are %q, want %q", got, want)
@@ -38,7 +38,7 @@ func TestIndexesAreBounded(t *testing.T) {
 	}
 }
 
-// An index that nobody asks for goes at rest, and comes back with what was in it.
+// An idle index is evicted by TrimCaches, and reloaded with the same content by the next search.
 func TestIndexesGoAtRest(t *testing.T) {
 	db := packedStore(t)
 	keepPassages(t, db, 60, true)
@@ -67,7 +67,7 @@ func TestIndexesGoAtRest(t *testing.T) {
 			t.Fatalf("rest %d let %d passages go", n, gone)
 		}
 	}
-	find() // and it has all its rests before it again
+	find() // starts its idle count again
 	for range maxIdleTrims {
 		s.TrimCaches()
 	}

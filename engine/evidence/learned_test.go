@@ -17,7 +17,7 @@ func starterSnapshot(t *testing.T) *scf.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !longtest.Enabled() { // a part of it is learned much faster
+	if !longtest.Enabled() { // training on a part is much faster
 		src.Controls, src.Frameworks, src.Mappings = src.Controls[:20], nil, nil
 	}
 	snap, err := scf.NewSnapshot(src, scf.Version{ID: "0190a000-0000-7000-8000-000000000001", Status: "active"})
@@ -27,8 +27,8 @@ func starterSnapshot(t *testing.T) *scf.Snapshot {
 	return snap
 }
 
-// What was learned of the starter catalog serves the next data folder, and only a program
-// that would learn the same; what is kept and broken is learned anew.
+// A model trained on the starter catalog is reused in the next data folder, but only by the same build; a
+// damaged cached model is trained again.
 func TestLearnedIsKept(t *testing.T) {
 	dir := t.TempDir()
 	snap := starterSnapshot(t)

@@ -37,8 +37,8 @@ func packedStore(tb testing.TB) *store.DB {
 	return db
 }
 
-// keepPassages writes documents of packedPerDoc passages as reading them does: 120 words, of
-// a vocabulary in which few words are frequent and many rare, and vectors of 256 numbers.
+// keepPassages writes documents of packedPerDoc passages as ingestion would: 120 words, of a vocabulary in
+// which few words are frequent and many rare, and vectors of 256 numbers.
 func keepPassages(tb testing.TB, db *store.DB, n int, packed bool) {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -93,8 +93,8 @@ func filled(tb testing.TB, db *store.DB) *search.Index {
 	return ix
 }
 
-// What packs fill finds the same as what the passages themselves fill, also where some
-// documents have none, too few, or packs that can't be read.
+// An index filled from packs finds the same as one filled with the passages themselves, even if some documents
+// have no packs, too few, or unreadable ones.
 func TestPacksFillTheSameIndex(t *testing.T) {
 	plain := packedStore(t)
 	keepPassages(t, plain, 400, false)

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// preparedTexts are n passages of a document.
+// preparedTexts returns n prepared passages of a document.
 func preparedTexts(t *testing.T, doc *store.Document, version string, n int) *preparedPassages {
 	t.Helper()
 	var chunks []api.Chunk
@@ -120,7 +120,7 @@ func TestPassagesAreReplacedWhole(t *testing.T) {
 	check("at the end", "short", 5, 5)
 }
 
-// Passages and documents of data folders from before there were sets are read as they are.
+// Passages and documents from data folders that predate passage sets are read unchanged.
 func TestPassagesWithoutSet(t *testing.T) {
 	old := api.Chunk{ID: "c", DocumentID: "d", AssessmentID: "a", Text: "text"}
 	was, _ := json.Marshal(old)

@@ -33,7 +33,7 @@ func TestPassageIDs(t *testing.T) {
 	}
 }
 
-// passages reads a text as the service would.
+// passages parses and splits a text as the service does.
 func passages(t testing.TB, text string) []chunk.Chunk {
 	t.Helper()
 	r, err := parse.New(parse.Options{})
@@ -48,7 +48,7 @@ func passages(t testing.TB, text string) []chunk.Chunk {
 	return chunk.Split(doc, chunk.Options{})
 }
 
-// policy is a document of many sections, each of several passages.
+// policy returns a document of many sections, each of several passages.
 func policy() string {
 	var sb strings.Builder
 	sb.WriteString("# Security policy\n\n")
@@ -63,8 +63,7 @@ func policy() string {
 	return sb.String()
 }
 
-// An edited document keeps the ids of what says the same and of what was edited: links to
-// passages survive its new version.
+// In an edited document, unchanged and edited passages keep their ids, so that links to them survive.
 func TestIDsSurviveEdits(t *testing.T) {
 	text := policy()
 	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
@@ -76,7 +75,7 @@ func TestIDsSurviveEdits(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		text       string
-		same, kept float64 // shares of the old passages that are unchanged, and that have their id at all
+		same, kept float64 // shares of the old passages that are unchanged, and that keep their id
 	}{
 		"read again": {text, 1, 1},
 		"a word":     {strings.Replace(text, "Rule 4 of topic 5 asks", "Rule 4 of topic 5 urges", 1), 0.95, 1},
@@ -129,7 +128,7 @@ func TestIDsSurviveEdits(t *testing.T) {
 	}
 }
 
-// A passage that comes back after its id was kept by an edited one has another id.
+// If an edited passage took over the id of another, and that one reappears, it gets a new id.
 func TestIDsAreNeverTwice(t *testing.T) {
 	derive := func(sha string, nth int) string { return newPassageID("a", time.Unix(0, 0), "doc", sha, nth) }
 	a := chunk.Chunk{Text: "Every person has one account and one only.", SHA256: "a"}
@@ -142,7 +141,7 @@ func TestIDsAreNeverTwice(t *testing.T) {
 	}
 }
 
-// Numbering equal passages takes as many steps as there are passages, also when the document is read again.
+// Numbering equal passages takes one step per passage, even if the document is read again.
 func TestIDsOfEqualPassages(t *testing.T) {
 	const n = 20_000
 	steps := 0
@@ -164,7 +163,7 @@ func TestIDsOfEqualPassages(t *testing.T) {
 	if again := assignPassageIDs(before, chunks, derive); !slices.Equal(again, first) || steps != n {
 		t.Errorf("read again, they have other ids, or it took %d steps", steps-n)
 	}
-	// The new half needs ids whose first numbers are in use.
+	// The second half needs new ids, because those of its first occurrences are in use.
 	more := append(chunks, chunks...)
 	steps = 0
 	if assignPassageIDs(before, more, derive); steps > 2*n {
@@ -172,7 +171,7 @@ func TestIDsOfEqualPassages(t *testing.T) {
 	}
 }
 
-// A document of which every passage was edited is matched within a limit.
+// Matching a document in which every passage was edited stays within a limit.
 func TestIDsOfEditedLargeDocument(t *testing.T) {
 	const n = 6_000
 	var before []api.Chunk

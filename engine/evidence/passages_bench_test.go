@@ -14,8 +14,8 @@ import (
 	"github.com/scf-service/service/engine/evidence/parse/document"
 )
 
-// BenchmarkChunkAndEmbed10000 cuts documents into 10,000 passages or more
-// and embeds them; reading them is left out. The bar is 10 s.
+// BenchmarkChunkAndEmbed10000 splits documents into at least 10,000 passages and embeds them, without parsing.
+// The limit is 10 s.
 func BenchmarkChunkAndEmbed10000(b *testing.B) {
 	const passages, perDocument = 10_000, 400
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Documents that stopped the program before come after all others, and one at a time.
+// Documents whose reading crashed the program are read after all others, one at a time.
 func TestSuspectsComeLast(t *testing.T) {
 	var q queue
 	q.init()
@@ -36,7 +36,7 @@ func TestSuspectsComeLast(t *testing.T) {
 	}
 }
 
-// An attempt counts before it is made, and is forgotten only when it has ended.
+// An attempt is counted before it is made, and the count is deleted only when one ends.
 func TestReadAttempts(t *testing.T) {
 	db := packedStore(t)
 	do := func(f func(tx *store.Tx, org, document string) error) error {
@@ -51,7 +51,7 @@ func TestReadAttempts(t *testing.T) {
 		{beginRead, true},     // the program was killed here,
 		{beginRead, true},     // and here
 		{beginRead, false},
-		{beginRead, false}, // asking again changes nothing
+		{beginRead, false}, // trying again changes nothing
 		{endRead, true},
 		{beginRead, true},
 		{beginRead, true},
@@ -65,7 +65,7 @@ func TestReadAttempts(t *testing.T) {
 	}
 }
 
-// A document left by two programs that were killed while reading it is failed without being read.
+// A document that two programs were killed while reading is marked as failed without being read.
 func TestKillerIsFailed(t *testing.T) {
 	db := packedStore(t)
 	s := &Service{db: db}

@@ -274,7 +274,7 @@ func FuzzSentences(f *testing.F) {
 	f.Add("One. Two e.g. three.\n- four; (b) five")
 	f.Add("\xff. A\x00. B…\u2029")
 	f.Fuzz(func(t *testing.T, s string) {
-		// Nothing is lost but space.
+		// Only white space is lost.
 		if got, want := strings.Join(strings.Fields(strings.Join(SplitSentences(s), " ")), ""), strings.Join(strings.Fields(s), ""); got != want {
 			t.Errorf("%q became %q", s, got)
 		}

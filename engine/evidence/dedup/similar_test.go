@@ -14,7 +14,7 @@ func TestEarliest(t *testing.T) {
 	edited := strings.Replace(clause, "five working days", "ten working days", 1)
 	texts := []Text{
 		{0, clause},
-		{0, clause}, // its own document says it twice: no copy of another
+		{0, clause}, // a repetition within the same document is not a copy
 		{1, "Scope. " + edited},
 		{
 			1,
@@ -70,7 +70,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// many makes texts, every tenth of which is an edited copy of the one before it.
+// many returns n texts, every tenth of which is an edited copy of the one before it.
 func many(n int) []Text {
 	out := make([]Text, n)
 	for i := range out {

@@ -41,7 +41,7 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-// small is a model of two terms and two known texts, one with a row of its own.
+// small returns a model of two terms and two known texts, one with a row of its own.
 func small(t testing.TB) []byte {
 	known := map[uint64]knownText{hashText("a b"): {row: 2, prior: 0.5}, hashText("c"): {row: -1, prior: -0.5}}
 	data, err := newModel(2, []string{"a", "b c"}, []float32{1, 2, 3, 4, 5, 6}, Background{0, 0.1}, known).MarshalBinary()
@@ -51,7 +51,7 @@ func small(t testing.TB) []byte {
 	return data
 }
 
-// first is the bytes of version 1, which knew no texts.
+// first returns a model in version 1, which had no known texts.
 func first(dims uint16, rows ...float32) []byte {
 	b := []byte(magic)
 	b = binary.LittleEndian.AppendUint16(b, 1)
@@ -126,7 +126,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalModel seals what it is given, so that the fuzzer gets past the checksum.
+// FuzzUnmarshalModel adds a valid checksum to its input, so that the fuzzer gets past it.
 func FuzzUnmarshalModel(f *testing.F) {
 	good := small(f)
 	f.Add(good[:len(good)-sha256.Size])

@@ -26,7 +26,7 @@ func TestPriorIsOfDocumentsAlone(t *testing.T) {
 	}
 }
 
-// Texts of others teach of a document what its words don't say; it is then found by it.
+// Paired texts teach a document what its own words don't contain, and it is then found by them.
 func TestPairsTeachDocuments(t *testing.T) {
 	c := starter(20)
 	document := c.Documents[3].Texts[0] + ". " + c.Documents[3].Texts[1]

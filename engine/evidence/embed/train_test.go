@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// starter is a catalog of 200 controls in the style of a real one, of our own
-// words: the lexicon's concepts, put as demands.
+// starter returns a catalog of n controls in the style of a real one, in our own words: the lexicon's concepts,
+// phrased as requirements.
 func starter(n int) Corpus {
 	var c Corpus
 	concepts := readLexicon()
@@ -167,7 +167,7 @@ func TestLexiconIsWellFormed(t *testing.T) {
 }
 
 func TestDirections(t *testing.T) {
-	// [[2 1] [1 2]] has eigenvalues 3 and 1: rows times rows give the matrix back.
+	// [[2 1] [1 2]] has the eigenvalues 3 and 1; the product of its rows gives the matrix again.
 	m := &sparseMatrix{start: []int{0, 2, 4}, column: []int32{0, 1, 0, 1}, value: []float32{2, 1, 1, 2}}
 	rows, err := eigenRows(context.Background(), m, 4, newRNG(1))
 	if err != nil {

@@ -24,7 +24,7 @@ func find(t testing.TB) *Tesseract {
 	return x
 }
 
-// bars is a picture of the capital letters that can be drawn of straight bars: "HILL".
+// bars returns an image of "HILL", whose letters consist of straight bars.
 func bars(t testing.TB) []byte {
 	img := image.NewGray(image.Rect(0, 0, 420, 160))
 	for i := range img.Pix {

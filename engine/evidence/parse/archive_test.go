@@ -66,7 +66,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// An archive of one document speaks for it.
+// The metadata of the only document in an archive applies to the archive.
 func TestArchiveOfOne(t *testing.T) {
 	doc := parsetest.Read(
 		t,
@@ -113,7 +113,7 @@ func TestArchiveRefuses(t *testing.T) {
 	}
 }
 
-// encryptedZip has an entry that says of itself that it is protected.
+// encryptedZip returns an archive with an entry marked as encrypted.
 func encryptedZip(t testing.TB) []byte {
 	raw := documenttest.ZipInOrder(t, "secret.txt", "hidden words")
 	at := bytes.Index(raw, []byte("PK\x01\x02"))
@@ -122,7 +122,7 @@ func encryptedZip(t testing.TB) []byte {
 	return raw
 }
 
-// One member that can't be read leaves the others, in whichever way it is bad.
+// A member that can't be read, for whatever reason, doesn't prevent reading the others.
 func TestArchiveGoesOn(t *testing.T) {
 	locked := documenttest.ZipInOrder(
 		t,

@@ -41,7 +41,7 @@ func BenchmarkPDFTables(b *testing.B) {
 	benchmark(b, "a.pdf", raw)
 }
 
-// 300 pages of prose with a table on every tenth: the bar is 15 s and 300 MB on 2 cores.
+// 300 pages of prose with a table on every tenth; the limit is 15 s and 300 MB on 2 cores.
 func BenchmarkPDF300Pages(b *testing.B) {
 	raw := documenttest.PDF(b, func(p *fpdf.Fpdf) {
 		for n := range 300 {

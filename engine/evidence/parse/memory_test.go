@@ -18,7 +18,7 @@ func readString(t *testing.T, r *Reader, name, content string) error {
 	return err
 }
 
-// A document that needs much memory waits for another to be read, and its time limit starts after that.
+// A document that needs much memory waits until another has been read, and its time limit starts after that.
 func TestHeavyDocumentsAreReadOneByOne(t *testing.T) {
 	heavy := strings.Repeat("word\n\n", 120_000)
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestHeavyDocumentsAreReadOneByOne(t *testing.T) {
 	})
 }
 
-// The time for OCR starts when the first image is found, and what was used before doesn't count against it.
+// The time limit for OCR starts when the first image is found; time used before doesn't count.
 func TestTimeStartsAnewForOCR(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := newTimeLimit(t.Context(), 2*time.Minute, time.Now)

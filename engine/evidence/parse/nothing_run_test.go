@@ -19,8 +19,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// Whatever a document asks for, by link, picture, macro, formula, entity or include, of the network
-// or the disk: nothing is fetched, opened or run.
+// Whatever network or disk access a document requests, by link, image, macro, formula, entity or include,
+// nothing is fetched, opened or run.
 func TestNothingIsRunOrFetched(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -86,7 +86,7 @@ func TestNothingIsRunOrFetched(t *testing.T) {
 	} {
 		doc, err := reader.Read(context.Background(), name, strings.NewReader(string(raw)), int64(len(raw)))
 		if err != nil {
-			if name != "entity.docx" { // that may be refused
+			if name != "entity.docx" { // which may be rejected
 				t.Errorf("%s: %v", name, err)
 			}
 			continue

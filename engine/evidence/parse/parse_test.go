@@ -71,7 +71,7 @@ func TestReadHonoursContext(t *testing.T) {
 	}
 }
 
-// A reader that lies about its size, or fails, is an error and no panic.
+// badReaderAt is a reader that fails or lies about its size; this must result in an error, not a panic.
 type badReaderAt struct{ fail error }
 
 func (b badReaderAt) ReadAt([]byte, int64) (int, error) {

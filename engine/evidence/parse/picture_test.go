@@ -17,7 +17,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// eye stands for a program that recognises text: it says how large a picture is.
+// eye is a fake OCR program that returns the result of say.
 type eye struct{ say func([]byte) (string, error) }
 
 func (e eye) RecognizeText(ctx context.Context, picture []byte) (string, error) {
@@ -74,13 +74,13 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// hugePNG says that it has 60,000 by 60,000 pixels.
+// hugePNG returns an image that claims to have 60,000 by 60,000 pixels.
 func hugePNG() []byte {
 	var buf bytes.Buffer
 	_ = png.Encode(&buf, image.NewGray(image.Rect(0, 0, 1, 1)))
 	raw := buf.Bytes()
 	copy(raw[16:], []byte{0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60})
-	// The checksum of the head is not right any more; DecodeConfig stops there, so mend it.
+	// The checksum of the header is now wrong, and DecodeConfig would stop there, so fix it.
 	binary.BigEndian.PutUint32(raw[29:], crc32.ChecksumIEEE(raw[12:29]))
 	return raw
 }

@@ -27,7 +27,7 @@ func TestCoarseProducts(t *testing.T) {
 		if got, want := dotCoarse(query, row), plainDot(query, row); got != want {
 			t.Errorf("%d numbers: %d, want %d", n, got, want)
 		}
-		// The largest sum there can be.
+		// The largest possible sum.
 		for i := range query {
 			query[i], row[i] = int16(-largest), -math.MaxInt8
 		}
@@ -37,7 +37,7 @@ func TestCoarseProducts(t *testing.T) {
 	}
 }
 
-// vectors of many shapes: even, with a few large numbers, close to each other, tiny.
+// shapes returns vectors of several shapes: uniform, with a few large numbers, close to each other, tiny.
 func shapes(rng *rand.Rand, dims int) []float32 {
 	v := make([]float32, dims)
 	shape, common := rng.IntN(4), rand.New(rand.NewPCG(uint64(rng.IntN(3)), 7))
@@ -57,7 +57,7 @@ func shapes(rng *rand.Rand, dims int) []float32 {
 	return v
 }
 
-// What a coarse row says a closeness can be at most, it is, and not much more.
+// The upper bound of a quantized row is never below the exact cosine, and not much above it.
 func TestCoarseBound(t *testing.T) {
 	quickOnly(t)
 	rng := rand.New(rand.NewPCG(2, 1))
@@ -80,8 +80,8 @@ func TestCoarseBound(t *testing.T) {
 	}
 }
 
-// A scan through coarse rows finds what one through the exact rows does: the same passages
-// with the same values in the same order, whatever the filters, names and priors.
+// A scan of quantized rows finds the same as one of the exact rows: the same passages with the same values in
+// the same order, whatever the filters, names and priors.
 func TestCoarseScanIsExact(t *testing.T) {
 	quickOnly(t)
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -92,7 +92,7 @@ func TestCoarseScanIsExact(t *testing.T) {
 			p := Passage{ID: fmt.Sprintf("p%05d", i), DocumentID: fmt.Sprint("d", i%40), Text: fmt.Sprintf("word%d of %d", i%7, i%300)}
 			switch {
 			case i%50 == 0: // no vector
-			case i%9 == 0 && i > 0: // nearly the same as another, or just the same
+			case i%9 == 0 && i > 0: // nearly or exactly the same as another
 				p.Vector = slices.Clone(passages[i-1].Vector)
 				if len(p.Vector) > 0 && i%2 == 0 {
 					p.Vector[0] += 1e-6
@@ -137,7 +137,7 @@ func TestCoarseScanIsExact(t *testing.T) {
 	}
 }
 
-// plainDot computes what dotCoarse does with vector instructions.
+// plainDot computes the result of dotCoarse without vector instructions.
 func plainDot(query []int16, row []int8) int32 {
 	sum := int32(0)
 	for i, r := range row {

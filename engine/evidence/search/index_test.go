@@ -100,7 +100,7 @@ func TestMeaningLeadsAndWordsDecide(t *testing.T) {
 }
 
 func TestPriorDecidesBetweenTheClose(t *testing.T) {
-	x := New(Options{}) // few passages: chromem would serve them
+	x := New(Options{}) // with few passages, chromem would be used
 	var passages []Passage
 	for i := range 100 {
 		passages = append(passages, Passage{ID: fmt.Sprintf("p%02d", i), Vector: []float32{1, float32(i) / 1000}})
@@ -263,8 +263,8 @@ func random(rng *rand.Rand, id string, dims int) Passage {
 	return p
 }
 
-// After any puts, replacements and removals an index answers like a new one of
-// the same passages, and chromem and the flat scan find the same.
+// After any sequence of puts, replacements and removals, an index answers like a new one with the same
+// passages, and chromem and the flat scan find the same.
 func TestRandomOperations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	lived := New(Options{Background: Background{0.1, 0.2}})
@@ -301,7 +301,7 @@ func TestRandomOperations(t *testing.T) {
 			fresh.postings.totalUnits,
 		)
 	}
-	// The sample of the background hangs on the order of the passages; the ranking doesn't.
+	// The background's sample depends on the order of the passages; the ranking doesn't.
 	lived.background, fresh.background = Background{0.1, 0.2}, Background{0.1, 0.2}
 	for range 200 {
 		p := random(rng, "", 8)
@@ -323,7 +323,7 @@ func TestChromemAndFlatScanAgree(t *testing.T) {
 	small, flat := New(Options{}), New(Options{FlatFrom: 1})
 	for i := range 1500 {
 		p := random(rng, fmt.Sprintf("p%04d", i), 16)
-		if i%4 == 0 { // many of one meaning: which of them are kept must not be chance
+		if i%4 == 0 { // many equal vectors: the choice among them must be deterministic
 			p.Vector = []float32{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 			p.Text = "same"
 		}

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkP95 asks 200 different questions in turn and reports the time that 95 of 100
-// stay under, in ms: as the product searches (words and meaning, filters, the best
-// candidates read again, highlights), beside chromem's plain query and a flat scan.
+// BenchmarkP95 runs 200 different queries in turn and reports the 95th percentile of their time in ms: for the
+// product's search (words and meaning, filters, reranking, highlights), chromem's plain query, and a flat scan.
 func BenchmarkP95(b *testing.B) {
 	const n, dims = 100_000, 256
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -62,7 +61,7 @@ func BenchmarkP95(b *testing.B) {
 		questions[i] = Query{Text: text(8), Vector: vector(), Deduplicate: true}
 	}
 	ctx := context.Background()
-	if _, err := x.Search(ctx, questions[0]); err != nil { // makes the coarse rows
+	if _, err := x.Search(ctx, questions[0]); err != nil { // builds the quantized rows
 		b.Fatal(err)
 	}
 	b.Run("hybrid", func(b *testing.B) {
@@ -97,7 +96,7 @@ func BenchmarkP95(b *testing.B) {
 	})
 }
 
-// p95 asks all questions once for each turn of the benchmark.
+// p95 runs all queries once per benchmark iteration.
 func p95(b *testing.B, questions []Query, ask func(Query) error) {
 	var took []time.Duration
 	for b.Loop() {

@@ -35,7 +35,8 @@ func inTurn(packs ...Packed) iter.Seq2[Packed, error] {
 	}
 }
 
-// documents are random passages by document, some without a vector.
+// documents returns random passages: all of them, by document, and the order of the documents. Some have no
+// vector.
 func documents(n int) (all []Passage, by map[string][]Passage, order []string) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	by = map[string][]Passage{}
@@ -89,7 +90,7 @@ func TestLoadIsAsPut(t *testing.T) {
 	}
 }
 
-// The bytes are kept in stores: where this fails, packVersion has to be raised.
+// Packs are stored as bytes: if this test fails, packVersion must be raised.
 func TestPackForm(t *testing.T) {
 	p := packed(
 		t,

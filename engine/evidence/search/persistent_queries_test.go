@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shaped is a made-up embedder: a text's vector hangs on its words alone.
+// shaped is a made-up embedder: a text's vector depends only on its words.
 func shaped(texts []string) [][]float32 {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -38,8 +38,8 @@ func written(rng *rand.Rand, n int) string {
 	return strings.Join(out, " ")
 }
 
-// Whatever came and went in whatever order, the answers are those of a fresh start, and
-// a question's version moves whenever its answer does.
+// Whatever documents were added and removed in whatever order, the answers are those of a new index, and a
+// question's version changes whenever its answers do.
 func TestStandingIsAsIfFilledAtOnce(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -73,7 +73,7 @@ func TestStandingIsAsIfFilledAtOnce(t *testing.T) {
 						p.Vector = shaped([]string{p.Text})[0]
 					}
 					ps = append(ps, p)
-					if rng.IntN(5) == 0 { // the same said twice
+					if rng.IntN(5) == 0 { // a duplicate with another ID
 						p.ID += "b"
 						ps = append(ps, p)
 					}

@@ -11,8 +11,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/ollamatest"
 )
 
-// A real ollama gives vectors of length 1, the same for the same text, and tells apart what differs;
-// texts longer than the model's context are cut there.
+// A real ollama returns vectors of length 1, equal for equal texts and different for others; it truncates texts
+// longer than the model's context.
 func TestRealEmbeddings(t *testing.T) {
 	s := ollamatest.Start(t)
 	e, err := New(Options{Model: "ollama/embedder", URL: s.URL})
@@ -27,7 +27,7 @@ func TestRealEmbeddings(t *testing.T) {
 		strings.Repeat("a long text ", 2000),
 	}
 	for range 40 {
-		texts = append(texts, "one of more than a batch") // batches of 32
+		texts = append(texts, "one of more than a batch") // more than one batch of 32
 	}
 	got, err := e.Embed(t.Context(), texts)
 	if err != nil {

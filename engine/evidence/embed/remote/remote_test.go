@@ -20,7 +20,7 @@ type asked struct {
 	Input []string
 }
 
-// fake answers both forms with vectors that tell how long each text was.
+// fake answers both APIs with vectors that contain the length of each text.
 func fake(t *testing.T, before func(n int64, w http.ResponseWriter, r *http.Request) bool) (*httptest.Server, *atomic.Int64) {
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

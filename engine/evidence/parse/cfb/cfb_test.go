@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Siblings that point to each other end.
+	// A cycle of siblings is not followed forever.
 	ring := change(dir+128+72, 1)
 	if f, err := open(ring); err != nil || len(f.Root.Children) == 0 {
 		t.Errorf("ring of siblings: %v", err)

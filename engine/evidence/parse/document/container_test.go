@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file that can't be read takes none of the room of the others in an archive.
+// A file that can't be read doesn't use the budget of the others in an archive.
 func TestUnreadableMemberUsesNoBudget(t *testing.T) {
 	fail := errors.New("damaged at its end")
 	b := NewBuilder(t.Context(), Options{MaxText: 10_000, MaxBytes: 100, ReadDocument: func(b *Builder, name string, _ []byte) error {

@@ -28,7 +28,7 @@ func TestLanguage(t *testing.T) {
 		"el":  "Τα δικαιώματα πρόσβασης ελέγχονται κάθε τρίμηνο.",
 		"he":  "הרשאות הגישה נבדקות מדי רבעון על ידי מנהל המחלקה.",
 		"und": "x1 y2 z3 0x44 foo bar baz qux",
-		// A name in another script does not make a text foreign, as no foreign word does.
+		// A name in another script doesn't make a text foreign.
 		"en ": "The owner of the asset, 山田太郎 of 株式会社, must review the rights of all users and shall record that this is done.",
 	} {
 		if got := parsetest.Read(t, "x.txt", []byte(text)).Language; got != strings.TrimSpace(want) {

@@ -11,7 +11,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/parsetest"
 )
 
-// wide is a text in UTF-16 as Outlook keeps it.
+// wide encodes a text in UTF-16 as Outlook does.
 func wide(s string) string {
 	var out []byte
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -20,7 +20,7 @@ func wide(s string) string {
 	return string(out)
 }
 
-// outlook makes a message; sent is counted as Windows does.
+// outlook returns a message; its date is in Windows' units.
 func outlook(t testing.TB) []byte {
 	fixed := func(head int) string {
 		raw := make([]byte, head+16)

@@ -282,7 +282,7 @@ func TestDocxRefuses(t *testing.T) {
 	}
 }
 
-// bomb is a document whose main part unpacks to size bytes of one letter.
+// bomb returns a document whose main part unpacks to size bytes of one letter.
 func bomb(t testing.TB, size int64) []byte {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
@@ -307,7 +307,7 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lyingZip says that its main part is small; it unpacks to more.
+// lyingZip returns an archive whose main part unpacks to more than its directory states.
 func lyingZip(t testing.TB) []byte { return withSize(bomb(t, 8<<20), 0x1010) }
 
 // withSize changes the unpacked size that the last directory entry of an archive states.

@@ -17,8 +17,8 @@ const (
 	pptNS    = `xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"`
 )
 
-// pptx makes a presentation of the content of its slides' trees and further parts. The
-// slides are shown in the order given, and lie in the file in the other.
+// pptx returns a presentation of slides, given the content of their shape trees, and further parts. The slides
+// are displayed in the given order and stored in reverse order.
 func pptx(t testing.TB, slides []string, parts map[string]string) []byte {
 	rel := func(id, kind, target string) string {
 		return fmt.Sprintf(
@@ -51,7 +51,7 @@ func pptx(t testing.TB, slides []string, parts map[string]string) []byte {
 	return documenttest.Zip(t, all)
 }
 
-// shape is a placeholder of a kind, "" for a text box, with paragraphs.
+// shape returns a placeholder of the given kind, "" for a text box, with paragraphs.
 func shape(kind string, paras ...string) string {
 	ph := ""
 	if kind != "" {

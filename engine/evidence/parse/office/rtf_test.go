@@ -44,7 +44,7 @@ func TestRTF(t *testing.T) {
 	}
 }
 
-// Where no style makes a heading, short bold paragraphs are taken for them.
+// If no style marks headings, short bold paragraphs count as headings.
 func TestRTFBold(t *testing.T) {
 	doc := parsetest.Read(
 		t,

@@ -12,11 +12,11 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// testEngine is an engine that the tests of PDFs are run on.
+// testEngine is an engine that the PDF tests run on.
 type testEngine struct {
 	name    string
 	start   func(Options) (engine, error)
-	missing string // why it can't be tested here; empty: it can
+	missing string // why it can't be tested here; empty if it can
 }
 
 func onEachEngine(t *testing.T, test func(*testing.T, testEngine)) {
@@ -34,10 +34,10 @@ const pdfiumName = "pdfium"
 
 var pdfiumTest = testEngine{name: pdfiumName, start: startPDFium}
 
-// testOptions lets PDFium be compiled once for all tests: it takes a second of both cores.
+// testOptions shares one compilation of PDFium between all tests: it takes a second on both cores.
 var testOptions = Options{MaxPages: 5000, CacheDir: testdir.CacheFolder(os.TempDir())}
 
-// shared is the reader of most tests. What isn't about engines is tested with PDFium.
+// shared is the reader of most tests. Everything unrelated to engines is tested with PDFium.
 var shared = sync.OnceValue(func() *Reader { return pdfiumTest.newReader(testOptions) })
 
 func (e testEngine) newReader(opt Options) *Reader {

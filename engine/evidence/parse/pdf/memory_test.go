@@ -93,7 +93,7 @@ func TestMemoryIsLimited(t *testing.T) {
 	}
 }
 
-// A stack overflow in WebAssembly, or another error in it, is not shown to users.
+// A stack overflow or another error in WebAssembly is not shown to users.
 func TestErrorsHaveNoStackTrace(t *testing.T) {
 	pages := []string{}
 	for i := range 3000 {
@@ -125,7 +125,7 @@ func TestHeavyDocumentAsks(t *testing.T) {
 	if _, err := read(t.Context(), shared(), opt, heavy); err != nil || asked == 0 {
 		t.Errorf("a heavy document asked %d times: %v", asked, err)
 	}
-	// Canceled while it waits.
+	// Canceled while waiting.
 	ctx, cancel := context.WithCancel(t.Context())
 	opt.BeginHeavy = func() error { cancel(); return ctx.Err() }
 	if _, err := read(ctx, shared(), opt, heavy); !errors.Is(err, context.Canceled) {

@@ -188,7 +188,7 @@ func testPDFOutlineAndRotation(t *testing.T, e testEngine) {
 		if bytes.Equal(turned, raw) {
 			t.Fatal("the page was not turned")
 		}
-		// The words stay whole however the page is turned.
+		// Words stay whole however the page is rotated.
 		if text := documenttest.Outline(e.read(t, turned).Blocks); turn == "180" && !strings.Contains(text, "quarter") || text == "" {
 			t.Errorf("turned by %s: %s", turn, text)
 		}
@@ -218,7 +218,7 @@ func testPDFPictures(t *testing.T, e testEngine) {
 		p.MultiCell(0, 5, documenttest.Lorem, "", "L", false)
 		picture(p)
 		picture(p)
-		p.AddPage() // blank: nothing to tell
+		p.AddPage() // blank, so no warning
 	}))
 	if want := []string{"Pages 2–3: no text layer, needs OCR: " + document.InstallOCRHint + "."}; !reflect.DeepEqual(doc.Warnings, want) {
 		t.Errorf("warnings %q", doc.Warnings)
@@ -264,7 +264,7 @@ func testPDFRefuses(t *testing.T, e testEngine) {
 	if _, err := read(t.Context(), e.reader(t), document.Options{MaxText: 100}, plain); !errors.Is(err, document.ErrTooLarge) {
 		t.Errorf("much text: %v", err)
 	}
-	// Protected against change only: it opens for everyone.
+	// A document that is only protected against changes opens without a password.
 	if doc := e.read(
 		t,
 		documenttest.PDF(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage(); p.Text(20, 20, "readable words") }),
@@ -273,7 +273,7 @@ func testPDFRefuses(t *testing.T, e testEngine) {
 	}
 }
 
-// A form that draws itself, and one that draws the next twice, forty deep.
+// The bombs are a form that draws itself, and a chain of forms, each of which draws the next twice, forty deep.
 func TestPDFBombs(t *testing.T) { onEachEngine(t, testPDFBombs) }
 
 func testPDFBombs(t *testing.T, e testEngine) {
@@ -302,7 +302,7 @@ func testPDFBombs(t *testing.T, e testEngine) {
 	if _, err := read(ctx, r, document.Options{}, []byte(sb.String())); err == nil {
 		t.Error("a bomb was read")
 	}
-	// The reader works after a document that had to be stopped.
+	// The reader still works after a document that had to be stopped.
 	good := documenttest.PDF(t, func(p *fpdf.Fpdf) { p.AddPage(); p.Text(20, 20, "still alive") })
 	doc, err := read(t.Context(), r, document.Options{}, good)
 	if err != nil || doc.Blocks[0].Text != "still alive" {
@@ -358,15 +358,15 @@ func testPDFAgreesWithPoppler(t *testing.T, e testEngine) {
 			at,
 			doc.PageCount,
 		)
-		// A paragraph that runs over a page counts for the page it begins on, so only the
-		// tables, whose rows don't, can be compared page by page.
+		// A paragraph that continues on the next page counts for the page it begins on, so only the tables,
+		// whose rows don't, can be compared page by page.
 		if whole < 0.98 || strings.Contains(f, "strm") && worst < 0.98 {
 			t.Errorf("%s: F1 %.4f, worst page %.4f", filepath.Base(f), whole, worst)
 		}
 	}
 }
 
-// The rows of a mapping document come out whole: an element, a relationship and a control in each.
+// The rows of a mapping document stay complete: each has an element, a relationship and a control.
 func TestPDFRows(t *testing.T) { onEachEngine(t, testPDFRows) }
 
 func testPDFRows(t *testing.T, e testEngine) {
@@ -402,7 +402,7 @@ func testPDFRows(t *testing.T, e testEngine) {
 	}
 }
 
-// More documents at once than there are instances of PDFium: each waits its turn.
+// If more documents are read at once than there are instances of PDFium, each waits its turn.
 func TestConcurrentReads(t *testing.T) { onEachEngine(t, testConcurrentReads) }
 
 func testConcurrentReads(t *testing.T, e testEngine) {

@@ -19,7 +19,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/programtest"
 )
 
-// eye stands for a program that recognises text: it says how large a picture is.
+// eye is a fake OCR program that returns the result of say.
 type eye struct{ say func([]byte) (string, error) }
 
 func (e eye) RecognizeText(ctx context.Context, picture []byte) (string, error) {
@@ -29,7 +29,7 @@ func (e eye) RecognizeText(ctx context.Context, picture []byte) (string, error) 
 	return e.say(picture)
 }
 
-// scan is a picture, in PNG, of a page with text.
+// scan returns a PNG image of a page with text.
 func scan(t testing.TB, text string) []byte {
 	t.Helper()
 	raw := documenttest.PDF(t, func(p *fpdf.Fpdf) { p.AddPage(); p.MultiCell(0, 7, text, "", "L", false) })
@@ -53,7 +53,7 @@ func scan(t testing.TB, text string) []byte {
 	return out.Bytes()
 }
 
-// blankPNG is a picture for tests in which what is recognized doesn't depend on it.
+// blankPNG returns an image for tests in which the recognized text doesn't depend on it.
 func blankPNG(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -63,7 +63,7 @@ func blankPNG(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// scannedPDF has a page of text, one that is a picture, and one of text.
+// scannedPDF returns a page of text, one that is an image, and another one of text.
 func scannedPDF(t testing.TB, picture []byte) []byte {
 	return documenttest.PDF(t, func(p *fpdf.Fpdf) {
 		p.AddPage()
@@ -98,7 +98,7 @@ func TestScannedPDF(t *testing.T) {
 	if size < 2000*3000 {
 		t.Errorf("the page was drawn in %d bytes", size)
 	}
-	// Without a program the page is told of, and a PDF of nothing else is no success.
+	// Without an OCR program there is a warning about the page, and a PDF of scans only is an error.
 	if doc, err = readWith(t, nil, raw); err != nil {
 		t.Fatal(err)
 	}
@@ -121,8 +121,8 @@ func TestScannedPDF(t *testing.T) {
 	}
 }
 
-// A scan with a stamp or a page number as its text layer is recognised too, and what is
-// recognised takes the stamp's place where it is clearly more.
+// A scan whose text layer is only a stamp or a page number is recognized too, and the recognized text replaces
+// the stamp if it is clearly longer.
 func TestStampedScan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
@@ -138,8 +138,8 @@ func TestStampedScan(t *testing.T) {
 	raw := documenttest.PDF(t, func(p *fpdf.Fpdf) {
 		p.SetAutoPageBreak(false, 0)
 		page(p, 210, 297, "Received 3 May, page 1 of 4")
-		page(p, 210, 297, strings.Repeat("word ", stampWords+1)) // its text layer is a text
-		page(p, 100, 100, "A figure and what it shows")          // a picture in a text
+		page(p, 210, 297, strings.Repeat("word ", stampWords+1)) // its text layer is more than a stamp
+		page(p, 100, 100, "A figure and what it shows")          // an image in a text
 	})
 	long := strings.Repeat("Access is reviewed each quarter. ", 8) + "Received 3 May, page 1 of 4"
 	drawn := 0
@@ -180,7 +180,7 @@ func TestStampedScan(t *testing.T) {
 	}
 }
 
-// With the real program, a scanned page reads as the page it was made from.
+// With the real program, the text recognized on a scanned page is that of the original page.
 func TestTesseract(t *testing.T) {
 	programtest.FindOrSkip(t, "tesseract")
 	tess, err := ocr.FindTesseract("eng", os.Getenv)

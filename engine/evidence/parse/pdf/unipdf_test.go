@@ -29,7 +29,7 @@ func testEngines() []testEngine {
 	return []testEngine{pdfiumTest, own}
 }
 
-// Without a key nothing is read, what to set is said, and unipdf stays silent.
+// Without a key nothing is read, the error names the setting, and unipdf prints nothing.
 func TestUnipdfWithoutKey(t *testing.T) {
 	if _, err := startUnipdf(Options{}); err == nil {
 		t.Skip("there is a key")
@@ -57,7 +57,7 @@ func TestUnipdfWithoutKey(t *testing.T) {
 	}
 }
 
-// opened is a document with what unipdf tells of it without a key: all but the words.
+// opened opens a document in unipdf, which without a key provides everything except the words.
 func opened(t *testing.T, raw []byte) *unipdfDocument {
 	t.Helper()
 	d := &unipdfDocument{ctx: t.Context()}
@@ -67,7 +67,7 @@ func opened(t *testing.T, raw []byte) *unipdfDocument {
 	return d
 }
 
-// Pages, title, bookmarks, rules and pictures are those that PDFium sees.
+// Pages, titles, bookmarks, rules and images are the same as in PDFium.
 func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 	var img bytes.Buffer
 	if err := png.Encode(&img, image.NewGray(image.Rect(0, 0, 8, 8))); err != nil {
@@ -140,7 +140,7 @@ func TestUnipdfSeesWhatPDFiumSees(t *testing.T) {
 	}
 }
 
-// shapeOf writes what is on a page beside words, to the point.
+// shapeOf formats the content of a page other than its words, rounded to points.
 func shapeOf(p *pageContent) string {
 	var sb strings.Builder
 	fmt.Fprintf(&sb, "%.0f×%.0f turned %d pictured %.2f", p.w, p.h, p.rotation, p.pictureShare)
@@ -154,7 +154,7 @@ func shapeOf(p *pageContent) string {
 	return sb.String()
 }
 
-// Marks become words, as unipdf's documentation says what a mark is.
+// Marks, as described in unipdf's documentation, are combined into words.
 func TestUnipdfWords(t *testing.T) {
 	d := opened(t, documenttest.PDF(t, func(p *fpdf.Fpdf) { p.AddPage() }))
 	page, err := d.reader.GetPage(1)
@@ -195,7 +195,7 @@ func TestUnipdfWords(t *testing.T) {
 	}
 }
 
-// A document that asks for a password is refused as one, and damage as damage.
+// A password-protected document and a damaged one are rejected as such.
 func TestUnipdfRefuses(t *testing.T) {
 	locked := documenttest.PDF(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "user", "owner"); p.AddPage() })
 	for want, raw := range map[string][]byte{document.ErrEncrypted.Error(): locked, document.ErrDamaged.Error(): []byte("%PDF-1.7\n%%EOF")} {
@@ -207,7 +207,7 @@ func TestUnipdfRefuses(t *testing.T) {
 	opened(t, documenttest.PDF(t, func(p *fpdf.Fpdf) { p.SetProtection(0, "", "owner"); p.AddPage() }))
 }
 
-// A call that hangs ends with the document's time and keeps its slot until it ends itself.
+// A call that hangs is abandoned when the document's time is up, and keeps its slot until it ends.
 func TestUnipdfGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	slots := make(chan struct{}, 1)
@@ -223,7 +223,7 @@ func TestUnipdfGivesUp(t *testing.T) {
 		t.Error("the slot is free while the call goes on")
 	}
 	close(hang)
-	slots <- struct{}{} // waits until the slot is given back
+	slots <- struct{}{} // waits until the slot is released
 	if err := (&unipdfDocument{ctx: t.Context()}).runCancelable("page 2", func() error { panic("broken") }); err == nil ||
 		!strings.Contains(err.Error(), "page 2") {
 		t.Errorf("a panic: %v", err)

@@ -47,8 +47,8 @@ func FuzzHTML(f *testing.F) {
 	)
 }
 
-// Unclosed formatting elements are not opened hundreds of times in each later paragraph, and are struck out or hidden
-// where a browser does so.
+// Unclosed formatting elements are not reopened hundreds of times in each later paragraph, and their text is
+// dropped where a browser hides it or strikes it through.
 func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 	for _, name := range []string{"b", "FONT", "s", "nobr"} {
 		var sb strings.Builder
@@ -66,7 +66,7 @@ func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 		}
 		want := 5002
 		if name == "s" {
-			want = 1 // all the rest is struck out
+			want = 1 // all the rest is struck through
 		}
 		if n := len(doc.Blocks); n != want || name != "s" && doc.Blocks[n-1].Text != "seen too" {
 			t.Errorf("<%s>: %d blocks, the last is %q", name, n, doc.Blocks[n-1].Text)
@@ -74,7 +74,8 @@ func TestUnclosedFormattingTakesLittleMemory(t *testing.T) {
 	}
 }
 
-// TestStruckOutAndHiddenFormatting checks that text is struck out exactly where a browser shows it so.
+// TestStruckOutAndHiddenFormatting checks that exactly the text that a browser hides or strikes through is
+// dropped.
 func TestStruckOutAndHiddenFormatting(t *testing.T) {
 	for page, want := range map[string]string{
 		"<s>old<p>gone</s> new</p><p>After</p>":                                        "new|After",

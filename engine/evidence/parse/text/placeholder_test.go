@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-// A blank that somebody is to fill in stays in the text; a tag goes.
+// A blank to be filled in is kept in the text; an HTML tag is removed.
 func TestBlanksAreNoTags(t *testing.T) {
 	for tag, want := range map[string]bool{
 		"<organization>": true, "<name of the company>": true, "<date>": true, "<Title>": true,

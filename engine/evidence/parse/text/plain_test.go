@@ -90,8 +90,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A text of more than one encoding, as logs and mails pasted together are: what can be read
-// is, and nothing is lost in silence.
+// A text in several encodings, such as concatenated logs and mails, is read as far as possible, and characters
+// are not lost without a warning.
 func TestMixedEncodings(t *testing.T) {
 	mixed := []byte("R\xc3\xbcckfrage: wer pr\xc3\xbcft die Rechte?\nAntwort: der Eigent\xfcmer pr\xfcft viertelj\xe4hrlich.\n")
 	doc := parsetest.Read(t, "a.txt", mixed)
