@@ -234,7 +234,8 @@ func (s *Service) ListApprovals(ctx context.Context, by api.Caller, in *api.Appr
 	return l, s.db.View(ctx, func(tx *store.Tx) error { return addWarningsAndDelegates(tx, by.OrganizationID, l.Data) })
 }
 
-// addWarningsAndDelegates adds to pending approvals who may decide and what they need to know.
+// addWarningsAndDelegates adds to pending approvals the warnings for the decider and the delegates who may
+// decide.
 func addWarningsAndDelegates(tx *store.Tx, org string, approvals []api.Approval) error {
 	for n := range approvals {
 		p := &approvals[n]

@@ -51,8 +51,8 @@ func (k deliverableType[V, I]) isStillNewest(previous *previousVersion[I], newes
 	return previous.versionID == head.ID && previous.sha256 == head.ContentSHA256 && previous.status == head.Status
 }
 
-// loadPreviousWithOlderEdits is like loadPrevious but also restores edits of items that left the
-// scope and are now back.
+// loadPreviousWithOlderEdits is like loadPreviousVersion but also restores edits of items that left the scope
+// and are now back.
 func (k deliverableType[V, I]) loadPreviousWithOlderEdits(tx *store.Tx, s *Service, a *api.Assessment, items []I) (previousVersion[I], error) {
 	previous, err := k.loadPreviousVersion(tx, s, a)
 	if err != nil || previous.versionID == "" || k.gate != api.GateGapAnalysis && k.gate != api.GateMaturity {

@@ -106,8 +106,9 @@ func resolveCommentTarget(tx *store.Tx, by api.Caller, in *api.AddCommentInput, 
 	return nil
 }
 
-// findItemCode returns the code of a version's line as stored, or "" if there is none. ref is the
-// code of a control or plan item, or the line's ID.
+// findItemCode returns the code of a version's line as stored, or "" if there is none. ref is the code of a
+// plan item or control, or the line's ID. Only the code of a plan item returns that code; otherwise it is the
+// control's.
 func findItemCode(tx *store.Tx, org string, gate api.Gate, version, ref string) (string, error) {
 	if gate == api.GatePOAM {
 		for i, err := range store.POAMItems.By("version").Scan(tx, org, store.Prefix(version)) {

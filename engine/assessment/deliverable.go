@@ -34,11 +34,11 @@ type deliverableType[V, I any] struct {
 	originKey func(*I) string
 	// legacyKey identifies items without an origin by their content.
 	legacyKey func(*I) string
-	// recount corrects what an item from elsewhere says of its evidence; summarize sets what a version
-	// says of its items. Both are nil if there is nothing.
+	// recount corrects the counts and marks that an item received from elsewhere claims; summarize sets the
+	// fields of a version that are derived from its items. Either may be nil.
 	recount   func(*I)
 	summarize func(*V, []I)
-	// clearApproved clears the marks of an item that somebody has approved; nil if there are none.
+	// clearApproved clears the marks of an item that its approval settles; nil if there are none.
 	clearApproved func(*I)
 	// draftedState is the lifecycle state in which the deliverable is a draft.
 	draftedState api.State
@@ -219,7 +219,7 @@ func (k deliverableType[V, I]) requireApprovedOrNewest(tx *store.Tx, a *api.Asse
 	return v, err
 }
 
-// readApprovedOrNewest returns the basis version with its items.
+// readApprovedOrNewest returns the version returned by requireApprovedOrNewest, with its items.
 func readApprovedOrNewest[V, I any](ctx context.Context, s *Service, a *api.Assessment, k deliverableType[V, I]) (v V, items []I, err error) {
 	err = s.db.View(ctx, func(tx *store.Tx) error {
 		if v, err = k.requireApprovedOrNewest(tx, a); err != nil {
@@ -255,8 +255,8 @@ func (k deliverableType[V, I]) countNewestItems(tx *store.Tx, org, assessment st
 	return k.items.By("version").Count(tx, org, head.ID)
 }
 
-// deleteVersions deletes the versions of an assessment and returns their IDs. Their items are left: nobody finds
-// them without a version.
+// deleteVersions deletes the versions of an assessment and returns their IDs. Their items remain, but can't be
+// found without a version.
 func (k deliverableType[V, I]) deleteVersions(tx *store.Tx, org, assessment string) (ids []string, err error) {
 	for v, err := range k.versions.By("assessment").Scan(tx, org, store.Prefix(assessment)) {
 		if err != nil {
@@ -333,7 +333,7 @@ type draft[I any] struct {
 	method         string
 	inputs         map[string]string
 	editedControls []string
-	// isCopy: the items are copies from the previous version, including edits.
+	// isCopy is set if the items are copies from the previous version, including edits.
 	isCopy bool
 	// skipIfUnchanged keeps the newest version if content and inputs are equal.
 	skipIfUnchanged bool
@@ -347,7 +347,7 @@ func (k deliverableType[V, I]) insertNextVersion(tx *store.Tx, by api.Caller, a 
 	return v, err
 }
 
-// insertVersionWithLines is like insertVersion and also returns the items as stored, sorted by code.
+// insertVersionWithLines is like insertNextVersion and also returns the items as stored, sorted by code.
 func (k deliverableType[V, I]) insertVersionWithLines(
 	tx *store.Tx,
 	by api.Caller,
@@ -677,9 +677,8 @@ func getItem[V, I any](ctx context.Context, s *Service, by api.Caller, k deliver
 	return &i, err
 }
 
-// listItems returns a page of a version's items. The filter must contain everything that keep
-// depends on, because pages are cached under it: many readers request the same few, and decoding
-// long records is slow.
+// listItems returns a page of a version's items. Pages are cached under cacheKey, which must contain everything
+// that matches depends on: many readers request the same few pages, and decoding long records is slow.
 func listItems[V, I any](
 	ctx context.Context,
 	s *Service,

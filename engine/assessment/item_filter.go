@@ -13,9 +13,9 @@ import (
 // itemFilter holds the names to filter items by; nil or empty fields don't filter.
 type itemFilter struct{ domain, control, framework, requirement *string }
 
-// normalizeItemFilter normalizes names as in paths to the spelling used in items. It returns an error for
-// an unknown domain, framework or requirement; a control may be missing from the catalog. The
-// returned function reports whether an item belongs to the requirement.
+// normalizeItemFilter normalizes the names in f to the spelling used in items. It returns an error for an
+// unknown domain, framework or requirement; a control may be missing from the catalog. The returned function
+// reports whether an item belongs to the requirement.
 func normalizeItemFilter[V, I any](
 	ctx context.Context,
 	s *Service,
@@ -40,7 +40,7 @@ func normalizeItemFilter[V, I any](
 	if err != nil {
 		return nil, err
 	}
-	anyItem := func(has func(*api.Item) bool) (found bool, err error) { // of another catalog, before a migration
+	anyItem := func(has func(*api.Item) bool) (found bool, err error) { // items may be from another catalog, before a migration
 		err = s.db.View(ctx, func(tx *store.Tx) error {
 			items, err := k.readItems(tx, by.OrganizationID, version)
 			found = slices.ContainsFunc(items, func(i I) bool { return has(k.item(&i)) })

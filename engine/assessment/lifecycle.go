@@ -457,9 +457,9 @@ type inputsFunc func(context.Context, api.Caller, *api.Assessment) (map[string]s
 // draftFunc drafts a deliverable.
 type draftFunc[I any] func(context.Context, api.Caller, *api.Assessment) (draft[I], error)
 
-// writeDraft creates a draft outside of a transaction and writes it as the next version. With
-// after, it does so only if that version is still the newest; otherwise another process has drafted
-// in the meantime, and its version is kept.
+// writeDraft creates a draft outside of a transaction and writes it as the next version. If onlyIfNewestID is
+// set, it does so only if that version is still the newest; otherwise another process has drafted in the
+// meantime, and its version is kept.
 func writeDraft[V, I any](
 	ctx context.Context,
 	s *Service,

@@ -100,7 +100,7 @@ func (s *Service) DraftMaturity(ctx context.Context, by api.Caller, in *api.Asse
 	return writeDraft(ctx, s, by, in.AssessmentID, maturity, s.draftMaturity, nil)
 }
 
-// RegenerateMaturity drafts again, keeping what people edited.
+// RegenerateMaturity drafts the next version, keeping users' edits.
 func (s *Service) RegenerateMaturity(ctx context.Context, by api.Caller, in *api.MaturityInput) (*api.MaturityVersion, error) {
 	v, err := getVersion(ctx, s, by, maturity, in.MaturityVersionID)
 	if err != nil {

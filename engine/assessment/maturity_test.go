@@ -47,8 +47,8 @@ func TestMaturityMeansCountAssessedControlsOnly(t *testing.T) {
 	}
 }
 
-// A redraft with the same levels keeps the level before; otherwise the levels just replaced are
-// the ones before.
+// A redraft with the same levels keeps the previous levels; otherwise, the levels just replaced become the
+// previous ones.
 func TestPreviousLevels(t *testing.T) {
 	two, three := 2, 3
 	item := func(control string, level int, previous *int) api.MaturityScore {

@@ -41,7 +41,7 @@ func (s *Service) Migrate(ctx context.Context, by api.Caller, in *api.MigrateInp
 	return m.result, s.executeMigration(ctx, by, m)
 }
 
-// migration is a planned move.
+// migration is a planned move to another catalog.
 type migration struct {
 	before   api.Assessment // as read
 	after    api.Assessment // as it will be written

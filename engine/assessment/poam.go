@@ -259,7 +259,7 @@ func copyPOAMField(to, from *api.POAMItem, field string) {
 	}
 }
 
-// DraftPOAM drafts the next version, keeping what people edited.
+// DraftPOAM drafts the next version, keeping users' edits.
 func (s *Service) DraftPOAM(ctx context.Context, by api.Caller, in *api.AssessmentInput) (*api.POAMVersion, error) {
 	defer s.locks.lock(in.AssessmentID)()
 	makeDraft := draftFunc[api.POAMItem](s.draftPOAM)
@@ -417,7 +417,7 @@ func isClosedStatus(status string) bool {
 	return status == "completed" || status == "cancelled" || status == "risk_accepted"
 }
 
-// isOverdue reports whether an open item is past its due date.
+// isOverdue reports whether an open item is past its due date, or the acceptance of its risk has expired.
 func isOverdue(i *api.POAMItem, today api.Date) bool {
 	return isRiskAcceptanceExpired(i, today) || !isClosedStatus(i.Status) && i.CurrentDueDate() < today
 }

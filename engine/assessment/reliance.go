@@ -15,9 +15,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// One document can carry the verdicts of many lines. Lines count the documents that their verdict
-// rests on, and name the one that changed it since the previous draft. Both follow from the evidence
-// and from the previous version; they are no content, so the content's hash leaves them out.
+// The verdicts of many lines can depend on one document. So each line has the number of documents that its
+// verdict rests on, and the name of the one that changed it since the previous draft. Both are derived from the
+// evidence and the previous version, so the content hash leaves them out.
 
 // independentQuotes returns the quotes that decide an item's automatic verdict, without those of
 // documents that only repeat others: copies of a text don't confirm it. isRepeated reports whether
@@ -140,7 +140,7 @@ func ingestedDocumentKeys(docs []api.Document) string {
 }
 
 // newDocuments returns a function that reports whether a document was not among those that a version with the
-// given inputs was drafted from, or had other content. To a version that doesn't list them, none is new.
+// given inputs was drafted from, or had other content. If the inputs list no documents, none is new.
 func newDocuments(documents map[string]api.Document, inputs map[string]string) func(id string) bool {
 	list, known := inputs[documentKeysInput]
 	old := strings.Fields(list)
@@ -165,8 +165,8 @@ func markReliance(i, previous *api.SoAItem, quotes []api.Evidence, previousAppro
 		!previous.Applicability.IsApplicable() || previous.ImplementationStatus == api.NotAssessed {
 		return
 	}
-	// A mark remains until somebody has approved the verdict or it is what it was before, also if the
-	// document has gone: another that says the same may have taken its place.
+	// A mark remains until the verdict has been approved or is again what it was before, even if the document
+	// is gone: another with the same content may have replaced it.
 	before, changedBy := previous.ImplementationStatus, ""
 	if previous.ChangedByDocument != "" && !previousApproved {
 		before, changedBy = previous.ChangedFrom, currentName(previous, quotes)
@@ -198,8 +198,8 @@ func currentName(previous *api.SoAItem, quotes []api.Evidence) string {
 	return previous.ChangedByDocument
 }
 
-// onlyNewDocument returns the name of the only new document that is quoted, or of several the only one with
-// passages that were not quoted before, or "".
+// onlyNewDocument returns the name of the only new document that is quoted or, if there are several, of the
+// only one of them with passages that were not quoted before; otherwise "".
 func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(document string) bool) string {
 	added := slices.DeleteFunc(slices.Clone(quotes), func(e api.Evidence) bool { return !isNew(e.DocumentID) })
 	if len(documentsOf(added)) > 1 {
@@ -213,8 +213,9 @@ func onlyNewDocument(quotes []api.Evidence, previous *api.SoAItem, isNew func(do
 	return added[0].Filename
 }
 
-// recountDocuments corrects the documents that an item from elsewhere claims to rest on. It recognizes only copies
-// that are quoted. Which document changed the verdict can't be checked without drafting again: it is what the clone says.
+// recountDocuments corrects the number and name of the documents that an item from a clone claims to rest on.
+// It recognizes only copies that are quoted. Which document changed the verdict can't be checked without
+// drafting again, so the clone's claim is kept.
 func recountDocuments(i *api.SoAItem) {
 	all := decidingQuotes(i)
 	quotes := independentQuotes(i, func(quote *api.Evidence, document string) bool {
@@ -234,8 +235,8 @@ func recountDocuments(i *api.SoAItem) {
 	}
 }
 
-// gateWarnings returns what the decider at a gate should know: what is outdated, and at the gate of the
-// Statement of Applicability how many verdicts single documents carry.
+// gateWarnings returns warnings for the decider at a gate: what is outdated and, at the gate of the Statement
+// of Applicability, how many verdicts depend on a single document.
 func gateWarnings(tx *store.Tx, a *api.Assessment, p *api.Approval) ([]string, error) {
 	out, err := outdatedWarnings(tx, a, p.Gate)
 	if err != nil || p.Gate != api.GateSoA {

@@ -13,7 +13,7 @@ func quote(document, passage, stance string) api.Evidence {
 	}
 }
 
-// samePassage treats passages with the same hash as copies, as if each document held all of the given
+// samePassage treats passages with the same hash as copies, as if each document contained all of the given
 // passages.
 func samePassage(passages map[string]string) func(*api.Evidence, string) bool {
 	return func(e *api.Evidence, document string) bool {

@@ -102,8 +102,8 @@ func (s *Service) draftSoAFromSession(
 	)
 }
 
-// draftSoAWith drafts from the judgements that judge passes to its callback. The manual inclusion
-// of item ignoredItemID is ignored.
+// draftSoAWith drafts from the evaluation that evaluate passes to its callback. The manual inclusion of item
+// ignoredItemID is ignored.
 func (s *Service) draftSoAWith(ctx context.Context, by api.Caller, a *api.Assessment, ignoredItemID string,
 	evaluate func(snap *scf.Snapshot, controls []api.Control, use func(*Evaluation, map[string]api.Document) error) error,
 ) (d draft[api.SoAItem], err error) {

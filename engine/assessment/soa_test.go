@@ -69,7 +69,7 @@ func TestNothingApplies(t *testing.T) {
 	}
 }
 
-// An owner or note is no judgment, so the line still needs its review in the next draft.
+// Editing an owner or note is not a review, so the line still needs one in the next draft.
 func TestEditsThatCountAsReview(t *testing.T) {
 	for field, reviewed := range map[string]bool{
 		"owner": false, "note": false, "rationale": false,

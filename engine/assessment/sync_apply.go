@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// Changes made to a copy of an assessment elsewhere are applied here under the same rules as local
-// changes. Violations are returned as API errors, and nothing is written then.
+// Changes made to a copy of an assessment elsewhere are applied here under the same rules as local changes. If
+// a change violates them, an API error is returned and nothing is written.
 
 // protectedItemFields lists item fields that a merge never changes, because they identify the item
 // or are set by the rules.

@@ -15,8 +15,8 @@ import (
 // Reviews and approvals are only invalidated by real changes: not by a draft with equal content,
 // nor by setting a field to its current value.
 
-// keepReviewedIfUnchanged makes a draft that is written only if it differs from the version under review or
-// approved.
+// keepReviewedIfUnchanged returns a draftFunc like makeDraft whose draft is written only if it differs from the
+// version under review or approved.
 func keepReviewedIfUnchanged[I any](makeDraft draftFunc[I]) draftFunc[I] {
 	return func(ctx context.Context, by api.Caller, a *api.Assessment) (draft[I], error) {
 		d, err := makeDraft(ctx, by, a)

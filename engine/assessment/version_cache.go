@@ -29,7 +29,7 @@ const (
 	// maxVersionCacheBytes bounds the cached versions of one assessment: those of 1,468 controls
 	// and 200 documents take about 70 MB, 55 MB of which exist nowhere else in memory.
 	maxVersionCacheBytes = 96 << 20
-	// maxCachedPerGate: the newest version, and the approved one that the next deliverable is based
+	// maxCachedPerGate is enough for the newest version and the approved one that the next deliverable is based
 	// on.
 	maxCachedPerGate = 2
 )

@@ -16,7 +16,7 @@ type Catalog struct {
 	Codes    map[string]api.RequirementCodes
 }
 
-// MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. Refs
+// MatchFrameworks finds an assessment's frameworks in another catalog version by their codes. newFrameworkIDs
 // are the IDs of those found and not dropped.
 func MatchFrameworks(
 	from, to *scf.Snapshot,

@@ -55,7 +55,7 @@ func FuzzDiffTextLeadsFromOneTextToTheOther(f *testing.F) {
 	})
 }
 
-// applyDiff returns the text that a diff's lines make of from.
+// applyDiff returns the text that results from applying the lines of a diff to from.
 func applyDiff(t *testing.T, d *api.ArtifactDiff, from string) string {
 	t.Helper()
 	before := strings.Split(strings.TrimSuffix(from, "\n"), "\n")
