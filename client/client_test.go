@@ -188,7 +188,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// TestAll checks that All follows the cursors to the end.
+// TestAll checks that AllPages follows the cursors to the end.
 func TestAll(t *testing.T) {
 	pages := map[string]api.List[int]{"": {Data: []int{1, 2}}, "b": {Data: []int{3}}}
 	next := "b"

@@ -145,13 +145,12 @@ func (p page) commands(t *testing.T) (commands []command) {
 	return commands
 }
 
-// varyingText is what differs from run to run: IDs, hashes, dates, times, and the
-// name of the person.
+// varyingText matches text that differs from run to run: IDs, hashes, dates, times, and the name of the person.
 var varyingText = regexp.MustCompile(
 	`…|\.\.\.|\b[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{64}\b|\b20\d\d-\d\d-\d\d\b|\b\d\d:\d\d(?::\d\d)?\b|\b\d+(?:\.\d+)? m?s\b|\bLinnea\b`,
 )
 
-// stepDuration is the duration that the program prints after a slow step.
+// stepDuration matches the duration that the program prints after a slow step.
 var stepDuration = regexp.MustCompile(`(?m) \(\d+\.\d s\)$`)
 
 // missingLine returns the first line that the page shows but the command didn't print, after

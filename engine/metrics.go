@@ -155,12 +155,12 @@ var zeroWhenAbsent = []string{"organization_assessments", "organization_document
 func staleEvidenceCutoff(today api.Date) api.Date {
 	t, err := today.Time()
 	if err != nil {
-		return "" // it comes from a clock
+		return "" // can't happen: the date comes from a clock
 	}
 	return api.DateOf(t.AddDate(0, 0, -judge.StaleDays))
 }
 
-// ObserveTransactions has f called with the duration of each transaction that writes.
+// ObserveTransactions makes the store call f with the duration of each transaction that writes.
 func (e *Engine) ObserveTransactions(f func(time.Duration)) { e.db.ObserveUpdates(f) }
 
 // SetProcessMetrics gives alert rules access to the metrics counted by a front end.

@@ -1,6 +1,6 @@
-// Package examples_test takes the examples as their readers do: parses each file by the rules of
-// what it is for, runs the scripts against a real daemon, and holds the metrics that rules and
-// dashboard name against those the daemon exports.
+// Package examples_test uses the examples as their readers do: it parses each file by the rules of its format,
+// runs the scripts against a real daemon, and compares the metrics named in rules and dashboard with those the
+// daemon exports.
 package examples_test
 
 import (
@@ -48,7 +48,7 @@ func documents(t *testing.T, path string) []map[string]any {
 	}
 }
 
-// at follows keys into what was parsed; nil where there is nothing.
+// at returns the value at a path of keys in a parsed document, or nil if there is none.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		m, ok := v.(map[string]any)
@@ -111,7 +111,7 @@ func TestScriptsAreRead(t *testing.T) {
 			t.Errorf("%s: %v\n%s", path, err, out)
 		}
 	}
-	// What a workflow runs is a script too.
+	// The commands of a workflow form a script too.
 	steps, _ := at(documents(t, "github/action/action.yml")[0], "runs", "steps").([]any)
 	if len(steps) < 2 {
 		t.Fatalf("%d steps in the action", len(steps))
@@ -123,7 +123,7 @@ func TestScriptsAreRead(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil || text == "" {
 			t.Errorf("%v: %v\n%s", at(s, "name"), err, out)
 		}
-		// What comes from outside is never put into the text of a script.
+		// Values from outside must never be expanded in the text of a script.
 		if strings.Contains(text, "${{") {
 			t.Errorf("%v: an expression stands in the script; pass it as a variable", at(s, "name"))
 		}
@@ -132,14 +132,14 @@ func TestScriptsAreRead(t *testing.T) {
 
 var variable = regexp.MustCompile(`SERVICE_[A-Z_]*[A-Z]`)
 
-// A variable that the program does not read would be set in vain.
+// TestVariablesAreRead checks that the examples set only variables that the program reads.
 func TestVariablesAreRead(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), program(t), "help", "environment").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := variable.FindAllString(string(out), -1)
-	// The scripts' own.
+	// The scripts have one of their own.
 	known = append(known, "SERVICE_URL")
 	for _, path := range []string{
 		"compose/compose.yaml", "kubernetes/service.yaml", "systemd/service.service",
@@ -200,7 +200,7 @@ func TestSystemdTakesTheUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The program has to be there for a unit to be whole.
+		// A unit is valid only if its program exists.
 		there := bytes.ReplaceAll(b, []byte("/usr/bin/scf-service"), []byte(program(t)))
 		put(t, filepath.Join(dir, unit), there, 0o644)
 		args = append(args, filepath.Join(dir, unit))
@@ -221,7 +221,7 @@ func put(t *testing.T, path string, b []byte, mode fs.FileMode) {
 	}
 }
 
-// program is the built program, made once.
+// built builds the program once and returns its path.
 var built = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "service-examples-")
 	if err != nil {
@@ -254,7 +254,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// daemon is one that runs for a test, with the first admin's key.
+// daemon is a daemon that runs during a test, with the first admin's key.
 type daemon struct {
 	url, key string
 	env      []string
@@ -301,7 +301,7 @@ func (d *daemon) command(t *testing.T, program string, args ...string) *exec.Cmd
 	return cmd
 }
 
-// The scripts do the whole work on a real daemon, up to where a person decides.
+// TestScriptsOfTheAPI checks that the scripts do all the work on a real daemon, up to where a person decides.
 func TestScriptsOfTheAPI(t *testing.T) {
 	d := start(t)
 	evidence := t.TempDir()
@@ -347,7 +347,7 @@ var metric = regexp.MustCompile(`\b(service|process|go)_[a-z0-9_]+\b`)
 
 func TestMetricsThatAreNamedAreExported(t *testing.T) {
 	d := start(t)
-	for range 2 { // a counter with labels is there once something was counted
+	for range 2 { // a counter with labels exists once something was counted
 		for _, path := range []string{"/api/v1/health", "/api/v1/users/me"} {
 			resp, err := http.Get(d.url + path)
 			if err != nil {
@@ -377,7 +377,7 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 	if len(exported) < 20 {
 		t.Fatalf("the daemon exports only %d metrics:\n%s", len(exported), page)
 	}
-	// Refusals are counted by category, and there is none before the first.
+	// Refusals are counted by category, so the metric doesn't exist before the first one.
 	exported["service_rate_limited_total"] = true
 	named := 0
 	check := func(where, expression string) {
@@ -427,7 +427,8 @@ func TestMetricsThatAreNamedAreExported(t *testing.T) {
 	}
 }
 
-// The two repositories come out as they say, with the command and the formats that the workflows name.
+// TestPolicies checks that the two repositories pass and fail as their names say, with the command and the
+// formats that the workflows use.
 func TestPolicies(t *testing.T) {
 	if err := exec.CommandContext(t.Context(), program(t), "check", "--help").Run(); err != nil {
 		t.Skip("this program has no `service check` yet")

@@ -22,7 +22,7 @@ import (
 	"github.com/scf-service/service/client"
 )
 
-// Options say what is served, and to whom.
+// Options determine what is served, and to whom.
 type Options struct {
 	Client *client.Client
 	In     io.Reader

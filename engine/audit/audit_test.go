@@ -186,7 +186,7 @@ func TestVerifyExport(t *testing.T) {
 		line := bytes.Count(whole[:at], []byte("\n"))
 		if len(split) == len(lines) && json.Unmarshal(lines[line], &was) == nil && json.Unmarshal(split[line], &is) == nil &&
 			reflect.DeepEqual(was, is) {
-			continue // the same record in other letters, as a name of a field that JSON reads in either case
+			continue // still the same record, because JSON field names are read in either case
 		}
 		if n, err := follow(split); err == nil && n == 20 {
 			t.Errorf("a flipped bit at %d is not found: %q", at, split[line])

@@ -36,7 +36,7 @@ func TestTrainAhead(t *testing.T) {
 		}
 		trained <- status
 	}})
-	e, _, _ = openEngine(t, engine.Options{Logger: log, CacheDir: t.TempDir()}) // trains, and takes nothing that was trained before
+	e, _, _ = openEngine(t, engine.Options{Logger: log, CacheDir: t.TempDir()}) // trains, because the cache is empty
 	if err := e.PretrainEmbedders(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -154,12 +154,12 @@ func TestNewCriticalGaps(t *testing.T) {
 			0,
 			0,
 		}, // the first: nothing to compare with
-		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 1, 1},                                             // worse than it was
+		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 1, 1},                                             // one is worse than before
 		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 1, 1},                                             // drafted again: still new
 		{false, []string{"IAC-01:critical", "IAC-02:critical", "NET-01:critical"}, 2, 2},                          // a further one
-		{false, []string{"IAC-01:critical", "IAC-02:critical", "NET-01:critical-"}, 1, 2},                         // one is mended
-		{true, []string{"IAC-01:critical", "IAC-02:critical"}, 0, 3},                                              // people know of it: resolved
-		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 0, 3},                                             // and it stays known
+		{false, []string{"IAC-01:critical", "IAC-02:critical", "NET-01:critical-"}, 1, 2},                         // one is fixed
+		{true, []string{"IAC-01:critical", "IAC-02:critical"}, 0, 3},                                              // approved: resolved
+		{false, []string{"IAC-01:critical", "IAC-02:critical"}, 0, 3},                                             // still known
 		{false, []string{"IAC-01:high", "IAC-02:critical-"}, 0, 3},                                                // better
 		{false, []string{"IAC-01:high", "IAC-02:critical-", "BCD-01:low", "BCD-02:critical", "BCD-02:low"}, 1, 4}, // another
 	} {

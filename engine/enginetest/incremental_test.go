@@ -99,7 +99,7 @@ func (b *bench) drafts(t *testing.T, a string) (map[api.Gate]string, *assessment
 	})
 	for _, i := range d.Scores {
 		s := before[i.ControlCode]
-		want := s.PreviousLevel // as long as no level is another
+		want := s.PreviousLevel // while no level differs
 		if moved && s.Assessed {
 			want = &s.Level
 		} else if moved {
@@ -162,7 +162,7 @@ func (b *bench) byHand(t *testing.T, a string, d *assessment.Snapshot, rng *rand
 		in.Body.ControlID, in.Body.Status, in.Body.Severity = d.SoAItems[rng.IntN(len(d.SoAItems))].ControlCode, api.NotImplemented, api.SeverityHigh
 		in.Body.Condition = fmt.Sprintf("Seen at step %d.", step)
 		_, err = s.CreateGap(ctx, b.by, in)
-	case 5: // what follows is made from the approved version, which is not the newest then
+	case 5: // later drafts are based on the approved version, which is then not the newest
 		if _, err = s.SubmitSoA(ctx, b.by, &api.SoAInput{SoAVersionID: d.SoA.ID}); err == nil {
 			_, err = s.ApproveSoA(ctx, b.by, &api.DecideSoAInput{SoAInput: api.SoAInput{SoAVersionID: d.SoA.ID}})
 		}
@@ -223,7 +223,7 @@ func TestDraftAfterChangesIsTheWholeDraft(t *testing.T) {
 			seen[string(gate)+text] = true
 		}
 		if step%3 != 2 {
-			continue // what is remembered is added to more than once
+			continue // the caches are updated more than once
 		}
 		b.Assessments.DropCaches(a.ID)
 		var whole map[api.Gate]string

@@ -97,7 +97,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 	first, _ := d.engine(t, slowClock, never)
 	looks := make(chan time.Time)
 	second, startSecond := d.engine(t, d.now, func(every time.Duration) (<-chan time.Time, func()) {
-		if every == time.Second { // it looks for runs that can go on
+		if every == time.Second { // the interval at which a worker looks for runs
 			return looks, func() {}
 		}
 		return nil, func() {}
@@ -130,7 +130,7 @@ func TestLeaseIsTakenOver(t *testing.T) {
 
 	d.pass(29 * time.Second)
 	looks <- d.now()
-	looks <- d.now() // the first look is over
+	looks <- d.now() // the first check has ended
 	if got, err := second.Workflows.Get(t.Context(), b.by, &api.WorkflowInput{WorkflowRunID: run.ID}); err != nil ||
 		got.CurrentStep != string(api.StateSoADrafted) ||
 		got.Status != api.RunRunning {

@@ -41,7 +41,7 @@ func (m *slowModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, t := range q.Input {
 		v := []float32{1, 0, 0}
 		if strings.Contains(strings.ToLower(t), "backup") || strings.Contains(t, "parrot") {
-			v = []float32{0, 1, 0} // it means the same to this model
+			v = []float32{0, 1, 0} // to this model, it has the same meaning
 		}
 		vectors = append(vectors, v)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/examples/harbor"
 )
 
-// claims returns a document with a sentence for each requirement of the lines that want, as format
-// words it.
+// claims returns a document with a sentence, worded by format, for each requirement of the items that want
+// selects.
 func claims(items []api.SoAItem, format string, want func(*api.SoAItem) bool) string {
 	var b strings.Builder
 	b.WriteString("# Security handbook\n\nVersion 3.0, approved by the managing director on 2026-09-01.\n")
@@ -46,10 +46,10 @@ func (b *bench) draftWith(t *testing.T, a string, files map[string]string) *asse
 	return d
 }
 
-// TestOneDocumentCarriesVerdicts adds hostile documents to a sound folder. Lines whose verdict they changed
-// say so, the draft lists them first, and the gate warns of them. A nearly equal second copy of the document
-// doesn't make its lines look confirmed, also not if the first is deleted, and one that repeats a sound document
-// doesn't put the blame on that.
+// TestOneDocumentCarriesVerdicts adds hostile documents to a sound folder. It checks that lines whose verdict
+// they changed are marked, that the draft lists the documents first, and that the gate warns of them. A nearly
+// equal second copy of a document must not make its lines look confirmed, not even if the first is deleted, and
+// a copy of a sound document must not put the blame on that one.
 func TestOneDocumentCarriesVerdicts(t *testing.T) {
 	b := newBench(t)
 	a := b.assess(t, "iso-27001-2022", harbor.Evidence(), api.StateFrameworkSelected)
@@ -110,7 +110,7 @@ func TestOneDocumentCarriesVerdicts(t *testing.T) {
 				if left--; left == 0 {
 					break
 				}
-				// Its copy keeps up the verdicts that it changed.
+				// Its copy upholds the verdicts that it changed.
 				if again := b.draftWith(t, a.ID, nil); again.SoA.LinesChangedByDocument*10 < got.SoA.LinesChangedByDocument*9 {
 					t.Errorf("of %d marked lines %d remain", got.SoA.LinesChangedByDocument, again.SoA.LinesChangedByDocument)
 				}
@@ -122,7 +122,7 @@ func TestOneDocumentCarriesVerdicts(t *testing.T) {
 	}
 }
 
-// checkWarnings submits a version and checks that its approval warns of what single documents decide.
+// checkWarnings submits a version and checks that its approval warns of verdicts that single documents decide.
 func (b *bench) checkWarnings(t *testing.T, v *api.SoAVersion) {
 	t.Helper()
 	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: v.ID}); err != nil {

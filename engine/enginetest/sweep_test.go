@@ -75,7 +75,7 @@ func openEngine(t *testing.T, o engine.Options) (*engine.Engine, *store.DB, *clo
 func TestSweeping(t *testing.T) {
 	ticks, asked, stopped := make(chan time.Time), make(chan time.Duration, 1), make(chan struct{})
 	e, db, c := openEngine(t, engine.Options{NewTicker: func(d time.Duration) (<-chan time.Time, func()) {
-		if d < time.Minute { // what looks for workflow runs
+		if d < time.Minute { // the worker that looks for workflow runs
 			return nil, func() {}
 		}
 		asked <- d

@@ -106,7 +106,7 @@ func TestPassagesAreTheFiles(t *testing.T) {
 		t.Errorf("they came as %+v and are %+v", there, now)
 	}
 
-	// A passage with more text than its file, from another page, and with a false approver.
+	// This passage has more text than its file, is from another page, and names a false approver.
 	doc = away.add(t, id, "more.md", strings.ReplaceAll(honest, "IT", "operations"))
 	_, there = away.passages(t, doc)
 	mustSucceed(t, away.db.Update(t.Context(), func(tx *store.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/internal/testutil/longtest"
 )
 
-// equalParts are files of very many equal or tiny parts. n is about the number of parts.
+// equalParts returns files of about n equal or tiny parts.
 func equalParts(n int) fstest.MapFS {
 	var sections, mail strings.Builder
 	mail.WriteString("From: a@acme.example\r\nSubject: Parts\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n")
@@ -90,7 +90,7 @@ func TestDocumentsOfEqualParts(t *testing.T) {
 			t.Errorf("%s is %s with %d passages, of which %d have an id: %v", name, d.Status, d.ChunkCount, len(distinct), d.Error)
 		}
 	}
-	// A new version with a paragraph more in front moves all of them.
+	// A new version with another paragraph in front moves all of them.
 	letters := docs["letters.md"]
 	_, err := b.Evidence.Upload(ctx, b.by, &api.UploadDocumentInput{
 		AssessmentInput: assessmentInput(a.ID), Replaces: letters.ID,

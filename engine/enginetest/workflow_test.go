@@ -155,7 +155,7 @@ func TestWorkflowWaitsForRework(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.waitForRun(t, run.ID, api.RunInput, "") // an edit is not the end of mending
+	b.waitForRun(t, run.ID, api.RunInput, "") // an edit alone does not end the rework
 	if _, err := b.Assessments.SubmitSoA(t.Context(), b.by, &api.SoAInput{SoAVersionID: item.VersionID}); err != nil {
 		t.Fatal(err)
 	}

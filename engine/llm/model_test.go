@@ -183,7 +183,7 @@ func TestOneQueue(t *testing.T) {
 	}
 	<-enter
 	busy := 0
-	for range 40 - maxWaiting { // those refused come back at once
+	for range 40 - maxWaiting { // refused calls return at once
 		if err := <-errs; errors.Is(err, ErrBusy) {
 			busy++
 		}

@@ -14,8 +14,7 @@ import (
 //go:embed evidence
 var files embed.FS
 
-// Evidence returns the documents as a client would send them: one flat folder,
-// read-only, rooted where the documents are.
+// Evidence returns the documents as a client would send them: as one flat, read-only folder.
 func Evidence() fs.FS {
 	sub, err := fs.Sub(files, "evidence")
 	if err != nil {

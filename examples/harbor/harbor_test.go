@@ -20,7 +20,7 @@ import (
 
 const maxTotal = 1 << 20
 
-// names lists the documents, and fails where the folder is not flat.
+// names returns the names of the documents; it fails the test if the folder is not flat.
 func names(t *testing.T) []string {
 	t.Helper()
 	entries, err := fs.ReadDir(harbor.Evidence(), ".")
@@ -86,7 +86,7 @@ func TestEvidenceIsWellFormed(t *testing.T) {
 		}
 		switch path.Ext(name) {
 		case ".csv":
-			// The reader itself demands the same number of fields in each row.
+			// The CSV reader itself requires the same number of fields in each row.
 			if rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll(); err != nil || len(rows) < 16 {
 				t.Errorf("%s: %d rows, %v", name, len(rows), err)
 			}
@@ -137,7 +137,7 @@ func TestReadmeNamesEveryDocument(t *testing.T) {
 	}
 }
 
-// The answer key has each of the 93 controls once, and its sums are right.
+// TestAnswerKey checks that the answer key has each of the 93 controls once, and that its totals are right.
 func TestAnswerKey(t *testing.T) {
 	text := readme(t)
 	count, seen := map[string]int{}, map[string]bool{}
@@ -178,8 +178,8 @@ func TestAnswerKey(t *testing.T) {
 	}
 }
 
-// The flaws that the key speaks of are really in the documents that are plain text;
-// those of the made documents are checked beside the maker.
+// TestPlantedFlaws checks that the flaws named in the key are in the plain-text documents. Those of the
+// generated documents are checked beside their generator.
 func TestPlantedFlaws(t *testing.T) {
 	for name, want := range map[string]string{
 		"HQ-POL-07-cryptography-policy.md":          "We do not yet encrypt laptops.",

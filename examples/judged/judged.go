@@ -1,5 +1,5 @@
-// Package judged holds the labelled companies that the rules are measured on: what
-// each sent, and what a careful reader says of it. README.md says how to read them.
+// Package judged holds the labeled companies that the rules are measured on: the documents of each, and a
+// careful reader's verdicts. README.md explains how to read them.
 //
 // It is data only: it must not know how evidence is read or judged.
 package judged

@@ -84,7 +84,7 @@ func TestEveryCommandHasAPage(t *testing.T) {
 	if n < 100 {
 		t.Errorf("only %d commands were checked", n)
 	}
-	// Tables of a help page keep their lines, and what looks like markup stays.
+	// Tables on a help page keep their lines, and text that looks like markup is unchanged.
 	if page := first["man/service-daemon.1"]; !strings.Contains(page, `SERVICE_ADMIN_PASSWORD_FILE`) &&
 		!strings.Contains(page, `SERVICE\_ADMIN\_PASSWORD\_FILE`) {
 		t.Errorf("the underscores of variables are interpreted as markup:\n%s", page)

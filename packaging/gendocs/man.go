@@ -43,7 +43,7 @@ func writeMan(dir, version string, date time.Time) error {
 			return err
 		}
 		var packed bytes.Buffer
-		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // without a name or a time in its head
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // without a name or time in its header
 		if err != nil {
 			return err
 		}

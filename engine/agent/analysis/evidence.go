@@ -151,7 +151,7 @@ type preparedText struct {
 	quantities        []*quantity
 	hasRatio          bool // contains a ratio such as "3 of 4"
 	passwordLength    float64
-	hasPasswordLength bool // states a password length, held in length
+	hasPasswordLength bool // states a password length, held in passwordLength
 }
 
 type clause struct {

@@ -107,6 +107,7 @@ func isNegated(clause string, match []int) bool {
 func countWords(s string) int { return len(strings.Fields(s)) }
 
 // truncate returns a text on one line, cut at a character boundary to at most the given number of bytes.
+// If anything was cut, "…" is appended to it.
 func truncate(s string, most int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= most {

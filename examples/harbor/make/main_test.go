@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// What is committed is what the maker makes, to the byte.
+// TestCommittedDocumentsAreCurrent checks that the committed documents equal the generated ones, byte for byte.
 func TestCommittedDocumentsAreCurrent(t *testing.T) {
 	made := t.TempDir()
 	if err := convertMarkdownFiles(os.DirFS("../source"), made); err != nil {
@@ -48,7 +48,7 @@ func TestCommittedDocumentsAreCurrent(t *testing.T) {
 	}
 }
 
-// The flaws that README.md speaks of stay in the sources.
+// TestPlantedFlaws checks that the flaws named in README.md are in the sources.
 func TestPlantedFlaws(t *testing.T) {
 	for name, want := range map[string]string{
 		"HQ-PLN-02-business-continuity-plan.docx.md":       "[insert name]",
