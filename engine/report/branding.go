@@ -83,7 +83,7 @@ func (s *Service) DeleteBranding(ctx context.Context, by api.Caller, _ *api.OrgI
 	return &api.None{}, err
 }
 
-// loadBrand returns the organization's branding as package render expects it.
+// loadBrand returns the organization's branding as package content expects it.
 func (s *Service) loadBrand(ctx context.Context, by api.Caller) (content.Brand, error) {
 	b, err := s.Branding(ctx, by, nil)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package report creates, stores and serves reports.
 //
-// Package render defines what a report contains; its data comes from the assessment. Each report is
-// written from a single snapshot of that data.
+// Package content defines what a report contains, and package render writes it. Each report is written from a
+// single snapshot of the assessment's data.
 package report
 
 import (

@@ -51,7 +51,7 @@ type Block interface{ Kind() string }
 // Cell is inline text made of spans.
 type Cell []Span
 
-// Span is a run of text. At most one of the fields other than Text is set.
+// Span is a run of text. In a document, at most one of the fields other than Text is set.
 type Span struct {
 	Text string
 	// Ref is the anchor of the link's target in the report.

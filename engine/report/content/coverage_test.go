@@ -35,7 +35,7 @@ func TestRequirementOutcome(t *testing.T) {
 }
 
 func TestAnnexA(t *testing.T) {
-	// If the catalog's ISO 27001 has only its clauses, ISO 27002 provides the controls.
+	// If the catalog's ISO 27001 contains only the clauses, ISO 27002 provides the controls.
 	s := &Source{
 		Frameworks: []api.Framework{{Code: "iso-27001-2022"}, {Code: "iso-27002-2022"}},
 		Requirements: map[string][]api.Requirement{

@@ -281,7 +281,7 @@ func formatConfidence(confidence float64, overridden bool) string {
 	return out
 }
 
-// addEditFact adds which fields were changed after the draft, and by whom.
+// addEditFact adds a fact stating which fields were changed after the draft, and by whom.
 func (v *Report) addEditFact(f *block.Facts, it *api.Item) {
 	if len(it.EditedFields) == 0 && it.EditedBy == nil {
 		return

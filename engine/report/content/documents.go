@@ -166,7 +166,7 @@ func (v *Report) approvalsSection() []block.Block {
 	return []block.Block{block.NewPara("", "An approval applies only to the content with the hash shown."), t}
 }
 
-// ActorNameWithType returns the name of who acted, noting if it was an API key.
+// ActorNameWithType returns the name of an actor, followed by the actor's type unless it is a user.
 func ActorNameWithType(a api.Actor) string {
 	s := wording.OrDefault(a.Name, a.ID)
 	if a.Type != api.ActorUser && a.Type != "" {

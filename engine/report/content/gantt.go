@@ -227,7 +227,7 @@ type axisTick struct {
 	text string
 }
 
-// monthTicks returns the firsts of months on the axis, at most about eight.
+// monthTicks returns ticks at the beginnings of months, at most about eight.
 func monthTicks(first, last time.Time) (out []axisTick) {
 	months := int(last.Sub(first).Hours()/24/30.4) + 1
 	step := max(1, (months+7)/8)

@@ -44,7 +44,8 @@ func (v *Report) ItemFields(layoutName string) (out []workbook.Fields) {
 	return out
 }
 
-// withDerivedItemFields adds fields that are derived from other items.
+// withDerivedItemFields adds the fields that all items have in common and that are derived from their codes,
+// evidence, editor or deliverable.
 func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Gate, evidence []api.Evidence) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {
@@ -70,7 +71,7 @@ func (v *Report) withDerivedItemFields(f workbook.Fields, it *api.Item, g api.Ga
 	})
 }
 
-// withFindingDerivedFields adds fields that a plan item takes from its finding.
+// withFindingDerivedFields adds the fields of a plan item that are derived from its finding, status or dates.
 func (v *Report) withFindingDerivedFields(f workbook.Fields, it *api.POAMItem, finding *api.Finding) workbook.Fields {
 	return f.WithOverride(func(field string) (string, bool) {
 		switch field {

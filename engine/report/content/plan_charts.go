@@ -147,7 +147,7 @@ func burnDownChart(start int, steps []burnDownStep) block.Picture {
 	return block.Picture{Drawing: d}
 }
 
-// roundGridStep returns a round step size of which four to eight reach n.
+// roundGridStep returns a round step size of which at most about eight fit into n.
 func roundGridStep(n int) int {
 	step := 1
 	for _, by := range []int{2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000} {

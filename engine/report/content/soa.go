@@ -249,7 +249,8 @@ func (v *Report) soaSection() []block.Block {
 	return out
 }
 
-// decisiveDocumentsTable returns the documents that alone carry or changed most verdicts.
+// decisiveDocumentsTable lists the documents on which the most verdicts depend: those they changed, and those
+// that rest on them alone.
 func decisiveDocumentsTable(documents []api.DecisiveDocument) block.Table {
 	t := block.Table{Caption: "Verdicts that depend on a single document", Columns: []block.Column{
 		{Name: "Document", Width: 8},

@@ -7,8 +7,8 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// TestAnnexSaysAReasonOnce checks that controls with the same reason at a requirement of Annex A
-// share it.
+// TestAnnexSaysAReasonOnce checks that a reason shared by several controls of an Annex A requirement is stated
+// once.
 func TestAnnexSaysAReasonOnce(t *testing.T) {
 	r := requirementCoverage{code: "A.5.9", status: statusPartly}
 	for _, code := range []string{"AST-01", "AST-02", "AST-03"} {

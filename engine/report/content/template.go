@@ -160,9 +160,9 @@ func (p SectionID) Layout() (l workbook.Layout, ok bool) {
 	}[p])
 }
 
-// ReadableTemplateFor returns the template that shows the same content as a page: usually the template
-// itself; for a workbook with a prescribed layout the plan it contains; for machine-readable
-// documents the closest equivalent.
+// ReadableTemplateFor returns the template whose page shows the same content: usually the template itself; for
+// a workbook with a prescribed layout, the plan it contains; for machine-readable documents, the closest
+// equivalent.
 func ReadableTemplateFor(template string) string {
 	if t, ok := FindTemplate(template); ok {
 		if _, ok := t.PrescribedLayout(); ok {

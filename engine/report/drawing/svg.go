@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// SVG returns the drawing for a page that includes CSS and SVGPatternDefs, as an image with a name and
-// a description whose parts are not keyboard focusable.
+// SVG returns the drawing for a page that includes CSS and SVGPatternDefs: an image with a name and a
+// description. Its parts can't be focused with the keyboard.
 func (d *Drawing) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %s %s" role="img" aria-label="%s"><title>%s</title>`, formatNumber(d.Width), formatNumber(d.Height),

@@ -192,14 +192,14 @@ func pandocText(b *strings.Builder, tree any) {
 				fmt.Fprint(b, c[1])
 				return
 			}
-			if x["t"] == "Image" { // the table beside it says the same
+			if x["t"] == "Image" { // the table next to it contains the same data
 				return
 			}
 			if x["t"] == "RawInline" || x["t"] == "RawBlock" {
 				return
 			}
 			if x["t"] == "Header" {
-				c = c[2:] // its id is no text
+				c = c[2:] // the ID is not text
 			}
 			pandocText(b, c)
 		}

@@ -142,7 +142,7 @@ func TestHTMLIsSoundAndSelfContained(t *testing.T) {
 	}
 }
 
-// TestHTMLShowsEveryText checks that all texts of people and documents are shown in full.
+// TestHTMLShowsEveryText checks that all texts from users and documents are shown in full.
 func TestHTMLShowsEveryText(t *testing.T) {
 	for name, s := range reporttest.Sources(longtest.Enabled()) {
 		text := parse(t, write(t, s, content.TemplateFull, FormatHTML)).text()

@@ -12,8 +12,8 @@ import (
 	"github.com/scf-service/service/internal/testutil/testdir"
 )
 
-// TestReportsAreNoEvidence checks that reports are recognized in every format when they are added as evidence: they
-// would confirm their own conclusions.
+// TestReportsAreNoEvidence checks that reports added as evidence are recognized in every format; they would
+// confirm their own conclusions.
 func TestReportsAreNoEvidence(t *testing.T) {
 	r, err := docparse.New(docparse.Options{CacheDir: testdir.CacheFolder(t.TempDir())})
 	if err != nil {
@@ -24,7 +24,7 @@ func TestReportsAreNoEvidence(t *testing.T) {
 	s.Tool = "service 1.2.3-rc.1"
 	eachFormat(func(template, format string) {
 		if template != content.TemplateExecutiveSummary && template != content.TemplateSoA {
-			return // the others say it in the same places
+			return // the other templates contain it in the same places
 		}
 		f, _ := findFormat(format)
 		raw := write(t, s, template, format)

@@ -348,7 +348,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// golden compares with testdata/name; with -update it writes the file.
+// golden compares got with testdata/name; with -update, it writes the file first.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -9,9 +9,9 @@ import (
 	"github.com/scf-service/service/engine/report/reporttest"
 )
 
-// TestFullReportSaysEachThingOnce checks that a control without evidence is one row with what to
-// request, that a control with evidence or a note is described in full, and that a passage appears
-// once per control.
+// TestFullReportSaysEachThingOnce checks that a control without evidence is a single row stating what to
+// request, that a control with evidence or a note is described in full, and that a passage appears once per
+// control.
 func TestFullReportSaysEachThingOnce(t *testing.T) {
 	item := func(code string) api.Item {
 		return api.Item{

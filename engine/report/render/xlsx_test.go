@@ -100,7 +100,7 @@ func TestUntouchedWorkbookChangesNothing(t *testing.T) {
 					t.Fatalf("no layout %q", l)
 				}
 				if name == "hostile" && layout.Key == "poam_code" {
-					continue // its codes are one and the same
+					continue // all its items have the same code
 				}
 				rows, problems, notes := book.FindEdits(from, layout)
 				if len(rows)+len(problems)+len(notes) > 0 {

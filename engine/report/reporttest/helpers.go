@@ -13,8 +13,8 @@ import (
 	"github.com/scf-service/service/engine/report/content"
 )
 
-// Sources returns new sources by name: from an empty one to one of hostile
-// texts, larger ones if large.
+// Sources returns new sources by name, from an empty one to one with hostile texts. If large is set, some are
+// larger.
 func Sources(large bool) map[string]*content.Source {
 	one := SampleSource(1)
 	size, reviewed := 24, 12
@@ -32,7 +32,7 @@ func Sources(large bool) map[string]*content.Source {
 	}
 }
 
-// PNG returns a picture of a size in pixels.
+// PNG returns an image of the given size in pixels.
 func PNG(t testing.TB, w, h int) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))

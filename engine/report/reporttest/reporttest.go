@@ -48,10 +48,10 @@ func fakeID(kind string, n int) string {
 	return fmt.Sprintf("01970000-0000-7000-8000-%s%08x", kind[:4], n)
 }
 
-// AsOf is when the data of a source was read.
+// AsOf is the time at which the data of a source was read.
 var AsOf = time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 
-// SampleSource is a full source with this many controls, all four deliverables approved.
+// SampleSource returns a full source with the given number of controls and with all four deliverables approved.
 func SampleSource(controls int) *content.Source {
 	s := &content.Source{
 		Organization: api.Organization{Name: "Ardent Freight Ltd", Slug: "ardent-freight"},
@@ -218,7 +218,7 @@ func addScope(s *content.Source) {
 	s.Scope.ID = fakeID("scop", 1)
 }
 
-// addControlItems is one control's item in all four deliverables.
+// addControlItems adds one control's item to each of the four deliverables.
 func addControlItems(s *content.Source, i, n int) {
 	d := Domains[i%len(Domains)]
 	number := i/len(Domains) + 1
@@ -357,7 +357,7 @@ func addControlItems(s *content.Source, i, n int) {
 	s.POAMItems = append(s.POAMItems, p)
 }
 
-// addApprovedVersions approves all four, and summarises maturity.
+// addApprovedVersions approves all four deliverables and summarizes maturity.
 func addApprovedVersions(s *content.Source) {
 	version := func(i int, g api.Gate) api.DeliverableVersion {
 		v := api.DeliverableVersion{
@@ -426,7 +426,7 @@ func addApprovedVersions(s *content.Source) {
 	s.MaturitySummary = &sum
 }
 
-// HostileSource is a small source in which every text of other people's tries something.
+// HostileSource returns a small source in which every text that others write attempts an attack.
 func HostileSource() *content.Source {
 	s := SampleSource(3)
 	bad := []string{

@@ -26,7 +26,7 @@ func utf16Length(s string) int {
 	return n
 }
 
-// splitText splits a text into parts of at most maxUnits without splitting characters.
+// splitText splits a text into parts of at most maxUTF16Units without splitting characters.
 func splitText(s string, maxUTF16Units int) (parts []string) {
 	for s != "" {
 		n, end := 0, 0

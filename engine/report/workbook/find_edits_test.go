@@ -212,7 +212,7 @@ func TestEdits(t *testing.T) {
 				at, _ := excelize.CoordinatesToCellName(i+1, 20)
 				err = errors.Join(err, f.SetCellValue(closed, at, v))
 			}
-			// Dates are read as raw numbers and stay so.
+			// The row's dates were read as raw numbers; this one is written as a date.
 			return errors.Join(err, f.SetCellValue(closed, "L20", time.Date(2027, 3, 31, 0, 0, 0, 0, time.UTC)), f.RemoveRow(open, 6))
 		}, `Closed POA&M Items!A20 id-1 r4 status="completed"`},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// AddItemSheets writes a layout's sheets with its items in the given order. words supplies the values
+// AddItemSheets writes a layout's sheets with its items in the given order. prefaceValues supplies the values
 // for the preface.
 func (b *Writer) AddItemSheets(l Layout, items []Fields, prefaceValues map[string]string) error {
 	b.hasItems = true

@@ -22,22 +22,23 @@ import (
 // Pictures are images with a description; a table next to each contains the same data. The file
 // refers to nothing outside itself.
 //
-//	docx.go         the package: its parts, and the frame of the document
-//	docx_blocks.go  blocks, cells and texts as paragraphs and tables
-//	docx_image.go   pictures
-//	docx_parts.go   styles, numbering, header and footer
+//	docx.go    the package: its parts, and the frame of the document
+//	blocks.go  blocks, cells and texts as paragraphs and tables
+//	image.go   pictures
+//	parts.go   metadata, styles, numbering, header and footer
+//	style.go   the styles of a user's document
 type docxWriter struct {
 	w *bufio.Writer
-	// bookmarks maps anchors to bookmark names; used counts the bookmarks placed.
+	// bookmarks maps anchors to bookmark names; bookmarkCount counts the bookmarks placed.
 	bookmarks     map[string]string
 	bookmarkCount int
 	textWidth     int // in twentieths of a point
 	theme         drawing.Theme
-	// images are the package's image parts, in order.
+	// images holds the image parts of the package, in order.
 	images         []docxImage
 	placedDrawings []placedDrawing
 	imageCount     int // places that show an image
-	// hasTheme reports whether the package contains a theme.
+	// hasTheme is set if the package contains a theme.
 	hasTheme bool
 	err      error
 }

@@ -34,7 +34,7 @@ type pdfWriter struct {
 
 	cursorY     float64
 	left, right float64
-	// strips is drawn alongside all content: panels and rules at the side.
+	// strips holds the panels and rules drawn at the side of all content.
 	strips []strip
 	// openTableHeads draws the headers of the open tables at the top of a new page.
 	openTableHeads []func()
@@ -73,8 +73,7 @@ type contentsEntry struct {
 	endX float64 // the right end of its text
 }
 
-// strip is a vertical strip beside the text: filled from Left to Right, or a line if they are
-// equal.
+// strip is a vertical strip beside the text: filled from left to right, or a line if the two are equal.
 type strip struct {
 	left, right float64
 	fill        drawing.ColorName

@@ -36,7 +36,7 @@ func TestPDFLinks(t *testing.T) {
 	}
 }
 
-// TestPDFStaysOnThePage checks that nothing is drawn outside the margins, whatever the texts.
+// TestPDFStaysOnThePage checks that lines are not wider than their column and lose no text, whatever the texts.
 func TestPDFStaysOnThePage(t *testing.T) {
 	p, err := layOutDocument(block.Document{Time: reporttest.HostileSource().AsOf}, nil)
 	if err != nil {

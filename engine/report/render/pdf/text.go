@@ -68,7 +68,7 @@ func newFontSet(fallbackFont []byte) (fontSet, error) {
 func (s fontSet) register(f *fpdf.Fpdf) {
 	for _, x := range []*face{s.regular, s.bold, s.italic, s.mono, s.fallback} {
 		if x != nil {
-			f.AddUTF8FontFromBytes(x.name, "", slices.Clone(x.data)) // it writes into the font while it cuts it
+			f.AddUTF8FontFromBytes(x.name, "", slices.Clone(x.data)) // the library modifies the data while subsetting the font
 		}
 	}
 }
