@@ -90,7 +90,7 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// A start looks through the whole file.
+// BenchmarkOpen measures opening a database, which reads the whole file.
 func BenchmarkOpen(b *testing.B) {
 	o := options(b.TempDir())
 	db := open(b, o)

@@ -212,7 +212,7 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 			sha := d.Name() + f.Name()
 			info, err := f.Info()
 			if errors.Is(err, fs.ErrNotExist) || !isSHA256(sha) || len(d.Name()) != 2 {
-				continue // gone meanwhile, or not ours
+				continue // deleted meanwhile, or not a blob
 			}
 			if err != nil {
 				return err

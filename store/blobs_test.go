@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// files below a folder of the data folder.
+// files returns the names of the files below a folder of the data folder.
 func files(t testing.TB, db *DB, folder string) []string {
 	t.Helper()
 	got := []string{}

@@ -34,7 +34,8 @@ type checkedTable struct {
 	sum  uint32
 }
 
-// newCheckedTable takes half as long as verifying a small record, so reuse the result.
+// newCheckedTable returns a table's name with its checksum. It takes half as long as verifying a small record,
+// so reuse the result.
 func newCheckedTable(name string) checkedTable {
 	sum := uint32(len(name)) // or keys of tables whose names begin alike could be confused
 	for i := range len(name) {
@@ -81,7 +82,7 @@ func isTotal(table string, key []byte) bool {
 type checkedKV struct {
 	driver kv.KV
 	table  checkedTable // used last
-	// change is what the writes so far change in the total.
+	// change accumulates the effect of the writes so far on the total.
 	change uint64
 }
 
@@ -125,7 +126,7 @@ func (c *checkedKV) Delete(table string, key []byte) error {
 	return nil
 }
 
-// existingChecksum returns the share in the total of what a write replaces, or 0.
+// existingChecksum returns the replaced pair's share in the total, or 0 if nothing is replaced.
 func (c *checkedKV) existingChecksum(table string, key []byte) (uint64, error) {
 	stored, err := c.driver.Get(table, key)
 	if err != nil || stored == nil {

@@ -79,7 +79,7 @@ func TestOwnCodec(t *testing.T) {
 	db := open(t, o)
 	update(t, db, func(tx *Tx) error {
 		is(t, "Put", vectors.Put(tx, &vector{7, []float32{1, -0.5, math.MaxFloat32}}), nil)
-		// As it was before the table had a codec.
+		// This is how it was stored before the table had a codec.
 		return tx.kv.Put("vectors", K(8).b, []byte("\x01{\"ID\":8,\"Values\":[2]}"))
 	})
 	view(t, db, func(tx *Tx) error {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The test binary is also the process that dies: with this variable set, it
-// runs the named child in the folder of its first argument.
+// The test binary is also the process that is killed: if this variable is set, it runs the named child in the
+// folder given as its first argument.
 const childVariable = "STORE_TEST_CHILD"
 
 var children = map[string]func(dir string) error{
@@ -49,8 +49,8 @@ func childOptions(dir string) Options {
 	return o
 }
 
-// childWrites says a number when all of its writes are acknowledged: a record
-// with indexes, an event, a blob.
+// childWrites prints a number whenever all of its writes are acknowledged: a record with indexes, an event, a
+// blob.
 func childWrites(dir string) error {
 	ctx := context.Background()
 	db, err := Open(ctx, childOptions(dir))
@@ -85,7 +85,7 @@ func childWrites(dir string) error {
 	}
 }
 
-// Whatever was acknowledged before a kill is there after it, whole.
+// TestKill checks that everything acknowledged before a kill is complete after it.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	written := 0
@@ -98,7 +98,7 @@ func TestKill(t *testing.T) {
 			written++
 		}
 		is(t, "Kill", cmd.Process.Kill(), nil)
-		for out.Scan() { // acknowledged before the kill came through
+		for out.Scan() { // acknowledged before the kill took effect
 			written++
 		}
 		_ = cmd.Wait() // it was killed
@@ -130,7 +130,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// childMigrates dies in the middle of the second of two steps.
+// childMigrates kills itself in the second of two migrations.
 func childMigrates(dir string) error {
 	o := childOptions(dir)
 	o.Schema = newSchema(newPeople(), func(*Tx) error {
@@ -147,7 +147,8 @@ func childMigrates(dir string) error {
 	return errors.Join(errors.New("it lived"), err)
 }
 
-// A crash in a migration leaves the version before it; the next start goes on.
+// TestKillInMigration checks that a crash in a migration leaves the previous version, and that the next start
+// continues.
 func TestKillInMigration(t *testing.T) {
 	o := oldDatabase(t)
 	cmd, out := startChild(t, "migrate", o.Dir)

@@ -153,7 +153,7 @@ func (db *DB) CheckRecords(ctx context.Context) (DamageCheck, error) {
 	return found.DamageCheck, err
 }
 
-// CheckFiles reads all blobs, also those that no record refers to: a backup contains them too.
+// CheckFiles reads all blobs, including those that no record refers to, because a backup contains them too.
 func (db *DB) CheckFiles(ctx context.Context) (c DamageCheck, err error) {
 	var named map[string]string
 	unnamed := db.View(ctx, func(tx *Tx) (err error) {

@@ -153,8 +153,8 @@ func readAll(t *testing.T, o Options) map[string]string {
 	return out
 }
 
-// checkDamaged writes a damaged database and fails unless all that is read from it is right or an
-// ErrCorrupt. It returns whether anything was refused.
+// checkDamaged writes a damaged database and fails the test unless everything read from it is correct or an
+// ErrCorrupt. It reports whether anything was refused.
 func checkDamaged(t *testing.T, o Options, name string, b []byte, want map[string]string) (refused bool) {
 	t.Helper()
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), b, 0o600), nil)
@@ -239,7 +239,7 @@ func readDatabase(t *testing.T, o Options) []byte {
 	return b[:(len(bytes.TrimRight(b, "\x00"))+page-1)/page*page]
 }
 
-// TestTruncatedDatabase cuts the file, closed and open.
+// TestTruncatedDatabase truncates the file, both closed and open.
 func TestTruncatedDatabase(t *testing.T) {
 	o := options(t.TempDir())
 	fillForDamage(t, o)
@@ -254,7 +254,7 @@ func TestTruncatedDatabase(t *testing.T) {
 		checkDamaged(t, o, "cut", whole[:r.IntN(len(whole))], want)
 	}
 	if runtime.GOOS == "windows" {
-		return // an open file can't be cut there
+		return // an open file can't be truncated there
 	}
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), whole, 0o600), nil)
 	db := open(t, o)
@@ -277,7 +277,7 @@ func TestPanicsOfOthers(t *testing.T) {
 	_ = db.View(t.Context(), func(*Tx) error { panic("mine") })
 }
 
-// changeStored changes stored bytes below the checksums, without the total.
+// changeStored changes stored bytes below the checksums, without updating the total.
 func changeStored(t *testing.T, db *DB, change func(k kv.KV) error) {
 	t.Helper()
 	is(t, "Update", db.driver.Update(t.Context(), change), nil)
@@ -424,7 +424,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 				if unused := IsUnused(dir); unused != (tt.trace == "" && how == "missing") {
 					t.Errorf("IsUnused: %v", unused)
 				}
-				for range 2 { // refused or used, again
+				for range 2 { // refused or used, also the second time
 					before := listFiles(t, dir)
 					db, err := Open(t.Context(), options(dir))
 					if tt.trace == "" {
@@ -440,7 +440,7 @@ func TestFolderWithoutDatabase(t *testing.T) {
 					}
 					same(t, "files", listFiles(t, dir), before...)
 				}
-				if tt.trace != "" { // moving everything elsewhere is a way out
+				if tt.trace != "" { // moving everything elsewhere is a remedy
 					entries, err := os.ReadDir(dir)
 					is(t, "ReadDir", err, nil)
 					for _, e := range entries {
@@ -484,7 +484,7 @@ func TestExchangedDatabase(t *testing.T) {
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), own, 0o600), nil)
 	is(t, "Close", open(t, o).Close(), nil)
 
-	// On purpose.
+	// The database is replaced on purpose.
 	is(t, "WriteFile", os.WriteFile(filepath.Join(o.Dir, fileDatabase), readDatabase(t, other), 0o600), nil)
 	is(t, "Remove", os.Remove(filepath.Join(o.Dir, fileID)), nil)
 	for range 2 {

@@ -19,7 +19,7 @@ type DiscardedRecords struct {
 const discardBatch = 1_000
 
 // DiscardAssessment ends syncing an assessment and leaves its items, history and shared bodies to
-// DB.DeleteDiscarded. The caller deletes the assessment, its versions and all that lists name.
+// DB.DeleteDiscarded. The caller deletes the assessment, its versions and everything that lists show.
 func DiscardAssessment(tx *Tx, org, assessment string, versionIDs []string) error {
 	return discardRecords(tx, &DiscardedRecords{OrganizationID: org, AssessmentID: assessment, Deleted: true, VersionIDs: versionIDs})
 }

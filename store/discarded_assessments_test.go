@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a deleted assessment leaves is deleted in transactions of a limited size, and nothing else is.
+// TestDeleteDiscarded checks that the data of a deleted assessment is deleted in transactions of limited size,
+// and that nothing else is.
 func TestDeleteDiscarded(t *testing.T) {
 	db := openTables(t)
 	var most UpdateStats

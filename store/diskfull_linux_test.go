@@ -38,7 +38,7 @@ func TestDiskFull(t *testing.T) {
 	_, err = db.Blobs().Put(t.Context(), bytes.NewReader(bytes.Repeat(noise, 2)), 1<<30)
 	is(t, "Put", err, ErrDiskFull)
 	undo()
-	// Smaller than the snapshot of the database.
+	// This limit is smaller than the snapshot of the database.
 	undo = fulldisktest.LimitFileSize(t, 20<<10)
 	is(t, "Backup", db.Backup(t.Context(), filepath.Join(dir, dirBackups, "full.backup")), ErrDiskFull)
 	same(t, "tmp", files(t, db, dirTemp))
@@ -54,7 +54,7 @@ func TestDiskFull(t *testing.T) {
 	})
 	undo()
 
-	// With room again, everything goes on, here and after reopening.
+	// With free space again, everything works, in the open store and after reopening.
 	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "after"}) })
 	is(t, "Update", write(), nil)
 	is(t, "Close", db.Close(), nil)

@@ -15,7 +15,7 @@ import (
 	"github.com/scf-service/service/api"
 )
 
-// filled sets every field of a record, however deep, to something.
+// filled sets every field of a record, at any depth, to a value.
 func filled(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -50,7 +50,7 @@ func filled(v reflect.Value) {
 	}
 }
 
-// changesOf are all ways in which a filled record can differ in one place.
+// changesOf calls each for every way in which a filled record can differ in one place.
 func changesOf(v reflect.Value, path string, each func(path string, change func())) {
 	set := func(how string, to any) {
 		each(path+" "+how, func() { v.Set(reflect.ValueOf(to).Convert(v.Type())) })
@@ -127,8 +127,8 @@ func alikeIsSound[R any](t *testing.T, table *TenantTable[R], head []string) {
 	}
 }
 
-// Two lines are alike where they differ in the head alone, whichever field it is, so that one
-// can take the bytes of the other.
+// TestEqualBodiesComparesEveryField checks that two items count as equal only if they differ in the header
+// alone, because one may then reuse the bytes of the other.
 func TestEqualBodiesComparesEveryField(t *testing.T) {
 	line := []string{"Item.TenantRecord", "Item.AssessmentID", "Item.VersionID", "Item.Revision"}
 	alikeIsSound(t, SoAItems, line)
@@ -150,7 +150,8 @@ func line(org, version, id, text string) api.Finding {
 	return f
 }
 
-// Whatever happens between, what is recalled is what a scan reads, and nothing else is decoded anew.
+// TestRecallIsScan checks that recalled records equal those of a scan, whatever happens in between, and that no
+// other record is decoded again.
 func TestRecallIsScan(t *testing.T) {
 	db := openTables(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -243,7 +244,7 @@ func TestRecallIsScan(t *testing.T) {
 	})
 }
 
-// What is inserted with bytes that were there before is read, indexed and refused as any other.
+// TestInsertAll checks that records inserted with existing bytes are read, indexed and refused like any other.
 func TestInsertAll(t *testing.T) {
 	db := openTables(t)
 	ctx := context.Background()

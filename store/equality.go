@@ -23,7 +23,7 @@ func clearItemHeader(i *api.Item) {
 	i.TenantRecord, i.AssessmentID, i.VersionID, i.Revision = api.TenantRecord{}, "", "", 0
 }
 
-// remediationHeader extends to the finding, which has another id in every version.
+// remediationHeader also includes the finding's ID, which differs in every version.
 type remediationHeader struct {
 	*api.Item
 	POAMCode  string `json:"poam_code"`

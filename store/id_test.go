@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Ids stand in the order they were given, also where the clock jumps back, within a
-// process and from one to the next.
+// TestIDsKeepTheirOrder checks that IDs sort in the order in which they were issued, even if the clock jumps
+// back, within a process and across processes.
 func TestIDsKeepTheirOrder(t *testing.T) {
 	dir, at := t.TempDir(), 9
 	o := options(dir)

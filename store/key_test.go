@@ -63,8 +63,8 @@ func TestKeyParts(t *testing.T) {
 	}
 }
 
-// Two tuples of the same kinds sort as their parts do, and are inside each
-// other's prefix only where the parts are equal.
+// FuzzKeyOrder checks that two tuples of the same kinds sort like their parts, and that one lies within the
+// other's prefix only if the parts are equal.
 func FuzzKeyOrder(f *testing.F) {
 	f.Add("a", "a\x00", int64(1), int64(-1), []byte{0}, []byte{0, 0xFF}, int64(0), int64(1))
 	f.Add("", "\x00\xff", int64(0), int64(math.MinInt64), []byte(nil), []byte{0xFF}, int64(-1), int64(1e18))
@@ -86,7 +86,7 @@ func FuzzKeyOrder(f *testing.F) {
 	})
 }
 
-// Whatever the bytes: an error, or parts that make the same bytes.
+// FuzzKeyParts checks that any bytes give an error, or parts that encode to the same bytes.
 func FuzzKeyParts(f *testing.F) {
 	f.Add(K("a\x00b", 1, []byte{0xFF}, true, time.Unix(1, 2)).b)
 	f.Add([]byte{tagText, 'a'})

@@ -16,8 +16,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// The old form of a person: one name, and no index. These are its bytes as the
-// first program wrote them.
+// oldPeople holds people in the old form, with one name and no index, as the first program stored them.
 var oldPeople = map[string]string{
 	"p1": "\x01" + `{"id":"p1","name":"Ada Lovelace"}`,
 	"p2": "\x01" + `{"id":"p2","name":"Plato"}`,
@@ -73,7 +72,7 @@ func newPeople() *Table[person] {
 		Unique("by_first", func(p *person) []Key { return []Key{K(p.First)} }))
 }
 
-// oldDatabase makes a folder as the first program left it.
+// oldDatabase creates a folder as the first program left it.
 func oldDatabase(t *testing.T) Options {
 	t.Helper()
 	o := options(t.TempDir())
@@ -131,7 +130,7 @@ func TestMigration(t *testing.T) {
 		t.Errorf("backups after opening again: %v", again)
 	}
 
-	// The way back.
+	// Restore the backup to go back.
 	m, err := Restore(t.Context(), backups[0], old)
 	if is(t, "Restore", err, nil); m.Schema != 0 || m.Blobs {
 		t.Errorf("manifest %+v", m)
@@ -168,7 +167,7 @@ func TestFailedMigration(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "the database stays at") {
 			t.Errorf("%s: got %v", name, err)
 		}
-		// The steps before stay done, the failed one left nothing.
+		// Earlier migrations are kept, and the failed one left nothing.
 		db := open(t, func() Options {
 			opts.Schema = newSchema(newPeople(), nothing)
 			return opts
@@ -179,7 +178,7 @@ func TestFailedMigration(t *testing.T) {
 	}
 }
 
-// A new index is built, a gone one dropped, without a migration.
+// TestIndexesSettle checks that new indexes are built and removed ones dropped without a migration.
 func TestIndexesSettle(t *testing.T) {
 	o := options(t.TempDir())
 	key := func(c *control) Key { return K(c.Code) }
@@ -215,7 +214,7 @@ func TestBackup(t *testing.T) {
 	blob, err := db.Blobs().Put(t.Context(), bytes.NewReader(large), 1<<30)
 	is(t, "Put", err, nil)
 	path := filepath.Join(t.TempDir(), "today.backup")
-	// While it is in use.
+	// Back up while the database is in use.
 	view(t, db, func(*Tx) error { return db.Backup(t.Context(), path) })
 	is(t, "over another", db.Backup(t.Context(), path), ErrExists)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -227,7 +226,7 @@ func TestBackup(t *testing.T) {
 	}
 	same(t, "tmp", files(t, db, dirTemp))
 
-	// Later changes are not in it.
+	// Later changes are not in the backup.
 	update(t, db, func(tx *Tx) error { return controls.Put(tx, &control{Code: "later"}) })
 	is(t, "Delete", db.Blobs().Delete(blob.SHA256), nil)
 	_, err = Restore(t.Context(), path, o)
@@ -266,14 +265,14 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the replaced database is gone: %v", err)
 	}
 
-	// Over a database that is damaged, which is why people restore.
+	// Restore over a damaged database, which is why people restore.
 	is(t, "Truncate", os.Truncate(filepath.Join(elsewhere.Dir, fileDatabase), 9000), nil)
 	_, err = Restore(t.Context(), path, elsewhere)
 	is(t, "Restore over damage", err, nil)
 	check(elsewhere)
 }
 
-// Whatever is wrong with a backup, the folder stays as it was.
+// TestRestoreRefuses checks that the folder stays unchanged, whatever is wrong with a backup.
 func TestRestoreRefuses(t *testing.T) {
 	o := options(t.TempDir())
 	db := open(t, o)
@@ -310,7 +309,7 @@ func TestRestoreRefuses(t *testing.T) {
 	same(t, "tmp", files(t, db, dirTemp))
 	same(t, "backups", files(t, db, dirBackups))
 
-	// A bit may be flipped where it means nothing; then all must be as it was.
+	// A flipped bit may have no effect; then everything must be as before.
 	for i := 0; i < len(whole); i += 1 + len(whole)/25 {
 		flipped := bytes.Clone(whole)
 		flipped[i] ^= 0x10
@@ -341,7 +340,7 @@ func TestRestoreRefuses(t *testing.T) {
 	is(t, "a newer backup", err, ErrNewerSchema)
 }
 
-// A hostile backup ends in an error, and never outside the folder.
+// FuzzRestore checks that a hostile backup gives an error and writes nothing outside the folder.
 func FuzzRestore(f *testing.F) {
 	db := openNew(f)
 	fillControls(f, db, 3)

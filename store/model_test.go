@@ -13,7 +13,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// checkIndexes compares every index of a table with what its records give.
+// checkIndexes compares every index of a table with the entries that its records give.
 func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	t.Helper()
 	want := map[string][]byte{}
@@ -48,7 +48,7 @@ func checkIndexes[R any](t testing.TB, tx *Tx, table *Table[R]) {
 	}
 }
 
-// Random operations on the table and on a map, with rollbacks.
+// TestTableModel compares random operations, with rollbacks, on a table and on a map.
 func TestTableModel(t *testing.T) {
 	db := openNew(t)
 	r := rand.New(rand.NewPCG(9, 10))

@@ -23,13 +23,13 @@ const (
 
 // PageQuery asks for a part of a list.
 type PageQuery[R any] struct {
-	Index     string // order of the list; empty is the primary key
+	Index     string // order of the list; empty for the primary key
 	Prefix    Key    // see the option Prefix
-	Cursor    string // Page.Next of the page before; empty is the first
+	Cursor    string // Page.Next of the previous page; empty for the first
 	Limit     int    // 0 is DefaultPageLimit; more than MaxPageLimit is MaxPageLimit
 	Reverse   bool
 	Filter    func(*R) bool // nil accepts all
-	SkipTotal bool          // don't count behind the page, where lists are long
+	SkipTotal bool          // don't count beyond the page, for long lists
 }
 
 // Page is a part of a list. A cursor marks a position, not an index: records inserted or deleted
@@ -37,7 +37,7 @@ type PageQuery[R any] struct {
 type Page[R any] struct {
 	Items []R
 	Next  string // cursor of the next page; empty after the last
-	Total int    // records of the whole list after the filter; -1 with NoTotal
+	Total int    // records of the whole list that match the filter; -1 with SkipTotal
 }
 
 // untypedQuery is a query without the type of its records.

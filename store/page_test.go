@@ -28,7 +28,7 @@ func codes(cs []control) []string {
 	return s
 }
 
-// Going through all pages gives what a scan gives, for every order and filter.
+// TestPages checks that going through all pages gives the same as a scan, for every order and filter.
 func TestPages(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 103)
@@ -87,7 +87,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Records that come and go between two pages neither repeat nor hide another.
+// TestPageWhileChanging checks that records added or deleted between two pages neither repeat nor hide others.
 func TestPageWhileChanging(t *testing.T) {
 	db := openNew(t)
 	fillControls(t, db, 20)
@@ -97,7 +97,7 @@ func TestPageWhileChanging(t *testing.T) {
 		return err
 	})
 	update(t, db, func(tx *Tx) error {
-		is(t, "Delete", controls.Delete(tx, "C-0004"), nil) // where the cursor stands
+		is(t, "Delete", controls.Delete(tx, "C-0004"), nil) // the record at the cursor
 		is(t, "Insert before", controls.Insert(tx, &control{Code: "A"}), nil)
 		return controls.Insert(tx, &control{Code: "C-0004.1"})
 	})

@@ -232,7 +232,7 @@ type PassageSet struct {
 	Set            int64  `json:"set"`
 }
 
-// Key returns what the set's passages, vectors and packs have in their keys in place of a document.
+// Key returns the key part that the set's passages, vectors and packs have in place of a document's ID.
 func (s PassageSet) Key() string { return passageSetKey(s.DocumentID, s.Set) }
 
 func passageSetKey(document string, set int64) string {

@@ -110,7 +110,7 @@ const (
 	sequencesTable = "_sequences"
 )
 
-// indexSeparator is in the names of index tables only.
+// indexSeparator occurs only in the names of index tables.
 const indexSeparator = "."
 
 func indexTableName(table, index string) string { return table + indexSeparator + index }

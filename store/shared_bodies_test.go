@@ -9,7 +9,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// bodyKeys are the bodies that are stored.
+// bodyKeys returns the keys of the stored bodies.
 func bodyKeys(t *testing.T, tx *Tx) (keys []string) {
 	t.Helper()
 	for p, err := range tx.kv.Scan(bodiesTable, kv.Range{}) {
@@ -19,7 +19,7 @@ func bodyKeys(t *testing.T, tx *Tx) (keys []string) {
 	return keys
 }
 
-// insertLines puts lines into the database as drafts do.
+// insertLines inserts lines into the database as drafts do.
 func insertLines(t *testing.T, db *DB, org string, lines ...api.Finding) {
 	t.Helper()
 	var ready []PreparedRecord[api.Finding]
@@ -34,8 +34,8 @@ func insertLines(t *testing.T, db *DB, org string, lines ...api.Finding) {
 	})
 }
 
-// What versions of one assessment say alike is stored once; what is changed or deleted in one
-// stays in the others, and what another organization or assessment says is its own.
+// TestBodiesAreShared checks that content shared by versions of an assessment is stored once, that changing or
+// deleting it in one version leaves the others unchanged, and that organizations and assessments don't share.
 func TestBodiesAreShared(t *testing.T) {
 	db := openTables(t)
 	elsewhere := line("one", "w1", "d1", "words")
@@ -95,7 +95,7 @@ func TestBodiesAreShared(t *testing.T) {
 	})
 }
 
-// A body that is gone or damaged is told as damage, with its place; nothing is made up.
+// TestBodiesDamaged checks that a missing or damaged body is reported as damage, with its place.
 func TestBodiesDamaged(t *testing.T) {
 	db := openTables(t)
 	insertLines(t, db, "one", line("one", "v1", "a1", "words"))
@@ -123,7 +123,8 @@ func TestBodiesDamaged(t *testing.T) {
 	is(t, "no key", get(), ErrCorrupt)
 }
 
-// A migration sees records as they were encoded, wherever their bodies stand, and writes them whole.
+// TestRewriteJoinsBodies checks that a migration gets whole records, wherever their bodies are stored, and
+// writes them whole.
 func TestRewriteJoinsBodies(t *testing.T) {
 	db := openTables(t)
 	insertLines(t, db, "one", line("one", "v1", "a1", "words"), line("one", "v2", "a2", "words"))

@@ -42,7 +42,8 @@ func TestSortSlice(t *testing.T) {
 	}
 }
 
-// Whatever happens between two pages, a record that is not touched is seen once.
+// TestSortedListIsStableUnderWrites checks that an unchanged record is seen exactly once, whatever changes
+// between two pages.
 func TestSortedListIsStableUnderWrites(t *testing.T) {
 	n := 0
 	db, err := store.Open(
@@ -78,7 +79,7 @@ func TestSortedListIsStableUnderWrites(t *testing.T) {
 			break
 		}
 		p.Cursor = *l.Pagination.NextCursor
-		// Move the record that the cursor stands at, delete one, add one before and one behind.
+		// Move the record at the cursor, delete one, and add one before and one after it.
 		last := l.Data[len(l.Data)-1]
 		touched[last.ID] = true
 		put(last.ID, "moved", 9-page%2*9)
@@ -103,7 +104,7 @@ func TestSortedListIsStableUnderWrites(t *testing.T) {
 			t.Errorf("%s was seen %d times", id, seen[id])
 		}
 	}
-	// A cursor is of one order only.
+	// A cursor belongs to one sort order only.
 	if _, err := store.SortedList(t.Context(), db, store.Assessments, "o", p, "name", byState, store.PageQuery[api.Assessment]{}); !api.IsCode(
 		err,
 		api.CodeValidation,

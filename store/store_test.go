@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The example tables of the tests: a control of a catalog, which belongs to
-// nobody, and a document, which belongs to an organization.
+// control is a record that belongs to no organization, document one that does. They are the tests' example
+// tables.
 type control struct {
 	Code   string   `json:"code"`
 	Domain string   `json:"domain"`
@@ -52,7 +52,7 @@ var testSchema = Schema{Tables: []AnyTable{controls, documents}}
 
 var day = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 
-// clock stands still until it is moved.
+// clock stands still until the test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -70,7 +70,7 @@ func (c *clock) add(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// counter gives id-1, id-2…; a prefix keeps two of one folder apart.
+// counter returns a function that returns id-1, id-2, …; the prefix keeps two counters in one folder apart.
 func counter(prefix string) func() string {
 	var mu sync.Mutex
 	n := 0

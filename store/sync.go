@@ -93,7 +93,7 @@ type SyncReplica struct {
 	UserName       string    `json:"user_name"`
 	JoinedAt       time.Time `json:"joined_at"`
 	SeenAt         time.Time `json:"seen_at"`
-	// Since is how far it has read; Counter, Sum and Answer describe the last batch it sent.
+	// Since is the last sequence number it has read; the next three fields describe the last batch it sent.
 	Since      int64           `json:"since"`
 	Counter    int64           `json:"counter"`
 	LastSum    string          `json:"last_sum,omitempty"`
@@ -147,13 +147,13 @@ var (
 	SyncFiles    = newTenantTable("sync_files", func(r *SyncFile) (string, Key) { return r.OrganizationID, K(r.AssessmentID, r.SHA256) })
 )
 
-// WithSyncLog logs the changes of a table's records if their assessment is synced. of returns the
-// assessment and, for records that are part of another, the table and key of that one.
+// WithSyncLog logs the changes of a table's records if their assessment is synced. target returns the
+// assessment and, for a record that is part of another, the table and key of that one.
 func WithSyncLog[R any](target func(*R) SyncTarget) Option[R] {
 	return func(t *Table[R]) { t.untyped.syncTarget = func(r any) SyncTarget { return target(r.(*R)) } }
 }
 
-// SyncTarget is the record a change is logged under. Without a table it is the changed one.
+// SyncTarget is the record a change is logged under. Without a table, it is the changed record itself.
 type SyncTarget struct {
 	Assessment, Table string
 	Key               Key
@@ -205,7 +205,7 @@ func (tx *Tx) syncRole(org, assessment string) (string, error) {
 		}
 		return roles, nil
 	}
-	if tx.changedTables[SyncLinks.Name()] { // what this transaction wrote counts in it, and nowhere else yet
+	if tx.changedTables[SyncLinks.Name()] { // this transaction's own writes count here, but nowhere else yet
 		roles, err := read()
 		return roles[[2]string{org, assessment}], err
 	}

@@ -65,7 +65,7 @@ func TestTable(t *testing.T) {
 		is(t, "key without parts", controls.Delete(tx), ErrBadKey)
 		_, err = controls.Get(tx, 1.5)
 		is(t, "key of a float", err, ErrBadKey)
-		is(t, "Put without a key", controls.Put(tx, &control{}), nil) // an empty text is a key
+		is(t, "Put without a key", controls.Put(tx, &control{}), nil) // an empty string is a valid key
 
 		same(t, "by tag", collect(t, controls.By("by_tag").Scan(tx, Prefix("policy")), code), "GOV-01", "GOV-02")
 		is(t, "Put", controls.Put(tx, &control{Code: "GOV-01", Domain: "GOV", Weight: 1, Tags: []string{"board"}}), nil)
@@ -217,7 +217,7 @@ func TestTenantTable(t *testing.T) {
 		return nil
 	})
 	update(t, db, func(tx *Tx) error {
-		one.Hash = "" // leaves the index
+		one.Hash = "" // removes it from the index
 		is(t, "Update", documents.Update(tx, "one", &one), nil)
 		is(t, "hash is free", documents.Insert(tx, "one", &document{OrganizationID: "one", ID: "d2", Hash: "h"}), nil)
 		one.Hash = "h"
@@ -234,7 +234,8 @@ func TestTenantTable(t *testing.T) {
 	})
 }
 
-// What nobody can have written is not there; it is no failure of the database.
+// TestKeyTooLongIsNotFound checks that a key that can't have been written is reported as not found, not as a
+// failure of the database.
 func TestKeyTooLongIsNotFound(t *testing.T) {
 	db := openNew(t)
 	err := db.View(t.Context(), func(tx *Tx) error {

@@ -2,7 +2,7 @@ package store
 
 import "github.com/scf-service/service/api"
 
-// The tables. What stands under an organization is seen by that organization only.
+// The tables of the service. Those below "per organization" are visible to that organization only.
 //
 //	settings             name
 //	organizations        id                        · slug (unique)
@@ -61,7 +61,8 @@ import "github.com/scf-service/service/api"
 //	discarded_records    assessment
 //	audit                sequence
 //
-// What lines of an assessment's versions say alike is kept once (shared.go). A secret is kept as its SHA-256 alone.
+// Content that items of an assessment's versions share is stored once (shared_bodies.go). Of a secret, only the
+// SHA-256 is stored.
 var (
 	Settings      = NewTable("settings", func(r *Setting) Key { return K(r.Name) })
 	Organizations = NewTable("organizations", func(r *api.Organization) Key { return K(r.ID) },
@@ -110,10 +111,11 @@ var (
 		WithSyncLog(func(r *Chunk) SyncTarget {
 			return SyncTarget{Assessment: r.AssessmentID, Table: "documents", Key: K(r.DocumentID)}
 		}))
-	// UnfinishedReads has documents whose reading was begun and has not ended.
+	// UnfinishedReads holds the documents whose reading was started and has not ended.
 	UnfinishedReads = newTenantTable("unfinished_reads", func(r *ReadAttempts) (string, Key) { return r.OrganizationID, K(r.DocumentID) })
 	Discarded       = newTenantTable("discarded_records", func(r *DiscardedRecords) (string, Key) { return r.OrganizationID, K(r.AssessmentID) })
-	// DiscardedPassages are the sets that no document uses: being written, replaced, or of a deleted document.
+	// DiscardedPassages holds the sets that no document uses: those being written, replaced ones, and those of
+	// deleted documents.
 	DiscardedPassages = newTenantTable("discarded_passages", func(r *PassageSet) (string, Key) {
 		return r.OrganizationID, K(r.AssessmentID, r.DocumentID, r.Set)
 	})

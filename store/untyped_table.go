@@ -27,7 +27,7 @@ type untypedTable struct {
 
 type tableIndex struct {
 	name   string
-	table  string // the driver's
+	table  string // name of the driver's table
 	keys   func(any) []Key
 	unique bool
 }
@@ -57,7 +57,7 @@ func (s *untypedTable) index(name string) *tableIndex {
 type orderedTable struct {
 	*untypedTable
 	ix  *tableIndex
-	err error // there is no such index
+	err error // set if there is no such index
 }
 
 // inPrimaryOrder returns the table in primary key order.
@@ -292,7 +292,7 @@ func (s *untypedTable) deleteRecord(tx *Tx, primary []byte, r any) error {
 
 // indexEntry is one key in one index.
 type indexEntry struct {
-	table  string // the driver's
+	table  string // name of the driver's table
 	index  string
 	key    []byte
 	unique bool
@@ -395,7 +395,7 @@ type scannedRecord struct {
 	record  any    // nil beside an error
 }
 
-// scanRecords scans in its order. It ends after an error.
+// scanRecords yields the records in the order of o. It ends after an error.
 //
 //go:noinline // else it is compiled for each table again
 func (o orderedTable) scanRecords(tx *Tx, options ...ScanOption) iter.Seq2[scannedRecord, error] {
@@ -458,7 +458,7 @@ func (o orderedTable) decodePair(tx *Tx, p kv.Pair) (scannedRecord, error) {
 	return o.decode(tx, p.Key, value)
 }
 
-// decode decodes a key and its value, in the order, into the record.
+// decode decodes a key of this order and its value into the record.
 func (o orderedTable) decode(tx *Tx, key, value []byte) (scannedRecord, error) {
 	if o.ix == nil {
 		r, err := o.decodeStored(tx, value)

@@ -7,7 +7,7 @@ import (
 	"github.com/scf-service/service/store/kv"
 )
 
-// UpdateStats is what one Update writes.
+// UpdateStats counts what one Update writes.
 type UpdateStats struct {
 	Records int // inserted, replaced or deleted, without index entries and counters
 	Bytes   int // of all keys and values written

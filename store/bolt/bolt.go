@@ -38,8 +38,8 @@ type Options struct {
 	LockTimeout time.Duration
 	Logger      *slog.Logger // nil disables logging
 
-	// NewChecker returns what checks the content of an existing file before it is opened; nil checks
-	// only its structure.
+	// NewChecker returns the checker of an existing file's content, which runs before the file is opened; if it
+	// is nil, only the structure is checked.
 	NewChecker func() PairChecker
 }
 
@@ -204,8 +204,8 @@ func toKVError(path string, err error) error {
 	return disk.ClassifyError(err)
 }
 
-// catchDamage turns a panic caused by a damaged file into kv.ErrCorrupt: one in bbolt, or a fault of the
-// mapped memory, which a file causes that is truncated while open.
+// catchDamage turns a panic caused by a damaged file into kv.ErrCorrupt. Such a panic comes from bbolt, or is a
+// fault of the mapped memory if the file was truncated while open.
 func catchDamage(path string, err *error) {
 	p := recover()
 	if p == nil {

@@ -49,7 +49,7 @@ func sample(t testing.TB) []byte {
 	return b
 }
 
-// use opens a file and does a bit of everything with it.
+// use opens a file and performs every operation on it.
 func use(t *testing.T, path string) error {
 	db, err := Open(t.Context(), path, Options{LockTimeout: -1})
 	if err != nil {
@@ -69,8 +69,8 @@ func use(t *testing.T, path string) error {
 	})
 }
 
-// A page of noise, or a few bits, anywhere: an error or a database that works,
-// never the end of the process.
+// TestDamagedPages writes noise or flips bits anywhere in a file: the result must be an error or a working
+// database, never the end of the process.
 func TestDamagedPages(t *testing.T) {
 	whole := sample(t)
 	page := os.Getpagesize()
@@ -106,7 +106,7 @@ func TestDamagedPages(t *testing.T) {
 	}
 }
 
-// Whatever a page holds, checking it ends with an answer.
+// FuzzPage checks that checking a page ends with an answer, whatever it holds.
 func FuzzPage(f *testing.F) {
 	whole := sample(f)
 	page := os.Getpagesize()
@@ -120,7 +120,7 @@ func FuzzPage(f *testing.F) {
 		if len(b) < page {
 			return
 		}
-		// The same as page 2 of a file.
+		// The bytes become page 2 of a file.
 		at2 := append(bytes.Clone(whole[:2*page]), b...)
 		byteOrder.PutUint64(at2[2*page:], 2)
 		w = pageChecker{

@@ -63,7 +63,7 @@ type KV interface {
 	// must not change it.
 	Put(table string, key, value []byte) error
 
-	// Delete removes a key. It is no error if the key does not exist.
+	// Delete removes a key. It is not an error if the key does not exist.
 	Delete(table string, key []byte) error
 
 	// Scan iterates over a range in byte order of the keys. The loop may stop early and may write, also
@@ -73,7 +73,7 @@ type KV interface {
 	// Tables returns the sorted names of the tables that were written and not dropped since.
 	Tables() ([]string, error)
 
-	// Drop removes a table with all its keys. It is no error if the table does not exist.
+	// Drop removes a table with all its keys. It is not an error if the table does not exist.
 	Drop(table string) error
 }
 

@@ -83,7 +83,7 @@ func testAgainstModel(t *testing.T, d kv.Driver) {
 						return err
 					}
 					delete(m, name)
-				case n == 15: // delete a stretch from inside a scan
+				case n == 15: // delete a range during a scan
 					rg := kv.Range{Start: bound(), End: bound(), Reverse: r.IntN(2) == 0}
 					expected, got := m.listEntries(name, rg), []string{}
 					for p, err := range k.Scan(name, rg) {

@@ -281,7 +281,8 @@ func testScanStops(t *testing.T, d kv.Driver) {
 	})
 }
 
-// A loop that writes to what it scans meets the table as it is ahead of it.
+// testScanWhileWriting checks that a loop that writes to the table it scans sees keys as they are when it
+// reaches them.
 func testScanWhileWriting(t *testing.T, d kv.Driver) {
 	fill := func(k kv.KV) {
 		if err := k.Drop("t"); err != nil {
@@ -314,8 +315,8 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 				key := string(p.Key)
 				met = append(met, key)
 				if len(key) == 3 {
-					put(t, k, "t", key, "changed")    // in place: not met twice
-					put(t, k, "t", key+"a", "behind") // ahead upwards, behind downwards
+					put(t, k, "t", key, "changed")    // in place: not visited twice
+					put(t, k, "t", key+"a", "behind") // ahead when ascending, behind when descending
 				}
 				if key == "101" {
 					del(t, k, "t", "102")
@@ -330,7 +331,7 @@ func testScanWhileWriting(t *testing.T, d kv.Driver) {
 	}
 }
 
-// Deletes of the same transaction leave holes that scans go over.
+// testScanOverDeleted checks that scans skip the gaps left by deletes of the same transaction.
 func testScanOverDeleted(t *testing.T, d kv.Driver) {
 	const n = 3000
 	update(t, d, func(k kv.KV) {

@@ -48,7 +48,7 @@ func testIsolation(t *testing.T, d kv.Driver) {
 	view(t, d, func(before kv.KV) {
 		want(t, "first read", get(t, before, "t", "a"), "1")
 		done := make(chan struct{})
-		go func() { // a transaction inside another is not allowed in one goroutine
+		go func() { // one goroutine must not nest transactions
 			defer close(done)
 			update(t, d, func(k kv.KV) {
 				put(t, k, "t", "a", "2")
@@ -144,7 +144,7 @@ func testWaitingWriter(t *testing.T, d kv.Driver) {
 	view(t, d, func(k kv.KV) { want(t, "the first writer's", get(t, k, "t", "a"), "1") })
 }
 
-// Updates that read what they write lose nothing.
+// testNoLostUpdates checks that updates that read what they write lose nothing.
 func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	const workers, rounds = 4, 10
 	var wg sync.WaitGroup
@@ -168,7 +168,8 @@ func testNoLostUpdates(t *testing.T, d kv.Driver) {
 	view(t, d, func(k kv.KV) { want(t, "count", len(get(t, k, "t", "n")), workers*rounds) })
 }
 
-// Readers beside a writer see whole transactions: all keys have one value.
+// testReadersAndWriter checks that readers beside a writer see whole transactions: all keys have the same
+// value.
 func testReadersAndWriter(t *testing.T, d kv.Driver) {
 	const keys, rounds = 50, 30
 	write := func(round int) {
