@@ -13,7 +13,7 @@ import (
 // maxPlanDays is the maximum duration of a plan of action under several schemes.
 const maxPlanDays = 180
 
-// GetPOAMSummary returns the counts of a version and what is due when.
+// GetPOAMSummary returns the counts and due dates of a version's items.
 func (s *Service) GetPOAMSummary(ctx context.Context, by api.Caller, in *api.POAMInput) (*api.POAMSummary, error) {
 	out := &api.POAMSummary{
 		POAMVersionID: in.POAMVersionID, BySeverity: map[api.Severity]int{}, ByStatus: map[string]int{}, ByEffort: map[string]int{},

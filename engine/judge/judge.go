@@ -18,9 +18,9 @@
 // denies what the neighboring rows affirm is a limitation for review.
 //
 // A control's ratio is the mean over its statements: 1 if fully met, ¾ if nearly, ½ if partly met
-// or contradicted. Its status follows from the ratio, from how many statements are met, and from
-// denials, plans and contradictions; at least one passage must be on the control's topic
-// (control_verdict.go).
+// or contradicted, and 60% of that if supported only off topic. Its status follows from the ratio,
+// from how many statements are met, and from denials, plans and contradictions; at least one passage
+// must be on the control's topic (control_verdict.go).
 //
 // A Session queries a Finder for every control. An IncrementalEvaluator keeps its EvaluationPlan of
 // controls while passages come and go, and doesn't re-read known passages.

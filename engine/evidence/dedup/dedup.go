@@ -69,7 +69,7 @@ func EarliestMatches(texts []Text) []int {
 	return out
 }
 
-// Index finds the near-duplicates of a text among those of a document.
+// Index finds the near-duplicates of a text among the texts of a document.
 type Index struct {
 	texts   []string
 	buckets [][]uint64   // of each text

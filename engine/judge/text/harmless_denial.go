@@ -176,7 +176,7 @@ func nounPhraseEnd(words []word, from int) int {
 }
 
 // isHarmlessAbsence reports whether the absence of the thing named at from is no gap. isExistence is
-// set if the sentence only denies that it exists ("there is no …", "we have no …"), and not if a
+// set if the sentence only denies that the thing exists ("there is no …", "we have no …") and no
 // predicate follows ("no … was found").
 func isHarmlessAbsence(words []word, from int, isExistence bool) bool {
 	if next := wordAt(words, from); oneOf(next, "any", "a", "an") {

@@ -22,7 +22,7 @@ var otherSafeguardStems = stemSet(
 	"committee board officer owner deputy role rule control safeguard measure metric kpi evidence proof document documentation certificate",
 )
 
-// MissingThing is a word of what a sentence states is missing.
+// MissingThing is a word for something that a sentence states is missing.
 type MissingThing struct {
 	Concept, Stem uint64 // hashes of the word's concept and stem
 	phrase        uint64 // hash of the phrase it is part of, or 0
@@ -31,9 +31,9 @@ type MissingThing struct {
 
 const maxMissingThings = 6 // words of a thing; longer descriptions aren't plain absences
 
-// findMissingSafeguards returns the words of what a sentence plainly states is missing or was not done:
-// "we have no SIEM", "a record of processing has not been written yet", "the review of Q1 was not
-// held". It returns nil if that is not a safeguard.
+// findMissingSafeguards returns the words for the safeguard that a sentence plainly states is missing or was
+// not carried out: "we have no SIEM", "a record of processing has not been written yet", "the review of Q1
+// was not held". It returns nil if something else is missing.
 func findMissingSafeguards(text string, words []word, s *Stance) (things []MissingThing) {
 	if s.IsTableRow || s.Denied == 0 || s.Conditional|s.Hypothetical != 0 || s.Question || !deniesWholeThing(text, words, s) {
 		return nil

@@ -243,8 +243,8 @@ func (m *mdReader) inlineText(n ast.Node) string {
 	return unescapeMarkdown(sb.String())
 }
 
-// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the company>"and not an
-// HTML element.
+// isPlaceholderTag reports whether a tag is a blank to be filled in, such as "<name of the company>", and
+// not an HTML element.
 func isPlaceholderTag(tag string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(tag, "<"), ">")
 	if len(name) == len(tag) || strings.ContainsAny(name, "/=!?:\"'") || name == "" {
