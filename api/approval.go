@@ -54,7 +54,7 @@ func (p *Approval) Decider() string {
 	return cmp.Or(p.DecidedBy.Name, p.DecidedBy.ID) + p.DeciderSuffix()
 }
 
-// DeciderSuffix returns what Decider says after the name.
+// DeciderSuffix returns the part of Decider's result after the name.
 func (p *Approval) DeciderSuffix() (s string) {
 	if p.Delegation != nil {
 		s += " for " + p.Delegation.DelegatorName

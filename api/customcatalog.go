@@ -15,7 +15,7 @@ type CustomFrameworkBody struct {
 	Publisher    *string `json:"publisher,omitempty"`
 	Jurisdiction *string `json:"jurisdiction,omitempty"`
 	SourceURL    *string `json:"source_url,omitempty"`
-	// Requirements in the framework's order.
+	// Requirements are in the framework's order.
 	Requirements []CustomRequirement `json:"requirements"`
 }
 
@@ -108,9 +108,9 @@ type (
 	CustomFrameworkInput struct {
 		FrameworkCode string `path:"frameworkCode"`
 	}
-	// CreateCustomFrameworkInput creates one.
+	// CreateCustomFrameworkInput creates a custom framework.
 	CreateCustomFrameworkInput struct{ Body CustomFrameworkBody }
-	// PutCustomFrameworkInput replaces one.
+	// PutCustomFrameworkInput replaces a custom framework.
 	PutCustomFrameworkInput struct {
 		CustomFrameworkInput
 		Body CustomFrameworkBody
@@ -119,9 +119,9 @@ type (
 	CustomControlInput struct {
 		ControlCode string `path:"controlCode"`
 	}
-	// CreateCustomControlInput creates one.
+	// CreateCustomControlInput creates a custom control.
 	CreateCustomControlInput struct{ Body CustomControlBody }
-	// PutCustomControlInput replaces one.
+	// PutCustomControlInput replaces a custom control.
 	PutCustomControlInput struct {
 		CustomControlInput
 		Body CustomControlBody

@@ -42,7 +42,7 @@ type CatalogPoint struct {
 	CustomRevision int    `json:"custom_revision"`
 }
 
-// MigratedFramework is the fate of one framework of the assessment.
+// MigratedFramework describes what becomes of one framework of the assessment.
 type MigratedFramework struct {
 	Code   string  `json:"code"`
 	Status string  `json:"status" enum:"kept,renamed,missing,dropped"`

@@ -417,7 +417,7 @@ func TestKnownBrowser(t *testing.T) {
 	if a := (testCaller{w: w}).do("POST", api.SignIn.Path, right, "Cookie", known); a.status != 200 {
 		t.Errorf("the known browser: %d %s", a.status, a.text)
 	}
-	// The cookie is no credential.
+	// The cookie is not a credential.
 	if a := (testCaller{w: w}).do("GET", api.GetMe.Path, nil, "Cookie", known+"; "+api.SessionCookie+"="+device.Value); a.status != 401 {
 		t.Errorf("the cookie as a session: %d %s", a.status, a.text)
 	}

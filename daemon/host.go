@@ -30,8 +30,8 @@ func newHostFilter(o Options) hostFilter {
 	return f
 }
 
-// normalizeHost returns a host without port, brackets, trailing dot and capital letters; an address in its
-// usual form.
+// normalizeHost returns a host without port, brackets and trailing dot, in lower case; an IP address is
+// returned in its canonical form.
 func normalizeHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

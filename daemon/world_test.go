@@ -64,7 +64,7 @@ type testCaller struct {
 
 const origin = "http://service.example"
 
-// testHosts are the hosts that tests call the server by: that of origin, and httptest's own.
+// testHosts are the hosts by which tests call the server: that of origin, and httptest's own.
 var testHosts = []string{"service.example", "example.com"}
 
 // reply is a response, decoded if it is JSON.

@@ -111,8 +111,8 @@ func processor(b *testing.B, begin time.Duration) {
 	b.ReportMetric(float64(cpuTime(b)-begin)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 }
 
-// BenchmarkOpen opens an assessment and its Statement of Applicability until the frame with all
-// items; responses are encoded and decoded as over any transport.
+// BenchmarkOpen measures opening an assessment and its Statement of Applicability, up to the frame with all
+// items. Responses are encoded and decoded as over any transport.
 func BenchmarkOpen(b *testing.B) {
 	for _, n := range sizes {
 		f := newFake(n)

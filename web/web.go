@@ -88,8 +88,8 @@ func scriptedPage(name, script string) http.Handler {
 	return withSecurityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { page().ServeHTTP(w, r) }))
 }
 
-// contentPolicy lets a page load files of this service and call it; nothing else, and it can't be
-// framed. Forms go where the directive form-action, which is to be appended, says.
+// contentPolicy lets a page load files of this service and call it, and nothing else. The page can't be framed.
+// The sources to which forms may be sent are to be appended.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"frame-ancestors 'none'; form-action "
 

@@ -31,8 +31,8 @@ func serve(method, target string) *httptest.ResponseRecorder {
 	return w
 }
 
-// A page loads files of this service only, contains no inline script or style, and its policy tells
-// browsers to enforce that.
+// TestPages checks that a page loads files of this service only and contains no inline script or style, and
+// that its policy makes browsers enforce that.
 func TestPages(t *testing.T) {
 	// The form of the page to unsubscribe is sent with its origin.
 	policies := map[string]string{

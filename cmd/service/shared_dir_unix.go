@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// checkNotShared returns an error if another user of the machine can change a data folder, or what is
-// directly in it. A folder that doesn't exist yet is created for its user alone.
+// checkNotShared returns an error if another user of the machine can change a data folder or its direct
+// entries. A folder that doesn't exist yet is created for its user alone.
 func checkNotShared(dir string) error {
 	parents := []string{filepath.Dir(filepath.Clean(dir))}
 	if target, err := filepath.EvalSymlinks(dir); err == nil {

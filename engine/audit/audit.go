@@ -67,7 +67,7 @@ func Append(tx *store.Tx, by api.Caller, e Entry) error {
 	return store.Audit.Insert(tx, org, &rec)
 }
 
-// normalizeThroughJSON returns the changes as they will be read back, so that they hash alike.
+// normalizeThroughJSON returns the changes as they will be read back, so that both have the same hash.
 func normalizeThroughJSON(changes map[string]any) (out map[string]any, err error) {
 	b, err := json.Marshal(changes)
 	if err == nil {

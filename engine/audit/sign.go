@@ -14,9 +14,9 @@ import (
 	"github.com/scf-service/service/store"
 )
 
-// installationKey is the setting that stores the installation's signing key. It is in the database,
-// so that every daemon on it signs alike and a restored backup keeps it; anyone who can write the
-// database can therefore sign too. Only heads stored elsewhere prove that nobody did.
+// installationKey is the setting that stores the installation's signing key. It is in the database, so that
+// every daemon on it signs with the same key and a restored backup keeps it; anyone who can write the database
+// can therefore sign too. Only heads stored elsewhere prove that nobody did.
 const installationKey = "installation_key"
 
 // Signer signs for the installation.

@@ -1,8 +1,7 @@
-// Package catalog manages the catalog versions of an installation: the built-in starter and all
-// imported versions. It serves all reads of the catalog and applies imports completely or not at
-// all.
+// Package catalog manages the catalog versions of an installation: the built-in starter and all imported
+// versions. It serves all reads of the catalog and applies imports completely or not at all.
 //
-// The content of a version is handled by package scf; what is assessed with it is not known here.
+// The content of a version is handled by package scf; assessments are not known here.
 package catalog
 
 import (

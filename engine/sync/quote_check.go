@@ -150,8 +150,8 @@ func (q *quoteChecker) filterTraitEvidence(raw json.RawMessage, keep func(*api.E
 	return out, err
 }
 
-// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages here,
-// because such quotes are no evidence. The removed quotes are stored as a conflict.
+// removeUnsupportedQuotes returns the change without quotes that do not occur in the passages here, because
+// such quotes are not evidence. The removed quotes are stored as a conflict.
 func (r *batchApplier) removeUnsupportedQuotes(tx *store.Tx, t *table, l *changeLine) (*changeLine, error) {
 	name := "evidence"
 	if t.name == store.Scopes.Name() {

@@ -27,7 +27,7 @@ import (
 // Kind is the role of a span between two programs.
 type Kind = otel.SpanKind
 
-// The kinds in use.
+// Kinds of spans.
 const (
 	Internal = otel.SpanKindInternal
 	Server   = otel.SpanKindServer

@@ -128,7 +128,7 @@ func (w *pageChecker) readMeta() (root uint64, err error) {
 type subtree struct {
 	page  uint64
 	table string // "" for the tree of tables
-	// low and high limit the keys: low ≤ key < high; nil is no limit. bbolt relies on them.
+	// low and high limit the keys: low ≤ key < high; nil means no limit. bbolt relies on them.
 	low, high []byte
 }
 

@@ -26,7 +26,7 @@ type Indicator struct {
 	Means string // its effect
 }
 
-// Indicators is the trace of an answer in order of discovery.
+// Indicators lists what led to an answer, in order of discovery.
 type Indicators []Indicator
 
 func (s *Indicators) add(rule, found, means string) {
