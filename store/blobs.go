@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,27 +50,52 @@ func (b *Blobs) lockForRemoval() (undo func()) {
 // Put stores the content of r, at most limit bytes (ErrTooLarge). Put a blob before the transaction
 // that references it; DeleteUnused spares it meanwhile because of its age.
 func (b *Blobs) Put(ctx context.Context, r io.Reader, limit int64) (Blob, error) {
+	return b.put(ctx, r, limit, "")
+}
+
+// put works like Put, but returns ErrCorrupt if the SHA-256 of the content is not want, unless want is "".
+func (b *Blobs) put(ctx context.Context, r io.Reader, limit int64, want string) (blob Blob, err error) {
 	if err := ctx.Err(); err != nil {
 		return Blob{}, err
 	}
-	h := sha256.New()
-	var n int64
 	temp := b.temp()
-	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
-		n, err = io.Copy(io.MultiWriter(w, h), io.LimitReader(disk.ContextReader(ctx, r), max(limit, 0)+1))
-		if err == nil && n > limit {
+	err = disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
+		blob, err = writeBlob(w, io.LimitReader(disk.ContextReader(ctx, r), max(limit, 0)+1))
+		switch {
+		case err != nil:
+		case blob.Size > limit:
 			err = fmt.Errorf("%w: at most %d bytes are allowed", ErrTooLarge, limit)
+		case want != "" && blob.SHA256 != want:
+			err = fmt.Errorf("%w: blob %s has other content", ErrCorrupt, want)
 		}
 		return err
 	})
 	if err != nil {
 		return Blob{}, err
 	}
-	blob := Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}
 	if err := b.moveIntoPlace(temp, blob); err != nil {
 		return Blob{}, errors.Join(disk.ClassifyError(err), os.Remove(temp))
 	}
 	return blob, nil
+}
+
+// writeBlob writes the content of r in its stored form.
+func writeBlob(w io.Writer, r io.Reader) (Blob, error) {
+	h := sha256.New()
+	r = io.TeeReader(r, h)
+	var first bytes.Buffer
+	n, err := io.CopyN(&first, r, maxCompressedContent+1)
+	switch {
+	case err == nil: // there may be more
+		var more int64
+		if _, err = w.Write(first.Bytes()); err == nil {
+			more, err = io.Copy(w, r)
+		}
+		n += more
+	case errors.Is(err, io.EOF):
+		_, err = w.Write(compressBlob(first.Bytes()))
+	}
+	return Blob{SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, err
 }
 
 // moveIntoPlace gives a finished file its name. It replaces existing equal content: that repairs
@@ -114,7 +140,7 @@ func (b *Blobs) Verify(ctx context.Context, sha string) error {
 	return f.Close()
 }
 
-func (b *Blobs) openVerified(ctx context.Context, sha string) (*os.File, int64, error) {
+func (b *Blobs) openVerified(ctx context.Context, sha string) (io.ReadSeekCloser, int64, error) {
 	path, err := b.path(sha)
 	if err != nil {
 		return nil, 0, err
@@ -122,6 +148,13 @@ func (b *Blobs) openVerified(ctx context.Context, sha string) (*os.File, int64, 
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, toBlobError(sha, err)
+	}
+	content, isCompressed, err := decompressBlob(f)
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	if sum := sha256.Sum256(content); isCompressed && hex.EncodeToString(sum[:]) == sha {
+		return memoryFile{bytes.NewReader(content)}, int64(len(content)), f.Close()
 	}
 	h := sha256.New()
 	size, err := io.Copy(h, disk.ContextReader(ctx, f))
@@ -217,7 +250,14 @@ func (b *Blobs) ForEach(ctx context.Context, fn func(Blob) error) error {
 			if err != nil {
 				return err
 			}
-			if err := fn(Blob{SHA256: sha, Size: info.Size()}); err != nil {
+			size, err := contentSize(filepath.Join(b.dir, d.Name(), f.Name()), info.Size())
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if err := fn(Blob{SHA256: sha, Size: size}); err != nil {
 				return err
 			}
 		}

@@ -134,7 +134,7 @@ func (db *DB) loadMeta(ctx context.Context) (fresh, current bool, err error) {
 			fresh = true
 			return err
 		}
-		if db.meta.Format < formatVersion {
+		if db.meta.Format < formatWithPlainBlobs {
 			return nil
 		}
 		if _, found, err := tx.kv.total(); err != nil || !found {
@@ -158,7 +158,7 @@ func (db *DB) loadUncheckedMeta(tx *Tx) bool {
 		return false
 	}
 	var old databaseMeta
-	if json.Unmarshal(b[1:], &old) != nil || old.Format >= formatVersion {
+	if json.Unmarshal(b[1:], &old) != nil || old.Format > formatWithoutChecksums {
 		return false
 	}
 	db.meta = old

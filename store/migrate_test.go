@@ -443,13 +443,35 @@ func TestFormat3(t *testing.T) {
 		is(t, "Close", db.Close(), nil)
 	}
 	check("migrated")
-	backups, err := filepath.Glob(filepath.Join(o.Dir, dirBackups, "*-before-format-4"+BackupSuffix))
+	backups, err := filepath.Glob(filepath.Join(o.Dir, dirBackups, fmt.Sprintf("*-before-format-%d%s", formatVersion, BackupSuffix)))
 	if is(t, "Glob", err, nil); len(backups) != 1 {
 		t.Fatalf("backups: %v", backups)
 	}
 	_, err = Restore(t.Context(), backups[0], o)
 	is(t, "Restore", err, nil)
 	check("restored and migrated")
+}
+
+// TestFormat4 checks that a database of the format before compressed blobs is only marked: everything in it
+// stays readable, and programs that know only that format refuse it from then on.
+func TestFormat4(t *testing.T) {
+	o := options(t.TempDir())
+	db := open(t, o)
+	blob, path := putBlob(t, db, compressible(50_000))
+	is(t, "WriteFile", os.WriteFile(path, compressible(50_000), 0o600), nil)
+	meta := db.meta
+	meta.Format = 4
+	update(t, db, func(tx *Tx) error { return tx.putMeta(metaKey, meta) })
+	is(t, "Close", db.Close(), nil)
+	for range 2 {
+		db = open(t, o)
+		is(t, "Verify", db.Blobs().Verify(t.Context(), blob.SHA256), nil)
+		if meta.Format = formatVersion; db.meta != meta {
+			t.Errorf("got %+v, want %+v", db.meta, meta)
+		}
+		same(t, "backups", files(t, db, dirBackups))
+		is(t, "Close", db.Close(), nil)
+	}
 }
 
 // TestFormat3Schema checks that an old format and an old schema are migrated at one start.

@@ -4,13 +4,12 @@ import (
 	"archive/tar"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -154,7 +153,7 @@ func (r *restorer) unpack(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.unpackBlob(&blobs, name); err != nil {
+		if err := r.unpackBlob(ctx, &blobs, name); err != nil {
 			return err
 		}
 	}
@@ -183,26 +182,13 @@ func (r *restorer) readManifest() error {
 }
 
 // unpackBlob unpacks one blob and returns an error if its name does not match its content.
-func (r *restorer) unpackBlob(blobs *Blobs, name string) error {
+func (r *restorer) unpackBlob(ctx context.Context, blobs *Blobs, name string) error {
 	sha, found := strings.CutPrefix(name, entryBlobs)
 	if !found || !isSHA256(sha) {
 		return fmt.Errorf("%w: it contains the unexpected entry %.80q", ErrCorrupt, name)
 	}
-	temp, h, n := blobs.temp(), sha256.New(), int64(0)
-	err := disk.WriteTemp(temp, 0o600, func(w io.Writer) (err error) {
-		n, err = io.Copy(io.MultiWriter(w, h), r.tar)
-		if err == nil && hex.EncodeToString(h.Sum(nil)) != sha {
-			err = fmt.Errorf("%w: blob %s has other content", ErrCorrupt, sha)
-		}
-		return err
-	})
-	if err != nil {
-		return toCorruptError(err)
-	}
-	if err := blobs.moveIntoPlace(temp, Blob{SHA256: sha, Size: n}); err != nil {
-		return errors.Join(disk.ClassifyError(err), os.Remove(temp))
-	}
-	return nil
+	_, err := blobs.put(ctx, r.tar, math.MaxInt64-1, sha)
+	return toCorruptError(err)
 }
 
 func (r *restorer) copyEntry(w io.Writer) error {
@@ -228,9 +214,11 @@ func (r *restorer) nextEntry(want string) (string, error) {
 // toCorruptError marks errors that only the archive itself can cause.
 func toCorruptError(err error) error {
 	var path *fs.PathError
+	var link *os.LinkError
 	switch {
 	case err == nil,
 		errors.As(err, &path),
+		errors.As(err, &link),
 		errors.Is(err, context.Canceled),
 		errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, ErrCorrupt):

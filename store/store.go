@@ -86,9 +86,11 @@ type databaseMeta struct {
 }
 
 // formatVersion is the version of keys, marks, checksums and built-in tables. Versions 1 and 2 were used
-// before the first release and can't be read.
+// before the first release and can't be read. Everything in version 4 can be read as it is; the number was
+// raised because programs that know only version 4 can't read compressed blobs.
 const (
-	formatVersion          = 4
+	formatVersion          = 5
+	formatWithPlainBlobs   = 4
 	formatWithoutChecksums = 3
 )
 

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A blob that shrinks is stored compressed, so that `zstd -dc` prints its content:
+//
+//	compressedMark    the beginning of a zstd frame that decoders skip
+//	8 bytes           size of the content, big endian; the end of that frame
+//	zstd frame        the content
+//
+// Any other blob is stored as it is. A blob is identified by the SHA-256 of its content, so that
+// content which merely begins like a compressed blob is recognized.
+const (
+	compressedMark   = "\x50\x2a\x4d\x18\x10\x00\x00\x00" + "scfblob\x01"
+	compressedHeader = len(compressedMark) + 8
+
+	minCompressedContent = 4<<10 + 1 // less fits into one block of the file system in any case
+	maxCompressedContent = 16 << 20  // more is not held in memory
+)
+
+var (
+	blobEncoders = sync.Pool{New: func() any {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+		if err != nil {
+			panic(err) // only for invalid options
+		}
+		return z
+	}}
+	blobDecoders = sync.Pool{New: func() any {
+		// The capacity of the output is the limit, so that a small file can't fill the memory.
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			panic(err) // only for invalid options
+		}
+		return z
+	}}
+)
+
+// compressBlob returns the compressed form of content, or content itself if that saves less than a tenth.
+func compressBlob(content []byte) []byte {
+	if len(content) < minCompressedContent {
+		return content
+	}
+	z := blobEncoders.Get().(*zstd.Encoder)
+	defer blobEncoders.Put(z)
+	out := append(make([]byte, 0, len(content)/4), compressedMark...)
+	out = z.EncodeAll(content, binary.BigEndian.AppendUint64(out, uint64(len(content))))
+	if len(out) > len(content)-len(content)/10 {
+		return content
+	}
+	return out
+}
+
+// compressedSize returns the size of the content of a compressed blob of which it gets the beginning.
+func compressedSize(header []byte) (size int64, ok bool) {
+	if len(header) < compressedHeader || string(header[:len(compressedMark)]) != compressedMark {
+		return 0, false
+	}
+	n := binary.BigEndian.Uint64(header[len(compressedMark):])
+	return int64(n), n <= maxCompressedContent
+}
+
+// contentSize returns the size of the content of a blob, given the path and the size of its file.
+func contentSize(path string, stored int64) (int64, error) {
+	if stored < int64(compressedHeader) {
+		return stored, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	header := make([]byte, compressedHeader)
+	if _, err := f.ReadAt(header, 0); err != nil {
+		return 0, err
+	}
+	if size, ok := compressedSize(header); ok {
+		return size, nil
+	}
+	return stored, nil
+}
+
+// decompressBlob returns the content of a compressed blob. ok is false if it is not a compressed blob, or
+// if it is damaged.
+func decompressBlob(f *os.File) (content []byte, ok bool, err error) {
+	header := make([]byte, compressedHeader)
+	n, err := f.ReadAt(header, 0)
+	size, ok := compressedSize(header[:n])
+	if !ok {
+		if err == io.EOF {
+			err = nil
+		}
+		return nil, false, err
+	}
+	stored, err := io.ReadAll(io.NewSectionReader(f, int64(compressedHeader), size))
+	if err != nil {
+		return nil, false, err
+	}
+	z := blobDecoders.Get().(*zstd.Decoder)
+	defer blobDecoders.Put(z)
+	content, err = z.DecodeAll(stored, make([]byte, 0, size))
+	return content, err == nil && int64(len(content)) == size, nil
+}
+
+// memoryFile is the content of a compressed blob.
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
